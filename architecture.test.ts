@@ -1,8 +1,8 @@
 /**
- * Checks `tools/rooms.ts` against every import of every source file, in both directions: an import that a room does not
- * allow fails, and so does an allowance that nothing uses.
+ * Checks the imports of all source files against `tools/rooms.ts`. Fails for imports that the table does not allow, and
+ * for entries of the table that no import needs.
  *
- * Test files may import anything. So may the composition roots, which are listed there.
+ * Test files and the composition roots, which are listed there, may import anything.
  */
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
@@ -19,13 +19,13 @@ const isTestCode = (file: string): boolean => /\.test\.ts$|(^|\/)testing\/|confo
 const isCompositionRoot = (file: string): boolean =>
   compositionRoots.some((root) => file === root || (root.endsWith("/") && file.startsWith(root)));
 
-/** The longest part of the table that holds the file: `server/http/errors.ts` is in `server/http`. */
-function partOf(file: string): string {
-  const parts = Object.keys(rooms).filter((part) => file.startsWith(`${part}/`));
-  return parts.reduce((longest, part) => (part.length > longest.length ? part : longest), "");
+/** The most specific room of a file, or an empty string. `server/http/errors.ts` is in `server/http`. */
+function roomOf(file: string): string {
+  const matches = Object.keys(rooms).filter((room) => file.startsWith(`${room}/`));
+  return matches.reduce((longest, room) => (room.length > longest.length ? room : longest), "");
 }
 
-/** The files of ours that a file with this text imports, as paths from the root. */
+/** The repository's files that a file with this text imports, as paths from the root. */
 function importsIn(file: string, text: string): string[] {
   const specifiers = [...text.matchAll(/(?:from\s*|import\s*\(?\s*)"([^"]+)"/g)].map((match) => match[1] ?? "");
   return specifiers.flatMap((specifier) => {
@@ -37,15 +37,15 @@ function importsIn(file: string, text: string): string[] {
 
 const importsOf = (file: string): string[] => importsIn(file, readFileSync(file, "utf8"));
 
-function trespasses(file: string, text = readFileSync(file, "utf8")): string[] {
-  const from = partOf(file);
+function forbiddenImports(file: string, text = readFileSync(file, "utf8")): string[] {
+  const from = roomOf(file);
   const allowed = [from, ...(rooms[from]?.mayImport ?? [])];
   return importsIn(file, text)
-    .filter((target) => !allowed.includes(partOf(target)))
+    .filter((target) => !allowed.includes(roomOf(target)))
     .map((target) => `${file} imports ${target}`);
 }
 
-/** The first files that import each other in a circle, as a path from one of them back to itself. */
+/** The first import cycle, as a path from a file back to itself, or null. */
 function findCycle(imports: ReadonlyMap<string, readonly string[]>): string[] | null {
   const done = new Set<string>();
   const search = (file: string, path: readonly string[]): string[] | null => {
@@ -65,21 +65,21 @@ function findCycle(imports: ReadonlyMap<string, readonly string[]>): string[] | 
   return null;
 }
 
-describe("who may import whom", () => {
-  test("every source file belongs to a part of the table", () => {
+describe("imports", () => {
+  test("every source file belongs to a room", () => {
     expect(files.length).toBeGreaterThan(10);
-    expect(files.filter((file) => partOf(file) === "")).toEqual([]);
+    expect(files.filter((file) => roomOf(file) === "")).toEqual([]);
   });
 
-  test("no source file imports what its room may not", () => {
+  test("source files import only rooms that the table allows", () => {
     const sources = files.filter((file) => !isTestCode(file) && !isCompositionRoot(file));
-    expect(sources.flatMap((file) => trespasses(file))).toEqual([]);
+    expect(sources.flatMap((file) => forbiddenImports(file))).toEqual([]);
   });
 
-  test("no room may import what it does not use", () => {
+  test("the table allows only imports that are used", () => {
     const sources = files.filter((file) => !isTestCode(file) && !isCompositionRoot(file));
     const used = new Set(
-      sources.flatMap((file) => importsOf(file).map((target) => `${partOf(file)} → ${partOf(target)}`)),
+      sources.flatMap((file) => importsOf(file).map((target) => `${roomOf(file)} → ${roomOf(target)}`)),
     );
     const allowed = Object.entries(rooms).flatMap(([path, { mayImport }]) =>
       mayImport.map((name) => `${path} → ${name}`),
@@ -87,24 +87,24 @@ describe("who may import whom", () => {
     expect(allowed.filter((pair) => !used.has(pair))).toEqual([]);
   });
 
-  test("no source file imports itself through others, not even types", () => {
+  test("there are no import cycles, not even for types", () => {
     const sources = files.filter((file) => !isTestCode(file));
     const imports = new Map(sources.map((file) => [file, importsOf(file)]));
     expect(findCycle(imports)).toBeNull();
   });
 
-  test("a cycle would be found", () => {
+  test("findCycle finds a cycle", () => {
     const withLast = (last: string) => ({ "a.ts": ["b.ts", "c.ts"], "b.ts": [], "c.ts": ["d.ts"], "d.ts": [last] });
     expect(findCycle(new Map(Object.entries(withLast("b.ts"))))).toBeNull();
     expect(findCycle(new Map(Object.entries(withLast("c.ts"))))).toEqual(["c.ts", "d.ts", "c.ts"]);
   });
 
-  test.each([...generatedDocuments()])("%s is what `npm run gen` writes", (file, text) => {
+  test.each([...generatedDocuments()])("%s is up to date with `npm run gen`", (file, text) => {
     expect(readFileSync(file, "utf8")).toBe(text);
   });
 
-  test("no part of the product imports test code", () => {
-    const sources = files.filter((file) => !isTestCode(file) && partOf(file) !== "bench");
+  test("source files do not import test code", () => {
+    const sources = files.filter((file) => !isTestCode(file) && roomOf(file) !== "bench");
     const found = sources.flatMap((file) => importsOf(file).filter((target) => isTestCode(target)));
     expect(found).toEqual([]);
   });
@@ -122,7 +122,7 @@ describe("who may import whom", () => {
       "server/settings/config.ts",
     ],
     ["runtimes/fake/runtime.ts", 'export { boot } from "../playground/boot.ts";', "runtimes/playground/boot.ts"],
-  ])("a trespass of %s would be found: %s", (file, text, target) => {
-    expect(trespasses(file, text)).toEqual([`${file} imports ${target}`]);
+  ])("forbiddenImports finds an import in %s: %s", (file, text, target) => {
+    expect(forbiddenImports(file, text)).toEqual([`${file} imports ${target}`]);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Visitors who ask for one address as fast as they get it, in a process of their own. Says how many answers they got, of which
- * how many were none, and how long the slowest hundredth took. `cacheClient.ts <port> <milliseconds> <path>`
+ * `cacheClient.ts <port> <milliseconds> <path>`: requests one URL from 50 connections without a pause. Sends the
+ * numbers of responses and failures and the p99 latency over IPC.
  */
 import autocannon from "autocannon";
 
@@ -11,4 +11,4 @@ const result = await autocannon({
   duration: Number(milliseconds) / 1_000,
   headers: { host: "site.localhost", accept: "text/html", "accept-encoding": "br" },
 });
-process.send?.({ answers: result["2xx"], failures: result.errors + result.non2xx, p99: result.latency.p99 });
+process.send?.({ responses: result["2xx"], failures: result.errors + result.non2xx, p99: result.latency.p99 });

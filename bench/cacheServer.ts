@@ -1,6 +1,6 @@
 /**
- * A server of one page or file, in a process of its own: our edge, or a bare server of Node, which sends the same head and
- * bytes. Says its port when it is ready. `cacheServer.ts edge|bare <file with the content> <path> <flat head as JSON>`
+ * `cacheServer.ts edge|bare <file with the content> <path> <flat head as JSON>`: serves one page or file with our edge,
+ * or with a bare Node server that sends the same head and bytes. Sends its port over IPC when it is ready.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";

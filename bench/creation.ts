@@ -1,6 +1,5 @@
 /**
- * How long a person waits for a site: from sending `POST /sites` to the 202, and to the first 200 of the front
- * page with the site's title, asked for again and again as an impatient browser would.
+ * Measures the creation of a site: from `POST /sites` to the 202, and to the first front page with the site's title.
  */
 import type { Installation } from "@sitewright/e2e/installation.ts";
 import { acceptSite, followOperation } from "@sitewright/e2e/sites.ts";
@@ -12,11 +11,11 @@ export interface Creation {
   readonly firstPageMilliseconds: number;
 }
 
-/** Creates a site; throws if its operation fails or its page does not come within a minute. */
+/** Creates a site. Throws if its operation fails or its page does not load within a minute. */
 export async function measureCreation(installation: Installation, name: string): Promise<Creation> {
-  const began = performance.now();
+  const startedAt = performance.now();
   const operationId = await acceptSite(installation, { display_name: name, site_title: name });
-  const acceptedMilliseconds = performance.now() - began;
+  const acceptedMilliseconds = performance.now() - startedAt;
 
   const port = new URL(installation.firstRun.sites_url).port;
   const address = `http://${name.toLowerCase().replaceAll(" ", "-")}.localhost:${port}/`;
@@ -24,7 +23,7 @@ export async function measureCreation(installation: Installation, name: string):
     async () => {
       const page = await installation.visit(address);
       if (page.status !== 200 || !page.text.includes(name)) throw new Error(`${address} answered ${page.status}`);
-      return performance.now() - began;
+      return performance.now() - startedAt;
     },
     { deadlineSeconds: 60, intervalMilliseconds: 5 },
   );
@@ -33,7 +32,7 @@ export async function measureCreation(installation: Installation, name: string):
   return { acceptedMilliseconds, firstPageMilliseconds };
 }
 
-/** Waits until a spare worker is warm for each of the next `count` sites, as on a machine that had a quiet minute. */
+/** Waits until `count` spare workers are warm, as on a machine that was idle for a minute. */
 export async function untilSparesAreWarm(adminSocket: string, count: number): Promise<void> {
   await until(
     async () => {

@@ -1,7 +1,6 @@
 /**
- * Our DNS server with ten thousand zones: how soon it answers after its start, what it holds in memory, how many answers
- * it gives in a second and how long one takes; beside Knot with the same zones, where the machine has it. Both answer on one
- * thread, which leaves the other processor to whoever asks.
+ * Our DNS server with ten thousand zones: startup time, memory, answers per second and latency, compared with Knot and
+ * the same zones if it is installed. Each uses one thread, which leaves the other processor to the clients.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
@@ -11,17 +10,17 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { dnsNodeOptions } from "@sitewright/dns/nodeOptions.ts";
 import { writeTable } from "@sitewright/dns/tableText.ts";
-import { askForSeconds, askInTurn, type Rate, untilAnswered } from "./dnsAsk.ts";
-import { howToGetKnot, startKnot } from "./dnsKnot.ts";
-import { makeTable, questionsOf, recordsPerZone, zoneCount, zoneName } from "./dnsZones.ts";
+import { knotInstallHint, startKnot } from "./dnsKnot.ts";
+import { measureThroughput, querySequentially, type Rate, untilServing } from "./dnsQueries.ts";
+import { makeTable, queriesFor, recordsPerZone, zoneCount, zoneName } from "./dnsZones.ts";
 import { atMost, atMostBytes, duration, type Figure, megabytes } from "./report.ts";
 import { median, percentile, timed } from "./statistics.ts";
 
 const server = fileURLToPath(new URL("./dnsServer.ts", import.meta.url));
-const mostStartMilliseconds = 2_000;
-const mostBytes = 300_000_000;
+const maxStartMilliseconds = 2_000;
+const maxBytes = 300_000_000;
 const starts = 3;
-const inTurn = 5_000;
+const sequentialQueries = 5_000;
 const rateSeconds = 5;
 
 interface Ours {
@@ -40,7 +39,7 @@ async function startOurs(folder: string): Promise<Ours> {
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
   const [{ port }] = await once(child, "message");
-  await untilAnswered(port, `${zoneName(zoneCount - 1)} A`);
+  await untilServing(port, `${zoneName(zoneCount - 1)} A`);
   return { child, port };
 }
 
@@ -57,10 +56,13 @@ async function end(child: ChildProcess): Promise<void> {
   await ended;
 }
 
-async function measure(port: number, questions: readonly string[], file: string): Promise<Measured> {
-  const some = Array.from({ length: inTurn }, (_, index) => questions[(index * 7_919) % questions.length] ?? "");
-  await askInTurn(port, some);
-  return { waits: await askInTurn(port, some), rate: await askForSeconds(port, file, rateSeconds) };
+async function measure(port: number, queries: readonly string[], file: string): Promise<Measured> {
+  const sample = Array.from(
+    { length: sequentialQueries },
+    (_, index) => queries[(index * 7_919) % queries.length] ?? "",
+  );
+  await querySequentially(port, sample);
+  return { waits: await querySequentially(port, sample), rate: await measureThroughput(port, file, rateSeconds) };
 }
 
 const show = ({ waits, rate }: Measured): string => {
@@ -70,11 +72,11 @@ const show = ({ waits, rate }: Measured): string => {
     : `${Math.round(rate.perSecond)} answers/s (${(rate.lost * 100).toFixed(2)} % lost), ${wait}`;
 };
 
-function beside(ours: Measured, theirs: Measured | null): Figure {
+function compare(ours: Measured, theirs: Measured | null): Figure {
   const comparison =
     theirs === null
-      ? howToGetKnot
-      : `knot: ${show(theirs)}${ratio(ours, theirs)}; more would take several processes on one port, or one thread for each processor`;
+      ? knotInstallHint
+      : `Knot: ${show(theirs)}${ratio(ours, theirs)}; more would need several processes on one port, or one thread per processor`;
   return {
     name: `DNS: answers, ${zoneCount} zones`,
     measured: show(ours),
@@ -85,22 +87,20 @@ function beside(ours: Measured, theirs: Measured | null): Figure {
 }
 
 function ratio({ rate: ours }: Measured, { rate: theirs }: Measured): string {
-  return ours === null || theirs === null
-    ? ""
-    : `; ours are ${((ours.perSecond / theirs.perSecond) * 100).toFixed(0)} %`;
+  return ours === null || theirs === null ? "" : `; ours: ${((ours.perSecond / theirs.perSecond) * 100).toFixed(0)} %`;
 }
 
-/** `say` is told what comes out on the way. */
-export async function measureDns(say: (line: string) => void): Promise<Figure[]> {
+/** `log` gets progress messages. */
+export async function measureDns(log: (line: string) => void): Promise<Figure[]> {
   const folder = await mkdtemp(join(tmpdir(), "sw-dns-"));
   try {
     const table = makeTable();
     const tableFile = join(folder, "table.jsonl");
     await writeFile(tableFile, writeTable(table));
-    const size = `a table of ${megabytes((await stat(tableFile)).size)}`;
-    const questions = table.zones.flatMap((_, number) => questionsOf(number));
-    const list = join(folder, "questions");
-    await writeFile(list, `${questions.join("\n")}\n`);
+    const size = `table of ${megabytes((await stat(tableFile)).size)}`;
+    const queries = table.zones.flatMap((_, number) => queriesFor(number));
+    const list = join(folder, "queries");
+    await writeFile(list, `${queries.join("\n")}\n`);
 
     const times: number[] = [];
     for (let count = 1; count < starts; count += 1) {
@@ -110,30 +110,30 @@ export async function measureDns(say: (line: string) => void): Promise<Figure[]>
     }
     const { value: ours, milliseconds } = await timed(() => startOurs(folder));
     times.push(milliseconds);
-    const early = await memoryOf(ours);
-    say("DNS: every zone is asked …");
-    await askInTurn(
+    const initialMemory = await memoryOf(ours);
+    log("DNS: querying every zone …");
+    await querySequentially(
       ours.port,
       table.zones.map(({ name }) => `${name} A`),
     );
-    const later = await memoryOf(ours);
-    const measured = await measure(ours.port, questions, list);
+    const memory = await memoryOf(ours);
+    const measured = await measure(ours.port, queries, list);
     await end(ours.child);
 
-    say("DNS: knot with the same zones …");
+    log("DNS: Knot with the same zones …");
     const knotFolder = join(folder, "knot");
     await mkdir(knotFolder);
-    // Ours has just let go of it.
+    // Our server has just released this port.
     const knot = await startKnot(knotFolder, ours.port, table);
-    if (knot !== null) await untilAnswered(ours.port, `${zoneName(zoneCount - 1)} A`);
-    const theirs = knot === null ? null : await measure(ours.port, questions, list);
+    if (knot !== null) await untilServing(ours.port, `${zoneName(zoneCount - 1)} A`);
+    const theirs = knot === null ? null : await measure(ours.port, queries, list);
     if (knot !== null) await end(knot);
 
     const what = `${zoneCount} zones of ${recordsPerZone} records`;
     return [
-      atMost(`DNS: start → answer, ${what}, median of ${starts}`, median(times), mostStartMilliseconds, size),
-      atMostBytes(`DNS: memory, ${what}, each asked`, later, mostBytes, `before any was asked: ${megabytes(early)}`),
-      beside(measured, theirs),
+      atMost(`DNS: start → answer, ${what}, median of ${starts}`, median(times), maxStartMilliseconds, size),
+      atMostBytes(`DNS: memory, ${what}, all queried`, memory, maxBytes, `before: ${megabytes(initialMemory)}`),
+      compare(measured, theirs),
     ];
   } finally {
     await rm(folder, { recursive: true, force: true });

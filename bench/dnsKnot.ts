@@ -1,4 +1,4 @@
-/** Knot DNS with the same zones, on one thread as ours is, in a folder of the measurement's own. */
+/** Runs Knot DNS with the same zones on one thread, in a temporary folder. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
@@ -6,9 +6,9 @@ import { join } from "node:path";
 import type { DnsTable } from "@sitewright/dns/table.ts";
 import { writeZoneFile } from "@sitewright/dns/zoneFile.ts";
 
-export const howToGetKnot = "knot is not installed: apt-get install knot dnsperf";
+export const knotInstallHint = "Knot is not installed: apt-get install knot dnsperf";
 
-/** Null if the machine has none. */
+/** Returns null if Knot is not installed. */
 export async function startKnot(folder: string, port: number, { zones }: DnsTable): Promise<ChildProcess | null> {
   await mkdir(join(folder, "zones"), { recursive: true });
   for (const zone of zones) await writeFile(join(folder, "zones", `${zone.name}.zone`), writeZoneFile(zone));
@@ -33,6 +33,9 @@ ${zones.map(({ name }) => `  - domain: ${name}\n    file: "${name}.zone"`).join(
   await writeFile(join(folder, "knot.conf"), settings);
   const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
   const child = spawn("knotd", ["-c", join(folder, "knot.conf")], { env, stdio: ["ignore", "ignore", "inherit"] });
-  const isThere = await Promise.race([once(child, "spawn").then(() => true), once(child, "error").then(() => false)]);
-  return isThere ? child : null;
+  const isInstalled = await Promise.race([
+    once(child, "spawn").then(() => true),
+    once(child, "error").then(() => false),
+  ]);
+  return isInstalled ? child : null;
 }

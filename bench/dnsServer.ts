@@ -1,4 +1,6 @@
-/** A process that is our DNS server, with the table in the file that it is given; says its port, and its memory when asked. */
+/**
+ * `dnsServer.ts <folder>`: runs our DNS server. Sends its port over IPC, and its memory for each message it receives.
+ */
 import { join } from "node:path";
 import { startDns } from "@sitewright/dns/dns.ts";
 

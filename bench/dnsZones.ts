@@ -1,4 +1,4 @@
-/** The zones that DNS is measured with: each a site's, with twenty records. */
+/** Zones for the DNS benchmark, with twenty records each. */
 import type { DnsTable, DnsZone } from "@sitewright/dns/table.ts";
 
 export const zoneCount = 10_000;
@@ -23,7 +23,7 @@ function zone(number: number): DnsZone {
       negativeTtl: 600,
     },
     nameServers: { ttl: 3_600, names: ["ns1.provider.example", "ns2.provider.example"] },
-    // With SOA and two NS: 20.
+    // With SOA and two NS records: 20.
     recordSets: [
       set(name, "A", "192.0.2.1"),
       set(name, "AAAA", "2001:db8::1"),
@@ -44,8 +44,11 @@ export function makeTable(): DnsTable {
   return { generation: 1, zones, secondaries: [], keys: [] };
 }
 
-/** What is asked of the zones, in dnsperf's format: mostly addresses, some of them by another name, some that there are not. */
-export function questionsOf(number: number): string[] {
+/**
+ * Queries for a zone in dnsperf's format: mostly addresses, one through a CNAME, and one for a name that does not
+ * exist.
+ */
+export function queriesFor(number: number): string[] {
   const name = zoneName(number);
   return [`www.${name} A`, `${name} A`, `${name} AAAA`, `${name} MX`, `host-3.${name} A`, `nothing.${name} A`];
 }

@@ -1,6 +1,6 @@
 /**
- * From adding a domain that points here already to the first 200 under its name by TLS: with a certificate of the
- * customer's own, and with one of the authority `pebble`. In an installation of its own, because it has settings of its own.
+ * Time from adding a domain that already points here to its first 200 over TLS, with a custom certificate and with one
+ * issued by the test authority Pebble. Uses a separate installation, because it needs special settings.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -13,25 +13,25 @@ import { type CreatedSite, createSite, followOperation } from "@sitewright/e2e/s
 import { until } from "@sitewright/e2e/until.ts";
 import { makeCertificate } from "@sitewright/server/certificates/testing/openssl.ts";
 import { freePort, startPebble } from "@sitewright/server/testing/pebble.ts";
-import { untilAtRest } from "./machine.ts";
+import { untilIdle } from "./machine.ts";
 import { atMost, duration, type Figure } from "./report.ts";
 import { median } from "./statistics.ts";
 
 const times = 5;
-const mostOwnMilliseconds = 1_000;
-const mostAcmeMilliseconds = 10_000;
-/** WordPress answers it under any name; the front page leads to the primary domain. */
+const maxOwnMilliseconds = 1_000;
+const maxAcmeMilliseconds = 10_000;
+/** WordPress serves this page under any domain, but redirects the front page to the primary domain. */
 const page = "/wp-login.php";
 
-interface Seen {
+interface Visit {
   readonly status: number;
   readonly names: string;
 }
 
-/** Requests a page from this machine over TLS, with any certificate. */
-async function visit(port: number, name: string): Promise<Seen> {
-  const { promise, resolve, reject } = Promise.withResolvers<Seen>();
-  const asked = request(
+/** Requests a page from this machine over TLS. Accepts any certificate. */
+async function visit(port: number, name: string): Promise<Visit> {
+  const { promise, resolve, reject } = Promise.withResolvers<Visit>();
+  const sent = request(
     { host: "127.0.0.1", port, servername: name, path: page, headers: { host: name }, rejectUnauthorized: false },
     (response) => {
       const { socket } = response;
@@ -39,46 +39,46 @@ async function visit(port: number, name: string): Promise<Seen> {
       response.resume().on("end", () => resolve({ status: response.statusCode ?? 0, names }));
     },
   );
-  asked.on("error", reject).end();
+  sent.on("error", reject).end();
   return promise;
 }
 
-interface Place {
+interface Target {
   readonly installation: Installation;
   readonly site: CreatedSite;
   readonly tlsPort: number;
 }
 
-/** In milliseconds. */
-async function measureOne({ installation, site, tlsPort }: Place, name: string, more: object): Promise<number> {
-  const began = performance.now();
-  const body = { domain_name: name, is_wildcardless: true, ...more };
+/** Returns milliseconds. */
+async function measureOne({ installation, site, tlsPort }: Target, name: string, fields: object): Promise<number> {
+  const startedAt = performance.now();
+  const body = { domain_name: name, is_wildcardless: true, ...fields };
   const answer = await installation.api("POST", `/sites/environments/${site.environmentId}/domains`, body);
   if (answer.status !== 202) throw new Error(`Adding ${name} answered ${answer.status}: ${answer.text}`);
-  const taken = await until(
+  const milliseconds = await until(
     async () => {
       const { status, names } = await visit(tlsPort, name);
       if (status !== 200 || !names.includes(`DNS:${name}`)) throw new Error(`${name} answered ${status}, for ${names}`);
-      return performance.now() - began;
+      return performance.now() - startedAt;
     },
     { deadlineSeconds: 60, intervalMilliseconds: 5 },
   );
   await followOperation(installation, answer.json<{ operation_id: string }>().operation_id);
-  return taken;
+  return milliseconds;
 }
 
-async function measureAll(place: Place, names: readonly string[], moreOf: (name: string) => Promise<object>) {
-  const taken: number[] = [];
-  await untilAtRest();
+async function measureAll(target: Target, names: readonly string[], fieldsFor: (name: string) => Promise<object>) {
+  const measured: number[] = [];
+  await untilIdle();
   for (const name of names) {
-    const more = await moreOf(name);
-    taken.push(await measureOne(place, name, more));
+    const fields = await fieldsFor(name);
+    measured.push(await measureOne(target, name, fields));
   }
-  return taken;
+  return measured;
 }
 
-const absent: Figure = {
-  name: "domains by TLS",
+const skipped: Figure = {
+  name: "domains over TLS",
   measured: "–",
   target: "–",
   isMet: true,
@@ -86,11 +86,11 @@ const absent: Figure = {
 };
 
 const numbers = Array.from({ length: times }, (_, index) => index + 1);
-const slowest = (taken: readonly number[]): string => `slowest of ${times}: ${duration(Math.max(...taken))}`;
+const slowest = (measured: readonly number[]): string => `slowest of ${times}: ${duration(Math.max(...measured))}`;
 
-/** `clone` is a repository, `data` the folder of an installation that has its downloads already. */
+/** `clone` is a clone of the repository, `data` the data folder of an installation whose downloads are reused. */
 export async function measureDomains(clone: string, data: string): Promise<Figure[]> {
-  if (!hasPebble()) return [absent];
+  if (!hasPebble()) return [skipped];
   await using stack = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), "sw-domains-"));
   stack.defer(() => rm(folder, { recursive: true, force: true }));
@@ -111,10 +111,10 @@ export async function measureDomains(clone: string, data: string): Promise<Figur
   });
   stack.defer(() => installation.stop());
   const site = await createSite(installation, { display_name: "Domains", site_title: "Domains" });
-  const place = { installation, site, tlsPort };
+  const target = { installation, site, tlsPort };
 
   const own = await measureAll(
-    place,
+    target,
     numbers.map((number) => `own-${number}.com`),
     async (name) => {
       const { cert, key } = await makeCertificate({ names: [name] });
@@ -122,14 +122,14 @@ export async function measureDomains(clone: string, data: string): Promise<Figur
     },
   );
   const ordered = await measureAll(
-    place,
+    target,
     numbers.map((number) => `ordered-${number}.com`),
     async () => ({}),
   );
-  const what = "domain that points here added → 200 by TLS";
+  const name = "domain that points here added → first 200 over TLS";
   return [
-    atMost(`${what}, own certificate, median`, median(own), mostOwnMilliseconds, slowest(own)),
-    atMost(`${what}, certificate from pebble, median`, median(ordered), mostAcmeMilliseconds, slowest(ordered)),
+    atMost(`${name}, custom certificate, median`, median(own), maxOwnMilliseconds, slowest(own)),
+    atMost(`${name}, certificate from Pebble, median`, median(ordered), maxAcmeMilliseconds, slowest(ordered)),
   ];
 }
 

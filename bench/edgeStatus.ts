@@ -1,15 +1,15 @@
-/** What the edge says of itself on its admin socket. */
+/** Reads the edge's status from its admin socket. */
 import { request } from "node:http";
 import { json } from "node:stream/consumers";
 
 export interface EdgeStatus {
-  /** Warm workers that wait for an environment. */
+  /** Number of warm spare workers. */
   readonly spares: number;
-  /** Versions of PHP for which everything is compiled. */
+  /** PHP versions that WordPress is compiled for. */
   readonly compiledPhpVersions: readonly string[];
 }
 
-/** Rejects if the edge does not listen or answers something else. */
+/** Rejects if the edge does not listen or its response is invalid. */
 export function edgeStatus(adminSocket: string): Promise<EdgeStatus> {
   return new Promise((resolve, reject) => {
     request({ socketPath: adminSocket, path: "/status", agent: false }, (incoming) => {

@@ -1,6 +1,6 @@
 /**
- * What changing a site under its visitors costs: a further environment, a copy, a push, another version of PHP, with
- * visitors who read the front page all the while. Their errors are counted, and the longest that one of them waited.
+ * Duration of changes to a site while visitors request its front page: a new environment, a clone, a push and another
+ * PHP version. Counts the visitors' errors and measures their longest wait.
  */
 import { randomBytes } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
@@ -15,19 +15,19 @@ export const megabyte = 1_000_000;
 const rounds = 5;
 const visitors = 2;
 
-interface CarriedOut {
+interface Outcome {
   readonly operationId: string;
-  /** What it is about; empty if it is about none. */
+  /** The environment in the operation's result, or an empty string. */
   readonly environmentId: string;
 }
 
-/** Asks for an operation and waits for its end; throws if it fails. */
+/** Starts an operation and waits until it has ended. Throws if it fails. */
 export async function carryOut(
   installation: Installation,
   method: string,
   path: string,
   body: object,
-): Promise<CarriedOut> {
+): Promise<Outcome> {
   const answer = await installation.api(method, path, body);
   if (answer.status !== 202) throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`);
   const operationId = answer.json<{ operation_id: string }>().operation_id;
@@ -36,7 +36,7 @@ export async function carryOut(
   return { operationId, environmentId: ended.data?.idEnv ?? "" };
 }
 
-/** So many bytes of files in the environment's uploads, which no compression makes smaller. */
+/** Writes incompressible files to the environment's uploads. */
 async function fill(installation: Installation, environmentId: string, bytes: number): Promise<void> {
   const folder = join(installation.data, "environments", environmentId, "current/public/wp-content/uploads/bench");
   await mkdir(folder, { recursive: true });
@@ -51,18 +51,18 @@ export interface Visits {
   readonly longestMilliseconds: number;
 }
 
-interface Visited<T> {
+interface WithVisits<T> {
   readonly milliseconds: number;
   readonly value: T;
   readonly visits: Visits;
 }
 
-/** Runs `work` while visitors read the front page, one request after the other each, and none of them another's page. */
+/** Runs `work` while visitors request the front page without a pause, each with a different query string. */
 export async function withVisitors<T>(
   installation: Installation,
   address: string,
   work: () => Promise<T>,
-): Promise<Visited<T>> {
+): Promise<WithVisits<T>> {
   let isOver = false;
   const waits: number[] = [];
   let errors = 0;
@@ -95,7 +95,7 @@ async function measureCreation(installation: Installation, site: CreatedSite, re
   const environments: number[] = [];
   for (let round = 1; round <= rounds; round += 1) {
     await ready();
-    sites.push((await timed(() => createSite(installation, { display_name: `Beside ${round}` }))).milliseconds);
+    sites.push((await timed(() => createSite(installation, { display_name: `Reference ${round}` }))).milliseconds);
     await ready();
     const body = {
       display_name: `Extra ${round}`,
@@ -111,20 +111,20 @@ async function measureCreation(installation: Installation, site: CreatedSite, re
   }
   const reference = median(sites);
   return atMost(
-    `an environment is created, median of ${rounds}`,
+    `environment created, median of ${rounds}`,
     median(environments),
     reference * 1.2,
-    `a site: ${duration(reference)}`,
+    `site created: ${duration(reference)}`,
   );
 }
 
 interface CopyRound {
-  readonly clone: Visited<CarriedOut>;
-  readonly push: Visited<CarriedOut>;
+  readonly clone: WithVisits<Outcome>;
+  readonly push: WithVisits<Outcome>;
   readonly switching: number;
 }
 
-/** A clone of the site, pushed back over it, and removed. */
+/** Clones the site, pushes the clone back, and deletes it. */
 async function copyAndPush(installation: Installation, site: CreatedSite, name: string): Promise<CopyRound> {
   const clone = await withVisitors(installation, site.address, () => {
     const body = { display_name: name, is_premium: false, source_env_id: site.environmentId };
@@ -156,19 +156,19 @@ interface Size {
   readonly times: number;
 }
 
-/** Clone and push of a site with so many bytes of files. */
+/** Clone and push of a site with files of the given total size. */
 async function measureCopies(
   installation: Installation,
   site: CreatedSite,
   ready: () => Promise<void>,
   { label, targetMilliseconds, times }: Size,
 ): Promise<Figure[]> {
-  const made: CopyRound[] = [];
+  const results: CopyRound[] = [];
   for (let round = 1; round <= times; round += 1) {
     await ready();
-    made.push(await copyAndPush(installation, site, `Copy ${round} of ${label}`));
+    results.push(await copyAndPush(installation, site, `Copy ${round} of ${label}`));
   }
-  const medianOf = (figure: (round: CopyRound) => number) => median(made.map(figure));
+  const medianOf = (figure: (round: CopyRound) => number) => median(results.map(figure));
   const what = times === 1 ? label : `${label}, median of ${times}`;
   return [
     atMost(
@@ -176,7 +176,7 @@ async function measureCopies(
       medianOf(({ clone }) => clone.milliseconds),
       targetMilliseconds,
     ),
-    noErrors(`clone of ${label}`, all(made.map(({ clone }) => clone.visits))),
+    noErrors(`clone of ${label}`, all(results.map(({ clone }) => clone.visits))),
     atMost(
       `push of ${what}, with visitors`,
       medianOf(({ push }) => push.milliseconds),
@@ -187,11 +187,11 @@ async function measureCopies(
       medianOf(({ switching }) => switching),
       50,
     ),
-    noErrors(`push of ${label}`, all(made.map(({ push }) => push.visits))),
+    noErrors(`push of ${label}`, all(results.map(({ push }) => push.visits))),
   ];
 }
 
-/** On a site of its own, so that what else is measured has the usual version. */
+/** Uses a separate site, so that the other measurements keep the default version. */
 async function measurePhp(installation: Installation): Promise<Figure[]> {
   const site = await createSite(installation, { display_name: "Versions", site_title: "Versions" });
   const modify = (version: string) =>
@@ -203,11 +203,11 @@ async function measurePhp(installation: Installation): Promise<Figure[]> {
     );
   const first = await modify("8.4");
   await modify("8.3");
-  const again = await modify("8.4");
+  const second = await modify("8.4");
   return [
     atMost(
       "PHP 8.3 → 8.4, with visitors",
-      again.milliseconds,
+      second.milliseconds,
       3_000,
       `the first time: ${duration(first.milliseconds)}`,
     ),
@@ -216,8 +216,8 @@ async function measurePhp(installation: Installation): Promise<Figure[]> {
 }
 
 /**
- * All of it, on sites made for it. `ready` waits until spare workers are warm again, `compiled` until no version of PHP
- * is left to be compiled for.
+ * Runs all measurements on new sites. `ready` waits until spare workers are warm, `compiled` until every PHP version is
+ * compiled.
  */
 export async function measureEnvironments(
   installation: Installation,

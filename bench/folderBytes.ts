@@ -1,8 +1,8 @@
-/** How much is kept in a folder. */
+/** Measures the size of a folder. */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Of all files below it, as long as they are; 0 where there is no such folder. */
+/** Total size of all files below the folder, or 0 if it does not exist. */
 export async function folderBytes(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];

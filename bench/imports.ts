@@ -1,6 +1,6 @@
 /**
- * What each of our processes spends on loading its modules before it does anything: the time that `npm start`, a command of the
- * operator, or a worker of PHP takes at least.
+ * Processor time for loading the modules of each process: the minimum for `npm start`, an operator command, or a PHP
+ * worker.
  */
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -13,7 +13,7 @@ import { median } from "./statistics.ts";
 const run = promisify(execFile);
 const times = 7;
 
-/** By process, the module that loads all that it needs and does nothing. */
+/** By process, a module that imports everything the process needs, without side effects. */
 const processes = {
   supervisor: "supervisor/installation.ts",
   control: "server/control.ts",
@@ -23,7 +23,7 @@ const processes = {
   "the operator's backup": "server/operator/backup.ts",
 } as const;
 
-/** Milliseconds of processor time, and how many modules were loaded. */
+/** Processor time in milliseconds, and the number of modules. */
 interface Loading {
   readonly milliseconds: number;
   readonly modules: number;
@@ -47,7 +47,7 @@ async function load(module: string | null, codeCache: string): Promise<Loading> 
   return JSON.parse(stdout);
 }
 
-/** The first time fills Node's cache of compiled code, as an earlier start of the process would have. */
+/** The first load fills Node's compile cache, as an earlier start would have. */
 async function typicalLoad(module: string | null, codeCache: string): Promise<Loading> {
   const { modules } = await load(module, codeCache);
   const all: number[] = [];
@@ -55,7 +55,7 @@ async function typicalLoad(module: string | null, codeCache: string): Promise<Lo
   return { milliseconds: median(all), modules };
 }
 
-/** Needs no installation. */
+/** Does not need an installation. */
 export async function measureImports(): Promise<Figure[]> {
   const codeCache = await mkdtemp(join(tmpdir(), "sw-code-"));
   try {

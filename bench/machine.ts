@@ -1,19 +1,19 @@
-/** The machine's processors: whether they are at rest, and how much of their time other virtual machines got. */
+/** Processor load: waits until the machine is idle, and measures steal time. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { constants, cpus, setPriority } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Since the machine began, all processors together, in milliseconds. */
+/** Since boot, summed over all processors, in milliseconds. */
 interface ProcessorTimes {
   readonly busy: number;
   readonly all: number;
-  /** Wanted by this machine, and given to others by the one below it. 0 where the system does not say. */
+  /** Time that the hypervisor gave to other virtual machines. 0 if the system does not report it. */
   readonly stolen: number;
 }
 
 const linuxTimes = "/proc/stat";
 const tickMilliseconds = 10;
-/** In Linux's line: user, nice, system, idle, iowait, irq, softirq, steal. */
+/** Linux's fields: user, nice, system, idle, iowait, irq, softirq, steal. */
 const stolenField = 8;
 
 function stolenTime(): number {
@@ -33,35 +33,35 @@ function processorTimes(): ProcessorTimes {
 const sessionPriority = "/proc/self/autogroup";
 
 /**
- * This process gets what nobody else wants. It must lead a session of its own: Linux may share the processors among sessions
- * first, and then the priority of a process counts only among those of its session.
+ * Gives this process the lowest priority. It must lead its own session: Linux may divide processor time between
+ * sessions first, and then the priority of a process counts only within its session.
  */
-export function standBehindAll(): void {
+export function useLowestPriority(): void {
   setPriority(constants.priority.PRIORITY_LOW);
   if (existsSync(sessionPriority)) writeFileSync(sessionPriority, String(constants.priority.PRIORITY_LOW));
 }
 
-const lookMilliseconds = 250;
-const restingShare = 0.1;
+const intervalMilliseconds = 250;
+const idleLoad = 0.1;
 
-/** Waits, for a minute at most, until the processors have next to nothing to do. */
-export async function untilAtRest(): Promise<void> {
+/** Waits until the processors are idle, for at most a minute. */
+export async function untilIdle(): Promise<void> {
   let before = processorTimes();
   for (const deadline = performance.now() + 60_000; performance.now() < deadline; ) {
-    await delay(lookMilliseconds);
+    await delay(intervalMilliseconds);
     const now = processorTimes();
-    if (now.busy - before.busy < restingShare * (now.all - before.all)) return;
+    if (now.busy - before.busy < idleLoad * (now.all - before.all)) return;
     before = now;
   }
 }
 
-/** Does the work, and says how much of the processors' time others got meanwhile. */
-export async function withStolenShare<T>(
+/** Runs the work and measures the steal time meanwhile. */
+export async function withStealTime<T>(
   work: () => Promise<T>,
-): Promise<{ readonly value: T; readonly stolen: string }> {
+): Promise<{ readonly value: T; readonly stealTime: string }> {
   const before = processorTimes();
   const value = await work();
   const after = processorTimes();
   const share = (after.stolen - before.stolen) / Math.max(1, after.all - before.all);
-  return { value, stolen: `${(share * 100).toFixed(0)} % of the processors' time went to other machines` };
+  return { value, stealTime: `steal time: ${(share * 100).toFixed(0)} %` };
 }

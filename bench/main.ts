@@ -1,7 +1,7 @@
 /**
- * `npm run bench`: starts an installation from a clean clone, measures it from outside, and prints every figure
- * beside its target and its reference. Ends with 1 where a target was missed. `npm run bench -- backups` measures that
- * part alone; `parts` lists all of them.
+ * `npm run bench` starts an installation from a clean clone, measures it from outside, and prints each figure with its
+ * target and a reference. The exit code is 1 if a target was missed. `npm run bench -- backups` runs only that part;
+ * `parts` lists them all.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
@@ -17,7 +17,7 @@ import { measureDnsRecords } from "./dnsRecords.ts";
 import { measureDomains } from "./domains.ts";
 import { measureEnvironments } from "./environments.ts";
 import { measureImports } from "./imports.ts";
-import { untilAtRest, withStolenShare } from "./machine.ts";
+import { untilIdle, withStealTime } from "./machine.ts";
 import { measureNeighbours } from "./neighbours.ts";
 import { measureOperations } from "./operations.ts";
 import { measurePackages } from "./packages.ts";
@@ -47,30 +47,34 @@ const parts = [
   "redirects",
   "tls",
 ];
-const say = (line: string): boolean => process.stderr.write(`${line}\n`);
+const log = (line: string): boolean => process.stderr.write(`${line}\n`);
 
 async function measureStarts(folder: string, settings: Record<string, string>): Promise<[Figure[], Installation]> {
-  say("first start of a clean clone …");
+  log("first start of a clean clone …");
   const first = await timed(() => start(folder, settings));
   const later: number[] = [];
   let installation = first.value;
   for (let count = 1; count <= laterStarts; count += 1) {
     await installation.stop();
-    say(`later start ${count} …`);
-    const again = await timed(() => start(folder, settings));
-    later.push(again.milliseconds);
-    installation = again.value;
+    log(`later start ${count} …`);
+    const restart = await timed(() => start(folder, settings));
+    later.push(restart.milliseconds);
+    installation = restart.value;
   }
   return [
     [
-      atMost("first npm start of a clean clone, packages in npm's cache", first.milliseconds, 60_000),
+      atMost("first npm start of a clean clone, with packages in npm's cache", first.milliseconds, 60_000),
       atMost(`later npm start, median of ${laterStarts}`, median(later), 3_000),
     ],
     installation,
   ];
 }
 
-async function createInTurn(installation: Installation, name: string, ready: () => Promise<void>): Promise<Creation[]> {
+async function createSequentially(
+  installation: Installation,
+  name: string,
+  ready: () => Promise<void>,
+): Promise<Creation[]> {
   const creations: Creation[] = [];
   for (let index = 1; index <= sites; index += 1) {
     await ready();
@@ -80,12 +84,12 @@ async function createInTurn(installation: Installation, name: string, ready: () 
 }
 
 async function creationFigures(when: string, create: () => Promise<Creation[]>): Promise<Figure[]> {
-  const { value: creations, stolen } = await withStolenShare(create);
+  const { value: creations, stealTime } = await withStealTime(create);
   const accepted = creations.map(({ acceptedMilliseconds }) => acceptedMilliseconds);
   const pages = creations.map(({ firstPageMilliseconds }) => firstPageMilliseconds);
   return [
     atMost(`POST /sites → 202, p50 of ${sites}, ${when}`, median(accepted), 30),
-    atMost(`POST /sites → front page, p50, ${when}`, median(pages), 500, stolen),
+    atMost(`POST /sites → front page, p50, ${when}`, median(pages), 500, stealTime),
     atMost(`POST /sites → front page, p95, ${when}`, percentile(pages, 0.95), 1_500),
   ];
 }
@@ -95,12 +99,12 @@ async function measureTenAtOnce(installation: Installation): Promise<Figure> {
   const { milliseconds, value } = await timed(() =>
     Promise.allSettled(names.map((name) => measureCreation(installation, name))),
   );
-  const whole = value.filter(({ status }) => status === "fulfilled").length;
+  const loaded = value.filter(({ status }) => status === "fulfilled").length;
   return {
-    name: "ten sites at once: front pages that come",
-    measured: `${whole} of ${names.length} in ${duration(milliseconds)}`,
+    name: "ten sites at once: front pages that loaded",
+    measured: `${loaded} of ${names.length} in ${duration(milliseconds)}`,
     target: `${names.length}`,
-    isMet: whole === names.length,
+    isMet: loaded === names.length,
   };
 }
 
@@ -109,7 +113,7 @@ async function measureUncachedPage(installation: Installation): Promise<Figure> 
   const { edgeMilliseconds, directMilliseconds } = await measurePage(installation, site);
   const ratio = (edgeMilliseconds / directMilliseconds) * 100;
   return {
-    name: "front page again, through the edge, against the worker",
+    name: "uncached front page through the edge, compared with the worker alone",
     measured: `${ratio.toFixed(0)} % (${duration(edgeMilliseconds)})`,
     target: "≤ 130 %",
     isMet: ratio <= 130,
@@ -120,13 +124,13 @@ async function measureUncachedPage(installation: Installation): Promise<Figure> 
 const chosen = process.argv.slice(2);
 const unknown = chosen.filter((part) => !parts.includes(part));
 if (unknown.length > 0) {
-  say(`There is no part ${unknown.join(", ")}: there are ${parts.join(", ")}, and all where none is named.`);
+  log(`Unknown part: ${unknown.join(", ")}. Choose from ${parts.join(", ")}, or name none to run all.`);
   process.exit(2);
 }
-const isWanted = (part: string) => chosen.length === 0 || chosen.includes(part);
+const isSelected = (part: string) => chosen.length === 0 || chosen.includes(part);
 
-if (isWanted("imports")) {
-  say("modules of each process …");
+if (isSelected("imports")) {
+  log("modules of each process …");
   const imports = await measureImports();
   process.stdout.write(`${table(imports)}\n`);
   if (chosen.length === 1) process.exit();
@@ -135,91 +139,93 @@ if (isWanted("imports")) {
 const clone = await cloneRepository();
 const run = await mkdtemp(join(tmpdir(), "sw-run-"));
 await using mirror = await startMirror();
-// As on a server on which many sites are created at a time.
+// As on a server where many sites are created at once.
 const settings = { SITEWRIGHT_RUN: run, SITEWRIGHT_WPORG_URL: mirror.url, SITEWRIGHT_SPARE_WORKERS: "20" };
-const [figures, installation]: [Figure[], Installation] = isWanted("starts")
+const [figures, installation]: [Figure[], Installation] = isSelected("starts")
   ? await measureStarts(clone.folder, settings)
   : [[], await start(clone.folder, settings)];
 try {
   const adminSocket = join(run, "edge.sock");
   const { spareWorkers } = loadConfig(settings);
-  const untilQuiet = async () => {
+  const untilReady = async () => {
     await untilSparesAreWarm(adminSocket, spareWorkers);
-    await untilAtRest();
+    await untilIdle();
   };
-  if (isWanted("creation")) {
-    say(`${sites} sites, each when the machine is quiet again …`);
-    figures.push(...(await creationFigures("quiet machine", () => createInTurn(installation, "Spaced", untilQuiet))));
-    say(`${sites} sites, one after the other without a pause …`);
-    await untilQuiet();
+  if (isSelected("creation")) {
+    log(`${sites} sites, each when the machine is idle …`);
+    figures.push(
+      ...(await creationFigures("idle machine", () => createSequentially(installation, "Spaced", untilReady))),
+    );
+    log(`${sites} sites, one after the other without a pause …`);
+    await untilReady();
     figures.push(
       ...(await creationFigures(`no pause, ${spareWorkers} spares`, () =>
-        createInTurn(installation, "Rapid", async () => undefined),
+        createSequentially(installation, "Rapid", async () => undefined),
       )),
     );
-    say("ten at once …");
-    await untilQuiet();
+    log("ten at once …");
+    await untilReady();
     figures.push(await measureTenAtOnce(installation));
   }
   const untilCompiled = () => untilVersionsAreCompiled(adminSocket);
-  if (isWanted("environments")) {
-    say("environments, pushes and versions of PHP, under visitors …");
-    await untilQuiet();
-    figures.push(...(await measureEnvironments(installation, untilQuiet, untilCompiled)));
+  if (isSelected("environments")) {
+    log("environments, pushes and PHP versions, with visitors …");
+    await untilReady();
+    figures.push(...(await measureEnvironments(installation, untilReady, untilCompiled)));
   }
-  if (isWanted("backups")) {
-    say("backups, beside restic …");
+  if (isSelected("backups")) {
+    log("backups, compared with restic …");
     await untilCompiled();
-    await untilQuiet();
-    say(
+    await untilReady();
+    log(
       `load average of the machine: ${loadavg()
         .map((load) => load.toFixed(2))
         .join(", ")}`,
     );
-    figures.push(...(await measureBackups(installation, untilQuiet)));
+    figures.push(...(await measureBackups(installation, untilReady)));
   }
-  if (isWanted("packages")) {
-    say("plugins and themes of a fleet …");
-    await untilQuiet();
-    figures.push(...(await measureUpdates(installation, mirror, untilQuiet)));
-    figures.push(...(await measurePackages(installation, untilQuiet)));
+  if (isSelected("packages")) {
+    log("plugins and themes of many sites …");
+    await untilReady();
+    figures.push(...(await measureUpdates(installation, mirror, untilReady)));
+    figures.push(...(await measurePackages(installation, untilReady)));
   }
-  if (isWanted("operations")) {
-    say("the engine of operations by itself …");
-    await untilQuiet();
+  if (isSelected("operations")) {
+    log("the operations engine alone …");
+    await untilReady();
     figures.push(...(await measureOperations()));
   }
-  if (isWanted("neighbours")) {
-    say("a quiet site beside a loud one …");
-    figures.push(...(await measureNeighbours(installation, untilQuiet, say)));
+  if (isSelected("neighbours")) {
+    log("a quiet site next to a busy one …");
+    figures.push(...(await measureNeighbours(installation, untilReady, log)));
   }
-  if (isWanted("page")) {
-    say("the front page again …");
+  if (isSelected("page")) {
+    log("an uncached page …");
     figures.push(await measureUncachedPage(installation));
   }
-  if (isWanted("cache")) {
-    say("a cached page, beside a bare server and nginx …");
-    await untilQuiet();
+  if (isSelected("cache")) {
+    log("a cached page, compared with bare Node and nginx …");
+    await untilReady();
     figures.push(...(await measureCache(installation, adminSocket)));
   }
-  if (isWanted("dns")) {
-    say("DNS with ten thousand zones, beside knot …");
-    await untilQuiet();
+  if (isSelected("dns")) {
+    log("DNS with ten thousand zones, compared with Knot …");
+    await untilReady();
     figures.push(await measureDnsRecords(installation));
-    figures.push(...(await measureDns(say)));
+    figures.push(...(await measureDns(log)));
   }
-  if (isWanted("domains")) {
-    say("domains that point here already, by TLS …");
+  if (isSelected("domains")) {
+    log("new domains over TLS …");
     figures.push(...(await measureDomains(clone.folder, installation.data)));
   }
-  if (isWanted("tls")) {
-    say("TLS handshakes, beside a bare server and nginx …");
-    await untilQuiet();
+  if (isSelected("tls")) {
+    log("TLS handshakes, compared with bare Node and nginx …");
+    await untilReady();
     figures.push(...(await measureTls()));
   }
-  if (isWanted("redirects")) {
-    say("redirect rules at the edge …");
-    await untilQuiet();
+  if (isSelected("redirects")) {
+    log("redirect rules at the edge …");
+    await untilReady();
     figures.push(...(await measureRedirects()));
   }
 } finally {

@@ -1,4 +1,4 @@
-/** An environment with very many backups, for lists. */
+/** Creates an environment with many backups, to measure lists. */
 import { readRun } from "@sitewright/supervisor/records.ts";
 import pg from "pg";
 
@@ -7,8 +7,8 @@ const columnsOf = `
    where table_schema = current_schema and table_name = 'backups' and column_name not in ('id', 'operation_id')`;
 
 /**
- * Copies the row of a finished backup so many times while `work` runs. Making them would take minutes, and a list reads
- * rows and nothing else of a backup: to it these are like any. `data` is the data folder of a running installation.
+ * Adds `count` copies of a finished backup's row while `work` runs. Real backups would take minutes, and a list reads
+ * only the rows. `data` is the data folder of a running installation.
  */
 export async function withManyBackups<T>(
   data: string,
@@ -17,7 +17,7 @@ export async function withManyBackups<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const run = readRun(data);
-  if (run === null) throw new Error(`Nothing runs on ${data}`);
+  if (run === null) throw new Error(`No installation is running on ${data}`);
   const client = new pg.Client({ connectionString: run.database_url });
   await client.connect();
   try {

@@ -1,8 +1,8 @@
 /**
- * What one environment under full load costs its neighbour: a visitor reads the quiet one's front page at a modest pace, alone
- * and beside each kind of load, in turns, and the slowest of his pages are compared.
+ * The effect of a busy environment on a quiet one: a visitor requests the quiet site's front page at a modest pace,
+ * alone and next to each kind of load, in alternating rounds, and the p99 latencies are compared.
  *
- * Whoever makes the load is a session of the lowest priority, because in life visitors bring processors of their own.
+ * The process that generates the load has the lowest priority, because real visitors have their own processors.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
@@ -18,25 +18,25 @@ import { median, percentile, timed } from "./statistics.ts";
 const loader = fileURLToPath(new URL("./neighboursLoad.ts", import.meta.url));
 const rounds = 2;
 const pagesPerRound = 100;
-/** Between two pages of the quiet one's visitor. */
+/** Between two requests to the quiet site. */
 const pauseMilliseconds = 200;
-/** The load is there, and what steps back for others has done so. */
+/** Until the load has started and the priorities have adapted to it. */
 const settleMilliseconds = 6_000;
-const mostTimes = 2;
+const maxRatio = 2;
 
 export interface Load {
   readonly name: string;
-  /** Below the noisy one's address; `{n}` is another number each time. */
+  /** Path on the busy site. `{n}` is replaced by a different number for each request. */
   readonly path: string;
   readonly visitors: number;
-  /** Bytes that are sent with each request. */
+  /** Size of each request's body. */
   readonly uploadBytes?: number;
 }
 
 const loads: readonly Load[] = [
-  { name: "8 visitors without a pause, each page another", path: "/?visit={n}", visitors: 8 },
-  { name: "a plugin that only computes, 8 visitors", path: "/burn.php?visit={n}", visitors: 8 },
-  { name: "files, 100 connections", path: "/load.css", visitors: 100 },
+  { name: "8 visitors without a pause, all pages different", path: "/?visit={n}", visitors: 8 },
+  { name: "a CPU-bound plugin, 8 visitors", path: "/burn.php?visit={n}", visitors: 8 },
+  { name: "static files, 100 connections", path: "/load.css", visitors: 100 },
   { name: "writes of 1 MB, 8 visitors", path: "/write.php?visit={n}", visitors: 8, uploadBytes: 1_000_000 },
 ];
 
@@ -48,7 +48,7 @@ interface Waits {
 async function readPages(installation: Installation, site: CreatedSite): Promise<Waits> {
   const waits: number[] = [];
   for (let page = 0; page < pagesPerRound; page += 1) {
-    const { milliseconds, value } = await timed(() => installation.visit(`${site.address}/?anew=${page}`));
+    const { milliseconds, value } = await timed(() => installation.visit(`${site.address}/?uncached=${page}`));
     if (value.status !== 200) throw new Error(`${site.address} answered ${value.status}`);
     waits.push(milliseconds);
     await delay(pauseMilliseconds);
@@ -56,8 +56,8 @@ async function readPages(installation: Installation, site: CreatedSite): Promise
   return { p50: median(waits), p99: percentile(waits, 0.99) };
 }
 
-/** What the noisy one's owner has put into its web root. */
-async function leaveFiles(installation: Installation, { environmentId }: CreatedSite): Promise<void> {
+/** Writes the files that the loads request to the web root of the busy site. */
+async function addLoadFiles(installation: Installation, { environmentId }: CreatedSite): Promise<void> {
   const root = join(installation.data, "environments", environmentId, "current/public");
   await mkdir(join(root, "wp-content/uploads"), { recursive: true });
   const files = {
@@ -80,7 +80,7 @@ async function stopLoad(child: ChildProcess): Promise<number> {
   return Number(count);
 }
 
-/** Runs `work` under the load; gives how many requests of the load were answered. */
+/** Runs `work` under the load. Returns its result and the number of successful requests of the load. */
 async function under<T>(load: Load, address: string, work: () => Promise<T>): Promise<[value: T, answered: number]> {
   const child = fork(loader, [JSON.stringify({ ...load, address })], {
     detached: true,
@@ -95,83 +95,83 @@ async function under<T>(load: Load, address: string, work: () => Promise<T>): Pr
   }
 }
 
-const times = (waits: readonly Waits[], alone: readonly Waits[], what: keyof Waits): number =>
-  median(waits.map((each) => each[what])) / median(alone.map((each) => each[what]));
+const p99Ratio = (waits: readonly Waits[], alone: readonly Waits[]): number =>
+  median(waits.map(({ p99 }) => p99)) / median(alone.map(({ p99 }) => p99));
 
-function figureOf({ name }: Load, alone: readonly Waits[], beside: readonly Waits[], answered: number): Figure {
-  const ratio = times(beside, alone, "p99");
+function figureOf({ name }: Load, alone: readonly Waits[], loaded: readonly Waits[], answered: number): Figure {
+  const ratio = p99Ratio(loaded, alone);
   const show = (waits: readonly Waits[]) =>
     `p50 ${duration(median(waits.map(({ p50 }) => p50)))}, p99 ${duration(median(waits.map(({ p99 }) => p99)))}`;
   return {
-    name: `a neighbour's p99 beside ${name}`,
+    name: `a neighbour's p99 next to ${name}`,
     measured: `${ratio.toFixed(2)} times`,
-    target: `≤ ${mostTimes} times`,
-    isMet: ratio <= mostTimes,
-    reference: `alone ${show(alone)}; beside ${show(beside)}; ${answered} requests of the load answered, which came from processes of the lowest priority`,
+    target: `≤ ${maxRatio} times`,
+    isMet: ratio <= maxRatio,
+    reference: `alone ${show(alone)}; with load ${show(loaded)}; ${answered} requests of the load answered, sent with the lowest priority`,
   };
 }
 
-/** The first page of a neighbour that sleeps has to wait for a worker that boots. */
+/** The first page of a sleeping neighbour, which has to wait until a worker has booted. */
 async function measureSleeper(installation: Installation): Promise<Figure> {
-  const noisy = await createSite(installation, { display_name: "Loud again", site_title: "Loud again" });
-  await leaveFiles(installation, noisy);
+  const busy = await createSite(installation, { display_name: "Busy again", site_title: "Busy again" });
+  await addLoadFiles(installation, busy);
   const sleepers = ["One", "Two", "Three"];
   const wake = async (name: string) => {
-    const made = await createSite(installation, { display_name: `Sleeper ${name} ${Date.now()}` });
+    const site = await createSite(installation, { display_name: `Sleeper ${name} ${Date.now()}` });
     const path = "/sites/tools/restart-php";
-    await installation.api("POST", path, { environment_id: made.environmentId });
+    await installation.api("POST", path, { environment_id: site.environmentId });
     await delay(3_000);
-    return (await timed(() => installation.visit(`${made.address}/?anew`))).milliseconds;
+    return (await timed(() => installation.visit(`${site.address}/?uncached`))).milliseconds;
   };
   const alone: number[] = [];
   for (const name of sleepers) alone.push(await wake(name));
   const [load] = loads;
   if (load === undefined) throw new Error("There is no load");
-  const [beside] = await under(load, noisy.address, async () => {
+  const [loaded] = await under(load, busy.address, async () => {
     const waits: number[] = [];
     for (const name of sleepers) waits.push(await wake(name));
     return waits;
   });
   return {
-    name: "first page of a neighbour that slept, beside 8 visitors without a pause",
-    measured: duration(median(beside)),
+    name: "first page of a sleeping neighbour, next to 8 visitors without a pause",
+    measured: duration(median(loaded)),
     target: "–",
     isMet: true,
     reference: `alone ${duration(median(alone))}`,
   };
 }
 
-interface Beside {
+interface LoadResult {
   readonly load: Load;
   readonly waits: Waits[];
   answered: number;
 }
 
-function wordsOf(what: string, { p50, p99 }: Waits): string {
-  return `  ${what}: p50 ${duration(p50)}, p99 ${duration(p99)}`;
+function progressLine(condition: string, { p50, p99 }: Waits): string {
+  return `  ${condition}: p50 ${duration(p50)}, p99 ${duration(p99)}`;
 }
 
-/** `say` is told what comes out on the way. */
+/** `ready` resolves when the machine is idle. `log` gets progress messages. */
 export async function measureNeighbours(
   installation: Installation,
-  quiet: () => Promise<void>,
-  say: (line: string) => void,
+  ready: () => Promise<void>,
+  log: (line: string) => void,
 ): Promise<Figure[]> {
   const site = await createSite(installation, { display_name: "Quiet", site_title: "Quiet" });
-  const noisy = await createSite(installation, { display_name: "Loud", site_title: "Loud" });
-  await leaveFiles(installation, noisy);
-  await quiet();
+  const busy = await createSite(installation, { display_name: "Busy", site_title: "Busy" });
+  await addLoadFiles(installation, busy);
+  await ready();
   const alone: Waits[] = [];
-  const all = loads.map((load): Beside => ({ load, waits: [], answered: 0 }));
+  const all = loads.map((load): LoadResult => ({ load, waits: [], answered: 0 }));
   for (let round = 0; round < rounds; round += 1) {
     const undisturbed = await readPages(installation, site);
-    say(wordsOf("alone", undisturbed));
+    log(progressLine("alone", undisturbed));
     alone.push(undisturbed);
-    for (const beside of all) {
-      const [waits, answered] = await under(beside.load, noisy.address, () => readPages(installation, site));
-      say(wordsOf(`beside ${beside.load.name}`, waits));
-      beside.waits.push(waits);
-      beside.answered += answered;
+    for (const result of all) {
+      const [waits, answered] = await under(result.load, busy.address, () => readPages(installation, site));
+      log(progressLine(`next to ${result.load.name}`, waits));
+      result.waits.push(waits);
+      result.answered += answered;
     }
   }
   const figures = all.map(({ load, waits, answered }) => figureOf(load, alone, waits, answered));

@@ -1,10 +1,10 @@
-/** A process that makes load on a site until it is told to stop; then it says how many requests were answered. */
+/** Sends requests to a site until it gets a message over IPC, then replies with the number of successful requests. */
 import { Agent, request } from "node:http";
-import { standBehindAll } from "./machine.ts";
+import { useLowestPriority } from "./machine.ts";
 import type { Load } from "./neighbours.ts";
 
-standBehindAll();
-// Its session is its own: Ctrl-C does not reach it.
+useLowestPriority();
+// Ctrl-C does not reach this process, because it has its own session.
 process.once("disconnect", () => process.exit());
 const {
   address,
@@ -18,12 +18,12 @@ const body = Buffer.alloc(uploadBytes, "x");
 let number = 0;
 let answered = 0;
 
-function ask(): Promise<void> {
+function sendRequest(): Promise<void> {
   number += 1;
   return new Promise((resolve) => {
-    const asked = request(
+    const sent = request(
       {
-        // Names below localhost are this machine, whether or not its resolver knows.
+        // Not every resolver knows subdomains of localhost.
         host: hostname.endsWith("localhost") ? "127.0.0.1" : hostname,
         port,
         path: path.replace("{n}", String(number)),
@@ -36,13 +36,13 @@ function ask(): Promise<void> {
         response.resume().once("close", resolve);
       },
     );
-    asked.once("error", () => setTimeout(resolve, 100));
-    asked.end(body);
+    sent.once("error", () => setTimeout(resolve, 100));
+    sent.end(body);
   });
 }
 
 async function visit(): Promise<never> {
-  for (;;) await ask();
+  for (;;) await sendRequest();
 }
 
 process.on("message", () => process.send?.(answered));

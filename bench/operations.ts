@@ -1,4 +1,6 @@
-/** What the engine of operations costs by itself: how soon one starts, ends, and is taken over from a killed process. */
+/**
+ * Measures the operations engine alone: how soon an operation starts, ends, and is taken over from a killed process.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { EventEmitter, once } from "node:events";
@@ -17,11 +19,11 @@ import { atMost, type Figure } from "./report.ts";
 import { median, percentile } from "./statistics.ts";
 
 const operations = 200;
-const crowd = 300;
+const batchSize = 300;
 const takeovers = 7;
 const idleSeconds = 5;
 
-/** Milliseconds of the machine's monotonic clock, which all processes share. */
+/** Milliseconds of the monotonic clock, which all processes share. */
 const now = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 interface Reached {
@@ -36,8 +38,8 @@ interface Engine {
   readonly steps: EventEmitter;
 }
 
-async function startEngine(url: string, ...more: string[]): Promise<Engine> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, "operationsEngine.ts"), url, ...more], {
+async function startEngine(url: string, ...options: string[]): Promise<Engine> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, "operationsEngine.ts"), url, ...options], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
   const steps = new EventEmitter();
@@ -94,14 +96,14 @@ function endOf(notifications: Notifications, operationId: string): Promise<numbe
   });
 }
 
-async function latencies(place: Place, engine: Engine): Promise<{ toFirstStep: number[]; toEnd: number[] }> {
+async function latencies(context: Context, engine: Engine): Promise<{ toFirstStep: number[]; toEnd: number[] }> {
   const toFirstStep: number[] = [];
   const toEnd: number[] = [];
   for (let count = 0; count < operations; count++) {
     const operationId = `bench:${randomUUID()}`;
     const first = once(engine.steps, `${operationId} one`);
-    const ended = endOf(place.notifications, operationId);
-    await submit(place.opened.database, place.companyId, operationId);
+    const ended = endOf(context.notifications, operationId);
+    await submit(context.opened.database, context.companyId, operationId);
     const committed = now();
     const [at] = await first;
     toFirstStep.push(Math.max(0, at - committed));
@@ -110,20 +112,20 @@ async function latencies(place: Place, engine: Engine): Promise<{ toFirstStep: n
   return { toFirstStep, toEnd };
 }
 
-/** Milliseconds until the last of a crowd that was accepted as fast as possible has ended. */
-async function crowdMilliseconds({ opened: { database }, notifications, companyId }: Place): Promise<number> {
-  const began = now();
+/** Milliseconds until all operations of a batch, submitted as fast as possible, have ended. */
+async function batchMilliseconds({ opened: { database }, notifications, companyId }: Context): Promise<number> {
+  const startedAt = now();
   const ends: Promise<number>[] = [];
-  for (let count = 0; count < crowd; count++) {
+  for (let count = 0; count < batchSize; count++) {
     const operationId = `bench:${randomUUID()}`;
     ends.push(endOf(notifications, operationId));
     await submit(database, companyId, operationId);
   }
-  return Math.max(...(await Promise.all(ends))) - began;
+  return Math.max(...(await Promise.all(ends))) - startedAt;
 }
 
-/** From the kill of a process in the middle of a step until another process that is there already begins that step again. */
-async function takeoverMilliseconds({ url, opened: { database }, companyId }: Place): Promise<number> {
+/** From killing a process during a step until another running process starts that step again. */
+async function takeoverMilliseconds({ url, opened: { database }, companyId }: Context): Promise<number> {
   const first = await startEngine(url, "hang");
   const operationId = `bench:${randomUUID()}`;
   const reached = once(first.steps, `${operationId} two`);
@@ -138,7 +140,7 @@ async function takeoverMilliseconds({ url, opened: { database }, companyId }: Pl
   return at - killed;
 }
 
-async function transactionsPerSecond({ opened: { pool } }: Place): Promise<number> {
+async function transactionsPerSecond({ opened: { pool } }: Context): Promise<number> {
   const count = async () => {
     const { rows } = await pool.query<{ count: number }>(
       "select sum(xact_commit)::float8 as count from pg_stat_database",
@@ -150,14 +152,14 @@ async function transactionsPerSecond({ opened: { pool } }: Place): Promise<numbe
   return ((await count()) - before) / idleSeconds;
 }
 
-interface Place {
+interface Context {
   readonly url: string;
   readonly opened: OpenDatabase;
   readonly notifications: Notifications;
   readonly companyId: string;
 }
 
-/** Starts its own PostgreSQL with the product's durable settings. */
+/** Starts a separate PostgreSQL with Sitewright's settings. */
 export async function measureOperations(): Promise<Figure[]> {
   await using stack = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), "swbench-"));
@@ -171,25 +173,29 @@ export async function measureOperations(): Promise<Figure[]> {
   await opened.database.insertInto("companies").values({ id: companyId, name: "Bench" }).execute();
   const notifications = await openNotifications({ url: server.url, channels: [endedChannel] });
   stack.defer(() => notifications.close());
-  const place = { url: server.url, opened, notifications, companyId };
+  const context = { url: server.url, opened, notifications, companyId };
 
   const engine = await startEngine(server.url);
-  const { toFirstStep, toEnd } = await latencies(place, engine);
-  const crowdTook = await crowdMilliseconds(place);
-  const idle = await transactionsPerSecond(place);
+  const { toFirstStep, toEnd } = await latencies(context, engine);
+  const batch = await batchMilliseconds(context);
+  const idle = await transactionsPerSecond(context);
   await end(engine);
-  const taken: number[] = [];
-  for (let count = 0; count < takeovers; count++) taken.push(await takeoverMilliseconds(place));
+  const takeoverTimes: number[] = [];
+  for (let count = 0; count < takeovers; count++) takeoverTimes.push(await takeoverMilliseconds(context));
   const none = Number.POSITIVE_INFINITY;
   return [
     atMost(`operation: commit → first step, p50 of ${operations}`, median(toFirstStep), none),
     atMost("– p95", percentile(toFirstStep, 0.95), none),
-    atMost("operation of three empty steps: commit → seen to have ended, p50", median(toEnd), none),
+    atMost("operation of three empty steps: commit → end notification, p50", median(toEnd), none),
     atMost("– p95", percentile(toEnd, 0.95), none),
-    atMost(`${crowd} operations accepted one after the other: until the last has ended`, crowdTook, none),
-    atMost(`process killed in a step → another goes on with it, median of ${takeovers}`, median(taken), none),
+    atMost(`${batchSize} operations submitted one after the other: until all have ended`, batch, none),
+    atMost(
+      `process killed during a step → step restarted elsewhere, median of ${takeovers}`,
+      median(takeoverTimes),
+      none,
+    ),
     {
-      name: "PostgreSQL's transactions each second with nothing to do",
+      name: "PostgreSQL transactions per second when idle",
       measured: idle.toFixed(1),
       target: "–",
       isMet: true,

@@ -1,7 +1,7 @@
 /**
- * A process that runs operations of three empty steps, for `operations.ts`: `node operationsEngine.ts <database url> [hang]`.
- * It reports over IPC `ready`, then the time of each first step in nanoseconds of the machine's monotonic clock. With
- * `hang` the second step never ends, so that the process can be killed in it.
+ * `node operationsEngine.ts <database url> [hang]` runs operations of three empty steps, for `operations.ts`. It sends
+ * `ready` over IPC, then the start time of the first two steps in nanoseconds of the monotonic clock. With `hang`, the
+ * second step never ends, so that the process can be killed during it.
  */
 
 import { startEngine } from "@sitewright/server/operations/engine/engine.ts";

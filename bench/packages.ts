@@ -1,4 +1,4 @@
-/** Plugins and themes of a fleet: the list of all of them, a feed of vulnerabilities that is held against it, and updates under visitors. */
+/** Plugins of many environments: their list, and matching them against a vulnerability feed. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
@@ -16,7 +16,7 @@ import { atMost, atMostBytes, duration, type Figure, megabytes } from "./report.
 import { median, percentile, timed } from "./statistics.ts";
 
 const fleet = { environments: 1_000, plugins: 30 };
-/** Of so many that a hundredth of their answers is more than a few. */
+/** Enough requests for a meaningful p99. */
 const rounds = 150;
 const feedBytes = 160_000_000;
 
@@ -30,8 +30,8 @@ const queries = [
   "limit=5&order_by[field]=environments&order_by[order]=descend",
 ];
 
-/** `before`: what happens before each is asked for. */
-async function measureList({ firstRun }: Installation, what: string, before: () => Promise<void>): Promise<Figure> {
+/** Calls `before` before each request. */
+async function measureList({ firstRun }: Installation, variant: string, before: () => Promise<void>): Promise<Figure> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const times: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
@@ -44,13 +44,13 @@ async function measureList({ firstRun }: Installation, what: string, before: () 
     }
   }
   agent.destroy();
-  const name = `plugins of ${fleet.environments} environments × ${fleet.plugins}, filtered, ordered and paged${what}, p99 of ${times.length}`;
+  const name = `plugins of ${fleet.environments} environments × ${fleet.plugins}, filtered, ordered and paged${variant}, p99 of ${times.length}`;
   const [first = 0] = times;
-  const reference = `p50: ${duration(median(times))}, the first of all ${duration(first)}`;
+  const reference = `p50: ${duration(median(times))}, first request: ${duration(first)}`;
   return atMost(name, percentile(times, 0.99), 50, reference);
 }
 
-/** As large as a real one, of which the fleet's plugins are a small part. */
+/** Writes a feed as large as a real one. Few of its plugins are installed. Returns the number of records. */
 async function writeFeed(file: string): Promise<number> {
   const stream = createWriteStream(file);
   let [bytes, records] = [0, 0];
@@ -59,7 +59,7 @@ async function writeFeed(file: string): Promise<number> {
     if (!stream.write(part)) await once(stream, "drain");
   };
   await add("{");
-  const description = "An attacker who is not logged in may do more than anybody wants. ".repeat(60);
+  const description = "An attacker who is not logged in can do more than the site allows. ".repeat(60);
   for (; bytes < feedBytes; records += 1) {
     const slug = records % 100 === 0 ? `plugin-${records % 290}` : `unknown-${records}`;
     const record = { ...feedRecord({ id: `id-${records}`, slug, to: `1.${records % 10}` }), description };
@@ -86,10 +86,10 @@ async function measureFeed({ data }: Installation): Promise<readonly Figure[]> {
       stdio: ["ignore", "pipe", "inherit"],
     });
     const read: FeedRead = JSON.parse(await text(child.stdout));
-    const what = `${records} records in ${megabytes(feedBytes)}`;
+    const size = `${records} records in ${megabytes(feedBytes)}`;
     return [
-      atMost("feed of vulnerabilities, read and held against the fleet", read.milliseconds, 10_000, what),
-      atMostBytes("its reader's memory", read.bytes, 300_000_000, "the whole process"),
+      atMost("vulnerability feed, read and matched against all plugins", read.milliseconds, 10_000, size),
+      atMostBytes("– memory of the process that reads it", read.bytes, 300_000_000, "the whole process"),
     ];
   } finally {
     await rm(folder, { recursive: true });
@@ -99,8 +99,8 @@ async function measureFeed({ data }: Installation): Promise<readonly Figure[]> {
 export async function measurePackages(installation: Installation, ready: () => Promise<void>): Promise<Figure[]> {
   return withFleet(installation.data, installation.firstRun.company_id, fleet, async ({ updateOne }: Fleet) => {
     await ready();
-    const quiet = await measureList(installation, "", async () => undefined);
-    const busy = await measureList(installation, ", one of them updated before each", updateOne);
-    return [quiet, busy, ...(await measureFeed(installation))];
+    const unchanged = await measureList(installation, "", async () => undefined);
+    const updated = await measureList(installation, ", one plugin updated before each request", updateOne);
+    return [unchanged, updated, ...(await measureFeed(installation))];
   });
 }

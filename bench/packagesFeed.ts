@@ -1,13 +1,16 @@
-/** A process that reads a feed of vulnerabilities as the product does, and says how long that took and how much memory. */
+/**
+ * `packagesFeed.ts <database url> <file>`: reads a vulnerability feed and prints the time and memory that it took, as
+ * JSON.
+ */
 import { readAdvisories } from "@sitewright/server/reconcilers/readAdvisories.ts";
 import { openDatabase } from "@sitewright/server/store/open.ts";
 
 const [url = "", place = ""] = process.argv.slice(2);
 const { database, close } = openDatabase(url);
-const began = performance.now();
+const startedAt = performance.now();
 await readAdvisories({ database, place }, new AbortController().signal);
-const milliseconds = performance.now() - began;
+const milliseconds = performance.now() - startedAt;
 await close();
-// On Linux in kilobytes.
+// Kilobytes on Linux.
 const bytes = process.resourceUsage().maxRSS * 1024;
 process.stdout.write(JSON.stringify({ milliseconds, bytes }));

@@ -1,13 +1,13 @@
-/** A company with very many environments and plugins, for lists: rows and nothing else. */
+/** Adds database rows for many environments and plugins, to measure lists. */
 import { randomInt, randomUUID } from "node:crypto";
 import { readRun } from "@sitewright/supervisor/records.ts";
 import pg from "pg";
 
-/** In every environment. */
+/** Number of plugins that every environment has. */
 const common = 10;
 const others = 290;
 
-/** Key of a version as the product makes it, of two small numbers. */
+/** Sort key of a version with two small numbers, in the format of the `packages` table. */
 const keyOf = (major: number, minor: number) =>
   `${[major, minor].map((part) => `6${String(part).padStart(20, "0")}`).join("")}5`;
 
@@ -34,13 +34,13 @@ function rowsOf(environmentId: string, plugins: number) {
 }
 
 export interface Fleet {
-  /** A plugin that all have gets another version in one of the environments. */
+  /** Changes the version of one plugin in one environment. */
   updateOne(): Promise<void>;
 }
 
 /**
- * Adds so many environments to the company while `work` runs. They are in the state of those that are just being made, so that
- * nothing else concerns itself with them. `data` is the data folder of a running installation.
+ * Adds environments to the company while `work` runs. Their state is `adding`, so that the rest of the installation
+ * ignores them. `data` is the data folder of a running installation.
  */
 export async function withFleet<T>(
   data: string,
@@ -49,7 +49,7 @@ export async function withFleet<T>(
   work: (fleet: Fleet) => Promise<T>,
 ): Promise<T> {
   const run = readRun(data);
-  if (run === null) throw new Error(`Nothing runs on ${data}`);
+  if (run === null) throw new Error(`No installation is running on ${data}`);
   const client = new pg.Client({ connectionString: run.database_url });
   await client.connect();
   const siteId = randomUUID();

@@ -1,4 +1,4 @@
-/** Updates of a theme under visitors, from a mirror on this machine. */
+/** Measures theme updates with visitors, from a local mirror. */
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,8 +12,8 @@ import { atMost, duration, type Figure } from "./report.ts";
 import { median, timed } from "./statistics.ts";
 
 const rounds = 3;
-const many = 50;
-const atOnce = 4;
+const rolloutSites = 50;
+const concurrency = 4;
 const theme = "twentytwentyfive";
 
 export interface BenchMirror extends AsyncDisposable {
@@ -38,8 +38,8 @@ export async function startMirror(): Promise<BenchMirror> {
   };
 }
 
-/** The theme that is there, as another version. */
-async function offerTheme(source: string, version: string, mirror: BenchMirror): Promise<void> {
+/** Adds the installed theme to the mirror as another version. */
+async function publishTheme(source: string, version: string, mirror: BenchMirror): Promise<void> {
   const files = (await readdir(source, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
   const content = files.map(async ({ parentPath, name }) => {
     const file = join(parentPath, name);
@@ -59,29 +59,30 @@ interface Rollout {
   readonly environments: readonly { readonly reason: string | null }[];
 }
 
-/** One call that updates the theme everywhere, four at a time; until the last one has it. */
+/** Updates the theme on all sites with one call, and waits until the last one has it. */
 async function measureRollout(installation: Installation, mirror: BenchMirror, ready: () => Promise<void>) {
   const ids: string[] = [];
-  for (let count = 1; count <= many; count += 1) {
+  for (let count = 1; count <= rolloutSites; count += 1) {
     const name = `Fleet ${count}`;
     ids.push((await createSite(installation, { display_name: name, site_title: name })).environmentId);
   }
   const themes = join(installation.data, "environments", ids[0] ?? "", "current/public/wp-content/themes");
-  await offerTheme(join(themes, theme), "99.0", mirror);
+  await publishTheme(join(themes, theme), "99.0", mirror);
   await ready();
   const rollouts = `/company/${installation.firstRun.company_id}/rollouts`;
-  const wish = {
+  const body = {
     type: "theme",
     name: theme,
     update_version: "99.0",
     environments: ids,
     canaries: 0,
-    concurrency: atOnce,
+    concurrency,
+    stop_after_failures: rolloutSites,
   };
   const { milliseconds, value } = await timed(async () => {
-    const asked = await installation.api("POST", rollouts, { ...wish, stop_after_failures: many });
-    if (asked.status !== 201) throw new Error(`POST ${rollouts} answered ${asked.status}: ${asked.text}`);
-    const { id } = asked.json<{ rollout: Rollout }>().rollout;
+    const answer = await installation.api("POST", rollouts, body);
+    if (answer.status !== 201) throw new Error(`POST ${rollouts} answered ${answer.status}: ${answer.text}`);
+    const { id } = answer.json<{ rollout: Rollout }>().rollout;
     for (;;) {
       const { rollout } = (await installation.api("GET", `${rollouts}/${id}`)).json<{ rollout: Rollout }>();
       if (rollout.ended_at !== null) return rollout;
@@ -91,11 +92,11 @@ async function measureRollout(installation: Installation, mirror: BenchMirror, r
   const { updated } = value.counts;
   const [problem] = value.environments.flatMap(({ reason }) => reason ?? []);
   return {
-    name: `update of a theme in ${many} sites by one call, ${atOnce} at a time: those that have it`,
-    measured: `${updated} of ${many} in ${duration(milliseconds)}`,
-    target: `${many}`,
-    isMet: updated === many,
-    reference: problem ?? `${duration(milliseconds / many)} for each`,
+    name: `theme update on ${rolloutSites} sites with one call, ${concurrency} at a time: updated sites`,
+    measured: `${updated} of ${rolloutSites} in ${duration(milliseconds)}`,
+    target: `${rolloutSites}`,
+    isMet: updated === rolloutSites,
+    reference: problem ?? `${duration(milliseconds / rolloutSites)} for each`,
   };
 }
 
@@ -111,7 +112,7 @@ export async function measureUpdates(
   const visits: Visits[] = [];
   for (let round = 1; round <= rounds; round += 1) {
     const version = `${90 + round}.0`;
-    await offerTheme(join(themes, theme), version, mirror);
+    await publishTheme(join(themes, theme), version, mirror);
     await ready();
     const updated = await withVisitors(installation, site.address, () =>
       carryOut(installation, "PUT", path, { name: theme, update_version: version }),
@@ -120,8 +121,8 @@ export async function measureUpdates(
     visits.push(updated.visits);
   }
   return [
-    atMost(`update of a theme, with visitors, median of ${rounds}`, median(times), 5_000),
-    noErrors("update of a theme", all(visits)),
+    atMost(`theme update with visitors, median of ${rounds}`, median(times), 5_000),
+    noErrors("theme update", all(visits)),
     await measureRollout(installation, mirror, ready),
   ];
 }

@@ -1,6 +1,6 @@
 /**
- * What the edge adds to an uncached page: the same environment's front page through the edge over HTTP, and from
- * a worker of this process called directly, in turns, so that the machine's mood is the same for both.
+ * The edge's overhead for an uncached page: an environment's front page through the edge over HTTP, compared with a
+ * worker of this process called directly. Requests alternate, so that changes in the machine's speed affect both.
  */
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,8 +14,8 @@ import { createPlaygroundServing } from "@sitewright/runtimes/playground/serving
 import type { Serving } from "@sitewright/runtimes/serving.ts";
 import { median, timed } from "./statistics.ts";
 
-/** With a cookie that a site may know a visitor by, no page is one that was kept. */
-const asSomebody = { cookie: "visitor=one" };
+/** A cookie bypasses the page cache. */
+const uncached = { cookie: "visitor=one" };
 const rounds = 40;
 const warmUp = 5;
 
@@ -24,7 +24,7 @@ export interface PageCost {
   readonly directMilliseconds: number;
 }
 
-/** Medians over the rounds after the first few, which warm both workers. */
+/** Medians without the first rounds, which warm up both workers. */
 export async function measurePage(installation: Installation, site: CreatedSite): Promise<PageCost> {
   const folder = await mkdtemp(join(tmpdir(), "sitewright-bench-"));
   const serving = await serveDirectly(installation, site, folder);
@@ -32,12 +32,12 @@ export async function measurePage(installation: Installation, site: CreatedSite)
   const direct: number[] = [];
   try {
     for (let round = 0; round < rounds; round += 1) {
-      const through = await timed(() => send("GET", `${site.address}/`, { headers: asSomebody }));
-      if (through.value.status !== 200) throw new Error(`${site.address} answered ${through.value.status}`);
-      const called = await timed(() => callWorker(serving, site));
+      const overHttp = await timed(() => send("GET", `${site.address}/`, { headers: uncached }));
+      if (overHttp.value.status !== 200) throw new Error(`${site.address} answered ${overHttp.value.status}`);
+      const fromWorker = await timed(() => callWorker(serving, site));
       if (round < warmUp) continue;
-      edge.push(through.milliseconds);
-      direct.push(called.milliseconds);
+      edge.push(overHttp.milliseconds);
+      direct.push(fromWorker.milliseconds);
     }
   } finally {
     await serving.close();

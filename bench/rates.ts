@@ -1,4 +1,4 @@
-/** How many answers each of several servers gives in a second of its processor time, asked in turns. */
+/** Compares servers by the responses that each sends per second of its processor time, in alternating rounds. */
 import { child, messageFrom, processorSeconds, type ServerProcess } from "./serverProcess.ts";
 import { median } from "./statistics.ts";
 
@@ -6,31 +6,31 @@ export const rateRounds = 5;
 const roundMilliseconds = 3_000;
 
 interface Load {
-  readonly answers: number;
+  readonly responses: number;
   readonly failures: number;
   readonly p99: number;
 }
 
 /** Medians. */
 export interface Rate {
-  /** For each second of the server's processor time. */
-  readonly answers: number;
-  /** Milliseconds, of fifty visitors at once. */
+  /** Per second of the server's processor time. */
+  readonly responses: number;
+  /** In milliseconds, with 50 concurrent visitors. */
   readonly p99: number;
 }
 
-function isLoad(said: unknown): said is Load {
-  return typeof said === "object" && said !== null && "answers" in said && "p99" in said;
+function isLoad(message: unknown): message is Load {
+  return typeof message === "object" && message !== null && "responses" in message && "p99" in message;
 }
 
 async function load({ port, pid }: ServerProcess, path: string): Promise<Rate> {
   const before = processorSeconds(pid);
-  const said = await messageFrom(child("cacheClient.ts", [String(port), String(roundMilliseconds), path]));
-  if (!isLoad(said) || said.failures > 0) throw new Error(`Not all were answered: ${JSON.stringify(said)}`);
-  return { answers: said.answers / (processorSeconds(pid) - before), p99: said.p99 };
+  const message = await messageFrom(child("cacheClient.ts", [String(port), String(roundMilliseconds), path]));
+  if (!isLoad(message) || message.failures > 0) throw new Error(`Some requests failed: ${JSON.stringify(message)}`);
+  return { responses: message.responses / (processorSeconds(pid) - before), p99: message.p99 };
 }
 
-/** In the order of the servers. The first round is for warming up. */
+/** Returns rates in the order of the servers. The first round warms up and is not counted. */
 export async function compareRates(servers: readonly ServerProcess[], path: string): Promise<readonly Rate[]> {
   const rates = servers.map((): Rate[] => []);
   for (let round = 0; round <= rateRounds; round += 1) {
@@ -40,7 +40,7 @@ export async function compareRates(servers: readonly ServerProcess[], path: stri
     }
   }
   return rates.map((all) => ({
-    answers: median(all.map(({ answers }) => answers)),
+    responses: median(all.map(({ responses }) => responses)),
     p99: median(all.map(({ p99 }) => p99)),
   }));
 }

@@ -1,9 +1,9 @@
-/** What the machine is left alone for before it is measured. */
+/** Waits until background work is done before measuring. */
 import { until } from "@sitewright/e2e/until.ts";
 import { phpVersions } from "@sitewright/runtimes/playground/php/versions.ts";
 import { edgeStatus } from "./edgeStatus.ts";
 
-/** Waits until WordPress is compiled for every version of PHP on offer, as on a machine that had a few quiet minutes. */
+/** Waits until WordPress is compiled for every PHP version, as on a machine that was idle for a few minutes. */
 export async function untilVersionsAreCompiled(adminSocket: string): Promise<void> {
   await until(
     async () => {

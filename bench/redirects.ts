@@ -1,6 +1,6 @@
 /**
- * What ten thousand redirect rules cost a visitor for whom none is: a file through an edge that has them, beside the same
- * from one that has none, asked in turn; and the search for a rule alone.
+ * The cost of ten thousand redirect rules for a request that matches none: a file from an edge with the rules, compared
+ * with an edge without rules in alternating requests, and the matching alone.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { Agent, request } from "node:http";
@@ -19,37 +19,37 @@ import { median, percentile } from "./statistics.ts";
 const paths = 9_000;
 const expressions = 1_000;
 const warmUp = 500;
-const asked = 3_000;
-const mostMicroseconds = 50;
+const requests = 3_000;
+const maxMicroseconds = 50;
 
 function makeRules(): readonly RedirectRule[] {
-  const everywhere = { domain: null, type: "permanent", country: null, city: null } as const;
+  const common = { domain: null, type: "permanent", country: null, city: null } as const;
   const plain = Array.from({ length: paths }, (_, index) => ({
-    ...everywhere,
+    ...common,
     from: `/products/old-name-of-a-product-${index}`,
     to: `/shop/${index}`,
   }));
   const matched = Array.from({ length: expressions }, (_, index) => {
     const isOpen = index % 20 === 0;
     const from = isOpen ? `(?i)-archive-${index}/(.*)$` : `^/section-${index}/([a-z]+)/(\\d+)/?$`;
-    return { ...everywhere, from, to: isOpen ? "/archive/$1" : `/s${index}/$1-$2` };
+    return { ...common, from, to: isOpen ? "/archive/$1" : `/s${index}/$1-$2` };
   });
   return [...plain, ...matched];
 }
 
-/** Three visitors of ten want something that looks like what a rule is for. */
+/** Three of ten paths resemble the path of a rule. */
 const pathAt = (index: number): string =>
   index % 10 < 3 ? `/section-${index % expressions}/about/us` : `/2026/05/an-article-about-something-${index}/`;
 
 function measureSearch(rules: readonly RedirectRule[]): readonly number[] {
   const redirects = createRedirects(rules);
-  const took = Array.from({ length: asked + warmUp }, (_, index) => {
+  const times = Array.from({ length: requests + warmUp }, (_, index) => {
     const path = pathAt(index);
-    const began = performance.now();
+    const startedAt = performance.now();
     redirects.find({ scheme: "http", host: "site.localhost", path, query: "", place: () => nowhere });
-    return (performance.now() - began) * 1_000;
+    return (performance.now() - startedAt) * 1_000;
   });
-  return took.slice(warmUp);
+  return times.slice(warmUp);
 }
 
 async function startWith(folder: string, name: string, rules: readonly RedirectRule[] | null): Promise<Edge> {
@@ -77,11 +77,11 @@ async function startWith(folder: string, name: string, rules: readonly RedirectR
 }
 
 function ask(port: number, agent: Agent): Promise<number> {
-  const began = performance.now();
+  const startedAt = performance.now();
   return new Promise((resolve, reject) => {
     const options = { host: "127.0.0.1", port, path: "/style.css", headers: { host: "site.localhost" }, agent };
     request(options, (response) => {
-      response.resume().on("end", () => resolve((performance.now() - began) * 1_000));
+      response.resume().on("end", () => resolve((performance.now() - startedAt) * 1_000));
     })
       .on("error", reject)
       .end();
@@ -97,7 +97,7 @@ export async function measureRedirects(): Promise<readonly Figure[]> {
   const [without, having] = [await startWith(folder, "none", null), await startWith(folder, "many", rules)];
   try {
     const waits: { readonly none: number[]; readonly many: number[] } = { none: [], many: [] };
-    for (let index = 0; index < asked + warmUp; index += 1) {
+    for (let index = 0; index < requests + warmUp; index += 1) {
       const none = await ask(without.port, agent);
       const many = await ask(having.port, agent);
       if (index < warmUp) continue;
@@ -106,8 +106,8 @@ export async function measureRedirects(): Promise<readonly Figure[]> {
     }
     const added = median(waits.many) - median(waits.none);
     return [
-      figure("10,000 redirect rules: search alone, p50", median(search), `p99 ${shown(percentile(search, 0.99))}`),
-      figure("10,000 redirect rules: added to a file, p50", added, `without any: ${shown(median(waits.none))}`),
+      figure("10,000 redirect rules: matching alone, p50", median(search), `p99 ${format(percentile(search, 0.99))}`),
+      figure("10,000 redirect rules: time added to a file, p50", added, `without: ${format(median(waits.none))}`),
     ];
   } finally {
     agent.destroy();
@@ -116,9 +116,9 @@ export async function measureRedirects(): Promise<readonly Figure[]> {
   }
 }
 
-const shown = (microseconds: number): string => `${microseconds.toFixed(1)} µs`;
+const format = (microseconds: number): string => `${microseconds.toFixed(1)} µs`;
 
 function figure(name: string, microseconds: number, reference: string): Figure {
-  const [measured, target] = [shown(microseconds), `≤ ${mostMicroseconds} µs`];
-  return { name, measured, target, isMet: microseconds <= mostMicroseconds, reference };
+  const [measured, target] = [format(microseconds), `≤ ${maxMicroseconds} µs`];
+  return { name, measured, target, isMet: microseconds <= maxMicroseconds, reference };
 }

@@ -1,27 +1,27 @@
-/** How a figure is printed: what was measured, beside what it should be and what it is compared with. */
+/** Figures (a measurement with its target and reference) and their table. */
 
 export interface Figure {
   readonly name: string;
   readonly measured: string;
   readonly target: string;
   readonly isMet: boolean;
-  /** What was measured in the same run for comparison, in words. */
+  /** A measurement of the same run for comparison, as text. */
   readonly reference?: string;
 }
 
 const seconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(2)} s`;
 
-/** Milliseconds, in whichever unit reads better. */
+/** Formats milliseconds as `ms` or `s`. */
 export function duration(milliseconds: number): string {
   return milliseconds < 1000 ? `${milliseconds.toFixed(milliseconds < 10 ? 1 : 0)} ms` : seconds(milliseconds);
 }
 
-/** Infinity: there is none. */
+/** A dash if the target is infinite. */
 function limit(target: number, show: (value: number) => string): string {
   return Number.isFinite(target) ? `≤ ${show(target)}` : "–";
 }
 
-/** A figure that must not be above its target, both in milliseconds. */
+/** A figure that must not exceed its target, both in milliseconds. */
 export function atMost(name: string, milliseconds: number, target: number, reference?: string): Figure {
   return {
     name,
@@ -34,13 +34,13 @@ export function atMost(name: string, milliseconds: number, target: number, refer
 
 export const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(2)} MB`;
 
-/** A figure that must not be above its target, both in bytes. */
+/** A figure that must not exceed its target, both in bytes. */
 export function atMostBytes(name: string, bytes: number, target: number, reference: string): Figure {
   const isMet = bytes <= target;
   return { name, measured: megabytes(bytes), target: limit(target, megabytes), isMet, reference };
 }
 
-/** The figures as a table for people. */
+/** The figures as a text table. */
 export function table(figures: readonly Figure[]): string {
   const rows = figures.map(({ name, measured, target, isMet, reference }) => [
     isMet ? "✓" : "✗",

@@ -1,4 +1,4 @@
-/** restic on the same machine and the same files, with a repository, a password and a cache of the measurement's own. */
+/** Runs restic with a temporary repository, password and cache. */
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ const run = promisify(execFile);
 
 export interface ResticBackup {
   readonly milliseconds: number;
-  /** That the repository has grown by. */
+  /** Growth of the repository. */
   readonly addedBytes: number;
 }
 
@@ -19,40 +19,40 @@ export interface Restic extends AsyncDisposable {
   /** `restic 0.14.0`. */
   readonly version: string;
   backUp(folder: string): Promise<ResticBackup>;
-  /** Of what was backed up of the folder last, into a new one. Gives milliseconds. */
+  /** Restores the folder's latest backup to a new folder. Returns milliseconds. */
   restore(folder: string): Promise<number>;
 }
 
-export const howToGetRestic = "restic is not installed: apt-get install restic, or brew install restic";
+export const resticInstallHint = "restic is not installed: apt-get install restic, or brew install restic";
 
-/** Null if the machine has none. */
+/** Returns null if restic is not installed. */
 export async function openRestic(): Promise<Restic | null> {
   const version = await versionOf();
   if (version === null) return null;
-  const place = await mkdtemp(join(tmpdir(), "sw-restic-"));
-  const repository = join(place, "repository");
+  const folder = await mkdtemp(join(tmpdir(), "sw-restic-"));
+  const repository = join(folder, "repository");
   const env = {
     ...process.env,
     RESTIC_REPOSITORY: repository,
-    RESTIC_PASSWORD: "as people have one",
-    RESTIC_CACHE_DIR: join(place, "cache"),
+    RESTIC_PASSWORD: "benchmark",
+    RESTIC_CACHE_DIR: join(folder, "cache"),
   };
   const call = (...parameters: string[]) => timed(() => run("restic", [...parameters, "--quiet"], { env }));
   await call("init");
   return {
     version,
-    backUp: async (folder) => {
+    backUp: async (source) => {
       const before = await folderBytes(repository);
-      const { milliseconds } = await call("backup", folder);
+      const { milliseconds } = await call("backup", source);
       return { milliseconds, addedBytes: (await folderBytes(repository)) - before };
     },
-    restore: async (folder) => {
-      const target = await mkdtemp(join(place, "restored-"));
-      const { milliseconds } = await call("restore", "latest", "--path", folder, "--target", target);
+    restore: async (source) => {
+      const target = await mkdtemp(join(folder, "restored-"));
+      const { milliseconds } = await call("restore", "latest", "--path", source, "--target", target);
       await rm(target, { recursive: true });
       return milliseconds;
     },
-    [Symbol.asyncDispose]: () => rm(place, { recursive: true, force: true }),
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   };
 }
 

@@ -1,4 +1,4 @@
-/** Servers that are compared, each a process of its own, by what they do in a second of processor time. */
+/** Servers to compare, each in a separate process whose processor time can be measured. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -8,23 +8,23 @@ import { freePort } from "@sitewright/server/testing/pebble.ts";
 
 export interface ServerProcess {
   readonly port: number;
-  /** Of the process that answers. */
+  /** Of the process that serves requests. */
   readonly pid: number;
   stop(): Promise<void>;
 }
 
-/** One of our own programs in this folder, which says one number when it is ready or done. */
+/** Starts a program of this folder, which sends one message over IPC when it is ready or done. */
 export function child(program: string, parameters: readonly string[]): ChildProcess {
   return spawn(process.execPath, [join(import.meta.dirname, program), ...parameters], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
 }
 
-/** What it says first. Rejects if it ends before. */
+/** The first message of the process. Rejects if it ends without one. */
 export async function messageFrom(process: ChildProcess): Promise<unknown> {
-  const [said] = await Promise.race([once(process, "message"), once(process, "exit").then(() => [null])]);
-  if (said === null) throw new Error("It ended and said nothing");
-  return said;
+  const [message] = await Promise.race([once(process, "message"), once(process, "exit").then(() => [null])]);
+  if (message === null) throw new Error("The process ended without a message");
+  return message;
 }
 
 export async function startNode(program: string, parameters: readonly string[]): Promise<ServerProcess> {
@@ -34,8 +34,8 @@ export async function startNode(program: string, parameters: readonly string[]):
 }
 
 /**
- * Null if the machine has none. One worker, as the others are one process. `server` is the inside of nginx's `server`
- * after its port; `files` lie in the folder that it starts in.
+ * Starts nginx in a single process, like the servers it is compared with. Returns null if it is not installed. `listen`
+ * and `server` are added to its `server` block; `files` are written to its folder.
  */
 export async function startNginx(
   { listen, server }: { readonly listen: string; readonly server: string },
@@ -67,12 +67,12 @@ function hasNginx(): boolean {
 }
 
 async function end(process: ChildProcess): Promise<void> {
-  const over = once(process, "exit");
+  const exited = once(process, "exit");
   process.kill("SIGTERM");
-  await over;
+  await exited;
 }
 
-/** Processor time that the process has had, in seconds (proc(5): the 14th and 15th field, in hundredths). */
+/** Processor time used by the process, in seconds (proc(5): fields 14 and 15, in hundredths). */
 export function processorSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
   return (Number(fields[11]) + Number(fields[12])) / 100;

@@ -8,6 +8,6 @@ test("the median and the 95th percentile are measurements themselves", () => {
   expect(percentile([7], 0.5)).toBe(7);
 });
 
-test("nothing measured is an error, not a zero", () => {
+test("no measurements is an error", () => {
   expect(() => median([])).toThrow("No measurements");
 });

@@ -1,6 +1,6 @@
-/** Figures of a list of measurements, in the unit of the list. */
+/** Statistics of a list of measurements, in the same unit. */
 
-/** The value below which `share` (0 to 1) of the measurements lie: nearest rank, so always one that was measured. */
+/** The percentile for a share from 0 to 1, by nearest rank: always one of the measurements. */
 export function percentile(measurements: readonly number[], share: number): number {
   const sorted = measurements.toSorted((a, b) => a - b);
   const value = sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
@@ -10,9 +10,9 @@ export function percentile(measurements: readonly number[], share: number): numb
 
 export const median = (measurements: readonly number[]): number => percentile(measurements, 0.5);
 
-/** Runs `work` and returns how long it took, in milliseconds, and what it gave. */
+/** Runs `work` and returns its duration in milliseconds and its result. */
 export async function timed<T>(work: () => Promise<T>): Promise<{ milliseconds: number; value: T }> {
-  const began = performance.now();
+  const startedAt = performance.now();
   const value = await work();
-  return { milliseconds: performance.now() - began, value };
+  return { milliseconds: performance.now() - startedAt, value };
 }

@@ -1,7 +1,7 @@
 /**
- * TLS handshakes of our edge beside a bare server of Node and beside nginx, all with the same certificate, in turn. The
- * visitors take as much of the machine as the server, so what is compared is how many handshakes a server makes in a second
- * of processor time.
+ * TLS handshakes of our edge, compared with a bare Node server and nginx, with the same certificate and in alternating
+ * rounds. The clients use as much processor time as the server, so servers are compared by the handshakes per second of
+ * their own processor time.
  */
 import { makeCertificate } from "@sitewright/server/certificates/testing/openssl.ts";
 import type { Figure } from "./report.ts";
@@ -10,7 +10,7 @@ import { median } from "./statistics.ts";
 
 const rounds = 5;
 const roundMilliseconds = 2_000;
-const leastShare = 0.8;
+const minShare = 0.8;
 
 interface Pem {
   readonly key: string;
@@ -22,8 +22,8 @@ function nginxWith({ key, cert }: Pem): Promise<ServerProcess | null> {
   return startNginx({ listen: "ssl", server }, { "key.pem": key, "cert.pem": cert });
 }
 
-/** Handshakes for each second of the server's processor time. */
-async function shakeHands({ port, pid }: ServerProcess, kind: "full" | "resumed"): Promise<number> {
+/** Returns handshakes per second of the server's processor time. */
+async function handshake({ port, pid }: ServerProcess, kind: "full" | "resumed"): Promise<number> {
   const before = processorSeconds(pid);
   const visitors = child("tlsClient.ts", [String(port), String(roundMilliseconds), kind]);
   const handshakes = Number(await messageFrom(visitors));
@@ -34,8 +34,8 @@ async function compare(servers: readonly ServerProcess[], kind: "full" | "resume
   const rates = servers.map((): number[] => []);
   for (let round = 0; round <= rounds; round += 1) {
     for (const [index, server] of servers.entries()) {
-      const rate = await shakeHands(server, kind);
-      // The first round is for warming up.
+      const rate = await handshake(server, kind);
+      // The first round warms up.
       if (round > 0) rates[index]?.push(rate);
     }
   }
@@ -50,14 +50,14 @@ export async function measureTls(): Promise<Figure[]> {
   try {
     const figures: Figure[] = [];
     for (const kind of ["full", "resumed"] as const) {
-      const [ours = 0, bare = 0, others] = await compare(servers, kind);
-      const beside = others === undefined ? "" : `; nginx: ${others.toFixed(0)}`;
+      const [ours = 0, bare = 0, nginxRate] = await compare(servers, kind);
+      const others = nginxRate === undefined ? "" : `; nginx: ${nginxRate.toFixed(0)}`;
       figures.push({
-        name: `TLS handshakes a second of processor time, ${kind}, median of ${rounds}`,
+        name: `TLS handshakes per second of processor time, ${kind}, median of ${rounds}`,
         measured: `${ours.toFixed(0)} (${((100 * ours) / bare).toFixed(0)} %)`,
-        target: `≥ ${100 * leastShare} %`,
-        isMet: ours >= leastShare * bare,
-        reference: `bare Node: ${bare.toFixed(0)}${beside}`,
+        target: `≥ ${100 * minShare} %`,
+        isMet: ours >= minShare * bare,
+        reference: `bare Node: ${bare.toFixed(0)}${others}`,
       });
     }
     return figures;

@@ -1,15 +1,17 @@
-/** Shakes hands with a server on this machine for so many milliseconds, some at a time; says over IPC how often. */
+/**
+ * `tlsClient.ts <port> <milliseconds> full|resumed`: makes concurrent TLS handshakes and sends their number over IPC.
+ */
 import { type ConnectionOptions, connect } from "node:tls";
 
 const [port = 0, milliseconds = 0] = process.argv.slice(2, 4).map(Number);
 const isResumed = process.argv[4] === "resumed";
-const atOnce = 8;
+const concurrency = 8;
 const end = performance.now() + milliseconds;
 let handshakes = 0;
 let session: Buffer | undefined;
 
-/** Resolves when the server has closed, or was told that we do. */
-function shakeHands(): Promise<void> {
+/** Resolves when the connection is closed. */
+function handshake(): Promise<void> {
   const options: ConnectionOptions = {
     host: "127.0.0.1",
     port,
@@ -24,20 +26,20 @@ function shakeHands(): Promise<void> {
       if (isResumed && session === undefined) return;
       socket.destroy();
     });
-    // The first one waits for what the next ones come back with.
+    // The first handshake waits for the session that later ones resume.
     if (isResumed)
-      socket.once("session", (given) => {
-        session ??= given;
+      socket.once("session", (received) => {
+        session ??= received;
         socket.destroy();
       });
     socket.on("error", reject).on("close", () => resolve());
   });
 }
 
-if (isResumed) await shakeHands();
+if (isResumed) await handshake();
 await Promise.all(
-  Array.from({ length: atOnce }, async () => {
-    while (performance.now() < end) await shakeHands();
+  Array.from({ length: concurrency }, async () => {
+    while (performance.now() < end) await handshake();
   }),
 );
 process.send?.(handshakes);

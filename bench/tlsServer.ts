@@ -1,4 +1,7 @@
-/** A server for `tls.ts` in a process of its own: `edge` is ours, `bare` is Node's. Says its port over IPC. */
+/**
+ * `tlsServer.ts edge|bare <key> <chain>`: a TLS server for `tls.ts`, our edge or a bare Node server. Sends its port
+ * over IPC.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

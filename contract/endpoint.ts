@@ -1,6 +1,6 @@
 /**
- * An endpoint is one value. Types, validation, authorisation, serialisation and the OpenAPI document follow
- * from it: whatever a row can say, no handler has to remember.
+ * An endpoint is one value, a row. Types, validation, authorisation, serialisation and the OpenAPI document are
+ * derived from it, so handlers do not repeat them.
  */
 import { type Static, type TObject, type TObjectOptions, type TSchema, Type } from "typebox";
 import type { OperationKind } from "./operationKinds.ts";
@@ -10,16 +10,16 @@ export type Verb = "read" | "write" | "delete" | "push";
 export type Role = "owner" | "admin" | "developer" | "billing";
 export type SuccessStatus = 200 | 201 | 202;
 
-/** Where in the request the id stands of what the call acts on. */
+/** Where the request has the id of the resource. */
 export type IdSource = `params.${string}` | `body.${string}` | `query.${string}`;
 
 /**
- * What a key that is limited to some sites (`site:<id>`) may do with something of the whole company:
- * `open` concerns no site, `filtered` shows it its own sites only, `closed` is refused.
+ * What a key restricted to some sites (`site:<id>`) may do with a company-wide resource. `open`: everything, because it
+ * concerns no site. `filtered`: see its own sites only. `closed`: nothing.
  */
 export type UnderSiteScope = "open" | "filtered" | "closed";
 
-/** What a call acts on, and so whose it must be. */
+/** The resource that a call acts on. It must belong to the caller's company. */
 export type Resource =
   | { readonly kind: "company"; readonly from: IdSource; readonly underSiteScope: UnderSiteScope }
   | { readonly kind: "site"; readonly from: IdSource }
@@ -34,13 +34,13 @@ export type Resource =
 export interface ResponseSpec {
   readonly description: string;
   readonly body: TSchema;
-  /** What the body holds alone, and in which fields, outermost first. */
+  /** The result, if the body has nothing else, and the fields that it is nested in, outermost first. */
   readonly result?: { readonly fields: readonly string[]; readonly schema: TSchema };
 }
 
 /**
- * A response that holds the result of a call and nothing else: in the field `sites` of `company` if `fields` are
- * `["company", "sites"]`, or as the body itself if there are none.
+ * A response whose body is only the result of a call, nested in `fields`: `["company", "sites"]` gives
+ * `{"company": {"sites": …}}`. Without fields, the result is the body.
  */
 export function result<S extends TSchema>(
   fields: readonly string[],
@@ -57,42 +57,42 @@ export function result<S extends TSchema>(
 
 export interface Endpoint {
   readonly method: Method;
-  /** Below `/v2`, parameters in braces. */
+  /** Relative to `/v2`, with parameters in braces. */
   readonly path: `/${string}`;
   readonly tag: string;
   readonly summary: string;
   readonly description: string;
   readonly params?: TObject;
-  /** For a GET these names are read from a JSON body as well; the query wins. */
+  /** A GET also accepts these fields in a JSON body; the query takes precedence. */
   readonly query?: TObject;
   readonly body?: TObject;
-  /** What success looks like. Errors follow from the rest of the row; 500 only where its body differs. */
+  /** Responses on success. Errors follow from the rest of the row; a 500 is listed only if its body differs. */
   readonly responses: { readonly [S in SuccessStatus | 500]?: ResponseSpec };
-  /** Which scope a narrowed key needs. */
+  /** The scope that a restricted key needs. */
   readonly verb: Verb;
   readonly resource: Resource;
-  /** The least role that may call it; by default `billing` for reads and `developer` for anything else. */
+  /** The lowest role that may call it. Default: `billing` for reads, `developer` for everything else. */
   readonly role?: Role;
   /**
-   * Whether a live environment is changed, which a key with the scope `non-live` must not do. Of a row that acts on an
-   * environment: whether that one is changed, which matters where it is the live one.
+   * Whether the call changes a live environment, which keys with the scope `non-live` must not do. If the resource is
+   * an environment: whether the call changes it.
    */
   readonly changesLive?: boolean;
-  /** Which budget of requests it is counted against. */
+  /** The rate limit that applies. Default: the one for all other requests. */
   readonly bucket?: "creations" | "operations";
-  /** The kind of operation that it starts, with a 202. */
+  /** The kind of operation that it starts; the response is then a 202. */
   readonly operation?: OperationKind;
   readonly deprecated?: boolean;
 }
 
-/** States a row and keeps its exact type. */
+/** Returns the row with its exact type. */
 export function endpoint<const E extends Endpoint>(row: E): E {
   return row;
 }
 
 type Part<S> = S extends TSchema ? Static<S> : Readonly<Record<never, never>>;
 
-/** What a handler is given: checked against the row's schemas, defaults filled in. */
+/** The input of a handler: validated by the row's schemas, with defaults filled in. */
 export interface Input<E extends Endpoint> {
   readonly params: Part<E["params"]>;
   readonly query: Part<E["query"]>;
@@ -100,26 +100,26 @@ export interface Input<E extends Endpoint> {
 }
 
 /**
- * What a call returns whose answer follows from the row: the id of the operation it started, or the result that the
- * response holds. `never` if the row states neither.
+ * What a handler returns if the response follows from the row: the id of the started operation, or the result in the
+ * body. `never` if the row has neither.
  */
 export type Result<E extends Endpoint> = E extends { readonly operation: OperationKind }
   ? string
-  : HeldBy<E["responses"][keyof E["responses"]]>;
+  : ResultIn<E["responses"][keyof E["responses"]]>;
 
-type HeldBy<R> = R extends { readonly result: { readonly schema: infer S extends TSchema } } ? Static<S> : never;
+type ResultIn<R> = R extends { readonly result: { readonly schema: infer S extends TSchema } } ? Static<S> : never;
 
-/** What a handler may answer. */
+/** A whole response, as a handler builds it. */
 export type Answer<E extends Endpoint> = {
   [S in keyof E["responses"] & number]: E["responses"][S] extends ResponseSpec
     ? {
         readonly status: S;
         readonly body: Static<E["responses"][S]["body"]>;
         readonly headers?: Readonly<Record<string, string>>;
-        /** The body as it is sent, in parts that follow one another, where writing it out takes long: `body` says the same. */
+        /** The serialised body in consecutive parts, for bodies that are expensive to serialise. Equal to `body`. */
         readonly parts?: readonly Buffer[];
-        /** What the body was made of. An answer of the same object has the same body: it is not written out again. */
-        readonly basis?: object;
+        /** The object that the body was derived from. The body is serialised once for each such object. */
+        readonly cacheKey?: object;
       }
     : never;
 }[keyof E["responses"] & number];

@@ -1,4 +1,4 @@
-/** Every endpoint there is. What is not listed here does not exist. */
+/** The table of all endpoints. An endpoint that is not listed here does not exist. */
 
 import { addManualBackup, listBackups, removeBackup, restoreBackup } from "./backups/backups.ts";
 import { listDeletedEnvironments, restoreDeletedEnvironment } from "./backups/deletedEnvironments.ts";
@@ -190,23 +190,23 @@ export type EndpointName = keyof typeof endpoints;
 
 type Row<Name extends EndpointName> = (typeof endpoints)[Name];
 
-type CalledName = { [Name in EndpointName]: [Result<Row<Name>>] extends [never] ? never : Name }[EndpointName];
+type NameWithResult = { [Name in EndpointName]: [Result<Row<Name>>] extends [never] ? never : Name }[EndpointName];
 
-/** Endpoints whose answer follows from the row: each returns its result alone. */
+/** Handlers of endpoints whose response follows from the row: they return only the result. */
 export type Calls<Context> = {
-  readonly [Name in CalledName]: (
+  readonly [Name in NameWithResult]: (
     context: Context,
     input: Input<Row<Name>>,
   ) => Result<Row<Name>> | Promise<Result<Row<Name>>>;
 };
 
-/** Endpoints that write their answer themselves. */
-export type Answerers<Context> = {
-  readonly [Name in Exclude<EndpointName, CalledName>]: (
+/** Handlers of all other endpoints: they return the whole response. */
+export type ResponseHandlers<Context> = {
+  readonly [Name in Exclude<EndpointName, NameWithResult>]: (
     context: Context,
     input: Input<Row<Name>>,
   ) => Promise<Answer<Row<Name>>>;
 };
 
-/** One handler for each endpoint: leave one out and nothing compiles. */
-export type Handlers<Context> = Calls<Context> & Answerers<Context>;
+/** One handler for each endpoint. A missing handler is a compile error. */
+export type Handlers<Context> = Calls<Context> & ResponseHandlers<Context>;

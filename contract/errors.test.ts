@@ -10,8 +10,8 @@ describe("docs/errors.md", () => {
   });
 });
 
-describe("the messages that clients decide by", () => {
-  it("are word for word what they know", () => {
+describe("error messages that clients depend on", () => {
+  it("do not change", () => {
     expect(errorMessages).toMatchObject({
       400: "Bad request format",
       401: "No or invalid API key provided to the request",
@@ -22,7 +22,7 @@ describe("the messages that clients decide by", () => {
   });
 
   it.each([400, 401, 403, 404, 405, 413, 415, 429, 500] as const)(
-    "have an example of their own shape: %d",
+    "have an example in the API's error format: %d",
     (status) => {
       const { example, description } = describeError(status);
       expect(Object.keys(example)).toEqual(["message", "status", "data"]);

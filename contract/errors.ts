@@ -1,4 +1,4 @@
-/** Every error of the interface: one shape, a closed list of reasons. */
+/** The errors of the API: one shape, and a closed list of codes. */
 import { Type } from "typebox";
 
 export const errorMessages = {
@@ -6,21 +6,18 @@ export const errorMessages = {
   401: "No or invalid API key provided to the request",
   403: "This API key is not allowed to do that",
   404: "Could not find data or the user does not have permissions to retrieve it",
-  405: "This path does not answer to that method",
+  405: "This path does not support that method",
   409: "The environment is blocked by another process. Please try again a bit later.",
   413: "The request body is larger than 1 MiB",
   415: "The request body must be sent as application/json",
-  416: "That part of the file does not exist",
+  416: "The requested range starts beyond the end of the file",
   429: "Too many requests, please try again later.",
   500: "Error occurred while processing your request",
 } as const;
 
 export type ErrorStatus = keyof typeof errorMessages;
 
-/**
- * Why a valid request is refused with 400: `data.code`, and when it is used. Clients decide by the code;
- * the message is for people.
- */
+/** Why a valid request is refused with 400: each `data.code` and its meaning. Messages may change, codes do not. */
 export const refusalReasons = {
   site_name_taken:
     "Another site of the company has this display name (case is ignored), or the address of a site to be restored is in use.",
@@ -38,64 +35,64 @@ export const refusalReasons = {
   not_of_this_site: "An environment in the request does not belong to this site.",
   nothing_to_push: "Neither database nor files were selected for the push.",
   file_list_missing: "`SPECIFIC_FILES` was requested without a `file_list`.",
-  file_outside_root: "A path in `file_list` leads outside the site's root; `path` is the path.",
+  file_outside_root: "A path in `file_list` is outside the site's root; `path` is that path.",
   unknown_php_version: "This PHP version is not available; `offered` lists the available ones.",
   php_version_ended:
     "This PHP version has reached its end of life. To use it anyway, opt out of automatic PHP updates in the same request.",
-  limit_out_of_bounds: "The value is outside this installation's limits, `minimum` and `maximum`.",
-  nothing_to_change: "The request contains no limit.",
+  limit_out_of_bounds: "The value is outside the range that this installation allows, `minimum` to `maximum`.",
+  nothing_to_change: "The request contains no limit to change.",
   period_backwards: "The period ends before it starts.",
   not_an_address:
     "An entry of `ip_list` is not an IP address or network, or can't be blocked (such as 0.0.0.0/0); `errors` lists each entry with what to send instead.",
   not_an_address_of_the_site:
     "`url` is neither a URL on one of the environment's domains nor a path that starts with a slash.",
-  redirect_rule_refused: "The redirect rule is invalid; `errors` lists each field with what it must be.",
+  redirect_rule_refused: "A redirect rule is invalid; `errors` lists each invalid field with what it must be.",
   redirect_rule_duplicate:
     "A rule with the same domain, `from` and location exists; `rule` is the new rule, `clashes_with` the existing one.",
   redirect_rule_loop:
     "The rule would create a redirect loop; `rule` is the new rule, `clashes_with` the one that closes the loop.",
-  redirect_rule_missing: "The request names no rule, or one to be replaced that does not exist.",
-  too_many_redirect_rules: "The environment has reached the maximum number of redirect rules of this kind, `most`.",
+  redirect_rule_missing: "The request names no rule, or the rule to replace does not exist.",
+  too_many_redirect_rules: "The environment would have too many redirect rules of this kind; `most` is the maximum.",
   places_unknown:
-    "A rule names a country or a city, but the installation has no location database: SITEWRIGHT_GEOIP is not set.",
-  no_expression: "With `regex_search`, `search_query` must be a regular expression in RE2 syntax.",
-  csv_unreadable: "The text is not CSV with a header line, or a column is missing; `line` is where.",
+    "A rule names a country or city, but the installation has no location database: SITEWRIGHT_GEOIP is not set.",
+  no_expression: "`search_query` is not a regular expression in RE2 syntax, as `regex_search` requires.",
+  csv_unreadable: "The text is not CSV with a header line, or a column is missing; `line` is the line number.",
   nothing_to_replace: "The search text and the replacement are the same.",
   wp_cli_command_unclear:
     "The command was sent in both forms or in neither, has an unclosed quote, or starts with `wp` twice.",
   wp_cli_command_unsupported: "This WP-CLI command is not available here; the message says what to use instead.",
   not_a_domain_name:
-    "`domain_name` can't be used for a site: it is an IP address, a public suffix, has a port or a path, and so on; the message says which.",
+    "`domain_name` can't be used for a site: for example, it is an IP address or a public suffix, or has a port or a path. The message says which.",
   domain_reserved:
-    "The name is reserved: it is below the domain that the installation uses for its own site addresses.",
+    "The name is reserved: it is below the domain from which the installation gives sites their addresses.",
   domain_taken:
     "The name is in use, or overlaps with a wildcard. To claim it, publish `verification_record` in its DNS.",
   www_without_wildcard: "`add_with_www_subdomain` was sent together with `is_wildcardless: true`.",
   custom_certificate_refused:
-    "The custom key or certificate can't be used, or only one of them was sent; `field` names the faulty one.",
-  not_of_this_environment: "A domain in the request does not belong to this environment; `ids` lists them.",
+    "The custom key or certificate can't be used, or only one of them was sent; `field` names the field at fault.",
+  not_of_this_environment: "Domains in the request do not belong to this environment; `ids` lists them.",
   domain_is_primary: "The primary domain can't be removed. Make another domain the primary one first.",
   domain_is_temporary: "The address that the installation gave the environment can't be removed.",
   domain_not_served: "The domain is not being served yet, so it can't be the primary domain.",
   network_needs_wildcard:
-    "The environment is a subdomain network: its primary domain must have been added with its wildcard.",
+    "The environment is a subdomain network: its primary domain must include its subdomains (`is_wildcardless: false`).",
   no_certificate: "No valid certificate covers the primary domain, so HTTPS can't be enforced.",
   dns_record_exists: "The name already has records of this type.",
   dns_record_missing: "The name has no records of this type.",
   dns_record_empty: "The change would leave the record set empty. Delete the record set instead.",
   dns_record_unservable: "A name or value is invalid for this type, or conflicts with other records of the zone.",
-  zone_file_unreadable: "The text is not a zone file, or contains something unsupported; `line` is where.",
+  zone_file_unreadable: "The text is not a zone file, or contains something unsupported; `line` is the line number.",
   outside_the_domain: "The record's name is outside the domain.",
-  no_zone: "The domain has no zone here: the installation provides its DNS.",
+  no_zone: "The domain has no zone of its own: it is below the installation's domain, which provides its DNS.",
   zone_of_another: "Another company's zone for this domain is authoritative here.",
   zone_full: "The zone has reached the maximum number of record sets.",
   confirm_needed:
-    "The change would make the site or its mail unreachable: it removes all addresses or mail servers of a domain, or makes a domain primary that does not point here. Repeat it with `confirm` if you mean it.",
+    "The change would make the site or its mail unreachable: it removes all addresses or mail servers of a domain, or makes a domain primary that does not point here. Repeat it with `confirm: true` if that is intended.",
   unknown_backup: "The company has no such backup, or the backup is not finished.",
-  being_brought_back: "The restore of this deleted site or environment is already running.",
+  being_brought_back: "This deleted site or environment is already being restored.",
   environment_away: "The environment is waiting to be restored. Restore it completely first, without `only`.",
-  environment_busy: "Another operation is using the environment, or too many requests are; try again soon.",
-  site_unavailable: "The environment is not being served at the moment; try again soon.",
+  environment_busy: "The environment is busy with another operation or too many requests; try again soon.",
+  site_unavailable: "The environment is currently not being served; try again soon.",
   no_wordpress: "The environment has no WordPress.",
   wordpress_unreadable: "The environment's database does not look like one that WordPress created.",
   wordpress_user_exists:
@@ -107,15 +104,14 @@ export const refusalReasons = {
   no_package_source: "The installation has no source of plugins and themes: SITEWRIGHT_WPORG_URL is `none`.",
   package_not_installed: "The environment has no plugin or theme with this name.",
   package_updated_elsewhere: "The plugin or theme gets its updates from its own server, not from WordPress.org.",
-  package_single_file:
-    "The plugin is a single file without a folder of its own, which can't be updated from a package.",
+  package_single_file: "The plugin is a single file without a folder, which can't be updated from a package.",
   version_not_offered: "The package source does not offer this version; `offered` lists the newest available ones.",
   version_not_newer: "This version, or a newer one, is already installed; `installed` is the installed version.",
   no_browser:
     "The machine has no Chromium to take screenshots with (SITEWRIGHT_CHROMIUM). Install one and restart Sitewright.",
   unknown_time_zone: "Unknown time zone. Send a name such as `Europe/Berlin`.",
   unknown_environment: "The company has no environment with this id; `ids` lists the unknown ids.",
-  nothing_to_update: "Nothing that the request names has a newer version.",
+  nothing_to_update: "No update is available for the plugins or themes in the request.",
   no_mail_server: "The installation has no mail server: SITEWRIGHT_SMTP_URL is not set.",
   mail_is_sent: "The mail server has accepted this mail for all its recipients.",
   unknown_user: "The company has no such user.",
@@ -137,27 +133,31 @@ const ErrorData = Type.Object(
   {
     code: Type.Optional(
       Type.Enum([...Object.keys(refusalReasons), "scope_missing"], {
-        description:
-          "Why a valid request can't be carried out, for programs. The description of the API explains each code.",
+        description: "Why a valid request can't be carried out. The description of the API explains each code.",
       }),
     ),
     errors: Type.Optional(
       Type.Array(
         Type.Object({
-          path: Type.String({ description: "JSON pointer to the value.", examples: ["/admin_email"] }),
-          message: Type.String({ examples: ["must be an e-mail address"] }),
+          path: Type.String({ description: "JSON pointer to the invalid value.", examples: ["/admin_email"] }),
+          message: Type.String({ description: "What the value must be.", examples: ["must be an e-mail address"] }),
         }),
-        { description: "The faults of a malformed request." },
+        { description: "All faults of a malformed request." },
       ),
     ),
-    needs: Type.Optional(Type.String({ description: "The missing scope or role of a 403.", examples: ["write"] })),
+    needs: Type.Optional(
+      Type.String({ description: "Only for a 403: the missing scope or role.", examples: ["write"] }),
+    ),
     reference_id: Type.Optional(
-      Type.String({ description: "Id under which the log has the cause of a 500.", examples: [exampleReference] }),
+      Type.String({
+        description: "Only for a 500: the id of the log entry with the cause.",
+        examples: [exampleReference],
+      }),
     ),
   },
   {
     title: "ApiErrorData",
-    description: "Further fields depend on the code.",
+    description: "Details of an error. Further fields depend on the code.",
     additionalProperties: true,
   },
 );
@@ -165,10 +165,10 @@ const ErrorData = Type.Object(
 const message = Type.String({ description: "What went wrong, for people." });
 const status = Type.Integer({ description: "The HTTP status." });
 
-/** Every error as it is sent: whatever is in `data`. */
-export const ErrorBody = shape({ message, status, data: Type.Unsafe<unknown>({}) }, "Error", "Every error.");
+/** Every error as it is sent, with any `data`. */
+export const ErrorBody = shape({ message, status, data: Type.Unsafe<unknown>({}) }, "Error", "Any error.");
 
-/** Every error as the OpenAPI document describes it. */
+/** The error schema of the OpenAPI document. */
 export const ApiError = shape(
   {
     message,
@@ -176,21 +176,21 @@ export const ApiError = shape(
     data: Type.Union([ErrorData, Type.Null()], { description: "Details, depending on the status, or null." }),
   },
   "ApiError",
-  "The one shape of every error.",
+  "The shape of all errors.",
 );
 
 const errorDescriptions: Record<ErrorStatus, string> = {
   400: "The request is malformed (`data.errors` lists every fault with a JSON pointer), or valid but can't be carried out (`data.code` says why).",
   401: "The API key is missing, malformed, unknown, expired or revoked.",
   403: "The key belongs to the right company, but its scopes or its user's role do not allow this. `data.needs` names what is missing.",
-  404: "It does not exist, or belongs to another company.",
+  404: "The resource does not exist, or belongs to another company.",
   405: "The path does not support this method; the `Allow` header lists the supported ones.",
-  409: "Another operation holds the environment, and `When-Busy: refuse` was sent. `data.blocked_by` lists the operations that it would have to wait for.",
+  409: "Another operation holds the environment, and `When-Busy: refuse` was sent. `data.blocked_by` lists the operations that the call would have to wait for.",
   413: "The body is larger than 1 MiB.",
   415: "The body is not declared as `application/json`.",
   416: "The requested range starts beyond the end of the file; `Content-Range` has the file's length.",
   429: "The key has reached its rate limit; `Retry-After` is the number of seconds to wait.",
-  500: "An internal error; the log has the cause under the id in `data.reference_id`.",
+  500: "An internal error. `data.reference_id` is the id of the log entry with the cause.",
 };
 
 const exampleOperationId = "environments:add-manual-backup-54fb80af-576c-4fdc-ba4f-b596c83f15a1";
@@ -209,7 +209,7 @@ const errorExamples: Record<ErrorStatus, unknown> = {
   500: { reference_id: exampleReference },
 };
 
-/** What the OpenAPI document says of one error status. */
+/** The description and example of an error status in the OpenAPI document. */
 export function describeError(status: ErrorStatus) {
   return {
     description: errorDescriptions[status],

@@ -2,11 +2,11 @@ import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
 import { activityTypes } from "./company/activity.ts";
 import { activityCategories, operationKinds } from "./operationKinds.ts";
-import { nullable, pattern, sentenceOfPattern, uuid } from "./schema.ts";
+import { nullable, pattern, patternMessage, uuid } from "./schema.ts";
 import { regions } from "./sites/regions.ts";
 
-describe("kinds of operation", () => {
-  it("have prefixes of their own, but for those that clients know under one", () => {
+describe("operation kinds", () => {
+  it("have different prefixes, except three pairs that clients know by one", () => {
     const byPrefix = Map.groupBy(Object.entries(operationKinds), ([, { prefix }]) => prefix);
     const shared = [...byPrefix.values()]
       .filter((kinds) => kinds.length > 1)
@@ -19,13 +19,13 @@ describe("kinds of operation", () => {
     for (const prefix of byPrefix.keys()) expect(prefix).toMatch(/^[a-zA-Z-]+:[a-z-]+-$/);
   });
 
-  it.each(Object.entries(operationKinds))("%s is also an activity type, in a category that there is", (kind, facts) => {
+  it.each(Object.entries(operationKinds))("include %s as an activity type in a known category", (kind, facts) => {
     expect(activityTypes).toContain(kind);
     expect(activityCategories).toContain(facts.category);
     expect(facts.message).toMatch(/ in progress(?:$|\. )/);
   });
 
-  it("are called what clients know them by", () => {
+  it("have the prefixes and messages that clients know", () => {
     expect(operationKinds.addSite).toMatchObject({ prefix: "sites:add-", message: "Adding site in progress" });
     expect(operationKinds.deleteSite).toMatchObject({ prefix: "sites:delete-", message: "Deleting site in progress" });
     expect(operationKinds.addEnvironment).toMatchObject({
@@ -48,7 +48,7 @@ describe("kinds of operation", () => {
 });
 
 describe("regions", () => {
-  it("are thirty-five, each with an id and a name of its own", () => {
+  it("have unique ids and names", () => {
     expect(regions).toHaveLength(35);
     expect(new Set(regions.map(({ id }) => id)).size).toBe(35);
     expect(new Set(regions.map(({ name }) => name)).size).toBe(35);
@@ -56,18 +56,20 @@ describe("regions", () => {
   });
 });
 
-describe("schemas", () => {
-  it("that are nullable keep everything else", () => {
+describe("nullable", () => {
+  it("keeps all other keywords of the schema", () => {
     const schema = nullable(Type.String({ maxLength: 3, examples: ["abc"] }));
     expect(JSON.parse(JSON.stringify(schema))).toEqual({ type: ["string", "null"], maxLength: 3, examples: ["abc"] });
     expect(JSON.parse(JSON.stringify(nullable(Type.Enum(["a"]))))).toEqual({
       anyOf: [{ enum: ["a"] }, { type: "null" }],
     });
   });
+});
 
-  it("with a pattern have a sentence for those who break it", () => {
-    expect(sentenceOfPattern(String(Object(uuid("")).pattern))).toBe("must be a UUID");
-    expect(sentenceOfPattern(pattern("^x$", "must be an x"))).toBe("must be an x");
-    expect(sentenceOfPattern("^unknown$")).toBe("must match ^unknown$");
+describe("pattern", () => {
+  it("has an error message for values that do not match", () => {
+    expect(patternMessage(String(Object(uuid("")).pattern))).toBe("must be a UUID");
+    expect(patternMessage(pattern("^x$", "must be an x"))).toBe("must be an x");
+    expect(patternMessage("^unknown$")).toBe("must match ^unknown$");
   });
 });

@@ -1,4 +1,4 @@
-/** Writes `openapi.json`, which is committed: `npm run gen`. A test proves that it is fresh. */
+/** Writes `openapi.json`, which is committed. Run by `npm run gen`; a test fails if the file is out of date. */
 import { writeFileSync } from "node:fs";
 import { openApiDocument } from "./openapi.ts";
 

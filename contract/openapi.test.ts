@@ -19,7 +19,7 @@ interface Operation {
   readonly responses: Readonly<Record<string, Response | { readonly $ref: string }>>;
 }
 
-/** The part of the document that is looked at here. */
+/** The tested parts of the document. */
 interface Document {
   readonly info: { readonly description: string };
   readonly tags: readonly { readonly name: string; readonly description: string }[];
@@ -58,16 +58,16 @@ function responseOf(response: Response | { readonly $ref: string }): Response {
 }
 
 describe("openapi.json", () => {
-  it("is what the table makes of it: run `npm run gen` after a change", () => {
+  it("is up to date with the table; if not, run `npm run gen`", () => {
     const committed = readFileSync(new URL("openapi.json", import.meta.url), "utf8");
     expect(committed).toBe(`${JSON.stringify(openApiDocument(), null, 2)}\n`);
   });
 
-  it("has every endpoint of the table, once, under its own name", () => {
+  it("has every endpoint of the table once, under its name", () => {
     expect(operations.map(([, { operationId }]) => operationId).sort()).toEqual(Object.keys(endpoints).sort());
   });
 
-  it("refers only to what is in it, and keeps nothing that nobody refers to", () => {
+  it("has no broken references and no unused components", () => {
     const used = new Set<string>();
     everyNode(document, (node) => {
       if (typeof node.$ref === "string") used.add(node.$ref);
@@ -78,7 +78,7 @@ describe("openapi.json", () => {
     }
   });
 
-  it("names its security scheme, and asks for it everywhere", () => {
+  it("requires its security scheme everywhere", () => {
     expect(document.security).toEqual([{ apiKey: [] }]);
     expect(document.components.securitySchemes.apiKey).toMatchObject({ type: "http", scheme: "bearer" });
   });
@@ -88,11 +88,11 @@ describe("openapi.json", () => {
       expect([tag.name, tag.description]).toEqual([tag.name, expect.stringMatching(/\.$/)]);
   });
 
-  it("explains every code that a refusal can have", () => {
+  it("explains every refusal code", () => {
     for (const code of Object.keys(refusalReasons)) expect(document.info.description).toContain(`\`${code}\``);
   });
 
-  it("says nothing that JSON Schema does not know: no name of TypeBox's own", () => {
+  it("has no keywords of TypeBox that JSON Schema does not know", () => {
     everyNode(document, (node) => {
       expect(Object.keys(node).filter((key) => key.startsWith("~"))).toEqual([]);
     });
@@ -100,7 +100,7 @@ describe("openapi.json", () => {
 });
 
 describe.each(operations)("%s", (key, operation) => {
-  it("declares each parameter of its path, and no other, once", () => {
+  it("declares exactly the parameters of its path", () => {
     const inPath = [...key.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
     const declared = operation.parameters.filter((one) => one.in === "path");
     expect(declared.map((one) => one.name)).toEqual(inPath);
@@ -109,7 +109,7 @@ describe.each(operations)("%s", (key, operation) => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it("is explained: summary, description, tag, and a description of every parameter and response", () => {
+  it("has a summary, description and tag, and a description of every parameter and response", () => {
     expect(operation.summary).toMatch(/^[A-Z].*[^.]$/);
     expect(operation.description).toMatch(/\.$/);
     expect(document.tags.map((tag) => tag.name)).toEqual(expect.arrayContaining([...operation.tags]));
@@ -118,7 +118,7 @@ describe.each(operations)("%s", (key, operation) => {
     }
   });
 
-  it("has the errors that every endpoint can have, with examples of the right status", () => {
+  it("has the errors of every endpoint, with examples of the right status", () => {
     for (const status of ["401", "403", "429", "500"]) expect(operation.responses).toHaveProperty(status);
     for (const [status, response] of Object.entries(operation.responses)) {
       const example = responseOf(response).content["application/json"]?.example;
@@ -130,12 +130,12 @@ describe.each(operations)("%s", (key, operation) => {
 describe("the table", () => {
   const rows = Object.entries<Endpoint>(endpoints);
 
-  it("has no two rows for one method and path", () => {
+  it("has one row per method and path", () => {
     const keys = rows.map(([, { method, path }]) => `${method} ${path.replace(/\{\w+\}/g, "{}")}`);
     expect(new Set(keys).size).toBe(keys.length);
   });
 
-  it.each(rows)("says of %s where the id of what it acts on stands, in a field that there is", (_, row) => {
+  it.each(rows)("names an existing field with the resource id for %s", (_, row) => {
     if (row.resource.kind === "key") return;
     const [part = "", name = ""] = row.resource.from.split(".");
     const schema = part === "params" ? row.params : part === "query" ? row.query : row.body;
@@ -143,13 +143,13 @@ describe("the table", () => {
   });
 
   it.each(rows)("gives %s a verb that fits its method", (_, { method, verb }) => {
-    // Beginning again with what is there is a POST that deletes.
+    // `resetSite` is a POST that deletes.
     const fitting = { GET: ["read"], POST: ["write", "delete"], PUT: ["write", "push"], DELETE: ["delete", "write"] };
     expect(fitting[method]).toContain(verb);
   });
 
-  it.each(rows)("answers %s with 202 where it starts an operation, and only there", (_, row) => {
-    // Clients know these by a 200 whose body has the status 202.
+  it.each(rows)("has a 202 for %s if it starts an operation, and only then", (_, row) => {
+    // Bulk updates return a 200 whose body has the status 202, as clients expect.
     const started = row.path.endsWith("/bulk-update") ? "200" : "202";
     if (row.operation) expect(Object.keys(row.responses)).toEqual([started]);
     else if (row.tag !== "Operations") expect(Object.keys(row.responses)).not.toContain("202");

@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, made from the table of endpoints. */
+/** The OpenAPI 3.1 document, generated from the table of endpoints. */
 import type { TSchema } from "typebox";
 import type { Endpoint } from "./endpoint.ts";
 import { endpoints } from "./endpoints.ts";
@@ -9,22 +9,22 @@ type Node = { [key: string]: unknown };
 
 const description = `Sitewright creates, serves and deletes WordPress sites for companies.
 
-Send an API key as \`Authorization: Bearer <key>\`. Bodies are JSON. Work that takes longer than a moment is answered with 202 and an \`operation_id\`; follow it with \`GET /operations/{operation_id}\`.
+Send an API key as \`Authorization: Bearer <key>\`. Bodies are JSON. Calls that take longer than a moment return 202 and an \`operation_id\`; follow the operation with \`GET /operations/{operation_id}\`.
 
-Every error has one shape: \`message\` for people, \`status\`, and \`data\`. A malformed request is a 400 whose \`data.errors\` lists every fault with a JSON pointer. A well-formed one that can't be done is a 400 with one of these as \`data.code\`:
+All errors have the same shape: \`message\` for people, \`status\`, and \`data\`. A malformed request is a 400 whose \`data.errors\` lists every fault with a JSON pointer. A valid request that can't be carried out is a 400 with one of these codes in \`data.code\`:
 
 ${Object.entries(refusalReasons)
   .map(([code, meaning]) => `- \`${code}\`: ${meaning}`)
   .join("\n")}
 
-Every answer carries \`X-Request-Id\`, \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` (seconds since 1970). The query parameters of a GET may also be sent as a JSON body; the query wins. Fields that are not known are ignored.`;
+Every response has the headers \`X-Request-Id\`, \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` (seconds since 1970). The query parameters of a GET may also be sent as a JSON body; the query takes precedence. Unknown fields are ignored.`;
 
 const idempotencyKey = {
   name: "Idempotency-Key",
   in: "header",
   required: false,
   description:
-    "1 to 255 visible ASCII characters. The same key with the same request gets the first answer again for 24 hours, and is carried out once.",
+    "Makes it safe to repeat a request: it is carried out once, and repetitions with the same key within 24 hours get the first response again. 1 to 255 visible ASCII characters.",
   schema: { type: "string", minLength: 1, maxLength: 255 },
 };
 
@@ -33,7 +33,7 @@ const whenBusy = {
   in: "header",
   required: false,
   description:
-    "What happens while another operation holds the environment. `queue`: the operation waits in line. `fail`: it is accepted and fails at once. `refuse`: the call is answered 409.",
+    "What to do if another operation holds the environment. `queue`: the operation waits its turn. `fail`: the operation is accepted and fails at once. `refuse`: the call returns 409.",
   schema: { type: "string", enum: [...whenBusyValues], default: "fail" },
 };
 
@@ -45,28 +45,29 @@ const rateHeaders = {
 };
 
 const tagDescriptions: Readonly<Record<string, string>> = {
-  Sites: "WordPress sites, each with a live environment and any number of others.",
-  Environments: "Copies of a site with files, database and address of their own: staging, tests, clones.",
-  Backups: "Backups, restores, downloads, and deleted sites and environments that can be restored.",
-  "Plugins and themes": "What is installed, what is out of date or vulnerable, and safe updates.",
-  Domains: "Names that lead to environments, their verification and HTTPS.",
+  Sites: "WordPress sites. Each has a live environment and any number of others.",
+  Environments: "The live version of a site and its copies, each with its own files, database and address.",
+  Backups: "Backups, restores and downloads.",
+  "Plugins and themes":
+    "Installed plugins and themes, known vulnerabilities, and safe updates, also of WordPress itself.",
+  Domains: "Domains of environments, their verification, certificates and HTTPS.",
   "Redirect rules": "Redirects of old URLs, by path or regular expression.",
-  DNS: "Zones and records of domains whose DNS this installation serves.",
-  Tools: "WP-CLI, search and replace, PHP and blocked addresses.",
+  DNS: "Zones and records of the domains that this installation is authoritative for.",
+  Tools: "WP-CLI, search and replace, PHP versions, and blocked IP addresses.",
   "Edge caching": "The page cache.",
-  Limits: "PHP processes, memory, disk space and their usage.",
+  Limits: "PHP threads, memory, request time and disk space: limits and usage.",
   Logs: "PHP errors and access logs.",
-  Mail: "Mail that sites send, to read or to send on.",
-  "WordPress users": "Administrators and login links.",
-  Operations: "Work that takes longer than a request.",
-  "API keys": "Keys of a company, and what they may do.",
+  Mail: "Outgoing mail of sites: the setting, and stored mail to read or send.",
+  "WordPress users": "WordPress administrators and login links.",
+  Operations: "Work that continues after the request that started it.",
+  "API keys": "API keys of a company and their permissions.",
   "Activity log": "Who did what, and when.",
-  Regions: "Labels for new sites.",
-  "PHP versions": "PHP versions of this installation.",
-  Authentication: "Check a key.",
+  Regions: "Regions that a site can be labelled with.",
+  "PHP versions": "PHP versions that sites can run.",
+  Authentication: "The calling API key.",
 };
 
-/** The whole document as plain JSON. `origin`: where this server answers, such as `https://panel.example.com`. */
+/** The whole document as plain JSON. `origin` is the address of this server, such as `https://panel.example.com`. */
 export function openApiDocument(origin = ""): Node {
   const named = new Map<string, unknown>();
   const paths: { [path: string]: Node } = {};
@@ -98,9 +99,9 @@ export function openApiDocument(origin = ""): Node {
       },
       headers: {
         "X-Request-Id": header("Id of this request in the log.", "string"),
-        "X-RateLimit-Limit": header("Requests that the key may make in a minute.", "integer"),
-        "X-RateLimit-Remaining": header("How many of them are left.", "integer"),
-        "X-RateLimit-Reset": header("When all of them are there again, in seconds since 1970.", "integer"),
+        "X-RateLimit-Limit": header("Maximum number of requests per minute.", "integer"),
+        "X-RateLimit-Remaining": header("Number of requests left.", "integer"),
+        "X-RateLimit-Reset": header("When the full number is available again, in seconds since 1970.", "integer"),
       },
       responses,
       schemas: Object.fromEntries([...named].sort(([one], [other]) => (one < other ? -1 : 1))),
@@ -122,7 +123,7 @@ function operationOf(name: string, row: Endpoint, named: Map<string, unknown>): 
     parameters: parametersOf(row, named),
     ...(row.body && {
       requestBody: {
-        required: needsSomething(row.body),
+        required: hasRequiredField(row.body),
         content: { "application/json": { schema: publish(row.body, named) } },
       },
     }),
@@ -132,18 +133,18 @@ function operationOf(name: string, row: Endpoint, named: Map<string, unknown>): 
   };
 }
 
-/** A body of which every field may be left out may be left out itself. */
-function needsSomething({ required }: NonNullable<Endpoint["body"]>): boolean {
+/** If all fields of a body are optional, so is the body. */
+function hasRequiredField({ required }: NonNullable<Endpoint["body"]>): boolean {
   const names: readonly string[] = required ?? [];
   return names.length > 0;
 }
 
 function parametersOf(row: Endpoint, named: Map<string, unknown>): Node[] {
   const from = (place: "path" | "query", schema: Endpoint["query"]) => {
-    const needed: readonly string[] = schema?.required ?? [];
+    const requiredNames: readonly string[] = schema?.required ?? [];
     return Object.entries<TSchema>(schema?.properties ?? {}).map(([name, property]) => {
       const { description: text, ...rest } = toNode(publish(property, named));
-      const required = place === "path" || needed.includes(name);
+      const required = place === "path" || requiredNames.includes(name);
       return { name, in: place, required, ...(text !== undefined && { description: text }), schema: rest };
     });
   };
@@ -162,7 +163,7 @@ function successes(row: Endpoint, named: Map<string, unknown>): Node {
       description: text,
       headers: {
         ...rateHeaders,
-        ...(row.operation && { Location: header("Where to follow the operation.", "string") }),
+        ...(row.operation && { Location: header("Path at which to follow the operation.", "string") }),
       },
       content: { "application/json": { schema: publish(body, named) } },
     },
@@ -186,7 +187,7 @@ type SharedStatus = keyof typeof errorNames;
 const errorStatuses = [400, 401, 403, 404, 409, 413, 415, 429, 500] as const satisfies readonly SharedStatus[];
 
 function errors(row: Endpoint): Node {
-  // A body is read, and can be refused, even if the endpoint has none.
+  // Endpoints without a body read one too, and can refuse it.
   const statuses: SharedStatus[] = [
     400,
     401,
@@ -218,16 +219,16 @@ function errorResponse(status: ErrorStatus, named: Map<string, unknown>): Node {
   };
 }
 
-/** A schema as JSON. One that has a title stands under `components` and is referred to. */
+/** The schema as JSON. Object schemas with a title move to `components` and are referenced. */
 function publish(schema: unknown, named: Map<string, unknown>): unknown {
   if (Array.isArray(schema)) return schema.map((item) => publish(item, named));
   if (schema === null || typeof schema !== "object") return schema;
   const node = toNode(schema);
   const copy = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, publish(value, named)]));
   if (typeof node.title !== "string" || node.type !== "object") return copy;
-  const known = named.get(node.title);
-  if (known !== undefined && JSON.stringify(known) !== JSON.stringify(copy)) {
-    throw new Error(`Two schemas are called ${node.title}`);
+  const published = named.get(node.title);
+  if (published !== undefined && JSON.stringify(published) !== JSON.stringify(copy)) {
+    throw new Error(`Two different schemas have the title ${node.title}`);
   }
   named.set(node.title, copy);
   return { $ref: `#/components/schemas/${node.title}` };

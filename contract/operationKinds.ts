@@ -1,9 +1,9 @@
-/** The kinds of operation, and the messages of their state. */
+/** The kinds of operation, and the messages about their state. */
 
 interface OperationKindFacts {
-  /** What its ids begin with; a fresh UUID follows. */
+  /** The start of its ids, followed by a UUID. */
   readonly prefix: string;
-  /** The message of the 202. */
+  /** The message in the 202. */
   readonly message: string;
   /** The category of its activity entry; the entry's type is the kind itself. */
   readonly category: ActivityCategory;

@@ -1,25 +1,33 @@
-/** The endpoint that follows an operation. */
+/** Operations: their list, their state, and the screenshots that they compared. */
 import { Type } from "typebox";
 import { endpoint, result } from "./endpoint.ts";
 import { limit, nullable, offset, pattern, uuid } from "./schema.ts";
 
 const OPERATION_ID = "sites:add-54fb80af-576c-4fdc-ba4f-b596c83f15a1";
 
-/** What happens to an operation whose environment is busy: it fails at once, waits in line, or the call is answered 409. */
+/** What to do if the environment is busy: accept the operation and let it fail at once, queue it, or answer 409. */
 export const whenBusyValues = ["fail", "queue", "refuse"] as const;
 
 /** Body of every 202 that starts an operation. */
 export const Accepted = Type.Object(
   {
     operation_id: Type.String({
-      description: "Follow it with `GET /operations/{operation_id}`. It exists before this answer is sent.",
+      description: "Id of the operation. Follow it with `GET /operations/{operation_id}`.",
       examples: [OPERATION_ID],
     }),
-    message: Type.String({ examples: ["Adding site in progress"] }),
-    status: Type.Literal(202),
+    message: Type.String({ description: "What is in progress, for people.", examples: ["Adding site in progress"] }),
+    status: Type.Literal(202, { description: "The HTTP status of an accepted operation." }),
   },
-  { title: "Accepted", description: "The work was accepted and continues after this answer." },
+  { title: "Accepted", description: "The operation was accepted and continues after this response." },
 );
+
+const operationKind = Type.String({ description: "Kind of operation.", examples: ["addSite"] });
+const stepsDone = Type.Integer({ description: "Number of finished steps.", examples: [1] });
+const stepsTotal = Type.Integer({ description: "Number of steps in total.", examples: [3] });
+const startedAt = nullable(
+  Type.String({ format: "date-time", description: "When it started, or null if it has not." }),
+);
+const finishedAt = nullable(Type.String({ format: "date-time", description: "When it ended, or null if it has not." }));
 
 const blocking = {
   code: Type.Optional(
@@ -28,9 +36,15 @@ const blocking = {
     }),
   ),
   blocked_by: Type.Optional(
-    Type.Array(Type.Object({ operation_id: Type.String({ examples: [OPERATION_ID] }), kind: Type.String() }), {
-      description: "With that code: the operations that held the environment or were in line for it, oldest first.",
-    }),
+    Type.Array(
+      Type.Object({
+        operation_id: Type.String({ description: "Id of the operation.", examples: [OPERATION_ID] }),
+        kind: operationKind,
+      }),
+      {
+        description: "Only with `code`: the operations that held the environment or were waiting for it, oldest first.",
+      },
+    ),
   ),
 };
 
@@ -38,59 +52,63 @@ const OperationData = Type.Object(
   {
     idSite: Type.Optional(uuid("The site that the operation acts on.")),
     idEnv: Type.Optional(uuid("The environment that the operation acts on.")),
-    result: Type.Optional(Type.Unsafe<unknown>({ description: "The result; depends on the kind of operation." })),
-    kind: Type.Optional(Type.String({ examples: ["addSite"] })),
-    step: Type.Optional(nullable(Type.String({ description: "The current step.", examples: ["provision"] }))),
-    steps_done: Type.Optional(Type.Integer({ examples: [1] })),
-    steps_total: Type.Optional(Type.Integer({ examples: [3] })),
-    started_at: Type.Optional(nullable(Type.String({ format: "date-time" }))),
-    finished_at: Type.Optional(nullable(Type.String({ format: "date-time" }))),
+    result: Type.Optional(Type.Unsafe<unknown>({ description: "The result; its form depends on the kind." })),
+    kind: Type.Optional(operationKind),
+    step: Type.Optional(nullable(Type.String({ description: "The current step, or null.", examples: ["provision"] }))),
+    steps_done: Type.Optional(stepsDone),
+    steps_total: Type.Optional(stepsTotal),
+    started_at: Type.Optional(startedAt),
+    finished_at: Type.Optional(finishedAt),
     status: Type.Optional(Type.Integer({ description: "Only after a failure: the HTTP status." })),
     message: Type.Optional(Type.String({ description: "Only after a failure: the reason." })),
     ...blocking,
     reference_id: Type.Optional(
-      Type.String({ description: "Only after a failure: the id under which the log has the cause." }),
+      Type.String({ description: "Only after a failure: the id of the log entry with the cause." }),
     ),
   },
   { title: "OperationData", description: "Progress of an operation and what it acts on." },
 );
 
 const OperationStatus = Type.Object(
-  { status: Type.Integer(), message: Type.String(), data: OperationData },
-  { title: "OperationStatus", description: "State of an operation. `status` is the HTTP status." },
+  {
+    status: Type.Integer({ description: "The HTTP status: 202, 200 or 500.", examples: [200] }),
+    message: Type.String({ description: "The state, for people.", examples: ["Successfully finished request"] }),
+    data: OperationData,
+  },
+  { title: "OperationStatus", description: "State of an operation." },
 );
 
 const operationId = Type.Object({
   operation_id: Type.String({
     maxLength: 100,
-    pattern: pattern("^[\\u0021-\\u007e]+$", "must be an operation's id"),
+    pattern: pattern("^[\\u0021-\\u007e]+$", "must be the id of an operation"),
     description: "The id from a 202. The colon may be percent-encoded.",
     examples: [OPERATION_ID],
   }),
 });
 
-const bytes = (when: string) => Type.Integer({ minimum: 0, description: `Size of the screenshot ${when}.` });
+const bytes = (when: string) => Type.Integer({ minimum: 0, description: `Size of the screenshot ${when}, in bytes.` });
 
-const picture = (when: string) =>
+const screenshot = (when: string) =>
   Type.Optional(
     Type.String({
-      description: `Screenshot ${when}: a PNG as a data URL. Only if this page was requested with \`path\`.`,
+      description: `Screenshot ${when}, as a data URL with a PNG. Only for the page selected with \`path\`.`,
       examples: ["data:image/png;base64,iVBORw0KGgo="],
     }),
   );
 
 const ComparedPage = Type.Object(
   {
-    path: Type.String({ examples: ["/"] }),
+    path: Type.String({ description: "Path of the page.", examples: ["/"] }),
     difference: Type.Number({
       minimum: 0,
       maximum: 100,
-      description: "Share of the screenshot that differs, in percent.",
+      description: "How much of the screenshot differs, in percent.",
     }),
     before_bytes: bytes("before the update"),
     after_bytes: bytes("after the update"),
-    before: picture("before the update"),
-    after: picture("after the update"),
+    before: screenshot("before the update"),
+    after: screenshot("after the update"),
   },
   { title: "ComparedPage" },
 );
@@ -101,17 +119,17 @@ export const listOperationPictures = endpoint({
   tag: "Operations",
   summary: "Compare screenshots from before and after an update",
   description:
-    "Available if the environment has screenshots turned on. Lists each page with the difference between its two screenshots. The screenshots themselves are sent for one page at a time, selected by `path`. They are kept for 30 days.",
+    "Lists the compared pages with the difference between their two screenshots, if the environment has screenshots turned on (`picture_threshold`). The screenshots themselves are included for one page at a time, selected with `path`. They are kept for 30 days.",
   params: operationId,
   query: Type.Object({
     path: Type.Optional(
-      Type.String({ maxLength: 500, description: "The page whose screenshots are wanted.", examples: ["/"] }),
+      Type.String({ maxLength: 500, description: "The page whose screenshots to include.", examples: ["/"] }),
     ),
   }),
   responses: {
     200: result(
       ["operation", "pictures"],
-      "The compared pages. Empty if there are no screenshots, or none of the requested page.",
+      "The compared pages. Empty if there are no screenshots, or none of the selected page.",
       Type.Array(ComparedPage),
     ),
   },
@@ -123,17 +141,17 @@ const operationStates = ["waiting", "running", "succeeded", "failed"] as const;
 
 const OperationSummary = Type.Object(
   {
-    operation_id: Type.String({ examples: [OPERATION_ID] }),
-    state: Type.Enum(operationStates, { description: "`waiting`: in line behind other operations." }),
-    kind: Type.String({ examples: ["addSite"] }),
+    operation_id: Type.String({ description: "Id of the operation.", examples: [OPERATION_ID] }),
+    state: Type.Enum(operationStates, { description: "`waiting`: queued behind other operations." }),
+    kind: operationKind,
     idSite: Type.Optional(uuid("The site that the operation acts on.")),
     idEnv: Type.Optional(uuid("The environment that the operation acts on.")),
     step: nullable(Type.String({ description: "The current step, or null.", examples: ["provision"] })),
-    steps_done: Type.Integer({ examples: [1] }),
-    steps_total: Type.Integer({ examples: [3] }),
-    created_at: Type.String({ format: "date-time" }),
-    started_at: nullable(Type.String({ format: "date-time" })),
-    finished_at: nullable(Type.String({ format: "date-time" })),
+    steps_done: stepsDone,
+    steps_total: stepsTotal,
+    created_at: Type.String({ format: "date-time", description: "When it was requested." }),
+    started_at: startedAt,
+    finished_at: finishedAt,
     message: nullable(Type.String({ description: "Why it failed, or null." })),
     ...blocking,
   },
@@ -144,8 +162,8 @@ export const listOperations = endpoint({
   method: "GET",
   path: "/operations",
   tag: "Operations",
-  summary: "List operations",
-  description: "Newest first: what waits, what runs, and what ended in the last 7 days or longer.",
+  summary: "List a company's operations",
+  description: "Newest first. Finished operations are listed for at least 7 days.",
   query: Type.Object({
     company: Type.Optional(uuid("Id of the company. Default: the key's company.")),
     state: Type.Optional(Type.Enum(operationStates, { description: "Only operations in this state." })),
@@ -174,21 +192,28 @@ export const getOperation = endpoint({
   tag: "Operations",
   summary: "Follow an operation",
   description:
-    "Answers 202 while the operation waits or runs, 200 when it has succeeded and 500 when it has failed. A failed operation has undone its changes, except for a WP-CLI command, whose output is in `data.result`; `data.message` says why it failed. Finished operations stay readable for at least 7 days. With `wait`, the request stays open until the operation ends, so no polling is needed.",
+    "Returns 202 while the operation waits or runs, 200 after it has succeeded and 500 after it has failed. `data.message` says why it failed. A failed operation has undone its changes, except a WP-CLI command, whose output is in `data.result`. With `wait`, the request stays open until the operation ends, so you need not poll. Finished operations can be read for at least 7 days.",
   params: operationId,
   query: Type.Object({
     wait: Type.Optional(
       Type.Number({
         minimum: 0,
         maximum: 30,
-        description: "Seconds to hold the request open for the end of the operation.",
+        description: "Maximum time to wait for the end of the operation, in seconds.",
       }),
     ),
   }),
   responses: {
-    200: { description: "It has succeeded.", body: OperationStatus },
-    202: { description: "It waits or runs. `Retry-After` says in seconds when to ask again.", body: OperationStatus },
-    500: { description: "It has failed (`data.message` says why), or this request has.", body: OperationStatus },
+    200: { description: "The operation has succeeded.", body: OperationStatus },
+    202: {
+      description:
+        "The operation waits or runs. `Retry-After` is the number of seconds to wait before the next request.",
+      body: OperationStatus,
+    },
+    500: {
+      description: "The operation has failed (`data.message` says why), or this request has.",
+      body: OperationStatus,
+    },
   },
   verb: "read",
   resource: { kind: "operation", from: "params.operation_id" },

@@ -1,31 +1,31 @@
-/** Pieces that the schemas of several nouns are made of. A schema with a `title` becomes a named part of the OpenAPI document. */
+/** Shared schemas. An object schema with a `title` becomes a named component of the OpenAPI document. */
 import { type Static, type TSchema, Type } from "typebox";
 
 const uuidPattern = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$";
 const linePattern = "^(?=.*\\S)[^\\u0000-\\u001F\\u007F-\\u009F\\u2028\\u2029]*$";
 
-/** What a text that breaks a pattern is told: patterns are for programs. */
-const patternSentences = new Map([
+/** For each pattern, the error message for values that do not match it. */
+const messages = new Map([
   [uuidPattern, "must be a UUID"],
-  [linePattern, "must be one line of text, without control characters and not only spaces"],
+  [linePattern, "must be one line of text without control characters, and not only spaces"],
 ]);
 
-/** A pattern with the sentence that someone reads who breaks it: `must be …`. */
-export function pattern(expression: string, sentence: string): string {
-  patternSentences.set(expression, sentence);
+/** Registers the error message for values that do not match the pattern: `must be …`. Returns the pattern. */
+export function pattern(expression: string, message: string): string {
+  messages.set(expression, message);
   return expression;
 }
 
-export function sentenceOfPattern(expression: string): string {
-  return patternSentences.get(expression) ?? `must match ${expression}`;
+export function patternMessage(expression: string): string {
+  return messages.get(expression) ?? `must match ${expression}`;
 }
 
-/** A UUID. Not the `uuid` format, which also lets `urn:uuid:…` through. */
+/** A UUID. The format `uuid` is not used because it also accepts `urn:uuid:…`. */
 export function uuid(description: string, example = "54fb80af-576c-4fdc-ba4f-b596c83f15a1") {
   return Type.String({ pattern: uuidPattern, description, examples: [example] });
 }
 
-/** A schema, or null. Sent as null and never left out. */
+/** The schema, or null. The field is never omitted. */
 export function nullable<S extends TSchema>(schema: S) {
   const type = "type" in schema ? schema.type : undefined;
   return Type.Unsafe<Static<S> | null>(
@@ -33,7 +33,7 @@ export function nullable<S extends TSchema>(schema: S) {
   );
 }
 
-/** A line of text that a person typed, 1 to `maxLength` characters. */
+/** One line of text, 1 to `maxLength` characters, not only spaces. */
 export function line(maxLength: number, description: string, example: string) {
   return Type.String({ minLength: 1, maxLength, pattern: linePattern, description, examples: [example] });
 }
@@ -43,5 +43,5 @@ export function limit(description: string, options: { readonly default?: number 
 }
 
 export const offset = Type.Optional(
-  Type.Integer({ minimum: 0, maximum: 2_147_483_647, default: 0, description: "How many items to skip." }),
+  Type.Integer({ minimum: 0, maximum: 2_147_483_647, default: 0, description: "Number of items to skip." }),
 );

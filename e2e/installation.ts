@@ -43,7 +43,7 @@ export const prepared = { SITEWRIGHT_ASSETS: join(import.meta.dirname, "..", ".c
 
 /** Clones the committed state of this repository into a new folder, without its dependencies. */
 export async function cloneRepository(): Promise<{ folder: string; remove(): Promise<void> }> {
-  const parent = await mkdtemp(join(tmpdir(), "sitewright-e2e-"));
+  const parent = await mkdtemp(join(process.env.SITEWRIGHT_TEST_DISK ?? tmpdir(), "sitewright-e2e-"));
   const folder = join(parent, "clone");
   await run("git", ["clone", "--quiet", process.cwd(), folder]);
   return { folder, remove: () => rm(parent, { recursive: true, force: true }) };

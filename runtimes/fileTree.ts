@@ -1,4 +1,4 @@
-/** The files of a web root, as a tree, and how much room they take. */
+/** Lists the files of a web root as a tree, and measures disk usage. */
 import { lstat, readdir, statfs } from "node:fs/promises";
 import path from "node:path";
 import type { Part, Release } from "./releases.ts";
@@ -11,15 +11,15 @@ function byName(a: { readonly name: string }, b: { readonly name: string }): num
 }
 
 /**
- * Everything that is a file or a folder, by name. `shared`: first folders of the web root that are shown without what is
- * in them. Throws `RuntimeFailure` if there are more files than anybody could read.
+ * Lists all files and folders, sorted by name. `shared`: top-level folders whose content is not listed. Throws
+ * `RuntimeFailure` if there are too many files to list.
  */
 export async function listFiles(root: string, shared: readonly string[]): Promise<readonly FileEntry[]> {
   let entries = 0;
 
   async function list(folder: string): Promise<readonly FileEntry[]> {
     if (shared.some((name) => folder === `/${name}`)) return [];
-    // A folder that has gone since it was listed is shown as an empty one.
+    // A folder that has been removed since it was listed is shown as empty.
     const found = await readdir(path.join(root, folder), { withFileTypes: true }).catch(() => []);
     entries += found.length;
     if (entries > maxEntries) {
@@ -27,9 +27,9 @@ export async function listFiles(root: string, shared: readonly string[]): Promis
     }
     const listed: FileEntry[] = [];
     for (const entry of found.filter((each) => each.isFile() || each.isDirectory()).toSorted(byName)) {
-      const place = `${folder}/${entry.name}`;
-      const children = entry.isDirectory() ? { children: await list(place) } : {};
-      listed.push({ name: entry.name, path: place, ...children });
+      const entryPath = `${folder}/${entry.name}`;
+      const children = entry.isDirectory() ? { children: await list(entryPath) } : {};
+      listed.push({ name: entry.name, path: entryPath, ...children });
     }
     return listed;
   }
@@ -37,16 +37,16 @@ export async function listFiles(root: string, shared: readonly string[]): Promis
   return list("");
 }
 
-/** Of so many files at the same time it is asked how large they are, because one after the other takes three times as long. */
-const atOnce = 32;
+/** How many files are measured at once. One after the other takes three times as long. */
+const concurrency = 32;
 
-/** The sizes of all files below the folder; what vanishes meanwhile has none. */
+/** Adds up the sizes of all files below the folder. Files that vanish meanwhile count as 0. */
 async function bytesIn(folder: string): Promise<number> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const files = entries.filter((entry) => entry.isFile()).map(({ name }) => path.join(folder, name));
   let bytes = 0;
-  for (let start = 0; start < files.length; start += atOnce) {
-    for (const size of await Promise.all(files.slice(start, start + atOnce).map(sizeOf))) bytes += size;
+  for (let start = 0; start < files.length; start += concurrency) {
+    for (const size of await Promise.all(files.slice(start, start + concurrency).map(sizeOf))) bytes += size;
   }
   for (const entry of entries) if (entry.isDirectory()) bytes += await bytesIn(path.join(folder, entry.name));
   return bytes;
@@ -57,7 +57,7 @@ async function sizeOf(file: string): Promise<number> {
   return facts?.size ?? 0;
 }
 
-/** Of the current release. What of it is lost takes no room. */
+/** Disk usage of a release. Missing parts count as 0. */
 export async function diskUse(release: Release): Promise<DiskUse> {
   const bytesOf = (part: Part) => bytesIn(path.join(release.folder, part));
   const { bavail, bsize } = await statfs(path.dirname(release.folder));

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { asSomebodyElse } from "../server/testing/somebodyElse.ts";
 import { exists, removeTree } from "./folders.ts";
 
-test("a tree with closed folders is removed, and what it shares with a site is left as it was", async () => {
+test("a tree with read-only folders is removed, and files hard-linked from a site keep their mode", async () => {
   const root = await mkdtemp(path.join(tmpdir(), "swfolders-"));
   onTestFinished(() => rm(root, { recursive: true, force: true }));
   await chmod(root, 0o777);
@@ -24,11 +24,11 @@ test("a tree with closed folders is removed, and what it shares with a site is l
   });
 });
 
-test("a tree that is not there is removed", async () => {
+test("removing a missing tree succeeds", async () => {
   await removeTree(path.join(tmpdir(), "swfolders-nowhere"));
 });
 
-test("what the disk says nothing of is not taken for missing", async () => {
+test("a file that can't be examined is not reported as missing", async () => {
   expect(await exists(path.join(tmpdir(), "swfolders-nowhere"))).toBe(false);
   await expect(exists(path.join(tmpdir(), "x".repeat(300)))).rejects.toThrow("ENAMETOOLONG");
 });

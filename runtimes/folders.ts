@@ -1,4 +1,4 @@
-/** Where a runtime keeps environments: names, and the moves by which one appears and disappears at once. */
+/** The folders of an environment, and how it appears and disappears atomically. */
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdir, open, rename, rm, stat } from "node:fs/promises";
@@ -8,24 +8,27 @@ import type { EnvironmentRef } from "./runtime.ts";
 
 const run = promisify(execFile);
 
-/** An environment is there exactly if the folder `live` is; the others are out of sight. */
+/** An environment exists exactly if its folder `live` exists; the other folders are internal. */
 export interface EnvironmentFolders {
   readonly live: string;
-  /** Being built. */
-  readonly beside: string;
+  /** The environment while it is built. */
+  readonly building: string;
   readonly retired: string;
-  /** Being removed. */
-  readonly doomed: string;
+  /** The environment while it is removed. */
+  readonly removing: string;
 }
 
-/** Throws if the id could leave the folder: ids are made by us, so that is a bug and not a refusal. */
+/**
+ * Returns the folders of an environment. Throws if the id could lead out of `root`: ids are generated here, so that is
+ * a bug.
+ */
 export function environmentFolders(root: string, environment: Pick<EnvironmentRef, "id">): EnvironmentFolders {
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]*$/.test(environment.id)) throw new Error("Not an environment id");
   const live = path.join(root, environment.id);
-  return { live, beside: `${live}.new`, retired: `${live}.retired`, doomed: `${live}.doomed` };
+  return { live, building: `${live}.new`, retired: `${live}.retired`, removing: `${live}.doomed` };
 }
 
-/** Rejects if the disk does not say: what can't be looked at may be there. */
+/** Whether a file exists. Rejects if that can't be determined, for example for lack of permission. */
 export async function exists(file: string): Promise<boolean> {
   try {
     await stat(file);
@@ -37,7 +40,7 @@ export async function exists(file: string): Promise<boolean> {
   }
 }
 
-/** Renames `from` to `to`; false if `from` is not there. */
+/** Renames `from` to `to`. Returns false if `from` doesn't exist. */
 export async function moveIfThere(from: string, to: string): Promise<boolean> {
   try {
     await rename(from, to);
@@ -49,25 +52,25 @@ export async function moveIfThere(from: string, to: string): Promise<boolean> {
 }
 
 /**
- * Makes `folder` whole or not at all: `build` fills a place in `beside`, which then gets the name. Where the folder is
- * there already, only what an earlier try has left is removed. Each try has a place of its own: a killed process may
- * have left a child that still copies into its place.
+ * Creates `folder` atomically: `build` fills a temporary folder in `building`, which is then renamed. If `folder`
+ * exists, only leftovers of an earlier attempt are removed. Each attempt uses a new temporary folder, because a killed
+ * process may have left a child that still writes to the old one.
  */
-export async function buildWhole(
+export async function buildAtomically(
   folder: string,
-  beside: string,
-  build: (place: string) => Promise<void>,
+  building: string,
+  build: (temporary: string) => Promise<void>,
 ): Promise<void> {
-  await removeTree(beside);
+  await removeTree(building);
   if (await exists(folder)) return;
-  const place = path.join(beside, randomUUID());
+  const temporary = path.join(building, randomUUID());
   try {
-    await mkdir(place, { recursive: true });
-    await build(place);
-    await rename(place, folder);
+    await mkdir(temporary, { recursive: true });
+    await build(temporary);
+    await rename(temporary, folder);
     await syncFolder(path.dirname(folder));
   } finally {
-    await removeTree(beside);
+    await removeTree(building);
   }
 }
 
@@ -79,11 +82,11 @@ export async function reinstateFolder(folders: EnvironmentFolders): Promise<void
   await moveIfThere(folders.retired, folders.live);
 }
 
-/** Moved away by one rename, so that a half-removed environment is never visible; then removed. */
+/** Removes an environment for good. It is renamed first, so that a half-removed environment is never visible. */
 export async function destroyFolder(folders: EnvironmentFolders): Promise<void> {
-  await removeTree(folders.doomed);
-  for (const folder of [folders.live, folders.retired, folders.beside]) {
-    if (await moveIfThere(folder, folders.doomed)) await removeTree(folders.doomed);
+  await removeTree(folders.removing);
+  for (const folder of [folders.live, folders.retired, folders.building]) {
+    if (await moveIfThere(folder, folders.removing)) await removeTree(folders.removing);
   }
 }
 
@@ -91,20 +94,23 @@ function isDenied(error: unknown): boolean {
   return error instanceof Error && "code" in error && (error.code === "EACCES" || error.code === "EPERM");
 }
 
-/** Also where a folder in it may not be written to: sites close their own folders. Tolerates that there is none. */
+/**
+ * Removes a folder with its content, including read-only folders: sites make their folders read-only. Does nothing if
+ * the folder doesn't exist.
+ */
 export async function removeTree(folder: string): Promise<void> {
   const options = { recursive: true, force: true, maxRetries: 3 };
   try {
     await rm(folder, options);
   } catch (error) {
     if (!isDenied(error)) throw error;
-    // Folders alone: a file may be a site's own under another name, and its permissions with it.
+    // Only folders: a file may be hard-linked from a site, and its mode would change there too.
     await run("find", [folder, "-type", "d", "-exec", "chmod", "u+rwx", "{}", ";"]);
     await rm(folder, options);
   }
 }
 
-/** Makes a folder's list of names durable. */
+/** Writes a folder's entries to disk (fsync). */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r");
   try {

@@ -29,14 +29,14 @@ describe("a header", () => {
     ["in a block", "<?php\n/**\n * Plugin Name: One\n * Version: 1.2\n */"],
     ["in lines", "<?php\n// Plugin Name: One\n# Version: 1.2"],
     ["on one line with the tag", "<?php /* Plugin Name: One */\n/* Version: 1.2 */"],
-    ["with old line ends", "<?php\r/*\rPlugin Name: One\rVersion: 1.2\r*/"],
-    ["with Windows's line ends", "<?php\r\n/*\r\nPlugin Name:One  \r\nVersion:1.2\r\n*/"],
-    ["in whatever case", "<?php /*\nPLUGIN NAME: One\nversion: 1.2\n*/"],
+    ["with old Mac line endings", "<?php\r/*\rPlugin Name: One\rVersion: 1.2\r*/"],
+    ["with Windows line endings", "<?php\r\n/*\r\nPlugin Name:One  \r\nVersion:1.2\r\n*/"],
+    ["in any case", "<?php /*\nPLUGIN NAME: One\nversion: 1.2\n*/"],
   ])("is found %s", async (_, text) => {
     expect(await read(text)).toMatchObject({ title: "One", version: "1.2" });
   });
 
-  test("is text only, and no longer than a list can show", async () => {
+  test("is stripped of markup and truncated", async () => {
     const one = await read(
       `<?php\n/*\nPlugin Name: <b>One</b>\u0007 <script>x()</script>\nDescription: ${"d".repeat(4_000)}\nVersion: ${"9".repeat(500)}\n*/`,
     );
@@ -45,17 +45,17 @@ describe("a header", () => {
     expect(one?.version).toHaveLength(60);
   });
 
-  test("counts in the first part of a file only, as it does for WordPress", async () => {
+  test("is ignored after the first 8 KB of a file, as in WordPress", async () => {
     expect(await read(`<?php\n${"//\n".repeat(4_000)}/* Plugin Name: Late */`)).toBeUndefined();
   });
 
-  test("may hold bytes that are no text", async () => {
+  test("may contain invalid UTF-8", async () => {
     const bytes = Buffer.concat([Buffer.from("<?php /* Plugin Name: On"), Buffer.of(0xff, 0xfe), Buffer.from("e */")]);
     expect((await read(bytes))?.title).toBe("On\ufffd\ufffde");
   });
 });
 
-test("links, pipes, dot-files and folders that look like files are nobody's plugins", async () => {
+test("symbolic links, pipes, dot-files and folders with a file's name are not plugins", async () => {
   await write("plugins/true/true.php", "<?php /* Plugin Name: True */");
   await write("plugins/.hidden/hidden.php", "<?php /* Plugin Name: Hidden */");
   await write("plugins/deep/inside/deep.php", "<?php /* Plugin Name: Deep */");
@@ -67,29 +67,29 @@ test("links, pipes, dot-files and folders that look like files are nobody's plug
   expect(await namesIn()).toEqual(["plugin true"]);
 });
 
-test("however many there are, so many are read", async () => {
+test("at most 1,000 packages are read", async () => {
   for (let count = 0; count < 1_100; count += 1) await write(`plugins/p${count}.php`, "<?php /* Plugin Name: P */");
   expect(await namesIn()).toHaveLength(1_000);
 });
 
-test("a web root without folders for them has none", async () => {
+test("a web root without plugin and theme folders has no packages", async () => {
   expect(await readPackageFiles(root)).toEqual([]);
   expect(await readPackageFiles(path.join(root, "gone"))).toEqual([]);
 });
 
-test("a plugin is in use where one of its files is, a theme also where a child of it is", async () => {
+test("a plugin is active if one of its files is, a theme also if a child theme of it is", async () => {
   await write("plugins/shop/shop.php", "<?php /* Plugin Name: Shop */");
   await write("plugins/single.php", "<?php /* Plugin Name: Single */");
   await write("themes/parent/style.css", "/* Theme Name: Parent */");
   await write("themes/child/style.css", "/*\nTheme Name: Child\nTemplate: parent\n*/");
   await write("themes/unused/style.css", "/* Theme Name: Unused */");
   const files = await readPackageFiles(root);
-  const inUse = (states: typeof noStates) =>
+  const activeIn = (states: typeof noStates) =>
     withStates(files, states)
       .filter(({ isActive }) => isActive)
       .map(({ name }) => name);
-  expect(inUse(noStates)).toEqual([]);
-  expect(inUse({ ...noStates, activePlugins: new Set(["shop/extra.php"]) })).toEqual(["shop"]);
-  expect(inUse({ ...noStates, activePlugins: new Set(["single.php", "gone/gone.php"]) })).toEqual(["single"]);
-  expect(inUse({ ...noStates, activeThemes: new Set(["child"]) })).toEqual(["child", "parent"]);
+  expect(activeIn(noStates)).toEqual([]);
+  expect(activeIn({ ...noStates, activePlugins: new Set(["shop/extra.php"]) })).toEqual(["shop"]);
+  expect(activeIn({ ...noStates, activePlugins: new Set(["single.php", "gone/gone.php"]) })).toEqual(["single"]);
+  expect(activeIn({ ...noStates, activeThemes: new Set(["child"]) })).toEqual(["child", "parent"]);
 });

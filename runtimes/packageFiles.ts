@@ -1,24 +1,24 @@
 /**
- * Plugins and themes as they lie in a web root, by what stands in the headers of their files. WordPress finds them in the same
- * way; nothing of them is run. Whoever owns the files may have put anything there, in any number.
+ * Finds the plugins and themes in a web root by their file headers, as WordPress does, without running any of them. The
+ * files are untrusted: their content and their number can be anything.
  */
 import type { Dirent } from "node:fs";
 import { constants, open, readdir } from "node:fs/promises";
 import path from "node:path";
 import type { InstalledPackage, PackageKind } from "./runtime.ts";
 
-/** A package before it is known whether it is in use. */
+/** A package as found on disk, before the database is read. */
 export type PackageFile = Omit<InstalledPackage, "isActive" | "isAutoUpdated"> & {
-  /** Folder of the theme that it is a child of; null: of none, or it is a plugin. */
+  /** The folder of the parent theme; null for a plugin and for a theme without a parent. */
   readonly parent: string | null;
 };
 
-/** WordPress reads as much of a file. */
+/** How much of a file WordPress searches for headers. */
 export const headerBytes = 8_192;
-const mostPackages = 1_000;
-/** Files that may be a plugin's first one. */
-const mostFiles = 5_000;
-const longest = { name: 200, title: 300, description: 2_000, version: 60 } as const;
+const maxPackages = 1_000;
+/** Limit for PHP files that might be a plugin's main file. */
+const maxFiles = 5_000;
+const maxLength = { name: 200, title: 300, description: 2_000, version: 60 } as const;
 
 const names = {
   plugin: { title: "Plugin Name", description: "Description", version: "Version", updateUri: "Update URI" },
@@ -31,22 +31,25 @@ const names = {
   },
 } as const;
 
-/** As WordPress reads it: the first line with the name, without what ends a comment; empty if there is none. */
+/**
+ * Returns the value of a header as WordPress reads it: the first line with the name, without the end of the comment.
+ * Empty if there is none.
+ */
 export function headerField(text: string, name: string): string {
   const line = new RegExp(`^(?:[ \\t]*<\\?php)?[ \\t/*#@]*${name}:(.*)$`, "im").exec(text)?.[1] ?? "";
   return line.replace(/\s*(?:\*\/|\?>).*$/, "").trim();
 }
 
-/** Markup, and what is no character, is left out. */
-function plain(text: string, most: number): string {
+/** Strips markup and control characters, and truncates. */
+function plain(text: string, max: number): string {
   const shown = text
     .replaceAll(/<[^<>]*>/g, "")
     .replaceAll(/\p{Cc}+/gu, " ")
     .trim();
-  return shown.slice(0, most);
+  return shown.slice(0, max);
 }
 
-/** The beginning of a file that is no link; empty if it can't be read. */
+/** Reads the beginning of a file. Empty if it can't be read or is a symbolic link. */
 async function beginningOf(file: string): Promise<string> {
   try {
     const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -61,38 +64,38 @@ async function beginningOf(file: string): Promise<string> {
   }
 }
 
-/** Empty if there is no such folder. Dot-files are no plugins. */
+/** Lists a folder, without dot-files. Empty if the folder doesn't exist. */
 async function entriesIn(folder: string): Promise<Dirent[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   return entries
-    .filter(({ name }) => !name.startsWith(".") && name.length <= longest.name)
+    .filter(({ name }) => !name.startsWith(".") && name.length <= maxLength.name)
     .toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
 
 async function packageIn(root: string, kind: PackageKind, file: string): Promise<PackageFile | null> {
   const isTheme = kind === "theme";
   const text = await beginningOf(path.join(root, isTheme ? path.join(file, "style.css") : file));
-  const title = plain(headerField(text, names[kind].title), longest.title);
+  const title = plain(headerField(text, names[kind].title), maxLength.title);
   if (title === "") return null;
-  const updateUri = headerField(text, names[kind].updateUri).slice(0, longest.description);
-  const parent = isTheme ? headerField(text, names.theme.parent).slice(0, longest.name) : "";
+  const updateUri = headerField(text, names[kind].updateUri).slice(0, maxLength.description);
+  const parent = isTheme ? headerField(text, names.theme.parent).slice(0, maxLength.name) : "";
   return {
     kind,
     name: file.includes("/") ? path.dirname(file) : file.replace(/\.php$/, ""),
     file,
     title,
-    description: plain(headerField(text, names[kind].description), longest.description),
-    version: plain(headerField(text, names[kind].version), longest.version),
+    description: plain(headerField(text, names[kind].description), maxLength.description),
+    version: plain(headerField(text, names[kind].version), maxLength.version),
     updateUri: updateUri === "" ? null : updateUri,
     parent: parent === "" ? null : parent,
   };
 }
 
-/** Files of the folder for plugins that may be the first one of a plugin, the likeliest of each folder first. */
+/** Lists PHP files that might be a plugin's main file. In each folder, the file with the folder's name comes first. */
 async function pluginFiles(root: string): Promise<readonly string[]> {
   const found: string[] = [];
   for (const entry of await entriesIn(root)) {
-    if (found.length >= mostFiles) break;
+    if (found.length >= maxFiles) break;
     if (entry.isFile() && entry.name.endsWith(".php")) found.push(entry.name);
     if (!entry.isDirectory()) continue;
     const inside = (await entriesIn(path.join(root, entry.name))).filter(
@@ -105,7 +108,7 @@ async function pluginFiles(root: string): Promise<readonly string[]> {
         .map((each) => `${entry.name}/${each.name}`),
     );
   }
-  return found.slice(0, mostFiles);
+  return found.slice(0, maxFiles);
 }
 
 async function themeFolders(root: string): Promise<readonly string[]> {
@@ -113,8 +116,8 @@ async function themeFolders(root: string): Promise<readonly string[]> {
 }
 
 /**
- * By kind and name. Of several plugins in one folder the first is meant: they come and go together. `webRoot` is a path
- * without symbolic links.
+ * Finds all packages, sorted by kind and name. Of several plugins in one folder only the first is listed: they are
+ * installed and removed together. `webRoot` is a path without symbolic links.
  */
 export async function readPackageFiles(webRoot: string): Promise<readonly PackageFile[]> {
   const found = new Map<string, PackageFile>();
@@ -124,7 +127,7 @@ export async function readPackageFiles(webRoot: string): Promise<readonly Packag
   ] as const;
   for (const { kind, root, list } of places) {
     for (const file of await list(root)) {
-      if (found.size >= mostPackages) break;
+      if (found.size >= maxPackages) break;
       const name = file.includes("/") ? path.dirname(file) : file;
       if (kind === "plugin" && found.has(`plugin ${name}`)) continue;
       const one = await packageIn(root, kind, file);
@@ -134,16 +137,16 @@ export async function readPackageFiles(webRoot: string): Promise<readonly Packag
   return [...found.values()];
 }
 
-/** What a database says of packages. */
+/** Which packages are active or updated automatically, as stored in the database. */
 export interface PackageStates {
-  /** Files of plugins that are in use. */
+  /** Plugin files. */
   readonly activePlugins: ReadonlySet<string>;
-  /** Folders of themes that are in use. */
+  /** Theme folders. */
   readonly activeThemes: ReadonlySet<string>;
   readonly autoUpdated: { readonly [Kind in PackageKind]: ReadonlySet<string> };
 }
 
-/** Both together. A plugin is in use where any of the files in its folder is. */
+/** Adds the states from the database. A plugin is active if any file in its folder is. */
 export function withStates(files: readonly PackageFile[], states: PackageStates): readonly InstalledPackage[] {
   const { activePlugins, activeThemes, autoUpdated } = states;
   const folders = new Set([...activePlugins].map((file) => (file.includes("/") ? path.dirname(file) : file)));

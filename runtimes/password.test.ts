@@ -11,10 +11,10 @@ test.each([
   ["quotation marks are slashed", `it's "it"`, `it\\'s \\"it\\"`],
   ["a backslash is doubled", "a\\b", "a\\\\b"],
   ["dollars and emoji stay", "$1 $& 🦄", "$1 $& 🦄"],
-  ["blanks at the ends go", " \t\r\nx y\v ", "x y"],
-  ["NUL is written as backslash and zero, and stays", "x\0", "x\\0"],
-  ["a no-break space is not a blank to PHP", "\u00a0x\u00a0", "\u00a0x\u00a0"],
-])("the digest is that of what the login form compares: %s", (_name, password, compared) => {
+  ["whitespace at both ends is removed", " \t\r\nx y\v ", "x y"],
+  ["NUL becomes a backslash and a zero, which are kept", "x\0", "x\\0"],
+  ["PHP does not trim no-break spaces", "\u00a0x\u00a0", "\u00a0x\u00a0"],
+])("the digest matches the login form's: %s", (_name, password, compared) => {
   expect(passwordDigest(password)).toBe(digestOf(compared));
 });
 

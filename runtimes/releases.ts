@@ -3,23 +3,23 @@
  *
  *     <live>/current                     → releases/<n>
  *     <live>/releases/<n>/public         the web root
- *     <live>/releases/<n>/database       outside of it
- *     <live>/releases/<n>/release.json   what it is made of
- *     <live>/lastRelease                 the highest number that was given to a release so far
+ *     <live>/releases/<n>/database       outside the web root
+ *     <live>/releases/<n>/release.json   its record
+ *     <live>/lastRelease                 the highest release number allocated so far
  *
- * A part that a release shares with an earlier one is a link to that one's folder (`releases/2/public → ../1/public`),
- * never to another link. A release is staged as long as its record has a token and `current` doesn't lead to it; it has
- * its number and its paths from the beginning, so that whoever has tried it out can go on with it after the switch.
+ * A part shared with an earlier release is a link to that release's folder (`releases/2/public → ../1/public`), never to
+ * another link. A release is staged while its record has a token and `current` doesn't point to it. Its number and paths
+ * never change, so that a worker that has tried it out can continue after the switch.
  */
 import { readdir, readFile, readlink, realpath, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { RuntimeFailure } from "./runtime.ts";
 
-/** How a release is found again. A runtime's own facts stand beside these. */
+/** Identifies a release. Runtimes store their own facts in the same record. */
 export interface ReleaseIdentity {
-  /** What it was staged under; null for an environment's first release. */
+  /** The token it was staged under; null for an environment's first release. */
   readonly token: string | null;
-  /** The release that was current before this one, or is now. */
+  /** The release that was current before this one was staged or switched to. */
   readonly previous: number | null;
 }
 
@@ -52,7 +52,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Null if the record is lost, or was damaged. */
+/** Reads a record, or null if it is missing or damaged. */
 async function parseRecord(folder: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(recordFile(folder), "utf8"));
@@ -65,8 +65,8 @@ async function parseRecord(folder: string): Promise<unknown> {
 }
 
 /**
- * Releases of earlier versions of Sitewright have neither token nor previous one. A release that is lost or damaged says nothing
- * at all: something else can still take its place.
+ * Reads the record of a release. Token and previous release are null for releases of earlier versions of Sitewright,
+ * and for missing or damaged records, so that another release can still be switched to.
  */
 async function readRecord(folder: string): Promise<StoredRecord> {
   const parsed = await parseRecord(folder);
@@ -79,7 +79,7 @@ async function readRecord(folder: string): Promise<StoredRecord> {
   };
 }
 
-/** In the place of an earlier one at once. What a release is made of is for the server only. */
+/** Writes the record of a release atomically. Only the server may read it. */
 export async function writeRecord(folder: string, record: ReleaseIdentity): Promise<void> {
   const file = recordFile(folder);
   await writeFile(`${file}.new`, JSON.stringify(record), { mode: 0o600, flush: true });
@@ -91,7 +91,7 @@ async function readRelease(live: string, number: number): Promise<Release> {
   return { number, folder, record: await readRecord(folder) };
 }
 
-/** One that lies outside of any environment, as a snapshot does. */
+/** Reads a release outside of any environment, such as a snapshot. */
 export async function releaseIn(folder: string): Promise<Release> {
   return { number: 0, folder, record: await readRecord(folder) };
 }
@@ -101,17 +101,20 @@ async function currentNumber(live: string): Promise<number | null> {
   return link === null ? null : Number(path.basename(link));
 }
 
-/** Null if the environment is not there. Of what is current, parts or all may be lost. */
+/**
+ * Returns the current release, or null if the environment doesn't exist. Parts or all of the release may be missing on
+ * disk.
+ */
 export async function currentRelease(live: string): Promise<Release | null> {
   const number = await currentNumber(live);
   return number === null ? null : readRelease(live, number);
 }
 
 /**
- * Waits for work that reads the release, which was the current one when it began. Rejects with `RuntimeFailure` if another
- * one has taken its place meanwhile, or the environment was removed: what was read may be of both, or not all that there was.
+ * Waits for `reading`, which reads the release that was current when it began. Rejects with `RuntimeFailure` if the
+ * environment was switched or removed meanwhile: the result may mix two releases, or be incomplete.
  */
-export async function stillCurrent<T>(live: string, { number }: Release, reading: Promise<T>): Promise<T> {
+export async function requireStillCurrent<T>(live: string, { number }: Release, reading: Promise<T>): Promise<T> {
   const [read] = await Promise.allSettled([reading]);
   const now = await currentNumber(live);
   if (now !== number) {
@@ -123,7 +126,7 @@ export async function stillCurrent<T>(live: string, { number }: Release, reading
   return reading;
 }
 
-/** Every whole release by number, and the names of what else lies beside them. */
+/** Lists the complete releases by number, and the names of everything else in their folder. */
 export async function listReleases(
   live: string,
 ): Promise<{ readonly releases: readonly Release[]; readonly others: readonly string[] }> {
@@ -134,31 +137,32 @@ export async function listReleases(
   return { releases, others: names.filter((name) => !isNumber(name)) };
 }
 
-/** The release that was staged under this token, whether it has become the current one or not. */
+/** Finds the release that was staged under this token, whether it has become the current one or not. */
 export async function findRelease(live: string, token: string): Promise<Release | null> {
   const { releases } = await listReleases(live);
   return releases.find(({ record }) => record.token === token) ?? null;
 }
 
-/** Null also where the release has become the current one. */
+/** Finds the release staged under this token, or null if there is none or it has become the current one. */
 export async function stagedRelease(live: string, token: string): Promise<Release | null> {
   const [current, found] = await Promise.all([currentRelease(live), findRelease(live, token)]);
   return found?.number === current?.number ? null : found;
 }
 
 /**
- * Web root of what is staged under the token, or, for null, of the current release. `RuntimeFailure` where there is none, or
- * another release has it too.
+ * Returns the web root of the release staged under this token, or of the current release if `token` is null. Throws
+ * `RuntimeFailure` if there is no such release, or if another release shares its files.
  */
 export async function ownWebRoot(live: string, token: string | null): Promise<string> {
   const release = await (token === null ? currentRelease(live) : stagedRelease(live, token));
-  if (release === null) throw new RuntimeFailure("What was built is not there any more.");
+  if (release === null) throw new RuntimeFailure("The new release no longer exists.");
   const [webRoot, folder] = await Promise.all([partOf(release, "public"), realpath(release.folder)]);
-  if (path.dirname(webRoot) !== folder) throw new RuntimeFailure("What was built has no files of its own.");
+  if (path.dirname(webRoot) !== folder)
+    throw new RuntimeFailure("The new release shares its files with another release.");
   return webRoot;
 }
 
-/** Where a part of a release really is. */
+/** Resolves the real path of a part of a release. */
 export function partOf(release: Pick<Release, "folder">, part: Part): Promise<string> {
   return realpath(path.join(release.folder, part));
 }

@@ -1,15 +1,15 @@
 /**
- * Where WordPress runs: what every runtime offers, and nothing about how it does so.
+ * A runtime runs WordPress. This file defines what every runtime offers, independent of its implementation.
  *
- * A runtime has two faces, because they live in different processes. `Runtime` makes and removes
- * environments; the control process calls it from the steps of operations, so every method is
- * idempotent and takes its identity from its input. The other face, `Serving`, is in `serving.ts`.
+ * A runtime has two interfaces, because they live in different processes. `Runtime` creates and removes environments.
+ * The control process calls it from the steps of operations, so every method is idempotent and takes its identity from
+ * its input. `Serving`, in `serving.ts`, answers requests.
  *
- * `conformance.ts` says in tests what this page says in words. Every runtime passes it.
+ * `conformance.ts` tests what this file promises. Every runtime passes it.
  */
 export type MultisiteKind = "subdirectory" | "subdomain";
 
-/** What a runtime can do, as data: the control plane asks here instead of knowing runtimes by name. */
+/** What a runtime supports, as data: the control plane reads this instead of knowing runtimes by name. */
 export interface Capabilities {
   /** Versions of the form `8.3`, ascending. */
   readonly phpVersions: readonly string[];
@@ -19,22 +19,22 @@ export interface Capabilities {
   readonly multisite: readonly MultisiteKind[];
 }
 
-/** How an environment is known to a runtime. `number` is unique on this installation and never reused. */
+/** Identifies an environment. `number` is unique on this installation and never reused. */
 export interface EnvironmentRef {
   readonly id: string;
   readonly number: number;
 }
 
-/** A WordPress to be installed. Every text is what the person typed; the runtime escapes it for where it stores it. */
+/** A WordPress to install. Texts are as the user typed them; the runtime escapes them for its storage. */
 export interface WordPressInstall {
-  /** Scheme, host and, where it is not the scheme's own, port: `http://demo.localhost:8081`. No final slash. */
+  /** Scheme, host, and port unless it is the scheme's default: `http://demo.localhost:8081`. No trailing slash. */
   readonly address: string;
   readonly title: string;
   readonly adminUser: string;
   readonly adminEmail: string;
   /**
-   * Made by `passwordDigest` in `runtimes/password.ts`: the password itself never gets this far. Null: nobody can log in
-   * before `setAdminPassword`.
+   * Result of `passwordDigest` in `runtimes/password.ts`: the password itself never gets this far. Null: no one can log
+   * in before `setAdminPassword`.
    */
   readonly adminPasswordDigest: string | null;
   /** One of `Capabilities.locales`. */
@@ -45,24 +45,24 @@ export interface WordPressInstall {
 export interface ProvisionSpec {
   readonly environment: EnvironmentRef;
   readonly phpVersion: string;
-  /** Null: PHP, an empty database, and no WordPress. */
+  /** Null: PHP and an empty database, without WordPress. */
   readonly wordpress: WordPressInstall | null;
 }
 
-/** What an address becomes in a copy, wherever it stands: scheme, host and port, no final slash. */
+/** Replaces an address in a copy, wherever it occurs. Scheme, host and port, no trailing slash. */
 export interface AddressChange {
   readonly from: string;
   readonly to: string;
 }
 
-/** A folder as `snapshot` makes one. */
+/** A folder that `snapshot` has filled. */
 export interface SnapshotFolder {
   readonly folder: string;
 }
 
 /**
- * An environment that begins as a copy of another one of the same runtime, with secrets of its own; or as an earlier
- * snapshot, which it then takes up where that one was: whoever was logged in still is.
+ * Creates an environment as a copy of another environment, with new secrets, or from a snapshot, with the snapshot's
+ * secrets, so that users stay logged in.
  */
 export interface CloneSpec {
   readonly environment: EnvironmentRef;
@@ -71,56 +71,60 @@ export interface CloneSpec {
 }
 
 /**
- * The next release of an environment, made of parts of another one, or of an earlier snapshot, and of its own. Its
- * identity is `token`: one environment may have several releases that are staged, one for each token.
+ * Describes the next release of an environment, made of its own parts and parts of another environment or a snapshot.
+ * `token` identifies it: an environment may have several staged releases, one for each token.
  */
 export interface StageSpec {
-  /** Whose next release it is. */
+  /** The environment that gets the release. */
   readonly environment: EnvironmentRef;
   /** Letters, digits and hyphens. */
   readonly token: string;
   readonly source: EnvironmentRef | SnapshotFolder;
-  /** Which of the source's files replace its own: all, these (relative to the web root), or none. */
+  /** The source's files that replace the environment's: all, these (relative to the web root), or none. */
   readonly files: "all" | readonly string[] | "none";
-  /** Which of the source's tables replace its own: the whole database, these, or none. */
+  /** The source's tables that replace the environment's: the whole database, these, or none. */
   readonly database: "all" | readonly string[] | "none";
-  /** Applied to what comes from the source: texts in the database, and `wp-config.php`. Empty: nothing is changed. */
+  /**
+   * Applied to everything that comes from the source: texts in the database, and `wp-config.php`. Empty: no changes.
+   */
   readonly addresses: readonly AddressChange[];
 }
 
-/** What a staged release would change. Paths are relative to the web root; `listed` holds the first hundred. */
+/**
+ * The changes that staging a release would make. Paths are relative to the web root; `listed` holds the first hundred.
+ */
 export interface StageChanges {
   readonly files: {
     readonly added: FileChanges;
     readonly changed: FileChanges;
     readonly removed: FileChanges;
   };
-  /** Tables with rows of the target that the source does not have, or not with that content: they would be lost. */
+  /** Tables with rows that the source doesn't have, or has with other content. These rows would be lost. */
   readonly lost: readonly { readonly table: string; readonly rows: number }[];
 }
 
 export interface FileChanges {
   readonly count: number;
   readonly bytes: number;
-  /** The first hundred by path. */
+  /** The first hundred, sorted by path. */
   readonly listed: readonly { readonly path: string; readonly bytes: number }[];
 }
 
-/** A file, or a folder with what is in it, of a web root. `path` is relative to the web root and begins with a slash. */
+/** A file, or a folder with its content. `path` is relative to the web root and begins with a slash. */
 export interface FileEntry {
   readonly name: string;
   readonly path: string;
-  /** Present, maybe empty, for folders only. */
+  /** Only for folders; may be empty. */
   readonly children?: readonly FileEntry[];
 }
 
 /**
- * What a WordPress is now, as far as one must know it to install such a one anew. The administrator is the one who has
- * been there longest; the locale may be one that can't be installed.
+ * Facts about an installed WordPress, enough to install it again from scratch. The administrator is the oldest one; the
+ * locale may be one that can't be installed.
  */
 export type WordPressFacts = Omit<WordPressInstall, "address" | "adminPasswordDigest">;
 
-/** A user of a WordPress. An administrator is one of the environment: in a network, of its main site or of all of it. */
+/** A WordPress user. `isAdministrator`: in a network, of the main site or of the whole network. */
 export interface WordPressUser {
   readonly id: number;
   readonly login: string;
@@ -128,156 +132,158 @@ export interface WordPressUser {
 }
 
 export interface UserSearch {
-  /** Null if no user has that address. */
+  /** Null if no user has that e-mail address. */
   readonly user: WordPressUser | null;
 }
 
-/** What was put together to run elsewhere. */
+/** Describes an exported site. */
 export interface SiteExport {
   /** Null if there is no WordPress. */
   readonly wordpressVersion: string | null;
   readonly multisite: MultisiteKind | null;
-  /** How many are in `database.sql`; with none there is no such file. */
+  /** Number of tables in `database.sql`; if 0, the file doesn't exist. */
   readonly tables: number;
-  /** Sentences about what is not quite as it was. */
+  /** Sentences about differences from the original site. */
   readonly notes: readonly string[];
 }
 
-/** Something that a WordPress does by itself when it is time (WP-Cron). */
+/** A WP-Cron event: something WordPress runs later. */
 export interface PlannedEvent {
   readonly hook: string;
   /** Milliseconds since 1970. */
   readonly dueAt: number;
-  /** The name of its recurrence, `hourly`; null: once. */
+  /** Name of its recurrence, such as `hourly`; null if it runs once. */
   readonly recurrence: string | null;
-  /** Null if it is done once, or WordPress did not say. */
+  /** Null if it runs once, or WordPress did not store an interval. */
   readonly intervalSeconds: number | null;
-  /** What the hook is given, as far as JSON has it. */
+  /** Arguments of the hook, as far as JSON can express them. */
   readonly args: readonly unknown[];
 }
 
-/** Where one site of a network is: `Host` of a request to it, and the path that its own paths begin with (`/two/`). */
+/** Address of one site in a network: the `Host` of requests to it, and the prefix of its paths (`/two/`). */
 export interface NetworkPlace {
   readonly host: string;
   readonly path: string;
 }
 
-/** What one site of a WordPress plans; `place` is null if there is no network, and so only one. */
+/** The events of one site. `place` is null if there is no network, and so only one site. */
 export interface PlannedEvents {
   readonly place: NetworkPlace | null;
   readonly events: readonly PlannedEvent[];
 }
 
-/** When the next event of one site is due. Milliseconds since 1970. */
+/** The next event of one site. `dueAt` in milliseconds since 1970. */
 export interface NextEvent {
   readonly place: NetworkPlace | null;
   readonly dueAt: number;
 }
 
-/** `problem` says what of the plans can't be read, and is left out. */
+/** The next events of an environment. `problem` says which events can't be read and are left out. */
 export interface NextEvents {
-  /** Of the sites that plan something, each one's next. */
+  /** One for each site that has events. */
   readonly events: readonly NextEvent[];
   readonly problem: string | null;
 }
 
 export interface EventPlans {
   readonly sites: readonly PlannedEvents[];
-  /** What can't be read, and is left out; null: nothing. */
+  /** Says which events can't be read and are left out, or null. */
   readonly problem: string | null;
 }
 
 export type PackageKind = "plugin" | "theme";
 
-/** A plugin or a theme that lies in an environment's web root, as its own header says. Texts may be empty. */
+/** A plugin or theme in an environment's web root, described by its header. Texts may be empty. */
 export interface InstalledPackage {
   readonly kind: PackageKind;
-  /** Its folder; of a plugin that is a single file, that file without `.php`. */
+  /** Its folder; for a plugin that is a single file, the file name without `.php`. */
   readonly name: string;
-  /** How WordPress names it: `akismet/akismet.php`; of a theme, its folder. */
+  /** WordPress's name for it: `akismet/akismet.php`; for a theme, its folder. */
   readonly file: string;
   readonly title: string;
   readonly description: string;
   readonly version: string;
-  /** Where it says that its updates are (`Update URI`); null: nowhere, and so at WordPress.org if they are there. */
+  /** Its `Update URI`, or null if it has none; it is then updated from WordPress.org, if it is listed there. */
   readonly updateUri: string | null;
-  /** In a network: for one of its sites. A theme is also in use where the one in use is a child of it. */
+  /** In a network: active on any of its sites. A theme is also active if a child theme of it is. */
   readonly isActive: boolean;
-  /** Whether WordPress is set to update it by itself. */
+  /** Whether WordPress updates it automatically. */
   readonly isAutoUpdated: boolean;
 }
 
-/** A version of WordPress, as it was unpacked into a folder: `wp-admin`, `wp-includes` and the files beside them. */
+/** A version of WordPress, unpacked into a folder: `wp-admin`, `wp-includes` and the files next to them. */
 export interface NewWordPress {
   readonly version: string;
   readonly folder: string;
 }
 
-/** A plugin or a theme that is to be put into a release. */
+/** A plugin or theme to install into a release. */
 export interface NewPackage {
   readonly kind: PackageKind;
-  /** Of the folder that it gets: no path. */
+  /** Name of its folder in the web root; not a path. */
   readonly name: string;
-  /** Where what comes into that folder is; it stays there. */
+  /** The folder whose content is copied. */
   readonly folder: string;
 }
 
-/** By kind and name. `problem` says what can't be read; what is in use is not known then, or not all of it. */
+/** Packages sorted by kind and name. `problem` says what can't be read; `isActive` is then unknown or incomplete. */
 export interface InstalledPackages {
   readonly packages: readonly InstalledPackage[];
   readonly problem: string | null;
 }
 
-/** What an environment takes of the disk, in bytes, and what is left of it. */
+/** Disk usage of an environment, and free space on its disk, in bytes. */
 export interface DiskUse {
   readonly files: number;
   readonly database: number;
   readonly free: number;
 }
 
-/** By the table's name: how many rows it has. */
+/** Number of rows by table name. */
 export type RowCounts = Readonly<Record<string, number>>;
 
-/** What the edge must know to serve an environment from disk and through PHP. */
+/** Everything the edge needs to serve an environment from disk and through PHP. */
 export interface EnvironmentLayout {
-  /** Another number with each switch of `current`; a worker serves one release only. */
+  /** Changes with each switch of `current`; a worker serves one release only. */
   readonly release: number;
   /** Absolute path of the web root of that release, symbolic links resolved. */
   readonly documentRoot: string;
-  /** Folders of the web root that are served from elsewhere: `{ "wp-admin": "/…/wp-admin" }`. */
+  /** Folders of the web root that are stored elsewhere: `{ "wp-admin": "/…/wp-admin" }`. */
   readonly overlays: Readonly<Record<string, string>>;
   readonly multisite: MultisiteKind | null;
-  /** Null if it has no WordPress. */
+  /** Null if there is no WordPress. */
   readonly wordpressVersion: string | null;
 }
 
-/** What replaces what in the texts of a database: literally, capitals and small letters told apart. `search` is not empty. */
+/** A literal, case-sensitive replacement in the texts of a database. `search` is not empty. */
 export interface TextChange {
   readonly search: string;
   readonly replace: string;
 }
 
-/** What was replaced, or would be. */
+/** The replacements made, or that would be made. */
 export interface Replacements {
-  /** By table and column, where there is something; `rows` have one of the `occurrences` or more. */
+  /** Only columns with matches. `rows` counts rows with at least one of the `occurrences`. */
   readonly places: readonly {
     readonly table: string;
     readonly column: string;
     readonly rows: number;
     readonly occurrences: number;
   }[];
-  /** What was found and stays, because replacing it would break what it is a part of. `listed` holds the first hundred. */
+  /**
+   * Matches that are kept, because replacing them would break the value they are in. `listed` holds the first hundred.
+   */
   readonly skipped: {
     readonly occurrences: number;
     readonly listed: readonly {
       readonly table: string;
       readonly column: string;
-      /** What tells the row from others: its number, or its key. */
+      /** Identifies the row: its number or its key. */
       readonly row: string;
       readonly occurrences: number;
     }[];
   };
-  /** The site's own addresses that become others, each with where it stands. */
+  /** The site's own addresses that change, each with its location. */
   readonly addresses: readonly { readonly place: string; readonly from: string; readonly to: string }[];
 }
 
@@ -288,14 +294,14 @@ export interface StageReplacementSpec {
   readonly change: TextChange;
 }
 
-/** Another address for a site that stays where it is. */
+/** Changes the address of a site that stays where it is. */
 export interface StageAddressSpec {
   readonly environment: EnvironmentRef;
   /** As in `StageSpec`. */
   readonly token: string;
-  /** `from`: that by which it was known so far. Whatever else WordPress takes for its own address becomes `to`, too. */
+  /** `from`: the current address. Any other URL that WordPress uses as its own address also becomes `to`. */
   readonly change: AddressChange;
-  /** Whether all texts of the database are changed, or only those by which WordPress knows where it is. */
+  /** Whether to change all texts of the database, or only the options in which WordPress stores its own address. */
   readonly isEverywhere: boolean;
 }
 
@@ -304,41 +310,41 @@ export interface WpCliCommand {
   readonly phpVersion: string;
   /** Without `wp` itself. */
   readonly argv: readonly string[];
-  /** After so long it is killed, with whatever it does. */
+  /** Time limit; the command is then killed. */
   readonly seconds: number;
-  /** For PHP's own data. Absent: as environments usually have it. */
+  /** PHP's memory limit. Absent: the default. */
   readonly memoryMb?: number;
-  /** By how much the environment may grow; below zero: it is too large already. Null or absent: by anything. */
+  /** By how many bytes the environment may grow; negative if it is over its quota. Null or absent: unlimited. */
   readonly diskLeftBytes?: number | null;
-  /** Whether it may connect to mail servers. Absent: it may not. */
+  /** Whether it may connect to mail servers. Absent: false. */
   readonly maySendMail?: boolean;
 }
 
 export interface WpCliText {
-  /** All of it, or its beginning and its end with a note between them. */
+  /** The whole text, or its beginning and end with a note in between. */
   readonly text: string;
-  /** Of the whole. */
+  /** Size of the whole text. */
   readonly bytes: number;
   readonly isTruncated: boolean;
 }
 
-/** How a command came to its end: by itself, beyond one of its limits, or because PHP crashed. */
+/** How a command ended: by itself, by exceeding a limit, or because PHP crashed. */
 export type WpCliEnd = "itself" | "time" | "output" | "memory" | "crash";
 
 export interface WpCliOutcome {
   readonly stdout: WpCliText;
   readonly stderr: WpCliText;
-  /** Null if the command did not end by itself. */
+  /** Null unless the command ended by itself. */
   readonly exitCode: number | null;
   readonly end: WpCliEnd;
 }
 
-/** Why a runtime could not do what was asked. `message` may be shown to the customer; `cause` is for the log. */
+/** Why a runtime could not do something. `message` may be shown to the customer; `cause` is for the log. */
 export class RuntimeFailure extends Error {
   override readonly name = "RuntimeFailure";
 }
 
-/** Nothing is wrong with what was asked: the disk is full. */
+/** The disk is full. */
 export class NoRoom extends RuntimeFailure {}
 
 export type Progress = (update: {
@@ -349,88 +355,98 @@ export type Progress = (update: {
 
 export interface Runtime {
   readonly name: string;
-  /** Fetches, verifies and unpacks whatever the runtime needs. Resumes where an earlier call broke off. */
+  /** Fetches, verifies and unpacks everything the runtime needs. Continues where an earlier call broke off. */
   prepare(progress: Progress): Promise<void>;
-  /** Known only after `prepare` has succeeded at some time on this machine. */
+  /** Available once `prepare` has succeeded on this machine. */
   capabilities(): Promise<Capabilities>;
-  /** Makes the environment whole or not at all; called again for the same id it completes and changes nothing else. */
+  /**
+   * Creates the environment atomically. Called again for the same id, it completes the work and changes nothing else.
+   */
   provision(spec: ProvisionSpec): Promise<{ readonly wordpressVersion: string | null }>;
   /**
-   * Returns the administrator of a WordPress that was provisioned without a password one, made of this digest. It may be
-   * served by then. Where he has one, nothing is changed. Rejects with `RuntimeFailure` if the environment is absent.
+   * Sets the password of the administrator of a WordPress that was provisioned without one. The environment may already
+   * be served. Does nothing if the administrator has a password. Rejects with `RuntimeFailure` if the environment
+   * doesn't exist.
    */
   setAdminPassword(environment: EnvironmentRef, digest: string): Promise<void>;
   /**
-   * Makes the environment as a copy of the source as it is at some moment of the call: files, database, kind of
-   * network. Whole or not at all; called again for the same id it completes and changes nothing else.
+   * Creates the environment atomically as a copy of the source at some moment during the call: files, database, kind of
+   * network. Called again for the same id, it completes the work and changes nothing else.
    */
   clone(spec: CloneSpec): Promise<{ readonly wordpressVersion: string | null }>;
-  /** Takes the environment out of sight, so that it can still come back. Tolerates one that is absent or retired. */
+  /** Hides the environment, so that it can be restored later. Does nothing if it doesn't exist or is retired. */
   retire(environment: EnvironmentRef): Promise<void>;
-  /** Undoes `retire`. Tolerates an environment that was never retired. */
+  /** Undoes `retire`. Does nothing if the environment is not retired. */
   reinstate(environment: EnvironmentRef): Promise<void>;
-  /** Removes the environment for good, retired or not. Tolerates one that is absent. */
+  /** Removes the environment for good, retired or not. Does nothing if it doesn't exist. */
   destroy(environment: EnvironmentRef): Promise<void>;
-  /** Null if the environment is absent or retired, or its release is lost. */
+  /**
+   * Returns where the current release is, or null if the environment doesn't exist, is retired, or its release is
+   * missing.
+   */
   layout(environment: EnvironmentRef): Promise<EnvironmentLayout | null>;
 
   /**
-   * Builds the next release beside the one that is served, whole or not at all; again for the same token it
-   * changes nothing. What comes from neither source nor copy is shared with the current release: what is written
-   * to it meanwhile is not lost. `RuntimeFailure` names a file or table that the source doesn't have.
+   * Builds the next release atomically, next to the one that is served. Does nothing if the token's release exists.
+   * Parts not taken from the source are shared with the current release, so that later writes to them are not lost.
+   * Throws `RuntimeFailure` naming a file or table that the source doesn't have.
    */
   stage(spec: StageSpec): Promise<void>;
-  /** Where the staged release is, as it would be served; null if nothing is staged under this token. */
+  /** Returns where the staged release is, as it would be served, or null if nothing is staged under this token. */
   staged(environment: EnvironmentRef, token: string): Promise<EnvironmentLayout | null>;
   /**
-   * Makes a copy of the release that is staged under this token, also of what that one shares with the current one: trying
-   * it out changes nothing of either. Anew at each call. Gone after `unstage` and `prune`.
+   * Copies the staged release, including the parts it shares with the current one, so that trying out the copy changes
+   * neither. Each call makes a new copy. `unstage` and `prune` remove it.
    */
   rehearse(environment: EnvironmentRef, token: string): Promise<EnvironmentLayout>;
   /**
-   * Puts packages into the release that is staged under this token, which has files of its own, each in the place of what has
-   * its name there; null: into the current one, of an environment that nobody is served from yet. Again it comes to the same.
-   * `RuntimeFailure` where there is no such release, or it has no folder for them.
+   * Installs packages into the release that is staged under this token and has its own files, replacing packages of the
+   * same name. Null: into the current release of an environment that is not served yet. Idempotent. Throws
+   * `RuntimeFailure` if there is no such release, or it has no folder for packages.
    */
   installPackages(environment: EnvironmentRef, token: string | null, packages: readonly NewPackage[]): Promise<void>;
   /**
-   * Returns the release that is staged under this token, which has files of its own, that version of WordPress. What the site's owner
-   * has beside it stays (`wordpressFiles.ts`). What it changes in the database it does when it is asked for that. Again it comes to the same. `RuntimeFailure` where there is no such
-   * release, or it has no WordPress.
+   * Installs a version of WordPress core into the release that is staged under this token and has its own files. The
+   * site owner's files stay (`wordpressFiles.ts`). WordPress updates its database on request later. Idempotent. Throws
+   * `RuntimeFailure` if there is no such release, or it has no WordPress.
    */
   installWordPress(environment: EnvironmentRef, token: string, wordpress: NewWordPress): Promise<void>;
-  /** Makes the staged release the current one, by one rename. Again for the same token it changes nothing. */
+  /** Makes the staged release the current one, by one rename. Does nothing if it already is. */
   switchTo(environment: EnvironmentRef, token: string): Promise<void>;
-  /** Undoes `switchTo`: the release before is the current one again. Tolerates a switch that never happened. */
+  /** Undoes `switchTo`: the previous release becomes the current one again. Does nothing if there was no switch. */
   switchBack(environment: EnvironmentRef, token: string): Promise<void>;
-  /** Removes what was staged under this token, built or half built, unless it is served. Tolerates that there is nothing. */
+  /**
+   * Removes the release staged under this token, complete or partial, unless it is served. Does nothing if there is
+   * none.
+   */
   unstage(environment: EnvironmentRef, token: string): Promise<void>;
-  /** Removes what neither the current release nor the one before it needs. */
+  /** Removes releases, and parts of them, that neither the current release nor the previous one needs. */
   prune(environment: EnvironmentRef): Promise<void>;
-  /** What staging this would change, without changing anything. */
+  /** Returns what staging this would change, without changing anything. */
   compare(spec: Omit<StageSpec, "token">): Promise<StageChanges>;
   /**
-   * Puts the environment's own files (`public`) and its database (`database`), consistent in itself, into the new `folder`,
-   * to be read soon and removed. The files may be the environment's very own: nothing in the folder may be written to. All
-   * of it is of one release: rejects with `RuntimeFailure`, and leaves nothing, where another one is switched to meanwhile,
-   * or the environment is removed.
+   * Puts the environment's files (`public`) and a consistent copy of its database (`database`) into the new `folder`,
+   * to be read soon and then removed. Nothing in the folder may be written to: the files may be hard links to the
+   * environment's. All content is of one release: rejects with `RuntimeFailure`, leaving nothing, if the environment is
+   * switched or removed meanwhile.
    */
   snapshot(environment: EnvironmentRef, folder: string): Promise<void>;
   /**
-   * How many rows each table of its own has, of an environment at one moment, or of a snapshot. `RuntimeFailure` where the
-   * environment is absent or the database is damaged. Rejects when `signal` is aborted.
+   * Counts the rows of each table, of an environment at one moment or of a snapshot. Rejects with `RuntimeFailure` if
+   * the environment doesn't exist or the database is damaged, and when `signal` is aborted.
    */
   countRows(source: EnvironmentRef | SnapshotFolder, signal: AbortSignal): Promise<RowCounts>;
   /**
-   * Puts into the new `folder` what runs elsewhere, without this installation, on MySQL or MariaDB: the web root (`public`),
-   * WordPress's own code in it, and the database as SQL that both import (`database.sql`); where there is no WordPress, its
-   * databases besides, as they are (`database`). The files may be the snapshot's very own: nothing may be written to.
+   * Exports a site into the new `folder`, to run on MySQL or MariaDB without this installation: the web root (`public`)
+   * with WordPress core in it, and the database as SQL for both (`database.sql`). Without WordPress, also the database
+   * files (`database`). Nothing may be written to: the files may be hard links to the snapshot's.
    */
   exportSite(source: SnapshotFolder, folder: string): Promise<SiteExport>;
   /**
-   * Runs a command of WP-CLI with the environment's own files, database and rights, and nothing on its standard input. `begin`
-   * is called once, just before: what rejects before that, or there, has done nothing. Not idempotent. Rejects when `signal`
-   * is aborted; whenever this settles, the command runs no more. When this process ends, the command does.
+   * Runs a WP-CLI command with the environment's files, database and permissions, and an empty standard input. `begin`
+   * is called once, immediately before the command starts; if this rejects before or in `begin`, nothing was changed.
+   * Not idempotent. Rejects when `signal` is aborted. When this settles, or when the calling process ends, the command
+   * is no longer running.
    */
   runWpCli(
     environment: EnvironmentRef,
@@ -439,48 +455,53 @@ export interface Runtime {
     signal: AbortSignal,
   ): Promise<WpCliOutcome>;
   /**
-   * What replacing would come to now, without changing anything. `RuntimeFailure` where the environment is absent. Rejects
-   * when `signal` is aborted.
+   * Counts what would be replaced now, without changing anything. Rejects with `RuntimeFailure` if the environment
+   * doesn't exist, and when `signal` is aborted.
    */
   countReplacements(environment: EnvironmentRef, change: TextChange, signal: AbortSignal): Promise<Replacements>;
   /**
-   * Builds the next release with a copy of the environment's own database in which the texts are replaced; the files are
-   * shared with the current one. Otherwise as `stage`; again for the same token it gives the same.
+   * Builds the next release with a copy of the environment's database in which the texts are replaced; the files are
+   * shared with the current release. Otherwise like `stage`. Called again for the same token, it returns the same
+   * result.
    */
   stageReplacement(spec: StageReplacementSpec): Promise<Replacements>;
   /**
-   * Builds the next release with a copy of the environment's own database in which WordPress is at another address; the files
-   * are shared with the current one, unless the configuration names the address. Otherwise as `stage`.
+   * Builds the next release with a copy of the environment's database in which WordPress has the new address. The files
+   * are shared with the current release, unless the configuration contains the address. Otherwise like `stage`.
    */
   stageAddress(spec: StageAddressSpec): Promise<void>;
-  /** Every file and folder of the web root, by name; shared code as its folder only. Null if the environment is absent. */
+  /**
+   * Lists all files and folders of the web root by name; of shared code only the folder. Null if the environment
+   * doesn't exist.
+   */
   listFiles(environment: EnvironmentRef): Promise<readonly FileEntry[] | null>;
   /**
-   * Null if the environment is absent or has no WordPress. `RuntimeFailure` says what is missing where the database is
-   * not as WordPress makes one.
+   * Returns facts about the WordPress, or null if the environment doesn't exist or has no WordPress. Throws
+   * `RuntimeFailure` saying what is missing if the database lacks WordPress tables or options.
    */
   wordpress(environment: EnvironmentRef): Promise<WordPressFacts | null>;
   /**
-   * By the environment's id, when the events are due that WordPress plans; without those that are absent or have no
-   * WordPress, and without those that can't be read just now. PHP does not run for it, and what nobody has written since the
-   * call before is not read again. Rejects when `signal` is aborted.
+   * Returns when the next WP-Cron events are due, by environment id. Leaves out environments that don't exist, have no
+   * WordPress or can't be read now. Does not run PHP, and reads only databases that have changed since the previous
+   * call. Rejects when `signal` is aborted.
    */
   nextEvents(environments: readonly EnvironmentRef[], signal: AbortSignal): Promise<ReadonlyMap<string, NextEvents>>;
-  /** All that WordPress plans, read now. Null if the environment is absent or has no WordPress. */
+  /** Reads all WP-Cron events now. Null if the environment doesn't exist or has no WordPress. */
   plannedEvents(environment: EnvironmentRef, signal: AbortSignal): Promise<EventPlans | null>;
   /**
-   * By the environment's id, which plugins and themes it has; without those that are absent or have no WordPress. PHP does
-   * not run for it. Rejects when `signal` is aborted.
+   * Returns plugins and themes by environment id. Leaves out environments that don't exist or have no WordPress. Does
+   * not run PHP. Rejects when `signal` is aborted.
    */
   packages(
     environments: readonly EnvironmentRef[],
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, InstalledPackages>>;
   /**
-   * Who has this e-mail address, in whatever case; of several, an administrator. Null if the environment is absent or has
-   * no WordPress. `RuntimeFailure` says what is missing where the database is not as WordPress makes one.
+   * Finds the user with this e-mail address, ignoring case; of several, an administrator. Null if the environment
+   * doesn't exist or has no WordPress. Throws `RuntimeFailure` saying what is missing if the database lacks
+   * WordPress tables or options.
    */
   findUser(environment: EnvironmentRef, email: string): Promise<UserSearch | null>;
-  /** Null if the environment is absent. */
+  /** Returns null if the environment doesn't exist. */
   diskUse(environment: EnvironmentRef): Promise<DiskUse | null>;
 }

@@ -1,64 +1,66 @@
 /**
- * The other face of a runtime: it answers visitors' requests that need PHP. The edge process owns it, so that sites keep
- * answering while the control process, which has `runtime.ts`, is away.
+ * The serving side of a runtime: answers visitors' requests that need PHP. It runs in the edge process, so that sites
+ * keep answering while the control process, which owns `runtime.ts`, is down.
  */
 import type { Readable } from "node:stream";
 import type { EnvironmentLayout, EnvironmentRef } from "./runtime.ts";
 
-/** What an environment may take. */
+/** Resource limits of an environment. */
 export interface ServedLimits {
-  /** Visitors' requests that PHP answers at once. */
+  /** How many visitors' requests PHP answers at once. */
   readonly threads: number;
-  /** For PHP's own data, of each process. */
+  /** PHP's memory limit, per process. */
   readonly memoryMb: number;
-  /** How long PHP may take for a request; null: as long as any. */
+  /** Time limit for a request; null: the default. */
   readonly requestSeconds: number | null;
-  /** Null: no limit but the disk's own. */
+  /** Null: limited by the disk only. */
   readonly disk: DiskAllowance | null;
 }
 
-/** By how much the environment could still grow when it was measured. Below zero: by how much it is too large. */
+/** By how much the environment could still grow when it was measured. Negative if it is over its quota. */
 export interface DiskAllowance {
   readonly leftBytes: number;
-  /** In milliseconds since 1970; what is written is counted anew where it is another one than before. */
+  /** Milliseconds since 1970. Bytes written are counted from zero again when this changes. */
   readonly measuredAt: number;
 }
 
-/** What an environment took since the serving side began. */
+/** Resource usage of an environment since the serving side started. */
 export interface EnvironmentUsage {
   readonly environmentId: string;
   readonly phpRequests: number;
   readonly phpMilliseconds: number;
   readonly cpuMilliseconds: number;
-  /** PHP processes that were ended in the middle of their work. */
+  /** PHP processes that were killed while working. */
   readonly killedForTime: number;
   readonly killedForMemory: number;
-  /** Requests for which no process became free. */
+  /** Requests that were refused because no process became free. */
   readonly refusedBusy: number;
-  /** Requests in which PHP changed files or database, or may have. */
+  /** Requests that changed files or the database, or may have. */
   readonly writes: number;
-  /** Processors that it kept busy in the last minutes, on average. */
+  /** CPU cores used on average over the last minutes. */
   readonly recentCores: number;
 }
 
-/** An environment as the serving side sees it: published as a whole list, replaced as a whole list. */
+/** An environment as the serving side sees it. The complete list is always published and replaced as a whole. */
 export interface ServedEnvironment extends EnvironmentRef, Omit<EnvironmentLayout, "wordpressVersion"> {
   readonly phpVersion: string;
-  /** Another number than before: whatever runs for it is replaced, when it is done with what it does. Absent: 0. */
+  /**
+   * When this number changes, the environment's workers are replaced once they have finished their requests. Absent: 0.
+   */
   readonly phpRun?: number;
-  /** Absent: the usual ones. */
+  /** Absent: the defaults. */
   readonly limits?: ServedLimits;
-  /** PHP reaches nothing outside of its own environment, not even its own address. Absent: false. */
+  /** PHP can't connect to anything outside the environment, not even to the site's own address. Absent: false. */
   readonly isOffline?: boolean;
-  /** PHP reaches the ports of mail servers. Absent: false. */
+  /** PHP may connect to the ports of mail servers. Absent: false. */
   readonly maySendMail?: boolean;
 }
 
-/** Something that the platform asks of an environment, run by a script of the platform's own in the environment's PHP. */
+/** A task that the platform runs in an environment: one of its own scripts, in the environment's PHP. */
 export interface PlatformTask {
-  /** Letters only. One that the runtime doesn't know is answered with 404, like a script that isn't there. */
+  /** Letters only. An unknown task gets 404, like a missing script. */
   readonly name: string;
-  /** JSON; the task knows what is in it. */
+  /** JSON; its schema depends on the task. */
   readonly input: string;
 }
 
@@ -68,59 +70,62 @@ export interface PhpRequest {
   readonly url: string;
   /** Path of the script below the web root, `/index.php` or `/wp-login.php`. */
   readonly script: string;
-  /** What follows the script in the path (`PATH_INFO`), or the empty string. */
+  /** The path after the script (`PATH_INFO`), or the empty string. */
   readonly pathInfo: string;
   /** Lower-case names; as sent by the visitor, `host` included. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: Readable | null;
   readonly remoteAddress: string;
   readonly https: boolean;
-  /** True if PHP of this installation made the request: it is refused rather than made to wait for a worker. */
+  /** True if PHP of this installation made the request. It is then refused rather than queued if no worker is free. */
   readonly fromPhp: boolean;
-  /** The visitor went away. */
+  /** Aborted when the visitor disconnects. */
   readonly signal: AbortSignal;
   /**
-   * Every change to files and database is refused. Where PHP tries one there is no answer, but `wouldWrite`, and nothing
-   * has changed. Absent: false.
+   * Refuses every change to files and database: if PHP attempts one, the call rejects with `wouldWrite` and nothing has
+   * changed. Absent: false.
    */
   readonly isReadOnly?: boolean;
-  /** Runs instead of `script`, which PHP is told nevertheless. Absent: none. */
+  /** Runs instead of `script`; PHP still sees `script` in its variables. Absent: none. */
   readonly task?: PlatformTask;
-  /** How long PHP may take for it. Absent: as long as for a visitor. */
+  /** Time limit. Absent: the limit for visitors' requests. */
   readonly deadlineSeconds?: number;
-  /** Background work: it takes no process that is kept for visitors, and leaves none. Absent: false. */
+  /** Background work: it does not use workers reserved for visitors, and leaves none behind. Absent: false. */
   readonly isBackground?: boolean;
 }
 
 export interface PhpResponse {
   readonly status: number;
-  /** Pairs in order, repeated names kept (`set-cookie`). */
+  /** Pairs in order; repeated names are kept (`set-cookie`). */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Readable;
-  /** Resolves when PHP is done with the request, even if the body is no longer read. Never rejects. */
+  /** Resolves when PHP has finished the request, even if the body is no longer read. Never rejects. */
   readonly finished: Promise<void>;
-  /** Whether the site lets others have this answer too; known when the body has ended, false if it broke off. Never rejects. */
+  /**
+   * Whether the site allows the response to be cached for others. Resolves at the end of the body, false if it broke
+   * off. Never rejects.
+   */
   readonly mayBeCached: Promise<boolean>;
-  /** The beginning of what PHP wrote to its log; known when the body has ended. Never rejects. */
+  /** The beginning of PHP's log output for this request. Resolves at the end of the body. Never rejects. */
   readonly errors: Promise<string>;
 }
 
-/** Pages of a site that a change has made old. Addresses are absolute, as WordPress itself has them; their query counts. */
+/** Pages that a change has made outdated. URLs are absolute, as WordPress generates them, query included. */
 export interface Touched {
   readonly urls: readonly string[];
-  /** Everything at and below these. */
+  /** URLs that stand for themselves and everything below them. */
   readonly subtrees: readonly string[];
-  /** All pages there are. */
+  /** All pages of the site. */
   readonly everything: boolean;
 }
 
 /**
- * Told of a change in the middle of the request that makes it, and once more of all of them when PHP is done with the
- * request, or has been ended: somebody may have had a page made in between.
+ * Called with each change during the request that makes it, and again with all of them when PHP has finished the
+ * request or was killed, because a page may have been rendered in between.
  */
 export type TakeTouched = (environmentId: string, touched: Touched) => void;
 
-/** Why PHP gave no answer; the edge chooses the page. */
+/** Why there is no response from PHP. The edge chooses the error page. */
 export type NoAnswerReason = "busy" | "deadline" | "crashed" | "unavailable" | "wouldWrite";
 
 export class NoAnswer extends Error {
@@ -132,32 +137,32 @@ export class NoAnswer extends Error {
   }
 }
 
-/** A message that PHP hands over to be sent. */
+/** An e-mail that PHP sends. */
 export interface OutgoingMail {
-  /** Who gets what can't be delivered back, where PHP said so (`-f`). */
+  /** The envelope sender, which gets bounces, if PHP named one (`-f`). */
   readonly sender: string | null;
-  /** Header and content as PHP wrote them, recipients in the header. */
+  /** Headers and body as PHP wrote them. The recipients are in the headers. */
   readonly message: Buffer;
 }
 
 /**
- * Resolves with null when the message is kept for good: only then PHP is told that it was sent. Otherwise with the reason,
- * the middle of a sentence. Which environment it is from is the runtime's own knowledge, never the message's.
+ * Resolves with null when the message is stored durably: only then does PHP see it as sent. Otherwise resolves with the
+ * reason, as the middle of a sentence. The runtime determines the environment; nothing in the message does.
  */
 export type TakeMail = (environmentId: string, mail: OutgoingMail) => Promise<string | null>;
 
 export interface Serving {
-  /** The whole list of environments that may run. Workers of any other, or of an older release, are ended. */
+  /** Replaces the list of environments that may run. Ends workers of all other environments and of older releases. */
   setEnvironments(environments: readonly ServedEnvironment[]): Promise<void>;
   /** Rejects with `NoAnswer` only. */
   handle(environmentId: string, request: PhpRequest): Promise<PhpResponse>;
   /**
-   * Answers for an environment that is not served as it is given here: another release, another version of PHP. Visitors
-   * notice nothing. What runs for it may be kept for a minute, for the case that it is served as it is next. Rejects with
-   * `NoAnswer` only.
+   * Answers a request for an environment that is not served in this form: another release, another PHP version.
+   * Visitors notice nothing. Its worker may be kept for a minute, in case the environment is switched to this form
+   * next. Rejects with `NoAnswer` only.
    */
   tryOut(environment: ServedEnvironment, request: PhpRequest): Promise<PhpResponse>;
-  /** What each environment took for which there was anything to be done. */
+  /** Resource usage of each environment that had requests. */
   usage(): readonly EnvironmentUsage[];
   /** Ends every worker. */
   close(): Promise<void>;

@@ -1,8 +1,8 @@
-/** The files of WordPress itself, as a new version brings them. */
+/** Tells the files of WordPress core from the site's own. */
 
 const ownConfig = "wp-config.php";
 
-/** Whether a file of this name, in the web root itself, is never WordPress's, but what the site's owner makes of it. */
+/** Whether a file of this name in the web root belongs to the site's owner and never to WordPress core. */
 export function isSitesOwn(name: string): boolean {
   return name.startsWith(".") || name.toLowerCase() === ownConfig;
 }

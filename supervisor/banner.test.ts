@@ -18,17 +18,17 @@ const facts = {
   isFirstRun: true,
 };
 
-/** What follows `-d`: the body that is sent. */
+/** The request body: the argument of `-d`. */
 function bodyIn(text: string): unknown {
   return JSON.parse(/-d '(.*)'$/m.exec(text)?.[1] ?? "");
 }
 
 describe("the banner", () => {
-  test("shows the key of a first start", () => {
+  test("shows the API key on the first start", () => {
     expect(banner(facts)).toContain('-H "Authorization: Bearer sk_secret"');
   });
 
-  test("promises HTTPS only to domains with a certificate, and says who answers in DNS", () => {
+  test("says that HTTPS needs a certificate, and which DNS server is used", () => {
     expect(banner(facts)).toContain("http://<site>.localhost:8081/\n");
     expect(banner(facts)).toContain("  HTTPS    port 8443, for domains that have a certificate\n");
     expect(banner(facts)).toContain("  DNS      127.0.0.1:8053\n");
@@ -37,20 +37,20 @@ describe("the banner", () => {
     );
   });
 
-  test("shows no key later, and its line still finds it", () => {
+  test("hides the API key on later starts, but its command reads it from the file", () => {
     const text = banner({ ...facts, isFirstRun: false });
     expect(text).not.toContain("sk_secret");
     expect(text).toMatch(/Bearer \$\(sed .*'\/data\/first-run\.json'\)"/);
   });
 
-  test("of an installation with sites counts them, and shows how to list them instead of creating one", () => {
+  test("counts existing sites, and shows how to list them instead of creating one", () => {
     const text = banner({ ...facts, isFirstRun: false, sites: 1, environments: 2 });
     expect(text).toContain("http://<site>.localhost:8081/ (1 site, 2 environments)\n");
     expect(text).toMatch(/^curl http:\/\/127\.0\.0\.1:8080\/v2\/sites -H /m);
     expect(text).not.toContain("display_name");
   });
 
-  test("names every field that creating a site needs", () => {
+  test("includes every required field in the example", () => {
     expect(Object.keys(Object(bodyIn(banner(facts))))).toEqual([
       "company",
       "display_name",
@@ -64,7 +64,7 @@ describe("the banner", () => {
     ]);
   });
 
-  test("does without an example where nobody knows the key any more", () => {
+  test("has no example if the API key is unknown", () => {
     const text = banner({ ...facts, firstRun: null });
     expect(text).toContain("Sitewright is ready.");
     expect(text).not.toContain("curl");
@@ -76,11 +76,11 @@ test.each([
   ["0.0.0.0", 80, "http://127.0.0.1"],
   ["::", 8080, "http://[::1]:8080"],
   ["::1", 80, "http://[::1]"],
-])("what listens on %s, port %i, is reached at %s", (host, port, url) => {
+])("the URL of a server on %s, port %i is %s", (host, port, url) => {
   expect(baseUrl(host, port)).toBe(url);
 });
 
-test("a site's address has its port unless it is the usual one", () => {
+test("a site's URL has the port unless it is 80", () => {
   expect([siteUrl("demo", "localhost", 8081), siteUrl("demo", "example.com", 80)]).toEqual([
     "http://demo.localhost:8081/",
     "http://demo.example.com/",

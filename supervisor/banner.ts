@@ -1,4 +1,4 @@
-/** The last words of a start: where everything is, and what to type next. */
+/** What the terminal shows after startup: addresses, credentials and an example command. */
 import { reachable } from "@sitewright/server/settings/edgeAddresses.ts";
 import { baseUrl, siteUrl } from "./addresses.ts";
 import { type FirstRun, firstRunPath } from "./records.ts";
@@ -10,15 +10,15 @@ export interface BannerFacts {
   readonly edgePort: number;
   readonly edgeTlsPort: number;
   readonly dnsPort: number;
-  /** Null: our own DNS server answers. */
+  /** Null if Sitewright's own DNS server is used. */
   readonly powerDns: { readonly address: string } | null;
   readonly siteSuffix: string;
   readonly sites: number;
   readonly environments: number;
-  /** A region that new sites may name. */
+  /** Region in the example command. */
   readonly region: string;
   readonly firstRun: FirstRun | null;
-  /** The key is printed once, when it is made. */
+  /** The API key is printed only on the first run. */
   readonly isFirstRun: boolean;
 }
 
@@ -29,7 +29,7 @@ export function banner(facts: BannerFacts): string {
     "Sitewright is ready.",
     "",
     `  API      ${api}`,
-    `  Sites    ${siteUrl("<site>", facts.siteSuffix, facts.edgePort)}${contentOf(facts)}`,
+    `  Sites    ${siteUrl("<site>", facts.siteSuffix, facts.edgePort)}${counts(facts)}`,
     `  HTTPS    port ${facts.edgeTlsPort}, for domains that have a certificate`,
     `  DNS      ${facts.powerDns === null ? `${reachable(facts.host)}:${facts.dnsPort}` : `PowerDNS at ${facts.powerDns.address}`}`,
   ];
@@ -45,13 +45,11 @@ export function banner(facts: BannerFacts): string {
       ? [`           (also in ${firstRunPath(facts.data)}, with the administrator's password)`]
       : []),
     "",
-    ...(facts.sites > 0
-      ? [`List your sites:`]
-      : [`Create a site, which then answers at ${siteUrl("demo", facts.siteSuffix, facts.edgePort)}:`]),
+    facts.sites > 0 ? "List your sites:" : `Create a site at ${siteUrl("demo", facts.siteSuffix, facts.edgePort)}:`,
     "",
     facts.sites > 0
-      ? listLine(api, keyFromFile(facts.data))
-      : createLine(api, facts.isFirstRun ? key : keyFromFile(facts.data), company, facts),
+      ? listCommand(api, keyFromFile(facts.data))
+      : createCommand(api, facts.isFirstRun ? key : keyFromFile(facts.data), company, facts),
     "",
     "More commands: docs/tour.md",
     "Stop everything with Ctrl-C.",
@@ -59,21 +57,21 @@ export function banner(facts: BannerFacts): string {
   ].join("\n");
 }
 
-/** Later starts print no secret, and the line still works as it is. */
+/** Shell expression that reads the API key, so that later starts can print a working command without the secret. */
 function keyFromFile(data: string): string {
   return `$(sed -n 's/.*"api_key": *"\\([^"]*\\)".*/\\1/p' '${firstRunPath(data)}')`;
 }
 
-function contentOf({ sites, environments }: BannerFacts): string {
+function counts({ sites, environments }: BannerFacts): string {
   if (sites === 0) return "";
   return ` (${sites} ${sites === 1 ? "site" : "sites"}, ${environments} ${environments === 1 ? "environment" : "environments"})`;
 }
 
-function listLine(api: string, key: string): string {
+function listCommand(api: string, key: string): string {
   return `curl ${api}/sites -H "Authorization: Bearer ${key}"`;
 }
 
-function createLine(api: string, key: string, company: string, { region, firstRun }: BannerFacts): string {
+function createCommand(api: string, key: string, company: string, { region, firstRun }: BannerFacts): string {
   const body = {
     company,
     display_name: "Demo",

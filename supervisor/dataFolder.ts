@@ -1,17 +1,17 @@
-/** The data folder at the start, and what a person is told where its disk is in the way. */
+/** Opens the data folder at startup, and explains errors caused by its disk. */
 import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import { dirname, relative } from "node:path";
 import type { Config } from "@sitewright/server/settings/config.ts";
 import { type DataLock, lockData } from "./dataLock.ts";
 
-/** Makes the folder where absent and takes its lock. Throws with a sentence for the person where either can't be. */
+/** Creates the folder if missing and takes its lock. Throws a user-facing error if either fails. */
 export function openDataFolder(data: string): DataLock {
   try {
     mkdirSync(data, { recursive: true, mode: 0o700 });
     return lockData(data);
   } catch (error) {
     const code = codeOf(error);
-    // A lock that is held and a full disk have sentences of their own.
+    // `AlreadyRunning` and full disks have their own messages.
     if (code === null || isAboutFullDisk(messageOf(error))) {
       throw error;
     }
@@ -23,39 +23,39 @@ export function openDataFolder(data: string): DataLock {
   }
 }
 
-/** What `error` says, or that the disk is full where that is behind it. */
+/** The error's message, or one about the full disk if that is the cause. */
 export function explainStart(error: unknown, { data, assets }: Pick<Config, "data" | "assets">): string {
   const message = messageOf(error);
   const folders = [`SITEWRIGHT_DATA (${data})`, ...(isBelow(assets, data) ? [] : [`SITEWRIGHT_ASSETS (${assets})`])];
-  const isElsewhere = [data, assets].every((folder) => !isBelow(pathOf(error) ?? folder, folder));
-  if (!isAboutFullDisk(message) || isElsewhere) {
+  const isOnOtherDisk = [data, assets].every((folder) => !isBelow(pathOf(error) ?? folder, folder));
+  if (!isAboutFullDisk(message) || isOnOtherDisk) {
     return message;
   }
   return (
     `The disk of ${folders.join(" or of ")} is full. ` +
-    "Make room on it, then start again: the next start goes on where this one broke off."
+    "Free some space, then start again: startup continues where it stopped."
   );
 }
 
-/** In the words of Node, PostgreSQL and SQLite: what a child met comes to us as text. */
+/** Matches the messages of Node, PostgreSQL and SQLite, because errors of child processes arrive as text. */
 function isAboutFullDisk(message: string): boolean {
   return /ENOSPC|EDQUOT|No space left|Disk quota exceeded|disk is full|not enough room/i.test(message);
 }
 
-/** On a disk that is read-only Node gives ENOENT for a folder that it can't make: the one above tells more. */
+/** On a read-only disk, mkdir fails with ENOENT. The nearest existing parent folder has the real reason. */
 function reasonFor(data: string, code: string): string {
   const reasons: Readonly<Record<string, string>> = {
-    EEXIST: "it is a file and not a folder",
-    ENOTDIR: "a part of its path is a file and not a folder",
+    EEXIST: "it is a file, not a folder",
+    ENOTDIR: "a part of its path is a file, not a folder",
     EROFS: "its disk is read-only",
     EACCES: "this user has no permission to write there",
     EPERM: "this user has no permission to write there",
   };
-  const known = code === "ENOENT" ? refusalOf(nearestThere(data)) : code;
-  return reasons[known] ?? `it can't be made or written to (${known})`;
+  const known = code === "ENOENT" ? writeError(nearestExisting(data)) : code;
+  return reasons[known] ?? `it can't be created or written to (${known})`;
 }
 
-function refusalOf(folder: string): string {
+function writeError(folder: string): string {
   try {
     accessSync(folder, constants.W_OK);
     return "ENOENT";
@@ -64,8 +64,8 @@ function refusalOf(folder: string): string {
   }
 }
 
-function nearestThere(path: string): string {
-  return existsSync(path) || dirname(path) === path ? path : nearestThere(dirname(path));
+function nearestExisting(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : nearestExisting(dirname(path));
 }
 
 function isBelow(path: string, folder: string): boolean {

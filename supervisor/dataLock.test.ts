@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { lockData } from "./dataLock.ts";
 import { testFolder } from "./testing/folder.ts";
 
-test("a data folder has one holder at a time, whose number the other is told", () => {
+test("a second lock on a data folder fails with the holder's process id", () => {
   const data = testFolder();
   const lock = lockData(data);
   expect(() => lockData(data)).toThrow(`Sitewright is already running on ${data} (process ${process.pid}).`);
@@ -14,13 +14,13 @@ test("a data folder has one holder at a time, whose number the other is told", (
   lockData(data).release();
 });
 
-test("a lock file with any content is no lock", () => {
+test("a lock file alone is not a lock", () => {
   const data = testFolder();
   writeFileSync(join(data, "supervisor.lock"), `${process.pid}\n`);
   lockData(data).release();
 });
 
-test("a holder that is killed holds nothing any more", async () => {
+test("killing the holder releases the lock", async () => {
   const data = testFolder();
   const module = JSON.stringify(join(import.meta.dirname, "dataLock.ts"));
   const script = `const { lockData } = await import(${module}); lockData(${JSON.stringify(data)}); console.log("held"); setInterval(() => 0, 1000);`;

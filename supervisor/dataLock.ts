@@ -1,6 +1,6 @@
 /**
- * One supervisor per data folder. The lock is the operating system's: it ends with the process that holds it,
- * however that ends, so none is ever left behind. The file's content only says who holds it.
+ * One supervisor per data folder. The operating system releases the lock when its holder ends, however that happens, so
+ * there are no stale locks. The file's content is only the holder's process id.
  */
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -10,12 +10,12 @@ export interface DataLock {
   release(): void;
 }
 
-/** The lock is held; the message says by which process. */
+/** The lock is held. The message has the holder's process id. */
 export class AlreadyRunning extends Error {
   override readonly name = "AlreadyRunning";
 }
 
-/** Takes the lock of the folder, which must be there. Throws `AlreadyRunning` if it is held. */
+/** Takes the lock of an existing folder. Throws `AlreadyRunning` if it is held. */
 export function lockData(data: string): DataLock {
   const path = join(data, "supervisor.lock");
   const descriptor = openSync(path, "a+", 0o600);
@@ -34,6 +34,6 @@ export function lockData(data: string): DataLock {
 function alreadyRunning(data: string, holder: string): string {
   return (
     `Sitewright is already running on ${data}${holder === "" ? "" : ` (process ${holder})`}. ` +
-    "Stop that one first, or choose another folder with SITEWRIGHT_DATA."
+    "Stop that process first, or choose another folder with SITEWRIGHT_DATA."
   );
 }

@@ -5,7 +5,6 @@ import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { testFolder } from "./testing/folder.ts";
-import { isAlive, until } from "./testing/until.ts";
 import {
   ask,
   chosenPorts,
@@ -15,7 +14,8 @@ import {
   startedSupervisor,
   startSupervisor,
   whenReady,
-} from "./testing/world.ts";
+} from "./testing/supervisorProcess.ts";
+import { isAlive, until } from "./testing/until.ts";
 
 const dataIn = (folder: string) => join(folder, "data");
 
@@ -23,7 +23,7 @@ async function pids(data: string) {
   const { controlPort, edgePort } = chosenPorts(data);
   const [control, edge] = await Promise.all([ask(controlPort), ask(edgePort)]);
   if (control === null || edge === null) {
-    throw new Error("A child does not answer");
+    throw new Error("A child does not respond");
   }
   return { control: control.pid, edge: edge.pid, postgres: postgresPid(data), database: control.database ?? "" };
 }
@@ -39,12 +39,12 @@ async function select(url: string, statement: string): Promise<unknown> {
 }
 
 describe("the first start", () => {
-  test("prints addresses, company, key and a line that creates a site", async () => {
+  test("prints addresses, company, API key and a command that creates a site", async () => {
     const data = dataIn(testFolder());
     const supervisor = await startedSupervisor(data);
     const { controlPort, edgePort } = chosenPorts(data);
     for (const expected of [
-      "  Unpacking a stand-in …\n",
+      "  Unpacking the fake …\n",
       `  API      http://127.0.0.1:${controlPort}/v2\n`,
       `  Sites    http://<site>.localhost:${edgePort}/\n`,
       "  Company  the-company\n",
@@ -55,14 +55,14 @@ describe("the first start", () => {
     }
   });
 
-  test("starts no preparation where everything is prepared", async () => {
+  test("skips the preparation if everything is prepared", async () => {
     const data = dataIn(testFolder());
     const settings = { SITEWRIGHT_TEST_PREPARED: "yes", SITEWRIGHT_TEST_BROKEN_DOWNLOAD: "yes" };
     const supervisor = await startedSupervisor(data, settings);
     expect(supervisor.output()).not.toContain("Unpacking");
   });
 
-  test("keeps what it knows to its owner", async () => {
+  test("creates files that only their owner can read", async () => {
     const data = dataIn(testFolder());
     await startedSupervisor(data);
     expect(statSync(data).mode & 0o777).toBe(0o700);
@@ -70,7 +70,7 @@ describe("the first start", () => {
     expect(statSync(join(data, "logs", "control.log")).mode & 0o777).toBe(0o600);
   });
 
-  test("tells the database to control and not to the edge", async () => {
+  test("passes the database URL to control but not to the edge", async () => {
     const data = dataIn(testFolder());
     await startedSupervisor(data);
     const { controlPort, edgePort } = chosenPorts(data);
@@ -79,11 +79,11 @@ describe("the first start", () => {
     expect(await ask(edgePort)).toMatchObject({ database: null });
   });
 
-  test("that can't fetch what it needs says so, leaves nothing running, and works when tried again", async () => {
+  test("fails if a download fails, leaves nothing running, and can be repeated", async () => {
     const data = dataIn(testFolder());
     const broken = startSupervisor(data, { SITEWRIGHT_TEST_BROKEN_DOWNLOAD: "1" });
     expect(await broken.exit).toEqual({ code: 1, signal: null });
-    expect(broken.output()).toContain("Sitewright could not start.\nThe download broke off. Run npm start again.\n");
+    expect(broken.output()).toContain("Sitewright could not start.\nThe download failed. Run npm start again.\n");
     await startedSupervisor(data);
   });
 });
@@ -103,7 +103,7 @@ describe("a later start", () => {
     expect(second.output()).toContain(`  API key  in ${join(data, "first-run.json")}\n`);
   });
 
-  test("says that sites move to another port, and how to go back", async () => {
+  test("reports a new port of the sites, and how to go back", async () => {
     const data = dataIn(testFolder());
     const first = await startedSupervisor(data);
     const { edgePort } = chosenPorts(data);
@@ -111,14 +111,14 @@ describe("a later start", () => {
     await first.exit;
     const other = String(edgePort === 65_535 ? 65_534 : edgePort + 1);
     const second = await startedSupervisor(data, { SITEWRIGHT_EDGE_PORT: other });
-    expect(second.output()).toContain(`Sites now answer at port ${other} instead of ${edgePort}.`);
+    expect(second.output()).toContain(`Sites now use port ${other} instead of ${edgePort}.`);
     expect(second.output()).toContain(`start with SITEWRIGHT_EDGE_PORT=${edgePort}`);
     expect(chosenPorts(data).edgePort).toBe(Number(other));
   });
 });
 
 describe("a second start on the same data", () => {
-  test("is refused with the number of the first, which does not notice", async () => {
+  test("fails with the process id of the first, which keeps running", async () => {
     const data = dataIn(testFolder());
     const first = await startedSupervisor(data);
     const before = await pids(data);
@@ -129,7 +129,7 @@ describe("a second start on the same data", () => {
     expect(existsSync(join(data, "run.json"))).toBe(true);
   });
 
-  test("at the same moment leaves exactly one", async () => {
+  test("at the same moment leaves exactly one running", async () => {
     const data = dataIn(testFolder());
     const both = [startSupervisor(data), startSupervisor(data)];
     await until("one is ready and one has ended", () => {
@@ -141,7 +141,7 @@ describe("a second start on the same data", () => {
 });
 
 describe("a port in use", () => {
-  test("is named together with the setting, before anything is started", async () => {
+  test("is reported with its setting before anything is started", async () => {
     const data = dataIn(testFolder());
     const taken = createServer();
     const port = await new Promise<number>((resolve) => {
@@ -161,7 +161,7 @@ describe("a port in use", () => {
 
 describe("stopping", () => {
   test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
-    "by %s ends edge, then control, then PostgreSQL",
+    "by %s ends edge, then dns, then control, then PostgreSQL",
     async (signal) => {
       const data = dataIn(testFolder());
       const supervisor = await startedSupervisor(data);
@@ -180,11 +180,11 @@ describe("stopping", () => {
     const npm = await whenReady(startByNpm(data));
     const before = await pids(data);
     npm.child.kill(signal);
-    await until("nothing is left", () => [before.control, before.edge, before.postgres].every((pid) => !isAlive(pid)));
+    await until("all have ended", () => [before.control, before.edge, before.postgres].every((pid) => !isAlive(pid)));
     await until("it says so", () => npm.output().includes("Stopped."));
   });
 
-  test("counts what terminal and npm send for one keystroke as one", async () => {
+  test("treats the signals of terminal and npm for one keystroke as one", async () => {
     const data = dataIn(testFolder());
     const supervisor = await startedSupervisor(data);
     for (let copies = 0; copies < 3; copies++) {
@@ -194,23 +194,23 @@ describe("stopping", () => {
     expect(events(data).slice(-3)).toEqual(["edge SIGTERM", "dns SIGTERM", "control SIGTERM"]);
   });
 
-  test("is forced by a second Ctrl-C where something hangs", async () => {
+  test("is forced by a second Ctrl-C if something hangs", async () => {
     const data = dataIn(testFolder());
     const supervisor = await startedSupervisor(data);
     const before = await pids(data);
     await ask(chosenPorts(data).edgePort, "/hang");
     supervisor.child.kill("SIGINT");
     await until("it is stopping", () => supervisor.output().includes("Stopping"));
-    // Longer than what counts as one keystroke: time itself is what is tested here.
+    // Longer than one keystroke. This test is about time itself.
     await delay(600);
     supervisor.child.kill("SIGINT");
     expect(await supervisor.exit).toEqual({ code: 130, signal: null });
-    await until("nothing is left", () => [before.control, before.edge, before.postgres].every((pid) => !isAlive(pid)));
+    await until("all have ended", () => [before.control, before.edge, before.postgres].every((pid) => !isAlive(pid)));
   });
 });
 
 describe("Ctrl-C during the first start", () => {
-  test("breaks it off at once and leaves nothing running", async () => {
+  test("ends it at once and leaves nothing running", async () => {
     const data = dataIn(testFolder());
     const supervisor = startSupervisor(data, { SITEWRIGHT_TEST_SLOW_DOWNLOAD: "1" });
     await until("it downloads", () => existsSync(join(data, "prepare.pid")));
@@ -225,25 +225,25 @@ describe("Ctrl-C during the first start", () => {
 });
 
 describe("kill -9", () => {
-  test.each(["control", "edge"] as const)("of %s restores it, says so, and leaves the rest alone", async (name) => {
+  test.each(["control", "edge"] as const)("of %s restarts it, says so, and leaves the rest alone", async (name) => {
     const data = dataIn(testFolder());
     const supervisor = await startedSupervisor(data);
     const before = await pids(data);
     process.kill(before[name], "SIGKILL");
-    await until("it runs again", () => supervisor.output().includes(`${name} runs again.`));
+    await until("it is running again", () => supervisor.output().includes(`${name} is running again.`));
     const after = await pids(data);
     expect(after[name]).not.toBe(before[name]);
     expect({ ...after, [name]: 0 }).toEqual({ ...before, [name]: 0 });
-    expect(supervisor.output()).toContain(`${name} ended (SIGKILL) and is started again now.`);
+    expect(supervisor.output()).toContain(`${name} ended (SIGKILL). Restarting now.`);
   });
 
-  test("of PostgreSQL restores it with its data, at the same address, and leaves the rest alone", async () => {
+  test("of PostgreSQL restarts it with its data at the same address, and leaves the rest alone", async () => {
     const data = dataIn(testFolder());
     const supervisor = await startedSupervisor(data);
     const before = await pids(data);
     await select(before.database, "create table kept ()");
     process.kill(before.postgres, "SIGKILL");
-    await until("it runs again", () => supervisor.output().includes("PostgreSQL runs again."));
+    await until("it is running again", () => supervisor.output().includes("PostgreSQL is running again."));
     expect(await select(before.database, "select * from kept")).toEqual([]);
     const after = await pids(data);
     expect(after.postgres).not.toBe(before.postgres);
@@ -262,7 +262,7 @@ describe("kill -9", () => {
     expect(await select((await pids(data)).database, "select * from kept")).toEqual([]);
   });
 
-  test("of the supervisor ends also a child that hears nothing any more, and its port is waited for", async () => {
+  test("of the supervisor ends even a child that is stuck, and the next start waits for its port", async () => {
     const data = dataIn(testFolder());
     const first = await startedSupervisor(data);
     const before = await pids(data);
@@ -279,30 +279,30 @@ describe("kill -9", () => {
 });
 
 describe("a child", () => {
-  test("that ends is quoted with its last words and the place of its log", async () => {
+  test("that ends is reported with its last output and the path of its log", async () => {
     const data = dataIn(testFolder());
     const supervisor = await startedSupervisor(data);
     await ask(chosenPorts(data).controlPort, "/die");
-    await until("it runs again", () => supervisor.output().includes("control runs again."));
-    expect(supervisor.output()).toContain("control ended (exit code 4) and is started again now. Its last words:\n");
-    expect(supervisor.output()).toContain("    the last words\n");
+    await until("it is running again", () => supervisor.output().includes("control is running again."));
+    expect(supervisor.output()).toContain("control ended (exit code 4). Restarting now. Last output:\n");
+    expect(supervisor.output()).toContain("    the last message\n");
     expect(supervisor.output()).not.toContain("at somewhere");
-    expect(supervisor.output()).toContain(`More is in ${join(data, "logs", "control.log")}`);
-    expect(readFileSync(join(data, "logs", "control.log"), "utf8")).toContain("the last words\n");
+    expect(supervisor.output()).toContain(`Full log: ${join(data, "logs", "control.log")}`);
+    expect(readFileSync(join(data, "logs", "control.log"), "utf8")).toContain("the last message\n");
   });
 
-  test("that ends again and again is tried less and less often, until it is mended", async () => {
+  test("that keeps ending is restarted with back-off until it works", async () => {
     const data = dataIn(testFolder());
     const supervisor = await startedSupervisor(data);
     writeFileSync(join(data, "control.broken"), "");
     await ask(chosenPorts(data).controlPort, "/die");
-    await until("it was tried some times", () => supervisor.output().includes("started again in 0.5 s"));
-    expect(supervisor.output()).toContain("control did not start. It ended (exit code 3). Its last words:\n");
+    await until("it was restarted a few times", () => supervisor.output().includes("Restarting in 0.5 s."));
+    expect(supervisor.output()).toContain("control did not start. It ended (exit code 3). Last output:\n");
     rmSync(join(data, "control.broken"));
-    await until("it runs again", () => supervisor.output().includes("control runs again."));
+    await until("it is running again", () => supervisor.output().includes("control is running again."));
   });
 
-  test("that never comes up stops the start, with its last words", async () => {
+  test("that never becomes ready makes the start fail with its last output", async () => {
     const data = dataIn(testFolder());
     const good = await startedSupervisor(data);
     good.child.kill("SIGINT");
@@ -310,20 +310,20 @@ describe("a child", () => {
     writeFileSync(join(data, "edge.broken"), "");
     const supervisor = startSupervisor(data);
     expect(await supervisor.exit).toEqual({ code: 1, signal: null });
-    expect(supervisor.output()).toContain("edge did not start, in 3 attempts. It ended (exit code 3). Its last words:");
+    expect(supervisor.output()).toContain("edge did not start in 3 attempts. It ended (exit code 3). Last output:");
     expect(supervisor.output()).toContain("edge is broken and says why");
   });
 
-  test("that warns is heard at the terminal", async () => {
+  test("has its warnings shown in the terminal", async () => {
     const data = dataIn(testFolder());
     const supervisor = await startedSupervisor(data);
     await ask(chosenPorts(data).controlPort, "/warn");
-    await until("it is heard", () => supervisor.output().includes("control: something is odd\n"));
+    await until("the warning is shown", () => supervisor.output().includes("control: something is odd\n"));
   });
 });
 
-describe("a data folder that a backup of the installation is made of, or restored into", () => {
-  test("says with which settings it was last started", async () => {
+describe("backup and restore of the installation", () => {
+  test("the data folder has the settings of the last start", async () => {
     const data = dataIn(testFolder());
     await startedSupervisor(data, { SITEWRIGHT_BACKUP_DAYS: "30", SITEWRIGHT_ARCHIVE_URL: "file:///srv/archives" });
     const { controlPort, edgePort } = chosenPorts(data);
@@ -338,13 +338,13 @@ describe("a data folder that a backup of the installation is made of, or restore
     });
   });
 
-  test("is not started where a restore into it was broken off", async () => {
+  test("an installation does not start after an interrupted restore", async () => {
     const data = dataIn(testFolder());
     mkdirSync(data);
     writeFileSync(join(data, "restore.json"), JSON.stringify({ id: "a" }));
     const supervisor = startSupervisor(data);
     expect(await supervisor.exit).toEqual({ code: 1, signal: null });
-    expect(supervisor.output()).toContain(`A restore into ${data} was broken off. Repeat it`);
+    expect(supervisor.output()).toContain(`A restore into ${data} was interrupted. Repeat it`);
     expect(existsSync(join(data, "postgres"))).toBe(false);
   });
 });

@@ -1,9 +1,9 @@
 /**
- * The supervisor's work: everything that runs for one data folder, started in an order in which each finds what
- * it needs, kept running, and stopped in the reverse.
+ * All processes of one data folder: starts them in order of their dependencies, keeps them running, and stops them in
+ * reverse.
  *
- * Only this process owns PostgreSQL. A second one that used a server that the first started would lose it
- * for good when the first is killed.
+ * Only this process owns PostgreSQL. If a second supervisor used the same server, it would lose it for good when the
+ * first is killed.
  */
 import { join } from "node:path";
 import type { Config } from "@sitewright/server/settings/config.ts";
@@ -11,15 +11,14 @@ import { movableSettings } from "@sitewright/server/settings/settingsFile.ts";
 import * as v from "valibot";
 import { baseUrl } from "./addresses.ts";
 import { banner } from "./banner.ts";
-import { childPart } from "./childPart.ts";
+import { childService } from "./childService.ts";
 import { explainStart, openDataFolder } from "./dataFolder.ts";
 import type { DataLock } from "./dataLock.ts";
-import { type Kept, keepRunning } from "./keepRunning.ts";
+import { keepRunning, type SupervisedService } from "./keepRunning.ts";
 import { openLog } from "./logFile.ts";
-import { ownFolder } from "./ownFolder.ts";
-import type { Part } from "./part.ts";
+import { ensureOwnedFolder } from "./ownedFolder.ts";
 import { findPorts } from "./ports.ts";
-import { postgresPart } from "./postgres/postgresPart.ts";
+import { postgresService } from "./postgres/postgresService.ts";
 import { prepareInProcess } from "./preparation.ts";
 import {
   brokenOffRestore,
@@ -32,28 +31,28 @@ import {
   writeRun,
 } from "./records.ts";
 import { removeRunFolder } from "./runFolder.ts";
+import type { Service } from "./service.ts";
 import type { Terminal } from "./terminal.ts";
 import { warningIn } from "./warnings.ts";
 
 export interface InstallationOptions {
   readonly config: Config;
-  /** What the children inherit; the settings are written over it. */
+  /** Environment of the children, which settings are added to. */
   readonly env: NodeJS.ProcessEnv;
-  /** File and arguments for Node: what fetches and unpacks what the runtime needs, and our processes. */
+  /** File and arguments for Node. `prepare` fetches and unpacks WordPress and PHP. */
   readonly programs: Readonly<Record<"prepare" | "control" | "edge" | "dns", readonly string[]>>;
-  /** Whether there is nothing left to prepare: a process that finds that out would cost half a second of each start. */
+  /** True if `prepare` has nothing to do. Running it just to find out would slow each start by half a second. */
   readonly isPrepared: () => boolean;
   readonly terminal: Terminal;
-  /** A region for the example. */
+  /** Region in the example command. */
   readonly region: string;
 }
 
 export interface Installation {
-  /** Resolves when everything answers. Rejects with sentences for the person; `stop` is still to be called. */
+  /** Resolves when all processes are ready. Rejects with a user-facing error; call `stop` even then. */
   start(): Promise<void>;
   /** Stops the edge first, so that no visitor is served by an incomplete installation. */
   stop(): Promise<void>;
-  /** At once. */
   kill(): void;
 }
 
@@ -61,11 +60,11 @@ export function makeInstallation(options: InstallationOptions): Installation {
   const { config, terminal } = options;
   let lock: DataLock | null = null;
   const stopping = new AbortController();
-  let isSettled = false;
-  let content: Content = { sites: 0, environments: 0 };
-  const parts: { postgres?: Kept; control?: Kept; edge?: Kept; dns?: Kept } = {};
+  let isRunning = false;
+  let counts: Counts = { sites: 0, environments: 0 };
+  const services: Partial<Record<"postgres" | "control" | "edge" | "dns", SupervisedService>> = {};
   const report = (sentence: string) => terminal.warn(sentence);
-  const keep = (part: Part) => keepRunning(part, { report });
+  const keep = (service: Service) => keepRunning(service, { report });
 
   function prepare(env: NodeJS.ProcessEnv): Promise<void> {
     const program = { parameters: options.programs.prepare, env, signal: stopping.signal };
@@ -74,34 +73,34 @@ export function makeInstallation(options: InstallationOptions): Installation {
 
   async function start(): Promise<void> {
     lock = openDataFolder(config.data);
-    const brokenOff = brokenOffRestore(config.data);
-    if (brokenOff !== null) throw new Error(brokenOff);
-    ownFolder(config.run);
+    const unfinishedRestore = brokenOffRestore(config.data);
+    if (unfinishedRestore !== null) throw new Error(unfinishedRestore);
+    ensureOwnedFolder(config.run);
     const isFirstRun = readFirstRun(config.data) === null;
     const ports = await choosePorts(config, report);
     const env = childEnvironment(options, ports);
-    writeLastStart(config.data, lastStartOf(options, ports));
+    writeLastStart(config.data, effectiveSettings(options, ports));
     const prepared = options.isPrepared() ? Promise.resolve() : prepare(env);
     const database = startDatabase().then((url) => {
       writeRun(config.data, { pid: process.pid, database_url: url, api_url: apiUrl(ports.controlPort) });
       return url;
     });
     await Promise.all([
-      // PowerDNS is started by its own operator.
+      // PowerDNS runs independently of Sitewright.
       ...(config.powerDns === null ? [startDns(env)] : []),
       prepared.then(async () => {
-        parts.edge = await keep(child("edge", { ...env, ...addressesToKeepFrom(config) }));
+        services.edge = await keep(child("edge", { ...env, ...forbiddenAddresses(config) }));
       }),
       Promise.all([database, prepared]).then(async ([url]) => {
-        parts.control = await keep(child("control", { ...env, ...secretsOfControl(options, url) }));
+        services.control = await keep(child("control", { ...env, ...controlSecrets(options, url) }));
       }),
     ]);
-    isSettled = true;
+    isRunning = true;
     terminal.say(
       banner({
         ...config,
         ...ports,
-        ...content,
+        ...counts,
         region: options.region,
         firstRun: readFirstRun(config.data),
         isFirstRun,
@@ -110,7 +109,7 @@ export function makeInstallation(options: InstallationOptions): Installation {
   }
 
   async function startDns(env: NodeJS.ProcessEnv): Promise<void> {
-    parts.dns = await keep(child("dns", env));
+    services.dns = await keep(child("dns", env));
   }
 
   async function startDatabase(): Promise<string> {
@@ -118,8 +117,8 @@ export function makeInstallation(options: InstallationOptions): Installation {
       return config.databaseUrl;
     }
     const address = Promise.withResolvers<string>();
-    parts.postgres = await keep(
-      postgresPart({
+    services.postgres = await keep(
+      postgresService({
         dataDirectory: join(config.data, "postgres"),
         runDirectory: config.run,
         log: openLog(logPath("postgres")),
@@ -132,20 +131,20 @@ export function makeInstallation(options: InstallationOptions): Installation {
   const apiUrl = (port: number) => `${baseUrl(config.host, port)}/v2`;
   const logPath = (name: string) => join(config.data, "logs", `${name}.log`);
 
-  function noteContent(message: object): void {
-    if (v.is(contentMessage, message)) content = message;
+  function readCounts(message: object): void {
+    if (v.is(countsMessage, message)) counts = message;
   }
 
-  function child(name: "control" | "edge" | "dns", env: NodeJS.ProcessEnv): Part {
-    return childPart({
+  function child(name: "control" | "edge" | "dns", env: NodeJS.ProcessEnv): Service {
+    return childService({
       name,
-      ready: noteContent,
+      ready: readCounts,
       parameters: options.programs[name],
       env,
       log: openLog(logPath(name)),
       line: (line) => {
-        // While things come up and go down, the one finds the other missing; that is in the log and no news.
-        const warning = isSettled ? warningIn(name, line) : null;
+        // During startup and shutdown, processes can't reach each other. These warnings are only in the log.
+        const warning = isRunning ? warningIn(name, line) : null;
         if (warning !== null) {
           report(warning);
         }
@@ -162,12 +161,12 @@ export function makeInstallation(options: InstallationOptions): Installation {
       }
     },
     async stop() {
-      isSettled = false;
+      isRunning = false;
       stopping.abort();
-      await parts.edge?.stop();
-      await parts.dns?.stop();
-      await parts.control?.stop();
-      await parts.postgres?.stop();
+      await services.edge?.stop();
+      await services.dns?.stop();
+      await services.control?.stop();
+      await services.postgres?.stop();
       if (lock !== null) {
         removeRun(config.data);
         removeRunFolder(config.run);
@@ -176,16 +175,16 @@ export function makeInstallation(options: InstallationOptions): Installation {
     },
     kill() {
       stopping.abort();
-      for (const part of [parts.edge, parts.dns, parts.control, parts.postgres]) {
-        part?.kill();
+      for (const service of [services.edge, services.dns, services.control, services.postgres]) {
+        service?.kill();
       }
     },
   };
 }
 
 /** Part of control's ready message. */
-const contentMessage = v.object({ sites: v.number(), environments: v.number() });
-type Content = v.InferOutput<typeof contentMessage>;
+const countsMessage = v.object({ sites: v.number(), environments: v.number() });
+type Counts = v.InferOutput<typeof countsMessage>;
 
 interface Ports {
   readonly controlPort: number;
@@ -194,14 +193,14 @@ interface Ports {
   readonly dnsPort: number;
 }
 
-/** How long the children of a supervisor that was killed may take to end. */
-const leftoversMs = 5_000;
+/** How long to wait for ports that the children of a killed supervisor still hold. */
+const orphanTimeoutMs = 5_000;
 
 async function choosePorts(config: Config, report: (sentence: string) => void): Promise<Ports> {
   const chosen = readChosen(config.data);
   const api = { port: config.controlPort, purpose: "the API", setting: "SITEWRIGHT_CONTROL_PORT" };
   const sites = { port: config.edgePort, purpose: "the sites", setting: "SITEWRIGHT_EDGE_PORT" };
-  const tls = { port: config.edgeTlsPort, purpose: "the sites by TLS", setting: "SITEWRIGHT_EDGE_TLS_PORT" };
+  const tls = { port: config.edgeTlsPort, purpose: "the sites over HTTPS", setting: "SITEWRIGHT_EDGE_TLS_PORT" };
   const dns = { port: config.dnsPort, purpose: "DNS", setting: "SITEWRIGHT_DNS_PORT" };
   const [controlPort = 0, edgePort = 0, edgeTlsPort = 0, dnsPort = 0] = await findPorts(
     config.host,
@@ -211,27 +210,27 @@ async function choosePorts(config: Config, report: (sentence: string) => void): 
       { ...tls, preferred: chosen?.edgeTlsPort },
       { ...dns, preferred: chosen?.dnsPort },
     ],
-    // An orderly stop removes the record.
-    readRun(config.data) === null ? 0 : leftoversMs,
+    // A clean stop removes the record.
+    readRun(config.data) === null ? 0 : orphanTimeoutMs,
   );
   writeChosen(config.data, { controlPort, edgePort, edgeTlsPort, dnsPort, siteSuffix: config.siteSuffix });
   if (chosen !== null && chosen.edgePort !== edgePort) {
     report(
-      `Sites now answer at port ${edgePort} instead of ${chosen.edgePort}. Existing sites get their new addresses one ` +
-        `after another. To go back, start with SITEWRIGHT_EDGE_PORT=${chosen.edgePort}.`,
+      `Sites now use port ${edgePort} instead of ${chosen.edgePort}. The URLs of existing sites are being changed. ` +
+        `To go back, start with SITEWRIGHT_EDGE_PORT=${chosen.edgePort}.`,
     );
   }
   if (chosen !== null && chosen.siteSuffix !== config.siteSuffix) {
     report(
-      `Sites are now named below ${config.siteSuffix} instead of ${chosen.siteSuffix}. Existing sites get their new ` +
-        `addresses one after another. To go back, start with SITEWRIGHT_SITE_SUFFIX=${chosen.siteSuffix}.`,
+      `Sites are now subdomains of ${config.siteSuffix} instead of ${chosen.siteSuffix}. The URLs of existing sites are ` +
+        `being changed. To go back, start with SITEWRIGHT_SITE_SUFFIX=${chosen.siteSuffix}.`,
     );
   }
   return { controlPort, edgePort, edgeTlsPort, dnsPort };
 }
 
-/** Whom zones are handed to: keys, and what is of no use without them. */
-const dnsOfControl = [
+/** DNS settings that only control gets: keys, and settings that are useless without them. */
+const controlDnsSettings = [
   "SITEWRIGHT_DNS_SECONDARIES",
   "SITEWRIGHT_DNS_KEY",
   "SITEWRIGHT_DNS_BACKEND",
@@ -239,7 +238,7 @@ const dnsOfControl = [
   "SITEWRIGHT_POWERDNS_KEY",
 ];
 
-/** All children are told the same, concretely. */
+/** The same for all children, with concrete ports and without secrets. */
 function childEnvironment({ config, env }: InstallationOptions, ports: Ports): NodeJS.ProcessEnv {
   const secrets = [
     "DATABASE_URL",
@@ -247,7 +246,7 @@ function childEnvironment({ config, env }: InstallationOptions, ports: Ports): N
     "SITEWRIGHT_ARCHIVE_URL",
     "SITEWRIGHT_SMTP_URL",
     "SITEWRIGHT_BACKUP_PASSPHRASE",
-    ...dnsOfControl,
+    ...controlDnsSettings,
   ];
   const rest = Object.fromEntries(Object.entries(env).filter(([name]) => !secrets.includes(name)));
   return {
@@ -263,8 +262,8 @@ function childEnvironment({ config, env }: InstallationOptions, ports: Ports): N
   };
 }
 
-/** For backups of the installation, which are made without knowledge of how it was started. */
-function lastStartOf({ config, env }: InstallationOptions, ports: Ports): Record<string, string> {
+/** The settings in force, for `operator backup`, which doesn't know how the installation was started. */
+function effectiveSettings({ config, env }: InstallationOptions, ports: Ports): Record<string, string> {
   return {
     ...movableSettings(env),
     SITEWRIGHT_CONTROL_PORT: String(ports.controlPort),
@@ -275,25 +274,27 @@ function lastStartOf({ config, env }: InstallationOptions, ports: Ports): Record
   };
 }
 
-function secretsOfControl({ config, env }: InstallationOptions, databaseUrl: string): NodeJS.ProcessEnv {
+function controlSecrets({ config, env }: InstallationOptions, databaseUrl: string): NodeJS.ProcessEnv {
   return {
     DATABASE_URL: databaseUrl,
     ...(config.firstApiKey === null ? {} : { SITEWRIGHT_FIRST_API_KEY: config.firstApiKey }),
     ...(config.archiveUrl === null ? {} : { SITEWRIGHT_ARCHIVE_URL: config.archiveUrl }),
     ...(config.smtpUrl === null ? {} : { SITEWRIGHT_SMTP_URL: config.smtpUrl }),
-    ...Object.fromEntries(dnsOfControl.flatMap((name) => (env[name] ? [[name, env[name]]] : []))),
+    ...Object.fromEntries(controlDnsSettings.flatMap((name) => (env[name] ? [[name, env[name]]] : []))),
   };
 }
 
-/** The edge runs strangers' PHP: it learns where is what PHP must not reach, and nothing to get in with. */
-function addressesToKeepFrom({ databaseUrl, smtpUrl }: Config): NodeJS.ProcessEnv {
+/**
+ * Servers that customers' PHP must not reach. The edge, which runs that PHP, gets their addresses without credentials.
+ */
+function forbiddenAddresses({ databaseUrl, smtpUrl }: Config): NodeJS.ProcessEnv {
   return {
     ...(databaseUrl === null ? {} : { DATABASE_URL: `postgresql://${new URL(databaseUrl).host}/` }),
-    ...(smtpUrl === null || !URL.canParse(smtpUrl) ? {} : { SITEWRIGHT_SMTP_URL: withoutLogin(smtpUrl) }),
+    ...(smtpUrl === null || !URL.canParse(smtpUrl) ? {} : { SITEWRIGHT_SMTP_URL: withoutCredentials(smtpUrl) }),
   };
 }
 
-function withoutLogin(address: string): string {
-  const { protocol, host } = new URL(address);
+function withoutCredentials(url: string): string {
+  const { protocol, host } = new URL(url);
   return `${protocol}//${host}`;
 }

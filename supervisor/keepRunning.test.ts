@@ -1,95 +1,105 @@
 import { describe, expect, test } from "vitest";
-import { keepRunning, usualBackOff } from "./keepRunning.ts";
-import type { Ended, Part, Run } from "./part.ts";
+import { defaultBackOff, keepRunning } from "./keepRunning.ts";
+import type { Exit, Run, Service } from "./service.ts";
 import { until } from "./testing/until.ts";
 
-interface Scripted extends Part {
+interface Scripted extends Service {
   readonly started: () => number;
-  /** Ends the run of now. */
+  /** Ends the current run. */
   end(): void;
 }
 
-/** A part whose starts succeed or fail as the script says; after the script they succeed. */
+/** A service whose starts succeed or fail as the script says. After the end of the script they succeed. */
 function scripted(script: readonly ("runs" | "fails")[] = []): Scripted {
   let started = 0;
-  let end: (ended: Ended) => void = () => undefined;
+  let end: (exit: Exit) => void = () => undefined;
   return {
     name: "engine",
     logPath: "/logs/engine.log",
     started: () => started,
-    end: () => end({ code: 1, signal: null, lastWords: ["out of oil"] }),
+    end: () => end({ code: 1, signal: null, lastLines: ["out of oil"] }),
     async start(): Promise<Run> {
       if (script[started++] === "fails") {
         throw new Error("No spark.");
       }
-      const ended = Promise.withResolvers<Ended>();
-      end = ended.resolve;
-      const finish = () => ended.resolve({ code: 0, signal: null, lastWords: [] });
-      return { exited: ended.promise, kill: finish, stop: async () => finish() };
+      const exit = Promise.withResolvers<Exit>();
+      end = exit.resolve;
+      const finish = () => exit.resolve({ code: 0, signal: null, lastLines: [] });
+      return { exited: exit.promise, kill: finish, stop: async () => finish() };
     },
   };
 }
 
-const impatient = () => 1;
+const shortBackOff = () => 1;
 
-describe("a part that is kept running", () => {
-  test("is started again whenever it ends", async () => {
-    const part = scripted();
-    const said: string[] = [];
-    const kept = await keepRunning(part, { report: (sentence) => said.push(sentence), backOff: impatient });
-    for (const times of [2, 3]) {
-      part.end();
-      await until("it was started again", () => said.filter((s) => s === "engine runs again.").length === times - 1);
-      expect(part.started()).toBe(times);
+describe("a supervised service", () => {
+  test("is restarted whenever it ends", async () => {
+    const service = scripted();
+    const messages: string[] = [];
+    const supervised = await keepRunning(service, {
+      report: (sentence) => messages.push(sentence),
+      backOff: shortBackOff,
+    });
+    const isRestarted = (message: string) => message === "engine is running again.";
+    for (const starts of [2, 3]) {
+      service.end();
+      await until("it was restarted", () => messages.filter(isRestarted).length === starts - 1);
+      expect(service.started()).toBe(starts);
     }
-    expect(said[0]).toBe(
-      "engine ended (exit code 1) and is started again in 0.0 s. Its last words:\n    out of oil\n  More is in /logs/engine.log",
+    expect(messages[0]).toBe(
+      "engine ended (exit code 1). Restarting in 0.0 s. Last output:\n    out of oil\n  Full log: /logs/engine.log",
     );
-    await kept.stop();
+    await supervised.stop();
   });
 
-  test("is not started again after it was stopped", async () => {
-    const part = scripted();
-    const kept = await keepRunning(part, { report: () => undefined });
-    await kept.stop();
-    expect(part.started()).toBe(1);
-    expect(kept.current()).toBe(null);
+  test("is not restarted after it was stopped", async () => {
+    const service = scripted();
+    const supervised = await keepRunning(service, { report: () => undefined });
+    await supervised.stop();
+    expect(service.started()).toBe(1);
+    expect(supervised.current()).toBe(null);
   });
 
-  test("can be stopped while it waits for its next start", async () => {
-    const part = scripted();
-    const said: string[] = [];
-    const kept = await keepRunning(part, { report: (sentence) => said.push(sentence), backOff: () => 3_600_000 });
-    part.end();
-    await until("it waits", () => said.length === 1);
-    await kept.stop();
-    expect(part.started()).toBe(1);
+  test("can be stopped while it waits for its restart", async () => {
+    const service = scripted();
+    const messages: string[] = [];
+    const supervised = await keepRunning(service, {
+      report: (sentence) => messages.push(sentence),
+      backOff: () => 3_600_000,
+    });
+    service.end();
+    await until("it waits", () => messages.length === 1);
+    await supervised.stop();
+    expect(service.started()).toBe(1);
   });
 
-  test("gets three attempts at first, and then its reason is told", async () => {
+  test("gets three attempts at its first start, then fails with the reason", async () => {
     const lucky = await keepRunning(scripted(["fails", "fails", "runs"]), {
       report: () => undefined,
-      backOff: impatient,
+      backOff: shortBackOff,
     });
     await lucky.stop();
     const hopeless = keepRunning(scripted(["fails", "fails", "fails"]), {
       report: () => undefined,
-      backOff: impatient,
+      backOff: shortBackOff,
     });
-    await expect(hopeless).rejects.toThrow("engine did not start, in 3 attempts. No spark.");
+    await expect(hopeless).rejects.toThrow("engine did not start in 3 attempts. No spark.");
   });
 
-  test("that ran once is never given up", async () => {
-    const part = scripted(["runs", ...Array.from({ length: 10 }, () => "fails" as const)]);
-    const said: string[] = [];
-    const kept = await keepRunning(part, { report: (sentence) => said.push(sentence), backOff: impatient });
-    part.end();
-    await until("it runs again", () => said.includes("engine runs again."));
-    expect(said.filter((sentence) => sentence === "engine did not start. No spark.")).toHaveLength(10);
-    await kept.stop();
+  test("is retried forever once it has run", async () => {
+    const service = scripted(["runs", ...Array.from({ length: 10 }, () => "fails" as const)]);
+    const messages: string[] = [];
+    const supervised = await keepRunning(service, {
+      report: (sentence) => messages.push(sentence),
+      backOff: shortBackOff,
+    });
+    service.end();
+    await until("it is running again", () => messages.includes("engine is running again."));
+    expect(messages.filter((message) => message === "engine did not start. No spark.")).toHaveLength(10);
+    await supervised.stop();
   });
 });
 
-test("restarts begin at once and settle at one every ten seconds", () => {
-  expect([0, 1, 2, 3, 6, 7, 50].map(usualBackOff)).toEqual([0, 250, 500, 1_000, 8_000, 10_000, 10_000]);
+test("the back-off starts at zero and grows to ten seconds", () => {
+  expect([0, 1, 2, 3, 6, 7, 50].map(defaultBackOff)).toEqual([0, 250, 500, 1_000, 8_000, 10_000, 10_000]);
 });

@@ -1,38 +1,38 @@
-/** Starts a part again whenever it ends, sooner after a single accident and later the more often it happens. */
+/** Restarts a service whenever it ends, with exponential back-off. */
 import { setTimeout as delay } from "node:timers/promises";
-import { type Ended, howItEnded, lastWords, type Part, type Run } from "./part.ts";
+import { describeExit, type Exit, outputTail, type Run, type Service } from "./service.ts";
 
-export interface Kept {
-  /** The run of now, or null while there is none. */
+export interface SupervisedService {
+  /** The current run, or null between runs. */
   current(): Run | null;
-  /** Ends the part for good. */
+  /** Stops the service gracefully, without a restart. */
   stop(): Promise<void>;
-  /** Ends the part for good and at once. */
+  /** Kills the service, without a restart. */
   kill(): void;
 }
 
 export interface KeepOptions {
-  /** Tells the person. */
+  /** Shows a message to the user. */
   readonly report: (sentence: string) => void;
-  /** Called after each start that succeeded, the first included. */
+  /** Called after each successful start, including the first. */
   readonly started?: (run: Run) => void;
-  /** How long to wait before the given restart in a row (0: the first). Milliseconds. */
-  readonly backOff?: (restart: number) => number;
+  /** Delay before a restart, given the number of earlier restarts in a row. Milliseconds. */
+  readonly backOff?: (restarts: number) => number;
 }
 
-/** A run that lasted this long was no part of a series of accidents. */
-const steadyMs = 30_000;
-const longestWaitMs = 10_000;
-const firstAttempts = 3;
+/** A run of at least this length resets the back-off. */
+const stableMs = 30_000;
+const maxDelayMs = 10_000;
+const startAttempts = 3;
 
-export const usualBackOff = (restart: number): number =>
-  restart === 0 ? 0 : Math.min(longestWaitMs, 125 * 2 ** restart);
+export const defaultBackOff = (restarts: number): number =>
+  restarts === 0 ? 0 : Math.min(maxDelayMs, 125 * 2 ** restarts);
 
-/** Resolves when the part runs. Rejects if it doesn't come up at all in three attempts: then a restart won't cure it. */
-export async function keepRunning(part: Part, options: KeepOptions): Promise<Kept> {
-  const backOff = options.backOff ?? usualBackOff;
+/** Resolves when the service is ready. Rejects after three failed attempts, because more are unlikely to help. */
+export async function keepRunning(service: Service, options: KeepOptions): Promise<SupervisedService> {
+  const backOff = options.backOff ?? defaultBackOff;
   const stopping = new AbortController();
-  let run: Run | null = await firstRun(part, backOff, stopping.signal);
+  let run: Run | null = await firstRun(service, backOff, stopping.signal);
   options.started?.(run);
   const watched = watch();
 
@@ -40,30 +40,30 @@ export async function keepRunning(part: Part, options: KeepOptions): Promise<Kep
     let restarts = 0;
     while (run !== null) {
       const since = Date.now();
-      const ended = await run.exited;
+      const exit = await run.exited;
       run = null;
-      restarts = Date.now() - since > steadyMs ? 0 : restarts;
+      restarts = Date.now() - since > stableMs ? 0 : restarts;
       while (run === null && !stopping.signal.aborted) {
-        options.report(endSentence(part, ended, backOff(restarts)));
-        run = await again(backOff(restarts++));
+        options.report(restartMessage(service, exit, backOff(restarts)));
+        run = await restart(backOff(restarts++));
       }
     }
   }
 
-  async function again(wait: number): Promise<Run | null> {
+  async function restart(delayMs: number): Promise<Run | null> {
     try {
-      await delay(wait, undefined, { signal: stopping.signal });
-      const next = await part.start();
+      await delay(delayMs, undefined, { signal: stopping.signal });
+      const next = await service.start();
       if (stopping.signal.aborted) {
         await next.stop();
         return null;
       }
-      options.report(`${part.name} runs again.`);
+      options.report(`${service.name} is running again.`);
       options.started?.(next);
       return next;
     } catch (error) {
       if (!stopping.signal.aborted) {
-        options.report(`${part.name} did not start. ${messageOf(error)}`);
+        options.report(`${service.name} did not start. ${messageOf(error)}`);
       }
       return null;
     }
@@ -83,22 +83,22 @@ export async function keepRunning(part: Part, options: KeepOptions): Promise<Kep
   };
 }
 
-async function firstRun(part: Part, backOff: (restart: number) => number, signal: AbortSignal): Promise<Run> {
+async function firstRun(service: Service, backOff: (restarts: number) => number, signal: AbortSignal): Promise<Run> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await part.start();
+      return await service.start();
     } catch (error) {
-      if (attempt === firstAttempts) {
-        throw new Error(`${part.name} did not start, in ${attempt} attempts. ${messageOf(error)}`, { cause: error });
+      if (attempt === startAttempts) {
+        throw new Error(`${service.name} did not start in ${attempt} attempts. ${messageOf(error)}`, { cause: error });
       }
       await delay(backOff(attempt), undefined, { signal });
     }
   }
 }
 
-function endSentence(part: Part, ended: Ended, wait: number): string {
-  const when = wait === 0 ? "now" : `in ${(wait / 1000).toFixed(1)} s`;
-  return `${part.name} ended (${howItEnded(ended)}) and is started again ${when}.${lastWords(ended.lastWords, part.logPath)}`;
+function restartMessage(service: Service, exit: Exit, delayMs: number): string {
+  const when = delayMs === 0 ? "now" : `in ${(delayMs / 1000).toFixed(1)} s`;
+  return `${service.name} ended (${describeExit(exit)}). Restarting ${when}.${outputTail(exit.lastLines, service.logPath)}`;
 }
 
 function messageOf(error: unknown): string {

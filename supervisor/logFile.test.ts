@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { openLog } from "./logFile.ts";
 import { testFolder } from "./testing/folder.ts";
 
-test("a log continues the one of before, for its owner only", () => {
+test("appends to an existing log, which only its owner can read", () => {
   const path = join(testFolder(), "logs", "control.log");
   for (const line of ["first", "second"]) {
     const log = openLog(path);
@@ -15,7 +15,7 @@ test("a log continues the one of before, for its owner only", () => {
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-test("a log never grows beyond its size times the number of files kept, and loses the oldest lines first", () => {
+test("rotation limits the size and drops the oldest lines", () => {
   const path = join(testFolder(), "edge.log");
   const log = openLog(path, { bytes: 100, older: 2 });
   for (let line = 0; line < 200; line++) {
@@ -30,7 +30,7 @@ test("a log never grows beyond its size times the number of files kept, and lose
   expect(lines).toEqual(lines.map((_, index) => `line ${200 - lines.length + index}`));
 });
 
-test("a line that can't be written is dropped", () => {
+test("drops lines that can't be written", () => {
   const log = openLog(join(testFolder(), "control.log"));
   log.close();
   expect(() => log.write("too late")).not.toThrow();

@@ -1,4 +1,4 @@
-/** What `npm start` runs. */
+/** Entry point of `npm start`. */
 import { fileURLToPath } from "node:url";
 import type { regions } from "@sitewright/contract/sites/regions.ts";
 import { dnsNodeOptions } from "@sitewright/dns/nodeOptions.ts";
@@ -6,19 +6,19 @@ import { isPrepared } from "@sitewright/runtimes/playground/prepared.ts";
 import { ConfigError, loadConfig } from "@sitewright/server/settings/config.ts";
 import { withSettingsFile } from "@sitewright/server/settings/settingsFile.ts";
 import { makeInstallation } from "./installation.ts";
-import { withKeptAddresses } from "./keptAddresses.ts";
+import { withPreviousAddresses } from "./previousAddresses.ts";
 import { runUntilStopped } from "./run.ts";
 import { makeTerminal } from "./terminal.ts";
 
-/** The installation is one machine, whatever a region is called; the example names this one. */
+/** Any region works, because an installation is one machine. */
 const exampleRegion: (typeof regions)[number]["id"] = "europe-west3";
-const wrongSettings = 2;
+const invalidSettings = 2;
 
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const server = file("../server/main.ts");
 const terminal = makeTerminal({ out: process.stdout, errors: process.stderr });
 try {
-  const env = withKeptAddresses(withSettingsFile(process.env));
+  const env = withPreviousAddresses(withSettingsFile(process.env));
   const config = loadConfig(env);
   const installation = makeInstallation({
     config,
@@ -39,5 +39,5 @@ try {
     throw error;
   }
   terminal.warn(error.message);
-  process.exit(wrongSettings);
+  process.exit(invalidSettings);
 }

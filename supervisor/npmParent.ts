@@ -1,11 +1,11 @@
 /**
- * Under `npm start`, npm is the parent of this process (the script in package.json says `exec`). It passes on the signals
- * that it receives, but it can be killed, and then only the parent's process id tells.
+ * Under `npm start`, npm is the parent of this process (the script in package.json uses `exec`). npm forwards signals,
+ * but if it is killed, the only sign is that this process gets another parent.
  */
 
-const checkEveryMs = 500;
+const intervalMs = 500;
 
-/** Calls `ended` once npm is gone, if this process was started by `npm start`. */
+/** Calls `ended` when npm has ended, if this process was started by `npm start`. */
 export function whenNpmEnds(ended: () => void): void {
   if (process.env.npm_lifecycle_event === undefined) {
     return;
@@ -16,6 +16,6 @@ export function whenNpmEnds(ended: () => void): void {
       clearInterval(timer);
       ended();
     }
-  }, checkEveryMs);
+  }, intervalMs);
   timer.unref();
 }

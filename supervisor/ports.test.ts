@@ -17,7 +17,7 @@ async function takenPort(): Promise<number> {
   });
 }
 
-test("any free ports are concrete, different, and none that the system lends to connections", async () => {
+test("chosen ports are distinct and outside the ephemeral range", async () => {
   const found = await findPorts(host, [
     { ...api, port: 0 },
     { ...sites, port: 0 },
@@ -29,14 +29,14 @@ test("any free ports are concrete, different, and none that the system lends to 
   }
 });
 
-test("any free port is the one of before where that is free", async () => {
+test("chooses the preferred port if it is free", async () => {
   const [before = 0] = await findPorts(host, [{ ...api, port: 0 }]);
   expect(await findPorts(host, [{ ...api, port: 0, preferred: before }])).toEqual([before]);
   const taken = await takenPort();
   expect(await findPorts(host, [{ ...api, port: 0, preferred: taken }])).not.toEqual([taken]);
 });
 
-test("every port in use is told, each with its setting", async () => {
+test("reports every port in use with its setting", async () => {
   const [first, second] = [await takenPort(), await takenPort()];
   await expect(
     findPorts(host, [
@@ -44,12 +44,12 @@ test("every port in use is told, each with its setting", async () => {
       { ...sites, port: second },
     ]),
   ).rejects.toThrow(
-    `Port ${first} (the API) is in use by another program. End that one, or set SITEWRIGHT_CONTROL_PORT to another port.\n` +
-      `Port ${second} (the sites) is in use by another program. End that one, or set SITEWRIGHT_EDGE_PORT to another port.`,
+    `Port ${first} (the API) is in use by another program. Stop that program, or set SITEWRIGHT_CONTROL_PORT to another port.\n` +
+      `Port ${second} (the sites) is in use by another program. Stop that program, or set SITEWRIGHT_EDGE_PORT to another port.`,
   );
 });
 
-test("one port for both is a port in use", async () => {
+test("refuses the same port for two purposes", async () => {
   const [port = 0] = await findPorts(host, [{ ...api, port: 0 }]);
   const both = [
     { ...api, port },
@@ -58,12 +58,12 @@ test("one port for both is a port in use", async () => {
   await expect(findPorts(host, both)).rejects.toThrow(`Port ${port} (the sites) is in use`);
 });
 
-test("an address of another machine is told once, with its setting", async () => {
+test("reports an address of another machine once, with its setting", async () => {
   const both = [
     { ...api, port: 0 },
     { ...sites, port: 0 },
   ];
   await expect(findPorts("192.0.2.1", both)).rejects.toThrow(
-    /^The address 192\.0\.2\.1 is none of this machine's\. Set SITEWRIGHT_HOST[^\n]*$/,
+    /^192\.0\.2\.1 is not an address of this machine\. Set SITEWRIGHT_HOST[^\n]*$/,
   );
 });

@@ -1,50 +1,50 @@
-/** The ports to listen on, checked before anything is started that would need them. */
+/** Chooses and checks the ports to listen on, before any process is started. */
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 
 export interface WantedPort {
-  /** 0: any free one. */
+  /** 0 for any free port. */
   readonly port: number;
-  /** What listens there, for the person. */
+  /** What listens there, for error messages. */
   readonly purpose: string;
   readonly setting: string;
 }
 
 /**
- * Resolves to a concrete free port for each, in order. Throws one sentence per port that can't be had, or one for all.
- * `patience` is how long to wait for a port to become free, in milliseconds.
- * `preferred` is taken for a port of 0 where it is free: addresses of sites hold the port.
+ * Resolves to a free port for each entry, in order. Throws with one line per distinct problem.
+ * `preferred` replaces a port of 0 if it is free, because sites' URLs contain the port.
+ * `timeoutMs` is how long to wait for a port to become free.
  */
 export async function findPorts(
   host: string,
   wanted: readonly (WantedPort & { readonly preferred?: number | undefined })[],
-  patience = 0,
+  timeoutMs = 0,
 ): Promise<number[]> {
-  const giveUp = Date.now() + patience;
+  const deadline = Date.now() + timeoutMs;
   const found: number[] = [];
   const problems: string[] = [];
-  for (const one of wanted) {
-    const choices = one.port === 0 ? [one.preferred ?? [], anyPorts()].flat() : [one.port];
-    const tried = await firstFree(host, choices, found, giveUp);
-    if (typeof tried === "number") {
-      found.push(tried);
+  for (const entry of wanted) {
+    const choices = entry.port === 0 ? [entry.preferred ?? [], randomPorts()].flat() : [entry.port];
+    const result = await firstFree(host, choices, found, deadline);
+    if (typeof result === "number") {
+      found.push(result);
     } else {
-      problems.push(explain(tried, host, one));
+      problems.push(explain(result, host, entry));
     }
   }
   if (problems.length > 0) {
-    // What is wrong with the address is wrong for each port.
+    // A problem with the address is the same for each port.
     throw new Error([...new Set(problems)].join("\n"));
   }
   return found;
 }
 
 /**
- * Not the system's choice for port 0: that is one of those that it lends to whoever connects to somewhere, and
- * could be lent again before our process comes to listen on it.
+ * Outside the ephemeral range, which the system would choose from for port 0: an outgoing connection could get such a
+ * port before the process listens on it.
  */
-function anyPorts(): number[] {
+function randomPorts(): number[] {
   return Array.from({ length: 50 }, () => randomInt(20_000, 32_000));
 }
 
@@ -52,12 +52,12 @@ async function firstFree(
   host: string,
   choices: readonly number[],
   taken: readonly number[],
-  giveUp: number,
+  deadline: number,
 ): Promise<number | Error> {
   let last: number | Error = new Error("No port to try");
   for (const choice of choices) {
     last = taken.includes(choice) ? inUse() : await tryPort(host, choice);
-    while (isInUse(last) && !taken.includes(choice) && Date.now() < giveUp) {
+    while (isInUse(last) && !taken.includes(choice) && Date.now() < deadline) {
       await delay(50);
       last = await tryPort(host, choice);
     }
@@ -72,7 +72,7 @@ const inUse = () => Object.assign(new Error(), { code: "EADDRINUSE" });
 const isInUse = (result: number | Error) =>
   typeof result !== "number" && "code" in result && result.code === "EADDRINUSE";
 
-/** Listens for a moment. Resolves to the port, or to the error that stood in the way. */
+/** Listens on the port briefly. Resolves to the port, or to the error. */
 function tryPort(host: string, port: number): Promise<number | Error> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -84,13 +84,13 @@ function tryPort(host: string, port: number): Promise<number | Error> {
 function explain(error: Error, host: string, { port, purpose, setting }: WantedPort): string {
   const code = "code" in error ? error.code : undefined;
   if (isInUse(error)) {
-    return `Port ${port} (${purpose}) is in use by another program. End that one, or set ${setting} to another port.`;
+    return `Port ${port} (${purpose}) is in use by another program. Stop that program, or set ${setting} to another port.`;
   }
   if (code === "EACCES") {
-    return `Port ${port} (${purpose}) is not allowed to this user. Set ${setting} to a port of 1024 or higher.`;
+    return `This user can't listen on port ${port} (${purpose}). Set ${setting} to a port of 1024 or higher.`;
   }
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND" || code === "EAI_AGAIN") {
-    return `The address ${host} is none of this machine's. Set SITEWRIGHT_HOST to one that is, such as 127.0.0.1.`;
+    return `${host} is not an address of this machine. Set SITEWRIGHT_HOST to one that is, such as 127.0.0.1.`;
   }
   return `Port ${port} (${purpose}) can't be used: ${error.message}. Set ${setting} to another port.`;
 }

@@ -1,4 +1,4 @@
-/** Runs the program that prepares the runtime, to its end. */
+/** Runs the program that prepares the runtime (`prepare.ts`). */
 import { text } from "node:stream/consumers";
 import type { Progress } from "@sitewright/runtimes/runtime.ts";
 import * as v from "valibot";
@@ -15,7 +15,7 @@ export interface PreparationProgram extends NodeProgram {
   readonly signal: AbortSignal;
 }
 
-/** Resolves when everything is there. Rejects with what the program wrote as its reason. */
+/** Resolves when the runtime is prepared. Rejects with the program's error output. */
 export async function prepareInProcess(program: PreparationProgram, progress: Progress): Promise<void> {
   program.signal.throwIfAborted();
   const child = spawnNode(program);
@@ -33,8 +33,8 @@ export async function prepareInProcess(program: PreparationProgram, progress: Pr
       resolve(code);
     });
   });
-  const [code, complaint] = await Promise.all([ended, child.stderr === null ? "" : text(child.stderr)]);
+  const [code, errors] = await Promise.all([ended, child.stderr === null ? "" : text(child.stderr)]);
   if (code !== 0) {
-    throw new Error(complaint.trim() || `What WordPress needs could not be prepared (exit code ${code}).`);
+    throw new Error(errors.trim() || `WordPress and PHP could not be prepared (exit code ${code}).`);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * `node supervisor/prepare.ts`: fetches and unpacks what the runtime needs, and tells its parent how far it is.
- * A process of its own, because the memory that this takes is needed for seconds and the supervisor stays for months.
+ * `node supervisor/prepare.ts`: fetches and unpacks what the runtime needs, and reports its progress to its parent.
+ * It is a separate process so that its memory is freed: it runs for seconds, the supervisor for months.
  */
 import { createPlaygroundRuntime } from "@sitewright/runtimes/playground/runtime.ts";
 import { loadConfig } from "@sitewright/server/settings/config.ts";

@@ -1,38 +1,38 @@
-/** The small files in the data folder by which the supervisor of today tells others, and the one of tomorrow, what is so. */
+/** JSON files in the data folder that the supervisor writes for its next start and for the operator's commands. */
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The ports of the last start, and the suffix of sites' names: parts of addresses, so later starts keep them. */
+/** The ports and the site suffix of the last start. Later starts keep them, because they are part of sites' URLs. */
 export interface Chosen {
   readonly controlPort: number;
   readonly edgePort: number;
-  /** Not there where the first start was one of a version without TLS. */
+  /** Missing if the last start was a version without TLS. */
   readonly edgeTlsPort?: number;
-  /** Not there where the first start was one of a version without DNS. */
+  /** Missing if the last start was a version without DNS. */
   readonly dnsPort?: number;
   readonly siteSuffix: string;
 }
 
-/** There while the supervisor runs: how the operator's command finds the database. */
+/** Exists while the supervisor runs. The operator's commands read the database URL from it. */
 export interface RunRecord {
   readonly pid: number;
   readonly database_url: string;
   readonly api_url: string;
 }
 
-/** What the control process left for the person at its first start. */
+/** Credentials that control created at its first start. */
 export interface FirstRun {
   readonly company_id: string;
   readonly api_key: string;
   readonly admin_email: string;
 }
 
-/** There while a restore from a backup of the installation is under way, or was broken off. */
+/** Exists while a restore of the installation is running, or after it was interrupted. */
 export interface RestoreRecord {
   readonly id: string;
 }
 
-/** Settings that held at the last start, as they would be given. */
+/** The settings of the last start, by name. */
 export type SettingsRecord = Readonly<Record<string, string>>;
 
 const chosenPath = (data: string) => join(data, "installation.json");
@@ -53,10 +53,10 @@ export const removeRestore = (data: string): void => rmSync(restorePath(data), {
 export const readLastStart = (data: string): SettingsRecord | null => read<SettingsRecord>(settingsRecordPath(data));
 export const writeLastStart = (data: string, values: SettingsRecord): void => write(settingsRecordPath(data), values);
 
-/** What stands in the way of everything else where a restore was broken off. */
+/** The error message if a restore was interrupted, otherwise null. Nothing else may run until it is repeated. */
 export function brokenOffRestore(data: string): string | null {
   if (readRestore(data) === null) return null;
-  return `A restore into ${data} was broken off. Repeat it, with the same settings: npm run --silent operator -- restore <file>`;
+  return `A restore into ${data} was interrupted. Repeat it with the same settings: npm run --silent operator -- restore <file>`;
 }
 
 function read<T>(path: string): T | null {
@@ -68,12 +68,12 @@ function read<T>(path: string): T | null {
   }
 }
 
-/** Whole or not at all, also when the power goes. */
+/** Atomic and durable, even if the power fails. */
 function write(path: string, value: Chosen | RunRecord | RestoreRecord | SettingsRecord): void {
-  const fresh = `${path}.new`;
-  writeFileSync(fresh, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
-  const descriptor = openSync(fresh, "r");
+  const temporary = `${path}.new`;
+  writeFileSync(temporary, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+  const descriptor = openSync(temporary, "r");
   fsyncSync(descriptor);
   closeSync(descriptor);
-  renameSync(fresh, path);
+  renameSync(temporary, path);
 }

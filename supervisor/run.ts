@@ -1,14 +1,14 @@
-/** From the start of an installation to the exit code. */
+/** Runs the installation and ends the process with its exit code. */
 import type { Installation } from "./installation.ts";
 import { whenNpmEnds } from "./npmParent.ts";
-import { countSignals } from "./signals.ts";
+import { makeSignalHandler } from "./signals.ts";
 import type { Terminal } from "./terminal.ts";
 
 const interrupted = 130;
 
 /**
- * Runs the installation until a signal arrives or the `npm start` that started it is gone. Ends the process: 0 after
- * an orderly stop, 1 if the start failed, 130 if it was interrupted.
+ * Runs the installation until a signal arrives or its `npm start` ends. Then ends the process: 0 after a clean stop, 1
+ * if the start failed, 130 if it was interrupted.
  */
 export async function runUntilStopped(installation: Installation, terminal: Terminal): Promise<void> {
   let isReady = false;
@@ -20,7 +20,7 @@ export async function runUntilStopped(installation: Installation, terminal: Term
     terminal.say("Stopped.");
     process.exit(isReady ? 0 : interrupted);
   };
-  const onSignal = countSignals({
+  const onSignal = makeSignalHandler({
     first: () => void stop(),
     again: () => {
       installation.kill();
@@ -32,7 +32,7 @@ export async function runUntilStopped(installation: Installation, terminal: Term
   }
   process.once("disconnect", onSignal);
   whenNpmEnds(onSignal);
-  // A closed terminal must not end this process before its children have ended.
+  // A closed terminal must not end this process before its children.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", () => undefined);
   }

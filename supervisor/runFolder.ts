@@ -1,14 +1,14 @@
-/** The folder for sockets, at the end. */
+/** Cleans up the folder for sockets. */
 import { rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-/** Only what is known to be ours: the person may have named a folder that holds more. */
+/** Removes only Sitewright's files, because the operator may have configured a folder with other files. */
 export function removeRunFolder(run: string): void {
   rmSync(join(run, "postgres"), { recursive: true, force: true });
   rmSync(join(run, "edge.sock"), { force: true });
   try {
     rmdirSync(run);
   } catch {
-    // It holds more.
+    // It contains other files.
   }
 }

@@ -1,8 +1,8 @@
-/** Ctrl-C: the first asks everything to end, the next one makes it. */
+/** Ctrl-C: the first stops gracefully, the second kills. */
 
 /**
- * A terminal sends the signal to the whole group, and npm passes on the one that it got itself: within this time
- * two are one.
+ * Signals within this time count as one keystroke: the terminal sends one to the whole process group, and npm forwards
+ * its own.
  */
 const sameKeystrokeMs = 500;
 
@@ -11,8 +11,8 @@ export interface SignalHandlers {
   readonly again: () => void;
 }
 
-/** `now` in milliseconds. Returns what to call for each signal that arrives. */
-export function countSignals(handlers: SignalHandlers, now = () => performance.now()): () => void {
+/** Returns the signal handler. `now` returns milliseconds. */
+export function makeSignalHandler(handlers: SignalHandlers, now = () => performance.now()): () => void {
   let firstAt: number | null = null;
   return () => {
     if (firstAt === null) {

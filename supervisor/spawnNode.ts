@@ -1,6 +1,6 @@
 /**
- * Our own programs as children that never outlive us for long. They end by themselves when the IPC channel closes;
- * for one that hangs, a watcher reads a pipe whose writing end only we have, and ends its whole group.
+ * Starts our Node programs as children that end soon after this process does. They end by themselves when the IPC
+ * channel closes. If one hangs, a watcher kills its process group: it reads a pipe whose only write end is ours.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 
@@ -11,12 +11,15 @@ export interface NodeProgram {
 }
 
 /**
- * The shell becomes the program. The watcher keeps the number of the group from being given to another one. It holds
- * neither the channel (descriptor 3) nor the outputs, or nobody would see them close.
+ * Starts the watcher, then replaces the shell by the program. As long as the watcher lives, the group's id can't be
+ * reused. It closes the IPC channel (descriptor 3) and the outputs, so that we notice when the program closes them.
  */
 const script = `group=$$; (read -r _ <&4 || { sleep 2; kill -s KILL -- -$group; }) >/dev/null 2>&1 3>&- & exec 4<&-; exec "$@"`;
 
-/** Standard output and error are pipes. The child leads a group of its own, so that Ctrl-C in the terminal is ours to pass on. */
+/**
+ * Standard output and error are pipes. The child leads its own process group, so that Ctrl-C in the terminal does not
+ * reach it.
+ */
 export function spawnNode({ parameters, env }: NodeProgram): ChildProcess {
   return spawn("/bin/sh", ["-c", script, "sh", process.execPath, ...parameters], {
     env,
@@ -25,7 +28,7 @@ export function spawnNode({ parameters, env }: NodeProgram): ChildProcess {
   });
 }
 
-/** Ends a child at once, with everything that it started. */
+/** Kills a child and its process group. */
 export function killGroup(child: ChildProcess): void {
   try {
     if (child.pid !== undefined) {

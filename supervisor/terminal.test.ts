@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { countSignals } from "./signals.ts";
+import { makeSignalHandler } from "./signals.ts";
 import { makeTerminal, progressLine } from "./terminal.ts";
 import { warningIn } from "./warnings.ts";
 
@@ -12,7 +12,7 @@ function screen(isTTY: boolean) {
 }
 
 describe("progress", () => {
-  test("on a terminal is one line that is drawn anew, and makes room for a sentence", () => {
+  test("redraws one line on a terminal, and clears it for a message", () => {
     const { terminal, out } = screen(true);
     terminal.progress({ phase: "Unpacking", done: 0, total: 2 });
     terminal.progress({ phase: "Unpacking", done: 2, total: 2 });
@@ -22,7 +22,7 @@ describe("progress", () => {
     );
   });
 
-  test("is not drawn more often than an eye can see", () => {
+  test("limits the redraw rate", () => {
     const { terminal, out } = screen(true);
     for (let done = 0; done < 1_000; done++) {
       terminal.progress({ phase: "Unpacking", done, total: 2_000 });
@@ -30,7 +30,7 @@ describe("progress", () => {
     expect(out().split("\r").length).toBeLessThan(100);
   });
 
-  test("elsewhere is a line for each phase", () => {
+  test("prints a line per phase if the output is not a terminal", () => {
     const { terminal, out } = screen(false);
     for (const phase of ["Fetching", "Fetching", "Unpacking"]) {
       terminal.progress({ phase, done: 1, total: null });
@@ -38,7 +38,7 @@ describe("progress", () => {
     expect(out()).toBe("  Fetching …\n  Unpacking …\n");
   });
 
-  test("never wraps", () => {
+  test("never exceeds the width of the terminal", () => {
     expect(progressLine({ phase: "x".repeat(200), done: 1, total: 2 }, 40)).toHaveLength(39);
   });
 });
@@ -57,17 +57,20 @@ describe("a line of a child's log", () => {
     ['{"level":30,"msg":"Fine"}', null],
     ["{not json", null],
     ["plain text", null],
-  ])("%s is told as %j", (line, told) => {
-    expect(warningIn("edge", line)).toBe(told);
+  ])("%s is shown as %j", (line, shown) => {
+    expect(warningIn("edge", line)).toBe(shown);
   });
 });
 
-test("signals within half a second are one keystroke; a later one is another", () => {
+test("signals within half a second count as one keystroke", () => {
   let time = 0;
-  const seen: string[] = [];
-  const onSignal = countSignals({ first: () => seen.push("first"), again: () => seen.push("again") }, () => time);
+  const calls: string[] = [];
+  const onSignal = makeSignalHandler(
+    { first: () => calls.push("first"), again: () => calls.push("again") },
+    () => time,
+  );
   for (time of [0, 3, 400, 600, 1_200]) {
     onSignal();
   }
-  expect(seen).toEqual(["first", "again", "again"]);
+  expect(calls).toEqual(["first", "again", "again"]);
 });

@@ -1,4 +1,4 @@
-/** What the person at the terminal sees: sentences, and while something long goes on, one line that moves. */
+/** Messages and a progress bar in the terminal. */
 import type { Progress } from "@sitewright/runtimes/runtime.ts";
 
 export interface Terminal {
@@ -6,7 +6,7 @@ export interface Terminal {
   say(text: string): void;
   /** To standard error. */
   warn(text: string): void;
-  /** On a terminal one line with a bar, redrawn; elsewhere a line when a phase begins. */
+  /** Redraws one line with a bar on a terminal. Otherwise prints a line when a phase begins. */
   readonly progress: Progress;
 }
 
@@ -57,10 +57,10 @@ export function makeTerminal({ out, errors }: Outputs): Terminal {
   };
 }
 
-/** `  Unpacking WordPress [########----------------]  33 %`, cut to the width of the terminal. */
+/** `  Unpacking WordPress [########----------------]  33 %`, truncated to the width of the terminal. */
 export function progressLine(update: Parameters<Progress>[0], columns: number): string {
   const share = update.total === null || update.total <= 0 ? null : Math.min(1, update.done / update.total);
   const bar = share === null ? "" : ` [${"#".repeat(Math.round(share * barWidth)).padEnd(barWidth, "-")}]`;
-  const figure = share === null ? " …" : ` ${String(Math.round(share * 100)).padStart(3)} %`;
-  return `  ${update.phase}${bar}${figure}`.slice(0, Math.max(1, columns - 1));
+  const percentage = share === null ? " …" : ` ${String(Math.round(share * 100)).padStart(3)} %`;
+  return `  ${update.phase}${bar}${percentage}`.slice(0, Math.max(1, columns - 1));
 }

@@ -1,9 +1,9 @@
-/** Which lines of a child's log the person at the terminal should see. */
+/** Picks the lines of a child's log that are shown in the terminal. */
 
-/** Levels of pino: 40 is a warning, 50 an error. */
+/** Log levels of pino: 40 is a warning, 50 an error. */
 const warning = 40;
 
-/** A sentence for the terminal where the line is a log entry that warns, otherwise null. */
+/** The message for the terminal if the line is a log entry of level warning or higher, otherwise null. */
 export function warningIn(name: string, line: string): string | null {
   if (!line.startsWith("{")) {
     return null;
@@ -13,14 +13,14 @@ export function warningIn(name: string, line: string): string | null {
     if (typeof entry.level !== "number" || entry.level < warning) {
       return null;
     }
-    const said = [entry.msg, entry.err?.message].filter((text) => typeof text === "string" && text !== "");
-    return `${name}: ${[...new Set(said.map(withoutCause))].join(": ")}`;
+    const messages = [entry.msg, entry.err?.message].filter((text) => typeof text === "string" && text !== "");
+    return `${name}: ${[...new Set(messages.map(withoutCause))].join(": ")}`;
   } catch {
     return null;
   }
 }
 
-/** The log appends causes to messages ("It failed.: ECONNREFUSED"). After a whole sentence they stay there. */
+/** Removes the causes that the log appends after a full stop ("It failed.: ECONNREFUSED"). */
 function withoutCause(text: unknown): string {
   return String(text).replace(/\.: .*$/s, ".");
 }

@@ -1,10 +1,9 @@
 /**
- * The first script of every npm command: node tools/bootstrap.cjs <file.ts> [arguments]
+ * First script of every npm command: node tools/bootstrap.cjs <file.ts> [arguments]
  *
- * It installs the packages where they are missing or not those of the lockfile, then becomes the given
- * program under the Node that is one of them. On a fresh clone it runs under whatever Node the machine has
- * (14.18 or newer), so it is written in the JavaScript of that time. It never writes to standard output:
- * that belongs to the program.
+ * Installs the packages if they are missing or differ from the lockfile, then replaces itself by the given program, run
+ * with the Node version from the packages. On a fresh clone this script runs with the system's Node (14.18 or newer),
+ * so it uses only JavaScript of that version. It never writes to standard output, which belongs to the program.
  */
 "use strict";
 
@@ -15,14 +14,14 @@ const path = require("node:path");
 const root = path.dirname(__dirname);
 const modules = path.join(root, "node_modules");
 const node = path.join(modules, ".bin", "node");
-/** Instead of a program's name: only install. */
-const installation = "--install";
+/** In place of a program: only install. */
+const installOnly = "--install";
 
 /**
- * What packages bring and nothing of ours loads, half of all megabytes: PHP older than the oldest on offer, PHP for machines
- * without JSPI (which our Node has), PHP's extensions that nobody asks for, and Node's headers.
+ * Files of packages that are never loaded, half of the total size: PHP versions that Sitewright does not offer, PHP
+ * builds for Node without JSPI (ours has it), unused PHP extensions, and Node's headers.
  */
-const neverLoaded = [
+const unused = [
   ["@php-wasm", /^node-(5-2|7-4|8-0)$/, ["asyncify", "jspi"]],
   ["@php-wasm", /^node-\d+-\d+$/, ["asyncify", "jspi/extensions"]],
   ["@php-wasm", /^node$/, ["shared"]],
@@ -36,8 +35,8 @@ async function main(script, parameters) {
     fail("Usage: node tools/bootstrap.cjs <file.ts> [arguments]");
     return;
   }
-  if (script === installation) {
-    // Another run may have done it while this one waited for the lock.
+  if (script === installOnly) {
+    // Another run may have installed them while this one waited for the lock.
     if (!isInstalled()) {
       await install();
     }
@@ -45,17 +44,17 @@ async function main(script, parameters) {
   }
   if (!isInstalled()) {
     requireWritable();
-    await installAlone();
+    await installWithLock();
   }
-  become([node, path.join(root, script)].concat(parameters));
+  runProgram([node, path.join(root, script)].concat(parameters));
 }
 
-/** Compares what npm says it installed with the lockfile: times would be wrong after every git checkout. */
+/** Compares npm's record of installed packages with the lockfile. File times would be wrong after a git checkout. */
 function isInstalled() {
   const wanted = packagesIn(path.join(root, "package-lock.json"));
   const found = packagesIn(path.join(modules, ".package-lock.json"));
   if (wanted === null) {
-    throw new Error("package-lock.json is missing or damaged. Get it back with: git checkout package-lock.json");
+    throw new Error("package-lock.json is missing or damaged. Restore it: git checkout package-lock.json");
   }
   return (
     found !== null &&
@@ -86,15 +85,17 @@ function requireWritable() {
   try {
     fs.accessSync(root, fs.constants.W_OK);
   } catch (_) {
-    throw new Error(`This folder must be writable, packages are installed into it: ${root}`);
+    throw new Error(`Packages can't be installed because this folder is not writable: ${root}`);
   }
 }
 
-/** Two runs at once would remove each other's packages. The lock is gone with its holder, however that ends. */
-function installAlone() {
+/**
+ * Concurrent runs would remove each other's packages. The lock is released when its holder ends, even if it is killed.
+ */
+function installWithLock() {
   const locks = path.join(root, ".cache");
   fs.mkdirSync(locks, { recursive: true });
-  const parameters = [path.join(locks, "install.lock"), process.execPath, __filename, installation];
+  const parameters = [path.join(locks, "install.lock"), process.execPath, __filename, installOnly];
   return new Promise((resolve, reject) => {
     const locked = childProcess.spawn("flock", parameters, { stdio: ["ignore", 2, 2] });
     // Not every system has flock.
@@ -104,10 +105,10 @@ function installAlone() {
 }
 
 function install() {
-  say("Installing the packages that Sitewright needs (this takes about a minute, and is only needed once) …");
+  log("Installing the packages that Sitewright needs (only once, takes about a minute) …");
   const started = Date.now();
   const seconds = () => Math.round((Date.now() - started) / 1000);
-  const timer = setInterval(() => say(`  still installing, ${seconds()} s`), 10000);
+  const timer = setInterval(() => log(`  still installing, ${seconds()} s`), 10000);
   return new Promise((resolve) => {
     const npm = childProcess.spawn(
       "npm",
@@ -123,18 +124,18 @@ function install() {
       clearInterval(timer);
       if (code !== 0) {
         fail(
-          `The packages could not be installed: npm ci ended with ${signal || `code ${code}`}; the lines above say why.\n` +
+          `The packages could not be installed: npm ci ended with ${signal || `code ${code}`} (see above).\n` +
             "If the registry could not be reached, check the network and: npm config get registry\n" +
-            "Then run the same command again; nothing else needs to be cleaned up.",
+            "Then run the same command again. No cleanup is needed.",
         );
       } else if (!fs.existsSync(node)) {
         fail(
-          "The packages are there, but the Node.js among them is not: npm did not run its install script.\n" +
+          "The packages are installed, but Node.js is not: npm did not run its install script.\n" +
             "Allow install scripts (npm config get ignore-scripts), then run: npm rebuild node",
         );
       } else {
         prune();
-        say(`  installed in ${seconds()} s`);
+        log(`  installed in ${seconds()} s`);
         resolve();
       }
     });
@@ -142,7 +143,7 @@ function install() {
 }
 
 function prune() {
-  for (const [folder, names, parts] of neverLoaded) {
+  for (const [folder, names, parts] of unused) {
     const parent = path.join(modules, folder);
     const found = fs.existsSync(parent) ? fs.readdirSync(parent).filter((name) => names.test(name)) : [];
     for (const name of found) {
@@ -153,7 +154,7 @@ function prune() {
   }
 }
 
-/** Without our own `.bin`: npm must not run under the Node that it is about to replace. */
+/** PATH without our `.bin`: npm must not run with the Node that it is about to replace. */
 function systemPath() {
   const ours = path.join("node_modules", ".bin");
   return (process.env.PATH || "")
@@ -162,11 +163,11 @@ function systemPath() {
     .join(path.delimiter);
 }
 
-/** Replaces this process by the program; where Node can't do that yet, starts it and stands in for it. */
-function become(command) {
+/** Replaces this process by the program. If this Node can't do that, starts it as a child and forwards signals. */
+function runProgram(command) {
   const env = Object.assign({}, process.env, {
     PATH: [path.join(modules, ".bin"), systemPath()].join(path.delimiter),
-    // Compiled once, by us and by every process that we start.
+    // Shared by all processes, so that each module is compiled once.
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE || path.join(modules, ".cache", "sitewright"),
   });
   if (typeof process.execve === "function") {
@@ -180,7 +181,7 @@ function become(command) {
     process.on(signal, () => program.kill(signal));
   }
   const parent = process.ppid;
-  // npm can be killed without passing anything on.
+  // npm can be killed, and then forwards no signal.
   setInterval(() => process.ppid === parent || program.kill("SIGTERM"), 500).unref();
   program.on("error", (error) => fail(`${command[0]} could not be started: ${error.message}`));
   program.on("exit", (code, signal) => {
@@ -192,11 +193,11 @@ function become(command) {
   });
 }
 
-function say(text) {
+function log(text) {
   process.stderr.write(`${text}\n`);
 }
 
 function fail(text) {
-  say(text);
+  log(text);
   process.exit(1);
 }

@@ -20,7 +20,7 @@ const lockfile = {
     "": { name: "example" },
     "node_modules/here": { version: "1.0.0", integrity: "sha512-a" },
     "node_modules/elsewhere": { version: "2.0.0", integrity: "sha512-b", optional: true },
-    "node_modules/@room/one": { link: true, resolved: "one" },
+    "node_modules/@example/one": { link: true, resolved: "one" },
     one: { version: "0.1.0" },
   },
 };
@@ -40,13 +40,13 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-/** Stands in for npm: notes how it was called, then does what the lines say. */
+/** Installs a fake npm that records its arguments and then runs the given shell commands. */
 function fakeNpm(lines: string): void {
   writeFileSync(join(root, "bin", "npm"), `#!/bin/sh\necho "npm $*" >> "${root}/calls"\n${lines}\n`);
   chmodSync(join(root, "bin", "npm"), 0o755);
 }
 
-/** As after an installation; what was found may differ from the lockfile. */
+/** Sets up the state after an installation, optionally with packages that differ from the lockfile. */
 function installed(packages: object = lockfile.packages): void {
   mkdirSync(join(root, "node_modules", ".bin"), { recursive: true });
   symlinkSync(process.execPath, join(root, "node_modules", ".bin", "node"));
@@ -70,18 +70,18 @@ function bootstrap(given: readonly string[] = [], options: readonly string[] = [
       child.on("close", (code, signal) => resolve({ code, signal, output, errors }));
     },
   );
-  const says = (text: string) =>
+  const untilOutput = (text: string) =>
     new Promise<void>((resolve) => {
-      const look = () => output.includes(text) && resolve();
-      child.stdout.on("data", look);
-      look();
+      const check = () => output.includes(text) && resolve();
+      child.stdout.on("data", check);
+      check();
     });
-  return { child, ended, says };
+  return { child, ended, untilOutput };
 }
 
 const calls = () => (existsSync(join(root, "calls")) ? readFileSync(join(root, "calls"), "utf8") : "");
 describe("a fresh clone", () => {
-  test("gets exactly the packages of the lockfile, and says so where the program's output is not", async () => {
+  test("gets exactly the packages of the lockfile, with messages only on standard error", async () => {
     writeFileSync(program, "console.log(JSON.stringify({ given: process.argv.slice(2) }))");
     const { code, output, errors } = await bootstrap(["a", "b c"]).ended;
     expect({ code, output }).toEqual({ code: 0, output: '{"given":["a","b c"]}\n' });
@@ -90,7 +90,7 @@ describe("a fresh clone", () => {
     expect(errors).toContain("added 3 packages");
   });
 
-  test("keeps of the packages what is loaded", async () => {
+  test("keeps only the files of packages that are loaded", async () => {
     const modules = join(root, "node_modules");
     const buildOf = (version: string) => `@php-wasm/node-${version.replace(".", "-")}/jspi/php.wasm`;
     const [kept, removed] = [
@@ -107,7 +107,7 @@ describe("a fresh clone", () => {
     expect(removed.filter((file) => existsSync(join(modules, file)))).toEqual([]);
   });
 
-  test("has its packages installed once, by two commands at once", async () => {
+  test("has its packages installed once if two commands run at the same time", async () => {
     const slowly = "while [ ! -e go ]; do sleep 0.05; done";
     fakeNpm(`${slowly}; mkdir -p node_modules/.bin && ln -sf "${process.execPath}" node_modules/.bin/node &&
       cp package-lock.json node_modules/.package-lock.json`);
@@ -119,8 +119,8 @@ describe("a fresh clone", () => {
     expect(calls().match(/npm ci/g)).toHaveLength(1);
   });
 
-  test("that may not be written to is named, and npm is not called", async () => {
-    // Root may write everywhere: this Node finds that it may not.
+  test("that is not writable is reported, and npm is not called", async () => {
+    // Simulated, because root can write everywhere.
     writeFileSync(
       join(root, "readOnly.cjs"),
       `require("node:fs").accessSync = () => { throw new Error("EROFS: read-only file system"); };`,
@@ -128,29 +128,29 @@ describe("a fresh clone", () => {
     const { code, errors } = await bootstrap([], ["--require", join(root, "readOnly.cjs")]).ended;
     expect({ code, errors }).toEqual({
       code: 1,
-      errors: `This folder must be writable, packages are installed into it: ${root}\n`,
+      errors: `Packages can't be installed because this folder is not writable: ${root}\n`,
     });
     expect(calls()).toBe("");
   });
 
-  test("where npm fails ends with what to do next, and starts nothing", async () => {
+  test("reports a failure of npm with the next step, and does not start the program", async () => {
     fakeNpm('echo "npm error network" >&2; exit 1');
     writeFileSync(program, 'console.log("started")');
     const { code, output, errors } = await bootstrap().ended;
     expect({ code, output }).toEqual({ code: 1, output: "" });
     expect(errors).toContain("npm error network");
-    expect(errors).toContain("npm ci ended with code 1; the lines above say why.");
+    expect(errors).toContain("npm ci ended with code 1 (see above).");
     expect(errors).toContain("Then run the same command again");
   });
 
-  test("where npm skipped the script that fetches Node is told how to get it", async () => {
+  test("says how to get Node if npm skipped its install script", async () => {
     fakeNpm("mkdir -p node_modules && cp package-lock.json node_modules/.package-lock.json");
     const { code, errors } = await bootstrap().ended;
     expect(code).toBe(1);
     expect(errors).toContain("npm rebuild node");
   });
 
-  test("without npm is told what to install", async () => {
+  test("says what to install if npm is missing", async () => {
     rmSync(join(root, "bin", "npm"));
     const env = { PATH: join(root, "bin") };
     const run = () =>
@@ -158,7 +158,7 @@ describe("a fresh clone", () => {
     expect(run).toThrow(/npm was not found\. Install Node\.js with npm/);
   });
 
-  test("with a damaged lockfile is told how to get it back", async () => {
+  test("says how to restore a damaged lockfile", async () => {
     writeFileSync(join(root, "package-lock.json"), "<<<<<<<");
     const { code, errors } = await bootstrap().ended;
     expect(code).toBe(1);
@@ -167,7 +167,7 @@ describe("a fresh clone", () => {
 });
 
 describe("installed packages", () => {
-  test("that match the lockfile are left alone, also without those for other platforms", async () => {
+  test("that match the lockfile are kept, even without packages of other platforms", async () => {
     const { "node_modules/elsewhere": _, ...rest } = lockfile.packages;
     installed(rest);
     writeFileSync(program, 'console.log("started")');
@@ -176,9 +176,12 @@ describe("installed packages", () => {
   });
 
   test.each([
-    ["of another version", { ...lockfile.packages, "node_modules/here": { version: "0.9.0", integrity: "sha512-z" } }],
-    ["of which one is missing", { ...lockfile.packages, "node_modules/here": undefined }],
-  ])("%s are installed anew", async (_, packages) => {
+    [
+      "with another version",
+      { ...lockfile.packages, "node_modules/here": { version: "0.9.0", integrity: "sha512-z" } },
+    ],
+    ["with one missing", { ...lockfile.packages, "node_modules/here": undefined }],
+  ])("%s are reinstalled", async (_, packages) => {
     installed(packages);
     writeFileSync(program, "");
     expect(await bootstrap().ended).toMatchObject({ code: 0 });
@@ -190,7 +193,7 @@ describe.each([
   ["a Node that can replace itself", false],
   ["an older Node", true],
 ])("under %s, the program", (_, isOldNode) => {
-  /** Before version 22 a program can't replace itself by another. */
+  /** Before version 22, Node has no `process.execve`. */
   function options(): string[] {
     writeFileSync(join(root, "old.cjs"), "delete process.execve;");
     return isOldNode ? ["--require", join(root, "old.cjs")] : [];
@@ -215,13 +218,13 @@ describe.each([
       `process.on("SIGINT", () => console.log("interrupted"));
        process.on("SIGTERM", () => process.exit(0));
        setInterval(() => 0, 1000);
-       console.log("waits");`,
+       console.log("waiting");`,
     );
-    const { child, ended, says } = bootstrap([], options());
-    await says("waits");
+    const { child, ended, untilOutput } = bootstrap([], options());
+    await untilOutput("waiting");
     child.kill("SIGINT");
-    await says("interrupted");
+    await untilOutput("interrupted");
     child.kill("SIGTERM");
-    expect(await ended).toMatchObject({ code: 0, output: "waits\ninterrupted\n" });
+    expect(await ended).toMatchObject({ code: 0, output: "waiting\ninterrupted\n" });
   });
 });

@@ -1,4 +1,4 @@
-/** Writes the generated parts of the documents: `npm run gen`. Tests prove that they are fresh. */
+/** Writes the generated parts of the documents (`npm run gen`). A test checks that they are up to date. */
 import { writeFileSync } from "node:fs";
 import { generatedDocuments } from "./generatedDocuments.ts";
 

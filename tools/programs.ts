@@ -1,9 +1,9 @@
-/** Programs of others that tests run, and an older theme: their Debian packages, and which are missing here. */
+/** External programs that the tests need, and an older theme: their Debian packages, and which of them are missing. */
 import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
 export interface Requirement {
-  /** The command, or the folder's name. */
+  /** Name of the command, or of the theme's folder. */
   readonly name: string;
   readonly packages: readonly string[];
 }
@@ -26,12 +26,12 @@ export const programs: readonly Requirement[] = [
   { name: "unzip", packages: ["unzip"] },
 ];
 
-/** In an older version than the one that WordPress includes. */
+/** Debian has an older version than WordPress. */
 export const theme: Requirement = { name: "twentytwentythree", packages: ["wordpress-theme-twentytwentythree"] };
-/** Where its package puts it, below the root. */
+/** Path of the themes in the package. */
 export const themesFolder = "usr/share/wordpress/wp-content/themes";
 
-/** Other names and paths of `chromium`. */
+/** Alternatives to `chromium`. */
 const browsers = [
   "chromium-browser",
   "google-chrome",
@@ -39,12 +39,12 @@ const browsers = [
   "/Applications/Chromium.app/Contents/MacOS/Chromium",
 ];
 
-/** `PATH`, and Debian's folders of servers, which not every user has in it. */
+/** The folders of `PATH`, and Debian's folders for servers, which not every user's `PATH` contains. */
 export function searchPath(env: NodeJS.ProcessEnv): string[] {
   return [...new Set([...(env.PATH ?? "").split(delimiter), "/usr/sbin", "/sbin"])].filter((folder) => folder !== "");
 }
 
-/** The absolute path of the first that exists, or null. */
+/** Absolute path of the first program that exists, or null. */
 function find(names: readonly string[], folders: readonly string[]): string | null {
   const files = names.flatMap((name) => (name.startsWith("/") ? [name] : folders.map((folder) => join(folder, name))));
   return files.find(isExecutable) ?? null;
@@ -59,17 +59,17 @@ function isExecutable(file: string): boolean {
   }
 }
 
-/** The variable `CHROMIUM` overrides the search. */
+/** Absolute path of a browser, or null. The variable `CHROMIUM` overrides the search. */
 export function findBrowser(env: NodeJS.ProcessEnv): string | null {
   return find(env.CHROMIUM === undefined ? ["chromium", ...browsers] : [env.CHROMIUM], searchPath(env));
 }
 
-/** The variable `WORDPRESS_THEMES` names another folder than the package's. */
+/** The variable `WORDPRESS_THEMES` overrides the package's folder. */
 function hasTheme(env: NodeJS.ProcessEnv): boolean {
   return existsSync(join(env.WORDPRESS_THEMES ?? `/${themesFolder}`, theme.name));
 }
 
-/** What these settings don't lead to. */
+/** Requirements that can't be found with these variables. */
 export function missingFrom(env: NodeJS.ProcessEnv): Requirement[] {
   const isFound = ({ name }: Requirement) =>
     (name === "chromium" ? findBrowser(env) : find([name], searchPath(env))) !== null;

@@ -1,14 +1,17 @@
-/** The rooms of the source tree: what each is for, and which others it may import. `architecture.test.ts` enforces it. */
+/**
+ * The rooms (top-level modules) of the source tree: their purpose, and their allowed imports, checked by
+ * `architecture.test.ts`.
+ */
 
 export interface Room {
   /** One sentence for the table in ARCHITECTURE.md. */
-  readonly is: string;
+  readonly purpose: string;
   readonly mayImport: readonly string[];
 }
 
-const room = (is: string, ...mayImport: readonly string[]): Room => ({ is, mayImport });
+const room = (purpose: string, ...mayImport: readonly string[]): Room => ({ purpose, mayImport });
 
-/** By path. A file belongs to the longest path that contains it. */
+/** By path. A file belongs to the room with the longest matching path. */
 export const rooms: Readonly<Record<string, Room>> = {
   contract: room("The API as data: one value per endpoint, its schemas, permissions and errors."),
   "server/http": room("Turns requests into calls of `server/app` and results into JSON.", "contract", "server/app"),
@@ -106,12 +109,12 @@ export const rooms: Readonly<Record<string, Room>> = {
     "supervisor",
   ),
   "server/settings": room("The settings: names, defaults, checks, and the settings file.", "server"),
-  server: room("What the server's rooms share, such as sealing secrets and durable files.", "server/settings"),
-  runtimes: room("The interface to a place where WordPress runs, and what every such place shares."),
+  server: room("Code shared by the server's rooms, such as sealing secrets and durable files.", "server/settings"),
+  runtimes: room("The interface of a runtime, which runs WordPress, and code shared by all runtimes."),
   "runtimes/playground": room("WordPress on PHP compiled to WebAssembly, with SQLite.", "runtimes"),
-  "runtimes/fake": room("A runtime for tests that can be told to fail.", "runtimes"),
+  "runtimes/fake": room("A runtime for tests, with failures on request.", "runtimes"),
   edge: room(
-    "What visitors reach, put together: a visit, error pages, limits, and the socket that orders come by.",
+    "The public web server: request handling, error pages, limits, and the admin socket.",
     "edge/http",
     "edge/tables",
     "edge/tls",
@@ -122,21 +125,26 @@ export const rooms: Readonly<Record<string, Room>> = {
     "edge/logs",
     "edge/redirects",
   ),
-  "edge/http": room("HTTP itself: versions, headers, encodings, paths, uploads.", "edge"),
+  "edge/http": room("HTTP: versions, headers, encodings, paths, uploads.", "edge"),
   "edge/tables": room(
-    "Which site answers for a name: the table in force, its file, and finding a route.",
+    "Routing: the current table, its file on disk, and route lookup by host name.",
     "edge",
     "edge/http",
   ),
   "edge/tls": room(
-    "Certificates, handshakes, challenges, and sending visitors to https.",
+    "TLS certificates, handshakes, ACME challenges, and the HTTPS redirect.",
     "edge",
     "edge/http",
     "edge/tables",
   ),
-  "edge/files": room("Static files: what may be had, from memory or the disk.", "edge", "edge/http", "edge/tables"),
+  "edge/files": room(
+    "Static files: access rules, and serving from memory or disk.",
+    "edge",
+    "edge/http",
+    "edge/tables",
+  ),
   "edge/php": room(
-    "Requests that PHP answers: which script, what it may write, and what is passed on.",
+    "PHP requests: choosing the script, forwarding, coalescing, and write freezes.",
     "edge",
     "edge/http",
     "edge/tables",
@@ -144,21 +152,21 @@ export const rooms: Readonly<Record<string, Room>> = {
     "edge/logs",
   ),
   "edge/cache": room(
-    "Pages that are kept, in memory and on the disk.",
+    "The page cache, in memory and on disk.",
     "edge",
     "edge/http",
     "edge/tables",
     "edge/php",
     "edge/logs",
   ),
-  "edge/login": room("Links that log a person in once.", "edge", "edge/php"),
+  "edge/login": room("One-time login links.", "edge", "edge/php"),
   "edge/logs": room("Access and error logs of environments."),
   "edge/redirects": room("Redirect rules: validation and matching."),
   dns: room("The authoritative DNS server, transfers to secondaries, and zone files."),
   supervisor: room("`npm start`: prepares, starts and restarts the processes.", "server/settings", "runtimes"),
-  e2e: room("Tests of the started product from outside, with a real browser."),
+  e2e: room("End-to-end tests of a started installation, with a real browser."),
   bench: room(
-    "Benchmarks beside a reference.",
+    "Benchmarks, with references such as nginx, Knot and restic.",
     "server",
     "server/certificates",
     "server/packages",
@@ -177,14 +185,14 @@ export const rooms: Readonly<Record<string, Room>> = {
     "e2e",
   ),
   tools: room(
-    "Set-up of a clone, the test command, and generators of documents.",
+    "Setup of a clone, the test command, and document generators.",
     "contract",
     "server/settings",
     "runtimes/playground",
   ),
 };
 
-/** Programs that put rooms together, and folders of their parts: they may import any room. */
+/** Files and folders that connect the rooms. They may import any room. */
 export const compositionRoots: readonly string[] = [
   "server/main.ts",
   "server/control.ts",

@@ -1,22 +1,22 @@
-/** Vitest reporter: at the end, the seconds of each room, and the ten slowest files and hooks. */
+/** Vitest reporter that prints the time per room and the ten slowest files and hooks. */
 import { relative } from "node:path";
 import type { ReportedHookContext, Reporter, TestModule } from "vitest/node";
 
 const shown = 10;
 
 export class Slowest implements Reporter {
-  readonly #begun = new Map<string, number>();
+  readonly #startedAt = new Map<string, number>();
   readonly #hooks: (readonly [name: string, milliseconds: number])[] = [];
 
   onHookStart(hook: ReportedHookContext): void {
-    this.#begun.set(`${hook.name} ${hook.entity.id}`, performance.now());
+    this.#startedAt.set(`${hook.name} ${hook.entity.id}`, performance.now());
   }
 
   onHookEnd(hook: ReportedHookContext): void {
-    const begun = this.#begun.get(`${hook.name} ${hook.entity.id}`);
-    if (begun === undefined) return;
+    const startedAt = this.#startedAt.get(`${hook.name} ${hook.entity.id}`);
+    if (startedAt === undefined) return;
     const module = hook.entity.type === "module" ? hook.entity : hook.entity.module;
-    this.#hooks.push([`${hook.name} of ${pathOf(module)}`, performance.now() - begun]);
+    this.#hooks.push([`${hook.name} of ${pathOf(module)}`, performance.now() - startedAt]);
   }
 
   onTestRunEnd(modules: readonly TestModule[]): void {
@@ -25,7 +25,7 @@ export class Slowest implements Reporter {
       return [pathOf(module), duration + collectDuration] as const;
     });
     if (files.length < 2) return;
-    print("Seconds of each room", bySum(files.map(([path, time]) => [roomOf(path), time] as const)));
+    print("Seconds per room", bySum(files.map(([path, time]) => [roomOf(path), time] as const)));
     print("Slowest files", files);
     print("Slowest hooks", this.#hooks);
   }
@@ -35,7 +35,7 @@ function pathOf(module: TestModule): string {
   return relative(process.cwd(), module.moduleId);
 }
 
-/** `server/http/sites/sites.test.ts` is one of `server/http`, `dns/zones.test.ts` one of `dns`. */
+/** `server/http/sites/sites.test.ts` is in `server/http`, `dns/zones.test.ts` in `dns`. */
 function roomOf(path: string): string {
   const folders = path.split("/").slice(0, -1);
   return folders.slice(0, folders[0] === "server" || folders[0] === "runtimes" ? 2 : 1).join("/") || path;

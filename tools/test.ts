@@ -6,16 +6,16 @@
  * - `npm run test:fast`: without the tests of real PHP, of crashes and of the started product.
  * - `npm run test:watch -- server/app`: runs tests again whenever a file changes that they depend on.
  */
-import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { installPrograms } from "./installPrograms.ts";
+import { createTemporaryFolder } from "./temporaryFolder.ts";
 import { testEnvironment } from "./testEnvironment.ts";
 
 const root = join(import.meta.dirname, "..");
-const reports = mkdtempSync(join(tmpdir(), "sitewright-test-"));
-const report = join(reports, "tests.json");
+const temporary = createTemporaryFolder();
+const report = join(temporary.path, "tests.json");
 
 interface Check {
   readonly name: string;
@@ -41,15 +41,27 @@ function tests(parameters: readonly string[]): Check {
   return { name: "tests", program: "vitest", parameters: ["run", ...parameters] };
 }
 
+let current: ChildProcess | undefined;
+let isStopped = false;
+// Ctrl-C reaches the running check too. This process waits for its end, and removes what it leaves.
+process.on("SIGINT", () => {
+  isStopped = true;
+});
+process.on("SIGTERM", () => {
+  isStopped = true;
+  current?.kill("SIGTERM");
+});
+
 function run(check: Check): Promise<Outcome> {
   process.stdout.write(`\n== ${check.name}\n`);
   const since = performance.now();
   const program = spawn(join(root, "node_modules", ".bin", check.program), [...check.parameters], {
     cwd: root,
-    env: { ...testEnvironment(), SITEWRIGHT_TEST_REPORT: report },
+    env: { ...testEnvironment(), ...temporary.variables, SITEWRIGHT_TEST_REPORT: report },
     // Its keys select what is run again.
     stdio: [check.name === "watch" ? "inherit" : "ignore", "inherit", "inherit"],
   });
+  current = program;
   return new Promise((resolve, reject) => {
     program.on("error", reject);
     program.on("exit", (code) =>
@@ -90,10 +102,15 @@ try {
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
   // A selection of tests may do without them.
-  if (given.length === 0) process.exit(1);
+  if (given.length === 0) {
+    temporary.remove();
+    process.exit(1);
+  }
 }
 const outcomes: Outcome[] = [];
-for (const check of planned(given)) outcomes.push(await run(check));
+for (const check of planned(given)) {
+  if (!isStopped) outcomes.push(await run(check));
+}
 process.stdout.write(summary(outcomes));
-rmSync(reports, { recursive: true, force: true });
+temporary.remove();
 process.exitCode = outcomes.every(({ isGood }) => isGood) ? 0 : 1;

@@ -1,4 +1,4 @@
-/** Where tests find programs: installed on the machine, or unpacked into the clone (`unpackPrograms.ts`). */
+/** Environment variables for tests, with programs of the machine or unpacked into the clone (`unpackPrograms.ts`). */
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -6,7 +6,7 @@ import { findBrowser, missingFrom, packagesOf, type Requirement, searchPath, the
 
 const unpackedPrograms = join(import.meta.dirname, "..", ".cache", "programs");
 
-/** Of these packages in the release of this machine: another machine with the same clone uses another folder. */
+/** Folder for these packages. The name depends on the Debian release, because several machines may share a clone. */
 export function unpackedFolder(missing: readonly Requirement[]): string {
   const key = createHash("sha256").update(packagesOf(missing).join(" ")).update(release()).digest("hex");
   return join(unpackedPrograms, key.slice(0, 12));
@@ -16,7 +16,7 @@ function release(): string {
   return existsSync("/etc/os-release") ? readFileSync("/etc/os-release", "utf8") : process.platform;
 }
 
-/** The variables that processes of the tests get. */
+/** Environment variables for the processes of the tests. */
 export function testEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   const missing = missingFrom(env);
   const folder = unpackedFolder(missing);

@@ -1,22 +1,22 @@
 /**
- * Debian packages without root: downloaded with every dependency that the machine lacks, and unpacked into a folder. They
- * expect to be in `/usr`, so each program is started by a script that tells it where its files are.
+ * Installs Debian packages without root: downloads them with their missing dependencies and unpacks them into a folder.
+ * They expect to be in `/usr`, so each program is started by a script that sets the paths of its files.
  */
 import { execFileSync } from "node:child_process";
 import { globSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { packagesOf, programs, type Requirement, theme } from "./programs.ts";
 
-interface Start {
-  /** The file that is run, where it is not the program of that name. */
+interface LaunchOptions {
+  /** File to run, if it is not the program of that name. */
   readonly file?: string;
-  /** Further parameters. */
+  /** Additional arguments. */
   readonly parameters?: string;
-  /** A script that splits paths at spaces is given a path without them. */
+  /** Set if the program can't handle spaces in paths. */
   readonly needsPathWithoutSpaces?: boolean;
 }
 
-const starts: Record<string, Start> = {
+const launchOptions: Record<string, LaunchOptions> = {
   // Debian's `/usr/bin/chromium` is a script with absolute paths.
   chromium: { file: "usr/lib/chromium/chromium" },
   mariadbd: { parameters: '--basedir="$root/usr"' },
@@ -42,9 +42,8 @@ const fonts = `<?xml version="1.0"?>
 `;
 
 /**
- * Makes `folder` with `bin/` and `root/`; it appears when it is complete. A run that was interrupted is continued with what
- * it had downloaded. One process at a time. Throws if a package can't be downloaded; apt-get's own messages are on
- * standard error.
+ * Creates `folder` with `bin/` and `root/` atomically. After an interruption, reuses finished downloads. Only one
+ * process may run this at a time. Throws if a package can't be downloaded; apt-get's messages go to standard error.
  */
 export function unpackPrograms(missing: readonly Requirement[], folder: string): void {
   const [apt, part] = [join(dirname(folder), "apt"), `${folder}.part`];
@@ -54,7 +53,7 @@ export function unpackPrograms(missing: readonly Requirement[], folder: string):
   mkdirSync(root, { recursive: true });
   for (const file of globSync("{archives,alone}/*.deb", { cwd: apt })) run("dpkg-deb", ["-x", join(apt, file), root]);
   writeFileSync(join(root, "fonts.conf"), fonts);
-  writeStarters(missing, part);
+  writeLaunchers(missing, part);
   renameSync(part, folder);
   rmSync(apt, { recursive: true, force: true });
 }
@@ -69,7 +68,7 @@ function download(missing: readonly Requirement[], apt: string): void {
   if (wanted.length > 0) {
     run("apt-get", [...options, "install", "--download-only", "--yes", "--no-install-recommends", ...wanted]);
   }
-  // With its dependencies, it would bring WordPress and a web server.
+  // Without its dependencies, which are WordPress and a web server.
   if (missing.includes(theme)) run("apt-get", [...options, "download", ...theme.packages], alone);
 }
 
@@ -77,14 +76,14 @@ function run(command: string, parameters: readonly string[], cwd?: string): void
   execFileSync(command, parameters, { cwd, stdio: ["ignore", process.stderr, process.stderr] });
 }
 
-function writeStarters(missing: readonly Requirement[], part: string): void {
+function writeLaunchers(missing: readonly Requirement[], part: string): void {
   const root = join(part, "root");
   const bin = join(part, "bin");
   mkdirSync(bin);
   const files = globSync("{usr/,}lib/*-linux-gnu*/{,*/}lib*.so*", { cwd: root });
   const libraries = [...new Set(files.map((file) => `$root/${dirname(file)}`))].join(":");
   for (const { name } of missing.filter((requirement) => programs.includes(requirement))) {
-    const { file = fileOf(root, name), parameters = "", needsPathWithoutSpaces = false } = starts[name] ?? {};
+    const { file = fileOf(root, name), parameters = "", needsPathWithoutSpaces = false } = launchOptions[name] ?? {};
     const command = `"$root/${file}" "$@" ${parameters}`;
     const lines = [
       "#!/bin/sh",
@@ -98,7 +97,7 @@ function writeStarters(missing: readonly Requirement[], part: string): void {
   }
 }
 
-/** Path below the root. */
+/** Path of the program relative to the root. */
 function fileOf(root: string, name: string): string {
   const folder = ["usr/bin", "usr/sbin", "bin", "sbin"].find((candidate) => has(join(root, candidate), name));
   if (folder === undefined) throw new Error(`No package contains ${name}.`);

@@ -1,46 +1,48 @@
-/** Backups of an environment: what there is, making one, removing one, and going back to one. */
+/** Backups of environments: list, create, delete and restore. */
 import { Type } from "typebox";
 import { endpoint } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
 import { nullable, pattern, uuid } from "../schema.ts";
 
 const backupId = Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: "Id of the backup.", examples: [42] });
-export const moment = (description: string) =>
-  Type.Number({ description: `Milliseconds since 1970: ${description}`, examples: [1795190400000] });
+export const timestamp = (description: string) =>
+  Type.Number({ description: `${description} Milliseconds since 1970.`, examples: [1795190400000] });
 
 const Backup = Type.Object(
   {
     id: backupId,
-    name: Type.String({ examples: ["Before a push from Staging"] }),
-    note: nullable(Type.String({ description: "The tag given by the user.", examples: ["Before the summer sale"] })),
+    name: Type.String({ description: "What the backup is, for people.", examples: ["Before a push from Staging"] }),
+    note: nullable(
+      Type.String({ description: "The `tag` of a manual backup, or null.", examples: ["Before the summer sale"] }),
+    ),
     type: Type.Enum(["manual", "scheduled", "system-generated"], {
       description:
-        "`manual`: requested by a user; `scheduled`: made on schedule; `system-generated`: made before a risky change.",
+        "`manual`: requested by a user. `scheduled`: made on schedule. `system-generated`: made before a risky change.",
     }),
-    created_at: moment("when it was made."),
-    verified_at: moment(
-      "when all its data was last read from the archives and found intact (the time of the part that was read longest ago).",
+    created_at: timestamp("When it was made."),
+    verified_at: timestamp(
+      "When all its data was last read from the archives and found intact. If parts were read at different times, the earliest one.",
     ),
-    expires_at: moment("when it is deleted, unless it is the newest backup of the environment."),
+    expires_at: timestamp("When it will be deleted, unless it is the newest backup of the environment."),
     last_proven_restore: nullable(
-      moment("of the last successful test restore, with all pages and rows. Null if there has been none."),
+      timestamp("When it last passed a test restore, with all pages and rows; null if never."),
     ),
     proof_error: nullable(
       Type.String({
-        description: "What was wrong in the last test restore. Null if nothing was, or there has been none.",
+        description: "What was wrong in the last test restore. Null if nothing was wrong, or if there has been none.",
         examples: ["The table wp_posts had 5 rows when it was backed up, and had 3 rows when it was restored."],
       }),
     ),
     damage: nullable(
       Type.String({
         description:
-          "Data of this backup that is missing or damaged in the archives, or null. Such a backup can still be tried: the restore then names what can't be restored and changes nothing.",
+          "Which data of this backup is missing or damaged in the archives, or null. You can still try to restore such a backup: the restore fails without changing anything and says what can't be restored.",
         examples: [
           "This backup can't be restored: what it needs for wp-content/uploads/2026/11/harbour.jpg is missing or damaged.",
         ],
       }),
     ),
-    size_bytes: Type.Integer({ description: "Size on disk after a restore.", examples: [104857600] }),
+    size_bytes: Type.Integer({ description: "Size on disk after a restore, in bytes.", examples: [104857600] }),
   },
   { title: "Backup" },
 );
@@ -51,14 +53,14 @@ export const listBackups = endpoint({
   tag: "Backups",
   summary: "List an environment's backups",
   description:
-    "All finished backups, newest first. `damage` and `proof_error` tell which of them are known to be incomplete.",
+    "Lists all finished backups, newest first. `damage` and `proof_error` show which of them are known to be incomplete.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   responses: {
     200: {
       description: "The backups.",
       body: Type.Object({
         environment: Type.Object({
-          display_name: Type.String({ examples: ["Live"] }),
+          display_name: Type.String({ description: "Display name of the environment.", examples: ["Live"] }),
           backups: Type.Array(Backup),
         }),
       }),
@@ -75,10 +77,10 @@ export const ManualBackup = Type.Object(
         maxLength: 200,
         pattern: pattern(
           "^[^\\u0000-\\u001F\\u007F-\\u009F\\u2028\\u2029]*$",
-          "must be one line of text, without control characters",
+          "must be one line of text without control characters",
         ),
         default: "",
-        description: "A note for yourself.",
+        description: "A note, shown as `note` in the list. Up to 200 characters.",
         examples: ["Before the summer sale"],
       }),
     ),
@@ -90,9 +92,9 @@ export const addManualBackup = endpoint({
   method: "POST",
   path: "/sites/environments/{env_id}/manual-backups",
   tag: "Backups",
-  summary: "Back an environment up",
+  summary: "Back up an environment",
   description:
-    "Backs up files and database while the environment keeps serving visitors. The database is a consistent snapshot. Files are copied within a short time; a file that is being written at that moment is copied as it is. The backup is listed once all its data is in the archives; `verified_at` is when the data was read back.",
+    "Backs up files and database while the environment keeps serving visitors. The database is a consistent snapshot. Files are copied one after another; a file that is being written at that moment is copied as it is. The backup is listed once all its data is in the archives and has been read back (`verified_at`).",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   body: ManualBackup,
   responses: { 202: { description: "The environment is being backed up.", body: Accepted } },
@@ -107,10 +109,10 @@ export const removeBackup = endpoint({
   tag: "Backups",
   summary: "Delete a backup",
   description:
-    "Data shared with other backups stays in the archives. Deleting the backup of a deleted site needs the permission to delete sites, because without a backup the site can't be restored.",
+    "Deletes the backup; data shared with other backups stays in the archives. Deleting a backup of a deleted site needs the permission to delete sites, because a site without a backup can't be restored.",
   params: Type.Object({
     backup_id: Type.String({
-      pattern: pattern("^[1-9][0-9]{0,9}$", "must be the id of a backup, a whole number"),
+      pattern: pattern("^[1-9][0-9]{0,9}$", "must be the id of a backup, a positive whole number"),
       description: "Id of the backup.",
       examples: ["42"],
     }),
@@ -132,13 +134,13 @@ export const BackupRestore = Type.Object(
     ),
     only: Type.Optional(
       Type.Enum(["files", "database"], {
-        description: "Restores only this part and leaves the other as it is. Default: both.",
+        description: "Restore only this part and leave the other one unchanged. Default: restore both.",
       }),
     ),
     without_backup: Type.Optional(
       Type.Boolean({
         default: false,
-        description: "Restores even if the environment can't be backed up: its current state is lost.",
+        description: "Restore even if the current state can't be backed up first. The current state is then lost.",
       }),
     ),
   },
@@ -151,7 +153,7 @@ export const restoreBackup = endpoint({
   tag: "Backups",
   summary: "Restore a backup",
   description:
-    "Puts a backup of any environment of the company in the place of what the environment is now. It is built beside it and tried out while the environment is backed up; then visitors are moved to it at once. If anything fails, the environment stays as it was; where it can't be backed up, because it is broken or the archives take nothing, the operation's reason says so, and `without_backup` restores all the same. What answers with an error is not put there; a site that was closed for maintenance (503, without an error of PHP's) is. Only the target is blocked meanwhile; a backup that is removed while it is being restored ends the restore. An environment that is still to be brought back after the installation was moved is made of this backup.",
+    "Replaces the environment with a backup of any environment of the company. The backup is restored next to the current site and tested while the current site is backed up; then it is switched live at once. If anything fails, the environment stays as it was. If the current site can't be backed up, because it is broken or the archives can't be written to, the operation fails and says so; `without_backup` restores anyway. A restored site that answers with an error is not switched live, unless it is in maintenance mode (503 without a PHP error). Other operations on the target have to wait; other environments are not affected. If the backup is deleted during the restore, the restore fails. An environment that is waiting to be restored after a move of the installation is restored from this backup.",
   params: Type.Object({ target_env_id: uuid("Id of the environment to restore to.") }),
   body: BackupRestore,
   responses: { 202: { description: "The backup is being restored.", body: Accepted } },

@@ -1,31 +1,33 @@
-/** Environments that were deleted and can be brought back. */
+/** Deleted environments that can be restored. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
 import { line, nullable, uuid } from "../schema.ts";
-import { moment } from "./backups.ts";
+import { timestamp } from "./backups.ts";
 
-export const whenDeleted = {
-  deleted_at: moment("when it was deleted."),
-  deleted_by: nullable(Type.String({ description: "Who deleted it.", examples: ["Ada Lovelace"] })),
-  restorable_until: moment("until it can be restored."),
+export const deletionFields = {
+  deleted_at: timestamp("When it was deleted."),
+  deleted_by: nullable(
+    Type.String({ description: "Name of the user who deleted it, or null.", examples: ["Ada Lovelace"] }),
+  ),
+  restorable_until: timestamp("Until when it can be restored."),
 };
 
 export const DeletedEnvironment = Type.Object(
   {
     id: uuid("Id of the environment. It keeps this id when it is restored."),
-    name: Type.String({ examples: ["staging"] }),
-    display_name: Type.String({ examples: ["Staging"] }),
-    is_premium: Type.Boolean(),
-    is_blocked: Type.Boolean({ description: "True while an operation works on it, such as its restore." }),
-    ...whenDeleted,
+    name: Type.String({ description: "Name of the environment.", examples: ["staging"] }),
+    display_name: Type.String({ description: "Display name of the environment.", examples: ["Staging"] }),
+    is_premium: Type.Boolean({ description: "As set when it was created; it has no effect on this installation." }),
+    is_blocked: Type.Boolean({ description: "Whether an operation is working on it, such as its restore." }),
+    ...deletionFields,
     backup_id: Type.Integer({
       description:
-        "Its newest backup, from which it is restored. The backup can be restored to other environments too.",
+        "Id of its newest backup, from which it is restored. The backup can also be restored to other environments.",
       examples: [42],
     }),
-    backed_up_at: moment("when that backup was made."),
-    size_bytes: Type.Integer({ description: "What it takes on a disk.", examples: [104857600] }),
+    backed_up_at: timestamp("When that backup was made."),
+    size_bytes: Type.Integer({ description: "Size on disk, in bytes.", examples: [104857600] }),
   },
   { title: "DeletedEnvironment" },
 );
@@ -37,7 +39,7 @@ export const listDeletedEnvironments = endpoint({
   path: "/sites/{site_id}/deleted-environments",
   tag: "Environments",
   summary: "List a site's deleted environments",
-  description: "Those that can be restored, the latest deletion first.",
+  description: "Lists the environments that can be restored, most recently deleted first.",
   params: Type.Object({ site_id }),
   responses: {
     200: result(["site", "deleted_environments"], "The deleted environments.", Type.Array(DeletedEnvironment)),
@@ -52,12 +54,12 @@ export const restoreDeletedEnvironment = endpoint({
   tag: "Environments",
   summary: "Restore a deleted environment",
   description:
-    "Restores the environment under its old id, with the files, database, users and PHP version that it had. If the last backup is damaged, the newest intact one is used, and the activity log warns about it; `data.result.environments` says which backup was used. Backups of it that are still kept are listed again. If its name or address is in use by now, send another display name. If the restore fails, it can be repeated.",
+    "Restores the environment under its old id, with its files, database, users and PHP version. If the last backup is damaged, the newest intact one is used, and the activity log has a warning; `data.result.environments` says which backup was used. Its remaining backups are listed again. If its name or address is in use by now, send another display name. A failed restore can be repeated.",
   params: Type.Object({ site_id, env_id: uuid("Id of the deleted environment.") }),
   body: Type.Object(
     {
       display_name: Type.Optional(
-        line(100, "A new display name, from which name and address are derived.", "Staging 2"),
+        line(100, "A new display name; name and address are derived from it. Default: the old names.", "Staging 2"),
       ),
     },
     { title: "DeletedEnvironmentRestore" },

@@ -1,19 +1,19 @@
-/** Sites that were deleted and can be brought back. */
+/** Deleted sites that can be restored. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
 import { line, uuid } from "../schema.ts";
-import { DeletedEnvironment, whenDeleted } from "./deletedEnvironments.ts";
+import { DeletedEnvironment, deletionFields } from "./deletedEnvironments.ts";
 
 const DeletedSite = Type.Object(
   {
     id: uuid("Id of the site. It keeps this id when it is restored."),
-    name: Type.String({ examples: ["demo"] }),
-    display_name: Type.String({ examples: ["Demo"] }),
-    region: Type.String({ examples: ["europe-west3"] }),
-    ...whenDeleted,
+    name: Type.String({ description: "Short name of the site.", examples: ["demo"] }),
+    display_name: Type.String({ description: "Display name of the site.", examples: ["Demo"] }),
+    region: Type.String({ description: "Region of the site.", examples: ["europe-west3"] }),
+    ...deletionFields,
     environments: Type.Array(DeletedEnvironment, {
-      description: "Environments that were deleted with it, the live one first.",
+      description: "The environments that were deleted with it, the live one first.",
     }),
   },
   { title: "DeletedSite" },
@@ -26,7 +26,7 @@ export const listDeletedSites = endpoint({
   path: "/company/{id}/deleted-sites",
   tag: "Sites",
   summary: "List a company's deleted sites",
-  description: "Those that can be restored, the latest deletion first.",
+  description: "Lists the sites that can be restored, most recently deleted first.",
   params: Type.Object({ id }),
   responses: {
     200: result(["company", "deleted_sites"], "The deleted sites.", Type.Array(DeletedSite)),
@@ -41,12 +41,12 @@ export const restoreDeletedSite = endpoint({
   tag: "Sites",
   summary: "Restore a deleted site",
   description:
-    "Restores the site with its environments under their old ids, with the files, databases, users and PHP versions that they had. If the last backup is damaged, the newest intact one is used, and the activity log warns about it; `data.result.environments` says which backup was used. Backups that are still kept are listed again. If its name or an address is in use by now, send another display name: its addresses are then changed throughout the site. If the restore fails, it can be repeated.",
+    "Restores the site and its environments under their old ids, with their files, databases, users and PHP versions. If a last backup is damaged, the newest intact one is used, and the activity log has a warning; `data.result.environments` says which backups were used. Remaining backups are listed again. If the site's name or one of its addresses is in use by now, send another display name: the new addresses then replace the old ones throughout the site. A failed restore can be repeated.",
   params: Type.Object({ id, site_id: uuid("Id of the deleted site.") }),
   body: Type.Object(
     {
       display_name: Type.Optional(
-        line(100, "A new display name, from which name and addresses are derived.", "Demo 2"),
+        line(100, "A new display name; name and addresses are derived from it. Default: the old names.", "Demo 2"),
       ),
     },
     { title: "DeletedSiteRestore" },

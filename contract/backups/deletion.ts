@@ -1,11 +1,11 @@
-/** What may be said when something is deleted, in the body or in the query. */
+/** The option of deletions, in the body or in the query. */
 import { Type } from "typebox";
 
 const without_backup = Type.Optional(
   Type.Boolean({
     default: false,
     description:
-      "Deletes for good: no backup is made, earlier backups are deleted, and nothing can be restored. Works even if backups can't be made at the moment.",
+      "Delete for good: no backup is made, earlier backups are deleted, and nothing can be restored. Works even if backups currently can't be made.",
   }),
 );
 

@@ -1,25 +1,25 @@
-/** Downloadable backups: an environment, or a backup, as one zip behind a link that expires. */
+/** Downloadable backups: an environment or a backup as one zip, with a link that expires. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
 import { nullable, uuid } from "../schema.ts";
 
-const moment = (description: string) =>
-  Type.Number({ description: `Milliseconds since 1970: ${description}`, examples: [1795190400000] });
+const timestamp = (description: string) =>
+  Type.Number({ description: `${description} Milliseconds since 1970.`, examples: [1795190400000] });
 
 const DownloadableBackup = Type.Object(
   {
     id: uuid("Id of the downloadable backup."),
-    created_at: moment("when it was asked for."),
+    created_at: timestamp("When it was requested."),
     download_link: nullable(
       Type.String({
         description:
-          "Opens in a browser without a key until it expires. Null while the zip is being made, and for read-only keys.",
+          "Link to the zip. Opens in a browser, without an API key, until it expires. Null while the zip is being created, and for read-only keys.",
         examples: ["http://127.0.0.1:8080/v2/downloads/hK…w/demo-live-2026-11-22-214005.zip"],
       }),
     ),
-    expires_at: moment("when the link expires and the zip is deleted."),
-    is_generation_in_progress: Type.Boolean({ description: "Whether the zip is still being made." }),
+    expires_at: timestamp("When the link expires and the zip is deleted."),
+    is_generation_in_progress: Type.Boolean({ description: "Whether the zip is still being created." }),
   },
   { title: "DownloadableBackup" },
 );
@@ -29,14 +29,14 @@ export const listDownloadableBackups = endpoint({
   path: "/sites/environments/{env_id}/downloadable-backups",
   tag: "Backups",
   summary: "List an environment's downloadable backups",
-  description: "Those with valid links and those being made, newest first.",
+  description: "Lists finished backups that can be downloaded, and those in progress, newest first.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   responses: {
     200: result(
       ["environment"],
       "The downloadable backups.",
       Type.Object({
-        display_name: Type.String({ examples: ["Live"] }),
+        display_name: Type.String({ description: "Display name of the environment.", examples: ["Live"] }),
         downloadable_backups: Type.Array(DownloadableBackup),
       }),
     ),
@@ -52,12 +52,12 @@ export const DownloadableBackupWish = Type.Object(
         minimum: 1,
         maximum: 2_147_483_647,
         description:
-          "The backup to download, of any environment of the company. Default: the environment as it is now.",
+          "Id of the backup to download, of any environment of the company. Default: the current state of the environment.",
         examples: [42],
       }),
     ),
   },
-  { title: "DownloadableBackupWish" },
+  { title: "DownloadableBackupCreate" },
 );
 
 export const addDownloadableBackup = endpoint({
@@ -66,10 +66,10 @@ export const addDownloadableBackup = endpoint({
   tag: "Backups",
   summary: "Create a downloadable backup",
   description:
-    "Creates one zip with all files, WordPress included, and the database as SQL for MySQL or MariaDB. The link is in the operation's `data.result` and in the list. Other operations on the environment do not wait for it.",
+    "Creates one zip with all files, including WordPress, and the database as SQL for MySQL or MariaDB. The link is in the operation's `data.result` and in the list. Other operations on the environment do not wait for it.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   body: DownloadableBackupWish,
-  responses: { 202: { description: "The downloadable backup is being made.", body: Accepted } },
+  responses: { 202: { description: "The downloadable backup is being created.", body: Accepted } },
   verb: "write",
   resource: { kind: "environment", from: "params.env_id" },
   operation: "addDownloadableBackup",

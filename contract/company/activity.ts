@@ -1,4 +1,4 @@
-/** What was done, by whom. */
+/** The activity log: who did what, and when. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { activityCategories } from "../operationKinds.ts";
@@ -7,7 +7,7 @@ import { limit, nullable, offset, uuid } from "../schema.ts";
 export const languages = ["da", "de", "en", "es", "fr", "it", "ja", "nl", "pt", "sv"] as const;
 export type Language = (typeof languages)[number];
 
-/** The kinds of entry there are; an open set for clients, a closed one here. */
+/** All types of entries. Clients must expect others, because later versions may add some. */
 export const activityTypes = [
   "addSite",
   "addPlainSite",
@@ -74,46 +74,53 @@ export const activityTypes = [
 ] as const;
 export type ActivityType = (typeof activityTypes)[number];
 
-const optionalText = (example: string) => nullable(Type.String({ examples: [example] }));
+const optionalText = (description: string, example: string) =>
+  nullable(Type.String({ description: `${description}, or null.`, examples: [example] }));
 
 const ActivityEntry = Type.Object(
   {
-    id: Type.Integer({ description: "Rises with time.", examples: [4711] }),
-    site_id: nullable(uuid("The site that it concerns.")),
-    created_at: Type.Number({ description: "Milliseconds since 1970.", examples: [1795190400000] }),
+    id: Type.Integer({ description: "Id of the entry; later entries have higher ids.", examples: [4711] }),
+    site_id: nullable(uuid("Id of the site, or null if it does not concern one.")),
+    created_at: Type.Number({ description: "When it began. Milliseconds since 1970.", examples: [1795190400000] }),
     is_done: Type.Boolean({ description: "False while the work is in progress." }),
-    has_failed: Type.Boolean(),
-    has_warning: Type.Boolean(),
+    has_failed: Type.Boolean({ description: "Whether it failed; `public_error` says why." }),
+    has_warning: Type.Boolean({ description: "Whether it succeeded with a warning; `public_error` is the warning." }),
     type: Type.String({
-      description: `More may be added; currently: ${activityTypes.join(", ")}.`,
+      description: `Type of the entry. Later versions may add types; currently: ${activityTypes.join(", ")}.`,
       examples: ["addSite"],
     }),
-    public_error: nullable(Type.String({ description: "Why it failed." })),
-    ip_address: optionalText("203.0.113.7"),
+    public_error: nullable(Type.String({ description: "Why it failed, or the warning, or null." })),
+    ip_address: optionalText("IP address of the client", "203.0.113.7"),
     initiated_by: nullable(
-      Type.Object({
-        id: uuid("The user."),
-        role: nullable(
-          Type.String({
-            description: "The role at that time: owner, admin, developer or billing.",
-            examples: ["owner"],
-          }),
-        ),
-        full_name: optionalText("Ada Lovelace"),
-        first_name: optionalText("Ada"),
-      }),
+      Type.Object(
+        {
+          id: uuid("Id of the user."),
+          role: optionalText("The user's role at that time: owner, admin, developer or billing", "owner"),
+          full_name: optionalText("Full name", "Ada Lovelace"),
+          first_name: optionalText("First name", "Ada"),
+        },
+        { description: "The user who did it, or null if it was Sitewright itself." },
+      ),
     ),
     user_agent_info: nullable(
-      Type.Object({
-        browser_name: optionalText("Firefox"),
-        browser_version: optionalText("140.0"),
-        os_name: optionalText("Linux"),
-      }),
+      Type.Object(
+        {
+          browser_name: optionalText("Name of the browser", "Firefox"),
+          browser_version: optionalText("Version of the browser", "140.0"),
+          os_name: optionalText("Operating system", "Linux"),
+        },
+        { description: "What is known of the client from its `User-Agent` header, or null." },
+      ),
     ),
-    api_key_info: nullable(Type.Object({ id: uuid("The API key that was used."), name: optionalText("Deploy") })),
+    api_key_info: nullable(
+      Type.Object(
+        { id: uuid("Id of the API key."), name: optionalText("Name of the API key", "Deploy") },
+        { description: "The API key that was used, or null." },
+      ),
+    ),
     descriptions: nullable(
       Type.Array(Type.String(), {
-        description: "What was done, in the requested language.",
+        description: "The action, in the requested language.",
         examples: [["Add the site “Demo”"]],
       }),
     ),
@@ -126,7 +133,7 @@ export const listActivity = endpoint({
   path: "/company/{id}/activity-logs",
   tag: "Activity log",
   summary: "List a company's activity log",
-  description: "Newest first. `total` is the exact number of matches before paging.",
+  description: "Newest first.",
   params: Type.Object({ id: uuid("Id of the company.") }),
   query: Type.Object({
     limit: limit("Maximum number of entries; values above 100 count as 100.", { default: 10 }),
@@ -143,7 +150,7 @@ export const listActivity = endpoint({
       "The entries.",
       Type.Object({
         items: Type.Array(ActivityEntry),
-        total: Type.Integer({ minimum: 0 }),
+        total: Type.Integer({ minimum: 0, description: "Number of matches before paging." }),
       }),
     ),
   },

@@ -1,17 +1,21 @@
-/** The keys by which programs speak for a person of a company. */
+/** API keys. Each belongs to a user of a company. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { line, nullable, pattern, uuid } from "../schema.ts";
 
 const status = Type.Enum(["active", "revoked", "expired"], { description: "Only `active` keys are accepted." });
 const expiresAt = nullable(
-  Type.String({ format: "date-time", description: "Null = never.", examples: ["2027-01-01T00:00:00.000Z"] }),
+  Type.String({
+    format: "date-time",
+    description: "When it expires; null: never.",
+    examples: ["2027-01-01T00:00:00.000Z"],
+  }),
 );
 
 const ApiKey = Type.Object(
   {
     id: uuid("Id of the key."),
-    name: Type.String({ examples: ["Deploy"] }),
+    name: Type.String({ description: "Name of the key.", examples: ["Deploy"] }),
     status,
     expires_at: expiresAt,
   },
@@ -27,13 +31,13 @@ const scopeList = Type.Array(Type.String({ pattern: scopePattern, examples: ["re
   minItems: 1,
   maxItems: 200,
   description:
-    "Restricts the key. `read`, `write`, `delete` and `push` allow only such calls; `site:<id>` allows only these sites; `non-live` forbids changes to live environments. A group that is absent restricts nothing. Null = everything that its user may do.",
+    "Restrictions of the key. `read`, `write`, `delete`, `push`: only these kinds of calls are allowed. `site:<id>`: only these sites are accessible. `non-live`: live environments can't be changed. A group that is absent restricts nothing. Null: the key has all permissions of its user.",
 });
 
 const ApiKeyWithScopes = Type.Object(
   {
     id: uuid("Id of the key."),
-    name: Type.String({ examples: ["Deploy"] }),
+    name: Type.String({ description: "Name of the key.", examples: ["Deploy"] }),
     status,
     expires_at: expiresAt,
     scopes: nullable(scopeList),
@@ -49,7 +53,7 @@ export const listApiKeys = endpoint({
   tag: "API keys",
   summary: "List a company's API keys",
   description:
-    "Newest first. The keys themselves are never shown again. Developers and billing users see only their own keys.",
+    "Newest first. The tokens themselves are never shown again. Users with the role `developer` or `billing` see only their own keys.",
   params: company,
   responses: {
     200: result(["api_keys"], "The keys.", Type.Array(ApiKey)),
@@ -64,13 +68,13 @@ export const createApiKey = endpoint({
   tag: "API keys",
   summary: "Create an API key",
   description:
-    "The key belongs to the user of the key that makes this request and can't have more permissions than that key. `token` is shown only in this answer.",
+    "The new key belongs to the same user as the calling key and can't have more permissions than the calling key. `token` is shown only in this response.",
   params: company,
   body: Type.Object(
     {
       name: line(100, "What the key is for.", "Deploy"),
       expires_at: Type.Optional(
-        nullable(Type.String({ format: "date-time", description: "When it expires. Null or omitted = never." })),
+        nullable(Type.String({ format: "date-time", description: "When it expires. Null or omitted: never." })),
       ),
       scopes: Type.Optional(nullable(scopeList)),
     },
@@ -82,7 +86,10 @@ export const createApiKey = endpoint({
       "The key has been created.",
       Type.Object({
         api_key: ApiKeyWithScopes,
-        token: Type.String({ description: "Send it as `Authorization: Bearer <token>`.", examples: ["sk_…"] }),
+        token: Type.String({
+          description: "The key itself. Send it as `Authorization: Bearer <token>`.",
+          examples: ["sk_…"],
+        }),
       }),
     ),
   },
@@ -97,7 +104,7 @@ export const revokeApiKey = endpoint({
   tag: "API keys",
   summary: "Revoke an API key",
   description:
-    "The key is refused everywhere as soon as this call returns. It stays in the list as `revoked`. Revoking it again changes nothing. Developers can revoke only their own keys.",
+    "The key is refused as soon as this call returns. It stays in the list as `revoked`; revoking it again changes nothing. Users with the role `developer` can revoke only their own keys.",
   params: Type.Object({ id: uuid("Id of the company."), key_id: uuid("Id of the key.") }),
   responses: {
     200: result(["api_key"], "The key is revoked.", ApiKeyWithScopes),

@@ -1,4 +1,4 @@
-/** Which key is this? */
+/** Checks the calling API key. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { nullable, uuid } from "../schema.ts";
@@ -8,22 +8,22 @@ export const validateKey = endpoint({
   path: "/validate",
   tag: "Authentication",
   summary: "Check an API key",
-  description: "Tells which key made the request and which company it belongs to. An invalid key gets a 401.",
+  description: "Returns the calling key's name, expiry and company. An invalid key gets a 401.",
   responses: {
     200: result(
       [],
-      "The key works.",
+      "The key is valid.",
       Type.Object(
         {
           name: Type.String({ description: "Name of the key.", examples: ["Deploy"] }),
           expires_at: nullable(
             Type.String({
-              description: "Milliseconds since 1970 as a string; null = never.",
+              description: "When it expires, in milliseconds since 1970 as a string; null: never.",
               examples: ["1798761600000"],
             }),
           ),
           company: uuid("Id of the company."),
-          status: Type.String({ examples: ["active"] }),
+          status: Type.String({ description: "Always `active`.", examples: ["active"] }),
         },
         { title: "ValidatedKey" },
       ),

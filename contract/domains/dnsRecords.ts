@@ -1,4 +1,4 @@
-/** What a domain's zone answers in DNS. */
+/** DNS records of a domain's zone. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
@@ -7,8 +7,8 @@ import { pattern, uuid } from "../schema.ts";
 export const dnsRecordTypes = ["A", "AAAA", "CNAME", "MX", "TXT", "SPF", "NS", "SRV", "CAA", "PTR"] as const;
 
 const params = Type.Object({ domain_id: uuid("Id of the domain.") });
-const noNul = pattern("^[^\\u0000]+$", "must be without the character U+0000");
-const type = Type.Enum(dnsRecordTypes, { description: "The type of all records in the set.", examples: ["A"] });
+const noNul = pattern("^[^\\u0000]+$", "must not contain the character U+0000");
+const type = Type.Enum(dnsRecordTypes, { description: "Type of the records.", examples: ["A"] });
 const ttl = Type.Integer({
   minimum: 300,
   maximum: 2_147_483_647,
@@ -20,7 +20,7 @@ const name = Type.String({
   maxLength: 260,
   pattern: noNul,
   description:
-    "The full name, with or without the final dot; case is ignored. `@` is the domain itself. It must be within the domain; its first label may be `*`.",
+    "Full name of the records, within the domain, with or without the final dot; case is ignored. `@` is the domain itself. The first label may be `*`.",
   examples: ["www.example.com."],
 });
 const record = Type.Object({
@@ -28,7 +28,7 @@ const record = Type.Object({
     minLength: 1,
     maxLength: 16_384,
     pattern: noNul,
-    description: "In zone file syntax; names in it are absolute. Quotation marks around texts are optional.",
+    description: "Value in zone file syntax; names in it are absolute. Quotation marks around texts are optional.",
     examples: ["203.0.113.7"],
   }),
 });
@@ -36,7 +36,7 @@ const records = (description: string) => Type.Array(record, { minItems: 1, maxIt
 const confirm = Type.Optional(
   Type.Boolean({
     default: false,
-    description: "Required if the change removes all addresses or mail servers of the domain itself.",
+    description: "Confirms the change. Required if it removes all addresses or mail servers of the domain itself.",
   }),
 );
 const resource = { kind: "domain", from: "params.domain_id" } as const;
@@ -51,7 +51,7 @@ export const listDnsRecords = endpoint({
   path: "/domains/{domain_id}/dns-records",
   tag: "DNS",
   summary: "List a domain's DNS records",
-  description: "Records of the domain and its subdomains, without the zone's own SOA and NS records.",
+  description: "Lists the records of the domain and its subdomains, without the zone's own SOA and NS records.",
   params,
   responses: {
     200: result(["domain", "dns_records"], "The record sets.", Type.Array(DnsRecordSet)),
@@ -65,10 +65,10 @@ export const createDnsRecord = endpoint({
   path: "/domains/{domain_id}/dns-records",
   tag: "DNS",
   summary: "Create a DNS record set",
-  description: "The operation ends when the DNS server serves the records.",
+  description: "Adds the records of one name and type. The operation ends when the DNS server serves them.",
   params,
   body: DnsRecordSet,
-  responses: { 202: { description: "The work has begun.", body: Accepted } },
+  responses: { 202: { description: "The record set is being created.", body: Accepted } },
   verb: "write",
   resource,
   changesLive: true,
@@ -80,8 +80,8 @@ export const DnsRecordUpdate = Type.Object(
     type,
     name,
     ttl: Type.Optional(ttl),
-    new_resource_records: Type.Optional(records("Are added.")),
-    removed_resource_records: Type.Optional(records("Are taken away.")),
+    new_resource_records: Type.Optional(records("Records to add.")),
+    removed_resource_records: Type.Optional(records("Records to remove.")),
     confirm,
   },
   { title: "DnsRecordUpdate" },
@@ -92,10 +92,11 @@ export const updateDnsRecord = endpoint({
   path: "/domains/{domain_id}/dns-records",
   tag: "DNS",
   summary: "Change a DNS record set",
-  description: "The operation ends when the DNS server serves the records.",
+  description:
+    "Adds and removes records of one name and type, or changes their TTL. The operation ends when the DNS server serves the change.",
   params,
   body: DnsRecordUpdate,
-  responses: { 202: { description: "The work has begun.", body: Accepted } },
+  responses: { 202: { description: "The record set is being changed.", body: Accepted } },
   verb: "write",
   resource,
   changesLive: true,
@@ -109,10 +110,11 @@ export const deleteDnsRecord = endpoint({
   path: "/domains/{domain_id}/dns-records",
   tag: "DNS",
   summary: "Delete a DNS record set",
-  description: "The operation ends when the DNS server no longer serves the records.",
+  description:
+    "Removes all records of one name and type. The operation ends when the DNS server no longer serves them.",
   params,
   body: DnsRecordDelete,
-  responses: { 202: { description: "The work has begun.", body: Accepted } },
+  responses: { 202: { description: "The record set is being deleted.", body: Accepted } },
   verb: "delete",
   resource,
   changesLive: true,

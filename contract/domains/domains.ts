@@ -1,4 +1,4 @@
-/** The names under which visitors find an environment. */
+/** Domains of environments. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
@@ -7,14 +7,14 @@ import { nullable, pattern, uuid } from "../schema.ts";
 const env_id = uuid("Id of the environment.");
 const byEnvironment = Type.Object({ env_id });
 const name = Type.String({
-  description: "In lower case, with A-labels (punycode), without a final dot.",
+  description: "The domain name: in lower case, with A-labels (punycode), without a final dot.",
   examples: ["shop.example.com"],
 });
 const isActive = Type.Boolean({ description: "Whether the edge serves it." });
 
-const noNul = pattern("^[^\\u0000]*$", "must be without the character U+0000");
+const noNul = pattern("^[^\\u0000]*$", "must not contain the character U+0000");
 
-/** A key and a chain of certificates have some kilobytes. */
+/** A private key or certificates in PEM format: a few kilobytes, at most 64 KiB. */
 const pem = (description: string) =>
   Type.String({ minLength: 1, maxLength: 65_536, pattern: noNul, description, examples: ["-----BEGIN …"] });
 
@@ -25,29 +25,31 @@ export const DomainAdd = Type.Object(
       maxLength: 1_000,
       pattern: noNul,
       description:
-        "Capitals, a final dot and international characters are accepted and normalized to A-labels (punycode).",
+        "The domain name. Upper case, a final dot and international characters are accepted; the name is stored in lower case with A-labels (punycode).",
       examples: ["example.com"],
     }),
     is_wildcardless: Type.Optional(
-      Type.Boolean({ default: false, description: "Exclude subdomains (`*.example.com`)." }),
+      Type.Boolean({ default: false, description: "Do not serve subdomains (`*.example.com`)." }),
     ),
     add_with_www_subdomain: Type.Optional(
       Type.Boolean({
         default: false,
-        description: "Also add the `www.` name as a domain of its own. Not allowed with `is_wildcardless: true`.",
+        description: "Also add the `www.` name as a separate domain. Not allowed with `is_wildcardless: true`.",
       }),
     ),
     setup_type: Type.Optional(
       Type.Enum(["quick", "avoid_downtime"], {
         default: "quick",
         description:
-          "`quick`: serve the domain at once, so visitors see the site as soon as the name points here. `avoid_downtime`: serve it only when ownership is proven, so the name can stay where it is until then.",
+          "`quick`: serve the domain at once; visitors see the site as soon as the name points here. `avoid_downtime`: serve it once ownership is proven; until then, leave the name pointing to its current server.",
       }),
     ),
     custom_ssl_key: Type.Optional(
-      pem("Private key, PEM. Only together with `custom_ssl_cert`. Stored encrypted and never shown again."),
+      pem("Private key in PEM format. Only together with `custom_ssl_cert`. Stored encrypted and never shown again."),
     ),
-    custom_ssl_cert: Type.Optional(pem("Certificate with its chain, PEM, in any order.")),
+    custom_ssl_cert: Type.Optional(
+      pem("Certificate and its chain in PEM format, in any order. Only together with `custom_ssl_key`."),
+    ),
   },
   { title: "DomainAdd" },
 );
@@ -58,10 +60,10 @@ export const addDomain = endpoint({
   tag: "Domains",
   summary: "Add a domain to an environment",
   description:
-    "The name belongs to the environment as soon as this call answers 202, unless the operation fails; `data.result` is `{domains: [{id, name}]}`. `GET /sites/environments/domains/{site_domain_id}/verification-records` lists the DNS records that it needs. IP addresses, public suffixes, names of the installation and names in use are refused. To claim a name in use, publish the record that the refusal contains and repeat the call.",
+    "Reserves the name for the environment as soon as this call returns, unless the operation fails; `data.result` is `{domains: [{id, name}]}`. `GET /sites/environments/domains/{site_domain_id}/verification-records` lists the DNS records that the domain needs. IP addresses, public suffixes, names of the installation and names in use are refused. To claim a name in use, publish the DNS record in the error and repeat the call.",
   params: byEnvironment,
   body: DomainAdd,
-  responses: { 202: { description: "The work has begun.", body: Accepted } },
+  responses: { 202: { description: "The domain is being added.", body: Accepted } },
   verb: "write",
   resource: { kind: "environment", from: "params.env_id" },
   changesLive: true,
@@ -73,7 +75,7 @@ export const DomainsDelete = Type.Object(
     domain_ids: Type.Array(uuid("Id of a domain of the environment."), {
       minItems: 1,
       maxItems: 1_000,
-      description: "Not the primary domain, and not the address from the installation.",
+      description: "Ids of the domains to remove, except the primary domain and the address from the installation.",
     }),
   },
   { title: "DomainsDelete" },
@@ -84,10 +86,11 @@ export const deleteDomains = endpoint({
   path: "/sites/environments/{env_id}/domains",
   tag: "Domains",
   summary: "Remove domains from an environment",
-  description: "All of them or none. The edge stops serving them, and certificates used by nothing else are deleted.",
+  description:
+    "Removes all of the domains, or none. The edge stops serving them, and certificates that no other domain uses are deleted.",
   params: byEnvironment,
   body: DomainsDelete,
-  responses: { 202: { description: "The work has begun.", body: Accepted } },
+  responses: { 202: { description: "The domains are being removed.", body: Accepted } },
   verb: "delete",
   resource: { kind: "environment", from: "params.env_id" },
   changesLive: true,
@@ -103,10 +106,10 @@ const SiteDomain = Type.Object(
     is_primary: Type.Boolean({ description: "Whether it is the address that WordPress uses." }),
     is_wildcardless: Type.Boolean({ description: "Whether subdomains are excluded." }),
     setup_type: Type.Enum(["temporary", "quick", "avoid_downtime"], {
-      description: "`temporary`: the address that the environment got from the installation.",
+      description: "How it was added. `temporary`: the address that the installation gave the environment.",
     }),
     is_verified: Type.Boolean({ description: "Whether ownership is proven, or needs no proof." }),
-    points_here: Type.Boolean({ description: "Whether it points here." }),
+    points_here: Type.Boolean({ description: "Whether its DNS points to this installation." }),
   },
   { title: "SiteDomain" },
 );
@@ -116,7 +119,7 @@ export const listSiteDomains = endpoint({
   path: "/sites/environments/{env_id}/domains",
   tag: "Domains",
   summary: "List an environment's domains",
-  description: "The primary domain first, then in the order in which they were added.",
+  description: "Lists the primary domain first, then the others in the order in which they were added.",
   params: byEnvironment,
   responses: {
     200: result(["environment", "site_domains"], "The domains.", Type.Array(SiteDomain)),
@@ -127,14 +130,16 @@ export const listSiteDomains = endpoint({
 
 const WantedRecord = Type.Object(
   {
-    name: Type.String({ description: "Absolute, with a final dot.", examples: ["example.com."] }),
-    value: Type.String({ description: "Names are absolute.", examples: ["203.0.113.7"] }),
-    type: Type.Enum(["TXT", "CNAME", "A", "AAAA"]),
+    name: Type.String({ description: "Name of the record, with a final dot.", examples: ["example.com."] }),
+    value: Type.String({ description: "Value of the record; names have a final dot.", examples: ["203.0.113.7"] }),
+    type: Type.Enum(["TXT", "CNAME", "A", "AAAA"], { description: "Type of the record." }),
     is_required: Type.Boolean({ description: "False if the domain works without it." }),
     last_seen: nullable(
-      Type.Array(Type.String(), { description: "The records found in DNS, or null if not checked yet." }),
+      Type.Array(Type.String(), { description: "The values last found in DNS, or null if not checked yet." }),
     ),
-    is_right: nullable(Type.Boolean({ description: "Whether the expected value was found." })),
+    is_right: nullable(
+      Type.Boolean({ description: "Whether the value was found in DNS, or null if not checked yet." }),
+    ),
   },
   { title: "WantedRecord" },
 );
@@ -145,7 +150,7 @@ export const getVerificationRecords = endpoint({
   tag: "Domains",
   summary: "Get the DNS records that a domain needs",
   description:
-    "`verification_records`: the TXT record that proves ownership, and the CNAME that allows a certificate for subdomains. `pointing_records`: A and AAAA for a registered domain, a CNAME for a subdomain. Each with what was last found. Domains are checked soon after they are added, then less and less often; this call triggers the next check early. A temporary domain needs no records.",
+    "`verification_records` are the TXT record that proves ownership, and the CNAME record that allows a certificate for subdomains. `pointing_records` are A and AAAA records for a registered domain, or a CNAME record for a subdomain. Each has the values last found in DNS. Domains are checked soon after they are added, then less and less often; this call triggers the next check early. A temporary domain needs no records.",
   params: Type.Object({ site_domain_id: uuid("Id of the domain.") }),
   responses: {
     200: result(
@@ -156,7 +161,11 @@ export const getVerificationRecords = endpoint({
         pointing_records: Type.Array(WantedRecord),
         is_verified: Type.Boolean({ description: "Whether ownership is proven, or needs no proof." }),
         points_here: Type.Boolean({ description: "Whether it pointed here at the last check." }),
-        last_checked_at: nullable(Type.Number({ description: "Milliseconds since 1970, or null if not checked yet." })),
+        last_checked_at: nullable(
+          Type.Number({
+            description: "When it was last checked. Milliseconds since 1970, or null if not checked yet.",
+          }),
+        ),
       }),
     ),
   },
@@ -166,18 +175,18 @@ export const getVerificationRecords = endpoint({
 
 export const PrimaryDomainChange = Type.Object(
   {
-    domain_id: uuid("Id of a domain of the environment that is being served."),
+    domain_id: uuid("Id of a domain of the environment. The domain must be active."),
     run_search_and_replace: Type.Optional(
       Type.Boolean({
         default: false,
-        description: "Also replace the address in posts, options and all other texts of the database.",
+        description: "Also replace the old address in posts, options and all other texts of the database.",
       }),
     ),
     confirm: Type.Optional(
       Type.Boolean({
         default: false,
         description:
-          "Required if the domain does not point to this installation, because nobody could open the site then.",
+          "Confirms the change. Required if the domain does not point to this installation, because no one could open the site then.",
       }),
     ),
   },
@@ -190,10 +199,10 @@ export const changePrimaryDomain = endpoint({
   tag: "Domains",
   summary: "Change the primary domain of an environment",
   description:
-    "Sets WordPress's address: `home`, `siteurl` and, in a network, those of its sites; with https if the edge has a certificate for the domain. The environment is backed up, and the change is made on a copy, tested, and switched live at once. Send the current primary domain again to switch to https once its certificate is there. A domain that does not point here needs `confirm`. To go back, send the id of the environment's temporary domain.",
+    "Moves WordPress to the domain: sets `home`, `siteurl` and, in a network, the addresses of its sites, with https if the edge has a certificate for the domain. The environment is backed up; the change is made on a copy, tested, and switched live at once. A domain that does not point here needs `confirm`. To switch to https once the certificate has arrived, send the current primary domain again. To go back, send the id of the environment's temporary domain.",
   params: byEnvironment,
   body: PrimaryDomainChange,
-  responses: { 202: { description: "The work has begun.", body: Accepted } },
+  responses: { 202: { description: "The primary domain is being changed.", body: Accepted } },
   verb: "write",
   resource: { kind: "environment", from: "params.env_id" },
   changesLive: true,
@@ -205,7 +214,7 @@ export const listDomains = endpoint({
   path: "/domains",
   tag: "Domains",
   summary: "List a company's domains",
-  description: "Domains of all environments, in the order in which they were added.",
+  description: "Lists the domains of all environments, in the order in which they were added.",
   query: Type.Object({ company: Type.Optional(uuid("Id of the company. Default: the key's company.")) }),
   responses: {
     200: result(
@@ -216,7 +225,7 @@ export const listDomains = endpoint({
           {
             id: uuid("Id of the domain."),
             name,
-            site_id: nullable(uuid("The site that it belongs to.")),
+            site_id: nullable(uuid("Id of the site that it belongs to.")),
             is_active: isActive,
           },
           { title: "CompanyDomain" },
@@ -230,7 +239,7 @@ export const listDomains = endpoint({
 
 const forceHttpsType = Type.Enum(["ENABLED_FOR_ALL", "ENABLED_REDIRECT_TO_PRIMARY", "DISABLED"], {
   description:
-    "`ENABLED_FOR_ALL`: HTTP requests are redirected to the same name with https. `ENABLED_REDIRECT_TO_PRIMARY`: to the primary domain. `DISABLED`: they are served.",
+    "`ENABLED_FOR_ALL`: HTTP requests are redirected to https on the same name. `ENABLED_REDIRECT_TO_PRIMARY`: they are redirected to https on the primary domain. `DISABLED`: they are served over HTTP.",
 });
 
 const forceHttpsStatus = Type.Object({ id: env_id, force_https_status: Type.Object({ type: forceHttpsType }) });
@@ -240,7 +249,7 @@ export const getForceHttps = endpoint({
   path: "/sites/environments/{env_id}/force-https-status",
   tag: "Domains",
   summary: "Get the HTTPS redirect setting",
-  description: "Initially `DISABLED`.",
+  description: "Returns what happens to HTTP requests. Default: `DISABLED`.",
   params: byEnvironment,
   responses: {
     200: result(["environment"], "How HTTP requests are handled.", forceHttpsStatus),
@@ -253,12 +262,12 @@ export const setForceHttps = endpoint({
   method: "POST",
   path: "/sites/environments/{env_id}/force-https-status",
   tag: "Domains",
-  summary: "Set the HTTPS redirect",
+  summary: "Change the HTTPS redirect setting",
   description:
-    "In force when this call returns. Only names covered by a valid certificate are redirected, and the primary domain must have one.",
+    "In force when this call returns. Only names that a valid certificate covers are redirected. The primary domain must have a valid certificate.",
   params: byEnvironment,
   body: Type.Object({ type: forceHttpsType }, { title: "ForceHttps" }),
-  responses: { 200: result(["environment"], "It is in force.", forceHttpsStatus) },
+  responses: { 200: result(["environment"], "The setting is in force.", forceHttpsStatus) },
   verb: "write",
   resource: { kind: "environment", from: "params.env_id" },
   changesLive: true,

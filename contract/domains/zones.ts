@@ -1,4 +1,4 @@
-/** A domain's zone as a whole: its versions, and as a file. */
+/** Whole DNS zones: earlier versions, export and import. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
@@ -9,33 +9,36 @@ const tag = "DNS";
 const resource = { kind: "domain", from: "params.domain_id" } as const;
 const byDomain = Type.Object({ domain_id: uuid("Id of the domain.") });
 const serialText = Type.String({
-  pattern: pattern("^[1-9][0-9]{0,9}$", "must be the serial of a version"),
-  description: "Serial of a version.",
+  pattern: pattern("^[1-9][0-9]{0,9}$", "must be the serial number of a version"),
+  description: "Serial number of the version.",
   examples: ["1795190400"],
 });
 const bySerial = Type.Object({ domain_id: uuid("Id of the domain."), serial: serialText });
 const confirm = Type.Optional(
   Type.Boolean({
     default: false,
-    description: "Required if the change removes all addresses or mail servers of the domain itself.",
+    description: "Confirms the change. Required if it removes all addresses or mail servers of the domain itself.",
   }),
 );
-const noNul = pattern("^[^\\u0000]*$", "must be without the character U+0000");
+const noNul = pattern("^[^\\u0000]*$", "must not contain the character U+0000");
 const serial = Type.Integer({
   minimum: 1,
   maximum: 4_294_967_295,
-  description: "Serial of the zone after the change; it only rises.",
+  description: "Serial number of the zone after the change. It only increases.",
   examples: [1_795_190_400],
 });
 const createdAt = Type.Number({
-  description: "When the change was made; milliseconds since 1970.",
+  description: "When the change was made. Milliseconds since 1970.",
   examples: [1795190400000],
 });
 const ZoneVersion = Type.Object(
   {
     serial,
     created_at: createdAt,
-    record_sets_count: Type.Integer({ description: "Record sets of the domain and its subdomains.", examples: [6] }),
+    record_sets_count: Type.Integer({
+      description: "Number of record sets of the domain and its subdomains.",
+      examples: [6],
+    }),
   },
   { title: "ZoneVersion" },
 );
@@ -45,7 +48,7 @@ export const listZoneVersions = endpoint({
   path: "/domains/{domain_id}/zone-versions",
   tag,
   summary: "List earlier versions of a DNS zone",
-  description: "One version for each change, newest first; the last 100 are kept.",
+  description: "Lists one version for each change, newest first. The last 100 versions are kept.",
   params: byDomain,
   responses: {
     200: result(["domain", "zone_versions"], "The versions.", Type.Array(ZoneVersion)),
@@ -59,7 +62,7 @@ export const getZoneVersion = endpoint({
   path: "/domains/{domain_id}/zone-versions/{serial}",
   tag,
   summary: "Get a version of a DNS zone",
-  description: "The record sets of the domain and its subdomains in that version.",
+  description: "Returns the record sets of the domain and its subdomains in that version.",
   params: bySerial,
   responses: {
     200: result(
@@ -78,8 +81,8 @@ export const getZoneVersion = endpoint({
 
 const RecordSetDifference = Type.Object(
   {
-    name: Type.String({ examples: ["www.example.com"] }),
-    type: Type.Enum(dnsRecordTypes),
+    name: Type.String({ description: "Name of the record set.", examples: ["www.example.com"] }),
+    type: Type.Enum(dnsRecordTypes, { description: "Type of the record set." }),
     before: nullable(DnsRecordSet),
     after: nullable(DnsRecordSet),
   },
@@ -91,13 +94,13 @@ export const compareZoneVersions = endpoint({
   path: "/domains/{domain_id}/zone-versions/{serial}/difference",
   tag,
   summary: "Compare two versions of a DNS zone",
-  description: "The record sets that differ between the two versions.",
+  description: "Lists the record sets that differ between the version and another one, or the current records.",
   params: bySerial,
   query: Type.Object({
     to: Type.Optional(
       Type.String({
-        pattern: pattern("^[1-9][0-9]{0,9}$", "must be the serial of a version"),
-        description: "Serial of the other version. Default: the current records.",
+        pattern: pattern("^[1-9][0-9]{0,9}$", "must be the serial number of a version"),
+        description: "Serial number of the other version. Default: the current records.",
         examples: ["1795190500"],
       }),
     ),
@@ -105,7 +108,7 @@ export const compareZoneVersions = endpoint({
   responses: {
     200: result(
       ["difference"],
-      "The differences, by name and type. `before` is null for added record sets, `after` for removed ones.",
+      "The differences by name and type. `before` is null for added record sets, `after` is null for removed ones.",
       Type.Array(RecordSetDifference),
     ),
   },
@@ -119,10 +122,10 @@ export const restoreZoneVersion = endpoint({
   tag,
   summary: "Restore a version of a DNS zone",
   description:
-    "Restores exactly the record sets of that version, as a new version that can be reverted too. The operation ends when the DNS server serves the records.",
+    "Replaces the zone's record sets with those of that version. This creates a new version, so it can be reverted too. The operation ends when the DNS server serves the records.",
   params: bySerial,
   body: Type.Object({ confirm }, { title: "ZoneRestore" }),
-  responses: { 202: { description: "The work has begun.", body: Accepted } },
+  responses: { 202: { description: "The version is being restored.", body: Accepted } },
   verb: "write",
   resource,
   changesLive: true,
@@ -133,7 +136,7 @@ const zoneFile = Type.String({
   maxLength: 1_000_000,
   pattern: noNul,
   description:
-    "In the format of RFC 1035, with `$TTL` and `$ORIGIN`. Names without a final dot are relative to the domain.",
+    "The zone file, in the format of RFC 1035, with `$TTL` and `$ORIGIN`. Names without a final dot are relative to the domain.",
   examples: ["www\t3600\tIN\tA\t203.0.113.7\n"],
 });
 
@@ -142,10 +145,10 @@ export const exportZoneFile = endpoint({
   path: "/domains/{domain_id}/zone-file",
   tag,
   summary: "Export a DNS zone as a zone file",
-  description: "The domain and its subdomains, including SOA and NS records, for use with other DNS servers.",
+  description: "Returns the domain and its subdomains, including SOA and NS records, for use with other DNS servers.",
   params: byDomain,
   responses: {
-    200: result(["domain", "zone_file"], "The file.", Type.String({ description: "The text." })),
+    200: result(["domain", "zone_file"], "The zone file.", Type.String({ description: "Text of the zone file." })),
   },
   verb: "read",
   resource,
@@ -157,17 +160,17 @@ export const importZoneFile = endpoint({
   tag,
   summary: "Import a zone file",
   description:
-    "Its record sets replace those with the same name and type; all are imported or none. SOA records and NS records of the domain itself are ignored; TTLs below 300 become 300. The operation ends when the DNS server serves the records.",
+    "The record sets in the file replace those with the same name and type. Either all are imported, or none. SOA records, and NS records of the domain itself, are ignored; TTLs below 300 become 300. The operation ends when the DNS server serves the records.",
   params: byDomain,
   body: Type.Object(
     {
       zone_file: zoneFile,
-      replace: Type.Optional(Type.Boolean({ default: false, description: "Whether to delete all other record sets." })),
+      replace: Type.Optional(Type.Boolean({ default: false, description: "Also delete all other record sets." })),
       confirm,
     },
     { title: "ZoneFileImport" },
   ),
-  responses: { 202: { description: "The work has begun.", body: Accepted } },
+  responses: { 202: { description: "The zone file is being imported.", body: Accepted } },
   verb: "write",
   resource,
   changesLive: true,

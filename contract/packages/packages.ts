@@ -1,9 +1,9 @@
-/** Plugins and themes: which there are in which environment, and where there is a newer version of them. */
+/** Lists of installed plugins and themes with their available updates, by environment and by company. */
 import { type TObject, Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { limit, nullable, offset, uuid } from "../schema.ts";
 
-const moment = (description: string) =>
+const timestamp = (description: string) =>
   Type.String({ format: "date-time", description, examples: ["2026-11-23T08:00:00.000Z"] });
 
 export const packageStatuses = ["active", "inactive"] as const;
@@ -13,12 +13,13 @@ export const updateStatuses = ["updated", "updating", "failed"] as const;
 const filters = {
   status: Type.Optional(
     Type.Enum(packageStatuses, {
-      description: "Only plugins or themes that are active, or inactive, in some environment.",
+      description: "Only plugins or themes with this status (in a company's list: in at least one environment).",
     }),
   ),
   column: Type.Optional(
     Type.Enum(packageColumns, {
-      description: "Only those with a known vulnerability, or with an available update.",
+      description:
+        "`vulnerable`: only those with a known vulnerability. `updatesAvailable`: only those with an available update.",
     }),
   ),
 };
@@ -32,48 +33,57 @@ const companyFilters = Type.Object({
     Type.Object(
       {
         field: Type.Enum(["name", "environments", "updates"], {
-          description: "Sort by slug, by number of environments, or by number of environments with an update.",
+          description:
+            "Sort key. `name`: slug. `environments`: number of environments. `updates`: number of environments with an available update.",
         }),
-        order: Type.Optional(Type.Enum(["ascend", "descend"], { default: "ascend" })),
+        order: Type.Optional(
+          Type.Enum(["ascend", "descend"], { default: "ascend", description: "Sort order: ascending or descending." }),
+        ),
       },
-      { description: "In a query as JSON, or as `order_by[field]=…&order_by[order]=…`. Default: by slug." },
+      {
+        description:
+          "How to sort the list. In a query: JSON, or `order_by[field]=…&order_by[order]=…`. Default: by slug.",
+      },
     ),
   ),
-  limit: limit("Maximum number. Default: all."),
+  limit: limit("Maximum number of items. Default: all."),
   offset,
 });
 
 const slug = Type.String({ description: "Slug.", examples: ["akismet"] });
-const title = Type.String({ examples: ["Akismet Anti-spam"] });
-const version = Type.String({ description: "Empty if it declares none.", examples: ["5.6"] });
+const title = Type.String({ description: "Name, for people.", examples: ["Akismet Anti-spam"] });
+const version = Type.String({ description: "Installed version; empty if it declares none.", examples: ["5.6"] });
 const isVulnerable = (which: string) =>
   Type.Boolean({
-    description: `Whether the vulnerability feed lists a vulnerability of ${which}. Not checked at all if checks.vulnerabilities.checked_at is null.`,
+    description: `Whether the vulnerability feed lists a vulnerability of ${which}. Always false while \`checks.vulnerabilities.checked_at\` is null.`,
   });
 const autoUpdate = Type.String({
   description:
-    "Automatic updates: `Provider Automatic Update` (by Sitewright), `WordPress` (by WordPress itself) or `disabled`.",
+    "Who updates it automatically: `Provider Automatic Update` (Sitewright), `WordPress` (WordPress itself) or `disabled` (nothing).",
   examples: ["disabled"],
 });
 const availability = Type.Enum(["available", "none"], { description: "Whether an update is available." });
-const updateVersion = nullable(Type.String({ description: "Null: no update is available.", examples: ["5.7"] }));
-const updateStatus = nullable(
-  Type.Enum(updateStatuses, { description: "Outcome of its last update, or null if it was never updated here." }),
+const updateVersion = nullable(
+  Type.String({ description: "The version of the available update, or null.", examples: ["5.7"] }),
 );
-const state = Type.Enum(packageStatuses);
+const updateStatus = nullable(
+  Type.Enum(updateStatuses, { description: "State of its last update, or null if it was never updated here." }),
+);
+const state = Type.Enum(packageStatuses, { description: "Whether it is active in WordPress." });
+const text = Type.String({ description: "Its own description." });
 
 const EnvironmentPackage = Type.Object(
   {
     name: slug,
     title,
-    description: Type.String(),
+    description: text,
     status: state,
     version,
     update: availability,
     update_version: updateVersion,
     update_status: updateStatus,
     is_version_vulnerable: isVulnerable("the installed version"),
-    is_update_version_vulnerable: isVulnerable("the newer version"),
+    is_update_version_vulnerable: isVulnerable("the available update"),
     auto_update_type: autoUpdate,
   },
   { title: "EnvironmentPackage" },
@@ -92,21 +102,21 @@ const BriefPackage = Type.Object(
   { title: "BriefPackage" },
 );
 
-const whose = {
+const environmentFields = {
   id: uuid("Id of the environment."),
-  site_display_name: Type.String({ examples: ["Demo"] }),
-  display_name: Type.String({ description: "Of the environment.", examples: ["Live"] }),
+  site_display_name: Type.String({ description: "Display name of the site.", examples: ["Demo"] }),
+  display_name: Type.String({ description: "Display name of the environment.", examples: ["Live"] }),
 };
 
 const PluginOfEnvironment = Type.Object(
   {
-    ...whose,
+    ...environmentFields,
     plugin_status: state,
     plugin_update: availability,
     plugin_version: version,
     is_plugin_version_vulnerable: isVulnerable("the installed version"),
     plugin_update_version: updateVersion,
-    is_plugin_update_version_vulnerable: isVulnerable("the newer version"),
+    is_plugin_update_version_vulnerable: isVulnerable("the available update"),
     plugin_update_status: updateStatus,
     auto_update_type: autoUpdate,
   },
@@ -115,13 +125,13 @@ const PluginOfEnvironment = Type.Object(
 
 const ThemeOfEnvironment = Type.Object(
   {
-    ...whose,
+    ...environmentFields,
     theme_status: state,
     theme_update: availability,
     theme_version: version,
     is_theme_version_vulnerable: isVulnerable("the installed version"),
     theme_update_version: updateVersion,
-    is_theme_update_version_vulnerable: isVulnerable("the newer version"),
+    is_theme_update_version_vulnerable: isVulnerable("the available update"),
     theme_update_status: updateStatus,
     auto_update_type: autoUpdate,
   },
@@ -135,16 +145,16 @@ function companyPackage<Environment extends TObject>(name: string, environment: 
     {
       name: slug,
       title,
-      description: Type.String(),
+      description: text,
       latest_version: Type.String({
         description:
-          "The newest version at the package source, or the newest installed one if the source does not have it.",
+          "The newest version that the package source offers, or the newest installed version if the source does not offer any.",
         examples: ["5.7"],
       }),
-      is_latest_version_vulnerable: isVulnerable("that version"),
-      environment_count: count("Number of environments that have it."),
+      is_latest_version_vulnerable: isVulnerable("`latest_version`"),
+      environment_count: count("Number of environments that have it installed."),
       update_count: count("Number of environments with an available update."),
-      environments: Type.Array(environment),
+      environments: Type.Array(environment, { description: "The environments that have it installed." }),
     },
     { title: name },
   );
@@ -152,7 +162,7 @@ function companyPackage<Environment extends TObject>(name: string, environment: 
 
 const check = (what: string) =>
   Type.Object({
-    checked_at: nullable(moment(`When ${what} were last checked, or null if never.`)),
+    checked_at: nullable(timestamp(`When ${what} were last checked, or null if never.`)),
     problem: nullable(
       Type.String({
         description: "Why they are not checked, or why the last check failed; null after a successful check.",
@@ -166,15 +176,15 @@ const checks = Type.Object(
   {
     title: "PackageChecks",
     description:
-      "When updates and vulnerabilities were last checked. While `checked_at` is null, `update: none` and `is_version_vulnerable: false` mean nothing.",
+      "When updates and vulnerabilities were last checked. While a `checked_at` is null, `update: none` or `is_version_vulnerable: false` only mean that nothing has been checked.",
   },
 );
 
 const envelope = {
   checks,
   total: count("Number of matches before paging."),
-  last_updated_at: moment(
-    "When the list was read from the environments; the oldest time if they were read at different times.",
+  last_updated_at: timestamp(
+    "When the list was read from the environments; if they were read at different times, the earliest one.",
   ),
 };
 
@@ -189,7 +199,7 @@ export const listCompanyPlugins = endpoint({
   tag: "Plugins and themes",
   summary: "List a company's plugins",
   description:
-    "Each plugin once, with all environments that have it. Parameters may also be sent as a JSON body. A plugin is listed if at least one environment matches the filter. `total` is the number of matches.",
+    "Each plugin is listed once, with all environments that have it, if at least one of them matches the filter. Parameters may also be sent as a JSON body.",
   params: companyId,
   query: companyFilters,
   responses: {
@@ -215,7 +225,7 @@ export const listCompanyThemes = endpoint({
   tag: "Plugins and themes",
   summary: "List a company's themes",
   description:
-    "Each theme once, with all environments that have it. Parameters may also be sent as a JSON body. A theme is listed if at least one environment matches the filter. `total` is the number of matches.",
+    "Each theme is listed once, with all environments that have it, if at least one of them matches the filter. Parameters may also be sent as a JSON body.",
   params: companyId,
   query: companyFilters,
   responses: {
@@ -238,9 +248,9 @@ export const listCompanyThemes = endpoint({
 const environmentList = Type.Object({
   checks,
   items: Type.Array(EnvironmentPackage),
-  last_updated_at: moment("When they were read."),
+  last_updated_at: timestamp("When the list was read from the environment."),
   problem: nullable(
-    Type.String({ description: "What could not be read, or null. If set, which ones are active is uncertain." }),
+    Type.String({ description: "What could not be read, or null. If it is set, `status` may be wrong." }),
   ),
 });
 

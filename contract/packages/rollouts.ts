@@ -1,4 +1,4 @@
-/** Newer versions of one plugin or theme for many environments: some first, then the others, until too many fail. */
+/** Rollouts: one plugin or theme is updated in many environments, canaries first, until too many updates fail. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { limit, line, nullable, offset, uuid } from "../schema.ts";
@@ -7,9 +7,9 @@ const byCompany = Type.Object({ id: uuid("Id of the company.") });
 const byRollout = Type.Object({ id: uuid("Id of the company."), rollout_id: uuid("Id of the rollout.") });
 const ofCompany = { kind: "company", from: "params.id", underSiteScope: "closed" } as const;
 
-const type = Type.Enum(["plugin", "theme"]);
-const name = line(200, "Slug.", "akismet");
-const moment = (description: string) =>
+const type = Type.Enum(["plugin", "theme"], { description: "What is updated." });
+const name = line(200, "Slug of the plugin or theme.", "akismet");
+const timestamp = (description: string) =>
   Type.String({ format: "date-time", description, examples: ["2026-11-23T08:00:00.000Z"] });
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
@@ -18,14 +18,14 @@ export const RolloutWish = Type.Object(
     type,
     name,
     update_version: Type.Optional(
-      line(60, "The version to install. Default: the newest one available for each environment.", "5.7"),
+      line(60, "The version to install. Default: the newest available version in each environment.", "5.7"),
     ),
     environments: Type.Optional(
       Type.Array(uuid("Id of an environment."), {
         minItems: 1,
         maxItems: 5_000,
         description:
-          "The environments to update, in this order. Default: all environments of the company that have an update, live ones last.",
+          "Ids of the environments to update, in this order. Default: all environments of the company in which an update is available, live ones last.",
       }),
     ),
     concurrency: Type.Optional(
@@ -42,7 +42,7 @@ export const RolloutWish = Type.Object(
         maximum: 100,
         default: 1,
         description:
-          "Number of environments to update first. The others follow only if all of these succeed. A skipped one is replaced by another.",
+          "Number of environments to update first. The others follow only if all of these updates succeed. A skipped canary is replaced by another environment.",
       }),
     ),
     stop_after_failures: Type.Optional(
@@ -50,11 +50,11 @@ export const RolloutWish = Type.Object(
         minimum: 1,
         maximum: 5_000,
         default: 1,
-        description: "Stop after this many failures.",
+        description: "Number of failed updates after which the rollout stops.",
       }),
     ),
   },
-  { title: "RolloutWish" },
+  { title: "RolloutCreate" },
 );
 
 const counts = Type.Object(
@@ -62,7 +62,7 @@ const counts = Type.Object(
     waiting: count("Not started yet."),
     running: count("Being updated."),
     updated: count("Updated."),
-    failed: count("Failed and unchanged; see `reason`."),
+    failed: count("The update failed and the environment is unchanged; see `reason`."),
     skipped: count("Skipped, or not started because the rollout stopped; see `reason`."),
   },
   { description: "Number of environments in each state." },
@@ -72,30 +72,37 @@ const facts = {
   id: uuid("Id of the rollout."),
   type,
   name,
-  update_version: nullable(Type.String({ description: "Null: the newest one available for each environment." })),
+  update_version: nullable(
+    Type.String({ description: "The version to install. Null: the newest available version in each environment." }),
+  ),
   concurrency: count("Number of environments updated at the same time."),
   canaries: count("Number of environments updated first."),
-  stop_after_failures: count("Stop after this many failures."),
+  stop_after_failures: count("Number of failed updates after which the rollout stops."),
   state: Type.Enum(["running", "stopped", "cancelled", "ended"], {
-    description: "`stopped`: after too many failures. Running updates continue until `ended_at`.",
+    description:
+      "`stopped`: too many updates failed. `ended`: no environment is left. In a stopped or cancelled rollout, running updates still finish, at `ended_at`.",
   }),
-  created_at: moment("When it was requested."),
-  ended_at: nullable(moment("When the last update ended, or null.")),
+  created_at: timestamp("When it was requested."),
+  ended_at: nullable(timestamp("When its last update ended, or null if it is running.")),
   counts,
 };
 
 const RolloutItem = Type.Object(
   {
     id: uuid("Id of the environment."),
-    site_display_name: Type.String({ examples: ["Demo"] }),
-    display_name: Type.String({ description: "Of the environment.", examples: ["Live"] }),
-    is_canary: Type.Boolean(),
-    state: Type.Enum(["waiting", "running", "updated", "failed", "skipped"]),
+    site_display_name: Type.String({ description: "Display name of the site.", examples: ["Demo"] }),
+    display_name: Type.String({ description: "Display name of the environment.", examples: ["Live"] }),
+    is_canary: Type.Boolean({ description: "Whether it is one of those updated first." }),
+    state: Type.Enum(["waiting", "running", "updated", "failed", "skipped"], {
+      description: "State of its update, as in `counts`.",
+    }),
     version: nullable(Type.String({ description: "The version before the update, or null if it has not started." })),
     update_version: nullable(Type.String({ description: "The new version, or null if it has not started." })),
-    operation_id: nullable(Type.String({ description: "The operation of the update, or null if it has not started." })),
-    reason: nullable(Type.String({ description: "Why it failed or was skipped." })),
-    ended_at: nullable(moment("When it ended, or null.")),
+    operation_id: nullable(
+      Type.String({ description: "Id of the update's operation, or null if it has not started." }),
+    ),
+    reason: nullable(Type.String({ description: "Why it failed or was skipped, or null." })),
+    ended_at: nullable(timestamp("When its update ended, or null if it has not.")),
   },
   { title: "RolloutItem" },
 );
@@ -109,10 +116,10 @@ export const createRollout = endpoint({
   tag: "Plugins and themes",
   summary: "Update one plugin or theme in many environments",
   description:
-    "Each environment is updated by an operation of its own: tested on a copy, with a backup, and left unchanged if anything fails. Busy environments are updated later.",
+    "Starts a rollout: canaries are updated first, then the other environments, until too many updates fail. Each environment is updated by its own operation: tested on a copy, with a backup, and left unchanged if anything fails. Busy environments are updated later.",
   params: byCompany,
   body: RolloutWish,
-  responses: { 201: result(["rollout"], "The rollout.", Rollout) },
+  responses: { 201: result(["rollout"], "The rollout has been created.", Rollout) },
   verb: "write",
   resource: ofCompany,
   changesLive: true,
@@ -122,16 +129,18 @@ export const listRollouts = endpoint({
   method: "GET",
   path: "/company/{id}/rollouts",
   tag: "Plugins and themes",
-  summary: "List the rollouts",
-  description:
-    "Newest first, without their environments. They are deleted 30 days after they end. `total` is their number before paging.",
+  summary: "List a company's rollouts",
+  description: "Newest first, without their environments. Rollouts are deleted 30 days after they end.",
   params: byCompany,
-  query: Type.Object({ limit: limit("Maximum number; values above 500 count as 500.", { default: 100 }), offset }),
+  query: Type.Object({
+    limit: limit("Maximum number of rollouts; values above 500 count as 500.", { default: 100 }),
+    offset,
+  }),
   responses: {
     200: result(
       ["company", "rollouts"],
       "The rollouts.",
-      Type.Object({ items: Type.Array(RolloutSummary), total: count("How many there are.") }),
+      Type.Object({ items: Type.Array(RolloutSummary), total: count("Number of rollouts before paging.") }),
     ),
   },
   verb: "read",
@@ -142,8 +151,8 @@ export const getRollout = endpoint({
   method: "GET",
   path: "/company/{id}/rollouts/{rollout_id}",
   tag: "Plugins and themes",
-  summary: "How far a rollout is",
-  description: "With the state of each environment. Environments deleted since are not included.",
+  summary: "Get a rollout",
+  description: "Includes the state of each environment. Environments that have been deleted since are not included.",
   params: byRollout,
   responses: { 200: result(["rollout"], "The rollout.", Rollout) },
   verb: "read",
@@ -155,7 +164,7 @@ export const cancelRollout = endpoint({
   path: "/company/{id}/rollouts/{rollout_id}/cancel",
   tag: "Plugins and themes",
   summary: "Cancel a rollout",
-  description: "No further environment is started. Running updates finish. A finished rollout does not change.",
+  description: "No further updates are started; running ones finish. A finished rollout does not change.",
   params: byRollout,
   responses: { 200: result(["rollout"], "The rollout.", Rollout) },
   verb: "write",

@@ -1,4 +1,4 @@
-/** Pages that are asked for before an update takes a site's place. */
+/** The pages that an update is tested with before it goes live. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { nullable, pattern, uuid } from "../schema.ts";
@@ -17,7 +17,7 @@ const paths = Type.Array(
   {
     maxItems: 20,
     description:
-      "Paths, optionally with a query. Each page, and pages it redirects to on the same site, must load without an error and with a status below 400.",
+      "Paths of pages, optionally with a query. Each page, and any page on the same site that it redirects to, must load without an error and with a status below 400.",
   },
 );
 
@@ -26,7 +26,7 @@ const pictureThreshold = nullable(
     minimum: 0,
     maximum: 100,
     description:
-      "Takes screenshots of the front page and these pages before and after an update, without running scripts. The update is refused if any screenshot differs by more than this percentage. A screenshot shows the top of the page, 1,280 by 1,600 pixels. Taking them takes about four seconds per page, during which writes are refused. Null: no screenshots.",
+      "Maximum visual difference, in percent. Screenshots of the front page and these pages are taken before and after an update; the update fails if any of them differs by more. Null: no screenshots. A screenshot shows the top 1,280 by 1,600 pixels of a page, without running scripts, and takes about four seconds, during which writes are refused.",
   }),
 );
 
@@ -41,7 +41,7 @@ export const getUpdateChecks = endpoint({
   path: "/sites/environments/{env_id}/update-checks",
   tag: "Plugins and themes",
   summary: "Get the pages that updates are tested with",
-  description: "In addition to the front page, the login page and the dashboard, which are always tested.",
+  description: "These pages are tested in addition to the front page, the login page and the dashboard.",
   params: byId,
   responses: {
     200: result(["environment"], "The pages.", UpdateChecks),
@@ -56,7 +56,7 @@ export const replaceUpdateChecks = endpoint({
   tag: "Plugins and themes",
   summary: "Set the pages that updates are tested with",
   description:
-    "Replaces the whole setting: without `picture_threshold`, no screenshots are taken. Name important pages, such as a shop's checkout. Applies to updates requested from now on. The setting belongs to the environment; clones start without it.",
+    "Sets the pages to test in addition to the front page, the login page and the dashboard. Name important ones, such as a shop's checkout. The whole setting is replaced: without `picture_threshold`, no screenshots are taken. It applies to updates that are requested from now on. Clones do not copy it.",
   params: byId,
   body: Type.Object(
     { update_checks: paths, picture_threshold: Type.Optional(pictureThreshold) },

@@ -1,31 +1,37 @@
-/** Known vulnerabilities of the plugins and themes that a company has. */
+/** Known vulnerabilities of a company's plugins and themes. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { limit, nullable, offset, uuid } from "../schema.ts";
 
-const moment = (description: string) =>
+const timestamp = (description: string) =>
   Type.String({ format: "date-time", description, examples: ["2026-11-23T08:00:00.000Z"] });
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
 const Vulnerability = Type.Object(
   {
-    id: Type.String({ description: "The id in the feed.", examples: ["0b3f4c1a-6d1d-4f0f-8d9e-2c5f4f0a7a11"] }),
-    title: Type.String({ examples: ["Shop <= 1.9 - Unauthenticated SQL Injection"] }),
-    cve: nullable(Type.String({ examples: ["CVE-2026-12345"] })),
-    score: nullable(Type.Number({ description: "CVSS, from 0 to 10.", examples: [9.8] })),
-    reference: nullable(Type.String({ description: "Link to more information." })),
-    type: Type.Enum(["plugin", "theme"]),
-    name: Type.String({ description: "Slug.", examples: ["shop"] }),
+    id: Type.String({ description: "Id in the feed.", examples: ["0b3f4c1a-6d1d-4f0f-8d9e-2c5f4f0a7a11"] }),
+    title: Type.String({
+      description: "Title in the feed.",
+      examples: ["Shop <= 1.9 - Unauthenticated SQL Injection"],
+    }),
+    cve: nullable(Type.String({ description: "CVE number, or null.", examples: ["CVE-2026-12345"] })),
+    score: nullable(Type.Number({ description: "CVSS score from 0 to 10, or null.", examples: [9.8] })),
+    reference: nullable(Type.String({ description: "Link to more information, or null." })),
+    type: Type.Enum(["plugin", "theme"], { description: "What is vulnerable." }),
+    name: Type.String({ description: "Slug of the plugin or theme.", examples: ["shop"] }),
     affected: Type.String({ description: "Affected versions.", examples: ["any – 1.9"] }),
     patched_version: nullable(Type.String({ description: "The first fixed version, or null if there is none yet." })),
     environments: Type.Array(
       Type.Object({
         id: uuid("Id of the environment."),
-        site_display_name: Type.String({ examples: ["Demo"] }),
-        display_name: Type.String({ description: "Of the environment.", examples: ["Live"] }),
+        site_display_name: Type.String({ description: "Display name of the site.", examples: ["Demo"] }),
+        display_name: Type.String({ description: "Display name of the environment.", examples: ["Live"] }),
         version: Type.String({ description: "The installed version.", examples: ["1.9"] }),
-        update_version: nullable(Type.String({ description: "The available update.", examples: ["2.0"] })),
+        update_version: nullable(
+          Type.String({ description: "The version of the available update, or null.", examples: ["2.0"] }),
+        ),
       }),
+      { description: "The environments that have an affected version." },
     ),
   },
   { title: "Vulnerability" },
@@ -33,30 +39,33 @@ const Vulnerability = Type.Object(
 
 const AdvisoryFeed = Type.Object(
   {
-    read_at: nullable(moment("When the feed was last read successfully, or null if never.")),
-    records: count("Number of vulnerabilities in it."),
+    read_at: nullable(timestamp("When the feed was last read successfully, or null if never.")),
+    records: count("Number of vulnerabilities in the feed."),
     skipped: count("Number of records that could not be understood and were ignored."),
     problem: nullable(Type.String({ description: "Why the last read failed, or null." })),
   },
-  { title: "AdvisoryFeed" },
+  { title: "AdvisoryFeed", description: "State of the vulnerability feed." },
 );
 
 export const listVulnerabilities = endpoint({
   method: "GET",
   path: "/company/{id}/vulnerabilities",
   tag: "Plugins and themes",
-  summary: "List the known vulnerabilities",
+  summary: "List a company's known vulnerabilities",
   description:
-    "Vulnerabilities of plugins and themes installed in the company's environments, worst first, from the installation's feed. `total` is their number before paging.",
+    "Vulnerabilities of the plugins and themes in the company's environments, worst first, according to the installation's vulnerability feed. `feed` is null if the installation has none (SITEWRIGHT_ADVISORIES).",
   params: Type.Object({ id: uuid("Id of the company.") }),
-  query: Type.Object({ limit: limit("Maximum number; values above 500 count as 500.", { default: 100 }), offset }),
+  query: Type.Object({
+    limit: limit("Maximum number of vulnerabilities; values above 500 count as 500.", { default: 100 }),
+    offset,
+  }),
   responses: {
     200: result(
       ["company", "vulnerabilities"],
       "The vulnerabilities.",
       Type.Object({
         items: Type.Array(Vulnerability),
-        total: count("How many there are."),
+        total: count("Number of vulnerabilities before paging."),
         feed: nullable(AdvisoryFeed),
       }),
     ),

@@ -1,4 +1,4 @@
-/** Newer versions of WordPress itself. */
+/** Updates of WordPress itself. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
@@ -9,9 +9,11 @@ const byId = Type.Object({ env_id: uuid("Id of the environment.") });
 const WordPressVersions = Type.Object(
   {
     id: uuid("Id of the environment."),
-    wordpress_version: nullable(Type.String({ description: "Null: it has no WordPress.", examples: ["7.1.1"] })),
+    wordpress_version: nullable(
+      Type.String({ description: "The installed version, or null if there is no WordPress.", examples: ["7.1.1"] }),
+    ),
     update_versions: Type.Array(Type.String(), {
-      description: "Available updates, newest first.",
+      description: "Versions of the available updates, newest first.",
       examples: [["7.2", "7.1.2"]],
     }),
     problem: nullable(Type.String({ description: "Why updates could not be checked, or null." })),
@@ -23,8 +25,9 @@ export const getWordPress = endpoint({
   method: "GET",
   path: "/sites/environments/{env_id}/wordpress",
   tag: "Plugins and themes",
-  summary: "Get WordPress's version and its updates",
-  description: "Asks the package source. If it does not answer in time, no update is listed and `problem` says so.",
+  summary: "Get the WordPress version and its available updates",
+  description:
+    "Asks the package source for updates. If it does not respond in time, no updates are listed and `problem` says so.",
   params: byId,
   responses: {
     200: result(["environment"], "The versions.", WordPressVersions),
@@ -39,13 +42,13 @@ export const updateWordPress = endpoint({
   tag: "Plugins and themes",
   summary: "Update WordPress",
   description:
-    "Downloads and checks WordPress first. Then the environment is copied, the copy is updated and its database upgraded, and its front page, login page and dashboard are tested. Visitors can keep reading; writes are refused during the test, which takes some seconds, or a minute or two if many screenshots are taken (`picture_threshold`). A backup is made, and the copy replaces the site. If anything fails, the site stays as it was; so it does if the update had to wait and WordPress is up to date by then. `data.result` is `{from, to}`; `from` is the version that was replaced. In a network, the main site's database is upgraded, and each other site's when its dashboard is opened.",
+    "Updates a copy of the site and tests it before it goes live. WordPress is downloaded and checked, and the copy and its database are upgraded. Its front page, login page, dashboard and the pages of `update-checks` must load without an error. Then a backup is made, and the copy replaces the site. If anything fails, the site stays as it was. Visitors can keep reading; writes are refused during the test, which takes a few seconds, or a minute or two if many screenshots are taken (`picture_threshold`). The operation also fails if it had to wait and WordPress has been updated meanwhile. In a network, the main site's database is upgraded at once, and that of each other site when its dashboard is opened. `data.result` is `{from, to}`; `from` is the version that was replaced.",
   params: byId,
   body: Type.Object(
     {
       update_version: line(
         60,
-        "The version to install: one that the package source offers, newer than the installed one.",
+        "The version to install. It must be offered by the package source and newer than the installed version.",
         "7.1.2",
       ),
     },

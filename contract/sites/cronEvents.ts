@@ -1,9 +1,9 @@
-/** What WordPress plans to do by itself (WP-Cron), and how that went last. */
+/** Scheduled tasks of WordPress (WP-Cron), and their last run. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { limit, nullable, offset, uuid } from "../schema.ts";
 
-const moment = (description: string) =>
+const timestamp = (description: string) =>
   Type.Integer({ description: `${description} Milliseconds since 1970.`, examples: [1_795_375_800_000] });
 
 export const CronEvent = Type.Object(
@@ -11,34 +11,34 @@ export const CronEvent = Type.Object(
     hook: Type.String({ description: "The WordPress hook.", examples: ["wp_version_check"] }),
     site: nullable(
       Type.String({
-        description: "In a network, host and path of the site that scheduled it. Null without a network.",
+        description: "In a network: host and path of the site that it belongs to. Null without a network.",
         examples: ["demo.example.com/shop/"],
       }),
     ),
-    next_run_at: moment("When it is due."),
+    next_run_at: timestamp("When it is due."),
     recurrence: nullable(
-      Type.String({ description: "The schedule, or null if it runs once.", examples: ["twicedaily"] }),
+      Type.String({ description: "Name of its schedule, or null if it runs once.", examples: ["twicedaily"] }),
     ),
     interval_seconds: nullable(
-      Type.Integer({ description: "Seconds between two runs, or null if it runs once.", examples: [43_200] }),
+      Type.Integer({ description: "Time between two runs in seconds, or null if it runs once.", examples: [43_200] }),
     ),
-    args: Type.String({ description: "Arguments of the hook: a list, as JSON.", examples: ["[42]"] }),
+    args: Type.String({ description: "Arguments of the hook, as a JSON array.", examples: ["[42]"] }),
   },
   { title: "CronEvent" },
 );
 
 export const CronRun = Type.Object(
   {
-    began_at: moment("When it began."),
-    ended_at: nullable(moment("When it ended. Null while it is running, and if it was interrupted.")),
+    began_at: timestamp("When it began."),
+    ended_at: nullable(timestamp("When it ended; null while it runs or if it was interrupted.")),
     error: nullable(
       Type.String({
-        description: "Errors, with their hooks, or null.",
+        description: "Errors with the hooks that caused them, or null.",
         examples: ["send_newsletter: RuntimeException: No mail server"],
       }),
     ),
   },
-  { title: "CronRun" },
+  { title: "CronRun", description: "The last run of due tasks." },
 );
 
 export const listCronEvents = endpoint({
@@ -47,13 +47,13 @@ export const listCronEvents = endpoint({
   tag: "Environments",
   summary: "List an environment's scheduled tasks (WP-Cron)",
   description:
-    "Scheduled tasks of WordPress and its plugins, next one first, and the outcome of the last run. Due tasks run within a minute, even without visitors.",
+    "Lists the scheduled tasks of WordPress and its plugins, next one first, with the outcome of the last run. Due tasks run within a minute, even without visitors.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   query: Type.Object({ limit: limit("Maximum number of tasks. Default: all."), offset }),
   responses: {
     200: result(
       ["environment"],
-      "The events.",
+      "The scheduled tasks.",
       Type.Object({
         id: uuid("Id of the environment."),
         cron_events: Type.Array(CronEvent),

@@ -1,14 +1,15 @@
-/** The files of an environment, by name. */
+/** The list of an environment's files. */
 import { type TSchema, Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { uuid } from "../schema.ts";
 
 const entry = {
-  name: Type.String({ examples: ["wp-content"] }),
-  path: Type.String({ description: "From the site's root.", examples: ["/wp-content"] }),
+  name: Type.String({ description: "Name of the file or folder.", examples: ["wp-content"] }),
+  path: Type.String({ description: "Path relative to the site's root.", examples: ["/wp-content"] }),
   is_folder: Type.Boolean({ description: "Whether it is a folder." }),
 };
-const withChildren = <S extends TSchema>(child: S) => Type.Object({ ...entry, children: Type.Array(child) });
+const withChildren = <S extends TSchema>(child: S) =>
+  Type.Object({ ...entry, children: Type.Array(child, { description: "Content of the folder; empty for a file." }) });
 
 export const listFiles = endpoint({
   method: "GET",
@@ -16,7 +17,7 @@ export const listFiles = endpoint({
   tag: "Environments",
   summary: "List an environment's files",
   description:
-    "Files and folders below the site's root, or below `path`, three levels deep and sorted by name. For `file_list` of a push, use a `path` without its leading slash. WordPress's core folders, which are shared between sites, are shown without their content.",
+    "Lists files and folders below the site's root, or below `path`, three levels deep and sorted by name. WordPress's core folders, which are shared between sites, are listed without their content. A `path` from this list can be used in `file_list` of a push, without its leading slash.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   query: Type.Object({
     path: Type.Optional(
@@ -34,7 +35,7 @@ export const listFiles = endpoint({
       "The files.",
       Type.Object({
         id: uuid("Id of the environment."),
-        file_list: Type.Array(withChildren(withChildren(Type.Object(entry)))),
+        file_list: Type.Array(withChildren(withChildren(Type.Object(entry))), { description: "Files and folders." }),
       }),
     ),
   },

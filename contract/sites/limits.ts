@@ -1,4 +1,4 @@
-/** What an environment may take: PHP's share, time, and room on the disk. */
+/** Limits of environments: PHP threads, memory, request time and disk space. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
@@ -7,12 +7,12 @@ import { nullable, uuid } from "../schema.ts";
 export const threadCount = Type.Integer({
   minimum: 1,
   description:
-    "Number of PHP threads: visitors' requests that PHP answers at once. `GET …/limits` has the allowed range.",
+    "Number of PHP threads: how many requests PHP handles at the same time. `GET …/limits` has the allowed range.",
   examples: [2],
 });
 export const threadMemory = Type.Integer({
   minimum: 1,
-  description: "Memory for each thread in MB. `GET …/limits` has the allowed range.",
+  description: "Memory of each PHP thread in MB. `GET …/limits` has the allowed range.",
   examples: [256],
 });
 
@@ -21,14 +21,14 @@ export const PhpAllocation = Type.Object(
   { title: "PhpAllocation" },
 );
 
-const whatHappens = "Running requests finish first; requests after the end of the operation get the new allocation.";
+const effect = "Running requests finish first. The new allocation applies to requests after the end of the operation.";
 
 export const changeEnvironmentPhpAllocation = endpoint({
   method: "POST",
   path: "/sites/environments/{env_id}/change-environment-php-allocation",
   tag: "Limits",
   summary: "Change an environment's PHP allocation",
-  description: `${whatHappens} A clone starts with the allocation of its source.`,
+  description: `Sets the number and the memory of the PHP threads. ${effect} Clones start with the allocation of their source.`,
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   body: PhpAllocation,
   responses: { 202: { description: "The allocation is being changed.", body: Accepted } },
@@ -43,7 +43,7 @@ export const changeSitePhpAllocation = endpoint({
   path: "/sites/{site_id}/change-site-php-allocation",
   tag: "Limits",
   summary: "Change the PHP allocation of all environments of a site",
-  description: `All environments of the site get the same allocation. ${whatHappens} Environments added later start with the default, 2 threads and 256 MB; clones start with the allocation of their source.`,
+  description: `Sets the same allocation for all environments of the site. ${effect} Environments added later start with the default, 2 threads and 256 MB; clones start with the allocation of their source.`,
   params: Type.Object({ site_id: uuid("Id of the site.") }),
   body: PhpAllocation,
   responses: { 202: { description: "The allocation is being changed.", body: Accepted } },
@@ -55,39 +55,54 @@ export const changeSitePhpAllocation = endpoint({
 
 const requestSeconds = Type.Integer({
   minimum: 1,
-  description: "How long PHP may take for one request.",
+  description: "Time limit of a PHP request, in seconds.",
   examples: [30],
 });
 const diskBytes = Type.Integer({
   minimum: 1_000_000,
   maximum: Number.MAX_SAFE_INTEGER,
-  description: "Maximum size of files and database together.",
+  description: "Disk quota: maximum size of files and database together, in bytes.",
   examples: [10_000_000_000],
 });
 
-/** In force, whether the environment's own or the installation's. */
+/** The limits in force: the environment's own ones, or else the installation's defaults. */
 export const Limits = Type.Object(
   {
     thread_count: threadCount,
     thread_memory: threadMemory,
     request_seconds: requestSeconds,
-    disk_bytes: nullable(Type.Integer({ description: "Maximum size of files and database. Null: no limit." })),
+    disk_bytes: nullable(
+      Type.Integer({
+        description: "Disk quota: maximum size of files and database together, in bytes. Null: no limit.",
+      }),
+    ),
   },
   { title: "Limits" },
 );
 
-const bounds = (what: string) =>
-  Type.Object({ minimum: Type.Integer(), maximum: Type.Integer() }, { description: `What ${what} may be.` });
+const bounds = (field: string) =>
+  Type.Object(
+    {
+      minimum: Type.Integer({ description: "Lowest allowed value." }),
+      maximum: Type.Integer({ description: "Highest allowed value." }),
+    },
+    { description: `Allowed range of \`${field}\`.` },
+  );
 
 export const diskUseFields = {
   disk_bytes: nullable(
     Type.Integer({
-      description: "Size of files and database at the last measurement, or null if there has been none.",
+      description: "Size of files and database in bytes, or null if not measured yet.",
     }),
   ),
-  disk_measured_at: nullable(Type.Number({ description: "Milliseconds since 1970.", examples: [1795190400000] })),
+  disk_measured_at: nullable(
+    Type.Number({
+      description: "When the size was measured. Milliseconds since 1970, or null if not measured yet.",
+      examples: [1795190400000],
+    }),
+  ),
   is_over_disk_quota: Type.Boolean({
-    description: "Whether the quota is exceeded. Files can then be deleted but not grow.",
+    description: "Whether the disk quota is exceeded. Files can then be deleted but can't grow.",
   }),
 };
 
@@ -96,7 +111,7 @@ export const getLimits = endpoint({
   path: "/sites/environments/{env_id}/limits",
   tag: "Limits",
   summary: "Get an environment's limits",
-  description: "The limits in force, the range in which they can be changed, and the current disk usage.",
+  description: "Returns the limits in force, the ranges in which they can be changed, and the disk usage.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   responses: {
     200: result(
@@ -106,9 +121,9 @@ export const getLimits = endpoint({
         id: uuid("Id of the environment."),
         limits: Limits,
         bounds: Type.Object({
-          thread_count: bounds("`thread_count`"),
-          thread_memory: bounds("`thread_memory`"),
-          request_seconds: bounds("`request_seconds`"),
+          thread_count: bounds("thread_count"),
+          thread_memory: bounds("thread_memory"),
+          request_seconds: bounds("request_seconds"),
         }),
         use: Type.Object(diskUseFields),
       }),
@@ -132,7 +147,7 @@ export const changeLimits = endpoint({
   tag: "Limits",
   summary: "Change an environment's limits",
   description:
-    "Request time and disk quota; PHP threads and memory have endpoints of their own. A quota below the current usage is accepted: files can then be deleted but not grow.",
+    "Sets the time limit of PHP requests and the disk quota; PHP threads and memory have their own endpoints. A quota below the current usage is accepted: files can then be deleted but can't grow.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   body: LimitsChange,
   responses: { 202: { description: "The limits are being changed.", body: Accepted } },

@@ -1,4 +1,4 @@
-/** Environments that are made, copied and removed. */
+/** Creating, cloning and deleting environments. */
 import { Type } from "typebox";
 import { Deletion, WithoutBackup } from "../backups/deletion.ts";
 import { endpoint } from "../endpoint.ts";
@@ -9,9 +9,9 @@ import { wordpressFields } from "./wordpress.ts";
 const ofSite = Type.Object({ site_id: uuid("Id of the site.") });
 const displayName = line(100, "Display name of the environment. Unique within the site; case is ignored.", "Staging");
 const isPremium = Type.Boolean({
-  description: "Stored and returned; it has no effect on this installation.",
+  description: "Stored and returned, but has no effect on this installation.",
 });
-const madeOf = (description: string) => ({ 202: { description, body: Accepted } });
+const accepted = (description: string) => ({ 202: { description, body: Accepted } });
 
 export const EnvironmentCreate = Type.Object(
   { display_name: displayName, is_premium: isPremium, ...wordpressFields },
@@ -24,10 +24,10 @@ export const createEnvironment = endpoint({
   tag: "Environments",
   summary: "Create an environment",
   description:
-    "Adds an environment with a new WordPress to the site. Its name is the slug of the display name, and its address is `<name>-<site>.<suffix>`. If the creation fails, nothing remains and the name is free again.",
+    "Adds an environment with a new WordPress to the site. The environment's name is the slug of its display name, and its address is `<name>-<site>.<suffix>`. If the creation fails, nothing remains and the name is free again.",
   params: ofSite,
   body: EnvironmentCreate,
-  responses: madeOf("The environment is being created."),
+  responses: accepted("The environment is being created."),
   verb: "write",
   resource: { kind: "site", from: "params.site_id" },
   bucket: "creations",
@@ -42,7 +42,7 @@ export const createPlainEnvironment = endpoint({
   description: "Adds an environment with PHP and an empty database, without WordPress.",
   params: ofSite,
   body: Type.Object({ display_name: displayName, is_premium: isPremium }, { title: "PlainEnvironmentCreate" }),
-  responses: madeOf("The environment is being created."),
+  responses: accepted("The environment is being created."),
   verb: "write",
   resource: { kind: "site", from: "params.site_id" },
   bucket: "creations",
@@ -55,7 +55,7 @@ export const cloneEnvironment = endpoint({
   tag: "Environments",
   summary: "Clone an environment",
   description:
-    "Adds a copy of another environment of the site, with its files, database and PHP version, at an address of its own. The source stays available.",
+    "Adds a copy of an environment of the site, with its files, database and PHP version, at a new address. The source stays available.",
   params: ofSite,
   body: Type.Object(
     {
@@ -65,7 +65,7 @@ export const cloneEnvironment = endpoint({
     },
     { title: "EnvironmentClone" },
   ),
-  responses: madeOf("The environment is being cloned."),
+  responses: accepted("The environment is being cloned."),
   verb: "write",
   resource: { kind: "site", from: "params.site_id" },
   bucket: "creations",
@@ -78,11 +78,11 @@ export const deleteEnvironment = endpoint({
   tag: "Environments",
   summary: "Delete an environment",
   description:
-    "Deletes the environment with its files and database. It is backed up first; writes are refused meanwhile. It can be restored until `restorable_until` (`GET /sites/{site_id}/deleted-environments`); then all its backups are deleted. Its name is free at once. If the backup fails, nothing is deleted. With `without_backup` it is deleted for good. The live environment can only be deleted with its site: the operation fails.",
+    "Deletes the environment with its files and database. It is backed up first, during which writes are refused; if the backup fails, nothing is deleted. The environment can be restored until `restorable_until` (`GET /sites/{site_id}/deleted-environments`); then all its backups are deleted. Its name is free at once. With `without_backup` it is deleted for good. The live environment can only be deleted with its site: for it, the operation fails.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   query: WithoutBackup,
   body: Deletion,
-  responses: madeOf("The environment is being deleted."),
+  responses: accepted("The environment is being deleted."),
   verb: "delete",
   resource: { kind: "environment", from: "params.env_id" },
   changesLive: true,

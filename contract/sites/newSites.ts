@@ -1,4 +1,4 @@
-/** Sites that begin as something else than a fresh WordPress. */
+/** Creating sites without WordPress, and cloning sites. */
 import { Type } from "typebox";
 import { endpoint } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
@@ -42,7 +42,7 @@ export const cloneSite = endpoint({
   tag: "Sites",
   summary: "Clone a site",
   description:
-    "Creates a site whose live environment is a copy of another environment of the company, with its files, database and PHP version, at an address of its own. The source stays available.",
+    "Creates a site whose live environment is a copy of an environment of the company, with its files, database and PHP version, at a new address. The source stays available.",
   body: SiteClone,
   responses: { 202: { description: "The site is being cloned.", body: Accepted } },
   verb: "write",

@@ -1,4 +1,4 @@
-/** The versions of PHP that environments can run. */
+/** The PHP versions that environments can run. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { uuid } from "../schema.ts";
@@ -8,7 +8,7 @@ export const listPhpVersions = endpoint({
   path: "/company/{id}/available-php-versions",
   tag: "PHP versions",
   summary: "List PHP versions",
-  description: "The PHP versions of this installation, oldest first. New sites get the default.",
+  description: "Lists the PHP versions of this installation, oldest first. New sites get the default.",
   params: Type.Object({ id: uuid("Id of the company.") }),
   responses: {
     200: result(
@@ -17,15 +17,15 @@ export const listPhpVersions = endpoint({
       Type.Array(
         Type.Object(
           {
-            php_version: Type.String({ examples: ["8.3"] }),
+            php_version: Type.String({ description: "The version.", examples: ["8.3"] }),
             php_engine_version: Type.String({
-              description: "The form used in `container_info`.",
+              description: "The version in the form used in `container_info`.",
               examples: ["php8.3"],
             }),
             is_default: Type.Boolean({ description: "Whether it is the default for new sites." }),
             has_ended: Type.Boolean({
               description:
-                "Whether the version has reached its end of life: environments are moved off it, unless they opt out of automatic PHP updates.",
+                "Whether the version has reached its end of life: environments are then moved to a newer one, unless they opt out of automatic PHP updates.",
             }),
           },
           { title: "AvailablePhpVersion" },

@@ -1,4 +1,4 @@
-/** Where sites can be said to be. All regions of a single-machine installation are that machine. */
+/** Regions: labels of sites. All sites run on the machine of the installation, whatever their region. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { uuid } from "../schema.ts";
@@ -46,11 +46,11 @@ export const regions = [
   { id: "us-west4", name: "Las Vegas, Nevada, USA" },
 ] as const satisfies readonly Region[];
 
-/** A region in the body of a request. */
+/** The region of a new site, in a request body. */
 export const regionField = Type.String({
   minLength: 1,
   maxLength: 100,
-  description: "One of `GET /company/{id}/available-regions`.",
+  description: "Region of the site: one of `GET /company/{id}/available-regions`.",
   examples: ["europe-west3"],
 });
 
@@ -60,7 +60,7 @@ export const listRegions = endpoint({
   tag: "Regions",
   summary: "List the regions for new sites",
   description:
-    "The values that `region` can have when a site is created. The region is a label: all sites run where this installation does.",
+    "Lists the allowed values of `region` for new sites. A region is only a label: all sites run where this installation runs.",
   params: Type.Object({ id: uuid("Id of the company.") }),
   responses: {
     200: result(
@@ -69,8 +69,8 @@ export const listRegions = endpoint({
       Type.Array(
         Type.Object(
           {
-            name: Type.String({ description: "For people.", examples: ["Frankfurt, Germany"] }),
-            region: Type.String({ description: "For `POST /sites`.", examples: ["europe-west3"] }),
+            name: Type.String({ description: "Display name of the region.", examples: ["Frankfurt, Germany"] }),
+            region: Type.String({ description: "The value of `region` in `POST /sites`.", examples: ["europe-west3"] }),
           },
           { title: "AvailableRegion" },
         ),

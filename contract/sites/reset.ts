@@ -1,4 +1,4 @@
-/** Beginning again with a site that is there. */
+/** Resetting a site to a new WordPress. */
 import { Type } from "typebox";
 import { endpoint } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
@@ -13,7 +13,7 @@ export const resetSite = endpoint({
   tag: "Sites",
   summary: "Reset a site",
   description:
-    "Replaces everything in the site's live environment by a new WordPress: files, database and plugins. Title, language, kind of network, and login name and e-mail address of the oldest administrator are kept; the password is the one in the request. The new WordPress is built next to the site and tested, then the site is backed up and the switch is made at once. Other environments are not changed. If anything fails, the site stays as it was.",
+    "Replaces files, database and plugins of the site's live environment with a new WordPress. These are kept: title, language, kind of network, and the login name and e-mail address of the oldest administrator; the password is set to the one in the request. The new WordPress is built next to the site and tested, the site is backed up, and the new WordPress is switched live at once. Other environments are not changed. If anything fails, the site stays as it was.",
   params: Type.Object({ site_id: uuid("Id of the site.") }),
   body: SiteReset,
   responses: { 202: { description: "The site is being reset.", body: Accepted } },

@@ -1,10 +1,10 @@
-/** Replacing a text everywhere in an environment's database. */
+/** Search and replace in an environment's database. */
 import { Type } from "typebox";
 import { endpoint } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
 import { pattern, uuid } from "../schema.ts";
 
-const noNul = pattern("^[^\\u0000]*$", "must be without the character U+0000");
+const noNul = pattern("^[^\\u0000]*$", "must not contain the character U+0000");
 
 export const SearchAndReplace = Type.Object(
   {
@@ -13,7 +13,7 @@ export const SearchAndReplace = Type.Object(
       minLength: 1,
       maxLength: 2000,
       pattern: noNul,
-      description: "Text to search for, literally; case-sensitive.",
+      description: "Text to search for; literal and case-sensitive.",
       examples: ["old.example.com"],
     }),
     replace: Type.String({
@@ -23,12 +23,12 @@ export const SearchAndReplace = Type.Object(
       examples: ["new.example.com"],
     }),
     perform_replacement: Type.Optional(
-      Type.Boolean({ default: false, description: "False: only count matches, change nothing." }),
+      Type.Boolean({ default: false, description: "Replace the matches. False: only count them and change nothing." }),
     ),
     is_clear_cache: Type.Optional(
       Type.Boolean({
         default: false,
-        description: "Accepted and ignored: caches are always cleared after a replacement.",
+        description: "Ignored: caches are always cleared after a replacement.",
       }),
     ),
   },
@@ -41,9 +41,9 @@ export const searchAndReplace = endpoint({
   tag: "Tools",
   summary: "Search and replace in the database",
   description:
-    "Without `perform_replacement` this is a preview: nothing is changed, and the operation's `data.result` tells what would be. With it, the environment is backed up (`system-generated`), the text is replaced in a copy of the database, the site is tested with the copy, and the copy is switched live if the site answers. Writes are refused meanwhile. `data.result` is `{performed, rows, occurrences, places: [{table, column, rows, occurrences}], skipped: {occurrences, listed: [{table, column, row, occurrences}]}, addresses: [{place, from, to}]}`. Serialized values and JSON stay valid at any depth; matches whose replacement would break a value (class names, damaged values) are left and counted as `skipped`. All text columns are searched, including `guid`, but not keys, passwords, sessions and application passwords. A replacement that would change the site's own address fails; `addresses` of the preview lists such changes.",
+    "Without `perform_replacement` this is a preview: nothing is changed, and the operation's `data.result` lists what would be replaced. With it, the environment is backed up (`system-generated`), the text is replaced in a copy of the database, the site is tested with the copy, and the copy is switched live if the site answers. Writes are refused meanwhile. All text columns are searched, including `guid`, except keys, passwords, sessions and application passwords. Serialized values and JSON stay valid at any depth; matches whose replacement would break a value (class names, damaged values) are not replaced and are counted as `skipped`. A replacement that would change the site's own address fails; `addresses` in the preview lists such changes. `data.result` is `{performed, rows, occurrences, places: [{table, column, rows, occurrences}], skipped: {occurrences, listed: [{table, column, row, occurrences}]}, addresses: [{place, from, to}]}`.",
   body: SearchAndReplace,
-  responses: { 202: { description: "The work has begun.", body: Accepted } },
+  responses: { 202: { description: "The search has started.", body: Accepted } },
   verb: "write",
   resource: { kind: "environment", from: "body.environment_id" },
   operation: "searchAndReplace",

@@ -28,14 +28,20 @@ export const SiteCreate = Type.Object(
 const identity = {
   id: uuid("Id of the site."),
   name: Type.String({
-    description: "Unique short name; also the first label of its address.",
+    description: "Unique short name; it is also the first label of the site's address.",
     examples: ["demo"],
   }),
-  display_name: Type.String({ examples: ["Demo"] }),
+  display_name: Type.String({ description: "Display name of the site.", examples: ["Demo"] }),
 };
-const status = Type.String({ examples: ["live"] });
+const status = Type.String({ description: "Always `live`.", examples: ["live"] });
 
-const siteLabels = Type.Array(Type.Object({ id: Type.String(), name: Type.String() }));
+const siteLabels = Type.Array(
+  Type.Object({
+    id: Type.String({ description: "Id of the label." }),
+    name: Type.String({ description: "Name of the label." }),
+  }),
+  { description: "Always empty: this installation has no labels." },
+);
 
 const ListedSite = Type.Object(
   { ...identity, status, siteLabels, environments: Type.Optional(Type.Array(Environment)) },
@@ -45,7 +51,7 @@ const ListedSite = Type.Object(
 const Site = Type.Object(
   {
     ...identity,
-    company_id: uuid("The company that it belongs to."),
+    company_id: uuid("Id of the company that it belongs to."),
     status,
     siteLabels,
     environments: Type.Array(EnvironmentBrief),
@@ -64,7 +70,7 @@ export const listSites = endpoint({
   query: Type.Object({
     company: Type.Optional(uuid("Id of the company. Default: the key's company.")),
     include_environments: Type.Optional(
-      nullable(Type.Boolean({ default: true, description: "False omits `environments`." })),
+      nullable(Type.Boolean({ default: true, description: "Include `environments`." })),
     ),
     limit: limit("Maximum number of sites. Default: all."),
     offset,
@@ -88,7 +94,7 @@ export const createSite = endpoint({
   tag: "Sites",
   summary: "Create a site",
   description:
-    "Creates a site with one environment, `live`, with WordPress. Its names are reserved at once; the site can be read when the operation has succeeded. The operation's `data.idSite` is its id. If the creation fails, nothing remains and the names are free again.",
+    "Creates a site with WordPress in one environment, `live`. The site's id is `data.idSite` of the operation; the site can be read once the operation has succeeded. Its names are reserved at once. If the creation fails, nothing remains and the names are free again.",
   body: SiteCreate,
   responses: { 202: { description: "The site is being created.", body: Accepted } },
   verb: "write",
@@ -102,7 +108,7 @@ export const getSite = endpoint({
   path: "/sites/{site_id}",
   tag: "Sites",
   summary: "Get a site",
-  description: "The site with its environments and their domains.",
+  description: "Returns the site with its environments and their domains.",
   params: byId,
   responses: { 200: result(["site"], "The site.", Site) },
   verb: "read",
@@ -115,7 +121,7 @@ export const deleteSite = endpoint({
   tag: "Sites",
   summary: "Delete a site",
   description:
-    "Deletes the site with all its environments, files and databases. Everything is backed up first; writes are refused meanwhile. The site can be restored until `restorable_until` (`GET /company/{id}/deleted-sites`); then all its backups are deleted. Its names are free at once. If the backup fails, nothing is deleted. With `without_backup` the site is deleted for good.",
+    "Deletes the site with all its environments, files and databases. Everything is backed up first, during which writes are refused; if the backup fails, nothing is deleted. The site can be restored until `restorable_until` (`GET /company/{id}/deleted-sites`); then all its backups are deleted. Its names are free at once. With `without_backup` the site is deleted for good.",
   params: byId,
   query: WithoutBackup,
   body: Deletion,

@@ -1,4 +1,4 @@
-/** What is done to an environment as a whole. */
+/** Changing an environment's PHP version, and restarting PHP. */
 import { Type } from "typebox";
 import { endpoint } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
@@ -11,13 +11,13 @@ export const PhpVersionChange = Type.Object(
     environment_id: environmentId,
     php_version: Type.String({
       maxLength: 20,
-      pattern: pattern("^(?:php)?\\d{1,2}\\.\\d{1,2}$", "must be a version such as 8.3"),
-      description: "One of `GET /company/{id}/available-php-versions`; `php8.3` means `8.3`.",
+      pattern: pattern("^(?:php)?\\d{1,2}\\.\\d{1,2}$", "must be a PHP version such as 8.3"),
+      description: "PHP version: one of `GET /company/{id}/available-php-versions`. `php8.3` means `8.3`.",
       examples: ["8.3"],
     }),
     is_opt_out_from_automatic_php_update: Type.Optional(
       Type.Boolean({
-        description: "Stay on this version after its end of life. Default: unchanged.",
+        description: "Stay on this version after its end of life. Default: the current setting.",
       }),
     ),
   },
@@ -30,7 +30,7 @@ export const modifyPhpVersion = endpoint({
   tag: "Tools",
   summary: "Change an environment's PHP version",
   description:
-    "The site is tested on the new version first and switched if it answers. If not, nothing is changed, and the operation fails with PHP's own error as the reason.",
+    "Tests the site on the new version, and switches it if it answers. If not, nothing is changed, and the operation fails with PHP's own error as the reason.",
   body: PhpVersionChange,
   responses: { 202: { description: "The version is being changed.", body: Accepted } },
   verb: "write",

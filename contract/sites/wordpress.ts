@@ -1,16 +1,16 @@
-/** What a WordPress is installed with, wherever one is. */
+/** The fields of a new WordPress, in every endpoint that installs one. */
 import { Type } from "typebox";
 import { pattern } from "../schema.ts";
 
-/** What WordPress lets a user name be made of, in its strict form. It takes `0` for nothing, here and below. */
+/** The user names that WordPress allows in its strict mode. WordPress treats `0` as empty, here and below. */
 const userNamePattern = pattern(
   "^(?!0$)[A-Za-z0-9_.@-]+(?: [A-Za-z0-9_.@-]+)*$",
-  "may contain letters, digits, _, ., -, @ and single spaces inside, and can't be just 0",
+  "must consist of letters, digits, _, ., -, @ and single spaces inside, and must not be just 0",
 );
 
 const linePattern = pattern(
   "^(?!0$)(?=.*\\S)[^\\u0000-\\u001F\\u007F-\\u009F\\u2028\\u2029]*$",
-  "must be one line of text, without control characters, not only spaces, and not just 0",
+  "must be one line of text without control characters, not only spaces, and not just 0",
 );
 
 function line(maxLength: number, description: string, example: string) {
@@ -19,10 +19,10 @@ function line(maxLength: number, description: string, example: string) {
 
 const atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
 const label = "[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?";
-/** What WordPress takes for an e-mail address: ASCII, and a domain of at least two labels. */
+/** E-mail addresses that WordPress accepts: ASCII, with a domain of at least two labels. */
 const emailPattern = pattern(`^${atom}(?:\\.${atom})*@(?:${label}\\.)+${label}$`, "must be an e-mail address");
 
-/** One that WordPress takes. */
+/** An e-mail address that WordPress accepts. */
 export function emailAddress(description: string) {
   return Type.String({
     minLength: 6,
@@ -36,13 +36,13 @@ export function emailAddress(description: string) {
 
 const optionalFlag = (description: string) => Type.Optional(Type.Boolean({ description }));
 const installs = (name: string) =>
-  `Installs and activates ${name}. If it is not available, the creation fails and nothing remains.`;
+  `Install and activate ${name}. If it is not available, the creation fails and nothing remains.`;
 
 export const wordpressFields = {
   admin_email: emailAddress("E-mail address of the WordPress administrator."),
   admin_password: line(
     255,
-    "Password of the WordPress administrator. It is never stored, logged or returned.",
+    "Password of the WordPress administrator. Sitewright never stores, logs or returns it.",
     "correct horse battery staple",
   ),
   admin_user: Type.String({
@@ -55,13 +55,13 @@ export const wordpressFields = {
   }),
   site_title: line(
     200,
-    "Title of the site, kept exactly as given. Themes may show it with typographic quotes and dashes.",
+    "Title of the site. It is stored exactly as sent; themes may display it with typographic quotes and dashes.",
     "Ada's notes",
   ),
   wp_language: Type.String({
     minLength: 2,
     maxLength: 30,
-    description: "Locale of WordPress; which ones can be installed depends on the installation.",
+    description: "Locale of WordPress, such as `en_US`. The available ones depend on the installation.",
     examples: ["en_US"],
   }),
   is_multisite: optionalFlag("Install WordPress as a network with subdirectories."),

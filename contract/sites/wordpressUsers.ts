@@ -1,4 +1,4 @@
-/** The people who look after an environment's WordPress. */
+/** WordPress administrators of environments, and login links. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { pattern, uuid } from "../schema.ts";
@@ -12,7 +12,7 @@ const name = (description: string, example: string) =>
       maxLength: 100,
       pattern: pattern(
         "^[^\\u0000-\\u001F\\u007F-\\u009F\\u2028\\u2029<>]*$",
-        "must be one line of text, without control characters and without < and >",
+        "must be one line of text without control characters, < and >",
       ),
       default: "",
       description,
@@ -24,9 +24,9 @@ export const hasWpAdminUser = endpoint({
   method: "GET",
   path: "/sites/environments/{env_id}/wpa-user-exists",
   tag: "WordPress users",
-  summary: "Check whether an administrator with an e-mail address exists",
+  summary: "Check whether a WordPress administrator exists",
   description:
-    "Only administrators count; in a network, network administrators. Case is ignored. Write `+` as `%2B` in the query.",
+    "Looks for an administrator with this e-mail address; in a network, for a network administrator. Case is ignored. Write `+` as `%2B` in the query.",
   params,
   query: Type.Object({ email: emailAddress("E-mail address of the user.") }),
   responses: {
@@ -42,7 +42,7 @@ export const createWpAdminUser = endpoint({
   tag: "WordPress users",
   summary: "Create a WordPress administrator",
   description:
-    "WordPress creates the user, so plugins are notified; in a network, as a network administrator. The login name is derived from the e-mail address. The password is random and not disclosed, and no mail is sent: log in with `wpa-login-url`, or request a new password from WordPress.",
+    "Creates an administrator; in a network, a network administrator. WordPress itself creates the user, so plugins are notified. The login name is derived from the e-mail address. The password is random and not disclosed, and no mail is sent: log in with `wpa-login-url`, or request a new password from WordPress.",
   params,
   body: Type.Object(
     {
@@ -55,7 +55,7 @@ export const createWpAdminUser = endpoint({
   responses: {
     200: result(
       ["create_wp_admin_user"],
-      "The user is there.",
+      "The user has been created.",
       Type.Boolean({ description: "Always true.", examples: [true] }),
     ),
   },
@@ -71,7 +71,7 @@ export const createWpLoginLink = endpoint({
   tag: "WordPress users",
   summary: "Create a login link for an administrator",
   description:
-    "Works once, for one minute, and only for this environment, even if a plugin has moved the login page. The page has one button that opens the dashboard. Anyone who has the link can use it: keep it secret.",
+    "The link works once, for one minute, even if a plugin has moved the login page. It leads to a page with one button that opens the dashboard. Anyone who has the link can use it: keep it secret.",
   params,
   body: Type.Object(
     { email: emailAddress("E-mail address of an administrator of the environment.") },
@@ -80,8 +80,8 @@ export const createWpLoginLink = endpoint({
   responses: {
     200: result(
       ["login_link"],
-      "The link.",
-      Type.String({ examples: ["http://demo.localhost:8081/sitewright-login?token=…"] }),
+      "The login link.",
+      Type.String({ description: "The link.", examples: ["http://demo.localhost:8081/sitewright-login?token=…"] }),
     ),
   },
   verb: "write",

@@ -1,4 +1,4 @@
-/** WP-CLI in an environment. */
+/** WP-CLI in environments. */
 import { Type } from "typebox";
 import { endpoint } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
@@ -14,7 +14,7 @@ export const WpCliCommand = Type.Object(
           "must start with wp and contain only letters, digits, spaces and _ - . / : = @ '; use argv for anything else",
         ),
         description:
-          "The command as typed. Text between two `'` is one word or part of one; there is no shell, so nothing else has a special meaning.",
+          "The command as you would type it. Text between two `'` is one word or part of one. There is no shell, so no other character has a special meaning.",
         examples: ["wp plugin list --format=json"],
       }),
     ),
@@ -22,13 +22,13 @@ export const WpCliCommand = Type.Object(
       Type.Array(
         Type.String({
           maxLength: 10_000,
-          pattern: pattern("^[^\\u0000-\\u001F\\u007F]*$", "must be without control characters"),
+          pattern: pattern("^[^\\u0000-\\u001F\\u007F]*$", "must not contain control characters"),
         }),
         {
           minItems: 1,
           maxItems: 200,
           description:
-            "Instead of `wp_command`: the arguments as a list, without `wp`. Any characters except control characters.",
+            "Instead of `wp_command`: the arguments as a list, without `wp`. All characters except control characters are allowed.",
           examples: [["option", "update", "blogdescription", "Bread & butter"]],
         },
       ),
@@ -43,7 +43,7 @@ export const runWpCli = endpoint({
   tag: "Tools",
   summary: "Run a WP-CLI command",
   description:
-    "Runs the command once, in a process of its own, with the environment's files, database, PHP version and permissions, and with empty standard input: add `--yes` to commands that ask. `data.result` of the operation is `{stdout, stderr, exit_code, ended_by, stdout_bytes, stderr_bytes, stdout_truncated, stderr_truncated}`; 256 KiB of each output are kept, the beginning and the end. If the exit code is not 0, the operation fails with WP-CLI's first error as the reason, and `data.result` is still available. A command is killed after five minutes (a setting of the installation), after 64 MiB of output, or if it uses too much memory. If the server restarts meanwhile, the command is not repeated, and the operation fails. Read-only keys can't see the result.",
+    "Runs the command once, in its own process, with the environment's files, database, PHP version and permissions. Standard input is empty: add `--yes` to commands that ask. `data.result` of the operation is `{stdout, stderr, exit_code, ended_by, stdout_bytes, stderr_bytes, stdout_truncated, stderr_truncated}`. At most 256 KiB of each output are kept: its beginning and its end. If the exit code is not 0, the operation fails with WP-CLI's first error as the reason; `data.result` is still available. A command is killed after five minutes (SITEWRIGHT_WP_CLI_SECONDS), after 64 MiB of output, or if it uses too much memory. If the server restarts meanwhile, the operation fails and the command is not repeated. Read-only keys can't see the result.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   body: WpCliCommand,
   responses: { 202: { description: "The command is being run.", body: Accepted } },

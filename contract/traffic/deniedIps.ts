@@ -1,18 +1,18 @@
-/** IP addresses that an environment blocks. */
+/** Blocked IP addresses of environments. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { uuid } from "../schema.ts";
 
 const environmentId = uuid("Id of the environment.");
 
-export const mostDeniedIps = 1_000;
+export const maxDeniedIps = 1_000;
 
 export const listDeniedIps = endpoint({
   method: "GET",
   path: "/sites/tools/denied-ips",
   tag: "Tools",
   summary: "List blocked IP addresses",
-  description: "In their shortest form, in the order in which they were sent.",
+  description: "Returns addresses and networks in their shortest form, in the order in which they were sent.",
   query: Type.Object({ environment_id: environmentId }),
   responses: {
     200: result(
@@ -20,7 +20,9 @@ export const listDeniedIps = endpoint({
       "The list.",
       Type.Object({
         id: environmentId,
-        ip_list: Type.Array(Type.String({ examples: ["203.0.113.7"] })),
+        ip_list: Type.Array(Type.String({ examples: ["203.0.113.7"] }), {
+          description: "The blocked addresses and networks.",
+        }),
       }),
     ),
   },
@@ -34,20 +36,20 @@ export const replaceDeniedIps = endpoint({
   tag: "Tools",
   summary: "Replace the list of blocked IP addresses",
   description:
-    "Replaces the whole list; an empty list blocks no one. Blocked visitors get a short page with status 403 for every request, from the moment of this answer on. Invalid entries are refused and nothing is changed: entries that are not an address or network, networks with bits set after the prefix, networks that contain every address, and the installation's own machine (`127.0.0.0/8`, `::1`). The list belongs to the environment: clones start without one, and pushes, restores and resets leave it alone.",
+    "In force when this call returns: every request of a blocked visitor gets a short page with status 403. The whole list is replaced; an empty list blocks no one. If any entry is invalid, nothing is changed. Invalid are entries that are not an address or network, networks with bits set after the prefix, networks that contain all addresses, and the installation's own machine (`127.0.0.0/8`, `::1`). Clones start without a list; pushes, restores and resets do not change it.",
   body: Type.Object(
     {
       environment_id: environmentId,
       ip_list: Type.Array(Type.String({ maxLength: 64, examples: ["203.0.113.7", "2001:db8::/32"] }), {
-        maxItems: mostDeniedIps,
+        maxItems: maxDeniedIps,
         description:
-          "Addresses (`203.0.113.7`, `2001:db8::1`) and networks (`203.0.113.0/24`, `2001:db8::/32`). Duplicates are kept once.",
+          "Addresses (`203.0.113.7`, `2001:db8::1`) and networks (`203.0.113.0/24`, `2001:db8::/32`). Duplicates are removed.",
       }),
     },
     { title: "DeniedIps" },
   ),
   responses: {
-    200: result(["result"], "The list is in force.", Type.Null()),
+    200: result(["result"], "The list is in force.", Type.Null({ description: "Always null." })),
   },
   verb: "write",
   resource: { kind: "environment", from: "body.environment_id" },

@@ -1,4 +1,4 @@
-/** The page cache of an environment. */
+/** The page cache of environments. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
@@ -10,10 +10,10 @@ export const clearCache = endpoint({
   method: "POST",
   path: "/sites/tools/clear-cache",
   tag: "Tools",
-  summary: "Clear the cache of a site",
-  description: "Clears the environment's whole page cache; each page is rendered again on its next request.",
+  summary: "Clear an environment's page cache",
+  description: "Clears all cached pages; each page is rendered again on its next request.",
   body: Type.Object({ environment_id: environmentId }, { title: "CacheClearing" }),
-  responses: { 202: { description: "The cache is being cleared.", body: Accepted } },
+  responses: { 202: { description: "The page cache is being cleared.", body: Accepted } },
   verb: "write",
   resource: { kind: "environment", from: "body.environment_id" },
   changesLive: true,
@@ -28,7 +28,7 @@ export const EdgeCacheClearing = Type.Object(
         minLength: 1,
         maxLength: 2_000,
         description:
-          "A URL of the environment, or a path that starts with a slash, which clears the page on all domains. With a query, only pages that have these fields in theirs; without one, all of them. Omitted: every page.",
+          "The page to clear: a URL of the environment, or a path that starts with a slash, for the page on all domains. With a query string, only the variants of the page with these query fields are cleared; without one, all variants. Default: all pages.",
         examples: ["https://shop.example.com/news/"],
       }),
     ),
@@ -45,9 +45,9 @@ export const clearEdgeCache = endpoint({
   tag: "Edge caching",
   summary: "Clear a page, a subtree or the whole page cache",
   description:
-    "Changes made in WordPress clear the affected pages automatically and at once. Use this for changes that WordPress does not know about, such as an edited theme file or a page that shows external data.",
+    "Changes made in WordPress clear the affected pages automatically. Use this call for changes that WordPress does not know about, such as an edited theme file or a page that shows external data.",
   body: EdgeCacheClearing,
-  responses: { 202: { description: "The edge cache is being cleared.", body: Accepted } },
+  responses: { 202: { description: "The pages are being cleared.", body: Accepted } },
   verb: "write",
   resource: { kind: "environment", from: "body.environment_id" },
   changesLive: true,
@@ -60,16 +60,18 @@ export const getEdgeCacheStatus = endpoint({
   tag: "Edge caching",
   summary: "Get the page cache setting",
   description:
-    "The header `X-Cache` of a page says how it was served: `HIT`, `STALE` (older than an hour, being refreshed), `MISS`, or `BYPASS` (private to this visitor).",
+    "Returns whether the page cache is on. The `X-Cache` header of a page says how it was served: `HIT` (from the cache), `STALE` (from the cache, older than an hour and being refreshed), `MISS` (by PHP) or `BYPASS` (by PHP, private to this visitor).",
   query: Type.Object({ environment_id: environmentId }),
   responses: {
     200: result(
       ["environment"],
-      "The status.",
+      "The setting.",
       Type.Object({
         id: environmentId,
         edge_caching: Type.Object({
-          is_enabled: Type.Boolean({ description: "Initially true for live environments and false for others." }),
+          is_enabled: Type.Boolean({
+            description: "Whether pages are cached. Default: true for live environments, false for others.",
+          }),
         }),
       }),
       { title: "EdgeCaching" },
@@ -84,7 +86,7 @@ export const updateEdgeCacheStatus = endpoint({
   path: "/sites/edge-caching/status",
   tag: "Edge caching",
   summary: "Turn the page cache on or off",
-  description: "Turning it off also clears it. A clone starts with the default of a new environment.",
+  description: "Turning it off also clears it. Clones start with the default.",
   body: Type.Object(
     {
       environment_id: environmentId,
@@ -92,7 +94,7 @@ export const updateEdgeCacheStatus = endpoint({
     },
     { title: "EdgeCacheStatusChange" },
   ),
-  responses: { 202: { description: "The edge cache is being switched.", body: Accepted } },
+  responses: { 202: { description: "The page cache is being turned on or off.", body: Accepted } },
   verb: "write",
   resource: { kind: "environment", from: "body.environment_id" },
   changesLive: true,

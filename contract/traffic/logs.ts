@@ -1,4 +1,4 @@
-/** Access and error logs of environments. */
+/** Logs of environments. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { uuid } from "../schema.ts";
@@ -6,12 +6,12 @@ import { uuid } from "../schema.ts";
 export const logNames = ["error", "access", "cache-perf"] as const;
 export type LogName = (typeof logNames)[number];
 
-const moment = (description: string) =>
+const timestamp = (description: string) =>
   Type.Optional(
     Type.String({
       format: "date-time",
       maxLength: 40,
-      description: `${description} A date and a time of day with a zone, as in ISO 8601: \`2026-11-22T20:15:31Z\`, \`2026-11-22T21:15:31.5+01:00\`. In a query, \`+\` is sent as \`%2B\`.`,
+      description: `${description} Date and time with a time zone, in ISO 8601: \`2026-11-22T20:15:31Z\` or \`2026-11-22T21:15:31.5+01:00\`. Write \`+\` as \`%2B\` in the query.`,
       examples: ["2026-11-22T20:15:31Z"],
     }),
   );
@@ -22,15 +22,15 @@ export const readLogs = endpoint({
   tag: "Logs",
   summary: "Read an environment's log",
   description:
-    "The newest matching lines, oldest first. `access` is in combined log format, followed by milliseconds and host; values of secret parameters are removed. `error` has PHP's log and requests that PHP did not answer. `cache-perf` is always empty; the header `X-Cache` shows what the page cache does. Lines appear within a second and are kept for 30 days, up to 50 MB.",
+    "Returns the newest matching lines, oldest first. `error` has PHP's errors and warnings, and the requests that PHP did not answer. `access` is in combined log format, followed by the duration in milliseconds and the host; values of secret parameters are removed. `cache-perf` is always empty; use the header `X-Cache` of pages instead. Lines appear within a second and are kept for 30 days, up to 50 MB.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   query: Type.Object({
-    file_name: Type.Optional(Type.Enum(logNames, { default: "error", description: "Which log." })),
+    file_name: Type.Optional(Type.Enum(logNames, { default: "error", description: "The log to read." })),
     lines: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 20_000, default: 1_000, description: "How many lines at most." }),
+      Type.Integer({ minimum: 1, maximum: 20_000, default: 1_000, description: "Maximum number of lines." }),
     ),
-    from: moment("Only lines from this time on."),
-    to: moment("Only lines up to this time."),
+    from: timestamp("Only lines at or after this time."),
+    to: timestamp("Only lines at or before this time."),
     search: Type.Optional(
       Type.String({
         minLength: 1,
@@ -52,7 +52,7 @@ export const readLogs = endpoint({
           }),
           is_complete: Type.Boolean({
             description:
-              "False if the search took too long or the answer would have been too long; older lines may match too. Narrow the search with `from` and `to`.",
+              "False if older lines may match too, because the search took too long or the response would have been too long. Narrow the search with `from` and `to`.",
           }),
         }),
       }),

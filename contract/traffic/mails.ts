@@ -1,6 +1,6 @@
-/** Outgoing mail of environments: the setting, the list, and single mails. */
+/** Outgoing mail of environments: the setting, and stored mail. */
 import { Type } from "typebox";
-import { moment } from "../backups/backups.ts";
+import { timestamp } from "../backups/backups.ts";
 import { endpoint, result } from "../endpoint.ts";
 import { limit, nullable, offset, uuid } from "../schema.ts";
 
@@ -13,28 +13,28 @@ export const mailStates = ["kept", "queued", "sent", "bounced", "failed"] as con
 
 const state = Type.Enum(mailStates, {
   description:
-    "`kept`: stored to be read, not sent. `queued`: waiting or being sent. `sent`: the mail server accepted it for every recipient. `bounced`: the mail server refused some or all recipients; `refused` says which and why. `failed`: it could not be delivered to the mail server for two days.",
+    "`kept`: stored to be read, not sent. `queued`: waiting to be sent, or being sent. `sent`: the mail server accepted it for all recipients. `bounced`: the mail server refused some or all recipients; `refused` says which and why. `failed`: the mail server could not be reached, or did not accept it, for two days.",
 });
 
 const brief = {
   id: uuid("Id of the mail."),
-  from: text("WordPress <wordpress@demo.localhost>", "As in the header."),
-  recipients: Type.Array(text("ada@example.com"), { description: "To, Cc and Bcc together." }),
-  subject: text("[My first site] Password Reset"),
-  size_bytes: Type.Integer({ examples: [1432] }),
+  from: text("WordPress <wordpress@demo.localhost>", "Sender, as in the mail's header."),
+  recipients: Type.Array(text("ada@example.com"), { description: "All recipients: To, Cc and Bcc." }),
+  subject: text("[My first site] Password Reset", "Subject of the mail."),
+  size_bytes: Type.Integer({ description: "Size of the mail, in bytes.", examples: [1432] }),
   state,
   attempts: Type.Integer({ description: "Number of delivery attempts.", examples: [1] }),
-  last_error: nullable(text("450 Try again later", "The error of the last attempt.")),
+  last_error: nullable(text("450 Try again later", "The error of the last attempt, or null.")),
   refused: Type.Array(
     Type.Object({
-      recipient: text("ada@example.com"),
-      message: text("550 No such user", "In the mail server's words."),
+      recipient: text("ada@example.com", "Address of the recipient."),
+      message: text("550 No such user", "The mail server's reason."),
     }),
     { description: "Recipients that the mail server refused permanently." },
   ),
-  created_at: moment("when the environment sent it."),
-  next_attempt_at: nullable(moment("of the next attempt.")),
-  sent_at: nullable(moment("when the mail server last accepted it for a recipient.")),
+  created_at: timestamp("When the environment sent it."),
+  next_attempt_at: nullable(timestamp("When the next attempt is due; null if none is.")),
+  sent_at: nullable(timestamp("When the mail server last accepted it for a recipient; null if never.")),
 };
 
 const Mail = Type.Object(brief, { title: "Mail" });
@@ -42,22 +42,32 @@ const Mail = Type.Object(brief, { title: "Mail" });
 const WholeMail = Type.Object(
   {
     ...brief,
-    headers: Type.Array(Type.Object({ name: text("Content-Type"), value: text("text/plain; charset=UTF-8") }), {
-      description: "The first 200 header fields, in order.",
-    }),
-    text: nullable(text("Someone has requested a password reset.", "The text, or the text of the HTML part.")),
+    headers: Type.Array(
+      Type.Object({
+        name: text("Content-Type", "Name of the header field."),
+        value: text("text/plain; charset=UTF-8", "Value of the header field."),
+      }),
+      { description: "The first 200 header fields, in order." },
+    ),
+    text: nullable(
+      text("Someone has requested a password reset.", "The plain text, or text extracted from the HTML, or null."),
+    ),
     html: nullable(
-      text("<p>Thank you for your order.</p>", "As the site wrote it. Display it without running its scripts."),
+      text(
+        "<p>Thank you for your order.</p>",
+        "The HTML exactly as the site wrote it, or null. Do not run its scripts when you display it.",
+      ),
     ),
     is_shortened: Type.Boolean({
-      description: "Whether text or HTML was cut at 200,000 characters.",
+      description: "Whether text or HTML was truncated at 200,000 characters.",
     }),
     attachments: Type.Array(
       Type.Object({
-        name: nullable(text("invoice.pdf")),
-        type: text("application/pdf"),
-        size_bytes: Type.Integer({ examples: [48213] }),
+        name: nullable(text("invoice.pdf", "File name, or null.")),
+        type: text("application/pdf", "Media type."),
+        size_bytes: Type.Integer({ description: "Size of the attachment, in bytes.", examples: [48213] }),
       }),
+      { description: "The attachments, without their content." },
     ),
   },
   { title: "WholeMail" },
@@ -65,7 +75,7 @@ const WholeMail = Type.Object(
 
 const delivery = Type.Enum(["send", "keep"], {
   description:
-    "`send`: mail goes to the installation's mail server, if it has one. `keep`: mail is stored to be read, and plugins can't reach mail servers either. By default live environments send; all others and cloned sites keep.",
+    "`send`: mail goes to the installation's mail server, if it has one. `keep`: mail is stored to be read and not sent, and plugins can't connect to mail servers. Default: `send` for live environments, `keep` for all others and for cloned sites.",
 });
 
 export const listMails = endpoint({
@@ -73,7 +83,7 @@ export const listMails = endpoint({
   path: "/sites/environments/{env_id}/mails",
   tag: "Mail",
   summary: "List an environment's mail",
-  description: "Newest first. `total` is the number of matches before paging.",
+  description: "Lists sent and stored mail, newest first.",
   params: Type.Object(environment),
   query: Type.Object({
     limit: limit("Maximum number of mails; values above 100 count as 100.", { default: 10 }),
@@ -85,10 +95,13 @@ export const listMails = endpoint({
       ["environment"],
       "The mails.",
       Type.Object({
-        display_name: text("Live"),
+        display_name: text("Live", "Display name of the environment."),
         delivery,
         has_mail_server: Type.Boolean({ description: "Whether the installation has a mail server." }),
-        mails: Type.Object({ items: Type.Array(Mail), total: Type.Integer({ minimum: 0 }) }),
+        mails: Type.Object({
+          items: Type.Array(Mail),
+          total: Type.Integer({ minimum: 0, description: "Number of matches before paging." }),
+        }),
       }),
     ),
   },
@@ -102,7 +115,7 @@ export const getMail = endpoint({
   tag: "Mail",
   summary: "Read a mail",
   description:
-    "Header, text, HTML and attachments. Because mails contain links to reset passwords, read-only keys get neither text nor HTML.",
+    "Returns header fields, text, HTML and a list of attachments. Read-only keys get neither text nor HTML, because mails contain password reset links.",
   params: Type.Object(mail),
   responses: { 200: result(["mail"], "The mail.", WholeMail) },
   verb: "read",
@@ -115,9 +128,9 @@ export const deliverMail = endpoint({
   tag: "Mail",
   summary: "Send a kept mail",
   description:
-    "Sends a kept, bounced or failed mail to the recipients that it has not reached, whatever the environment's setting. A queued mail stays queued.",
+    "Sends a kept, bounced or failed mail to the recipients that it has not reached yet, even if the environment's setting is `keep`. A queued mail stays queued.",
   params: Type.Object(mail),
-  responses: { 200: result(["mail"], "It is queued.", Mail) },
+  responses: { 200: result(["mail"], "The mail is queued.", Mail) },
   verb: "write",
   changesLive: true,
   resource: { kind: "environment", from: "params.env_id" },
@@ -128,10 +141,10 @@ export const deleteMail = endpoint({
   path: "/sites/environments/{env_id}/mails/{mail_id}",
   tag: "Mail",
   summary: "Delete a mail",
-  description: "A queued mail is not sent any more, unless it is being delivered at that moment.",
+  description: "Deletes the mail. If it was queued, it is no longer sent, unless it is being delivered at that moment.",
   params: Type.Object(mail),
   responses: {
-    200: result(["deleted"], "It is gone.", Type.Integer({ examples: [1] })),
+    200: result(["deleted"], "The mail is deleted.", Type.Integer({ description: "Always 1.", examples: [1] })),
   },
   verb: "delete",
   changesLive: true,
@@ -143,17 +156,21 @@ export const deleteMails = endpoint({
   path: "/sites/environments/{env_id}/mails",
   tag: "Mail",
   summary: "Delete all mail of an environment",
-  description: "Including queued mail.",
+  description: "Deletes all stored mail. Queued mail is deleted too and no longer sent.",
   params: Type.Object(environment),
   responses: {
-    200: result(["deleted"], "They are gone.", Type.Integer({ examples: [12] })),
+    200: result(
+      ["deleted"],
+      "The mails are deleted.",
+      Type.Integer({ description: "Number of deleted mails.", examples: [12] }),
+    ),
   },
   verb: "delete",
   changesLive: true,
   resource: { kind: "environment", from: "params.env_id" },
 });
 
-export const MailDeliveryWish = Type.Object({ delivery }, { title: "MailDeliveryWish" });
+export const MailDeliveryWish = Type.Object({ delivery }, { title: "MailDeliveryChange" });
 
 export const modifyMailDelivery = endpoint({
   method: "PUT",
@@ -161,11 +178,15 @@ export const modifyMailDelivery = endpoint({
   tag: "Mail",
   summary: "Turn outgoing mail on or off",
   description:
-    "`keep` also applies to queued mail; `send` does not send mail that was kept before. Clones and pushes do not copy the setting. Plugins that connect to mail servers themselves notice the change within seconds.",
+    "`keep` also applies to queued mail. `send` applies to new mail only: mail that was kept before stays kept. For plugins that connect to mail servers themselves, the change takes effect within seconds. Clones and pushes do not copy the setting.",
   params: Type.Object(environment),
   body: MailDeliveryWish,
   responses: {
-    200: result(["environment"], "The setting is in force.", Type.Object({ display_name: text("Staging"), delivery })),
+    200: result(
+      ["environment"],
+      "The setting is in force.",
+      Type.Object({ display_name: text("Staging", "Display name of the environment."), delivery }),
+    ),
   },
   verb: "write",
   changesLive: true,

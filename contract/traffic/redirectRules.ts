@@ -5,56 +5,69 @@ import { limit, nullable, offset, pattern, uuid } from "../schema.ts";
 
 const byEnvironment = Type.Object({ env_id: uuid("Id of the environment.") });
 export const mostRedirectRules = 10_000;
-/** Rules whose `from` is a regular expression. */
+/** Maximum number of rules whose `from` is a regular expression. */
 export const mostExpressions = 1_000;
-/** Regular expressions whose matches have no common prefix. */
+/** Maximum number of regular expressions without a fixed prefix: they have to be tried for every path. */
 export const mostOpenExpressions = 100;
 
-const noNul = pattern("^[^\\u0000]*$", "must be without the character U+0000");
+const noNul = pattern("^[^\\u0000]*$", "must not contain the character U+0000");
 const text = (maxLength: number, description: string, example: string) =>
   Type.String({ maxLength, pattern: noNul, description, examples: [example] });
 const optional = (maxLength: number, description: string, example: string) =>
   Type.Optional(nullable(text(maxLength, description, example)));
 
-const type = Type.Enum(["permanent", "redirect"], { description: "`permanent`: 301. `redirect`: 302." });
+const type = Type.Enum(["permanent", "redirect"], {
+  description: "Status of the redirect. `permanent`: 301. `redirect`: 302.",
+});
 const from = text(
   1_000,
-  "A path, with or without a trailing slash; or a regular expression (RE2) that is searched for in the path: `^/blog/(.*)$`.",
+  "What to redirect: a path, with or without a trailing slash, or a regular expression (RE2) that is searched for in the path, such as `^/blog/(.*)$`.",
   "/old-page",
 );
 const to = text(
   2_000,
-  "A path or a URL with http:// or https://; `$1` is the first group of `from`. The visitor's query string is kept.",
+  "Where to redirect: a path, or a URL with http:// or https://. `$1` stands for the first group of `from`. The visitor's query string is kept.",
   "/new-page",
 );
-const domainText = "The domain that the rule applies to, or null for every domain of the environment.";
+const domainText = "The domain that the rule applies to. Null: all domains of the environment.";
 const country =
-  "Only visitors from this country (two-letter ISO 3166 code). Needs a location database (`SITEWRIGHT_GEOIP`).";
+  "Only visitors from this country: a two-letter ISO 3166 code. Needs a location database (SITEWRIGHT_GEOIP).";
+const city = "Only visitors from this city: its English name. Needs a location database (SITEWRIGHT_GEOIP).";
+const countryName = "Display name of the country. Default: its usual name.";
+const location = "Display name of the location. Default: city and country.";
 
-const RuleWish = Type.Object(
+const RuleInput = Type.Object(
   {
     from,
     to,
     type,
     domain: nullable(text(253, domainText, "shop.example.com")),
     traffic_from_country: optional(2, country, "DE"),
-    traffic_from_country_name: optional(200, "Display name; default: the country's name.", "Germany"),
-    traffic_from_city: optional(200, "Only visitors from this city (English name).", "Berlin"),
-    displayed_location: optional(500, "Display name; default: city and country.", "Berlin, Germany"),
+    traffic_from_country_name: optional(200, countryName, "Germany"),
+    traffic_from_city: optional(200, city, "Berlin"),
+    displayed_location: optional(500, location, "Berlin, Germany"),
   },
-  { title: "RedirectRuleWish" },
+  { title: "RedirectRuleInput" },
 );
 
 const RedirectRule = Type.Object(
   {
-    from: Type.String({ examples: ["/old-page"] }),
-    to: Type.String({ examples: ["/new-page"] }),
+    from: Type.String({ description: "What to redirect: a path or a regular expression.", examples: ["/old-page"] }),
+    to: Type.String({ description: "Where to redirect: a path or a URL.", examples: ["/new-page"] }),
     type,
     domain: nullable(Type.String({ description: domainText })),
-    traffic_from_country: nullable(Type.String({ examples: ["DE"] })),
-    traffic_from_country_name: nullable(Type.String({ examples: ["Germany"] })),
-    traffic_from_city: nullable(Type.String({ examples: ["Berlin"] })),
-    displayed_location: nullable(Type.String({ examples: ["Berlin, Germany"] })),
+    traffic_from_country: nullable(
+      Type.String({ description: "Only visitors from this country. Null: all countries.", examples: ["DE"] }),
+    ),
+    traffic_from_country_name: nullable(
+      Type.String({ description: "Display name of the country, or null.", examples: ["Germany"] }),
+    ),
+    traffic_from_city: nullable(
+      Type.String({ description: "Only visitors from this city. Null: all cities.", examples: ["Berlin"] }),
+    ),
+    displayed_location: nullable(
+      Type.String({ description: "Display name of the location, or null.", examples: ["Berlin, Germany"] }),
+    ),
   },
   { title: "RedirectRule" },
 );
@@ -69,14 +82,14 @@ const paging = {
       maxLength: 1_000,
       pattern: noNul,
       default: "",
-      description: "Only rules that contain this text in `from`, `to` or `domain`.",
+      description: "Only rules that contain this text, or match this expression, in `from`, `to` or `domain`.",
     }),
   ),
   regex_search: Type.Optional(
     Type.Unsafe<"true" | "false" | boolean>({
       enum: ["true", "false", true, false],
       default: "false",
-      description: "Whether `search_query` is a regular expression.",
+      description: "Whether `search_query` is a regular expression (RE2).",
     }),
   ),
 };
@@ -86,7 +99,7 @@ const Page = Type.Object({
   container_info: Type.Object({
     redirect_rules: Type.Object({
       rules: Type.Array(RedirectRule),
-      redirect_rules_count: Type.Integer({ description: "Number of rules before paging." }),
+      redirect_rules_count: Type.Integer({ description: "Number of matches before paging." }),
     }),
   }),
 });
@@ -98,7 +111,7 @@ export const listRedirectRules = endpoint({
   method: "GET",
   path: "/sites/environments/{env_id}/redirect-rules",
   tag,
-  summary: "List the redirect rules of an environment",
+  summary: "List an environment's redirect rules",
   description: "Sorted by `key`; rules with equal keys are in the order in which they were added.",
   params: byEnvironment,
   query: Type.Object(paging),
@@ -113,13 +126,18 @@ export const updateRedirectRules = endpoint({
   tag,
   summary: "Add, replace or remove redirect rules",
   description:
-    "In force when this call returns. `NEW` adds `new_value`, or all of `rules_to_update` if it is omitted. `UPDATE` replaces the rule that equals the first of `rules_to_update` with `new_value`. `DELETE` removes the rules that equal one of `rules_to_update`. `DELETE_ALL` removes all rules. Rules are equal if `domain`, `from`, `to`, `type`, country and city are equal. If several rules match, the most specific one applies: a city before a country, a domain before all domains, a path before a regular expression, then the oldest. Duplicates (same domain, `from` and location) and redirect loops are refused.",
+    "In force when this call returns. If several rules match a URL, the most specific one applies: a city before a country, a domain before all domains, a path before a regular expression; then the oldest one. Duplicates (same `domain`, `from` and location) and redirect loops are refused. In `rules_to_update`, a rule means the existing rule with the same `domain`, `from`, `to`, `type`, country and city.",
   params: byEnvironment,
   body: Type.Object(
     {
-      action_type: Type.Enum(["NEW", "UPDATE", "DELETE", "DELETE_ALL"]),
-      rules_to_update: Type.Optional(Type.Array(RuleWish, { maxItems: mostRedirectRules })),
-      new_value: Type.Optional(RuleWish),
+      action_type: Type.Enum(["NEW", "UPDATE", "DELETE", "DELETE_ALL"], {
+        description:
+          "`NEW`: add `new_value` or, if it is omitted, all of `rules_to_update`. `UPDATE`: replace the first of `rules_to_update` with `new_value`. `DELETE`: remove `rules_to_update`. `DELETE_ALL`: remove all rules.",
+      }),
+      rules_to_update: Type.Optional(
+        Type.Array(RuleInput, { maxItems: mostRedirectRules, description: "Rules to remove, replace or add." }),
+      ),
+      new_value: Type.Optional(RuleInput),
       ...paging,
     },
     { title: "RedirectRulesUpdate" },
@@ -137,7 +155,7 @@ export const testRedirectRules = endpoint({
   path: "/sites/environments/{env_id}/redirect-rules/test",
   tag,
   summary: "Test which redirect rule matches a URL",
-  description: "Evaluates the current rules; nothing is requested or changed.",
+  description: "Evaluates the current rules. Nothing is requested from the site or changed.",
   params: byEnvironment,
   body: Type.Object({
     url: text(4_096, "A URL of the environment, or a path on its primary domain.", "https://example.com/old-page"),
@@ -147,11 +165,11 @@ export const testRedirectRules = endpoint({
   responses: {
     200: result(
       [],
-      "The matching rule and its answer; all three are null if no rule matches.",
+      "The matching rule and the redirect; all three fields are null if no rule matches.",
       Type.Object({
         rule: nullable(RedirectRule),
-        status: nullable(Type.Integer({ examples: [301] })),
-        location: nullable(Type.String({ examples: ["/new-page"] })),
+        status: nullable(Type.Integer({ description: "HTTP status of the redirect.", examples: [301] })),
+        location: nullable(Type.String({ description: "`Location` header of the redirect.", examples: ["/new-page"] })),
       }),
     ),
   },
@@ -164,10 +182,14 @@ export const exportRedirectRules = endpoint({
   path: "/sites/environments/{env_id}/redirect-rules/csv",
   tag,
   summary: "Export redirect rules as CSV",
-  description: "All rules in the order in which they were added, with a header line, in the format of the import.",
+  description: "Returns all rules, in the order in which they were added, in the format of the import.",
   params: byEnvironment,
   responses: {
-    200: result(["csv"], "The text.", Type.String({ examples: ["from,to,type,domain\n"] })),
+    200: result(
+      ["csv"],
+      "The rules as CSV.",
+      Type.String({ description: "CSV with a header line.", examples: ["from,to,type,domain\n"] }),
+    ),
   },
   verb: "read",
   resource,
@@ -179,17 +201,20 @@ export const importRedirectRules = endpoint({
   tag,
   summary: "Import redirect rules from CSV",
   description:
-    "The first line names the columns: `from` and `to`, and optionally `type` (default `permanent`), `domain` and the location columns. All rules are imported or none. In force when this call returns.",
+    "In force when this call returns. Either all rules are imported, or none. The first line has the names of the columns: `from`, `to` and optionally `type` (default: `permanent`), `domain`, `traffic_from_country`, `traffic_from_country_name`, `traffic_from_city` and `displayed_location`.",
   params: byEnvironment,
   body: Type.Object({
-    csv: text(1_000_000, "The text.", "from,to\n/old-page,/new-page\n"),
-    replace: Type.Optional(Type.Boolean({ default: false, description: "Whether to remove all other rules." })),
+    csv: text(1_000_000, "The rules as CSV with a header line.", "from,to\n/old-page,/new-page\n"),
+    replace: Type.Optional(Type.Boolean({ default: false, description: "Remove all existing rules first." })),
   }),
   responses: {
     200: result(
       [],
       "The rules are in force.",
-      Type.Object({ imported: Type.Integer(), redirect_rules_count: Type.Integer() }),
+      Type.Object({
+        imported: Type.Integer({ description: "Number of imported rules." }),
+        redirect_rules_count: Type.Integer({ description: "Number of rules that the environment has now." }),
+      }),
     ),
   },
   verb: "write",

@@ -6,30 +6,30 @@ import { diskUseFields, Limits } from "../sites/limits.ts";
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 const seconds = (description: string) => Type.Number({ minimum: 0, description });
-const moment = (description: string) =>
+const timestamp = (description: string) =>
   Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000, description, examples: [1795190400000] });
 
 export const noises = ["cpu", "killed", "disk"] as const;
 
 const EnvironmentUsage = Type.Object(
   {
-    environment_id: uuid("The environment."),
-    display_name: Type.String({ examples: ["Live"] }),
-    site_id: uuid("Its site."),
-    site_display_name: Type.String({ examples: ["Demo"] }),
-    cpu_seconds: seconds("Processor time used by PHP."),
-    php_requests: count("Requests answered by PHP, without static files."),
-    php_seconds: seconds("Total duration of these requests."),
-    killed_for_time: count("Requests killed because they took too long."),
-    killed_for_memory: count("Requests killed because they used too much memory."),
-    refused_busy: count("Requests refused because all PHP threads of the environment were busy."),
-    bytes_sent: count("Bytes sent to visitors, including static files."),
+    environment_id: uuid("Id of the environment."),
+    display_name: Type.String({ description: "Display name of the environment.", examples: ["Live"] }),
+    site_id: uuid("Id of its site."),
+    site_display_name: Type.String({ description: "Display name of its site.", examples: ["Demo"] }),
+    cpu_seconds: seconds("Processor time used by PHP, in seconds."),
+    php_requests: count("Number of requests answered by PHP, without static files."),
+    php_seconds: seconds("Total duration of these requests, in seconds."),
+    killed_for_time: count("Number of requests killed because they took too long."),
+    killed_for_memory: count("Number of requests killed because they used too much memory."),
+    refused_busy: count("Number of requests refused because all PHP threads of the environment were busy."),
+    bytes_sent: count("Number of bytes sent to visitors, including static files."),
     ...diskUseFields,
     limits: Limits,
-    is_noisy: Type.Boolean({ description: "Whether it slows down, or could slow down, its neighbors." }),
+    is_noisy: Type.Boolean({ description: "Whether it slows down, or could slow down, other environments." }),
     noise: Type.Array(Type.Enum(noises), {
       description:
-        "Reasons: `cpu`: used more than half a processor in the last minutes; `killed`: requests were killed at least ten times in this hour or the previous one; `disk`: over its quota.",
+        "How it does so. `cpu`: it used more than half a processor in the last minutes. `killed`: at least ten of its requests were killed in this hour or the previous one. `disk`: it exceeds its disk quota.",
     }),
   },
   { title: "EnvironmentUsage" },
@@ -41,15 +41,15 @@ export const getUsage = endpoint({
   tag: "Limits",
   summary: "Get the resource usage of a company's environments",
   description:
-    "Counted per hour: the period is extended to whole hours, which `from` and `to` of the answer state. Data is kept for 62 days. Deleted environments are not included. `total` is the number of environments before paging.",
+    "Returns one row per environment. Usage is counted per hour: the period is extended to whole hours, which are `from` and `to` of the response. Data is kept for 62 days. Deleted environments are not included.",
   params: Type.Object({ id: uuid("Id of the company.") }),
   query: Type.Object({
-    from: Type.Optional(moment("Milliseconds since 1970. Default: 24 hours before `to`.")),
-    to: Type.Optional(moment("Milliseconds since 1970. Default: now.")),
+    from: Type.Optional(timestamp("Start of the period. Milliseconds since 1970. Default: 24 hours before `to`.")),
+    to: Type.Optional(timestamp("End of the period. Milliseconds since 1970. Default: now.")),
     sort: Type.Optional(
       Type.Enum(["cpu", "requests", "bytes", "disk", "killed"], {
         default: "cpu",
-        description: "Sort key, largest first.",
+        description: "Sort key, largest value first.",
       }),
     ),
     limit: limit("Maximum number of environments; values above 1000 count as 1000.", { default: 100 }),
@@ -58,12 +58,12 @@ export const getUsage = endpoint({
   responses: {
     200: result(
       ["company", "usage"],
-      "One row for each environment.",
+      "The usage.",
       Type.Object({
-        from: moment("Start of the period."),
-        to: moment("End of the period."),
+        from: timestamp("Start of the period. Milliseconds since 1970."),
+        to: timestamp("End of the period. Milliseconds since 1970."),
         items: Type.Array(EnvironmentUsage),
-        total: count("Number of environments."),
+        total: count("Number of environments before paging."),
       }),
     ),
   },

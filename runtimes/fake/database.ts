@@ -1,4 +1,4 @@
-/** The fake's database: a file of tables with rows, as JSON. */
+/** The fake runtime's database: tables with rows in a JSON file. */
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { type AddressChange, type ProvisionSpec, type RowCounts, RuntimeFailure } from "../runtime.ts";
@@ -15,11 +15,11 @@ function fileIn(folder: string): string {
 
 function parseTables(json: string): Tables {
   const parsed: unknown = JSON.parse(json);
-  if (!isTables(parsed)) throw new Error("A database of the fake's is damaged.");
+  if (!isTables(parsed)) throw new Error("A fake database is damaged.");
   return parsed;
 }
 
-/** `folder` is the release's part `database`. */
+/** Reads all tables. `folder` is the release's part `database`. */
 export async function readTables(folder: string): Promise<Tables> {
   return parseTables(await readFile(fileIn(folder), "utf8"));
 }
@@ -28,7 +28,7 @@ export async function writeTables(folder: string, tables: Tables): Promise<void>
   await writeFile(fileIn(folder), JSON.stringify(tables));
 }
 
-/** What WordPress would have at the beginning, or a small part of it. */
+/** Returns a small part of the tables of a new WordPress. */
 export function newTables({ wordpress }: ProvisionSpec): Tables {
   if (wordpress === null) return {};
   return {
@@ -41,12 +41,14 @@ export function newTables({ wordpress }: ProvisionSpec): Tables {
   };
 }
 
-/** `json` with the new addresses; none of them has a character that JSON writes in another way. */
+/** Replaces addresses in JSON text. They contain no characters that JSON escapes. */
 export function changeAddresses(json: string, addresses: readonly AddressChange[]): string {
   return addresses.reduce((changed, { from, to }) => changed.replaceAll(from, to), json);
 }
 
-/** These tables of `all`, or every one for null. Throws `RuntimeFailure` that names the first one that isn't there. */
+/**
+ * Returns the named tables, or all of them if `tables` is null. Throws `RuntimeFailure` naming the first missing table.
+ */
 export function pickTables(all: Tables, tables: readonly string[] | null): Tables {
   const picked = (tables ?? Object.keys(all)).map((table) => {
     const rows = all[table];
@@ -56,7 +58,7 @@ export function pickTables(all: Tables, tables: readonly string[] | null): Table
   return Object.fromEntries(picked);
 }
 
-/** The source's tables as they come: picked, with the new addresses. */
+/** Returns the picked tables of the source with the new addresses. */
 export function incomingTables(
   source: Tables,
   tables: readonly string[] | null,
@@ -65,7 +67,10 @@ export function incomingTables(
   return parseTables(changeAddresses(JSON.stringify(pickTables(source, tables)), addresses));
 }
 
-/** How many rows of each table only `own` has, by content, most first; tables that lose nothing are left out. */
+/**
+ * Counts rows by table that only `own` has, compared by content, highest count first. Leaves out tables that lose
+ * nothing.
+ */
 export function lostRows(
   own: Tables,
   incoming: Tables,

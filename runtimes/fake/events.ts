@@ -1,4 +1,4 @@
-/** What a WordPress of the fake's plans: the rows of a table, which a test puts there. */
+/** WP-Cron events of a fake WordPress: rows of a table, which tests insert. */
 import { partOf, type Release } from "../releases.ts";
 import type { EventPlans, NextEvents, PlannedEvent } from "../runtime.ts";
 import { readTables } from "./database.ts";
@@ -10,7 +10,7 @@ function isEvent(row: unknown): row is PlannedEvent {
   return typeof row === "object" && row !== null && "hook" in row && "dueAt" in row && "args" in row;
 }
 
-/** Null if there is no WordPress. */
+/** Returns null if there is no WordPress. */
 export async function plansOf(release: Release | null): Promise<EventPlans | null> {
   if (release === null || (await specOf(release)).wordpress === null) return null;
   const rows = (await readTables(await partOf(release, "database")))[eventsTable] ?? [];

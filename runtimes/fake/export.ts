@@ -1,7 +1,7 @@
-/** A snapshot of the fake's put together to run elsewhere: its files, and its tables as something like SQL. */
+/** Exports a fake snapshot: its files, and its tables as pseudo-SQL. */
 import { cp, lstat, mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { buildWhole } from "../folders.ts";
+import { buildAtomically } from "../folders.ts";
 import { partOf, type Release } from "../releases.ts";
 import type { SiteExport } from "../runtime.ts";
 import { readTables, type Tables } from "./database.ts";
@@ -16,7 +16,7 @@ function sqlOf(tables: Tables): string {
     .join("\n");
 }
 
-/** `middle` is called when a part of it is there. */
+/** Exports a release. `middle` is called when half of the files exist. */
 export async function exportRelease(
   release: Release,
   folder: string,
@@ -24,17 +24,17 @@ export async function exportRelease(
 ): Promise<SiteExport> {
   const spec = await specOf(release);
   const tables = await readTables(await partOf(release, "database"));
-  await buildWhole(folder, `${folder}.new`, async (place) => {
-    const isNoLink = async (file: string) => !(await lstat(file)).isSymbolicLink();
-    await cp(await partOf(release, "public"), path.join(place, "public"), { recursive: true, filter: isNoLink });
+  await buildAtomically(folder, `${folder}.new`, async (target) => {
+    const isNotLink = async (file: string) => !(await lstat(file)).isSymbolicLink();
+    await cp(await partOf(release, "public"), path.join(target, "public"), { recursive: true, filter: isNotLink });
     await middle();
     for (const name of sharedFoldersOf(spec)) {
-      await rm(path.join(place, "public", name), { recursive: true, force: true });
-      await mkdir(path.join(place, "public", name));
-      await writeFile(path.join(place, "public", name, "index.php"), "<?php\n");
+      await rm(path.join(target, "public", name), { recursive: true, force: true });
+      await mkdir(path.join(target, "public", name));
+      await writeFile(path.join(target, "public", name, "index.php"), "<?php\n");
     }
-    if (spec.wordpress === null) await copyPart("database", release, place);
-    if (Object.keys(tables).length > 0) await writeFile(path.join(place, "database.sql"), sqlOf(tables));
+    if (spec.wordpress === null) await copyPart("database", release, target);
+    if (Object.keys(tables).length > 0) await writeFile(path.join(target, "database.sql"), sqlOf(tables));
   });
   const multisite = spec.wordpress?.multisite ?? null;
   return { wordpressVersion: await versionOf(release), multisite, tables: Object.keys(tables).length, notes: [] };

@@ -27,7 +27,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-test("a fault happens as often as it was asked for, and to whichever process meets it", async () => {
+test("a fault happens as often as set, in any process", async () => {
   await createFakeRuntime({ folder }).script.setFaults([
     { method: "provision", when: "middle", what: "fail", message: "No room left.", times: 1 },
   ]);
@@ -39,7 +39,7 @@ test("a fault happens as often as it was asked for, and to whichever process mee
   expect(await runtime.layout(spec.environment)).not.toBeNull();
 });
 
-test("a fault after the work leaves the work done", async () => {
+test("a fault after the work keeps the result of the work", async () => {
   const runtime = createFakeRuntime({ folder });
   const spec = exampleSpec();
   await runtime.script.setFaults([
@@ -50,7 +50,7 @@ test("a fault after the work leaves the work done", async () => {
   await runtime.provision(exampleSpec());
 });
 
-test("work waits in its middle until a file is there", async () => {
+test("a method can wait in its middle until a file exists", async () => {
   const runtime = createFakeRuntime({ folder });
   const until = path.join(folder, "go-on");
   const { script } = runtime;
@@ -67,7 +67,7 @@ test("work waits in its middle until a file is there", async () => {
 test.each([
   ["replaced", "The environment was replaced meanwhile."],
   ["removed", "The environment is not there any more."],
-])("a snapshot of what is %s meanwhile says so, and leaves nothing", async (what, sentence) => {
+])("a snapshot of an environment that is %s meanwhile fails and leaves nothing", async (change, sentence) => {
   const runtime = createFakeRuntime({ folder });
   const { environment } = exampleSpec();
   await runtime.provision({ ...exampleSpec(), environment });
@@ -78,13 +78,13 @@ test.each([
   const taken = runtime.snapshot(environment, path.join(folder, "work", "snapshot"));
   const refused = expect(taken).rejects.toEqual(new RuntimeFailure(sentence));
   await expect.poll(async () => (await runtime.script.calls()).at(-1)).toMatchObject({ when: "middle" });
-  await (what === "removed" ? runtime.destroy(environment) : runtime.switchTo(environment, "next"));
+  await (change === "removed" ? runtime.destroy(environment) : runtime.switchTo(environment, "next"));
   await writeFile(until, "");
   await refused;
   expect(await readdir(path.join(folder, "work"))).toEqual([]);
 });
 
-test("calls are recorded in order", async () => {
+test("records calls in order", async () => {
   const runtime = createFakeRuntime({ folder });
   const { environment } = exampleSpec();
   await runtime.retire(environment);
@@ -93,7 +93,7 @@ test("calls are recorded in order", async () => {
   expect(begun.map((call) => call.method)).toEqual(["retire", "destroy"]);
 });
 
-describe("two environments of the fake", () => {
+describe("two fake environments", () => {
   let runtime: ReturnType<typeof createFakeRuntime>;
   let spec: Pair["spec"];
   beforeEach(async () => {
@@ -112,7 +112,7 @@ describe("two environments of the fake", () => {
   const database = (environment: EnvironmentRef) =>
     path.join(folder, "environments", environment.id, "current", "database");
 
-  test("have tables, of which a push takes some or all, with the target's address", async () => {
+  test("have tables; a push copies some or all of them, with the target's address", async () => {
     const before = await readTables(database(spec.environment));
     await writeTables(database(spec.source), { ...(await readTables(database(spec.source))), wp_orders: [{ id: 1 }] });
     await runtime.stage({ ...spec, database: ["wp_orders"], token: "some" });
@@ -125,7 +125,7 @@ describe("two environments of the fake", () => {
     expect(after.wp_options?.[1]).toEqual({ option_name: "blogname", option_value: "Source" });
   });
 
-  test("tell which rows a push would lose", async () => {
+  test("report which rows a push would lose", async () => {
     await writeTables(database(spec.environment), { wp_posts: [{ ID: 7 }, { ID: 8 }], wp_mine: [{}] });
     const { lost } = await runtime.compare(spec);
     expect(lost).toEqual([
@@ -135,7 +135,7 @@ describe("two environments of the fake", () => {
     expect((await runtime.compare({ ...spec, database: ["wp_posts"] })).lost).toHaveLength(1);
   });
 
-  test("lose no row that only has another address, and each one that has another content under the same key", async () => {
+  test("lose rows with the same key and other content, but not rows that differ only by address", async () => {
     const [change] = spec.addresses;
     if (change === undefined) throw new Error("There is no address to change.");
     const rows = (home: string, title: string) => ({
@@ -154,7 +154,7 @@ describe("two environments of the fake", () => {
     expect((await runtime.compare(spec)).lost.map(({ table }) => table)).toEqual(["wp_posts", "wp_a"]);
   });
 
-  test("can be told to fail amid staging, which leaves nothing, and after a switch, which has happened", async () => {
+  test("can fail during staging, which leaves nothing, and after a switch, which stays", async () => {
     await runtime.script.setFaults([
       { method: "stage", when: "middle", what: "break", times: 1 },
       { method: "switchTo", when: "after", what: "fail", message: "Too late.", times: 1 },
@@ -168,7 +168,7 @@ describe("two environments of the fake", () => {
   });
 });
 
-test("the serving side escapes the title and answers what a test wants", async () => {
+test("the serving side escapes the title and gives the answers a test sets", async () => {
   const runtime = createFakeRuntime({ folder });
   const spec = exampleSpec({ title: `"><script>` });
   await runtime.provision(spec);

@@ -1,4 +1,4 @@
-/** The fake's next release at another address. */
+/** Stages a fake release with another address. */
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { sharePart } from "../releaseMoves.ts";
@@ -19,7 +19,7 @@ function movedTables(tables: Tables, { change, isEverywhere }: StageAddressSpec)
   return Object.fromEntries(Object.entries(tables).map(pick));
 }
 
-/** `between` is called when the database is there and the record is not. */
+/** Fills the release. `between` is called after the database is written and before the record is. */
 export async function fillMoved(
   own: Release,
   spec: StageAddressSpec,

@@ -1,4 +1,7 @@
-/** Plugins and themes of the fake: real files, and rows that say which are in use, as `active_plugins: one.php two/two.php`. */
+/**
+ * The fake's plugins and themes: real files, and option rows that list the active ones, as `active_plugins: one.php
+ * two/two.php`.
+ */
 import { type PackageStates, readPackageFiles, withStates } from "../packageFiles.ts";
 import { partOf, type Release } from "../releases.ts";
 import type { InstalledPackages } from "../runtime.ts";
@@ -9,7 +12,7 @@ function isOption(row: unknown): row is { readonly option_name: string; readonly
   return typeof row === "object" && row !== null && "option_name" in row && "option_value" in row;
 }
 
-/** Null if there is no WordPress. */
+/** Returns null if there is no WordPress. */
 export async function packagesOf(release: Release | null): Promise<InstalledPackages | null> {
   if (release === null || (await specOf(release)).wordpress === null) return null;
   const rows = (await readTables(await partOf(release, "database"))).wp_options ?? [];

@@ -1,4 +1,4 @@
-/** What a release of the fake is made of: a few small files, a database of JSON, and what it was made from. */
+/** The content of a fake release: a few small files, a database as JSON, and the specification it was created from. */
 import { copyFile, cp, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { currentRelease, firstRelease, type Part, partOf, type Release, writeRecord } from "../releases.ts";
@@ -15,19 +15,19 @@ import { changeAddresses, incomingTables, newTables, readTables, writeTables } f
 
 const sharedFolders = ["wp-admin", "wp-includes"];
 
-/** In the web root of a release that was given another version than the one that all have at first. */
+/** In the web root: the WordPress version, if it is not the initial one. */
 const versionFile = "wp-version.txt";
 
-/** Null if there is no WordPress. */
+/** Returns the WordPress version, or null if there is no WordPress. */
 export async function versionOf(release: Release): Promise<string | null> {
   const { wordpress } = await specOf(release);
   if (wordpress === null) return null;
   return readFile(path.join(await partOf(release, "public"), versionFile), "utf8").catch(() => "7.1.1");
 }
 
-/** Returns the release, which has files of its own, that version. */
+/** Changes the WordPress version of a release that has its own files. */
 export async function fillVersion(release: Release, { version, folder }: NewWordPress): Promise<void> {
-  if ((await versionOf(release)) === null) throw new RuntimeFailure("What was built has no WordPress.");
+  if ((await versionOf(release)) === null) throw new RuntimeFailure("The new release has no WordPress.");
   const webRoot = await partOf(release, "public");
   const entries = await readdir(folder, { withFileTypes: true });
   for (const { name } of entries.filter((entry) => entry.isFile() && !isSitesOwn(entry.name))) {
@@ -44,7 +44,7 @@ function isSpec(value: unknown): value is ProvisionSpec {
   return typeof value === "object" && value !== null && "environment" in value && "wordpress" in value;
 }
 
-/** What a release of the fake shows; null if there is none. */
+/** Reads the specification of a fake release, or null if there is none. */
 export async function readSpec(file: string): Promise<ProvisionSpec | null> {
   const text = await readFile(file, "utf8").catch(() => null);
   const parsed: unknown = text === null ? null : JSON.parse(text);
@@ -57,7 +57,7 @@ export async function specOf(release: Release): Promise<ProvisionSpec> {
   return spec;
 }
 
-/** Null if there is no WordPress in it. */
+/** Returns facts about the WordPress, or null if there is none. */
 export async function factsOf(release: Release): Promise<WordPressFacts | null> {
   const { wordpress } = await specOf(release);
   if (wordpress === null) return null;
@@ -75,14 +75,14 @@ export async function writeSpec(
   await rename(`${file}.new`, file);
 }
 
-/** Throws `RuntimeFailure` if the environment is not there. */
+/** Returns the current release. Throws `RuntimeFailure` if the environment doesn't exist. */
 export async function requireRelease(live: string): Promise<Release> {
   const release = await currentRelease(live);
   if (release === null) throw new RuntimeFailure("The environment is not there any more.");
   return release;
 }
 
-/** The first release of a new environment. */
+/** Fills the first release of a new environment. */
 export async function fillNew(spec: ProvisionSpec, folder: string): Promise<void> {
   for (const name of ["database", "public", ...sharedFoldersOf(spec).map((shared) => `public/${shared}`)]) {
     await mkdir(path.join(folder, name));
@@ -93,7 +93,7 @@ export async function fillNew(spec: ProvisionSpec, folder: string): Promise<void
   await writeRecord(folder, firstRelease);
 }
 
-/** Changes nothing where there is a password, or no WordPress. */
+/** Sets the administrator's password. Does nothing if there is one already, or no WordPress. */
 export async function fillPassword(release: Release, adminPasswordDigest: string): Promise<void> {
   const { wordpress, ...spec } = await specOf(release);
   if (wordpress === null || wordpress.adminPasswordDigest !== null) return;
@@ -104,7 +104,7 @@ export async function copyPart(part: Part, from: Release, folder: string): Promi
   await cp(await partOf(from, part), path.join(folder, part), { recursive: true });
 }
 
-/** The first release of a copy: the source's parts and its title, with other addresses. */
+/** Fills the first release of a copy: the source's parts and title, with other addresses. */
 export async function fillCopy(
   source: Release,
   { environment, addresses }: Pick<CloneSpec, "environment" | "addresses">,

@@ -1,4 +1,4 @@
-/** The fake's replacing of texts: in every text of every row. A release keeps what was replaced in it. */
+/** Replaces text in every string of every row. A release records what was replaced in it. */
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { sharePart } from "../releaseMoves.ts";
@@ -40,7 +40,7 @@ export function replaceIn(
   return { tables: Object.fromEntries(changed), replacements: { places: [...places.values()], skipped, addresses } };
 }
 
-/** `between` is called when the database is there and the record is not. */
+/** Fills the release. `between` is called after the database is written and before the record is. */
 export async function fillReplaced(
   own: Release,
   token: string,
@@ -65,6 +65,6 @@ function isReplacements(value: unknown): value is Replacements {
 export function replacementsOf(release: Release | null): Replacements {
   const record = release?.record;
   const found = record !== undefined && "replacements" in record ? record.replacements : null;
-  if (!isReplacements(found)) throw new Error("A release of the fake's does not say what was replaced in it.");
+  if (!isReplacements(found)) throw new Error("A fake release does not record what was replaced in it.");
   return found;
 }

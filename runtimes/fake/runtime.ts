@@ -1,12 +1,12 @@
 /**
- * A runtime that makes folders and no WordPress, for tests of everything above the runtimes. Its state is on
- * disk: it survives the kill of the process that used it, and several processes may share it.
+ * A runtime that creates folders but no WordPress, for tests of everything above the runtimes. Its state is on disk: it
+ * survives a kill of its process, and several processes may share it.
  */
 import { mkdir, symlink } from "node:fs/promises";
 import path from "node:path";
 import { diskUse, listFiles } from "../fileTree.ts";
 import {
-  buildWhole,
+  buildAtomically,
   destroyFolder,
   type EnvironmentFolders,
   environmentFolders,
@@ -24,8 +24,8 @@ import {
   type Release,
   releaseFolder,
   releaseIn,
+  requireStillCurrent,
   stagedRelease,
-  stillCurrent,
   writeRecord,
 } from "../releases.ts";
 import {
@@ -79,7 +79,7 @@ async function layoutOf(release: Release): Promise<EnvironmentLayout> {
   };
 }
 
-/** Same folder, same fake: what one process provisioned another one sees. */
+/** Creates a fake runtime. Instances with the same folder share their state, across processes too. */
 export function createFakeRuntime(options: { readonly folder: string }): Runtime & { readonly script: Script } {
   const environments = path.join(options.folder, "environments");
   const script = openScript(options.folder);
@@ -101,13 +101,13 @@ export function createFakeRuntime(options: { readonly folder: string }): Runtime
     return script.reach({ method, environmentId: id, when: "middle" });
   }
 
-  /** Returns the version of WordPress that is in it. */
+  /** Creates an environment. Returns its WordPress version. */
   async function make(environment: EnvironmentRef, fill: (release: string) => Promise<void>) {
-    const { live, beside } = foldersOf(environment);
-    await buildWhole(live, beside, async (place) => {
-      await mkdir(releaseFolder(place, 1), { recursive: true });
-      await fill(releaseFolder(place, 1));
-      await symlink(path.join("releases", "1"), path.join(place, "current"));
+    const { live, building } = foldersOf(environment);
+    await buildAtomically(live, building, async (folder) => {
+      await mkdir(releaseFolder(folder, 1), { recursive: true });
+      await fill(releaseFolder(folder, 1));
+      await symlink(path.join("releases", "1"), path.join(folder, "current"));
     });
     return { wordpressVersion: await versionOf(await requireRelease(live)) };
   }
@@ -124,15 +124,15 @@ export function createFakeRuntime(options: { readonly folder: string }): Runtime
   async function snapshot(environment: EnvironmentRef, folder: string): Promise<void> {
     const live = liveOf(environment);
     const release = await requireRelease(live);
-    const copyParts = async (place: string) => {
-      await copyPart("public", release, place);
+    const copyParts = async (target: string) => {
+      await copyPart("public", release, target);
       await middle("snapshot", environment);
-      await copyPart("database", release, place);
-      await writeSpec(place, await specOf(release), []);
+      await copyPart("database", release, target);
+      await writeSpec(target, await specOf(release), []);
     };
-    await buildWhole(folder, `${folder}.new`, async (place) => {
-      await stillCurrent(live, release, copyParts(place));
-      await writeRecord(place, firstRelease);
+    await buildAtomically(folder, `${folder}.new`, async (target) => {
+      await requireStillCurrent(live, release, copyParts(target));
+      await writeRecord(target, firstRelease);
     });
   }
 

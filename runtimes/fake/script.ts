@@ -1,6 +1,6 @@
 /**
- * What a test wants a fake runtime to do wrong. It is a file, because the process that makes the mistake may
- * be another one than the test's, and may be killed while it makes it.
+ * Faults that a test injects into a fake runtime. They are stored in a file, because the process that fails may differ
+ * from the test's, and may be killed while it fails.
  */
 import { appendFile, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -8,24 +8,27 @@ import { setTimeout as delay } from "node:timers/promises";
 import { exists } from "../folders.ts";
 import { type Runtime, RuntimeFailure } from "../runtime.ts";
 
-/** Every method but `capabilities`. In `layout` only `when: "before"` is met; `middle` in those that build something. */
+/**
+ * Every method except `capabilities`. `layout` has only the point `before`; only methods that build something have
+ * `middle`.
+ */
 export type ScriptedMethod = Exclude<keyof Runtime, "name" | "capabilities">;
 
 export interface Fault {
   readonly method: ScriptedMethod;
-  /** Only for this environment; every one where it is left out. */
+  /** Only for this environment; absent: for all. */
   readonly environmentId?: string;
-  /** Whether the method has then done nothing, a part (where it has parts), or all of its work. */
+  /** How much of its work the method has done: nothing, a part (if it has parts), or everything. */
   readonly when: "before" | "middle" | "after";
   /**
-   * `fail` rejects with `RuntimeFailure`, `break` with an ordinary error, `hang` never settles, `slow` waits `milliseconds`,
-   * `wait` waits until there is a file `until`.
+   * `fail` rejects with `RuntimeFailure`, `break` with an ordinary error, `hang` never settles, `slow` waits
+   * `milliseconds`, `wait` waits until the file `until` exists.
    */
   readonly what: "fail" | "break" | "hang" | "slow" | "wait";
   readonly message?: string;
   readonly milliseconds?: number;
   readonly until?: string;
-  /** How often; for ever where it is left out. */
+  /** How often; absent: always. */
   readonly times?: number;
 }
 
@@ -36,11 +39,11 @@ export interface Call {
 }
 
 export interface Script {
-  /** Replaces every fault set before, for every process that shares the folder. */
+  /** Replaces all faults, for every process that shares the folder. */
   setFaults(faults: readonly Fault[]): Promise<void>;
-  /** What was called, by whichever process, in order; one entry for each point reached. */
+  /** Returns the calls of all processes in order, one entry for each point reached. */
   calls(): Promise<readonly Call[]>;
-  /** Called by the fake at each point; does what the faults say. */
+  /** Called by the fake at each point; applies the faults. */
   reach(call: Call): Promise<void>;
 }
 
@@ -52,7 +55,7 @@ function isCall(value: unknown): value is Call {
   return typeof value === "object" && value !== null && "method" in value && "environmentId" in value;
 }
 
-async function thereIs(file: string): Promise<void> {
+async function waitForFile(file: string): Promise<void> {
   while (!(await exists(file))) await delay(5);
 }
 
@@ -77,9 +80,9 @@ export function openScript(folder: string): Script {
 
   async function setFaults(next: readonly Fault[]): Promise<void> {
     await mkdir(folder, { recursive: true });
-    const beside = `${faultsFile}.${process.pid}`;
-    await writeFile(beside, JSON.stringify(next));
-    await rename(beside, faultsFile);
+    const temporary = `${faultsFile}.${process.pid}`;
+    await writeFile(temporary, JSON.stringify(next));
+    await rename(temporary, faultsFile);
   }
 
   async function take(call: Call): Promise<Fault | undefined> {
@@ -105,7 +108,7 @@ export function openScript(folder: string): Script {
     if (fault.what === "fail") throw new RuntimeFailure(message);
     if (fault.what === "break") throw new Error(message);
     if (fault.what === "slow") await delay(fault.milliseconds ?? 100);
-    else if (fault.what === "wait") await thereIs(fault.until ?? "");
+    else if (fault.what === "wait") await waitForFile(fault.until ?? "");
     else await new Promise<never>(() => setInterval(() => undefined, 60_000));
   }
 

@@ -11,7 +11,7 @@ import { createFakeServing } from "./serving.ts";
 
 const request = exampleRequest("http://example.localhost:8081");
 
-/** As the fake runtime leaves it: what it was provisioned from beside its web root. */
+/** Creates an environment like the fake runtime does: its specification next to the web root. */
 async function makeEnvironment(spec: ProvisionSpec): Promise<ServedEnvironment> {
   const folder = await mkdtemp(path.join(tmpdir(), "fake-"));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -21,7 +21,7 @@ async function makeEnvironment(spec: ProvisionSpec): Promise<ServedEnvironment> 
   return { ...spec.environment, release: 1, documentRoot, overlays: {}, multisite: null, phpVersion: "8.3" };
 }
 
-test("what is tried out answers as if it were served, and is not served by that", async () => {
+test("tryOut answers for a release without serving it", async () => {
   const served = await makeEnvironment(exampleSpec({ title: "Served" }));
   const next = { ...(await makeEnvironment(exampleSpec({ title: "Next" }))), id: served.id, release: 2 };
   const serving = createFakeServing();
@@ -38,12 +38,12 @@ test("an environment without WordPress has a page too", async () => {
   expect((await createFakeServing().tryOut(plain, request)).status).toBe(200);
 });
 
-test("one that is not there is unavailable", async () => {
+test("a missing environment is unavailable", async () => {
   const gone = { ...(await makeEnvironment(exampleSpec())), documentRoot: "/nowhere/public" };
   await expect(createFakeServing().tryOut(gone, request)).rejects.toMatchObject({ reason: "unavailable" });
 });
 
-test("a trial goes as a test wants it, or as usual where the test doesn't care", async () => {
+test("a trial gets the answer a test sets, or else the front page", async () => {
   const environment = await makeEnvironment(exampleSpec({ title: "Usual" }));
   const broken = { status: 500, headers: [], body: Readable.from(["broken"]), errors: "PHP Parse error: x" };
   const serving = createFakeServing({

@@ -1,4 +1,4 @@
-/** Answers for the fake's environments: a page with the title, made in this process. */
+/** Answers requests to fake environments with a page that contains the title, rendered in this process. */
 import path from "node:path";
 import { Readable } from "node:stream";
 import {
@@ -14,13 +14,13 @@ import { readTables, writeTables } from "./database.ts";
 import { readSpec } from "./runtime.ts";
 import { createUser } from "./users.ts";
 
-/** What the fake has at once, so that it is never in the middle of an answer. */
+/** A response. The fake has it all at once, so it never breaks off in the middle. */
 type Page = Omit<PhpResponse, "finished" | "errors" | "mayBeCached"> & { readonly errors?: string };
 
-/** A page, or why there is none, instead of the front page. */
+/** Returns a page, or why there is none, instead of the front page. */
 export type FakeAnswer = (environmentId: string, request: PhpRequest) => Promise<Page | NoAnswerReason>;
 
-/** The same for what is tried out, with what PHP wrote to its log; null: the front page, and nothing in the log. */
+/** Like `FakeAnswer` for trials, with PHP's log output. Null: the front page and an empty log. */
 export type FakeTrial = (environment: ServedEnvironment, request: PhpRequest) => Promise<Page | NoAnswerReason | null>;
 
 function escapeHtml(text: string): string {
@@ -36,15 +36,15 @@ async function frontPage(environment: ServedEnvironment): Promise<Page | NoAnswe
   return { status: 200, headers, body: Readable.from([html]) };
 }
 
-/** Throws if there is none. */
+/** Converts an answer. Throws `NoAnswer` if it is not a page. */
 function responseOf(answer: Page | NoAnswerReason): PhpResponse {
   if (typeof answer === "string") throw new NoAnswer(answer, `The fake answers ${answer}.`);
   const errors = Promise.resolve(answer.errors ?? "");
   return { ...answer, finished: Promise.resolve(), errors, mayBeCached: Promise.resolve(true) };
 }
 
-/** What the fake takes of a machine. */
-const nothing = {
+/** The fake uses no resources. */
+const noUsage = {
   phpMilliseconds: 0,
   cpuMilliseconds: 0,
   killedForTime: 0,
@@ -54,7 +54,7 @@ const nothing = {
   recentCores: 0,
 };
 
-/** What a task of the platform answers to its input. */
+/** Returns the answer of a platform task to its input. */
 export type FakeTask = (environment: ServedEnvironment, input: unknown) => Promise<object> | object;
 
 async function describe({ documentRoot }: ServedEnvironment): Promise<object> {
@@ -70,7 +70,7 @@ async function makeUser({ documentRoot }: ServedEnvironment, input: unknown): Pr
   return answer;
 }
 
-/** As `playground/platform/task.php` has it: the answer between two marks, which are given with the input. */
+/** Answers like `playground/platform/task.php`: the result between two markers, which come with the input. */
 async function runTask(
   environment: ServedEnvironment,
   { input }: PlatformTask,
@@ -78,24 +78,24 @@ async function runTask(
 ): Promise<Page> {
   if (task === undefined) return { status: 404, headers: [], body: Readable.from(["Not found\n"]) };
   const order: unknown = JSON.parse(input);
-  const [given, mark] =
+  const [taskInput, mark] =
     typeof order === "object" && order !== null && "input" in order && "mark" in order
       ? [order.input, String(order.mark)]
       : [null, ""];
-  const answer = JSON.stringify(await task(environment, given));
+  const answer = JSON.stringify(await task(environment, taskInput));
   return { status: 200, headers: [], body: Readable.from([`${mark}${answer}${mark}`]) };
 }
 
 export interface FakeServingOptions {
   readonly answer?: FakeAnswer;
   readonly trial?: FakeTrial;
-  /** By name, the tasks that it knows besides `describe` and `createUser`. */
+  /** Tasks by name, in addition to `describe` and `createUser`. */
   readonly tasks?: Readonly<Record<string, FakeTask>>;
 }
 
 export function createFakeServing(options: FakeServingOptions = {}): Serving {
   let environments = new Map<string, ServedEnvironment>();
-  const asked = new Map<string, number>();
+  const requestCounts = new Map<string, number>();
   const tasks = new Map<string, FakeTask>(Object.entries({ describe, createUser: makeUser, ...options.tasks }));
 
   async function answer(environment: ServedEnvironment, request: PhpRequest): Promise<Page | NoAnswerReason> {
@@ -111,12 +111,12 @@ export function createFakeServing(options: FakeServingOptions = {}): Serving {
     handle: async (environmentId, request) => {
       const environment = environments.get(environmentId);
       if (environment === undefined) throw new NoAnswer("unavailable", "This environment is not served here.");
-      asked.set(environmentId, (asked.get(environmentId) ?? 0) + 1);
+      requestCounts.set(environmentId, (requestCounts.get(environmentId) ?? 0) + 1);
       return responseOf(await answer(environment, request));
     },
     tryOut: async (environment, request) =>
       responseOf((await options.trial?.(environment, request)) ?? (await frontPage(environment))),
-    usage: () => [...asked].map(([environmentId, phpRequests]) => ({ environmentId, ...nothing, phpRequests })),
+    usage: () => [...requestCounts].map(([environmentId, phpRequests]) => ({ environmentId, ...noUsage, phpRequests })),
     close: async () => {
       environments = new Map();
     },

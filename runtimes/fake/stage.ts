@@ -1,4 +1,4 @@
-/** The fake's next release: as in any other runtime, made of parts of another environment and of its own. */
+/** Stages a fake release from parts of another environment and its own, like every runtime. */
 import { cp, mkdir, readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { checkFiles } from "../fileList.ts";
@@ -11,7 +11,7 @@ import { copyPart, sharedFoldersOf, specOf, writeSpec } from "./release.ts";
 
 type Choices = Pick<StageSpec, "files" | "database" | "addresses">;
 
-/** What goes together has been looked at. An empty list has become `none`. */
+/** A valid combination of choices. Empty lists have become `none`. */
 export interface Plan extends Choices {
   readonly own: Release;
   readonly source: Release;
@@ -57,15 +57,15 @@ async function fillPublic({ own, source, files }: Plan, folder: string): Promise
 
 async function fillDatabase({ own, source, database, addresses }: Plan, folder: string): Promise<void> {
   if (database === "none") return sharePart("database", own, folder);
-  const isWhole = database === "all";
+  const isComplete = database === "all";
   const theirs = await readTables(await partOf(source, "database"));
-  const incoming = incomingTables(theirs, isWhole ? null : database, addresses);
-  const kept = isWhole ? {} : await readTables(await partOf(own, "database"));
+  const incoming = incomingTables(theirs, isComplete ? null : database, addresses);
+  const kept = isComplete ? {} : await readTables(await partOf(own, "database"));
   await mkdir(path.join(folder, "database"));
   await writeTables(path.join(folder, "database"), { ...kept, ...incoming });
 }
 
-/** `between` is called when the files are there and the database is not. */
+/** Fills the release. `between` is called after the files are written and before the database is. */
 export async function fillNext(plan: Plan, token: string, folder: string, between: () => Promise<void>): Promise<void> {
   const { own, ownSpec, sourceSpec, files, database, addresses } = plan;
   await fillPublic(plan, folder);
@@ -77,7 +77,7 @@ export async function fillNext(plan: Plan, token: string, folder: string, betwee
   await writeRecord(folder, { token, previous: own.number });
 }
 
-/** A copy of what is staged. `between` as in `fillNext`. */
+/** Copies a staged release. `between` as in `fillNext`. */
 export async function fillRehearsal(
   staged: Release,
   token: string,
@@ -91,7 +91,7 @@ export async function fillRehearsal(
   await writeRecord(folder, { token, previous: staged.record.previous });
 }
 
-/** Content by path, in which `only` stands for these files and what is below these folders. */
+/** Returns file content by path. `only`: these files, and files below these folders. */
 async function contentsOf(release: Release, only: readonly string[] | null): Promise<ReadonlyMap<string, string>> {
   const root = await partOf(release, "public");
   const entries = await readdir(root, { recursive: true, withFileTypes: true });

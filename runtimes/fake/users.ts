@@ -1,4 +1,4 @@
-/** Users in the fake's database, and the tasks of the platform that have to do with them. */
+/** Users in the fake's database, and the platform tasks about them. */
 import type { WordPressUser } from "../runtime.ts";
 import type { Tables } from "./database.ts";
 
@@ -21,7 +21,7 @@ export function findUser(tables: Tables, email: string): WordPressUser | null {
   return found === undefined ? null : { id: found.id, login: found.login, isAdministrator: found.isAdministrator };
 }
 
-/** As `playground/platform/tasks/createUser.php` answers. */
+/** Answers like `playground/platform/tasks/createUser.php`. */
 export function createUser(tables: Tables, email: string): { readonly tables: Tables; readonly answer: object } {
   if (findUser(tables, email) !== null) return { tables, answer: { refused: "exists" } };
   const users = usersIn(tables);

@@ -1,4 +1,4 @@
-/** The fake's WP-CLI: it notes what it was asked for, and comes to the end that the command names. */
+/** The fake's WP-CLI: logs its commands, and ends as the command says. */
 import { appendFile, readFile } from "node:fs/promises";
 import path from "node:path";
 import { partOf, type Release } from "../releases.ts";
@@ -10,7 +10,7 @@ function textOf(text: string): WpCliText {
   return { text, bytes: Buffer.byteLength(text), isTruncated: false };
 }
 
-/** `exit 3 …` ends with 3, anything else with 0. `share` prints what the command may take. */
+/** `exit 3 …` exits with 3, all other commands with 0. `share` prints the limits of the command. */
 export async function runFakeWpCli(release: Release, { argv, ...command }: WpCliCommand): Promise<WpCliOutcome> {
   await appendFile(path.join(await partOf(release, "public"), fileName), `${JSON.stringify(argv)}\n`);
   const exitCode = argv[0] === "exit" ? Number(argv[1]) : 0;
@@ -19,7 +19,7 @@ export async function runFakeWpCli(release: Release, { argv, ...command }: WpCli
   return { stdout: textOf(`${printed}\n`), stderr: textOf(stderr), exitCode, end: "itself" };
 }
 
-/** The commands that were begun in this web root, in order. */
+/** Returns the commands that were started in this web root, in order. */
 export async function readFakeCommands(webRoot: string): Promise<readonly (readonly string[])[]> {
   const text = await readFile(path.join(webRoot, fileName), "utf8").catch(() => "");
   const lines = text.split("\n").filter((line) => line !== "");

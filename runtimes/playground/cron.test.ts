@@ -107,7 +107,7 @@ describe("what goes wrong in one event is told with its name, in the site's log 
       failed: [{ hook: "throws", message: "RuntimeException: No bees." }],
       isCutShort: false,
     });
-    expect(errors).toContain("Planned event throws failed: RuntimeException: No bees.");
+    expect(errors).toContain("WP-Cron event throws failed: RuntimeException: No bees.");
     expect(await ran()).toEqual(["throws[]", "good[]"]);
   });
 
@@ -115,7 +115,7 @@ describe("what goes wrong in one event is told with its name, in the site's log 
     await plan("'fatal'", "'good'");
     const { answer, errors } = await run();
     expect(answer).toMatchObject({ ran: 1, failed: [{ hook: "fatal" }], isCutShort: true });
-    expect(errors).toContain("Planned event fatal failed: Allowed memory size");
+    expect(errors).toContain("WP-Cron event fatal failed: Allowed memory size");
     expect((await run()).answer).toMatchObject({ ran: 1, failed: [], isCutShort: false });
     expect(await ran()).toEqual(["fatal[]", "good[]"]);
   });

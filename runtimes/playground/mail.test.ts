@@ -219,7 +219,7 @@ describe("what a command of WP-CLI sends", () => {
     }
     expect(outcomes).toEqual([
       ["bool(false)\n", "sendmail: the queue is full.\n"],
-      ["bool(false)\n", "sendmail: it could not be kept.\n"],
+      ["bool(false)\n", "sendmail: it could not be stored.\n"],
     ]);
   });
 });

@@ -1,13 +1,13 @@
-/** Whether there is anything to prepare: asked at every start, so it loads next to nothing. */
+/** Tells whether anything must be prepared. Used at every start, so it loads very little code. */
 import { existsSync } from "node:fs";
 import { filesFolder, readManifest } from "./assets/manifest.ts";
 import { assetPackage } from "./assets/package.ts";
-import { descriptionOf, templateFolder, usualTemplate } from "./templates/folder.ts";
+import { defaultTemplate, descriptionOf, templateFolder } from "./templates/folder.ts";
 
-/** Whether the runtime's `prepare` would find everything in this asset store. */
+/** Whether this asset store is complete, so that the runtime's `prepare` has nothing to do. */
 export function isPrepared(assets: string): boolean {
   const manifest = readManifest(filesFolder(assets, assetPackage));
   return (
-    manifest !== null && existsSync(descriptionOf(templateFolder(assets, manifest.wordpressVersion, usualTemplate)))
+    manifest !== null && existsSync(descriptionOf(templateFolder(assets, manifest.wordpressVersion, defaultTemplate)))
   );
 }

@@ -1,4 +1,7 @@
-/** The playground runtime, its making side: WordPress on SQLite, from templates. `serving.ts` is the other side. */
+/**
+ * The playground runtime: creates and changes environments with WordPress on SQLite, from templates. `serving.ts`
+ * serves them.
+ */
 import { diskUse, listFiles } from "../fileTree.ts";
 import { destroyFolder, environmentFolders, reinstateFolder, retireFolder } from "../folders.ts";
 import { installPackage } from "../packageInstall.ts";
@@ -11,7 +14,7 @@ import { phpVersions } from "./php/versions.ts";
 import { stageAddress } from "./site/address/addressStage.ts";
 import { clone } from "./site/copy/clone.ts";
 import { compareRelease } from "./site/copy/compareRelease.ts";
-import { keepReadyCopies, noReadyCopies } from "./site/copy/readyCopies.ts";
+import { noPreparedCopies, prepareCopies } from "./site/copy/preparedCopies.ts";
 import { rehearse } from "./site/copy/rehearsal.ts";
 import { snapshot } from "./site/copy/snapshot.ts";
 import { stage } from "./site/copy/stage.ts";
@@ -22,28 +25,31 @@ import { exportSite } from "./site/export/exportSite.ts";
 import { createLayouts } from "./site/layouts.ts";
 import { readPackages } from "./site/packages/packages.ts";
 import { provision } from "./site/provision.ts";
-import { giveToEnvironment, layoutOf, recordOf, sharedFoldersOf, tellFullDisk } from "./site/release.ts";
+import { giveToEnvironment, layoutOf, recordOf, reportFullDisk, sharedFoldersOf } from "./site/release.ts";
 import { countReplacements, stageReplacement } from "./site/replace/replacement.ts";
 import { setAdminPassword } from "./site/users/adminPassword.ts";
 import { findUser } from "./site/users/findUser.ts";
 import { wordpressOf } from "./site/wordpress.ts";
 import { createCompiledStore } from "./templates/compiled.ts";
-import { usualTemplate } from "./templates/folder.ts";
+import { defaultTemplate } from "./templates/folder.ts";
 import { createTemplateStore, templatePhpVersion } from "./templates/template.ts";
 import { createWpCli, type WpCliNetwork, type WpCliOptions } from "./wpcli/wpCli.ts";
 
 export interface PlaygroundRuntimeOptions {
-  /** Folder of what all environments share: WordPress, its languages, templates. */
+  /** Folder of files that all environments share: WordPress, its languages, templates. */
   readonly assets: string;
-  /** Folder that holds an environment's folder each. */
+  /** Folder that contains one folder for each environment. */
   readonly environments: string;
-  /** How many copies of the usual template lie ready for new sites, and where (`readyCopies.ts`). Absent: none. */
+  /**
+   * Number and folder of the copies of the default template that are prepared for new sites (`preparedCopies.ts`). Absent:
+   * none.
+   */
   readonly ready?: { readonly folder: string; readonly count: number };
-  /** What WP-CLI reaches of the network. Absent: nothing. */
+  /** Network access of WP-CLI commands. Absent: none. */
   readonly network?: WpCliNetwork;
-  /** Takes what a command of WP-CLI sends. Absent: nothing is sent. */
+  /** Takes e-mail from WP-CLI commands. Absent: nothing is sent. */
   readonly takeMail?: TakeMail;
-  /** How much a command of WP-CLI may take. Absent: the usual limits. */
+  /** Limits of WP-CLI commands. Absent: the defaults. */
   readonly wpCliLimits?: WpCliOptions["limits"];
 }
 
@@ -53,8 +59,8 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
   const { environments } = options;
   const ready =
     options.ready === undefined
-      ? noReadyCopies
-      : keepReadyCopies({ ...options.ready, template: () => templates.get(usualTemplate) });
+      ? noPreparedCopies
+      : prepareCopies({ ...options.ready, template: () => templates.get(defaultTemplate) });
   const foldersOf = (environment: { readonly id: string }) => environmentFolders(environments, environment);
   const liveOf = (environment: EnvironmentRef) => foldersOf(environment).live;
 
@@ -68,10 +74,10 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
     ...(options.wpCliLimits && { limits: options.wpCliLimits }),
   });
   const events = createEventReader(environments);
-  const list = async (release: Release) =>
+  const filesOf = async (release: Release) =>
     listFiles(await partOf(release, "public"), sharedFoldersOf(recordOf(release)));
 
-  /** Null if the environment is absent. */
+  /** Runs `work` on the current release. Returns null if the environment doesn't exist. */
   async function ofCurrent<T>(environment: EnvironmentRef, work: (release: Release) => Promise<T>): Promise<T | null> {
     const release = await currentRelease(liveOf(environment));
     return release === null ? null : work(release);
@@ -82,7 +88,7 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
     prepare: async (progress) => {
       await assets.prepare(progress);
       progress({ phase: "Preparing new sites", done: 0, total: 1 });
-      await templates.get(usualTemplate);
+      await templates.get(defaultTemplate);
       progress({ phase: "Preparing new sites", done: 1, total: 1 });
     },
     capabilities: async () => ({
@@ -106,15 +112,15 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
     rehearse: async (environment, token) => layoutOf(await rehearse(environment, token, environments), options.assets),
     installPackages: async (environment, token, packages) => {
       const webRoot = await ownWebRoot(liveOf(environment), token);
-      const give = (folder: string) => giveToEnvironment(environment, folder);
-      await tellFullDisk(async () => {
-        for (const one of packages) await installPackage(webRoot, one, give);
+      const takeOwnership = (folder: string) => giveToEnvironment(environment, folder);
+      await reportFullDisk(async () => {
+        for (const one of packages) await installPackage(webRoot, one, takeOwnership);
       });
     },
     installWordPress: (environment, token, wordpress) => {
-      const give = (place: string) => giveToEnvironment(environment, place);
-      const places = { assets: options.assets, give };
-      return tellFullDisk(() => installWordPress(liveOf(environment), token, wordpress, places));
+      const takeOwnership = (file: string) => giveToEnvironment(environment, file);
+      const context = { assets: options.assets, takeOwnership };
+      return reportFullDisk(() => installWordPress(liveOf(environment), token, wordpress, context));
     },
     switchTo: (environment, token) => switchTo(liveOf(environment), token),
     switchBack: (environment, token) => switchBack(liveOf(environment), token),
@@ -128,7 +134,7 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
     stageReplacement: (spec) => stageReplacement(spec, environments),
     stageAddress: (spec) => stageAddress(spec, environments),
     runWpCli: (environment, command, begin, signal) => wpCli.run(environment, command, begin, signal),
-    listFiles: (environment) => ofCurrent(environment, list),
+    listFiles: (environment) => ofCurrent(environment, filesOf),
     wordpress: (environment) => ofCurrent(environment, (release) => wordpressOf(release, liveOf(environment))),
     nextEvents: (environments, signal) => events.next(environments, signal),
     plannedEvents: (environment, signal) => events.all(environment, signal),

@@ -1,4 +1,4 @@
-/** The playground runtime, its serving side: the workers that run PHP, as children of this process. */
+/** The serving side of the playground runtime: runs PHP in workers, which are child processes. */
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import {
@@ -11,15 +11,15 @@ import {
 } from "../serving.ts";
 import { createAssetStore } from "./assets/store.ts";
 import { createAccounts } from "./pool/accounts.ts";
-import { createAskWorkers } from "./pool/askWorkers.ts";
-import { isNew, limitsOf, mostBytes } from "./pool/limits.ts";
+import { createDispatcher } from "./pool/dispatch.ts";
+import { isAtFirstRequest, limitsOf, maxProcessBytes } from "./pool/limits.ts";
 import type { Member } from "./pool/member.ts";
 import { watchMemory } from "./pool/memory.ts";
-import { createPool, type OnBehalfOf } from "./pool/pool.ts";
+import { createPool, type Requester } from "./pool/pool.ts";
 import { createSpares } from "./pool/spares.ts";
 import { createCompiledStore } from "./templates/compiled.ts";
 import { createCompiler } from "./templates/compiler.ts";
-import { usualTemplate } from "./templates/folder.ts";
+import { defaultTemplate } from "./templates/folder.ts";
 import { createTemplateStore, templatePhpVersion } from "./templates/template.ts";
 import type { WarmUp } from "./templates/warmUp.ts";
 import { assignmentOf } from "./worker/assignment.ts";
@@ -29,41 +29,49 @@ import { WorkerProcess } from "./worker/process.ts";
 export interface PlaygroundServingOptions {
   readonly assets: string;
   readonly environments: string;
-  /** Folder of sockets; the edge listens on `edge-loopback.sock` in it for requests that PHP makes. */
+  /** Folder of sockets. The edge listens on `edge-loopback.sock` in it for requests from PHP. */
   readonly run: string;
-  /** The edge's port, asked when a worker gets its environment: with port 0 it is known only after listening. */
+  /**
+   * Returns the edge's port. Called when a worker gets its environment: with port 0 it is known only after listening.
+   */
   readonly edgePort: () => number;
   readonly siteSuffix: string;
   readonly spareWorkers: number;
-  /** Workers with an environment, at most. */
+  /** Maximum number of workers with an environment. */
   readonly maxWorkers: number;
   readonly requestDeadlineSeconds: number;
   /** The largest request body that reaches PHP. Absent: 256 MB. */
   readonly uploadBytes?: number;
-  /** A worker without a request for so long is ended. */
+  /** Seconds without a request after which a worker is ended. */
   readonly idleSeconds: number;
-  /** A worker for what was tried out is kept for so long, in case that is served next. */
+  /** Seconds for which a worker is kept after a trial, in case the trial's release is served next. */
   readonly candidateSeconds?: number;
-  /** A worker that takes more memory than this is ended in the middle of its answer. Absent: what its environment may have. */
+  /**
+   * A worker is killed when it exceeds this memory, even during a response. Absent: depends on its environment's
+   * limits.
+   */
   readonly workerMemoryBytes?: number;
-  /** Places that PHP may not reach besides this host: `host:port` of a database on another machine. */
+  /** Addresses that PHP may not reach in addition to this host: `host:port` of a database on another machine. */
   readonly forbidden?: readonly string[];
-  /** Where WordPress's plugins, themes and updates are; null: nowhere. Absent: at WordPress.org. */
+  /** URL of the package source; null: none. Absent: WordPress.org. */
   readonly packageSource?: string | null;
-  /** Versions of PHP for which is compiled ahead when it is calm, the first of them first; absent: none. */
+  /** PHP versions to compile in advance during quiet periods, in this order. Absent: none. */
   readonly aheadPhpVersions?: readonly string[];
-  /** It is calm when for so long every spare wanted was warm and no worker was busy. */
+  /** A period is quiet after this many seconds in which all spares were warm and no worker was busy. */
   readonly aheadSeconds?: number;
   /**
-   * Told of each line that PHP writes to its log while it works for an environment that is served; not of what is tried out,
-   * whose answer has it.
+   * Receives each line that PHP logs while it works for a served environment. Trials return their log in the response
+   * instead.
    */
   readonly onErrorLine?: (environmentId: string, line: string) => void;
-  /** Told why a spare worker, or what makes workers boot fast, could not be made: sites are served more slowly. */
+  /**
+   * Receives the error if a spare worker, or compiled code for fast boots, could not be created: sites are then served
+   * more slowly.
+   */
   readonly onSpareFailure?: (error: unknown) => void;
   /** Receives the pages of sites that are out of date. */
   readonly touched?: TakeTouched;
-  /** Where what sites send goes. Absent: nowhere, and PHP's `mail()` says false. */
+  /** Takes e-mail from sites. Absent: PHP's `mail()` returns false. */
   readonly takeMail?: TakeMail;
 }
 
@@ -79,7 +87,7 @@ export interface WorkerStatus {
 export interface PlaygroundStatus {
   readonly workers: readonly WorkerStatus[];
   readonly spares: number;
-  /** Versions of PHP for which everything is compiled, ascending. */
+  /** PHP versions that are completely compiled, in ascending order. */
   readonly compiledPhpVersions: readonly string[];
 }
 
@@ -87,16 +95,18 @@ export interface PlaygroundServing extends Serving {
   status(): PlaygroundStatus;
 }
 
-const usualCandidateSeconds = 60;
-const usualAheadSeconds = 20;
+const defaultCandidateSeconds = 60;
+const defaultAheadSeconds = 20;
 
-/** Which takes all of a processor, and much of a second one, for the compilers. */
+/**
+ * Whether the worker is rendering its first page. That uses one CPU core, and much of a second one for the compilers.
+ */
 function isAtFirstPage({ isBusy, worker }: Member): boolean {
-  return isBusy && isNew(worker);
+  return isBusy && isAtFirstRequest(worker);
 }
 
 /** Trials send no mail. */
-const notNow = async () => "nothing can be sent from here";
+const noMail = async () => "nothing can be sent from here";
 
 export function createPlaygroundServing(options: PlaygroundServingOptions): PlaygroundServing {
   const assets = createAssetStore({ folder: options.assets });
@@ -104,13 +114,13 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
   const compiled = createCompiledStore(assets, templates);
   const codeCache = path.resolve(options.assets, "code");
   const deadlineSeconds = options.requestDeadlineSeconds;
-  const takeMail = options.takeMail ?? notNow;
-  /** Environments that may reach mail servers themselves. */
-  let mailers: ReadonlySet<string> = new Set();
+  const takeMail = options.takeMail ?? noMail;
+  /** Environments that may connect to mail servers. */
+  let mailSenders: ReadonlySet<string> = new Set();
   const onSpareFailure = options.onSpareFailure ?? (() => undefined);
   const onErrorLine = options.onErrorLine ?? (() => undefined);
 
-  /** Now, where a worker is busy or a spare is missing. */
+  /** Time of the last activity: now if a worker is busy or a spare is missing. */
   function lastWork(): number {
     const members = pool.members();
     const isAtWork = spares.count() < options.spareWorkers || members.some(({ isBusy }) => isBusy);
@@ -119,9 +129,9 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
 
   const compiler = createCompiler({
     compiled,
-    usual: templatePhpVersion,
+    defaultVersion: templatePhpVersion,
     ahead: options.aheadPhpVersions ?? [],
-    calmSeconds: options.aheadSeconds ?? usualAheadSeconds,
+    quietSeconds: options.aheadSeconds ?? defaultAheadSeconds,
     lastWork,
     onFailure: onSpareFailure,
   });
@@ -138,14 +148,14 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
 
   async function warmUp(): Promise<WarmUp> {
     const { core } = await assets.files();
-    const { folder } = await templates.get(usualTemplate);
+    const { folder } = await templates.get(defaultTemplate);
     return { template: folder, core };
   }
 
   const spares = createSpares({
     wanted: options.spareWorkers,
     order: async () => {
-      await compiler.usual;
+      await compiler.defaultReady;
       return bootOrder(templatePhpVersion);
     },
     warmUp,
@@ -154,15 +164,15 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
     onFailure: onSpareFailure,
   });
 
-  /** Throws if the environment or its release is not there. */
+  /** Throws if the environment or its release doesn't exist. */
   function assignment(environment: ServedEnvironment): AssignOrder {
     return assignmentOf(environment, { ...options, edgePort: options.edgePort() });
   }
 
-  /** Background work leaves the spares to visitors, because starting another one costs more than it gains. */
+  /** Starts a worker. Background work does not use spares, because replacing one costs more than it gains. */
   function start(environment: ServedEnvironment, isBackground: boolean): WorkerProcess {
     const { phpVersion } = environment;
-    // A spare that was taken is lost where this fails.
+    // Before taking a spare, which would be lost if this failed.
     const order = assignment(environment);
     const spare = !isBackground && phpVersion === templatePhpVersion ? spares.take() : null;
     const worker = spare ?? new WorkerProcess(bootOrder(phpVersion), deadlineSeconds);
@@ -175,38 +185,38 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
     maxWorkers: options.maxWorkers,
     idleSeconds: options.idleSeconds,
     waitSeconds: deadlineSeconds,
-    candidateSeconds: options.candidateSeconds ?? usualCandidateSeconds,
+    candidateSeconds: options.candidateSeconds ?? defaultCandidateSeconds,
     start,
-    rests: (member) => accounts.look(member),
+    onRest: (member) => accounts.measure(member),
   });
   const accounts = createAccounts(() => pool.members());
 
   const stopWatching = watchMemory(() =>
     pool.members().map(({ worker, environment }) => ({
       worker,
-      limitBytes: options.workerMemoryBytes ?? mostBytes(limitsOf(environment).memoryMb),
+      limitBytes: options.workerMemoryBytes ?? maxProcessBytes(limitsOf(environment).memoryMb),
       onExcess: () => {
         accounts.of(environment.id).counted.killedForMemory += 1;
       },
     })),
   );
 
-  const answer = createAskWorkers({ accounts, release: pool.release, folder: options.run });
+  const dispatch = createDispatcher({ accounts, release: pool.release, folder: options.run });
 
   return {
     setEnvironments: async (environments) => {
-      mailers = new Set(environments.flatMap(({ id, maySendMail }) => (maySendMail ? [id] : [])));
+      mailSenders = new Set(environments.flatMap(({ id, maySendMail }) => (maySendMail ? [id] : [])));
       await pool.setEnvironments(environments);
       for (const { phpVersion } of environments) compiler.compile(phpVersion);
     },
     handle: async (environmentId, request) => {
       try {
-        return await answer(environmentId, request, {
-          acquire: () => pool.acquire(environmentId, onBehalfOf(request), request.signal),
+        return await dispatch(environmentId, request, {
+          acquire: () => pool.acquire(environmentId, requesterOf(request), request.signal),
           onErrorLine: (line) => onErrorLine(environmentId, line),
           mail: (mail) => takeMail(environmentId, mail),
           touched: (touched) => options.touched?.(environmentId, touched),
-          maySendMail: mailers.has(environmentId),
+          maySendMail: mailSenders.has(environmentId),
         });
       } catch (error) {
         if (error instanceof NoAnswer && error.reason === "busy") accounts.of(environmentId).counted.refusedBusy += 1;
@@ -214,11 +224,11 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
       }
     },
     tryOut: async (environment, request) => {
-      const response = await answer(environment.id, request, {
+      const response = await dispatch(environment.id, request, {
         acquire: () => pool.acquireTrial(environment, request.signal),
         onErrorLine: () => undefined,
-        mail: notNow,
-        // Visitors have not seen its changes.
+        mail: noMail,
+        // Visitors have not seen the trial's changes.
         touched: () => undefined,
         maySendMail: false,
       });
@@ -247,7 +257,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
   };
 }
 
-function onBehalfOf({ fromPhp, isBackground = false }: PhpRequest): OnBehalfOf {
+function requesterOf({ fromPhp, isBackground = false }: PhpRequest): Requester {
   if (fromPhp) return "php";
   return isBackground ? "background" : "visitor";
 }

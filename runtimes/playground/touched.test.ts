@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { Touched } from "../serving.ts";
 import { runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
-import { together, untouched } from "./worker/touched.ts";
+import { mergeTouched as together, nothingTouched as untouched } from "./worker/mergeTouched.ts";
 
 let world: Playground;
 let site: Site;

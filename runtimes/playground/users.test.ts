@@ -139,7 +139,7 @@ describe("an administrator is made by WordPress itself", () => {
     );
     const { answer } = await create("demoted@example.com");
     await runPhp(world.serving, site, "unlink('/site/wp-content/mu-plugins/demote.php');");
-    expect(answer).toEqual({ failed: expect.stringContaining("keeps new users from becoming administrators") });
+    expect(answer).toEqual({ failed: expect.stringContaining("prevents new users from becoming administrators") });
     expect(await userOf("demoted@example.com")).toBeNull();
   });
 });
@@ -198,8 +198,8 @@ describe("a login", () => {
   });
 
   test.each([
-    [{ id: 1, login: "somebody" }, "not there any more"],
-    [{ id: 4711, login: "admin" }, "not there any more"],
+    [{ id: 1, login: "somebody" }, "no longer exists"],
+    [{ id: 4711, login: "admin" }, "no longer exists"],
   ])("is refused for whoever is not that user any more: %j", async (user, sentence) => {
     const { first, visitor } = await logIn(site, user);
     expect(first.status).toBe(403);

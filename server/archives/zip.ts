@@ -101,7 +101,10 @@ function entriesOf({ root, readme }: Zip, { files }: Tree, names: ReadonlyMap<st
     mtime: timeOf(modified),
     mode: (mode & ownerRuns) === 0 ? fileMode : programMode,
     // A file that grows in the meantime, such as a log, is read up to its listed size.
-    open: () => (bytes === 0 ? Readable.from([]) : createReadStream(diskPath(root, path), { end: bytes - 1 })),
+    open: () =>
+      bytes === 0
+        ? Readable.from([])
+        : createReadStream(diskPath(root, path), { end: bytes - 1, highWaterMark: 1 << 20 }),
   }));
   return [first, ...others];
 }

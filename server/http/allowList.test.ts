@@ -1,19 +1,19 @@
-/** No answer holds a field that its schema does not name, and each has every field that its schema requires. */
+/** Responses have only the fields that their schema names, and all fields that it requires. */
 import type { Endpoint } from "@sitewright/contract/endpoint.ts";
 import { endpoints } from "@sitewright/contract/endpoints.ts";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { fastify } from "fastify";
 import { describe, expect, it } from "vitest";
-import { siteWish, useTestServer } from "./testing/server.ts";
+import { siteFields, useTestServer } from "./testing/server.ts";
 
 const test = useTestServer();
-/** Is nothing here: an empty one would have the path be that of a list. */
+/** An id that does not exist. An empty one would give the path of a list. */
 const unknownId = "00000000-0000-4000-8000-000000000000";
 const ajv = new Ajv2020({ allErrors: true, strict: false });
 addFormats.default(ajv);
 
-/** The schema with every object closed. */
+/** The schema without additional properties in any object. */
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);
   if (schema === null || typeof schema !== "object") return schema;
@@ -21,11 +21,11 @@ function closed(schema: unknown): unknown {
   return "properties" in copy ? { ...copy, additionalProperties: false } : copy;
 }
 
-describe("answers", () => {
-  it("are exactly what the contract says, for every endpoint", async () => {
+describe("responses", () => {
+  it("match the contract's schema exactly, for every endpoint", async () => {
     const { addKey, addSite, call, company } = test.current;
     const site = await addSite();
-    const { body: accepted } = await call("POST", "/v2/sites", { body: siteWish(company.company_id) });
+    const { body: accepted } = await call("POST", "/v2/sites", { body: siteFields(company.company_id) });
     const ids: Record<string, string> = {
       id: company.company_id,
       site_id: site,
@@ -35,7 +35,7 @@ describe("answers", () => {
     for (const [name, row] of Object.entries<Endpoint>(endpoints)) {
       const path = `/v2${row.path.replace(/\{(\w+)\}/g, (_, key) => ids[key] ?? unknownId)}`;
       const body =
-        name === "createSite" ? siteWish(company.company_id) : name === "createApiKey" ? { name: "x" } : undefined;
+        name === "createSite" ? siteFields(company.company_id) : name === "createApiKey" ? { name: "x" } : undefined;
       const answer = await call(row.method, path, { body });
       const spec = Object.entries(row.responses).find(([status]) => status === String(answer.status));
       const validate = ajv.compile({ ...Object(closed(spec?.[1].body)) });
@@ -43,7 +43,7 @@ describe("answers", () => {
     }
   });
 
-  it("lose what a schema does not name, however deep, and fail where something required is missing", async () => {
+  it("lose fields that the schema does not name, and fail if a required one is missing", async () => {
     const server = fastify();
     for (const [name, row] of Object.entries<Endpoint>(endpoints)) {
       const schema = Object.values(row.responses)[0]?.body;

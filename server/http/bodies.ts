@@ -1,4 +1,4 @@
-/** How request bodies are read: JSON, or nothing at all. */
+/** Reads request bodies: JSON, or an empty body. */
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance } from "fastify";
 import { HttpFailure, Malformed } from "./faults.ts";
@@ -6,17 +6,17 @@ import { HttpFailure, Malformed } from "./faults.ts";
 const oneMebibyte = 1_048_576;
 export const bodyLimit = oneMebibyte;
 
-/** A body as it was sent, beside what it says. */
+/** A body as it was sent, and its parsed value. */
 export interface ReadBody {
   readonly text: string;
   readonly value: unknown;
 }
 
-/** An empty body is none, whatever it is declared as; anything else must be declared as JSON. */
+/** An empty body counts as no body, whatever its declared type. Any other body must be declared as JSON. */
 export function readJsonBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   server.addHttpMethod("GET", { hasBody: true, overrideExisting: true });
-  // Fastify refuses a type that it can't read before it looks whether there is a body at all.
+  // Fastify refuses an unknown type before it checks whether there is a body.
   server.addHook("onRequest", async ({ headers }) => {
     if (isWithoutBody(headers)) headers["content-type"] = undefined;
   });
@@ -34,7 +34,7 @@ function isWithoutBody(headers: IncomingHttpHeaders): boolean {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Bytes that are no characters are refused: replaced by others, they would change what the user typed. */
+/** Refuses invalid UTF-8: replacement characters would change the user's text. */
 function decode(bytes: Buffer): string {
   try {
     return utf8.decode(bytes);

@@ -1,4 +1,4 @@
-/** What holds for every endpoint, asked of every row of the table: a new row is tested by being there. */
+/** Rules that hold for every endpoint, tested for every row of the table. New rows are tested automatically. */
 import { randomUUID } from "node:crypto";
 import type { Endpoint } from "@sitewright/contract/endpoint.ts";
 import { endpoints } from "@sitewright/contract/endpoints.ts";
@@ -8,7 +8,7 @@ import type { Database } from "../store/database.ts";
 import { putIntoZone } from "../store/domains/zones.ts";
 import { addMail, addOwnDomain } from "../store/testing/rows.ts";
 import { putPackages } from "../testing/packages.ts";
-import { type Reply, siteWish, useTestServer, wordpressWish } from "./testing/server.ts";
+import { type Reply, siteFields, useTestServer, wordpressFields } from "./testing/server.ts";
 
 const test = useTestServer();
 const rows = Object.entries<Endpoint>(endpoints).map(([name, row]) => ({ name, ...row }));
@@ -16,11 +16,11 @@ const rows = Object.entries<Endpoint>(endpoints).map(([name, row]) => ({ name, .
 const message401 = "No or invalid API key provided to the request";
 const message404 = "Could not find data or the user does not have permissions to retrieve it";
 
-/** Ids that belong to the company, and right bodies where one is needed. */
+/** Ids of the company's resources, and of another company's. */
 let ids: Record<string, string>;
 let foreignIds: Record<string, string>;
 
-/** A site, its live environment, another one, a backup of that, and a site and an environment that were deleted. */
+/** Creates a site with environments, a backup, domains and so on, and deleted ones. Returns their ids. */
 async function siteAndEnvironments(key: string): Promise<Record<string, string>> {
   const { addBackup, addEnvironment, addSite, database, deleteEnvironment, deleteSite } = test.current;
   const siteId = await addSite({}, key);
@@ -36,9 +36,9 @@ async function siteAndEnvironments(key: string): Promise<Record<string, string>>
   await database.updateTable("environments").set({ wordpress_version: "7.1.1" }).where("id", "=", id).execute();
   const rollout = { type: "plugin", name: "shop", environments: [id] };
   const company = key === test.current.company.api_key ? test.current.company : test.current.otherCompany;
-  const made = await test.current.call("POST", `/v2/company/${company.company_id}/rollouts`, { body: rollout, key });
+  const created = await test.current.call("POST", `/v2/company/${company.company_id}/rollouts`, { body: rollout, key });
   return {
-    rollout_id: made.body.rollout.id,
+    rollout_id: created.body.rollout.id,
     site_id: siteId,
     env_id: id,
     target_env_id: id,
@@ -51,19 +51,19 @@ async function siteAndEnvironments(key: string): Promise<Record<string, string>>
   };
 }
 
-/** Domains of the environment's own that are served. */
+/** Adds two custom domains to the environment, one with a certificate and a zone. */
 async function addDomains(database: Database, environmentId: string) {
   const site_domain_id = await addOwnDomain(database, environmentId);
   const { cert, key } = await makeCertificate({ names: [`d-${site_domain_id}.example`] });
-  const domain_name = await inZone(database, site_domain_id);
+  const domain_name = await addToZone(database, site_domain_id);
   const zone = database.selectFrom("zones").innerJoin("zone_versions", "zone_id", "id").select("zone_versions.serial");
   const { serial } = await zone.where("zones.name", "=", domain_name).executeTakeFirstOrThrow();
   const other_domain_id = await addOwnDomain(database, environmentId);
   return { site_domain_id, domain_id: site_domain_id, domain_name, serial: String(serial), other_domain_id, cert, key };
 }
 
-/** Its zone has a record set of the domain's own. Returns the domain's name. */
-async function inZone(database: Database, id: string): Promise<string> {
+/** Adds a record set to the domain's zone. Returns the domain's name. */
+async function addToZone(database: Database, id: string): Promise<string> {
   const query = database.selectFrom("domains").select(["name", "company_id as companyId"]).where("id", "=", id);
   const { name, companyId } = await query.executeTakeFirstOrThrow();
   const records = [{ name, type: "TXT", ttl: 300, values: ["x"] }];
@@ -74,7 +74,7 @@ async function inZone(database: Database, id: string): Promise<string> {
 beforeAll(async () => {
   const { addKey, call, company, otherCompany } = test.current;
   const operationOf = async (key: string, companyId: string) =>
-    (await call("POST", "/v2/sites", { body: siteWish(companyId), key })).body.operation_id;
+    (await call("POST", "/v2/sites", { body: siteFields(companyId), key })).body.operation_id;
   ids = {
     id: company.company_id,
     ...(await siteAndEnvironments(company.api_key)),
@@ -98,10 +98,10 @@ function pathOf(row: Endpoint, values: Readonly<Record<string, string>> = ids): 
   return `/v2${path.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "")}${query ? `?environment_id=${values.env_id}` : ""}`;
 }
 
-/** A right body for each row that wants one, with names of its own each time. */
+/** A valid body for each row that has one, with new names on each call. */
 const bodies: Record<string, (companyId: string, values: Readonly<Record<string, string>>) => Record<string, unknown>> =
   {
-    "POST /sites": (companyId) => siteWish(companyId),
+    "POST /sites": (companyId) => siteFields(companyId),
     "POST /sites/plain": (company) => ({ company, display_name: randomUUID(), region: "europe-west3" }),
     "POST /sites/clone": (company, { env_id }) => ({ company, display_name: randomUUID(), source_env_id: env_id }),
     "DELETE /sites/{site_id}": () => ({ without_backup: true }),
@@ -110,14 +110,13 @@ const bodies: Record<string, (companyId: string, values: Readonly<Record<string,
     "POST /sites/{site_id}/deleted-environments/{env_id}/restore": () => ({ display_name: randomUUID() }),
     "POST /sites/{site_id}/reset-site": () => ({ admin_password: "another battery staple" }),
     "POST /company/{id}/api-keys": () => ({ name: "Made by a test" }),
-    "POST /sites/{site_id}/environments": () => ({ ...environmentWish(), ...wordpressWish }),
-    "POST /sites/{site_id}/environments/plain": environmentWish,
-    "POST /sites/{site_id}/environments/clone": (_, { env_id }) => ({ ...environmentWish(), source_env_id: env_id }),
+    "POST /sites/{site_id}/environments": () => ({ ...environmentFields(), ...wordpressFields }),
+    "POST /sites/{site_id}/environments/plain": environmentFields,
+    "POST /sites/{site_id}/environments/clone": (_, { env_id }) => ({ ...environmentFields(), source_env_id: env_id }),
     "PUT /sites/{site_id}/environments": (_, { env_id, live_id }) => ({
       source_env_id: live_id,
       target_env_id: env_id,
     }),
-    // A GET's query may stand in its body.
     "POST /sites/environments/{env_id}/wpa-create-user": () => ({
       email: "grace@example.com",
       first_name: "Grace",
@@ -187,7 +186,7 @@ const bodies: Record<string, (companyId: string, values: Readonly<Record<string,
     }),
   };
 
-function environmentWish(): Record<string, unknown> {
+function environmentFields(): Record<string, unknown> {
   return { display_name: `E ${randomUUID()}`, is_premium: false };
 }
 
@@ -197,18 +196,20 @@ function bodyOf(row: Endpoint, companyId = ids.id ?? "", values = ids): Record<s
   return body;
 }
 
-/** Whatever is deleted, or restored, is there for that; and what is refused while something else is done, idle. */
+/** Ids for a valid call of the row: new resources if the call deletes, restores or needs an idle one. */
 async function valuesFor(row: Endpoint): Promise<Record<string, string>> {
-  const isWhole = !row.path.endsWith("/domains");
+  const isResourceItself = !row.path.endsWith("/domains");
   const isDeleted =
-    row.method === "DELETE" && isWhole && ["site", "environment", "backup", "domain"].includes(row.resource.kind);
-  const isBroughtBack = row.operation?.startsWith("restoreDeleted") ?? false;
-  const wantsIdle = row.path.endsWith("/wpa-create-user");
-  if (!isDeleted && !isBroughtBack && !wantsIdle) return ids;
+    row.method === "DELETE" &&
+    isResourceItself &&
+    ["site", "environment", "backup", "domain"].includes(row.resource.kind);
+  const isRestored = row.operation?.startsWith("restoreDeleted") ?? false;
+  const needsIdle = row.path.endsWith("/wpa-create-user");
+  if (!isDeleted && !isRestored && !needsIdle) return ids;
   return { ...ids, ...(await siteAndEnvironments(test.current.company.api_key)) };
 }
 
-async function rightCall(row: Endpoint, options: { key?: string; suffix?: string } = {}): Promise<Reply> {
+async function validCall(row: Endpoint, options: { key?: string; suffix?: string } = {}): Promise<Reply> {
   const values = await valuesFor(row);
   const { suffix = "", ...rest } = options;
   const [path = "", query] = pathOf(row, values).split("?");
@@ -231,28 +232,28 @@ function expectCommonHeaders({ headers }: Reply): void {
   expect(headers["content-type"]).toBe("application/json; charset=utf-8");
 }
 
-/** `/sites/plain` is also a path of the shape `/sites/{site_id}`. */
+/** Matches all paths of that shape: `/sites/plain` also matches `/sites/{site_id}`. */
 function patternOf(path: string): RegExp {
   return new RegExp(`^${path.replace(/\{\w+\}/g, "[^/]+")}$`);
 }
 
 describe.each(rows)("$method $path", (row) => {
-  it("answers a right request with what the contract says, and the common headers", async () => {
-    const answer = await rightCall(row);
+  it("answers a valid request with a status of the contract and the common headers", async () => {
+    const answer = await validCall(row);
     expect(Object.keys(row.responses)).toContain(String(answer.status));
     expect(answer.status).toBeLessThan(300);
     expectCommonHeaders(answer);
   });
 
-  it("answers a path with a slash at its end", async () => {
-    expect((await rightCall(row, { suffix: "/" })).status).toBeLessThan(300);
+  it("accepts a trailing slash", async () => {
+    expect((await validCall(row, { suffix: "/" })).status).toBeLessThan(300);
   });
 
-  it("ignores query parameters that it does not know", async () => {
-    expect((await rightCall(row, { suffix: "?utm_source=x&__proto__=y&a[b]=c" })).status).toBeLessThan(300);
+  it("ignores unknown query parameters", async () => {
+    expect((await validCall(row, { suffix: "?utm_source=x&__proto__=y&a[b]=c" })).status).toBeLessThan(300);
   });
 
-  it("gives one and the same 401 for a key that is missing, malformed, unknown, expired or revoked", async () => {
+  it("gives the same 401 for missing, malformed, unknown, expired and revoked keys", async () => {
     const { addKey, call, company, database } = test.current;
     const revoked = await addKey({});
     await call("DELETE", `/v2/company/${company.company_id}/api-keys/${revoked.id}`);
@@ -279,15 +280,15 @@ describe.each(rows)("$method $path", (row) => {
     }
   });
 
-  it("answers 405 with Allow to other methods", async () => {
+  it("answers other methods with 405 and Allow", async () => {
     const { call } = test.current;
-    const known = rows.filter(({ path }) => patternOf(path).test(row.path)).map(({ method }) => method);
+    const supported = rows.filter(({ path }) => patternOf(path).test(row.path)).map(({ method }) => method);
     const others = (["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"] as const).filter(
-      (method) => !known.some((one) => one === method),
+      (method) => !supported.some((one) => one === method),
     );
     for (const method of others) {
       const answer = await call(method, pathOf(row));
-      expectError(answer, 405, "This path does not answer to that method");
+      expectError(answer, 405, "This path does not support that method");
       expect(String(answer.headers.allow).split(", ")).toContain(row.method);
     }
   });
@@ -299,8 +300,8 @@ const notByPath = rows.filter(
   ({ resource }) => resource.kind === "environment" && !resource.from.startsWith("params."),
 );
 
-describe("whose things are", () => {
-  it.each(withIds)("another company's ids and unknown ones are not to be told apart: $method $path", async (row) => {
+describe("ownership", () => {
+  it.each(withIds)("another company's ids and unknown ids get the same 404: $method $path", async (row) => {
     const { call } = test.current;
     const unknown = {
       id: randomUUID(),
@@ -321,7 +322,7 @@ describe("whose things are", () => {
     }
   });
 
-  it.each(withIds)("malformed ids are not found: $method $path", async (row) => {
+  it.each(withIds)("malformed ids get a 404: $method $path", async (row) => {
     const { call } = test.current;
     const hostile = [
       "1",
@@ -337,7 +338,7 @@ describe("whose things are", () => {
       "{site_id}",
     ];
     for (const id of hostile) {
-      // Backups have numbers.
+      // Ids of backups are numbers.
       const values = {
         id,
         site_id: id,
@@ -355,13 +356,13 @@ describe("whose things are", () => {
     }
   });
 
-  it.each(withIds)("nonsense sent to another company's is not found either: $method $path", async (row) => {
+  it.each(withIds)("malformed requests to another company's resource get a 404: $method $path", async (row) => {
     const { call } = test.current;
     const path = `${pathOf(row, foreignIds)}?limit=x&wait=x&offset=x`;
     expectError(await call(row.method, path, { body: { name: 1 } }), 404, message404);
   });
 
-  it.each(byCompany)("a company named in the body or query must be the key's: $method $path", async (row) => {
+  it.each(byCompany)("a company in the body or query must be the key's company: $method $path", async (row) => {
     const { call, otherCompany } = test.current;
     if (row.resource.kind !== "company" || row.resource.from.startsWith("params.")) return;
     const query = row.resource.from.startsWith("query.") ? `?company=${otherCompany.company_id}` : "";
@@ -370,8 +371,8 @@ describe("whose things are", () => {
   });
 });
 
-describe("what a body or a query names", () => {
-  it.each(notByPath)("is not found where it is another company's, or nobody's: $method $path", async (row) => {
+describe("an environment in a body or query", () => {
+  it.each(notByPath)("gets a 404 if it is another company's or unknown: $method $path", async (row) => {
     for (const values of [foreignIds, { env_id: randomUUID() }]) {
       const answer = await test.current.call(row.method, pathOf(row, values), { body: bodyOf(row, ids.id, values) });
       expectError(answer, 404, message404);
@@ -382,7 +383,7 @@ describe("what a body or a query names", () => {
 describe("scopes", () => {
   const verbs = ["read", "write", "delete", "push"] as const;
 
-  it.each(rows)("a key with only another verb is told which it needs: $method $path", async (row) => {
+  it.each(rows)("a key without the verb gets a 403 that names it: $method $path", async (row) => {
     const { addKey, call } = test.current;
     const { token } = await addKey({ scopes: verbs.filter((verb) => verb !== row.verb) });
     const answer = await call(row.method, pathOf(row), { body: bodyOf(row), key: token });
@@ -390,12 +391,12 @@ describe("scopes", () => {
     expect(answer.body.data).toEqual({ code: "scope_missing", needs: row.verb });
   });
 
-  it.each(rows)("a key with the verb may go on: $method $path", async (row) => {
+  it.each(rows)("a key with the verb is allowed: $method $path", async (row) => {
     const { token } = await test.current.addKey({ scopes: [row.verb] });
-    expect((await rightCall(row, { key: token })).status).toBeLessThan(300);
+    expect((await validCall(row, { key: token })).status).toBeLessThan(300);
   });
 
-  it.each(rows)("404 comes before 403 for what is another company's: $method $path", async (row) => {
+  it.each(rows)("another company's resource gets a 404, not a 403: $method $path", async (row) => {
     const { addKey, call } = test.current;
     if (row.resource.kind === "key" || !row.params) return;
     const { token } = await addKey({ scopes: verbs.filter((verb) => verb !== row.verb) });
@@ -403,7 +404,7 @@ describe("scopes", () => {
     expect(answer.status).toBe(404);
   });
 
-  it.each(rows)("a key of another site reaches nothing of this one: $method $path", async (row) => {
+  it.each(rows)("a key for another site has no access: $method $path", async (row) => {
     const { addKey, addSite, call } = test.current;
     const { token } = await addKey({ scopes: [`site:${await addSite()}`] });
     const answer = await call(row.method, pathOf(row), { body: bodyOf(row), key: token });
@@ -413,7 +414,7 @@ describe("scopes", () => {
     if (!isOpen) expect(answer.body.data.needs).toMatch(/^site:/);
   });
 
-  it.each(rows)("a billing user only reads: $method $path", async (row) => {
+  it.each(rows)("a billing user can only read: $method $path", async (row) => {
     const { addKey, call, database } = test.current;
     const { id, token } = await addKey({});
     const userId = randomUUID();
@@ -457,7 +458,7 @@ describe("bodies", () => {
     expect((await call(row.method, path, { body: text, headers: accepted })).status).toBeLessThan(300);
   });
 
-  it.each(withBody)("must be JSON, and an object: $method $path", async (row) => {
+  it.each(withBody)("must be JSON objects: $method $path", async (row) => {
     const { call } = test.current;
     for (const text of ["{", "nonsense", "{'a':1}", '{"a":1}}', "[", `${"[".repeat(50_000)}`]) {
       const answer = await call(row.method, pathOf(row), { body: text });
@@ -470,7 +471,7 @@ describe("bodies", () => {
     }
   });
 
-  it.each(withBody)("may be 1 MiB and no more: $method $path", async (row) => {
+  it.each(withBody)("may have at most 1 MiB: $method $path", async (row) => {
     const { call } = test.current;
     const fill = (size: number) => JSON.stringify({ ...bodyOf(row), filler: "x".repeat(size) });
     expectError(
@@ -482,7 +483,7 @@ describe("bodies", () => {
     expect((await call(row.method, path, { body: fill(1_000_000) })).status).toBeLessThan(300);
   });
 
-  it.each(withBody)("ignore fields that nobody knows, however they are made: $method $path", async (row) => {
+  it.each(withBody)("may have unknown fields of any kind: $method $path", async (row) => {
     const { call } = test.current;
     const known = JSON.stringify(bodyOf(row)).slice(1);
     const deep = `${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`;
@@ -490,7 +491,7 @@ describe("bodies", () => {
     expect((await call(row.method, pathOf(row, await valuesFor(row)), { body })).status).toBeLessThan(300);
   });
 
-  it.each(rows)("an empty body is none, whatever it is declared as: $method $path", async (row) => {
+  it.each(rows)("may be empty with any declared type if the row has none: $method $path", async (row) => {
     if (row.body) return;
     for (const type of ["application/json", "text/plain", "nonsense", ""]) {
       const values = await valuesFor(row);
@@ -501,7 +502,7 @@ describe("bodies", () => {
     }
   });
 
-  it("DELETE may carry one", async () => {
+  it("are ignored in a DELETE without fields", async () => {
     const { addKey, call } = test.current;
     const { id } = await addKey({});
     const answer = await call("DELETE", `/v2/company/${ids.id}/api-keys/${id}`, { body: { anything: true } });
@@ -520,7 +521,7 @@ describe("paths", () => {
     "/v2/%",
     "/v2//sites",
     "/v2/Sites",
-  ])("that do not exist are 404 in the shape of errors: %s", async (path) => {
+  ])("that do not exist get a 404 in the API's format: %s", async (path) => {
     expectError(await test.current.call("GET", path), 404, message404);
   });
 
@@ -530,12 +531,12 @@ describe("paths", () => {
     ["more than 1 MiB", "application/json", JSON.stringify("x".repeat(1_048_576))],
   ] as const;
 
-  it.each(bodies)("and methods that do not exist are told so whatever was sent: %s", async (_, type, body) => {
+  it.each(bodies)("and methods that do not exist are refused before the body is checked: %s", async (_, type, body) => {
     const { call } = test.current;
     const headers = { "content-type": type };
     expectError(await call("POST", "/v2/nothing", { body, headers }), 404, message404);
     const answer = await call("PUT", "/v2/sites", { body, headers });
-    expectError(answer, 405, "This path does not answer to that method");
+    expectError(answer, 405, "This path does not support that method");
     expect(answer.headers.allow).toBe("GET, HEAD, POST");
   });
 });

@@ -1,6 +1,6 @@
 import { NotAllowed, NotFound, Refused } from "@sitewright/server/app/failures.ts";
 import { describe, expect, it } from "vitest";
-import { answerToRequestFault, errorAnswer, HttpFailure, Malformed } from "./faults.ts";
+import { answerToClientError, errorAnswer, HttpFailure, Malformed } from "./faults.ts";
 import { methodsOf } from "./paths.ts";
 
 const http = (statusCode: number) => Object.assign(new Error("secret detail"), { statusCode });
@@ -8,48 +8,46 @@ const http = (statusCode: number) => Object.assign(new Error("secret detail"), {
 describe("a failure", () => {
   it.each<[string, unknown, number, unknown]>([
     [
-      "of form",
+      "Malformed",
       new Malformed([{ path: "/a", message: "is required" }]),
       400,
       { errors: [{ path: "/a", message: "is required" }] },
     ],
-    ["of a rule", new Refused("unknown_region", "No.", { region: "x" }), 400, { code: "unknown_region", region: "x" }],
-    ["to find", new NotFound(), 404, null],
-    ["to be allowed", new NotAllowed("write"), 403, { code: "scope_missing", needs: "write" }],
-    ["of HTTP", new HttpFailure(429), 429, null],
-    ["of Fastify: too large", http(413), 413, null],
-    ["of Fastify: another type", http(415), 415, null],
+    ["Refused", new Refused("unknown_region", "No.", { region: "x" }), 400, { code: "unknown_region", region: "x" }],
+    ["NotFound", new NotFound(), 404, null],
+    ["NotAllowed", new NotAllowed("write"), 403, { code: "scope_missing", needs: "write" }],
+    ["HttpFailure", new HttpFailure(429), 429, null],
+    ["Fastify's 413", http(413), 413, null],
+    ["Fastify's 415", http(415), 415, null],
     [
-      "of Fastify: anything else",
+      "another 4xx of Fastify",
       http(431),
       400,
       { errors: [{ path: "", message: "could not be read as an HTTP request" }] },
     ],
-  ])("%s has its status and data", (_, error, status, data) => {
-    const answer = answerToRequestFault(error);
+  ])("of the client has its status and data: %s", (_, error, status, data) => {
+    const answer = answerToClientError(error);
     expect(answer?.status).toBe(status);
     expect(answer?.body).toEqual({ message: expect.any(String), status, data });
     expect(JSON.stringify(answer)).not.toContain("secret detail");
   });
 
   it.each([new Error("x"), http(500), http(503), "text", null, undefined, { statusCode: 400 }])(
-    "of ours is none of the request's: %#",
+    "of the server gives null: %#",
     (error) => {
-      expect(answerToRequestFault(error)).toBeNull();
+      expect(answerToClientError(error)).toBeNull();
     },
   );
 
-  it("of a rule says so in its own words; the others in those of the contract", () => {
-    expect(answerToRequestFault(new Refused("unknown_region", "No such region."))?.body.message).toBe(
-      "No such region.",
-    );
+  it("has its own message if a rule refused, and otherwise the contract's message", () => {
+    expect(answerToClientError(new Refused("unknown_region", "No such region."))?.body.message).toBe("No such region.");
     expect(errorAnswer(404).body.message).toBe(
       "Could not find data or the user does not have permissions to retrieve it",
     );
   });
 
-  it("of HTTP brings its headers", () => {
-    expect(answerToRequestFault(new HttpFailure(401, { "www-authenticate": "Bearer" }))?.headers).toEqual({
+  it("keeps the headers of an HttpFailure", () => {
+    expect(answerToClientError(new HttpFailure(401, { "www-authenticate": "Bearer" }))?.headers).toEqual({
       "www-authenticate": "Bearer",
     });
   });

@@ -1,4 +1,4 @@
-/** From a failure of whatever kind to the one shape of errors. */
+/** Turns failures of all kinds into the API's errors. */
 
 import { type ErrorStatus, errorMessages } from "@sitewright/contract/errors.ts";
 import { Busy, NotAllowed, NotFound, Refused } from "@sitewright/server/app/failures.ts";
@@ -9,7 +9,7 @@ export interface Fault {
   readonly message: string;
 }
 
-/** The request's form is wrong: where, and how. */
+/** The request is malformed; `faults` says where and how. */
 export class Malformed extends Error {
   override readonly name = "Malformed";
   readonly faults: readonly Fault[];
@@ -19,7 +19,7 @@ export class Malformed extends Error {
   }
 }
 
-/** A failure that belongs to HTTP alone. */
+/** A failure at the level of HTTP, such as an unknown path. */
 export class HttpFailure extends Error {
   override readonly name = "HttpFailure";
   readonly status: ErrorStatus;
@@ -46,8 +46,8 @@ export function errorAnswer(
   return { status, headers: options.headers ?? {}, body: { message, status, data } };
 }
 
-/** The answer to a failure that the request brought on itself; null if the fault is ours. */
-export function answerToRequestFault(error: unknown): ErrorAnswer | null {
+/** The error response if the client caused the failure; null for an internal error. */
+export function answerToClientError(error: unknown): ErrorAnswer | null {
   if (error instanceof Malformed) return errorAnswer(400, { errors: error.faults });
   if (error instanceof Refused)
     return errorAnswer(400, { code: error.code, ...error.details }, { message: error.message });
@@ -55,11 +55,11 @@ export function answerToRequestFault(error: unknown): ErrorAnswer | null {
   if (error instanceof NotFound) return errorAnswer(404);
   if (error instanceof NotAllowed) return errorAnswer(403, { code: "scope_missing", needs: error.needs });
   if (error instanceof HttpFailure) return errorAnswer(error.status, null, { headers: error.headers });
-  return answerToFastify(error);
+  return answerToFastifyError(error);
 }
 
-/** What Fastify itself finds wrong with a request. */
-function answerToFastify(error: unknown): ErrorAnswer | null {
+/** The error response to a request that Fastify refused, or null. */
+function answerToFastifyError(error: unknown): ErrorAnswer | null {
   const status = error instanceof Error && "statusCode" in error ? error.statusCode : null;
   if (status === 413 || status === 415) return errorAnswer(status);
   if (typeof status !== "number" || status < 400 || status >= 500) return null;

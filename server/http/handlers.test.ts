@@ -4,16 +4,16 @@ import { describe, expect, it } from "vitest";
 import { handlers } from "./handlers.ts";
 
 describe("handlers", () => {
-  it("are exactly those of the table", () => {
+  it("exist for exactly the endpoints of the table", () => {
     expect(Object.keys(handlers).sort()).toEqual(Object.keys(endpoints).sort());
   });
 
-  it("don't compile with one missing, or one that answers something else", () => {
+  it("don't compile if one is missing or returns the wrong body", () => {
     const { getSite, ...rest } = handlers;
     // @ts-expect-error: getSite is missing
     rest satisfies Handlers<Context>;
     const wrong = { ...handlers, getSite: async () => ({ status: 200 as const, body: { site: "text" } }) };
-    // @ts-expect-error: the body is not that of the contract
+    // @ts-expect-error: the body does not match the contract
     wrong satisfies Handlers<Context>;
     expect(getSite).toBeTypeOf("function");
   });

@@ -15,25 +15,25 @@ const listNames = endpoint({
   resource: { kind: "key" },
 });
 
-describe("the answer of a call", () => {
-  it("holds the result as the row says", () => {
+describe("the response to a call", () => {
+  it("contains the result where the row says", () => {
     const names: Result<typeof listNames> = ["a"];
     expect(makeAnswer(listNames)(names)).toEqual({ status: 200, body: { company: { names } } });
     expect(makeAnswer(endpoints.createApiKey)("the body")).toEqual({ status: 201, body: "the body" });
   });
 
-  it("doesn't compile from another result", () => {
+  it("doesn't compile from a wrong result", () => {
     const wrong = { listRegions: () => "text" };
-    // @ts-expect-error: the result is not that of the contract
+    // @ts-expect-error: the result does not match the contract
     wrong satisfies SomeCalls;
-    const answerer = { getOperation: async () => "text" };
-    // @ts-expect-error: the endpoint writes its answer itself
-    answerer satisfies SomeCalls;
-    expect([wrong, answerer]).toHaveLength(2);
+    const unknownCall = { getOperation: async () => "text" };
+    // @ts-expect-error: this endpoint needs a response handler
+    unknownCall satisfies SomeCalls;
+    expect([wrong, unknownCall]).toHaveLength(2);
   });
 
-  it("can't be made from a row that doesn't say how", () => {
-    expect(() => makeAnswer(endpoints.listBackups)).toThrow("does not say where its result goes");
-    expect(() => makeAnswer(endpoints.getOperation)).toThrow("more than one response");
+  it("can't be built from a row that does not describe exactly one response with a result", () => {
+    expect(() => makeAnswer(endpoints.listBackups)).toThrow("does not say which fields contain its result");
+    expect(() => makeAnswer(endpoints.getOperation)).toThrow("does not have exactly one response");
   });
 });

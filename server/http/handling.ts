@@ -1,36 +1,36 @@
-/** From what a call returned to the answer that the endpoint's row describes. */
+/** Builds responses from the results of handlers, as the endpoint's row describes. */
 import type { Endpoint } from "@sitewright/contract/endpoint.ts";
-import type { Answerers, Calls } from "@sitewright/contract/endpoints.ts";
+import type { Calls, ResponseHandlers } from "@sitewright/contract/endpoints.ts";
 import { type OperationKind, operationKinds } from "@sitewright/contract/operationKinds.ts";
 import type { Context } from "@sitewright/server/app/context.ts";
 
-/** Which rule of `app` each endpoint calls, of some endpoints. */
+/** The calls of some of the endpoints. */
 export type SomeCalls = Partial<Calls<Context>>;
 
-/** Endpoints that write their answer themselves, some of them. */
-export type SomeAnswerers = Partial<Answerers<Context>>;
+/** The response handlers of some of the endpoints. */
+export type SomeResponseHandlers = Partial<ResponseHandlers<Context>>;
 
 export interface AnyAnswer {
   readonly status: number;
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Of the body where it is written already: they follow one another. Only of what is read. */
+  /** The serialised body in consecutive parts. Only for reads. */
   readonly parts?: readonly Buffer[];
-  /** What the body is made of, and nothing else. */
-  readonly basis?: object;
+  /** The object that the body was derived from; the body depends on nothing else. */
+  readonly cacheKey?: object;
 }
 
-/** Makes the function that answers with what a call to this endpoint returned. Throws if the row doesn't say how. */
-export function makeAnswer({ operation, responses, path }: Endpoint): (returned: unknown) => AnyAnswer {
+/** Makes the function that turns a result into a response. Throws if the row does not describe exactly one response. */
+export function makeAnswer({ operation, responses, path }: Endpoint): (value: unknown) => AnyAnswer {
   const [[status, response] = [], ...others] = Object.entries(responses);
-  if (response === undefined || others.length > 0) throw new Error(`${path} has more than one response, or none`);
+  if (response === undefined || others.length > 0) throw new Error(`${path} does not have exactly one response`);
   const { result } = response;
   if (operation !== undefined) return (id) => ({ ...accepted(operation, String(id)), status: Number(status) });
-  if (result === undefined) throw new Error(`${path} does not say where its result goes`);
-  return (returned) => ({ status: Number(status), body: wrap(returned, result.fields) });
+  if (result === undefined) throw new Error(`${path} does not say which fields contain its result`);
+  return (value) => ({ status: Number(status), body: wrap(value, result.fields) });
 }
 
-/** The operation exists and goes on after the answer. */
+/** The body and headers of a 202. */
 function accepted(kind: OperationKind, operationId: string) {
   return {
     body: { operation_id: operationId, message: operationKinds[kind].message, status: 202 },

@@ -1,4 +1,4 @@
-/** `GET /health`: for whatever restarts services or takes machines out of a load balancer. It tells nothing about the content. */
+/** `GET /health`: whether the database and the edge work, for service managers and load balancers. */
 import type { App } from "@sitewright/server/app/context.ts";
 import { isDatabaseUp } from "@sitewright/server/app/health.ts";
 import type { FastifyInstance } from "fastify";
@@ -9,11 +9,11 @@ export function serveHealth(server: FastifyInstance, app: Pick<App, "database" |
   server.get("/health", async (_, reply) => {
     const [database, edge] = await Promise.all([isDatabaseUp(app.database), app.edgeNumbers()]);
     const parts = { database, edge: edge !== null };
-    const isWell = Object.values(parts).every((isUp) => isUp);
+    const isHealthy = Object.values(parts).every((isUp) => isUp);
     const headers = { "cache-control": "no-store" };
     return reply
-      .code(isWell ? 200 : unavailable)
+      .code(isHealthy ? 200 : unavailable)
       .headers(headers)
-      .send({ status: isWell ? "ok" : "unavailable", ...parts });
+      .send({ status: isHealthy ? "ok" : "unavailable", ...parts });
   });
 }

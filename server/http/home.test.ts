@@ -6,7 +6,7 @@ import { useTestServer } from "./testing/server.ts";
 const test = useTestServer();
 
 describe("the page at /", () => {
-  it("needs no key, says where the API is and lists every endpoint", async () => {
+  it("needs no key, shows the API's address and lists every endpoint", async () => {
     const { call } = test.current;
     const answer = await call("GET", "/", { key: null, headers: { host: "127.0.0.1:8080" } });
     expect(answer.status).toBe(200);
@@ -18,7 +18,7 @@ describe("the page at /", () => {
     }
   });
 
-  it("fetches nothing, runs nothing and can't be framed", async () => {
+  it("loads no resources, runs no scripts and can't be framed", async () => {
     const { call } = test.current;
     const { text, headers } = await call("GET", "/", { key: null });
     expect(text).not.toMatch(/<script|<img|<link|<iframe|url\(|@import|src=/);
@@ -29,13 +29,13 @@ describe("the page at /", () => {
     expect(headers["x-ratelimit-remaining"]).toMatch(/^\d+$/);
   });
 
-  it("escapes the address that it was asked under", () => {
+  it("escapes the requested address", () => {
     const page = homePage(`http://"><script>alert(1)</script>`);
     expect(page).not.toContain("<script>");
     expect(escapeHtml(`<a href='x'>&"`)).toBe("&lt;a href=&#39;x&#39;&gt;&amp;&quot;");
   });
 
-  it("refuses other methods, naming its own", async () => {
+  it("answers other methods with 405 and Allow", async () => {
     const answer = await test.current.call("POST", "/", { key: null });
     expect(answer.status).toBe(405);
     expect(answer.headers.allow).toBe("GET, HEAD");

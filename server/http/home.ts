@@ -1,4 +1,4 @@
-/** The page at `/`: what this is, where the API is, and every endpoint there is. */
+/** The page at `/`: the API's address and all endpoints. */
 import type { Endpoint } from "@sitewright/contract/endpoint.ts";
 import { endpoints } from "@sitewright/contract/endpoints.ts";
 import type { FastifyInstance } from "fastify";
@@ -19,7 +19,7 @@ export function serveHome(server: FastifyInstance): void {
   server.get("/", (request, reply) => reply.headers(headers).send(homePage(`${request.protocol}://${request.host}`)));
 }
 
-/** `origin` is this server as the browser addressed it. */
+/** The page as HTML. `origin` is the address that the browser used. */
 export function homePage(origin: string): string {
   const api = escapeHtml(`${origin}/v2`);
   const rows: readonly Endpoint[] = Object.values(endpoints);
@@ -35,7 +35,7 @@ export function homePage(origin: string): string {
 <body>
 <header>
 <h1>Sitewright</h1>
-<p>A host for WordPress sites. This server creates, serves and deletes them by an HTTP API.</p>
+<p>A host for WordPress sites. This server creates, serves and deletes them through an HTTP API.</p>
 </header>
 <main>
 <dl class="facts">
@@ -43,12 +43,12 @@ export function homePage(origin: string): string {
 <dt>Description</dt><dd><a href="/v2/openapi.json">OpenAPI 3.1 document</a></dd>
 <dt>Key</dt><dd>Send it with every request: <code>Authorization: Bearer sk_…</code></dd>
 </dl>
-<p>The first key and the company's id are printed at the first start, and kept in <code>first-run.json</code> in the
-data folder. To see that a key works:</p>
+<p>The first start prints your API key and company id, and saves them in <code>first-run.json</code> in the data
+folder. To check a key:</p>
 <pre><code>curl -H "Authorization: Bearer $KEY" ${api}/validate</code></pre>
 <h2>Endpoints</h2>
-<p>Paths are relative to the API's address. Work that takes longer than a moment is answered with 202 and an
-<code>operation_id</code>, which <code>GET /operations/{operation_id}</code> follows.</p>
+<p>Paths are relative to the API's address. Calls that take longer than a moment return 202 and an
+<code>operation_id</code>; follow the operation with <code>GET /operations/{operation_id}</code>.</p>
 ${groups}
 </main>
 </body>

@@ -1,4 +1,4 @@
-/** The style of the page at `/`. It is part of the page, so that nothing is fetched from anywhere. */
+/** The style sheet of the page at `/`, which is inlined. */
 export const homeStyle = `
 :root { color-scheme: light dark; --line: light-dark(#dcdfe4, #33373d); --soft: light-dark(#f4f5f7, #1d2025);
   --text: light-dark(#1c1f24, #e8eaed); --muted: light-dark(#5a626e, #a2a9b4); --accent: light-dark(#0b5cad, #7db7f5); }

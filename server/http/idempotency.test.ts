@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { siteWish, useTestServer } from "./testing/server.ts";
+import { siteFields, useTestServer } from "./testing/server.ts";
 
 const test = useTestServer();
 const keyed = () => ({ "idempotency-key": randomUUID() });
@@ -11,9 +11,9 @@ async function countOperations(): Promise<number> {
 }
 
 describe("a request with an Idempotency-Key", () => {
-  it("is carried out once, and answered alike as often as it comes", async () => {
+  it("is carried out once, and repetitions get the same response", async () => {
     const { call, company } = test.current;
-    const request = { body: siteWish(company.company_id), headers: keyed() };
+    const request = { body: siteFields(company.company_id), headers: keyed() };
     const before = await countOperations();
     const first = await call("POST", "/v2/sites", request);
     const second = await call("POST", "/v2/sites", request);
@@ -24,9 +24,9 @@ describe("a request with an Idempotency-Key", () => {
     expect(await countOperations()).toBe(before + 1);
   });
 
-  it("is carried out once when many come at the same moment, more than there are connections", async () => {
+  it("is carried out once if more copies arrive at once than there are database connections", async () => {
     const { call, company } = test.current;
-    const request = { body: siteWish(company.company_id), headers: keyed() };
+    const request = { body: siteFields(company.company_id), headers: keyed() };
     const before = await countOperations();
     const answers = await Promise.all(Array.from({ length: 25 }, () => call("POST", "/v2/sites", request)));
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
@@ -34,21 +34,21 @@ describe("a request with an Idempotency-Key", () => {
     expect(await countOperations()).toBe(before + 1);
   });
 
-  it("does not hold up others: many different ones at once all succeed", async () => {
+  it("does not block requests with other keys", async () => {
     const { call, company } = test.current;
     const answers = await Promise.all(
       Array.from({ length: 25 }, () =>
-        call("POST", "/v2/sites", { body: siteWish(company.company_id), headers: keyed() }),
+        call("POST", "/v2/sites", { body: siteFields(company.company_id), headers: keyed() }),
       ),
     );
     expect(answers.every(({ status }) => status === 202)).toBe(true);
   });
 
-  it("is refused when the key was used with another body or on another path", async () => {
+  it("is refused if the key was used with another body or path", async () => {
     const { addSite, call, company } = test.current;
     const headers = keyed();
-    await call("POST", "/v2/sites", { body: siteWish(company.company_id), headers });
-    const otherBody = await call("POST", "/v2/sites", { body: siteWish(company.company_id), headers });
+    await call("POST", "/v2/sites", { body: siteFields(company.company_id), headers });
+    const otherBody = await call("POST", "/v2/sites", { body: siteFields(company.company_id), headers });
     const otherPath = await call("DELETE", `/v2/sites/${await addSite()}`, { headers });
     for (const answer of [otherBody, otherPath]) {
       expect(answer.status).toBe(400);
@@ -56,21 +56,21 @@ describe("a request with an Idempotency-Key", () => {
     }
   });
 
-  it("belongs to one API key: another may use the same text", async () => {
+  it("does not conflict with the same Idempotency-Key of another API key", async () => {
     const { call, company, otherCompany } = test.current;
     const headers = keyed();
-    const first = await call("POST", "/v2/sites", { body: siteWish(company.company_id), headers });
-    const body = siteWish(otherCompany.company_id);
+    const first = await call("POST", "/v2/sites", { body: siteFields(company.company_id), headers });
+    const body = siteFields(otherCompany.company_id);
     const second = await call("POST", "/v2/sites", { body, headers, key: otherCompany.api_key });
     expect(second.status).toBe(202);
     expect(second.body.operation_id).not.toBe(first.body.operation_id);
   });
 
-  it("that was refused gets the same refusal again, and nothing of it remains", async () => {
+  it("that was refused is refused in the same way again", async () => {
     const { addSite, call, company, database } = test.current;
     const id = await addSite({ display_name: "Taken for a while" });
     const request = {
-      body: siteWish(company.company_id, { display_name: "Taken for a while" }),
+      body: siteFields(company.company_id, { display_name: "Taken for a while" }),
       headers: keyed(),
     };
     const first = await call("POST", "/v2/sites", request);
@@ -80,7 +80,7 @@ describe("a request with an Idempotency-Key", () => {
     expect(second.text).toBe(first.text);
   });
 
-  it("is answered as before even when what it acted on is gone", async () => {
+  it("gets the same response after its resource has been deleted", async () => {
     const { addSite, call, database } = test.current;
     const id = await addSite();
     const headers = keyed();
@@ -91,7 +91,7 @@ describe("a request with an Idempotency-Key", () => {
     expect((await call("DELETE", `/v2/sites/${id}`)).status).toBe(404);
   });
 
-  it("shows a new key's token again, and the database never holds it", async () => {
+  it("returns a new key's token again, although the database does not contain it", async () => {
     const { call, company, database } = test.current;
     const request = { body: { name: "Once" }, headers: keyed() };
     const path = `/v2/company/${company.company_id}/api-keys`;
@@ -107,24 +107,24 @@ describe("a request with an Idempotency-Key", () => {
   it("is forgotten after 24 hours", async () => {
     const { call, company, database } = test.current;
     const headers = keyed();
-    const first = await call("POST", "/v2/sites", { body: siteWish(company.company_id), headers });
+    const first = await call("POST", "/v2/sites", { body: siteFields(company.company_id), headers });
     const dayAgo = new Date(Date.now() - 24 * 3_600_000 - 1_000);
     await database.updateTable("idempotency_keys").set({ created_at: dayAgo }).execute();
-    const second = await call("POST", "/v2/sites", { body: siteWish(company.company_id), headers });
+    const second = await call("POST", "/v2/sites", { body: siteFields(company.company_id), headers });
     expect(second.status).toBe(202);
     expect(second.body.operation_id).not.toBe(first.body.operation_id);
   });
 
-  it.each(["", "with space", "é", "x".repeat(256)])("with a malformed key is refused: %j", async (key) => {
+  it.each(["", "with space", "é", "x".repeat(256)])("is refused if the key is malformed: %j", async (key) => {
     const { call, company } = test.current;
     const answer = await call("POST", "/v2/sites", {
-      body: siteWish(company.company_id),
+      body: siteFields(company.company_id),
       headers: { "idempotency-key": key },
     });
     expect(answer.body.data).toEqual({ code: "idempotency_key_malformed" });
   });
 
-  it("on a GET means nothing", async () => {
+  it("is handled normally if it is a GET", async () => {
     const headers = keyed();
     expect((await test.current.call("GET", "/v2/sites", { headers })).status).toBe(200);
     expect((await test.current.call("GET", "/v2/validate", { headers })).status).toBe(200);

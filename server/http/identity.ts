@@ -1,4 +1,4 @@
-/** Before anything of a request is read: who sends it, and has that key requests left? */
+/** Authenticates requests and applies the rate limit, before a body is read. */
 import type { Endpoint, IdSource } from "@sitewright/contract/endpoint.ts";
 import { type Identified, identify, lookUpTarget, type Target } from "@sitewright/server/app/company/access.ts";
 import type { App } from "@sitewright/server/app/context.ts";
@@ -22,21 +22,21 @@ declare module "fastify" {
   }
 }
 
-/** The token of `Authorization: Bearer …`; the empty string where there is none. */
+/** The token of `Authorization: Bearer …`, or an empty string. */
 export function tokenOf(request: FastifyRequest): string {
   const [scheme = "", token = "", ...rest] = (request.headers.authorization ?? "").trim().split(/ +/);
   return scheme.toLowerCase() === "bearer" && rest.length === 0 ? token : "";
 }
 
-/** Identifies the caller, counts the request, and refuses it where the key is unusable or used up. */
-export function makeGate(app: App, count: CountRequest) {
+/** Makes the hook that identifies the caller, counts the request, and refuses invalid keys and exceeded rate limits. */
+export function makeAuthenticator(app: App, count: CountRequest) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { route } = request.routeOptions.config;
     const [found] = await Promise.allSettled([
       route ? identify(app.pool, tokenOf(request), pathTarget(route, request)) : null,
     ]);
     request.identified = found.status === "fulfilled" ? found.value : null;
-    // Counted even where the database does not answer: every response says what is left of the budget.
+    // Counted even if the database does not answer: every response has the rate limit headers.
     const usage = await count(route?.row, request.identified?.caller.keyId ?? request.ip);
     reply.headers(usage.headers);
     if (usage.isExceeded) throw new HttpFailure(429);
@@ -45,12 +45,12 @@ export function makeGate(app: App, count: CountRequest) {
   };
 }
 
-/** Whether the path alone says what a request acts on. */
+/** Whether the resource of a request is known from its path alone. */
 export function isInPath({ resource }: Endpoint): boolean {
   return resource.kind === "key" || resource.from.startsWith("params.");
 }
 
-/** The thing that the path names, where the database has to say whose it is. */
+/** The resource in the path whose owner must be looked up in the database, or null. */
 function pathTarget({ row, reader }: Route, request: FastifyRequest) {
   const { resource } = row;
   if (resource.kind === "key" || resource.kind === "company" || !isInPath(row)) return null;
@@ -65,7 +65,7 @@ export function pathParameters(request: FastifyRequest): Record<string, string> 
   return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, String(value)]));
 }
 
-/** What a request acts on, once it has been read. Null if there is no such thing. */
+/** The resource that a checked request acts on, or null if it does not exist. */
 export async function targetOf(
   app: App,
   row: Endpoint,

@@ -4,7 +4,7 @@ import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
 import { Malformed } from "./faults.ts";
 import { type InputReader, makeInputReader } from "./input.ts";
-import { unusableTexts } from "./texts.ts";
+import { findInvalidStrings } from "./invalidStrings.ts";
 
 const row = endpoint({
   method: "POST",
@@ -74,15 +74,15 @@ describe("a body", () => {
     [{ name: "ab", when: "x" }, [{ path: "/when", message: "must be a date and time like 2027-01-01T00:00:00Z" }]],
     [[], [{ path: "", message: "must be an object" }]],
     [null, [{ path: "", message: "must be an object" }]],
-  ])("%j is answered with %j", (body, expected) => {
+  ])("%j gives the faults %j", (body, expected) => {
     expect(faults(reader, body)).toEqual(expected);
   });
 
-  it("leaves out what nobody knows, even where it could not be stored", () => {
+  it("loses unknown fields, even if they could not be stored", () => {
     expect(read(reader, { name: "abc", other: "nul\0", more: ["\ud800"] }).body).toEqual({ name: "abc", kind: "a" });
   });
 
-  it("names each place once, and a hundred places at most", () => {
+  it("gives at most one fault per value and a hundred in total", () => {
     const many = { name: "ab", items: Array.from({ length: 300 }, () => ({ "a/b~c": "x" })) };
     expect(faults(reader, many)).toHaveLength(100);
     expect(faults(reader, { name: "A" })).toHaveLength(1);
@@ -92,7 +92,7 @@ describe("a body", () => {
 describe("a GET", () => {
   const reader = makeInputReader(listing);
 
-  it("takes names from the query and from a body, the query winning", () => {
+  it("accepts fields in the query and in a body; the query takes precedence", () => {
     expect(read(reader, undefined).query).toEqual({ limit: 10 });
     expect(read(reader, { limit: 3 }).query).toEqual({ limit: 3 });
     expect(read(reader, { limit: 3 }, { limit: "4" }).query).toEqual({ limit: 4 });
@@ -100,38 +100,38 @@ describe("a GET", () => {
     expect(read(reader, undefined, { "order_by[field]": "name" }).query).toMatchObject({ order_by: { field: "name" } });
   });
 
-  it.each([[[]], [null]])("may have a body that says nothing, as PHP and others write it: %j", (body) => {
+  it.each([[[]], [null]])("may have an empty body as PHP and others serialise it: %j", (body) => {
     expect(read(reader, body, { limit: "4" }).query).toEqual({ limit: 4 });
     expect(faults(reader, [1])).toEqual([{ path: "", message: "must be an object" }]);
   });
 
-  it("coerces what is in the query only", () => {
+  it("converts types in the query, not in the body", () => {
     expect(faults(reader, { limit: "3" })).toEqual([{ path: "/limit", message: "must be an integer" }]);
     expect(faults(reader, undefined, { order_by: "name" })).toEqual([
       { path: "/order_by", message: "must be an object" },
     ]);
   });
 
-  it("ignores names of a body that it does not know", () => {
+  it("ignores unknown fields of a body", () => {
     expect(read(reader, { nonsense: [] }).query).toEqual({ limit: 10 });
     expect(read(reader, { nonsense: "\0" }).query).toEqual({ limit: 10 });
   });
 });
 
-describe("texts", () => {
+describe("invalid strings", () => {
   it.each<[unknown, unknown]>([
     ["fine", []],
     [{ a: ["b", { c: "nul\0" }] }, [{ path: "/a/1/c", message: "must not contain a NUL character" }]],
     [["\udfff"], [{ path: "/0", message: "must be valid Unicode" }]],
     [{ "a/b": "\0" }, [{ path: "/a~1b", message: "must not contain a NUL character" }]],
     [[1, null, true], []],
-  ])("of %j that can't be stored: %j", (value, expected) => {
-    expect(unusableTexts(value)).toEqual(expected);
+  ])("in %j: %j", (value, expected) => {
+    expect(findInvalidStrings(value)).toEqual(expected);
   });
 
-  it("are found however deep they are", () => {
+  it("are found at any depth", () => {
     let deep: unknown = "\0";
     for (let level = 0; level < 5_000; level += 1) deep = [deep];
-    expect(unusableTexts(deep)).toHaveLength(1);
+    expect(findInvalidStrings(deep)).toHaveLength(1);
   });
 });

@@ -1,15 +1,15 @@
-/** From a request to what a handler is given: read, merged and checked by the endpoint's row. */
+/** Reads a request into the input of a handler: query and body are merged and validated by the endpoint's row. */
 import type { Endpoint } from "@sitewright/contract/endpoint.ts";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { type TObject, Type } from "typebox";
 import type { ReadBody } from "./bodies.ts";
 import { Malformed } from "./faults.ts";
-import { faultsOf } from "./problems.ts";
+import { findInvalidStrings } from "./invalidStrings.ts";
 import { readQuery } from "./query.ts";
-import { unusableTexts } from "./texts.ts";
+import { faultsOf } from "./validationMessages.ts";
 
-// Nothing is coerced: a string is not a number because it looks like one. Defaults are filled in.
+// Types are never coerced: "1" is not a number. Defaults are filled in.
 const ajv = new Ajv2020({ allErrors: true, useDefaults: true, strict: true, allowUnionTypes: true });
 addFormats.default(ajv, ["email", "date-time"]);
 
@@ -28,9 +28,9 @@ export interface CheckedInput {
 }
 
 export interface InputReader {
-  /** Null if an id in the path is malformed: there can be no such thing. */
+  /** Returns the path parameters, or null if an id is malformed: nothing has such an id. */
   params(raw: RawRequest["params"]): Readonly<Record<string, string>> | null;
-  /** Takes parameters that `params` let through. Throws `Malformed`. */
+  /** Reads and validates the rest of the request; `raw.params` must have passed `params`. Throws `Malformed`. */
   input(raw: RawRequest): CheckedInput;
 }
 
@@ -43,12 +43,12 @@ export function makeInputReader(row: Endpoint): InputReader {
     params: (raw) => (checkParams({ ...raw }) ? raw : null),
     input(raw) {
       const path = raw.params;
-      // A body that the row does not ask for is ignored, except that a GET may carry its query as one.
-      const asked = row.method === "GET" ? row.query : row.body;
-      const isNothing = row.method === "GET" && isEmpty(raw.body?.value);
-      const sent = asked && !isNothing ? only(asked, objectOf(raw.body)) : {};
+      // A body is ignored if the row has none, except that a GET accepts its query as a body.
+      const bodySchema = row.method === "GET" ? row.query : row.body;
+      const isIgnored = bodySchema === undefined || (row.method === "GET" && isEmpty(raw.body?.value));
+      const sent = isIgnored ? {} : pickKnown(bodySchema, objectOf(raw.body));
       const query = readQuery(row.query ?? nothing, raw.query);
-      refuseUnusable(sent, query);
+      refuseInvalidStrings(sent, query);
       return row.method === "GET"
         ? { params: path, query: check(checkQuery, { ...sent, ...query }), body: {} }
         : { params: path, query: check(checkQuery, query), body: check(checkBody, sent) };
@@ -56,7 +56,7 @@ export function makeInputReader(row: Endpoint): InputReader {
   };
 }
 
-/** What some languages make of no fields at all. */
+/** Whether the body is how some languages serialise an object without fields. */
 function isEmpty(value: unknown): boolean {
   return value === null || (Array.isArray(value) && value.length === 0);
 }
@@ -70,12 +70,12 @@ function objectOf(body: ReadBody | undefined): Record<string, unknown> {
   return { ...value };
 }
 
-function only(schema: TObject, values: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function pickKnown(schema: TObject, values: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(values).filter(([name]) => Object.hasOwn(schema.properties, name)));
 }
 
-function refuseUnusable(...parts: readonly unknown[]): void {
-  const faults = parts.flatMap((part) => unusableTexts(part));
+function refuseInvalidStrings(...parts: readonly unknown[]): void {
+  const faults = parts.flatMap((part) => findInvalidStrings(part));
   if (faults.length > 0) throw new Malformed(faults.slice(0, 100));
 }
 

@@ -9,11 +9,15 @@ const token = "a token of sixteen".replaceAll(" ", "-");
 const guarded = await startTestServer({ metricsToken: token });
 afterAll(() => guarded[Symbol.asyncDispose]());
 
-async function ask({ server }: TestServer, remoteAddress: string, headers: Readonly<Record<string, string>> = {}) {
+async function readMetrics(
+  { server }: TestServer,
+  remoteAddress: string,
+  headers: Readonly<Record<string, string>> = {},
+) {
   return server.inject({ method: "GET", url: "/metrics", remoteAddress, headers });
 }
 
-/** A domain that may have a certificate. */
+/** Adds a verified domain that points here, so that it can have a certificate. */
 async function addDomain(database: TestServer["database"], environmentId: string): Promise<string> {
   const id = await addOwnDomain(database, environmentId);
   const seen = { verified_at: new Date(), points_here_at: new Date() };
@@ -21,36 +25,42 @@ async function addDomain(database: TestServer["database"], environmentId: string
   return id;
 }
 
-describe("who reads /metrics", () => {
-  it.each(["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"])("this machine may: %s", async (address) => {
-    const answer = await ask(test.current, address);
-    expect(answer.statusCode).toBe(200);
-    expect(answer.headers["content-type"]).toBe("text/plain; version=0.0.4; charset=utf-8");
-    expect(answer.body).toMatch(/^process_cpu_seconds_total \d/m);
-    expect(answer.body).toMatch(/^nodejs_eventloop_lag_seconds \d/m);
+describe("access to /metrics", () => {
+  it.each(["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"])(
+    "is allowed from this machine: %s",
+    async (address) => {
+      const answer = await readMetrics(test.current, address);
+      expect(answer.statusCode).toBe(200);
+      expect(answer.headers["content-type"]).toBe("text/plain; version=0.0.4; charset=utf-8");
+      expect(answer.body).toMatch(/^process_cpu_seconds_total \d/m);
+      expect(answer.body).toMatch(/^nodejs_eventloop_lag_seconds \d/m);
+    },
+  );
+
+  it.each(["203.0.113.7", "10.0.0.1", "2001:db8::1", "::ffff:10.0.0.1"])(
+    "is a 404 for other machines: %s",
+    async (address) => {
+      const answer = await readMetrics(test.current, address);
+      expect([answer.statusCode, JSON.parse(answer.body).data]).toEqual([404, null]);
+      expect((await readMetrics(test.current, address, { authorization: `Bearer ${token}` })).statusCode).toBe(404);
+    },
+  );
+
+  it.each(["x-forwarded-for", "forwarded", "x-real-ip", "via"])("is a 404 through a proxy: %s", async (name) => {
+    expect((await readMetrics(test.current, "127.0.0.1", { [name]: "for=203.0.113.7" })).statusCode).toBe(404);
   });
 
-  it.each(["203.0.113.7", "10.0.0.1", "2001:db8::1", "::ffff:10.0.0.1"])("others find nothing: %s", async (address) => {
-    const answer = await ask(test.current, address);
-    expect([answer.statusCode, JSON.parse(answer.body).data]).toEqual([404, null]);
-    expect((await ask(test.current, address, { authorization: `Bearer ${token}` })).statusCode).toBe(404);
-  });
-
-  it.each(["x-forwarded-for", "forwarded", "x-real-ip", "via"])("nor does who comes by a proxy: %s", async (name) => {
-    expect((await ask(test.current, "127.0.0.1", { [name]: "for=203.0.113.7" })).statusCode).toBe(404);
-  });
-
-  it("whoever has the token may, from anywhere; and nobody else, where there is one", async () => {
+  it("needs the token if one is set, from all machines", async () => {
     for (const address of ["203.0.113.7", "127.0.0.1"]) {
-      expect((await ask(guarded, address, { authorization: `Bearer ${token}` })).statusCode).toBe(200);
+      expect((await readMetrics(guarded, address, { authorization: `Bearer ${token}` })).statusCode).toBe(200);
       for (const authorization of ["", `Bearer ${token}x`, "Bearer", `Basic ${token}`, token]) {
-        const answer = await ask(guarded, address, { authorization });
+        const answer = await readMetrics(guarded, address, { authorization });
         expect([answer.statusCode, answer.headers["www-authenticate"]]).toEqual([401, "Bearer"]);
       }
     }
   });
 
-  it("answers to reading only, and is not part of the API", async () => {
+  it("is by GET only, outside of the API's path", async () => {
     const { call } = test.current;
     const answer = await call("POST", "/metrics", { body: {} });
     expect([answer.status, answer.headers.allow]).toEqual([405, "GET, HEAD"]);
@@ -58,16 +68,16 @@ describe("who reads /metrics", () => {
   });
 });
 
-describe("what an operator needs", () => {
+describe("metrics for operators", () => {
   const valuesOf = async (server: TestServer) =>
     new Map(
-      (await ask(server, "127.0.0.1")).body
+      (await readMetrics(server, "127.0.0.1")).body
         .split("\n")
         .filter((line) => line !== "" && !line.startsWith("#"))
         .map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ") + 1))] as const),
     );
 
-  it("is what runs, what waits, what failed, and what has no backup", async () => {
+  it("count sites, environments, operations by state, and missing backups", async () => {
     const own = await startTestServer();
     await using _ = own;
     const { id: environmentId, liveId } = await own.addEnvironment(await own.addSite());
@@ -98,7 +108,7 @@ describe("what an operator needs", () => {
     expect(values.get("sitewright_disk_free_bytes")).toBeGreaterThan(1e6);
   });
 
-  it("is how PHP and visitors fare, by the edge; and that the edge is away", async () => {
+  it("have the edge's PHP workers and response times, and whether the edge is up", async () => {
     expect((await valuesOf(test.current)).get("sitewright_edge_up")).toBe(0);
     const times = [{ status: "2xx", counts: [4, 2, 1], sumSeconds: 3.5 }];
     await using server = await startTestServer({
@@ -108,7 +118,7 @@ describe("what an operator needs", () => {
         answers: { buckets: [0.1, 1], times },
       }),
     });
-    for (let reading = 0; reading < 2; reading += 1) {
+    for (let round = 0; round < 2; round += 1) {
       const values = await valuesOf(server);
       expect(Object.fromEntries([...values].filter(([name]) => /^sitewright_(edge|php|answer)/.test(name)))).toEqual({
         sitewright_edge_up: 1,
@@ -125,7 +135,7 @@ describe("what an operator needs", () => {
     }
   });
 
-  it("has no figure that is not one, from the first reading on", async () => {
+  it("are finite numbers from the first request on", async () => {
     await using server = await startTestServer();
     const values = await valuesOf(server);
     for (const [name, value] of values) expect([name, value]).toEqual([name, expect.toSatisfy(Number.isFinite)]);
@@ -138,11 +148,11 @@ describe("what an operator needs", () => {
   });
 });
 
-describe("what it says of certificates", () => {
+describe("metrics of certificates", () => {
   const linesOf = async (name: string) =>
-    (await ask(test.current, "127.0.0.1")).body.split("\n").filter((line) => line.startsWith(`${name}{`));
+    (await readMetrics(test.current, "127.0.0.1")).body.split("\n").filter((line) => line.startsWith(`${name}{`));
 
-  it("when each ends that a served domain has, by source", async () => {
+  it("have the expiry of each served domain's certificates, by source", async () => {
     const { addEnvironment, addSite, company, database } = test.current;
     const { id: environmentId } = await addEnvironment(await addSite());
     const id = await addDomain(database, environmentId);
@@ -170,7 +180,7 @@ describe("what it says of certificates", () => {
     expect(await linesOf(metric)).toEqual([]);
   });
 
-  it("how the orders stand", async () => {
+  it("count the orders by state", async () => {
     const { addEnvironment, addSite, database } = test.current;
     const { id: environment } = await addEnvironment(await addSite());
     const later = new Date(Date.now() + 3_600_000);

@@ -1,4 +1,4 @@
-/** `GET /metrics`: for a monitoring system on this machine, or for one that has the token. */
+/** `GET /metrics`: for monitoring systems on this machine, or with the token. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Metrics } from "@sitewright/server/app/metrics.ts";
 import type { FastifyInstance, FastifyRequest } from "fastify";
@@ -6,11 +6,11 @@ import ipaddr from "ipaddr.js";
 import { HttpFailure } from "./faults.ts";
 import { tokenOf } from "./identity.ts";
 
-/** If there is a token, every request must send it. If there is none, other machines get a 404. */
+/** If `token` is set, every request must send it. If it is null, other machines get a 404. */
 export function serveMetrics(server: FastifyInstance, metrics: Metrics, token: string | null): void {
   server.get("/metrics", async (request, reply) => {
-    if (token === null && !isFromHere(request)) throw new HttpFailure(404);
-    if (token !== null && !isSame(tokenOf(request), token))
+    if (token === null && !isLocal(request)) throw new HttpFailure(404);
+    if (token !== null && !isEqual(tokenOf(request), token))
       throw new HttpFailure(401, { "www-authenticate": "Bearer" });
     return reply
       .headers({ "content-type": metrics.contentType, "cache-control": "no-store" })
@@ -18,16 +18,16 @@ export function serveMetrics(server: FastifyInstance, metrics: Metrics, token: s
   });
 }
 
-/** A proxy on this machine passes on what comes from elsewhere, and says so. */
+/** Headers by which proxies on this machine mark requests from other machines. */
 const proxyHeaders = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
 
-function isFromHere({ ip, headers }: FastifyRequest): boolean {
+function isLocal({ ip, headers }: FastifyRequest): boolean {
   if (proxyHeaders.some((name) => headers[name] !== undefined)) return false;
   return ipaddr.isValid(ip) && ipaddr.process(ip).range() === "loopback";
 }
 
-/** Takes as long for every wrong one. */
-function isSame(one: string, other: string): boolean {
+/** Compares in constant time. */
+function isEqual(one: string, other: string): boolean {
   const [first, second] = [one, other].map((text) => createHash("sha256").update(text).digest());
   return first !== undefined && second !== undefined && timingSafeEqual(first, second);
 }

@@ -9,7 +9,7 @@ async function list(query: string, key?: string) {
 }
 
 describe("GET /operations", () => {
-  it("lists what waits, runs and has ended, newest first, and filters", async () => {
+  it("lists waiting, running and finished operations, newest first, and filters", async () => {
     const { addSite, addEnvironment, call, fail } = test.current;
     const siteId = await addSite();
     const { id: environmentId } = await addEnvironment(siteId);

@@ -1,5 +1,5 @@
 import { follow, list, pictures } from "@sitewright/server/app/operations.ts";
-import type { SomeAnswerers, SomeCalls } from "./handling.ts";
+import type { SomeCalls, SomeResponseHandlers } from "./handling.ts";
 
 const statuses = { running: 202, succeeded: 200, failed: 500 } as const;
 
@@ -8,7 +8,7 @@ export const operationCalls = {
   listOperationPictures: (context, { params, query }) => pictures(context, params.operation_id, query.path ?? null),
 } satisfies SomeCalls;
 
-export const operationAnswerers = {
+export const operationResponseHandlers = {
   getOperation: async (context, { params, query }) => {
     const { state, message, data } = await follow(context, params.operation_id, query.wait ?? 0);
     const status = statuses[state];
@@ -18,4 +18,4 @@ export const operationAnswerers = {
       ...(state === "running" && { headers: { "retry-after": "1" } }),
     };
   },
-} satisfies SomeAnswerers;
+} satisfies SomeResponseHandlers;

@@ -1,11 +1,11 @@
-/** Over real sockets: what only shows there, and what goes wrong beneath the handlers. */
+/** The HTTP protocol over real sockets, and internal errors. */
 import { once } from "node:events";
 import { request } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import pino from "pino";
 import { beforeAll, describe, expect, it } from "vitest";
-import { siteWish, startTestServer, useTestServer } from "./testing/server.ts";
+import { siteFields, startTestServer, useTestServer } from "./testing/server.ts";
 
 const lines: string[] = [];
 const log = pino({ level: "info" }, { write: (line: string) => lines.push(line) });
@@ -34,7 +34,7 @@ async function send({ method = "GET", path, headers = {}, body }: Sent) {
   return { status: answer.statusCode, headers: answer.headers, body: await text(answer) };
 }
 
-/** Writes bytes to a socket and returns what comes back until the server closes it. */
+/** Writes bytes to a socket and returns the response up to its end. */
 async function sendRaw(bytes: string): Promise<string> {
   const socket = connect(port, "127.0.0.1");
   socket.write(bytes);
@@ -44,13 +44,13 @@ async function sendRaw(bytes: string): Promise<string> {
 describe("a GET", () => {
   const json = { "content-type": "application/json" };
 
-  it("may carry a JSON body, which means the same as a query", async () => {
+  it("accepts its query as a JSON body", async () => {
     const id = await test.current.addSite({ display_name: "Found by body" });
     const answer = await send({ path: "/v2/sites", headers: json, body: '{"search":"found by body"}' });
     expect(JSON.parse(answer.body).company.sites.map((site: { id: string }) => site.id)).toEqual([id]);
   });
 
-  it("may declare JSON and send none", async () => {
+  it("may declare JSON and have no body", async () => {
     expect((await send({ path: "/v2/validate", headers: json })).status).toBe(200);
     expect((await send({ path: "/v2/validate", headers: { ...json, "content-length": "0" } })).status).toBe(200);
     expect((await send({ path: "/v2/validate", headers: { ...json, "transfer-encoding": "chunked" } })).status).toBe(
@@ -58,7 +58,7 @@ describe("a GET", () => {
     );
   });
 
-  it("takes no number for text, and no text for a number, from a body", async () => {
+  it("does not convert types in a body", async () => {
     const answer = await send({ path: "/v2/sites", headers: json, body: '{"search":1,"limit":"2"}' });
     expect(JSON.parse(answer.body).data.errors).toEqual([
       { path: "/limit", message: "must be an integer" },
@@ -73,14 +73,14 @@ describe("a GET", () => {
     expect((await send({ method: "HEAD", path: "/v2/nothing" })).status).toBe(404);
   });
 
-  it("accepts names of headers and the scheme in whatever case, and spaces around the key", async () => {
+  it("accepts any case in header names and in the scheme, and spaces around the key", async () => {
     const authorization = `bEARER   ${test.current.company.api_key} `;
     expect((await send({ path: "/v2/validate", headers: { authorization } })).status).toBe(200);
   });
 });
 
 describe("a body", () => {
-  it("that is announced as too large is refused before it is sent", async () => {
+  it("whose declared length is too large is refused before it is sent", async () => {
     const head = [
       "POST /v2/sites HTTP/1.1",
       "Host: x",
@@ -94,17 +94,17 @@ describe("a body", () => {
     expect(answer).toContain('"status":413');
   });
 
-  it("may come in chunks", async () => {
-    const body = JSON.stringify(siteWish(test.current.company.company_id));
+  it("may be chunked", async () => {
+    const body = JSON.stringify(siteFields(test.current.company.company_id));
     const headers = { "content-type": "application/json", "transfer-encoding": "chunked" };
     expect((await send({ method: "POST", path: "/v2/sites", headers, body })).status).toBe(202);
   });
 
-  it("with a byte order mark or broken UTF-8 is never an error of ours", async () => {
+  it("with a byte order mark or invalid UTF-8 is refused with 400", async () => {
     const { server, company } = test.current;
-    const wish = JSON.stringify(siteWish(company.company_id));
+    const json = JSON.stringify(siteFields(company.company_id));
     for (const payload of [
-      `\ufeff${wish}`,
+      `\ufeff${json}`,
       Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')]),
     ]) {
       const headers = { authorization: `Bearer ${company.api_key}`, "content-type": "application/json" };
@@ -113,9 +113,9 @@ describe("a body", () => {
     }
   });
 
-  it("with a character of another encoding is refused, and not stored as something else", async () => {
+  it("with a character in another encoding is refused", async () => {
     const { server, company } = test.current;
-    const payload = Buffer.from(JSON.stringify(siteWish(company.company_id, { site_title: "Café" })), "latin1");
+    const payload = Buffer.from(JSON.stringify(siteFields(company.company_id, { site_title: "Café" })), "latin1");
     const headers = { authorization: `Bearer ${company.api_key}`, "content-type": "application/json" };
     const answer = await server.inject({ method: "POST", url: "/v2/sites", headers, payload });
     expect(answer.statusCode).toBe(400);
@@ -123,8 +123,8 @@ describe("a body", () => {
   });
 });
 
-describe("a fault of ours", () => {
-  it("is a 500 with the id under which the log has the cause, and nothing about it", async () => {
+describe("an internal error", () => {
+  it("is a 500 that contains the id of the log entry, but not the cause", async () => {
     const { call, database } = test.current;
     await database.schema.alterTable("sites").renameTo("sites_away").execute();
     try {
@@ -145,7 +145,7 @@ describe("a fault of ours", () => {
     }
   });
 
-  it("tells what is left of the budget, even where the database can't say whose the key is", async () => {
+  it("has the rate limit headers even if the database can't identify the key", async () => {
     const { call, database } = test.current;
     await database.schema.alterTable("api_keys").renameTo("api_keys_away").execute();
     const answer = await call("GET", "/v2/validate").finally(() =>
@@ -157,28 +157,28 @@ describe("a fault of ours", () => {
     }
   });
 
-  it("is not remembered under an Idempotency-Key: the next try may succeed", async () => {
+  it("is not stored under an Idempotency-Key: a repetition may succeed", async () => {
     const { call, company, database } = test.current;
-    const wish = { body: siteWish(company.company_id), headers: { "idempotency-key": "after-a-fault" } };
+    const options = { body: siteFields(company.company_id), headers: { "idempotency-key": "after-an-error" } };
     await database.schema.alterTable("domains").renameTo("domains_away").execute();
-    const first = await call("POST", "/v2/sites", wish);
+    const first = await call("POST", "/v2/sites", options);
     await database.schema.alterTable("domains_away").renameTo("domains").execute();
     expect(first.status).toBe(500);
-    expect((await call("POST", "/v2/sites", wish)).status).toBe(202);
+    expect((await call("POST", "/v2/sites", options)).status).toBe(202);
   });
 
   it("leaves neither passwords nor keys in the log", async () => {
     const { call, company, database } = test.current;
     await database.schema.alterTable("domains").renameTo("domains_away").execute();
-    await call("POST", "/v2/sites", { body: siteWish(company.company_id, { admin_password: "sekret-sekret" }) });
+    await call("POST", "/v2/sites", { body: siteFields(company.company_id, { admin_password: "sekret-sekret" }) });
     await database.schema.alterTable("domains_away").renameTo("domains").execute();
     expect(lines.join("")).not.toContain("sekret-sekret");
     expect(lines.join("")).not.toContain(company.api_key);
   });
 });
 
-describe("a waiting request", () => {
-  it("is held open for as long as it says", async () => {
+describe("a request with `wait`", () => {
+  it("stays open for the requested time", async () => {
     const waits: number[] = [];
     await using server = await startTestServer({
       waitForOperation: async (_id, seconds) => {
@@ -186,20 +186,20 @@ describe("a waiting request", () => {
         return false;
       },
     });
-    const { body } = await server.call("POST", "/v2/sites", { body: siteWish(server.company.company_id) });
+    const { body } = await server.call("POST", "/v2/sites", { body: siteFields(server.company.company_id) });
     const answer = await server.call("GET", `/v2/operations/${body.operation_id}?wait=0.3`);
     expect(answer.status).toBe(202);
     expect(waits).toEqual([0.3]);
   });
 
-  it("can be held for 30 seconds, and no longer", async () => {
+  it("can wait for at most 30 seconds", async () => {
     const { call, company } = test.current;
-    const { body } = await call("POST", "/v2/sites", { body: siteWish(company.company_id) });
+    const { body } = await call("POST", "/v2/sites", { body: siteFields(company.company_id) });
     const tooLong = await send({ path: `/v2/operations/${body.operation_id}?wait=31` });
     expect(JSON.parse(tooLong.body).data.errors).toEqual([{ path: "/wait", message: "must be at most 30" }]);
   });
 
-  it("is let go when its client goes away", async () => {
+  it("stops waiting when the client disconnects", async () => {
     const signal = Promise.withResolvers<AbortSignal | undefined>();
     await using server = await startTestServer({
       waitForOperation: async (_id, _seconds, given) => {
@@ -208,7 +208,7 @@ describe("a waiting request", () => {
         return false;
       },
     });
-    const { body } = await server.call("POST", "/v2/sites", { body: siteWish(server.company.company_id) });
+    const { body } = await server.call("POST", "/v2/sites", { body: siteFields(server.company.company_id) });
     const socket = connect(await server.listen(), "127.0.0.1");
     const path = `/v2/operations/${body.operation_id}?wait=30`;
     socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.company.api_key}\r\n\r\n`);
@@ -221,7 +221,7 @@ describe("a waiting request", () => {
 
   it("is answered at once when the server stops", async () => {
     await using server = await startTestServer();
-    const { body } = await server.call("POST", "/v2/sites", { body: siteWish(server.company.company_id) });
+    const { body } = await server.call("POST", "/v2/sites", { body: siteFields(server.company.company_id) });
     const listening = await server.listen();
     const path = `/v2/operations/${body.operation_id}?wait=30`;
     const headers = { authorization: `Bearer ${server.company.api_key}` };
@@ -232,6 +232,6 @@ describe("a waiting request", () => {
     const [answer] = await answered;
     answer.resume();
     expect(answer.statusCode).toBe(202);
-    // Less than it was to wait for.
+    // Shorter than the requested wait.
   }, 25_000);
 });

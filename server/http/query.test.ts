@@ -44,7 +44,7 @@ describe("readQuery", () => {
     [{ count: ["1", "2"] }, { count: ["1", "2"] }],
     [{ order_by: "{" }, { order_by: "{" }],
     [{ "order_by[__proto__]": "x" }, { order_by: { ["__proto__"]: "x" } }],
-  ])("leaves %j for validation to refuse", (query, values) => {
+  ])("leaves %j unconverted, for validation to refuse", (query, values) => {
     expect(readQuery(schema, query)).toEqual(values);
   });
 });

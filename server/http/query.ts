@@ -1,10 +1,10 @@
 /**
- * Query strings as values. Everything in them is text; the schema says what a name stands for. What does not
- * look like its type is left as text, so that validation finds it and says what was expected.
+ * Converts query strings to the types of their schema. A text that does not look like its type stays a text, so that
+ * validation refuses it and says what was expected.
  */
 import type { TObject, TSchema } from "typebox";
 
-/** The names of `schema` that the query has. `order_by[field]=…` and `order_by={"field":…}` both give an object. */
+/** The fields of `schema` in the query. `order_by[field]=…` and `order_by={"field":…}` both give an object. */
 export function readQuery(schema: TObject, query: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const [name, property] of Object.entries(schema.properties)) {
@@ -37,7 +37,7 @@ function propertiesOf(schema: TSchema): Readonly<Record<string, TSchema>> {
 function fromText(schema: TSchema, text: string): unknown {
   if (hasType(schema, "string")) return text;
   if (hasType(schema, "null") && (text === "" || text === "null")) return null;
-  // Python writes its booleans with a capital.
+  // Python writes `True` and `False`.
   if (hasType(schema, "boolean") && /^(true|1)$/i.test(text)) return true;
   if (hasType(schema, "boolean") && /^(false|0)$/i.test(text)) return false;
   if ((hasType(schema, "number") || hasType(schema, "integer")) && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { siteWish, useTestServer } from "./testing/server.ts";
+import { siteFields, useTestServer } from "./testing/server.ts";
 
-describe("a key's budget of requests", () => {
+describe("a key's rate limit", () => {
   const test = useTestServer({ limits: { rateLimitPerMinute: 5, creationLimitPerMinute: 2 } });
 
-  it("is told with every answer, and its end is a 429 that says when to come back", async () => {
+  it("is in the headers of every response; beyond it, requests get a 429 with Retry-After", async () => {
     const { call } = test.current;
     const answers = [];
     for (let number = 0; number < 6; number += 1) answers.push(await call("GET", "/v2/validate"));
@@ -20,22 +20,22 @@ describe("a key's budget of requests", () => {
     expect(reset).toBeLessThanOrEqual(61);
   });
 
-  it("is its own: another key has all of its requests", async () => {
+  it("does not affect other keys", async () => {
     const { call, otherCompany } = test.current;
     const { headers } = await call("GET", "/v2/validate", { key: otherCompany.api_key });
     expect(headers["x-ratelimit-remaining"]).toBe("4");
   });
 
-  it("is not used up by creations or by following operations, which have their own", async () => {
+  it("does not count creations or requests that follow operations, which have their own limits", async () => {
     const { call, company } = test.current;
-    const create = () => call("POST", "/v2/sites", { body: siteWish(company.company_id) });
+    const create = () => call("POST", "/v2/sites", { body: siteFields(company.company_id) });
     const created = [await create(), await create(), await create()];
     expect(created.map(({ status }) => status)).toEqual([202, 202, 429]);
     expect(created[0]?.headers["x-ratelimit-limit"]).toBe("2");
     expect((await call("GET", `/v2/operations/${created[0]?.body.operation_id}`)).status).toBe(202);
   });
 
-  it("is counted by address where there is no usable key", async () => {
+  it("is counted by IP address without a valid key", async () => {
     const { call } = test.current;
     const answers = [];
     for (let number = 0; number < 6; number += 1) answers.push(await call("GET", "/v2/validate", { key: "wrong" }));

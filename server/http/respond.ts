@@ -1,4 +1,4 @@
-/** From an identified request to its answer: checked, allowed, done once, serialised. */
+/** Handles an authenticated request: authorises, validates, calls the handler at most once per key, and serialises. */
 import { Readable } from "node:stream";
 import { whenBusyValues } from "@sitewright/contract/operations.ts";
 import { authorise, type Identified } from "@sitewright/server/app/company/access.ts";
@@ -8,30 +8,30 @@ import { Busy, NotFound, Refused } from "@sitewright/server/app/failures.ts";
 import { answerOnce, type FinishedAnswer } from "@sitewright/server/app/idempotency.ts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ReadBody } from "./bodies.ts";
-import { answerToRequestFault } from "./faults.ts";
-import { answerers, calls } from "./handlers.ts";
+import { answerToClientError } from "./faults.ts";
+import { calls, responseHandlers } from "./handlers.ts";
 import { type AnyAnswer, makeAnswer } from "./handling.ts";
 import { isInPath, pathParameters, type Route, targetOf, tokenOf } from "./identity.ts";
 import type { CheckedInput } from "./input.ts";
 import { originOf } from "./paths.ts";
 
-/** Bodies by what they were made of. As bytes: a text of that length would be made into new ones for each answer. */
-const written = new WeakMap<object, Buffer>();
+/** Serialised bodies by cache key. They are bytes, because long strings would be encoded again for each response. */
+const cachedBodies = new WeakMap<object, Buffer>();
 
 /**
- * A handler whose endpoint is not known to the compiler. The method form lets it stand for every handler:
- * that its input fits is what the row's schemas have checked.
+ * A handler of any endpoint. The method form makes every handler assignable to it; the row's schemas check at run time
+ * that its input fits.
  */
 interface AnyHandler<Returned> {
   handle(context: Context, input: CheckedInput): Returned | Promise<Returned>;
 }
 
 const callsByName = new Map(Object.entries<AnyHandler<unknown>["handle"]>(calls));
-const answerersByName = new Map(Object.entries<AnyHandler<AnyAnswer>["handle"]>(answerers));
+const responseHandlersByName = new Map(Object.entries<AnyHandler<AnyAnswer>["handle"]>(responseHandlers));
 
 function handlerOf({ name, row }: Route): AnyHandler<AnyAnswer>["handle"] {
-  const answerer = answerersByName.get(name);
-  if (answerer) return answerer;
+  const responseHandler = responseHandlersByName.get(name);
+  if (responseHandler) return responseHandler;
   const call = callsByName.get(name);
   if (!call) throw new Error(`No handler for ${name}`);
   const answerWith = makeAnswer(row);
@@ -43,7 +43,7 @@ export function makeResponder(app: App, route: Route, stopping: AbortSignal) {
   const handler = handlerOf(route);
   return async (request: FastifyRequest<{ Body: ReadBody | undefined }>, reply: FastifyReply) => {
     const { identified } = request;
-    if (!identified) throw new Error("A request got past the gate without a caller");
+    if (!identified) throw new Error("The request was not authenticated");
     const afterwards: (() => Promise<void>)[] = [];
     const handle = async (transaction: RequestTransaction | null): Promise<AnyAnswer> => {
       const input = await readAllowed(app, route, request, identified);
@@ -56,15 +56,15 @@ export function makeResponder(app: App, route: Route, stopping: AbortSignal) {
       key === undefined
         ? sendable(reply, await handle(null))
         : await once(app, identified, request, reply, { key, run });
-    // A refusal has taken back what there was to follow up.
+    // After a refusal the transaction was rolled back, so there is nothing to follow up.
     if (answer.status < 300) for (const work of afterwards) await work();
     return reply.code(answer.status).headers(answer.headers).type("application/json; charset=utf-8").send(answer.body);
   };
 }
 
 /**
- * Whose the thing is comes before what is wrong with the request, wherever the path says which thing it is:
- * nobody learns anything about another company's by sending nonsense to it.
+ * Authorises the request and reads its input. If the path names the resource, ownership is checked before the input, so
+ * that invalid requests reveal nothing about other companies' resources.
  */
 async function readAllowed(
   app: App,
@@ -83,7 +83,7 @@ async function readAllowed(
   return input;
 }
 
-/** Where parts are one body they are sent as they are: to make one of them would take as much memory again for each request. */
+/** Sends parts one after another; joining them would need the same memory again for each request. */
 function sendable(reply: FastifyReply, answer: AnyAnswer): FinishedAnswer<string | Buffer | Readable> {
   const { parts } = answer;
   if (parts === undefined) return finish(reply, answer);
@@ -92,20 +92,20 @@ function sendable(reply: FastifyReply, answer: AnyAnswer): FinishedAnswer<string
   return { status: answer.status, headers, body: Readable.from(parts, { objectMode: false }) };
 }
 
-/** Serialises by the allow-list of the endpoint's schema for that status. */
+/** Serialises the body by the response schema, which decides which fields are sent. */
 function finish(reply: FastifyReply, answer: AnyAnswer): FinishedAnswer {
   reply.code(answer.status);
-  return { status: answer.status, headers: answer.headers ?? {}, body: write(reply, answer) };
+  return { status: answer.status, headers: answer.headers ?? {}, body: serialise(reply, answer) };
 }
 
-function write(reply: FastifyReply, answer: AnyAnswer): string | Buffer {
-  const { basis } = answer;
-  const known = basis === undefined ? undefined : written.get(basis);
-  if (known !== undefined) return known;
+function serialise(reply: FastifyReply, answer: AnyAnswer): string | Buffer {
+  const { cacheKey } = answer;
+  const cached = cacheKey === undefined ? undefined : cachedBodies.get(cacheKey);
+  if (cached !== undefined) return cached;
   const text = String(reply.serialize(answer.body));
-  if (basis === undefined) return text;
+  if (cacheKey === undefined) return text;
   const bytes = Buffer.from(text);
-  written.set(basis, bytes);
+  cachedBodies.set(cacheKey, bytes);
   return bytes;
 }
 
@@ -123,12 +123,12 @@ async function once(
 ): Promise<FinishedAnswer> {
   const fingerprint = JSON.stringify([request.method, request.url, request.body?.text ?? ""]);
   const refusal = (error: unknown) => {
-    // Once the environment is free, the same request is to be carried out.
-    const answer = error instanceof Busy ? null : answerToRequestFault(error);
+    // Not stored for a busy environment: once it is free, a repetition is carried out.
+    const answer = error instanceof Busy ? null : answerToClientError(error);
     return answer && finish(reply, answer);
   };
-  const wish = { apiKeyId: caller.keyId, token: tokenOf(request), key, fingerprint };
-  const answer = await answerOnce(app.database, wish, { run, refusal });
+  const keyedRequest = { apiKeyId: caller.keyId, token: tokenOf(request), key, fingerprint };
+  const answer = await answerOnce(app.database, keyedRequest, { run, refusal });
   return answer.isRepeated ? { ...answer, headers: { ...answer.headers, "idempotency-replayed": "true" } } : answer;
 }
 
@@ -136,7 +136,7 @@ function idempotencyKeyOf(request: FastifyRequest): string | undefined {
   const key = request.headers["idempotency-key"];
   if (key === undefined) return undefined;
   if (typeof key === "string" && /^[\x21-\x7e]{1,255}$/.test(key)) return key;
-  throw new Refused("idempotency_key_malformed", "An Idempotency-Key must be 1 to 255 visible ASCII characters.");
+  throw new Refused("idempotency_key_malformed", "The Idempotency-Key must be 1 to 255 visible ASCII characters.");
 }
 
 interface Exchange {
@@ -145,7 +145,7 @@ interface Exchange {
   readonly transaction: RequestTransaction | null;
   /** Aborted when the server stops. */
   readonly stopping: AbortSignal;
-  /** What is to be done when the transaction is committed. */
+  /** Work to do after the transaction has been committed. */
   readonly afterwards: (() => Promise<void>)[];
 }
 
@@ -154,12 +154,12 @@ function contextOf(app: App, { caller }: Identified, exchange: Exchange): Contex
   return {
     ...app,
     caller,
-    // Few rules ask for the next two, and neither costs nothing.
+    // Computed lazily: few rules need these two, and both are expensive.
     get actor() {
       return describeActor(caller, request.ip, request.headers["user-agent"]);
     },
     get signal() {
-      return AbortSignal.any([stopping, goneSignal(reply)]);
+      return AbortSignal.any([stopping, clientGoneSignal(reply)]);
     },
     origin: originOf(request),
     ...busyPolicy(app, whenBusyOf(request)),
@@ -169,8 +169,8 @@ function contextOf(app: App, { caller }: Identified, exchange: Exchange): Contex
   };
 }
 
-/** The request closes when it has been read; the response when it was sent, or nobody is there to read it. */
-function goneSignal(reply: FastifyReply): AbortSignal {
+/** Aborted when the client disconnects. Listens on the response, because the request closes once it has been read. */
+function clientGoneSignal(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
   reply.raw.once("close", () => gone.abort());
   return gone.signal;
@@ -178,9 +178,9 @@ function goneSignal(reply: FastifyReply): AbortSignal {
 
 type WhenBusy = (typeof whenBusyValues)[number];
 
-/** `refuse` is `fail` whose transaction is rolled back. */
-function busyPolicy(app: App, wish: WhenBusy): Pick<Context, "whenBusy" | "acceptOperation"> {
-  if (wish !== "refuse") return { whenBusy: wish, acceptOperation: app.acceptOperation };
+/** Implements `refuse` as `fail` with a rolled-back transaction. */
+function busyPolicy(app: App, whenBusy: WhenBusy): Pick<Context, "whenBusy" | "acceptOperation"> {
+  if (whenBusy !== "refuse") return { whenBusy, acceptOperation: app.acceptOperation };
   const acceptOperation: App["acceptOperation"] = async (transaction, request) => {
     const accepted = await app.acceptOperation(transaction, request);
     if (accepted.blockedBy.length > 0) throw new Busy(accepted.blockedBy);
@@ -190,8 +190,8 @@ function busyPolicy(app: App, wish: WhenBusy): Pick<Context, "whenBusy" | "accep
 }
 
 function whenBusyOf(request: FastifyRequest): WhenBusy {
-  const wish = request.headers["when-busy"] ?? "fail";
-  const found = whenBusyValues.find((value) => value === wish);
+  const header = request.headers["when-busy"] ?? "fail";
+  const found = whenBusyValues.find((value) => value === header);
   if (found !== undefined) return found;
   throw new Refused("when_busy_malformed", 'When-Busy must be "fail", "queue" or "refuse".');
 }

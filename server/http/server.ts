@@ -1,4 +1,4 @@
-/** The HTTP interface as a Fastify server: every endpoint of the contract's table, and nothing besides. */
+/** The HTTP API as a Fastify server: all endpoints of the contract's table, health, metrics and the page at `/`. */
 import { randomUUID } from "node:crypto";
 import { endpoints } from "@sitewright/contract/endpoints.ts";
 import { ErrorBody } from "@sitewright/contract/errors.ts";
@@ -14,10 +14,10 @@ import {
 } from "fastify";
 import { serveDownloads } from "./backups/downloads.ts";
 import { bodyLimit, readJsonBodies } from "./bodies.ts";
-import { answerToRequestFault, type ErrorAnswer, errorAnswer } from "./faults.ts";
+import { answerToClientError, type ErrorAnswer, errorAnswer } from "./faults.ts";
 import { serveHealth } from "./health.ts";
 import { serveHome } from "./home.ts";
-import { makeGate, type Route } from "./identity.ts";
+import { makeAuthenticator, type Route } from "./identity.ts";
 import { makeInputReader } from "./input.ts";
 import { serveMetrics } from "./metrics.ts";
 import { serveOpenApi } from "./openApi.ts";
@@ -31,13 +31,13 @@ export const basePath = "/v2";
 export interface ServerOptions {
   readonly app: App;
   readonly limits: Limits;
-  /** The token for `/metrics`. Absent or null: only this machine may read it. */
+  /** The token for `/metrics`. Null: only this machine may read it. */
   readonly metricsToken?: string | null;
-  /** pino's interface. */
+  /** A logger with pino's interface. */
   readonly log: FastifyBaseLogger;
 }
 
-/** The server, not listening yet: `await server.listen({ host, port })`, `await server.close()`. */
+/** Builds the server. Call `await server.listen({ host, port })` to start it and `await server.close()` to stop it. */
 export function buildServer({ app, limits, metricsToken = null, log }: ServerOptions): FastifyInstance {
   const count = makeRateLimits(limits);
   const server = fastify({
@@ -45,11 +45,11 @@ export function buildServer({ app, limits, metricsToken = null, log }: ServerOpt
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit,
     genReqId: () => randomUUID(),
-    // The longest id is refused by its schema, like any other that is malformed.
+    // Long parameters must reach their schema, which refuses them like any other malformed id.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 100_000 },
     rewriteUrl: (request) => decodableUrl(request.url ?? "/"),
     forceCloseConnections: "idle",
-    // Fastify's own 503 has another shape. Who still gets through while we stop is answered, and let go.
+    // Fastify's own 503 has another shape. Requests that arrive during shutdown are answered normally.
     return503OnClosing: false,
     clientErrorHandler: answerBrokenRequests(count),
     http: { requireHostHeader: false },
@@ -59,7 +59,7 @@ export function buildServer({ app, limits, metricsToken = null, log }: ServerOpt
   server.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
   });
-  server.addHook("onRequest", makeGate(app, count));
+  server.addHook("onRequest", makeAuthenticator(app, count));
   answerInsteadOfNode(server);
   refuseUnknownPaths(server);
   server.setErrorHandler(answerError);
@@ -76,11 +76,11 @@ export function buildServer({ app, limits, metricsToken = null, log }: ServerOpt
   return server;
 }
 
-/** Aborted when the server begins to stop, so that waiting requests are answered. */
+/** Returns a signal that is aborted when the server begins to stop, so that waiting requests are answered at once. */
 function stopPromptly(server: FastifyInstance): AbortSignal {
   const stopping = new AbortController();
   server.addHook("preClose", async () => stopping.abort());
-  // A connection that is kept open after the last answer would keep the server from stopping.
+  // Keep-alive connections would keep the server from stopping.
   server.addHook("onSend", async (_, reply) => {
     if (stopping.signal.aborted) reply.header("connection", "close");
   });
@@ -99,7 +99,7 @@ function addEndpoint(server: FastifyInstance, route: Route, handler: ReturnType<
   });
 }
 
-/** A path whose percent-encoding is broken is a path that does not exist. */
+/** Replaces a path with invalid percent-encoding with one that does not exist. */
 function decodableUrl(url: string): string {
   try {
     decodeURIComponent(url.split("?", 1)[0] ?? "");
@@ -110,11 +110,11 @@ function decodableUrl(url: string): string {
 }
 
 async function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  return send(reply, answerToRequestFault(error) ?? ownFault(error, request));
+  return send(reply, answerToClientError(error) ?? internalError(error, request));
 }
 
-/** The log has the cause, under the id that the answer carries. */
-function ownFault(error: unknown, request: FastifyRequest): ErrorAnswer {
+/** Logs the error under the id that the response contains. */
+function internalError(error: unknown, request: FastifyRequest): ErrorAnswer {
   request.log.error({ reference_id: request.id, err: error, url: request.routeOptions.url }, "A request failed");
   return errorAnswer(500, { reference_id: request.id });
 }

@@ -1,4 +1,4 @@
-/** What never gets as far as a path: answered in the same shape of error, instead of as Node would. */
+/** Answers invalid HTTP requests in the API's error format, instead of with Node's empty responses. */
 import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
@@ -15,7 +15,7 @@ const reasons: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "The request took too long to arrive",
 };
 
-/** Makes the listener of Node's `clientError`: there is no request yet, so it is counted by its address. */
+/** Makes the listener for Node's `clientError`. There is no request yet, so it is counted by IP address. */
 export function answerBrokenRequests(count: CountRequest) {
   return async (error: ConnectionError, socket: Socket): Promise<void> => {
     if (error.code === "ECONNRESET" || !socket.writable) {
@@ -29,13 +29,13 @@ export function answerBrokenRequests(count: CountRequest) {
   };
 }
 
-/** Two things that Node answers itself, without a body. It must not look for a Host header (`requireHostHeader`). */
+/** Handles two cases that Node would answer without a body. Needs `requireHostHeader: false`. */
 export function answerInsteadOfNode(server: FastifyInstance): void {
   server.addHook("onRequest", async ({ headers, raw }) => {
     if (headers.host !== undefined || raw.httpVersion !== "1.1") return;
     throw new Malformed([{ path: "", message: "must have a Host header" }]);
   });
-  // Unknown expectations may be ignored.
+  // HTTP allows servers to ignore unknown expectations.
   server.server.on("checkExpectation", (request, response) => server.server.emit("request", request, response));
 }
 

@@ -223,7 +223,7 @@ describe("restore", () => {
     // It may have finished before it was killed.
     if (existsSync(join(data, "restore.json"))) {
       const between = await operator(["backup", "between"], settings);
-      expect(between.errors).toContain(`A restore into ${data} was broken off. Repeat it`);
+      expect(between.errors).toContain(`A restore into ${data} was interrupted. Repeat it`);
       const next = await operator(["restore", file], settings);
       expect(next).toMatchObject({ code: 0, errors: "" });
     }

@@ -23,14 +23,27 @@ export interface TestPostgres {
   stop(): Promise<void>;
 }
 
+/**
+ * Test databases need not survive a power failure, and waiting for the disk takes a third of the time. Killing our own
+ * processes, or PostgreSQL, still loses nothing: the operating system has every page that was written.
+ */
+const settings = {
+  fsync: "off",
+  synchronous_commit: "off",
+  full_page_writes: "off",
+  shared_buffers: "128MB",
+  // Several test files run at once, and each has several engines and pools.
+  max_connections: "1000",
+};
+
 /** Starts the server in a temporary folder, makes the template and sets `SITEWRIGHT_TEST_POSTGRES`. */
 export async function startTestPostgres(): Promise<TestPostgres> {
   const folder = await mkdtemp(join(tmpdir(), "swtest-"));
   const server = await startPostgres({
     dataDirectory: join(folder, "data"),
     runDirectory: join(folder, "run"),
+    settings,
   });
-  await writeWithoutWaiting(server.url);
   await makeTemplate(server.url);
   process.env[testPostgresVariable] = server.url;
   return {
@@ -40,17 +53,6 @@ export async function startTestPostgres(): Promise<TestPostgres> {
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-/**
- * Test databases need not survive a power failure, and waiting for the disk takes a third of the time. Killing our own
- * processes, or PostgreSQL, loses nothing even so: the operating system has every page that was written.
- */
-async function writeWithoutWaiting(url: string): Promise<void> {
-  for (const setting of ["fsync", "synchronous_commit", "full_page_writes"]) {
-    await run(url, `alter system set ${setting} = off`);
-  }
-  await run(url, "select pg_reload_conf()");
 }
 
 async function makeTemplate(url: string): Promise<void> {

@@ -1,31 +1,34 @@
-/** The database of a data folder, for a command that needs it whether or not the installation runs. */
+/** The database of a data folder, for commands that need it whether or not the installation is running. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "@sitewright/server/settings/config.ts";
 import { openDataFolder } from "../dataFolder.ts";
 import { AlreadyRunning } from "../dataLock.ts";
 import { openLog } from "../logFile.ts";
-import { ownFolder } from "../ownFolder.ts";
+import { ensureOwnedFolder } from "../ownedFolder.ts";
 import { readRun } from "../records.ts";
 import { removeRunFolder } from "../runFolder.ts";
 import { startPostgres } from "./postgres.ts";
 
-export type Place = Pick<Config, "data" | "run" | "databaseUrl">;
+export type DatabaseLocation = Pick<Config, "data" | "run" | "databaseUrl">;
 
 export const clusterPath = (data: string): string => join(data, "postgres");
 
 /**
- * Calls `work` with the address of the database: that of `DATABASE_URL`, or the embedded one's, which is started for that
- * time. The caller holds the lock of the data folder.
+ * Calls `work` with the URL of the database: `DATABASE_URL`, or the embedded one, which runs until `work` is done. The
+ * caller must hold the lock of the data folder.
  */
-export async function withStartedDatabase<T>(place: Place, work: (url: string) => Promise<T>): Promise<T> {
-  if (place.databaseUrl !== null) return work(place.databaseUrl);
-  ownFolder(place.run);
-  const log = openLog(join(place.data, "logs", "postgres.log"));
+export async function withStartedDatabase<T>(
+  location: DatabaseLocation,
+  work: (url: string) => Promise<T>,
+): Promise<T> {
+  if (location.databaseUrl !== null) return work(location.databaseUrl);
+  ensureOwnedFolder(location.run);
+  const log = openLog(join(location.data, "logs", "postgres.log"));
   try {
     const server = await startPostgres({
-      dataDirectory: clusterPath(place.data),
-      runDirectory: place.run,
+      dataDirectory: clusterPath(location.data),
+      runDirectory: location.run,
       log: log.write,
     });
     try {
@@ -35,16 +38,19 @@ export async function withStartedDatabase<T>(place: Place, work: (url: string) =
     }
   } finally {
     log.close();
-    removeRunFolder(place.run);
+    removeRunFolder(location.run);
   }
 }
 
-/** The same also beside an installation that runs. Rejects with a sentence if it is just starting. */
-export async function withDatabase<T>(place: Place, work: (url: string) => Promise<T>): Promise<T> {
-  const lock = lockUnlessRunning(place.data);
-  if (lock === null) return work(place.databaseUrl ?? runningDatabase(place.data));
+/**
+ * Like `withStartedDatabase`, but uses the database of a running installation if there is one. Rejects with a
+ * user-facing error while the installation starts or stops.
+ */
+export async function withDatabase<T>(location: DatabaseLocation, work: (url: string) => Promise<T>): Promise<T> {
+  const lock = lockUnlessRunning(location.data);
+  if (lock === null) return work(location.databaseUrl ?? runningDatabase(location.data));
   try {
-    return await withStartedDatabase(place, work);
+    return await withStartedDatabase(location, work);
   } finally {
     lock.release();
   }
@@ -62,10 +68,10 @@ function lockUnlessRunning(data: string) {
 function runningDatabase(data: string): string {
   const url = readRun(data)?.database_url;
   if (url !== undefined) return url;
-  throw new Error("Sitewright is still starting, or is just stopping. Wait a moment, then repeat the command.");
+  throw new Error("Sitewright is starting or stopping. Wait a moment, then repeat the command.");
 }
 
-/** What shows that an installation lives in the data folder; null if none does. */
+/** Path of a file or folder that proves that the data folder holds an installation, or null if it holds none. */
 export function findInstallation(data: string): string | null {
   const names = ["postgres", "secrets", "environments", "installation.json", "first-run.json", "settings.env"];
   const found = names.find((name) => existsSync(join(data, name)));

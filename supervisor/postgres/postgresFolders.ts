@@ -1,29 +1,31 @@
 /**
- * How PostgreSQL reaches its folders.
+ * Gives PostgreSQL access to its folders.
  *
- * Where we are root and PostgreSQL is not, its folder may lie below one that only root may enter: `/root`,
- * or what `mktemp -d` makes. So on Linux we open the folder, hand the open folder down, and name it by
- * `/proc/self/fd/<n>`: the kernel follows that without looking at the folders above. PostgreSQL enters its
- * folder once and then uses relative names; its children inherit the open folder.
+ * If we are root, PostgreSQL runs as another user, and its folder may be below one that only root can enter, such as
+ * `/root` or the result of `mktemp -d`. So on Linux we open the folder, let PostgreSQL inherit the descriptor, and pass
+ * the path `/proc/self/fd/<n>`, which the kernel resolves without checking the parent folders. PostgreSQL changes to
+ * its folder once and then uses relative paths; its children inherit the descriptor.
  */
 import { closeSync, constants, mkdirSync, openSync } from "node:fs";
-import { ownFolder } from "../ownFolder.ts";
-import { giveFolder, type PostgresUser } from "./postgresUser.ts";
+import { ensureOwnedFolder } from "../ownedFolder.ts";
+import { chownFolder, type PostgresUser } from "./postgresUser.ts";
 
-export interface HandedFolders {
-  /** What PostgreSQL calls each folder, in the order given. */
+export interface InheritedFolders {
+  /** Paths for PostgreSQL, in the order given. */
   readonly names: readonly string[];
-  /** To be inherited from descriptor 4 on; empty if the folders' own paths do. */
+  /** Descriptors to inherit, starting at number 4; empty if PostgreSQL uses the real paths. */
   readonly descriptors: readonly number[];
   close(): void;
 }
 
 const firstDescriptor = 4;
 
-/** Makes the folders where absent, for `user` alone (null: for this process's user), and hands them over. */
-export function handFolders(paths: readonly string[], user: PostgresUser | null): HandedFolders {
+/**
+ * Creates missing folders, accessible only to `user` (null: this process's user), and opens them for a child process.
+ */
+export function openInheritedFolders(paths: readonly string[], user: PostgresUser | null): InheritedFolders {
   for (const path of paths) {
-    takeFolder(path, user);
+    ensureFolder(path, user);
   }
   if (user === null || process.platform !== "linux") {
     return { names: paths, descriptors: [], close: () => undefined };
@@ -40,11 +42,11 @@ export function handFolders(paths: readonly string[], user: PostgresUser | null)
   };
 }
 
-function takeFolder(path: string, user: PostgresUser | null): void {
+function ensureFolder(path: string, user: PostgresUser | null): void {
   if (user === null) {
-    ownFolder(path);
+    ensureOwnedFolder(path);
     return;
   }
   mkdirSync(path, { recursive: true, mode: 0o700 });
-  giveFolder(path, user);
+  chownFolder(path, user);
 }

@@ -1,18 +1,18 @@
 /**
- * One run of one of PostgreSQL's programs, which never outlives us: it holds the reading end of a pipe whose
- * writing end only we have, so when we die, however that happens, the pipe closes and it is told to stop.
+ * Runs one of PostgreSQL's programs, and stops it when this process ends. The child's side reads a pipe whose only
+ * write end is ours: when we die, even from SIGKILL, the pipe closes and a watcher stops the program.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { Socket } from "node:net";
 import { createInterface } from "node:readline";
-import type { HandedFolders } from "./postgresFolders.ts";
+import type { InheritedFolders } from "./postgresFolders.ts";
 import type { PostgresUser } from "./postgresUser.ts";
 
 export interface PostgresExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** The last lines that the program wrote. */
-  readonly lastWords: readonly string[];
+  /** The last lines of output. */
+  readonly lastLines: readonly string[];
 }
 
 export interface PostgresProcess {
@@ -21,38 +21,38 @@ export interface PostgresProcess {
 }
 
 /**
- * A watcher reads the pipe (descriptor 3) and the shell becomes the program. The watcher is a grandchild, so
- * that PostgreSQL never meets a child that it doesn't know. A line on the pipe means "it has ended by itself":
- * its process number may belong to somebody else by then.
+ * Starts a watcher that reads the pipe (descriptor 3), then replaces the shell by the program. The watcher is a
+ * grandchild, so that PostgreSQL has no unknown child process. A line on the pipe means that the program has ended: the
+ * watcher must not signal its process id, which may have been reused.
  */
 const script = `pid=$$; ( ( read -r _ <&3 || kill -INT $pid ) >/dev/null 2>&1 & ); exec 3<&-; exec "$@"`;
 
-const lastWordsKept = 20;
+const linesKept = 20;
 
 export interface PostgresProgram {
   readonly command: string;
   readonly parameters: readonly string[];
   readonly user: PostgresUser | null;
-  readonly folders: HandedFolders;
+  readonly folders: InheritedFolders;
   /** Called with every line of output. */
   readonly log: (line: string) => void;
 }
 
-/** Starts the program in its own session, so that Ctrl-C in the terminal reaches us and not it. */
+/** Starts the program in its own session, so that Ctrl-C in the terminal does not reach it. */
 export function spawnPostgres(program: PostgresProgram): PostgresProcess {
   const child = spawn("/bin/sh", ["-c", script, "sh", program.command, ...program.parameters], {
-    // Its own choice of a working folder must not be one that its user may not enter.
+    // A folder that every user can enter.
     cwd: "/",
     env: { PATH: process.env.PATH, LC_ALL: "C", TZ: "UTC" },
     detached: true,
     stdio: ["ignore", "ignore", "pipe", "pipe", ...program.folders.descriptors],
     ...(program.user === null ? {} : { uid: program.user.uid, gid: program.user.gid }),
   });
-  const lastWords: string[] = [];
+  const lastLines: string[] = [];
   if (child.stderr !== null) {
     createInterface({ input: child.stderr }).on("line", (line) => {
-      lastWords.push(line);
-      lastWords.splice(0, lastWords.length - lastWordsKept);
+      lastLines.push(line);
+      lastLines.splice(0, lastLines.length - linesKept);
       program.log(line);
     });
   }
@@ -62,8 +62,8 @@ export function spawnPostgres(program: PostgresProgram): PostgresProcess {
     child.on("exit", () => pipe.end("ended\n"));
   }
   const exited = new Promise<PostgresExit>((resolve) => {
-    child.on("error", (error) => resolve({ code: null, signal: null, lastWords: [error.message] }));
-    child.on("close", (code, signal) => resolve({ code, signal, lastWords }));
+    child.on("error", (error) => resolve({ code: null, signal: null, lastLines: [error.message] }));
+    child.on("close", (code, signal) => resolve({ code, signal, lastLines }));
   });
   return { child, exited };
 }

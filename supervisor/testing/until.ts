@@ -1,18 +1,22 @@
 import { existsSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Waits for a state. Throws with `what` if it does not come within the deadline. */
-export async function until(what: string, isSo: () => boolean | Promise<boolean>, deadlineMs = 30_000): Promise<void> {
-  const giveUp = Date.now() + deadlineMs;
-  while (!(await isSo())) {
-    if (Date.now() > giveUp) {
-      throw new Error(`It did not come about in ${deadlineMs / 1000} s that ${what}`);
+/** Polls the condition until it is true. Throws an error with its description after the timeout. */
+export async function until(
+  description: string,
+  condition: () => boolean | Promise<boolean>,
+  timeoutMs = 30_000,
+): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
+  while (!(await condition())) {
+    if (Date.now() > deadline) {
+      throw new Error(`Timed out after ${timeoutMs / 1000} s waiting until ${description}`);
     }
     await delay(10);
   }
 }
 
-/** False also for a process that has ended and whose parent has not asked about it yet. */
+/** False for zombies too. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -12,7 +12,7 @@ import type { TarballSource } from "./fetch.ts";
 import { withLock } from "./lock.ts";
 import type { AssetPackage } from "./package.ts";
 import { createAssetStore } from "./store.ts";
-import { placeOf, timeOf } from "./unpack.ts";
+import { targetOf, timeOf } from "./unpack.ts";
 
 const quiet = () => undefined;
 let folder = "";
@@ -55,13 +55,13 @@ async function serve(answer: (request: IncomingMessage, response: ServerResponse
   return `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}/p.tgz`;
 }
 
-/** Sends what the Range header asks for, but only the first `most` bytes of it. */
-function sendRange(request: IncomingMessage, response: ServerResponse, most = Number.POSITIVE_INFINITY): void {
+/** Sends the requested range, but at most its first `max` bytes. */
+function sendRange(request: IncomingMessage, response: ServerResponse, max = Number.POSITIVE_INFINITY): void {
   const start = Number(/bytes=(\d+)-/.exec(request.headers.range ?? "")?.[1] ?? 0);
   const rest = tarball.subarray(start);
   response.writeHead(start > 0 ? 206 : 200, { "content-length": rest.length });
-  if (rest.length <= most) response.end(rest);
-  else response.write(rest.subarray(0, most), () => response.destroy());
+  if (rest.length <= max) response.end(rest);
+  else response.write(rest.subarray(0, max), () => response.destroy());
 }
 
 function sourceAt(url: string, changes: Partial<TarballSource> = {}): TarballSource {
@@ -69,7 +69,7 @@ function sourceAt(url: string, changes: Partial<TarballSource> = {}): TarballSou
     findCached: async () => null,
     find: async () => ({ url, certificates: undefined, proxy: {} }),
     pack: async () => {
-      throw new Error("not asked for");
+      throw new Error("unexpected call of pack");
     },
     ...changes,
   };
@@ -80,7 +80,7 @@ const store = (source: TarballSource, name = "store") =>
 const address = (url: string) => ({ url, certificates: undefined, proxy: {} });
 
 describe("a download", () => {
-  test("goes on where it broke off, within one call and in the next", async () => {
+  test("resumes where it broke off, within one call and in the next", async () => {
     const ranges: (string | undefined)[] = [];
     const url = await serve((request, response) => {
       ranges.push(request.headers.range);
@@ -96,7 +96,7 @@ describe("a download", () => {
     expect(starts.at(-1)).toBeGreaterThan(0);
   });
 
-  test("starts again where the server knows no ranges, or the part is too long", async () => {
+  test("starts again if the server ignores ranges or refuses this one", async () => {
     const whole = await serve((_request, response) => response.end(tarball));
     const file = path.join(folder, "got.tgz");
     await writeFile(`${file}.part`, "rubbish");
@@ -112,7 +112,7 @@ describe("a download", () => {
     expect(await readFile(file)).toEqual(tarball);
   });
 
-  test("follows redirects and tells how far it is", async () => {
+  test("follows redirects and reports progress", async () => {
     const url = await serve((request, response) => {
       if (request.url === "/p.tgz") response.writeHead(302, { location: "/elsewhere" }).end();
       else sendRange(request, response);
@@ -124,19 +124,19 @@ describe("a download", () => {
     expect(last).toEqual({ done: tarball.length, total: tarball.length });
   });
 
-  test("is not tried again where it is refused", async () => {
-    let asked = 0;
+  test("is not retried if the server refuses it", async () => {
+    let requests = 0;
     const url = await serve((_request, response) => {
-      asked += 1;
+      requests += 1;
       response.writeHead(404).end();
     });
     await expect(download(address(url), path.join(folder, "x"), quiet, 1)).rejects.toThrow(DownloadRefused);
-    expect(asked).toBe(1);
+    expect(requests).toBe(1);
   });
 });
 
 describe("the store", () => {
-  test("unpacks what is wanted, read-only, with times that follow from content", async () => {
+  test("unpacks the wanted parts read-only, with modification times derived from content", async () => {
     const url = await serve(sendRange);
     const files = await store(sourceAt(url)).prepare(quiet);
     expect(files.wordpressVersion).toBe("7.1.1");
@@ -149,7 +149,7 @@ describe("the store", () => {
     expect(names.filter((name) => name.includes("unwanted"))).toEqual([]);
   });
 
-  test("is prepared once, however many ask at once, and knows it at the next start", async () => {
+  test("is prepared once for concurrent calls and for later starts", async () => {
     let downloads = 0;
     const url = await serve((request, response) => {
       downloads += 1;
@@ -160,7 +160,7 @@ describe("the store", () => {
     expect(downloads).toBe(1);
   });
 
-  test("never takes half-unpacked files for whole ones", async () => {
+  test("never uses partially unpacked files", async () => {
     const url = await serve(sendRange);
     const { core } = await store(sourceAt(url)).prepare(quiet);
     const root = path.dirname(core);
@@ -183,7 +183,7 @@ describe("the store", () => {
     await store(sourceAt(url, { findCached: async () => cached }), "second").prepare(quiet);
   });
 
-  test("lets npm download where the plain download is refused", async () => {
+  test("lets npm download if the plain download is refused", async () => {
     const url = await serve((_request, response) => response.writeHead(401).end());
     const pack = async (_wanted: AssetPackage, target: string) => {
       const file = path.join(target, "packed.tgz");
@@ -193,25 +193,27 @@ describe("the store", () => {
     await store(sourceAt(url, { pack })).prepare(quiet);
   });
 
-  test("says what is wrong and what to do", async () => {
+  test("says why the download failed and what to do next", async () => {
     const other = await serve((_request, response) => response.end("something else"));
     const failure = store(sourceAt(other)).prepare(quiet);
     await expect(failure).rejects.toThrow(RuntimeFailure);
-    await expect(failure).rejects.toThrow(/hash differs.*start again: the download begins again/s);
+    await expect(failure).rejects.toThrow(/hash does not match.*start again: the download starts from scratch/s);
     expect(await readdir(path.join(folder, "store/downloads"))).toEqual([]);
   });
 });
 
-test("a full disk is told as one, and not as a fault of the network", async () => {
+test("reports a full disk as such, and not as a network problem", async () => {
   const find = async () => {
     throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
   };
   const failure = store(sourceAt("http://127.0.0.1:1/", { find })).prepare(quiet);
   await expect(failure).rejects.toThrow(RuntimeFailure);
-  await expect(failure).rejects.toThrow(/^The disk is full that holds .*downloads\. Make room(?!.*network)/);
+  await expect(failure).rejects.toThrow(
+    /^The disk is full: there is no room left in .*downloads\. Make room(?!.*network)/,
+  );
 });
 
-test("a lock is free again when its holder is killed", async () => {
+test("a lock is released when its holder is killed", async () => {
   const file = path.join(folder, "lock");
   const code = `import { withLock } from ${JSON.stringify(new URL("./lock.ts", import.meta.url).href)};
     await withLock(${JSON.stringify(file)}, async () => { console.log('held'); await new Promise(() => setInterval(() => {}, 1000)); });`;
@@ -236,6 +238,6 @@ test.each([
   ["package/a/bc.txt", null],
   ["package/a/b/../../../etc/passwd", null],
   ["package/other", null],
-])("%s goes to %s", (entry, place) => {
-  expect(placeOf(entry, { "package/a/b": "x" })).toBe(place);
+])("%s is unpacked to %s", (entry, target) => {
+  expect(targetOf(entry, { "package/a/b": "x" })).toBe(target);
 });

@@ -1,4 +1,4 @@
-/** A download that goes on where it broke off: what has arrived stays in `<file>.part` between tries and between starts. */
+/** A download that resumes where it broke off: received data stays in `<file>.part` between attempts and restarts. */
 import { open, rename, rm, stat } from "node:fs/promises";
 import http from "node:http";
 import https from "node:https";
@@ -6,11 +6,11 @@ import { finished } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { TarballAddress } from "./npm.ts";
 
-const tries = 3;
+const maxAttempts = 3;
 const stallMilliseconds = 30_000;
 const maximumRedirects = 5;
 
-/** The server's refusal, which trying again won't change. */
+/** The server refused the request; retrying won't help. */
 export class DownloadRefused extends Error {
   override readonly name = "DownloadRefused";
 }
@@ -44,7 +44,10 @@ async function sizeOf(file: string): Promise<number> {
   );
 }
 
-/** Rejects if the answer breaks off, when all that came before is written: the next try goes on behind it. */
+/**
+ * Writes the response to the part file. If the response breaks off, rejects after writing what has arrived, so that the
+ * next attempt resumes there.
+ */
 async function save(response: http.IncomingMessage, part: string, flags: "a" | "w"): Promise<void> {
   const opened = open(part, flags);
   let written: Promise<unknown> = opened;
@@ -70,7 +73,7 @@ async function attempt(address: TarballAddress, part: string, onBytes: OnBytes):
   if (status === 416) {
     response.resume();
     await rm(part, { force: true });
-    throw new Error("the server has no such range");
+    throw new Error("the server does not have the requested range");
   }
   if (status !== 200 && status !== 206) {
     response.resume();
@@ -91,7 +94,10 @@ async function attempt(address: TarballAddress, part: string, onBytes: OnBytes):
   if (total !== null && done !== total) throw new Error("the connection ended early");
 }
 
-/** Rejects with the last try's error. `pauseMilliseconds` doubles with each try. */
+/**
+ * Downloads to `file`. Rejects with the last attempt's error. The pause between attempts starts at `pauseMilliseconds`
+ * and doubles.
+ */
 export async function download(
   address: TarballAddress,
   file: string,
@@ -99,14 +105,14 @@ export async function download(
   pauseMilliseconds = 1000,
 ): Promise<void> {
   const part = `${file}.part`;
-  for (let tried = 1; ; tried += 1) {
+  for (let attempts = 1; ; attempts += 1) {
     try {
       await attempt(address, part, onBytes);
       await rename(part, file);
       return;
     } catch (error) {
-      if (tried === tries || error instanceof DownloadRefused) throw error;
-      await delay(pauseMilliseconds * 2 ** (tried - 1));
+      if (attempts === maxAttempts || error instanceof DownloadRefused) throw error;
+      await delay(pauseMilliseconds * 2 ** (attempts - 1));
     }
   }
 }

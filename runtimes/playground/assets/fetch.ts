@@ -1,4 +1,4 @@
-/** Gets the tarball into the store: from what is there, from npm's cache, from the registry, in that order. */
+/** Gets the tarball: an earlier download, else npm's cache, else the registry. */
 import { copyFile, mkdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { exists } from "../../folders.ts";
@@ -12,7 +12,7 @@ import { verify } from "./unpack.ts";
 export interface TarballSource {
   findCached(wanted: AssetPackage): Promise<string | null>;
   find(wanted: AssetPackage): Promise<TarballAddress>;
-  /** The way out where the address refuses us; puts a tarball into the folder and says where. */
+  /** Fallback if the registry refuses the download. Puts a tarball into the folder and returns its path. */
   pack(wanted: AssetPackage, folder: string): Promise<string>;
 }
 
@@ -27,11 +27,11 @@ function explain(wanted: AssetPackage, error: unknown, next = "resumes where it 
   );
 }
 
-/** No fault of the network's. Whoever knows the settings may say more; the words "disk is full" are what they go by. */
+/** Error for a full disk. The supervisor recognises it by the words "disk is full" and may add advice. */
 function explainFull(folder: string, error: unknown): RuntimeFailure {
   return new RuntimeFailure(
-    `The disk is full that holds ${folder}. ` +
-      "Make room on it, then start again: the download resumes where it broke off.",
+    `The disk is full: there is no room left in ${folder}. ` +
+      "Make room, then start again: the download resumes where it broke off.",
     { cause: error },
   );
 }
@@ -46,7 +46,7 @@ async function downloadOrPack(wanted: AssetPackage, file: string, source: Tarbal
   }
 }
 
-/** The path of a verified tarball below `folder`. Rejects with `RuntimeFailure`. */
+/** Returns the path of a verified tarball below `folder`. Rejects with `RuntimeFailure`. */
 export async function fetchTarball(
   wanted: AssetPackage,
   folder: string,
@@ -69,5 +69,5 @@ export async function fetchTarball(
     throw isDiskFull(error) ? explainFull(folder, error) : explain(wanted, error);
   }
   await rm(file, { force: true });
-  throw explain(wanted, new Error("what arrived is not what was asked for (its hash differs)"), "begins again");
+  throw explain(wanted, new Error("the downloaded file is damaged (its hash does not match)"), "starts from scratch");
 }

@@ -1,6 +1,6 @@
 /**
- * One process at a time. The lock is SQLite's on an empty database file: the operating system frees it when
- * its holder dies, however it dies, so that there is nothing to clean up and nothing to guess about.
+ * A lock between processes: SQLite's lock on an empty database file. The operating system releases it when its holder
+ * dies, so that there is nothing to clean up.
  */
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
@@ -21,7 +21,7 @@ function tryLock(file: string): DatabaseSync | null {
   }
 }
 
-/** Waits for the lock, then runs `work` under it. `onWait` is called once if another process has it. */
+/** Waits for the lock, then runs `work` while holding it. `onWait` is called once if another process holds it. */
 export async function withLock<T>(file: string, work: () => Promise<T>, onWait?: () => void): Promise<T> {
   await mkdir(path.dirname(file), { recursive: true });
   let lock = tryLock(file);

@@ -1,9 +1,9 @@
-/** Where the unpacked files are, and the manifest that says that they are whole. */
+/** The folder of unpacked files, and the manifest that marks it as complete. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import type { AssetPackage } from "./package.ts";
 
-/** Raised when what is unpacked, or how, changes without a new version of the package. */
+/** Increased when the parts, or the way they are unpacked, change without a new version of the package. */
 const layout = 1;
 
 export interface Manifest {
@@ -15,7 +15,7 @@ export function filesFolder(assets: string, wanted: AssetPackage): string {
   return path.join(assets, `files-${wanted.version}-${layout}`);
 }
 
-export function manifestOf(files: string): string {
+export function manifestFile(files: string): string {
   return path.join(files, "manifest.json");
 }
 
@@ -30,10 +30,10 @@ function isManifest(value: unknown): value is Manifest {
   );
 }
 
-/** Null if the files are not there, or not whole. */
+/** Reads the manifest, or null if the files don't exist or are incomplete. */
 export function readManifest(files: string): Manifest | null {
   try {
-    const parsed: unknown = JSON.parse(readFileSync(manifestOf(files), "utf8"));
+    const parsed: unknown = JSON.parse(readFileSync(manifestFile(files), "utf8"));
     return isManifest(parsed) ? parsed : null;
   } catch {
     return null;

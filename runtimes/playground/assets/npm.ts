@@ -1,6 +1,6 @@
 /**
- * What only npm knows: where a package's tarball is, and by which proxy, certificates and cache this user
- * reaches it. npm is asked as a program, so that every setting of the user counts.
+ * Asks npm for the tarball's URL, and for the user's proxy, certificates and cache. Runs npm as a program, so that all
+ * the user's settings apply.
  */
 import { execFile } from "node:child_process";
 import { readFile, stat } from "node:fs/promises";
@@ -22,7 +22,7 @@ async function npm(...args: readonly string[]): Promise<string> {
   return stdout.trim();
 }
 
-/** One setting; empty if it is unset (npm prints `null` or `undefined`). */
+/** Reads one setting. Empty if it is unset (npm prints `null` or `undefined`). */
 async function setting(name: string): Promise<string> {
   const value = await npm("config", "get", name).catch(() => "");
   return value === "null" || value === "undefined" ? "" : value;
@@ -42,8 +42,8 @@ export async function findTarball(wanted: AssetPackage): Promise<TarballAddress>
 }
 
 /**
- * The tarball in npm's cache, which files content under its hash; null if it is not. Whoever takes it
- * verifies it like any other copy, so that a cache with another layout or a damaged one costs a download only.
+ * Finds the tarball in npm's cache, which stores content by hash, or null. The caller verifies it, so that a damaged
+ * cache, or one with another layout, only costs a download.
  */
 export async function findCachedTarball(wanted: AssetPackage): Promise<string | null> {
   const hash = Buffer.from(wanted.integrity.replace("sha512-", ""), "base64").toString("hex");
@@ -56,7 +56,9 @@ export async function findCachedTarball(wanted: AssetPackage): Promise<string | 
   );
 }
 
-/** Lets npm itself download, where the plain download was refused: it also knows how to log in. Puts the tarball into `folder`. */
+/**
+ * Lets npm download the tarball into `folder` if the plain download was refused: npm also has the user's credentials.
+ */
 export async function packTarball(wanted: AssetPackage, folder: string): Promise<string> {
   await npm("pack", `${wanted.name}@${wanted.version}`, "--silent", "--ignore-scripts", "--pack-destination", folder);
   return path.join(folder, `${wanted.name}-${wanted.version}.tgz`);

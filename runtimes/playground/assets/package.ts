@@ -1,13 +1,13 @@
 /**
- * The one package from which WordPress, its languages, WP-CLI and the SQLite driver come, pinned by content.
- * It is never installed as a dependency: only its tarball is fetched, and only these folders of it are taken.
+ * The npm package that contains WordPress, its languages, WP-CLI and the SQLite driver, pinned by hash. It is never
+ * installed as a dependency: only its tarball is fetched, and only these folders are unpacked.
  */
 export interface AssetPackage {
   readonly name: string;
   readonly version: string;
   /** Subresource integrity of the tarball, `sha512-…`. */
   readonly integrity: string;
-  /** Folder or file inside the tarball → its place in the asset store. */
+  /** Folder or file inside the tarball → its path in the asset store. */
   readonly parts: Readonly<Record<string, string>>;
 }
 

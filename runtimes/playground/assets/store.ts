@@ -1,8 +1,8 @@
 /**
- * The asset store: WordPress and what belongs to it, unpacked once and shared by every environment.
+ * The asset store: WordPress and its companions, unpacked once and shared by all environments.
  *
- * A folder of files is whole exactly if its manifest is there: everything is unpacked beside, made durable,
- * and given its name last. Whoever finds no manifest starts that part again; the download itself resumes.
+ * A folder is complete exactly if it contains the manifest: everything is unpacked to a temporary folder and flushed to
+ * disk, then the folder is renamed. Without a manifest, unpacking starts again; the download itself resumes.
  */
 import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -10,7 +10,7 @@ import { removeTree, syncFolder } from "../../folders.ts";
 import { type Progress, RuntimeFailure } from "../../runtime.ts";
 import { fetchTarball, npmSource, type TarballSource } from "./fetch.ts";
 import { withLock } from "./lock.ts";
-import { filesFolder, type Manifest, manifestOf, readManifest } from "./manifest.ts";
+import { filesFolder, type Manifest, manifestFile, readManifest } from "./manifest.ts";
 import { type AssetPackage, assetPackage } from "./package.ts";
 import { unpack } from "./unpack.ts";
 
@@ -27,9 +27,12 @@ export interface AssetFiles {
 
 export interface AssetStore {
   readonly folder: string;
-  /** Idempotent; safe in several processes at once. Rejects with `RuntimeFailure` that says what to do next. */
+  /**
+   * Downloads and unpacks the files. Idempotent, and safe in several processes at once. Rejects with `RuntimeFailure`
+   * that says what to do next.
+   */
   prepare(progress: Progress): Promise<AssetFiles>;
-  /** Rejects if `prepare` has never succeeded. */
+  /** Returns the files. Rejects if `prepare` has never succeeded. */
   files(): Promise<AssetFiles>;
 }
 
@@ -41,7 +44,7 @@ async function describe(folder: string): Promise<Manifest> {
   return { wordpressVersion, locales: ["en_US", ...locales].toSorted() };
 }
 
-/** `wanted` and `source` are for tests, which bring a small package of their own. */
+/** Creates an asset store. `wanted` and `source` are for tests, which use a small package. */
 export function createAssetStore(options: {
   readonly folder: string;
   readonly wanted?: AssetPackage;
@@ -66,18 +69,18 @@ export function createAssetStore(options: {
   }
 
   async function build(progress: Progress): Promise<void> {
-    const beside = `${root}.new`;
-    await removeTree(beside);
+    const temporary = `${root}.new`;
+    await removeTree(temporary);
     const tarball = await fetchTarball(wanted, path.join(folder, "downloads"), source, progress);
-    await mkdir(beside, { recursive: true });
-    await unpack(tarball, wanted.parts, beside, (done) =>
+    await mkdir(temporary, { recursive: true });
+    await unpack(tarball, wanted.parts, temporary, (done) =>
       progress({ phase: "Unpacking WordPress", done, total: null }),
     );
-    const manifest = await describe(beside);
-    await writeFile(manifestOf(beside), JSON.stringify(manifest), { flush: true });
-    await syncFolder(beside);
+    const manifest = await describe(temporary);
+    await writeFile(manifestFile(temporary), JSON.stringify(manifest), { flush: true });
+    await syncFolder(temporary);
     await removeTree(root);
-    await rename(beside, root);
+    await rename(temporary, root);
     await syncFolder(folder);
   }
 
@@ -85,8 +88,7 @@ export function createAssetStore(options: {
     const files = await lookUp();
     if (files !== null) return files;
     await mkdir(folder, { recursive: true });
-    const waiting = () =>
-      progress({ phase: "Waiting for another process that unpacks WordPress", done: 0, total: null });
+    const waiting = () => progress({ phase: "Waiting for another process to unpack WordPress", done: 0, total: null });
     return withLock(
       path.join(folder, "prepare.lock"),
       async () => {

@@ -1,10 +1,10 @@
 /**
- * What a table becomes in MySQL: as its schema says, but for what MySQL would refuse, or what would change a value that is
- * there. Each departure is a sentence for whoever imports it.
+ * Adapts a table's schema to MySQL: changes only what MySQL would refuse or what would alter stored values. Each change
+ * adds a sentence for the person who imports the dump.
  */
 import { type ColumnType, isLong, typeNamed, widthOf, writeType } from "./columnType.ts";
-import { type Findings, nothingFound } from "./findings.ts";
-import { checkerOf } from "./fitsColumn.ts";
+import { type Findings, noFindings } from "./findings.ts";
+import { createChecker } from "./fitsColumn.ts";
 import { type Column, columnsIn, type Key, type KeyPart, type TableSchema } from "./schema.ts";
 
 export interface AdaptedColumn extends Omit<Column, "type" | "isComputed"> {
@@ -17,54 +17,57 @@ export interface AdaptedTable extends Omit<TableSchema, "columns" | "keys" | "ch
   readonly notes: readonly string[];
 }
 
-/** Up to so many letters a text stays in its row, where it can have a default and be a key as a whole. */
+/** Longest text that stays in its row, where it can have a default and be indexed completely. */
 const shortText = 1_000;
-/** What MySQL takes as a row, with something left for what is counted otherwise. */
-const widestRow = 65_000;
-const widestKey = 3_072;
-/** Letters of four bytes; as WordPress itself has it. */
-const usualPrefix = 191;
+/** MySQL's limit for a row, with some reserve for differences in counting. */
+const maxRowBytes = 65_000;
+const maxKeyBytes = 3_072;
+/** Prefix of indexed long texts, in characters of four bytes. WordPress uses the same. */
+const defaultPrefix = 191;
 
-function textOfLength(letters: number): ColumnType {
-  return letters <= shortText ? typeNamed("varchar", Math.max(1, letters)) : typeNamed("longtext");
+function textOfLength(characters: number): ColumnType {
+  return characters <= shortText ? typeNamed("varchar", Math.max(1, characters)) : typeNamed("longtext");
 }
 
 function bytesOfLength(bytes: number): ColumnType {
-  return bytes <= widestKey ? typeNamed("varbinary", Math.max(1, bytes)) : typeNamed("longblob");
+  return bytes <= maxKeyBytes ? typeNamed("varbinary", Math.max(1, bytes)) : typeNamed("longblob");
 }
 
-/** For the same content, whether it is UTF-8 or not. */
-function asBytes(type: ColumnType, { mostBytes }: Findings): ColumnType {
-  if (!isLong(type)) return bytesOfLength(Math.max(mostBytes, type.length ?? 1));
-  return typeNamed(mostBytes > 65_535 || /^(medium|long)/.test(type.base) ? "longblob" : "blob");
+/** Returns a binary type for content that may not be UTF-8. */
+function asBytes(type: ColumnType, { maxBytes }: Findings): ColumnType {
+  if (!isLong(type)) return bytesOfLength(Math.max(maxBytes, type.length ?? 1));
+  return typeNamed(maxBytes > 65_535 || /^(medium|long)/.test(type.base) ? "longblob" : "blob");
 }
 
 function widened(type: ColumnType | null, found: Findings): ColumnType {
-  if (found.mostBytes === 0) return typeNamed("longtext");
-  if (found.areWhole) return typeNamed("bigint");
+  if (found.maxBytes === 0) return typeNamed("longtext");
+  if (found.areIntegers) return typeNamed("bigint");
   if (found.areNumbers) return typeNamed("double");
-  if (found.areMoments && type?.family === "moment") return typeNamed("datetime", 6);
-  if (type?.family === "binary" || !found.isUtf8) return bytesOfLength(found.mostBytes);
-  return textOfLength(found.mostLetters);
+  if (found.areDates && type?.family === "date") return typeNamed("datetime", 6);
+  if (type?.family === "binary" || !found.isUtf8) return bytesOfLength(found.maxBytes);
+  return textOfLength(found.maxCharacters);
 }
 
 function isText({ family }: ColumnType): boolean {
   return family === "text" || family === "choice";
 }
 
-/** `isKey`: a unique key is on it, so that two values which SQLite tells apart must differ in MySQL too. */
-function settledType(type: ColumnType | null, found: Findings, isKey: boolean): ColumnType {
+/**
+ * Returns the type for MySQL. `isKey`: the column has a unique key, so values that differ in SQLite must also differ in
+ * MySQL.
+ */
+function adaptType(type: ColumnType | null, found: Findings, isKey: boolean): ColumnType {
   const kept = type !== null && found.fits ? type : widened(type, found);
   if (!isText(kept)) return kept;
-  return found.isUtf8 && !(isKey && found.hasFinalSpace) ? kept : asBytes(kept, found);
+  return found.isUtf8 && !(isKey && found.hasTrailingSpace) ? kept : asBytes(kept, found);
 }
 
-/** Null if MySQL would refuse it. */
-function settledDefault(column: Column, type: ColumnType): string | null {
-  if (column.default === null || column.isComputed || column.isCounted || isLong(type)) return null;
+/** Returns the default value, or null if MySQL would refuse it. */
+function adaptDefault(column: Column, type: ColumnType): string | null {
+  if (column.default === null || column.isComputed || column.isAutoIncrement || isLong(type)) return null;
   if (column.default === "CURRENT_TIMESTAMP") return /^(datetime|timestamp)$/.test(type.base) ? column.default : null;
   if (type.family === "bit") return /^b'[01]{1,64}'$/.test(column.default) ? column.default : null;
-  return checkerOf(type)(Buffer.from(column.default)) ? column.default : null;
+  return createChecker(type)(Buffer.from(column.default)) ? column.default : null;
 }
 
 interface Role {
@@ -75,23 +78,23 @@ interface Role {
 
 function adaptColumn(column: Column, found: Findings, { isKey, isPrimary }: Role): AdaptedColumn {
   const { isComputed: _, ...rest } = column;
-  const type = settledType(column.type, found, isKey);
+  const type = adaptType(column.type, found, isKey);
   return {
     ...rest,
     type,
-    // A collation that tells fewer texts apart than SQLite does would refuse one of them.
-    collation: isText(type) && isKey && !found.isPlain ? "utf8mb4_bin" : column.collation,
+    // Under a less exact collation than SQLite's, two values could become duplicates.
+    collation: isText(type) && isKey && !found.isPrintableAscii ? "utf8mb4_bin" : column.collation,
     isNullable: found.hasNull || (column.isNullable && !isPrimary),
-    default: settledDefault(column, type),
-    isCounted: column.isCounted && type.family === "integer",
-    isTouched: column.isTouched && /^(datetime|timestamp)$/.test(type.base),
+    default: adaptDefault(column, type),
+    isAutoIncrement: column.isAutoIncrement && type.family === "integer",
+    isUpdatedOnChange: column.isUpdatedOnChange && /^(datetime|timestamp)$/.test(type.base),
   };
 }
 
-/** Long ones first, until the row is one that MySQL takes. */
+/** Moves the longest texts and blobs out of the row until MySQL accepts its size. */
 function fitRow(columns: readonly AdaptedColumn[], keyed: ReadonlySet<string>): readonly AdaptedColumn[] {
   const width = columns.reduce((sum, { type }) => sum + widthOf(type), 0);
-  if (width <= widestRow) return columns;
+  if (width <= maxRowBytes) return columns;
   const widest = columns
     .filter(
       ({ name, type }) => !keyed.has(name) && !isLong(type) && (type.family === "text" || type.family === "binary"),
@@ -114,33 +117,33 @@ function canHavePrefix({ type }: AdaptedColumn): boolean {
   return type.family === "text" || type.family === "binary";
 }
 
-/** In the unit that a prefix has. */
+/** Length in the unit of a prefix: characters or bytes. */
 function lengthOf({ type: { length } }: AdaptedColumn): number {
   return length ?? Number.POSITIVE_INFINITY;
 }
 
-function letterBytes({ type }: AdaptedColumn): number {
+function bytesPerUnit({ type }: AdaptedColumn): number {
   return type.family === "text" ? 4 : 1;
 }
 
 function partBytes({ prefix }: KeyPart, column: AdaptedColumn): number {
-  return canHavePrefix(column) ? Math.min(prefix ?? lengthOf(column), lengthOf(column)) * letterBytes(column) : 32;
+  return canHavePrefix(column) ? Math.min(prefix ?? lengthOf(column), lengthOf(column)) * bytesPerUnit(column) : 32;
 }
 
-/** A prefix where there must be one, and none if there may be none. */
+/** Adds a prefix if MySQL requires one, and removes it if MySQL forbids one. */
 function adaptPart({ column: name, prefix }: KeyPart, column: AdaptedColumn, limit: number): KeyPart {
   if (!canHavePrefix(column)) return { column: name, prefix: null };
-  const wanted = prefix ?? (isLong(column.type) ? usualPrefix : lengthOf(column));
-  const length = Math.min(wanted, Math.floor(limit / letterBytes(column)));
+  const wanted = prefix ?? (isLong(column.type) ? defaultPrefix : lengthOf(column));
+  const length = Math.min(wanted, Math.floor(limit / bytesPerUnit(column)));
   return { column: name, prefix: length < lengthOf(column) ? length : null };
 }
 
-/** Whether no value is longer than what the key looks at. */
-function isWhole({ prefix }: KeyPart, { column, found }: Settled): boolean {
-  return prefix === null || (column.type.family === "text" ? found.mostLetters : found.mostBytes) <= prefix;
+/** Whether every value fits in the key's prefix. */
+function fitsPrefix({ prefix }: KeyPart, { column, found }: Settled): boolean {
+  return prefix === null || (column.type.family === "text" ? found.maxCharacters : found.maxBytes) <= prefix;
 }
 
-/** Null if MySQL could not have it. */
+/** Adapts a key, or returns null if MySQL doesn't support it. */
 function adaptKey(key: Key, columns: ReadonlyMap<string, Settled>): Key | null {
   const known = key.parts.flatMap((part) => {
     const adapted = columns.get(part.column);
@@ -153,38 +156,39 @@ function adaptKey(key: Key, columns: ReadonlyMap<string, Settled>): Key | null {
     return isPossible ? { ...key, parts: key.parts.map(({ column }) => ({ column, prefix: null })) } : null;
   }
   const sum = known.reduce((bytes, { part, adapted }) => bytes + partBytes(part, adapted.column), 0);
-  // Where they are too long together, each gets its share.
-  const limit = sum > widestKey ? Math.floor(usualPrefix * 4 * Math.min(1, 4 / known.length)) : widestKey;
+  // If the columns together are too long, each gets a share of the limit.
+  const limit = sum > maxKeyBytes ? Math.floor(defaultPrefix * 4 * Math.min(1, 4 / known.length)) : maxKeyBytes;
   const parts = known.map(({ part, adapted }) => adaptPart(part, adapted.column, limit));
   const isUnique =
-    key.isUnique && known.every(({ adapted }, at) => isWhole(parts[at] ?? { column: "", prefix: 0 }, adapted));
+    key.isUnique && known.every(({ adapted }, at) => fitsPrefix(parts[at] ?? { column: "", prefix: 0 }, adapted));
   if (key.name !== "PRIMARY") return { ...key, isUnique, parts };
   const isPrimary = isUnique && known.every(({ adapted: { column } }) => !column.isNullable);
   return isPrimary ? { ...key, parts } : { ...key, name: "was_primary", isUnique, parts };
 }
 
 function columnNote(table: string, column: Column, adapted: AdaptedColumn, found: Findings): string[] {
-  const was = column.type === null ? "a type that is not carried over" : writeType(column.type);
-  const is = writeType(adapted.type);
-  const place = `\`${table}\`.\`${column.name}\``;
-  if (was !== is) {
-    const reason = found.isUtf8 ? "MySQL would not have kept all that is in it" : "it holds bytes that are not UTF-8";
-    return [`${place} is ${is} instead of ${was}, because ${reason}.`];
+  const before = column.type === null ? "an unsupported type" : writeType(column.type);
+  const after = writeType(adapted.type);
+  const name = `\`${table}\`.\`${column.name}\``;
+  if (before !== after) {
+    const reason = found.isUtf8 ? "MySQL would truncate or change values" : "it contains bytes that are not UTF-8";
+    return [`${name} is ${after} instead of ${before}, because ${reason}.`];
   }
-  const hadDefault = column.default !== null && adapted.default === null && !isLong(adapted.type) && !column.isCounted;
-  return hadDefault ? [`${place} has no default, because MySQL would not take the one that it had.`] : [];
+  const hadDefault =
+    column.default !== null && adapted.default === null && !isLong(adapted.type) && !column.isAutoIncrement;
+  return hadDefault ? [`${name} has no default value, because MySQL does not accept the original one.`] : [];
 }
 
 function sameKey(one: Key, other: Key | null): boolean {
   return other !== null && one.name === other.name && one.isUnique === other.isUnique;
 }
 
-/** Findings are in the order of the columns. */
+/** Adapts a table. `findings` are in the order of the columns. */
 export function adaptTable(schema: TableSchema, findings: readonly Findings[]): AdaptedTable {
   const { columns: described, checks, ...rest } = schema;
   const unique = columnsIn(schema.keys.filter(({ isUnique }) => isUnique));
   const primary = columnsIn(schema.keys.filter(({ name }) => name === "PRIMARY"));
-  const foundOf = (at: number) => findings[at] ?? nothingFound;
+  const foundOf = (at: number) => findings[at] ?? noFindings;
   const columns = fitRow(
     described.map((column, at) => {
       const role = { isKey: unique.has(column.name), isPrimary: primary.has(column.name) };
@@ -193,25 +197,28 @@ export function adaptTable(schema: TableSchema, findings: readonly Findings[]): 
     columnsIn(schema.keys),
   );
   const byName = new Map(columns.map((column, at) => [column.name, { column, found: foundOf(at) }]));
-  const settledKeys = schema.keys.map((key) => adaptKey(key, byName));
-  const counted = columns.find(({ isCounted }) => isCounted);
-  const keys = settledKeys.filter((key) => key !== null);
-  const isCountedFirst = keys.some(({ kind, parts }) => kind === "usual" && parts[0]?.column === counted?.name);
-  const counting: Key[] =
-    counted === undefined || isCountedFirst
+  const adaptedKeys = schema.keys.map((key) => adaptKey(key, byName));
+  const autoIncrement = columns.find(({ isAutoIncrement }) => isAutoIncrement);
+  const keys = adaptedKeys.filter((key) => key !== null);
+  const isAutoIncrementIndexed = keys.some(
+    ({ kind, parts }) => kind === "plain" && parts[0]?.column === autoIncrement?.name,
+  );
+  const autoIncrementKey: Key[] =
+    autoIncrement === undefined || isAutoIncrementIndexed
       ? []
-      : [{ name: "counted", isUnique: true, kind: "usual", parts: [{ column: counted.name, prefix: null }] }];
+      : [{ name: "counted", isUnique: true, kind: "plain", parts: [{ column: autoIncrement.name, prefix: null }] }];
   const notes = [
     ...described.flatMap((column, at) => {
       const adapted = columns[at];
       return adapted === undefined || !schema.isDescribed ? [] : columnNote(schema.name, column, adapted, foundOf(at));
     }),
     ...schema.keys
-      .filter((key, at) => !sameKey(key, settledKeys[at] ?? null))
+      .filter((key, at) => !sameKey(key, adaptedKeys[at] ?? null))
       .map(
-        ({ name }) => `The key \`${name}\` of \`${schema.name}\` is left out, or not unique, as it can't be in MySQL.`,
+        ({ name }) =>
+          `The key \`${name}\` of \`${schema.name}\` is left out, or not unique, because MySQL does not support it.`,
       ),
-    ...checks.map((name) => `The rule \`${name}\` on values of \`${schema.name}\` is left out.`),
+    ...checks.map((name) => `The CHECK constraint \`${name}\` of \`${schema.name}\` is left out.`),
   ];
-  return { ...rest, columns, keys: [...keys, ...counting], notes };
+  return { ...rest, columns, keys: [...keys, ...autoIncrementKey], notes };
 }

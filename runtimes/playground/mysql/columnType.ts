@@ -1,7 +1,7 @@
-/** Types of columns as MySQL writes them: `bigint(20) unsigned`. */
+/** MySQL column types, such as `bigint(20) unsigned`. */
 
-/** What can be put into a column, and how, depends on this. */
-export type Family = "integer" | "number" | "bit" | "text" | "choice" | "json" | "binary" | "moment" | "time" | "year";
+/** Groups of types that are checked and written alike. */
+export type Family = "integer" | "number" | "bit" | "text" | "choice" | "json" | "binary" | "date" | "time" | "year";
 
 export interface ColumnType {
   readonly base: string;
@@ -10,7 +10,7 @@ export interface ColumnType {
   readonly length: number | null;
   readonly scale: number | null;
   readonly isUnsigned: boolean;
-  /** Of `enum` and `set`. */
+  /** Values of `enum` and `set`. */
   readonly choices: readonly string[];
 }
 
@@ -39,9 +39,9 @@ const familyOf: Readonly<Record<string, Family>> = {
   blob: "binary",
   mediumblob: "binary",
   longblob: "binary",
-  date: "moment",
-  datetime: "moment",
-  timestamp: "moment",
+  date: "date",
+  datetime: "date",
+  timestamp: "date",
   time: "time",
   year: "year",
 };
@@ -59,8 +59,8 @@ const otherNames: Readonly<Record<string, string>> = {
   nvarchar: "varchar",
 };
 
-/** The largest number that MySQL takes in the parentheses; of types that are not here it takes none. */
-const longest: Readonly<Record<string, number>> = {
+/** The largest number that MySQL accepts in parentheses. Types that are not listed have none. */
+const maxLength: Readonly<Record<string, number>> = {
   tinyint: 255,
   smallint: 255,
   mediumint: 255,
@@ -78,12 +78,12 @@ const longest: Readonly<Record<string, number>> = {
   timestamp: 6,
   time: 6,
 };
-const largestScale = 30;
-/** Without a number in parentheses they mean nothing, or the shortest there is. */
-const usualLength: Readonly<Record<string, number>> = { decimal: 10, bit: 1, char: 1, binary: 1 };
+const maxScale = 30;
+/** Lengths of types that are written without parentheses. */
+const defaultLength: Readonly<Record<string, number>> = { decimal: 10, bit: 1, char: 1, binary: 1 };
 
-const written = /^([a-z]+)\s*(?:\((.*)\))?((?:\s+(?:unsigned|signed|zerofill))*)$/is;
-const choice = /'((?:[^'\\]|''|\\.)*)'/gs;
+const typePattern = /^([a-z]+)\s*(?:\((.*)\))?((?:\s+(?:unsigned|signed|zerofill))*)$/is;
+const choicePattern = /'((?:[^'\\]|''|\\.)*)'/gs;
 
 export function typeNamed(base: string, length: number | null = null): ColumnType {
   const family = familyOf[base];
@@ -91,28 +91,28 @@ export function typeNamed(base: string, length: number | null = null): ColumnTyp
   return { base, family, length, scale: null, isUnsigned: false, choices: [] };
 }
 
-/** Null for what is no type, and for types whose values SQLite's driver for WordPress does not have, such as `point`. */
+/** Parses a type. Null if it is not a type, or one that WordPress's SQLite driver does not support, such as `point`. */
 export function parseType(text: string): ColumnType | null {
-  const [, name = "", inside, attributes = ""] = written.exec(text.trim()) ?? [];
+  const [, name = "", inside, attributes = ""] = typePattern.exec(text.trim()) ?? [];
   const base = otherNames[name.toLowerCase()] ?? name.toLowerCase();
   const family = familyOf[base];
   if (family === undefined) return null;
   const type = { ...typeNamed(base), isUnsigned: /unsigned/i.test(attributes) };
   if (family === "choice") {
-    const choices = Array.from((inside ?? "").matchAll(choice), ([, one = ""]) => one.replaceAll("''", "'"));
+    const choices = Array.from((inside ?? "").matchAll(choicePattern), ([, one = ""]) => one.replaceAll("''", "'"));
     return choices.length === 0 ? null : { ...type, choices };
   }
-  return measured(type, inside);
+  return withLength(type, inside);
 }
 
-function measured(type: ColumnType, inside: string | undefined): ColumnType | null {
+function withLength(type: ColumnType, inside: string | undefined): ColumnType | null {
   const { base } = type;
-  const [length = usualLength[base] ?? null, scale = null] = numbersIn(inside);
+  const [length = defaultLength[base] ?? null, scale = null] = numbersIn(inside);
   if (length === null) return base === "varchar" || base === "varbinary" ? null : type;
-  const most = longest[base];
-  // Such as `longtext(100)`: MySQL has a type for the length, and this one is long enough.
-  if (most === undefined) return type;
-  if (length > most || (scale ?? 0) > Math.min(largestScale, length)) return null;
+  const max = maxLength[base];
+  // Such as `longtext(100)`: MySQL chooses a type for that length, and this one is long enough.
+  if (max === undefined) return type;
+  if (length > max || (scale ?? 0) > Math.min(maxScale, length)) return null;
   return { ...type, length, scale };
 }
 
@@ -120,18 +120,18 @@ function numbersIn(text: string | undefined): readonly number[] {
   return text !== undefined && /^\s*\d{1,9}\s*(,\s*\d{1,9}\s*)?$/.test(text) ? text.split(",").map(Number) : [];
 }
 
-/** As it stands in `CREATE TABLE`; nothing that was read gets there unchecked. */
+/** Writes a type for `CREATE TABLE`. Only checked values reach the SQL. */
 export function writeType({ base, length, scale, isUnsigned, choices }: ColumnType): string {
   const inside = choices.length > 0 ? choices.map(quotedText) : [length, scale].filter((each) => each !== null);
   return `${base}${inside.length > 0 ? `(${inside.join(",")})` : ""}${isUnsigned ? " unsigned" : ""}`;
 }
 
-/** Those whose content does not lie in the row: they have no default, and a key on one is on its beginning. */
+/** Whether values are stored outside the row: such columns have no default, and keys on them need a prefix. */
 export function isLong({ base, family }: ColumnType): boolean {
   return family === "json" || /(text|blob)$/.test(base);
 }
 
-/** How many bytes a value may take within the row; a few for what lies elsewhere. */
+/** Maximum bytes of a value within the row; a few for values stored outside. */
 export function widthOf(type: ColumnType): number {
   if (isLong(type) || type.length === null) return 12;
   if (type.family === "text") return type.length * 4 + 2;
@@ -147,12 +147,12 @@ const escapes: Readonly<Record<string, string>> = {
   "\\": "\\\\",
 };
 
-/** A text as MySQL reads it with any of its own modes that a dump sets. Always on one line. */
+/** Quotes a text for MySQL, for all SQL modes that a dump sets. Always on one line. */
 export function quotedText(text: string): string {
   return `'${text.replace(/\p{Cc}|['\\]/gu, (character) => escapes[character] ?? character)}'`;
 }
 
-/** A name as MySQL reads it. */
+/** Quotes a name for MySQL. */
 export function quotedName(name: string): string {
   return `\`${name.replaceAll("`", "``")}\``;
 }

@@ -1,30 +1,30 @@
-/** `CREATE TABLE` as MySQL and MariaDB both read it. */
+/** Writes `CREATE TABLE` for MySQL and MariaDB. */
 
 import type { AdaptedColumn, AdaptedTable } from "./adaptTable.ts";
 import { quotedName, quotedText, writeType } from "./columnType.ts";
 import type { ForeignKey, Key } from "./schema.ts";
 
-function moment(type: AdaptedColumn["type"]): string {
+function currentTimestamp(type: AdaptedColumn["type"]): string {
   return type.length === null ? "CURRENT_TIMESTAMP" : `CURRENT_TIMESTAMP(${type.length})`;
 }
 
-function defaultOf({ default: value, type, isNullable, isCounted }: AdaptedColumn): string {
-  if (value === null) return isNullable && !isCounted ? " DEFAULT NULL" : "";
-  if (value === "CURRENT_TIMESTAMP" && type.family === "moment") return ` DEFAULT ${moment(type)}`;
+function defaultOf({ default: value, type, isNullable, isAutoIncrement }: AdaptedColumn): string {
+  if (value === null) return isNullable && !isAutoIncrement ? " DEFAULT NULL" : "";
+  if (value === "CURRENT_TIMESTAMP" && type.family === "date") return ` DEFAULT ${currentTimestamp(type)}`;
   return ` DEFAULT ${type.family === "bit" ? value : quotedText(value)}`;
 }
 
 function columnLine(column: AdaptedColumn, tableCollation: string): string {
-  const { name, type, collation, isNullable, isCounted, isTouched, comment } = column;
+  const { name, type, collation, isNullable, isAutoIncrement, isUpdatedOnChange, comment } = column;
   const hasOwn = collation !== null && collation !== tableCollation && ["text", "choice"].includes(type.family);
   return [
     `  ${quotedName(name)} ${writeType(type)}`,
     hasOwn ? ` COLLATE ${collation}` : "",
-    // A timestamp that is said nothing of may not be null.
+    // A timestamp without NULL or NOT NULL is NOT NULL.
     isNullable ? (type.base === "timestamp" ? " NULL" : "") : " NOT NULL",
     defaultOf(column),
-    isCounted ? " AUTO_INCREMENT" : "",
-    isTouched ? ` ON UPDATE ${moment(type)}` : "",
+    isAutoIncrement ? " AUTO_INCREMENT" : "",
+    isUpdatedOnChange ? ` ON UPDATE ${currentTimestamp(type)}` : "",
     comment === "" ? "" : ` COMMENT ${quotedText(comment)}`,
   ].join("");
 }
@@ -38,11 +38,11 @@ function keyLine({ name, isUnique, kind, parts }: Key): string {
   return `  ${word} ${quotedName(name)} (${columns})`;
 }
 
-const rules = ["CASCADE", "SET NULL", "RESTRICT"];
+const actions = ["CASCADE", "SET NULL", "RESTRICT"];
 
 function foreignLine({ name, columns, table, references, onDelete, onUpdate }: ForeignKey): string {
   const names = (list: readonly string[]) => list.map(quotedName).join(",");
-  const rule = (what: string, said: string) => (rules.includes(said) ? ` ON ${what} ${said}` : "");
+  const rule = (event: string, action: string) => (actions.includes(action) ? ` ON ${event} ${action}` : "");
   return [
     `  CONSTRAINT ${quotedName(name)} FOREIGN KEY (${names(columns)}) REFERENCES ${quotedName(table)} (${names(references)})`,
     rule("DELETE", onDelete),
@@ -56,9 +56,11 @@ export function createTable({ name, columns, keys, foreignKeys, collation, comme
     ...keys.map(keyLine),
     ...foreignKeys.map(foreignLine),
   ];
-  const counter =
-    next !== null && next > 1n && columns.some(({ isCounted }) => isCounted) ? ` AUTO_INCREMENT=${next}` : "";
-  const remark = comment === "" ? "" : ` COMMENT=${quotedText(comment)}`;
-  const options = `ENGINE=InnoDB${counter} DEFAULT CHARSET=utf8mb4 COLLATE=${collation}${remark}`;
+  const counterOption =
+    next !== null && next > 1n && columns.some(({ isAutoIncrement }) => isAutoIncrement)
+      ? ` AUTO_INCREMENT=${next}`
+      : "";
+  const commentOption = comment === "" ? "" : ` COMMENT=${quotedText(comment)}`;
+  const options = `ENGINE=InnoDB${counterOption} DEFAULT CHARSET=utf8mb4 COLLATE=${collation}${commentOption}`;
   return `CREATE TABLE ${quotedName(name)} (\n${lines.join(",\n")}\n) ${options};\n`;
 }

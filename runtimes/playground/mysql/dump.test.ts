@@ -1,4 +1,4 @@
-/** What SQLite holds, imported by a real MariaDB with the client that everybody uses: it is all there, as it was. */
+/** Imports dumps of SQLite databases into a real MariaDB with its standard client, and checks that nothing is lost. */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -20,7 +20,7 @@ afterAll(async () => {
 
 let count = 0;
 
-/** Makes a SQLite database, dumps it, and imports it into a database of its own. */
+/** Creates a SQLite database, dumps it, and imports it into a new database. */
 async function imported(fill: (database: DatabaseSync) => void) {
   count += 1;
   const [source, target, name] = [path.join(folder, `${count}.sqlite`), path.join(folder, `${count}.sql`), `d${count}`];
@@ -40,7 +40,7 @@ function hex(value: string | Uint8Array): string {
 
 const information = "_wp_sqlite_mysql_information_schema_";
 
-/** A table as WordPress's driver for SQLite makes one: `columns` are name, type of MySQL, type of SQLite, and the rest. */
+/** Creates a table like WordPress's SQLite driver does. `columns`: name, MySQL type, SQLite type, and more. */
 function describedTable(
   database: DatabaseSync,
   table: string,
@@ -70,14 +70,14 @@ function describedTable(
 describe("values", () => {
   test.each([
     ["quotes and backslashes", `it's "so" \\ \\' \\\\n`],
-    ["lines, and what ends one", "a\nb\r\nc\r\u001a\u2028\u0085"],
+    ["line breaks", "a\nb\r\nc\r\u001a\u2028\u0085"],
     ["NULs in serialised data", 'O:1:"A":1:{s:4:"\0A\0b";s:2:"\0\0";}'],
-    ["letters of four bytes", "🦄 👩‍👩‍👧 𝔘 日本 ünï"],
-    ["what looks like SQL", "'); DROP TABLE t; -- /* \\! ls"],
-    ["nothing", ""],
-    ["spaces at its end", "text   "],
+    ["characters of four bytes", "🦄 👩‍👩‍👧 𝔘 日本 ünï"],
+    ["text that looks like SQL", "'); DROP TABLE t; -- /* \\! ls"],
+    ["an empty text", ""],
+    ["trailing spaces", "text   "],
     ["a delimiter", "\ndelimiter //\n\\g"],
-  ])("%s are the same bytes", async (_, value) => {
+  ])("the bytes stay the same: %s", async (_, value) => {
     const { query } = await imported((database) => {
       database.exec("CREATE TABLE t (v TEXT, n TEXT)");
       database.prepare("INSERT INTO t VALUES (?, NULL)").run(value);
@@ -85,7 +85,7 @@ describe("values", () => {
     expect(await query("SELECT HEX(v), n FROM t")).toEqual([[hex(value), null]]);
   });
 
-  test("numbers are the same to the last digit", async () => {
+  test("numbers keep every digit", async () => {
     const { query } = await imported((database) => {
       database.exec("CREATE TABLE t (i INTEGER, r REAL)");
       const insert = database.prepare("INSERT INTO t VALUES (?, ?)");
@@ -100,7 +100,7 @@ describe("values", () => {
     ]);
   });
 
-  test("bytes are the same, none at all too", async () => {
+  test("binary values stay the same, including empty ones", async () => {
     const every = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
     const { query } = await imported((database) => {
       database.exec("CREATE TABLE t (id INTEGER PRIMARY KEY, b BLOB)");
@@ -113,7 +113,7 @@ describe("values", () => {
     expect(await query("SELECT LENGTH(b), HEX(b) FROM t ORDER BY id")).toEqual(wanted);
   });
 
-  test("a text that is not UTF-8 stays as it is, and its column holds bytes", async () => {
+  test("text that is not UTF-8 stays the same in a binary column", async () => {
     const broken = Buffer.from([0x61, 0xff, 0xfe, 0x27, 0x5c, 0x00, 0xc3]);
     const { query, definition, notes } = await imported((database) => {
       const columns = [
@@ -134,10 +134,10 @@ describe("values", () => {
     expect(await query("SELECT HEX(v) FROM t WHERE id = 2")).toEqual([[hex("ü")]]);
     expect(await definition("t")).toContain("`v` longblob");
     expect(await definition("t")).toContain("`w` varbinary(191)");
-    expect(notes).toContain("`t`.`v` is longblob instead of longtext, because it holds bytes that are not UTF-8.");
+    expect(notes).toContain("`t`.`v` is longblob instead of longtext, because it contains bytes that are not UTF-8.");
   });
 
-  test("a table that is larger than a statement comes in several, and each of a megabyte at most", async () => {
+  test("a large table is split into statements of at most a megabyte", async () => {
     const rows = 5_000;
     const { query, sql } = await imported((database) => {
       database.exec("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT)");
@@ -158,7 +158,7 @@ describe("values", () => {
     expect(Math.max(...small.map((statement) => Buffer.byteLength(statement)))).toBeLessThan(1_048_576);
   });
 
-  test("a database in another encoding of SQLite's comes as UTF-8", async () => {
+  test("a UTF-16 database is exported as UTF-8", async () => {
     const { query } = await imported((database) => {
       database.exec("PRAGMA encoding = 'UTF-16le'; CREATE TABLE t (v TEXT); INSERT INTO t VALUES ('ü🦄')");
     });
@@ -166,7 +166,7 @@ describe("values", () => {
   });
 });
 
-describe("tables that WordPress's driver describes", () => {
+describe("tables that WordPress's SQLite driver describes", () => {
   const id = {
     name: "id",
     type: "bigint(20) unsigned",
@@ -175,7 +175,7 @@ describe("tables that WordPress's driver describes", () => {
   };
   const primary = { name: "PRIMARY", unique: true, parts: [["id", null]] } as const;
 
-  test("keep their types, defaults, keys and the next number", async () => {
+  test("keep their types, defaults, keys and next AUTO_INCREMENT value", async () => {
     const { query, definition, notes } = await imported((database) => {
       describedTable(
         database,
@@ -244,7 +244,7 @@ describe("tables that WordPress's driver describes", () => {
     ).toEqual([["1", "12.50", "it's", "x,y", "0000-00-00 00:00:00", null, "one", "00FF", "1", '{"a":[1]}']]);
   });
 
-  test("become wider where MySQL would cut something off, and say so", async () => {
+  test("get wider types if MySQL would truncate values, with a note", async () => {
     const long = "a".repeat(400);
     const { query, definition, notes } = await imported((database) => {
       describedTable(
@@ -272,17 +272,17 @@ describe("tables that WordPress's driver describes", () => {
     ]);
     expect(await definition("t")).toContain("`name` varchar(400) NOT NULL DEFAULT 'none'");
     expect(notes).toEqual([
-      "`t`.`tiny` is bigint instead of tinyint(1), because MySQL would not have kept all that is in it.",
-      "`t`.`name` is varchar(400) instead of varchar(20), because MySQL would not have kept all that is in it.",
-      "`t`.`kind` is varchar(5) instead of enum('a','b'), because MySQL would not have kept all that is in it.",
-      "`t`.`day` is datetime(6) instead of date, because MySQL would not have kept all that is in it.",
-      "`t`.`facts` is varchar(7) instead of json, because MySQL would not have kept all that is in it.",
-      "`t`.`shape` is varchar(10) instead of a type that is not carried over, because MySQL would not have kept all that is in it.",
-      "`t`.`small` is varchar(400) instead of tinytext, because MySQL would not have kept all that is in it.",
+      "`t`.`tiny` is bigint instead of tinyint(1), because MySQL would truncate or change values.",
+      "`t`.`name` is varchar(400) instead of varchar(20), because MySQL would truncate or change values.",
+      "`t`.`kind` is varchar(5) instead of enum('a','b'), because MySQL would truncate or change values.",
+      "`t`.`day` is datetime(6) instead of date, because MySQL would truncate or change values.",
+      "`t`.`facts` is varchar(7) instead of json, because MySQL would truncate or change values.",
+      "`t`.`shape` is varchar(10) instead of an unsupported type, because MySQL would truncate or change values.",
+      "`t`.`small` is varchar(400) instead of tinytext, because MySQL would truncate or change values.",
     ]);
   });
 
-  test("keep apart in a unique key what SQLite keeps apart", async () => {
+  test("keep values distinct in a unique key that are distinct in SQLite", async () => {
     const names = ["e", "é", "🦄", "🐢", "ß", "ss", "a", "a\u0001"];
     const spaces = ["b", "b ", "B  "];
     const { query } = await imported((database) => {
@@ -305,7 +305,7 @@ describe("tables that WordPress's driver describes", () => {
     }
   });
 
-  test("have keys that MySQL takes: on the beginning of long texts, and only as unique as the texts are", async () => {
+  test("get keys that MySQL accepts: prefixes of long texts, unique only if all values fit the prefix", async () => {
     const long = (end: string) => `${"x".repeat(300)}${end}`;
     const { query, definition, notes } = await imported((database) => {
       const columns = [id, ...["a", "b", "c", "d", "e"].map((name) => ({ name, type: "varchar(1000)", own: "TEXT" }))];
@@ -323,7 +323,7 @@ describe("tables that WordPress's driver describes", () => {
     expect(notes.filter((note) => note.includes("not unique"))).toHaveLength(2);
   });
 
-  test("are one row that MySQL takes, however wide they were declared", async () => {
+  test("get rows within MySQL's size limit", async () => {
     const { definition } = await imported((database) => {
       const columns = [
         id,
@@ -334,7 +334,7 @@ describe("tables that WordPress's driver describes", () => {
     expect((await definition("t")).match(/mediumtext/g)).toHaveLength(3);
   });
 
-  test("keep references between numbers, and say which others are left out", async () => {
+  test("keep foreign keys between integers, with a note on the others", async () => {
     const { query, definition, notes } = await imported((database) => {
       const other = { name: "other", type: "bigint(20) unsigned", own: "INTEGER", nullable: true };
       const word = { name: "word", type: "varchar(20)", own: "TEXT", default: "" };
@@ -357,12 +357,12 @@ describe("tables that WordPress's driver describes", () => {
     expect(child).not.toMatch(/by_word|by_hand|positive/);
     expect(await query("SELECT COUNT(*) FROM a_child")).toEqual([["2"]]);
     expect(notes).toEqual([
-      "The rule `positive` on values of `a_child` is left out.",
-      "Of `a_child`, 2 of its references to other tables are left out.",
+      "The CHECK constraint `positive` of `a_child` is left out.",
+      "Foreign keys of `a_child` that are left out: 2.",
     ]);
   });
 
-  test("nothing that a description says gets into the SQL unchecked", async () => {
+  test("the stored schema can't inject SQL", async () => {
     const { query, definition } = await imported((database) => {
       describedTable(database, "t", [
         id,
@@ -380,7 +380,7 @@ describe("tables that WordPress's driver describes", () => {
 });
 
 describe("tables that only SQLite knows", () => {
-  test("come with types for what is in them, and with their keys", async () => {
+  test("get types that fit their values, and keep their keys", async () => {
     const { query, definition, notes } = await imported((database) => {
       database.exec(`
         CREATE TABLE notes (id INTEGER PRIMARY KEY AUTOINCREMENT, title TEXT NOT NULL, score NUMERIC, data, made DATETIME);
@@ -408,11 +408,11 @@ describe("tables that only SQLite knows", () => {
     expect(await definition("pairs")).toContain("PRIMARY KEY (`a`");
     expect(await query("SELECT COUNT(*) FROM loose")).toEqual([["3"]]);
     expect(await query("SELECT HEX(v) FROM mixed")).toEqual([["31"], [hex("text")], [hex("2.5")], ["FF"], [null]]);
-    expect(notes).toContain("`seen` is left out: it is a view of SQLite's.");
-    expect(notes).toContain("`found` is left out: it is a virtual table of SQLite's.");
+    expect(notes).toContain("`seen` is left out: it is a SQLite view.");
+    expect(notes).toContain("`found` is left out: it is a SQLite virtual table.");
   });
 
-  test("are left out where MySQL can't have their names, and the rest comes", async () => {
+  test("are left out if MySQL does not allow their names", async () => {
     const { tables, notes, query } = await imported((database) => {
       database.exec(`CREATE TABLE "${"x".repeat(65)}" (v); CREATE TABLE "🦄" (v); CREATE TABLE "a \`b\` 'c' \\" (v);
         INSERT INTO "a \`b\` 'c' \\" VALUES (1)`);
@@ -422,7 +422,7 @@ describe("tables that only SQLite knows", () => {
     expect(await query("SELECT v FROM `a ``b`` 'c' \\`")).toEqual([["1"]]);
   });
 
-  test("an empty database is a dump of nothing, and a damaged one is none", async () => {
+  test("an empty database gives an empty dump, and a damaged one fails", async () => {
     expect(await imported((database) => database.exec("VACUUM"))).toMatchObject({ tables: 0, notes: [] });
     const damaged = path.join(folder, "damaged.sqlite");
     await writeFile(damaged, "SQLite format 3\0 and nothing of the kind");

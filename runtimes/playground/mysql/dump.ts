@@ -1,31 +1,30 @@
 /**
- * A SQLite database as SQL that plain MySQL (5.7, 8 and later) and MariaDB (10.3 and later) import: each table is looked
- * through once for what is in it, then written. Nothing of it is held in memory but a megabyte of rows, or one value that
- * is larger.
+ * Dumps a SQLite database as SQL for MySQL (5.7, 8 and later) and MariaDB (10.3 and later). Each table is read twice:
+ * to examine its values, then to write them. At most a megabyte of rows, or one larger value, is held in memory.
  */
 import { closeSync, openSync, writeSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { setImmediate as breathe } from "node:timers/promises";
+import { setImmediate as yieldToEvents } from "node:timers/promises";
 import { type AdaptedTable, adaptTable } from "./adaptTable.ts";
 import { quotedName } from "./columnType.ts";
 import { createTable } from "./createTable.ts";
-import { findIn, readRows } from "./findings.ts";
+import { collectFindings, readRows } from "./findings.ts";
 import { literal } from "./literal.ts";
-import { readSchema, sameName, type TableSchema } from "./schema.ts";
+import { nameKey, readSchema, type TableSchema } from "./schema.ts";
 
 export interface Dumped {
   readonly tables: number;
-  /** Sentences about what is not as it was. */
+  /** Sentences about differences from the original database. */
   readonly notes: readonly string[];
 }
 
 const statementBytes = 1_000_000;
-/** What servers take as one statement unless they are told otherwise. */
-const usualPacket = 16_000_000;
-const longestName = 64;
+/** The default limit of servers for one statement (`max_allowed_packet`). */
+const defaultPacketBytes = 16_000_000;
+const maxNameLength = 64;
 
-const header = `-- A database of WordPress, or of another program, for MySQL or MariaDB.
--- It was SQLite's, and was written as SQL by Sitewright. Tables of these names are replaced.
+const header = `-- Database dump for MySQL or MariaDB, converted from SQLite by Sitewright.
+-- Importing it replaces tables of the same names.
 
 SET NAMES utf8mb4;
 SET @old_sql_mode = @@sql_mode, sql_mode = 'NO_AUTO_VALUE_ON_ZERO';
@@ -43,9 +42,9 @@ SET time_zone = @old_time_zone;
 SET sql_mode = @old_sql_mode;
 `;
 
-/** MySQL's names have no letters of four bytes, and no space at the end. */
+/** Whether MySQL accepts the name: no characters of four bytes, no trailing space. */
 function canBeName(name: string): boolean {
-  return name !== "" && name.length <= longestName && !/[\0\ud800-\udfff\ufffd]| $/.test(name);
+  return name !== "" && name.length <= maxNameLength && !/[\0\ud800-\udfff\ufffd]| $/.test(name);
 }
 
 function canBeTable({ name, columns, keys }: TableSchema): boolean {
@@ -53,26 +52,26 @@ function canBeTable({ name, columns, keys }: TableSchema): boolean {
   return columns.length > 0 && named.every(canBeName);
 }
 
-/** A reference between columns that are not of one type would be refused. */
+/** Returns a check for foreign keys. MySQL refuses references between columns of different types. */
 function isReferencePossible(table: AdaptedTable, all: ReadonlyMap<string, AdaptedTable>) {
   return ({ columns, table: other, references, onDelete, onUpdate, name }: AdaptedTable["foreignKeys"][number]) => {
-    const target = all.get(sameName(other));
+    const target = all.get(nameKey(other));
     const typeOf = (of: AdaptedTable | undefined, column: string | undefined) =>
-      of?.columns.find((each) => sameName(each.name) === sameName(column ?? ""));
-    const isNulled = [onDelete, onUpdate].includes("SET NULL");
+      of?.columns.find((each) => nameKey(each.name) === nameKey(column ?? ""));
+    const setsNull = [onDelete, onUpdate].includes("SET NULL");
     return (
       canBeName(name) &&
       columns.length > 0 &&
       columns.every((column, at) => {
         const [from, to] = [typeOf(table, column), typeOf(target, references[at])];
         const isSame = from?.type.base === to?.type.base && from?.type.isUnsigned === to?.type.isUnsigned;
-        return from?.type.family === "integer" && isSame && (from.isNullable || !isNulled);
+        return from?.type.family === "integer" && isSame && (from.isNullable || !setsNull);
       })
     );
   };
 }
 
-/** Writes pieces into a new file of the owner's. */
+/** Opens a new file that only its owner can read, for writing. */
 function openSink(file: string) {
   const handle = openSync(file, "wx", 0o600);
   const write = (piece: string | Buffer): void => {
@@ -84,7 +83,7 @@ function openSink(file: string) {
 
 type Sink = ReturnType<typeof openSink>;
 
-/** Returns how long the longest statement is. */
+/** Writes the rows. Returns the length of the longest statement. */
 async function writeRows(
   database: DatabaseSync,
   schema: TableSchema,
@@ -102,8 +101,8 @@ async function writeRows(
     sink.write(";\n");
     longest = Math.max(longest, bytes);
     [pieces, bytes] = [[], 0];
-    // The process that wanted the dump may be gone; this one notices that in between.
-    await breathe();
+    // Lets this process notice that the process that started it is gone.
+    await yieldToEvents();
   };
   for (const row of readRows(database, schema)) {
     const values = columns.map(({ type }, at) => literal(row[at] ?? null, type));
@@ -120,7 +119,7 @@ async function writeRows(
   return longest;
 }
 
-/** Texts that stand beside each other as one. */
+/** Joins adjacent strings. */
 function* joined(pieces: readonly (string | Buffer)[]): Iterable<string | Buffer> {
   let text: string[] = [];
   for (const piece of pieces) {
@@ -136,17 +135,15 @@ function* joined(pieces: readonly (string | Buffer)[]): Iterable<string | Buffer
 }
 
 function viewNotes(database: DatabaseSync): string[] {
-  const left = database.prepare(
+  const views = database.prepare(
     "SELECT name, type FROM pragma_table_list WHERE schema = 'main' AND type IN ('view', 'virtual') ORDER BY name",
   );
-  return left
+  return views
     .all()
-    .map(
-      ({ name, type }) => `\`${name}\` is left out: it is a ${type === "view" ? "view" : "virtual table"} of SQLite's.`,
-    );
+    .map(({ name, type }) => `\`${name}\` is left out: it is a SQLite ${type === "view" ? "view" : "virtual table"}.`);
 }
 
-/** `source` is a database that nobody writes; `target` a new file. */
+/** Dumps a database. `source` must not be written to meanwhile; `target` is a new file. */
 export async function dump(source: string, target: string): Promise<Dumped> {
   const database = new DatabaseSync(source, { readOnly: true });
   const sink = openSink(target);
@@ -155,18 +152,20 @@ export async function dump(source: string, target: string): Promise<Dumped> {
     const schemas = all.filter(canBeTable);
     const adapted = new Map<string, AdaptedTable>();
     for (const schema of schemas) {
-      adapted.set(sameName(schema.name), adaptTable(schema, findIn(database, schema)));
-      await breathe();
+      adapted.set(nameKey(schema.name), adaptTable(schema, collectFindings(database, schema)));
+      await yieldToEvents();
     }
     const notes = [
       ...all
         .filter((schema) => !canBeTable(schema))
-        .map(({ name }) => `\`${name}\` is left out: MySQL can't have a table or column of that name.`),
+        .map(
+          ({ name }) => `\`${name}\` is left out: MySQL does not allow the name of the table, of a column or of a key.`,
+        ),
       ...viewNotes(database),
     ];
     sink.write(header);
     for (const schema of schemas) {
-      const table = adapted.get(sameName(schema.name));
+      const table = adapted.get(nameKey(schema.name));
       if (table === undefined) continue;
       const foreignKeys = table.foreignKeys.filter(isReferencePossible(table, adapted));
       sink.write(`\nDROP TABLE IF EXISTS ${quotedName(table.name)};\n${createTable({ ...table, foreignKeys })}`);
@@ -174,10 +173,10 @@ export async function dump(source: string, target: string): Promise<Dumped> {
       sink.write("COMMIT;\n");
       notes.push(...table.notes);
       const dropped = table.foreignKeys.length - foreignKeys.length;
-      if (dropped > 0) notes.push(`Of \`${table.name}\`, ${dropped} of its references to other tables are left out.`);
-      if (longest > usualPacket)
+      if (dropped > 0) notes.push(`Foreign keys of \`${table.name}\` that are left out: ${dropped}.`);
+      if (longest > defaultPacketBytes)
         notes.push(
-          `\`${table.name}\` has a row of ${Math.ceil(longest / 1e6)} MB: the server's max_allowed_packet must be larger.`,
+          `\`${table.name}\` has a row of ${Math.ceil(longest / 1e6)} MB: set the server's max_allowed_packet to more than that.`,
         );
     }
     sink.write(footer);

@@ -1,42 +1,42 @@
-/** What is in the columns of a table: one look at every value, before a type is believed to hold them. */
+/** Examines every value in the columns of a table, to choose types that can store them. */
 import { isUtf8 } from "node:buffer";
 import type { DatabaseSync } from "node:sqlite";
 import { quoted } from "../templates/places.ts";
-import { bytesOf, checkerOf, isMoment, lettersOf, type Value } from "./fitsColumn.ts";
+import { byteCount, characterCount, createChecker, isDate, type Value } from "./fitsColumn.ts";
 import { type Column, columnsIn, type TableSchema } from "./schema.ts";
 
 export interface Findings {
   readonly hasNull: boolean;
-  /** Whether the type that the column has keeps every value as it is; that texts are UTF-8 is asked for besides. */
+  /** Whether the declared type stores every value unchanged. UTF-8 is checked separately. */
   readonly fits: boolean;
   readonly isUtf8: boolean;
-  /** Whether every value is a whole number, any number, a date with or without a time. */
-  readonly areWhole: boolean;
+  /** Whether every value is an integer, a number, a date with or without a time. */
+  readonly areIntegers: boolean;
   readonly areNumbers: boolean;
-  readonly areMoments: boolean;
-  /** Only letters, digits and signs of ASCII, and no space at the end: two that differ in SQLite differ in any MySQL. */
-  readonly isPlain: boolean;
-  readonly hasFinalSpace: boolean;
-  readonly mostLetters: number;
-  readonly mostBytes: number;
+  readonly areDates: boolean;
+  /** Only printable ASCII without trailing spaces: values that differ in SQLite also differ in MySQL. */
+  readonly isPrintableAscii: boolean;
+  readonly hasTrailingSpace: boolean;
+  readonly maxCharacters: number;
+  readonly maxBytes: number;
 }
 
-export const nothingFound: Findings = {
+export const noFindings: Findings = {
   hasNull: false,
   fits: true,
   isUtf8: true,
-  areWhole: true,
+  areIntegers: true,
   areNumbers: true,
-  areMoments: true,
-  isPlain: true,
-  hasFinalSpace: false,
-  mostLetters: 0,
-  mostBytes: 0,
+  areDates: true,
+  isPrintableAscii: true,
+  hasTrailingSpace: false,
+  maxCharacters: 0,
+  maxBytes: 0,
 };
 
-/** Rows of a table, in no order, one at a time: a text as its bytes. */
+/** Reads the rows of a table one at a time, in no particular order. Texts are returned as bytes. */
 export function readRows(database: DatabaseSync, { name, columns }: TableSchema): Iterable<readonly Value[]> {
-  // In a database of another encoding the bytes of a text would not be UTF-8.
+  // With another database encoding, the bytes of a text would not be UTF-8.
   const hasBytes = database.prepare("PRAGMA encoding").get()?.encoding === "UTF-8";
   const values = columns
     .map((column) => quoted(column.name))
@@ -59,14 +59,14 @@ function stored(value: unknown): Value {
   return null;
 }
 
-function isPlainText(bytes: Uint8Array): boolean {
+function isPrintableAsciiText(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte >= 0x20 && byte < 0x7f) && bytes.at(-1) !== 0x20;
 }
 
-/** Collects what is found of one column; `isKey`: two of its values may not be the same. */
-function lookerFor({ type }: Column, isKey: boolean) {
-  const fitsColumn = type === null ? () => false : checkerOf(type);
-  const found = { ...nothingFound };
+/** Collects findings on one column. `isKey`: its values must be unique. */
+function createCollector({ type }: Column, isKey: boolean) {
+  const fitsColumn = type === null ? () => false : createChecker(type);
+  const found = { ...noFindings };
   const see = (value: Value): void => {
     if (value === null) {
       found.hasNull = true;
@@ -74,25 +74,26 @@ function lookerFor({ type }: Column, isKey: boolean) {
     }
     const bytes = value instanceof Uint8Array ? value : null;
     found.fits &&= fitsColumn(value);
-    found.areWhole &&= typeof value === "bigint";
+    found.areIntegers &&= typeof value === "bigint";
     found.areNumbers &&= typeof value === "number" || (typeof value === "bigint" && BigInt(Number(value)) === value);
-    found.areMoments &&= isMoment(value);
-    found.mostBytes = Math.max(found.mostBytes, bytesOf(value));
+    found.areDates &&= isDate(value);
+    found.maxBytes = Math.max(found.maxBytes, byteCount(value));
     if (bytes === null) return;
-    if (bytes.byteLength > found.mostLetters) found.mostLetters = Math.max(found.mostLetters, lettersOf(bytes));
+    if (bytes.byteLength > found.maxCharacters)
+      found.maxCharacters = Math.max(found.maxCharacters, characterCount(bytes));
     found.isUtf8 &&= isUtf8(bytes);
     if (!isKey) return;
-    found.isPlain &&= isPlainText(bytes);
-    found.hasFinalSpace ||= bytes.at(-1) === 0x20;
+    found.isPrintableAscii &&= isPrintableAsciiText(bytes);
+    found.hasTrailingSpace ||= bytes.at(-1) === 0x20;
   };
   return { see, found };
 }
 
-/** One for each column, in their order. */
-export function findIn(database: DatabaseSync, schema: TableSchema): readonly Findings[] {
+/** Examines a table. Returns one result per column, in their order. */
+export function collectFindings(database: DatabaseSync, schema: TableSchema): readonly Findings[] {
   const inUnique = columnsIn(schema.keys.filter(({ isUnique }) => isUnique));
-  const lookers = schema.columns.map((column) => lookerFor(column, inUnique.has(column.name)));
+  const collectors = schema.columns.map((column) => createCollector(column, inUnique.has(column.name)));
   for (const row of readRows(database, schema))
-    for (const [at, looker] of lookers.entries()) looker.see(row[at] ?? null);
-  return lookers.map(({ found }) => found);
+    for (const [at, collector] of collectors.entries()) collector.see(row[at] ?? null);
+  return collectors.map(({ found }) => found);
 }

@@ -1,10 +1,10 @@
-/** A value as it stands in an `INSERT`: always on one line, whatever is in it. */
+/** Writes a value for an `INSERT`, always on one line. */
 import { isUtf8 } from "node:buffer";
 import { type ColumnType, quotedText } from "./columnType.ts";
 import type { Value } from "./fitsColumn.ts";
 
-/** A string of JavaScript can't have more than some 500 million characters; a value of SQLite can. */
-const inOneString = 1 << 20;
+/** JavaScript strings are limited to about 500 million characters; SQLite values are not. */
+const maxStringBytes = 1 << 20;
 
 const escapes = new Map([
   [0x00, 0x30],
@@ -17,7 +17,7 @@ const escapes = new Map([
 const quote = 0x27;
 const backslash = 0x5c;
 
-/** What `quotedText` gives, of bytes. */
+/** Like `quotedText`, for bytes. */
 function quotedBytes(bytes: Uint8Array): Buffer {
   let escaped = 0;
   for (const byte of bytes) if (escapes.has(byte)) escaped += 1;
@@ -34,22 +34,22 @@ function quotedBytes(bytes: Uint8Array): Buffer {
 
 function hexadecimal(bytes: Uint8Array): string | Buffer {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (bytes.byteLength <= inOneString) return `0x${buffer.toString("hex")}`;
+  if (bytes.byteLength <= maxStringBytes) return `0x${buffer.toString("hex")}`;
   const pieces = [Buffer.from("0x")];
-  for (let start = 0; start < buffer.length; start += inOneString) {
-    pieces.push(Buffer.from(buffer.subarray(start, start + inOneString).toString("hex"), "latin1"));
+  for (let start = 0; start < buffer.length; start += maxStringBytes) {
+    pieces.push(Buffer.from(buffer.subarray(start, start + maxStringBytes).toString("hex"), "latin1"));
   }
   return Buffer.concat(pieces);
 }
 
-/** `type` is one that keeps the value (`adaptTable.ts`). */
+/** Writes a value. The type must be able to store it (`adaptTable.ts`). */
 export function literal(value: Value, { family }: ColumnType): string | Buffer {
   if (value === null) return "NULL";
   if (typeof value === "bigint") return String(value);
-  // The largest number there is stands for what MySQL has none for.
+  // MySQL has no infinity: the largest number replaces it.
   if (typeof value === "number") return String(Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, value)));
   if (value.byteLength === 0) return "''";
   if (family === "binary" || !isUtf8(value)) return hexadecimal(value);
-  if (value.byteLength > inOneString) return quotedBytes(value);
+  if (value.byteLength > maxStringBytes) return quotedBytes(value);
   return quotedText(Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("utf8"));
 }

@@ -1,7 +1,6 @@
 /**
- * The tables of a SQLite database as MySQL would describe them. WordPress's driver for SQLite keeps what MySQL knows of a
- * table in tables of its own; of any other table only what SQLite knows is known. PHP writes both, so that either may say
- * anything, and nothing is taken for granted.
+ * Describes the tables of a SQLite database in MySQL's terms. WordPress's SQLite driver stores the MySQL schema in
+ * tables of its own; of other tables only the SQLite schema is known. PHP writes both, so neither is trusted.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { siteTables, type Table } from "../site/database/tables.ts";
@@ -9,29 +8,29 @@ import { type ColumnType, parseType, typeNamed } from "./columnType.ts";
 
 export interface Column {
   readonly name: string;
-  /** Null: MySQL's driver says something that is no type of ours. */
+  /** Null if the stored type is not supported. */
   readonly type: ColumnType | null;
   readonly collation: string | null;
   readonly isNullable: boolean;
   readonly default: string | null;
-  /** The default is computed, and not `CURRENT_TIMESTAMP`. */
+  /** The default is an expression other than `CURRENT_TIMESTAMP`. */
   readonly isComputed: boolean;
-  readonly isCounted: boolean;
-  readonly isTouched: boolean;
+  readonly isAutoIncrement: boolean;
+  readonly isUpdatedOnChange: boolean;
   readonly comment: string;
 }
 
 export interface KeyPart {
   readonly column: string;
-  /** How many letters or bytes of it; null: all. */
+  /** Length of the indexed prefix in characters or bytes; null: the whole value. */
   readonly prefix: number | null;
 }
 
 export interface Key {
-  /** `PRIMARY` is the primary one. */
+  /** `PRIMARY` for the primary key. */
   readonly name: string;
   readonly isUnique: boolean;
-  readonly kind: "usual" | "fulltext" | "other";
+  readonly kind: "plain" | "fulltext" | "other";
   readonly parts: readonly KeyPart[];
 }
 
@@ -46,29 +45,29 @@ export interface ForeignKey {
 
 export interface TableSchema {
   readonly name: string;
-  /** Whether the driver knows it. */
+  /** Whether the driver has its MySQL schema. */
   readonly isDescribed: boolean;
   readonly columns: readonly Column[];
   readonly keys: readonly Key[];
   readonly foreignKeys: readonly ForeignKey[];
   readonly collation: string;
   readonly comment: string;
-  /** The next number of the column that counts. */
+  /** The next AUTO_INCREMENT value. */
   readonly next: bigint | null;
-  /** Names of rules on values, which are not carried over. */
+  /** Names of CHECK constraints, which are not exported. */
   readonly checks: readonly string[];
 }
 
 type Row = Readonly<Record<string, unknown>>;
 type Rows = (name: string, columns: readonly string[]) => Map<string, Row[]>;
 
-/** The columns that are in one of the keys. */
+/** Returns the columns that are part of at least one key. */
 export function columnsIn(keys: readonly Key[]): ReadonlySet<string> {
   return new Set(keys.flatMap(({ parts }) => parts.map(({ column }) => column)));
 }
 
-/** SQLite tells no letters of another case apart where a table or a column has one of them. */
-export function sameName(name: string): string {
+/** Normalises a name for comparison: SQLite ignores case in names of tables and columns. */
+export function nameKey(name: string): string {
   return name.toLowerCase();
 }
 
@@ -82,30 +81,30 @@ function whole(value: unknown): number | null {
   return typeof value === "number" && Number.isSafeInteger(value) ? value : null;
 }
 
-/** What the driver says, by table; nothing where it does not say it in a table of its own. */
+/** Reads the driver's schema, by table. Empty if the driver has no such table. */
 function readerOf(database: DatabaseSync): Rows {
   const isTable = database.prepare(
     "SELECT 1 FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name = ?",
   );
-  const known = database.prepare("SELECT name FROM pragma_table_info(?)");
+  const columnNames = database.prepare("SELECT name FROM pragma_table_info(?)");
   return (name, columns) => {
-    const place = prefix + name;
-    if (isTable.get(place) === undefined) return new Map();
-    const there = new Set(known.all(place).map((column) => sameName(text(column.name))));
-    if (!columns.every((column) => there.has(column))) return new Map();
+    const table = prefix + name;
+    if (isTable.get(table) === undefined) return new Map();
+    const existing = new Set(columnNames.all(table).map((column) => nameKey(text(column.name))));
+    if (!columns.every((column) => existing.has(column))) return new Map();
     const wanted = columns.map((column) => `"${column}" AS "${column}"`).join(", ");
-    const rows: Row[] = database.prepare(`SELECT ${wanted} FROM "${place}"`).all();
-    return Map.groupBy(rows, (row) => sameName(text(row.table_name)));
+    const rows: Row[] = database.prepare(`SELECT ${wanted} FROM "${table}"`).all();
+    return Map.groupBy(rows, (row) => nameKey(text(row.table_name)));
   };
 }
 
 const collations = ["utf8mb4_unicode_ci", "utf8mb4_unicode_520_ci", "utf8mb4_general_ci", "utf8mb4_bin"];
-const usualCollation = "utf8mb4_unicode_520_ci";
+const defaultCollation = "utf8mb4_unicode_520_ci";
 
-/** One that MySQL and MariaDB both have, in all their versions. */
+/** Returns a collation that all versions of MySQL and MariaDB have. */
 function portable(collation: string): string {
   if (collations.includes(collation)) return collation;
-  return /_(bin|cs)$/.test(collation) ? "utf8mb4_bin" : usualCollation;
+  return /_(bin|cs)$/.test(collation) ? "utf8mb4_bin" : defaultCollation;
 }
 
 function columnFrom(row: Row): Column {
@@ -119,13 +118,13 @@ function columnFrom(row: Row): Column {
     isNullable: text(row.is_nullable) !== "NO",
     default: typeof row.column_default === "string" ? row.column_default : null,
     isComputed: extra.includes("default_generated") && row.column_default !== "CURRENT_TIMESTAMP",
-    isCounted: extra.includes("auto_increment") && type?.family === "integer",
-    isTouched: extra.includes("on update current_timestamp"),
+    isAutoIncrement: extra.includes("auto_increment") && type?.family === "integer",
+    isUpdatedOnChange: extra.includes("on update current_timestamp"),
     comment: text(row.column_comment),
   };
 }
 
-/** A type for what SQLite itself was told, by its own rules; what is found in the column decides in the end. */
+/** Maps a SQLite type by SQLite's rules. The values in the column decide in the end. */
 function typeDeclared(declared: string): ColumnType {
   if (/int/i.test(declared)) return typeNamed("bigint");
   if (/char|clob|text/i.test(declared)) return typeNamed("longtext");
@@ -133,36 +132,36 @@ function typeDeclared(declared: string): ColumnType {
   return /real|floa|doub/i.test(declared) ? typeNamed("double") : typeNamed("bigint");
 }
 
-function columnDeclared(name: string, row: Row, isCounted: boolean): Column {
-  const facts = { default: null, isComputed: row.dflt_value !== null, isTouched: false, comment: "" };
+function columnDeclared(name: string, row: Row, isAutoIncrement: boolean): Column {
+  const facts = { default: null, isComputed: row.dflt_value !== null, isUpdatedOnChange: false, comment: "" };
   return {
     ...facts,
     name,
     type: typeDeclared(text(row.type)),
     collation: null,
     isNullable: row.notnull !== 1,
-    isCounted,
+    isAutoIncrement,
   };
 }
 
-/** `nameOf` gives a column's name as the column itself has it. */
+/** Converts a key. `nameOf` returns a column's name in the table's spelling. */
 function keyFrom(name: string, rows: readonly Row[], nameOf: (column: string) => string): Key {
   const first = rows[0] ?? {};
   const kind = text(first.index_type);
   return {
     name,
     isUnique: Number(first.non_unique) === 0,
-    kind: kind === "FULLTEXT" ? "fulltext" : kind === "SPATIAL" ? "other" : "usual",
+    kind: kind === "FULLTEXT" ? "fulltext" : kind === "SPATIAL" ? "other" : "plain",
     parts: rows
       .toSorted((one, other) => Number(one.seq_in_index) - Number(other.seq_in_index))
       .map((row) => ({ column: nameOf(text(row.column_name)), prefix: whole(row.sub_part) })),
   };
 }
 
-/** Keys that SQLite has of a table that the driver does not know. */
+/** Returns the SQLite keys of a table that the driver does not know. */
 function declaredKeys(database: DatabaseSync, table: Table): Key[] {
   const wholeParts = (columns: readonly string[]) => columns.map((column) => ({ column, prefix: null }));
-  const primary = { name: "PRIMARY", isUnique: true, kind: "usual", parts: wholeParts(table.primaryKey) } as const;
+  const primary = { name: "PRIMARY", isUnique: true, kind: "plain", parts: wholeParts(table.primaryKey) } as const;
   const columnsOf = database.prepare("SELECT name FROM pragma_index_info(?) ORDER BY seqno");
   const others = database
     .prepare(`SELECT name, "unique" AS isUnique, origin, partial FROM pragma_index_list(?) ORDER BY name`)
@@ -170,7 +169,7 @@ function declaredKeys(database: DatabaseSync, table: Table): Key[] {
     .filter(({ origin, partial }) => origin !== "pk" && partial === 0)
     .map(({ name, isUnique }): Key => {
       const columns = columnsOf.all(text(name)).map((column) => text(column.name));
-      return { name: text(name), isUnique: isUnique === 1, kind: "usual", parts: wholeParts(columns) };
+      return { name: text(name), isUnique: isUnique === 1, kind: "plain", parts: wholeParts(columns) };
     })
     // Keys on expressions have columns without a name.
     .filter(({ parts }) => parts.every(({ column }) => column !== ""));
@@ -193,14 +192,14 @@ function foreignKeysFrom(rows: readonly Row[], uses: readonly Row[]): ForeignKey
 }
 
 function countersOf(database: DatabaseSync): Map<string, bigint> {
-  const isThere = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'").get();
-  if (isThere === undefined) return new Map();
+  const sequenceTable = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'").get();
+  if (sequenceTable === undefined) return new Map();
   const read = database.prepare("SELECT name, seq FROM sqlite_sequence WHERE typeof(seq) = 'integer' AND seq >= 0");
   read.setReadBigInts(true);
-  return new Map(read.all().map(({ name, seq }) => [sameName(text(name)), typeof seq === "bigint" ? seq + 1n : 1n]));
+  return new Map(read.all().map(({ name, seq }) => [nameKey(text(name)), typeof seq === "bigint" ? seq + 1n : 1n]));
 }
 
-/** Every table but SQLite's own, the driver's, and virtual ones, by name. */
+/** Reads all tables by name, except SQLite's, the driver's and virtual ones. */
 export function readSchema(database: DatabaseSync): TableSchema[] {
   const rows = readerOf(database);
   const tables = rows("tables", ["table_name", "table_collation", "table_comment"]);
@@ -222,17 +221,17 @@ export function readSchema(database: DatabaseSync): TableSchema[] {
   const declared = database.prepare('SELECT name, type, "notnull" AS "notnull", dflt_value FROM pragma_table_info(?)');
 
   return siteTables(database).map((table) => {
-    const of = <T>(all: Map<string, T[]>) => all.get(sameName(table.name)) ?? [];
+    const of = <T>(all: Map<string, T[]>) => all.get(nameKey(table.name)) ?? [];
     const [facts] = of(tables);
-    const described = new Map(of(columns).map((row) => [sameName(text(row.column_name)), row]));
-    const next = counters.get(sameName(table.name)) ?? null;
+    const descriptions = new Map(of(columns).map((row) => [nameKey(text(row.column_name)), row]));
+    const next = counters.get(nameKey(table.name)) ?? null;
     const own = declared.all(table.name).map((row): Column => {
-      const said = described.get(sameName(text(row.name)));
-      const isCounted = next !== null && table.primaryKey.length === 1 && table.primaryKey[0] === row.name;
-      return said === undefined ? columnDeclared(text(row.name), row, isCounted) : columnFrom(said);
+      const described = descriptions.get(nameKey(text(row.name)));
+      const isAutoIncrement = next !== null && table.primaryKey.length === 1 && table.primaryKey[0] === row.name;
+      return described === undefined ? columnDeclared(text(row.name), row, isAutoIncrement) : columnFrom(described);
     });
-    const names = new Map(own.map(({ name }) => [sameName(name), name]));
-    const nameOf = (column: string) => names.get(sameName(column)) ?? column;
+    const names = new Map(own.map(({ name }) => [nameKey(name), name]));
+    const nameOf = (column: string) => names.get(nameKey(column)) ?? column;
     const keys = Map.groupBy(of(statistics), (row) => text(row.index_name));
     return {
       name: table.name,

@@ -1,6 +1,6 @@
 /**
- * PHP itself, with the settings that WordPress under WebAssembly needs. One runtime belongs to one environment
- * until its process ends: a script can rewrite what PHP runs before every other script.
+ * Boots PHP with the settings that WordPress under WebAssembly needs. A PHP runtime serves one environment until its
+ * process ends: a script can modify the scripts that PHP runs before every other script.
  */
 import { createRequire } from "node:module";
 import { getCACertificates } from "node:tls";
@@ -21,13 +21,13 @@ import { createWriteGuard } from "./writeGuard.ts";
 
 const certificateFile = "/internal/certificates.pem";
 const opcacheBlacklist = "/internal/opcache-blacklist";
-/** What WordPress raises the limit to by itself, in MB. */
+/** The memory limit that WordPress sets by itself for administrators, in MB. */
 const wordpressMegabytes = 256;
-const usualUploadBytes = 256 * 1_048_576;
-/** PHP runs what is in this folder before each script, in the order of the names. */
+const defaultUploadBytes = 256 * 1_048_576;
+/** PHP runs the scripts in this folder before each script, sorted by name. */
 const memoryScript = "/internal/shared/preload/00-memory.php";
 
-/** Whatever starts a process, and what makes links (`mounts.ts` refuses them too). */
+/** Functions that start processes, and those that create links (`mounts.ts` refuses links too). */
 const disabledFunctions = [
   ...["exec", "shell_exec", "system", "passthru", "popen", "proc_open", "pcntl_exec", "pcntl_fork", "dl"],
   ...["symlink", "link"],
@@ -48,7 +48,7 @@ const settings = {
   display_startup_errors: 0,
   html_errors: 0,
   log_errors: 1,
-  // As hosts have it: a blank line before a script must not keep it from sending headers.
+  // As most hosts set it: a blank line before a script must not prevent it from sending headers.
   output_buffering: 4096,
   implicit_flush: 0,
   expose_php: 0,
@@ -81,7 +81,7 @@ function hasFiles(runtime: object): runtime is Files {
   return "FS" in runtime;
 }
 
-/** What PHP writes to during a request. */
+/** The files that PHP writes its output to. */
 const outputs = new Set(["/request/stdout", "/request/stderr"]);
 const standardDescriptors = 3;
 
@@ -89,33 +89,35 @@ export interface Outputs {
   readonly onStdout: (bytes: Uint8Array) => void;
   readonly onStderr: (bytes: Uint8Array) => void;
 }
-const nowhere: HandOver = async () => "nothing can be sent from here";
+const noMail: HandOver = async () => "nothing can be sent from here";
 
 export class GuardedPhp extends PHP {
-  /** For the mounts of its environment. */
+  /** Write protection for the environment's mounts. */
   readonly writes = createWriteGuard();
   readonly disk = createDiskBudget();
 
-  /** What the platform's PHP tells of a request. */
+  /** Pages that a request has changed, as the platform's PHP reports them. */
   readonly touchedPages = createTouchedPages();
 
-  /** What is told about a request besides what PHP itself writes to its log. */
+  /** Log lines about the current request that don't come from PHP. */
   readonly extraLogLines = createExtraLogLines();
 
-  /** A message is a change that a protected request must not make. */
-  async handOver(mail: OutgoingMail, next: HandOver = nowhere): Promise<string | null> {
+  /** Hands a message over, unless the request is write-protected: sending mail counts as a change. */
+  async handOver(mail: OutgoingMail, next: HandOver = noMail): Promise<string | null> {
     return this.writes.refuses() ? "nothing can be sent at the moment" : next(mail);
   }
 
+  /** Restricts PHP's network connections. */
   guard(rules: () => NetworkRules | null): void {
     const runtime = this[runtimeOf];
-    if (!hasNetwork(runtime)) throw new Error("This PHP's network has another form; it can't be guarded.");
+    if (!hasNetwork(runtime)) throw new Error("This PHP build has an unknown network interface; it can't be guarded.");
     guardNetwork(runtime, rules);
   }
 
   /**
-   * PHP has read its settings when it knows its environment: the limit is set before each script. What WordPress may raise it
-   * to for administrators is the same. A script that lifts it is ended by whoever watches this process.
+   * Sets the memory limit. PHP has already read its settings when its environment becomes known, so the limit is set
+   * before each script. WordPress may not raise it for administrators either. A script that lifts it is killed by the
+   * process that watches this one.
    */
   limitMemory(megabytes: number): void {
     const limit = `'${megabytes}M'`;
@@ -123,14 +125,14 @@ export class GuardedPhp extends PHP {
     this.writeFile(memoryScript, `<?php ini_set('memory_limit', ${limit}); ${wordpress}`);
   }
 
-  /** To be called before a request, so that PHP sees what other workers have done to the environment's files. */
+  /** Call before each request, so that PHP sees the changes that other workers have made to the environment's files. */
   forgetNodes(): void {
     forgetOwnNodes(this.#files());
   }
 
   /**
-   * To be called after a request. The library opens the outputs anew for each and forgets to close them; from
-   * the 512th request on, a socket's number would be too high for `select`, and every connection would only time out.
+   * Call after each request. The library reopens the outputs for each request and never closes them; from the 512th
+   * request on, a socket's number would be too high for `select`, and every connection would time out.
    */
   closeOutputs(): void {
     const files = this.#files();
@@ -140,67 +142,67 @@ export class GuardedPhp extends PHP {
   }
 
   /**
-   * From now on what PHP writes is handed over at once, while PHP waits, instead of being kept in this process until
-   * somebody reads it. The bytes are PHP's own memory.
+   * From now on passes PHP's output on immediately, while PHP waits, instead of keeping it in this process until it is
+   * read. The bytes are in PHP's own memory.
    */
   divertOutputs(outputs: Outputs): void {
     const runtime = this[runtimeOf];
     for (const [name, take] of Object.entries(outputs)) {
-      // The library sets its own at each run.
+      // The library sets its own handler at each run.
       Object.defineProperty(runtime, name, { get: () => take, set: () => undefined });
     }
   }
 
   #files(): Files["FS"] {
     const runtime = this[runtimeOf];
-    if (!hasFiles(runtime)) throw new Error("This PHP's files have another form.");
+    if (!hasFiles(runtime)) throw new Error("This PHP build has an unknown file system.");
     return runtime.FS;
   }
 }
 
-/** What another program would do, in this process. Returns its exit code, or null if it is not one that there is. */
+/** Implements other programs in this process. Returns the exit code, or null if there is no such program. */
 export type Programs = (php: PHP, command: readonly string[]) => number | null;
 
 /**
- * PHP's build loads its socket library when PHP first connects to something. By then this process may be a user to
- * whom our folders are closed: what is loaded before, from the same folder, is not looked for again.
+ * Loads the socket library early: PHP loads it when it first connects, and by then this process may run as a user
+ * without access to our folders. A library loaded from the same folder is not loaded again.
  */
 function loadSocketLibrary(version: string): void {
   createRequire(mainModuleOf(version))("ws");
 }
 
-/** Where on the host PHP finds scripts that are compiled already, or leaves what it compiles. */
+/** The host folder of PHP's compiled scripts (opcodes). */
 export interface OpcodeFiles {
   readonly folder: string;
   readonly kind: MountKind;
 }
 
-/** PHP from a module of ours instead of one that the library compiles. The library is not ready for it at once. */
+/** Instantiates PHP from a precompiled module. The library expects this to happen asynchronously. */
 function instantiate(module: WebAssembly.Module): InstantiateWasm {
   return (imports, receive) => {
     void WebAssembly.instantiate(module, imports).then((instance) => receive(instance, module));
   };
 }
 
-/** `processId` must be unique among all PHP runtimes of the host: the process's own id is. */
+/** Boots a PHP runtime. `process.pid` is its id, which must be unique on the host. */
 export async function bootPhp(options: {
   readonly version: string;
   readonly network: () => NetworkRules | null;
   readonly opcodes: OpcodeFiles | null;
-  /** PHP's WebAssembly where it is compiled already (`machineCode.ts`). */
+  /** PHP's compiled WebAssembly, if there is one (`machineCode.ts`). */
   readonly module?: WebAssembly.Module | null;
-  /** Besides sendmail. Absent: none, and PHP's functions that start one are switched off. */
+  /** Programs in addition to sendmail. Absent: none, and PHP's functions that start programs are disabled. */
   readonly programs?: Programs | null;
-  /** Where what `mail()` is given goes. Absent: nowhere, and `mail()` says false. */
+  /** Takes the messages of `mail()`. Absent: `mail()` returns false. */
   readonly handOver?: HandOver;
   /** The largest upload in bytes. Absent: 256 MB. */
   readonly uploadBytes?: number | undefined;
 }): Promise<GuardedPhp> {
   if (!SupportedPHPVersions.includes(options.version)) throw new Error(`There is no PHP ${options.version}.`);
   loadSocketLibrary(options.version);
-  // Where this program lies on the host is told to PHP as the variable `_`, unless it has a name.
-  const own = options.module ? { instantiateWasm: instantiate(options.module) } : {};
-  const emscriptenOptions = { processId: process.pid, thisProgram: "php", ...own };
+  // Without a name, PHP would see this program's path on the host as the variable `_`.
+  const precompiled = options.module ? { instantiateWasm: instantiate(options.module) } : {};
+  const emscriptenOptions = { processId: process.pid, thisProgram: "php", ...precompiled };
   const php = new GuardedPhp(await loadNodeRuntime(options.version, { followSymlinks: false, emscriptenOptions }));
   php.guard(options.network);
   await php.setSapiName("fpm-fcgi");
@@ -208,20 +210,20 @@ export async function bootPhp(options: {
   php.writeFile(opcacheBlacklist, `${siteFolder}/wp-config.php\n`);
   if (options.opcodes !== null) await mountFolder(php, opcodeFolder, options.opcodes.folder, options.opcodes.kind);
   const programs = options.programs ?? null;
-  const uploadBytes = options.uploadBytes ?? usualUploadBytes;
+  const uploadBytes = options.uploadBytes ?? defaultUploadBytes;
   await setPhpIniEntries(php, {
     ...settings,
     upload_max_filesize: uploadBytes,
     post_max_size: uploadBytes,
     "opcache.file_cache": options.opcodes === null ? "" : opcodeFolder,
-    // A command runs each script once: it gains only from what was compiled before.
+    // A command runs each script once, so it only benefits from scripts compiled earlier.
     "opcache.enable_cli": options.opcodes === null ? 0 : 1,
     disable_functions: disabledFunctions.filter((name) => programs === null || name !== "proc_open").join(","),
   });
   await php.setSpawnHandler(
     createPrograms({
       handOver: (mail) => php.handOver(mail, options.handOver),
-      tell: php.extraLogLines.add,
+      log: php.extraLogLines.add,
       others: (command) => programs?.(php, command) ?? null,
     }),
   );

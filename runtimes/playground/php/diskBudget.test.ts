@@ -4,11 +4,11 @@ import { createDiskBudget } from "./diskBudget.ts";
 const megabyte = 1 << 20;
 
 function budget(leftBytes: number | null) {
-  const told: number[] = [];
+  const reported: number[] = [];
   const disk = createDiskBudget();
   disk.begin(leftBytes);
-  disk.onGrown((bytes) => told.push(bytes));
-  return { disk, told };
+  disk.onGrown((bytes) => reported.push(bytes));
+  return { disk, reported };
 }
 
 test.each([
@@ -23,7 +23,7 @@ test.each([
   expect(budget(left).disk.take(bytes, isDatabase)).toBe(taken);
 });
 
-test("what was taken is gone, what was given back is there again, and what was refused counts for nothing", () => {
+test("taken bytes count, freed bytes are available again, and refused ones don't count", () => {
   const { disk } = budget(100);
   expect(disk.take(80, false)).toBe(true);
   expect(disk.take(30, false)).toBe(false);
@@ -32,15 +32,15 @@ test("what was taken is gone, what was given back is there again, and what was r
   expect(disk.take(50, false)).toBe(true);
 });
 
-test("most of what was written is told before the end, and all of it at the end", () => {
-  const { disk, told } = budget(10 * megabyte);
+test("reports growth in parts during the request, and the rest at the end", () => {
+  const { disk, reported } = budget(10 * megabyte);
   for (let count = 0; count < 5; count += 1) disk.take(100_000, false);
-  expect(told).toEqual([300_000]);
+  expect(reported).toEqual([300_000]);
   disk.end();
-  expect(told).toEqual([300_000, 200_000]);
+  expect(reported).toEqual([300_000, 200_000]);
 });
 
-test("whether anything was written is known of each request by itself", () => {
+test("tells for each request whether anything was written", () => {
   const { disk } = budget(null);
   disk.noteWrite();
   expect(disk.end()).toBe(true);

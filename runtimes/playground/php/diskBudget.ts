@@ -1,57 +1,57 @@
 /**
- * By how much PHP may make an environment's files longer. Beyond that everything that would make one longer fails as on a
- * full disk, which programs are written for; what only changes or removes something goes on, so that people can make room.
+ * Limits how much PHP may grow an environment's files. Beyond the limit, operations that make a file longer fail as on
+ * a full disk, which programs can handle. Other changes and removals still work, so that users can free space.
  *
- * Also counts what was written, for whoever measures the environment.
+ * Also counts written bytes for the measurement of the environment's size.
  */
 
-/** As Emscripten numbers the system's "no space left on device". */
+/** Emscripten's number for ENOSPC, "no space left on device". */
 export const noSpaceLeft = 51;
 
 /**
- * The database may grow a little beyond: to remove a picture WordPress has to log somebody in and change rows, and it removes
- * the picture's files only where it could remove its row.
+ * The database may exceed the limit a little: to delete an image, WordPress has to log the user in and change rows, and
+ * it deletes the image's files only after its row.
  */
 const databaseReserveBytes = 8 << 20;
-/** What was written is told in parts of this length, so that little of it is unknown where the process is killed. */
-const toldBytes = 256 << 10;
+/** Growth is reported in portions of this size, so that little is lost if the process is killed. */
+const reportBytes = 256 << 10;
 
 export interface DiskBudget {
-  /** A request begins: files may grow by so much; null: by anything. */
+  /** Starts a request: files may grow by this many bytes. Null: unlimited. */
   begin(leftBytes: number | null): void;
-  /** Whom to tell of growth during the request. */
-  onGrown(tell: (bytes: number) => void): void;
-  /** Whether anything is to be counted. */
+  /** Sets the receiver of growth reports during the request. */
+  onGrown(listener: (bytes: number) => void): void;
+  /** Whether growth is limited and must be counted. */
   isLimited(): boolean;
-  /** Whether files may grow by so much, which they then do. Below zero: they become shorter. */
+  /** Reserves this many bytes; false if the limit does not allow it. Negative: files become shorter. */
   take(bytes: number, isDatabase: boolean): boolean;
-  /** Something is changed. */
+  /** Records that something was changed. */
   noteWrite(): void;
-  /** The request has ended; whether anything was changed. */
+  /** Ends the request. Returns whether anything was changed. */
   end(): boolean;
 }
 
 export function createDiskBudget(): DiskBudget {
   let left: number | null = null;
   let grown = 0;
-  let told = 0;
+  let reported = 0;
   let hasWritten = false;
-  let tell: (bytes: number) => void = () => undefined;
+  let listener: (bytes: number) => void = () => undefined;
 
   function report(): void {
-    if (grown !== told) tell(grown - told);
-    told = grown;
+    if (grown !== reported) listener(grown - reported);
+    reported = grown;
   }
 
   return {
     begin(leftBytes) {
       left = leftBytes;
       grown = 0;
-      told = 0;
+      reported = 0;
       hasWritten = false;
     },
     onGrown(next) {
-      tell = next;
+      listener = next;
     },
     isLimited: () => left !== null,
     take(bytes, isDatabase) {
@@ -59,7 +59,7 @@ export function createDiskBudget(): DiskBudget {
       const reserve = isDatabase ? databaseReserveBytes : 0;
       if (bytes > 0 && grown + bytes > left + reserve) return false;
       grown += bytes;
-      if (Math.abs(grown - told) >= toldBytes) report();
+      if (Math.abs(grown - reported) >= reportBytes) report();
       return true;
     },
     noteWrite() {

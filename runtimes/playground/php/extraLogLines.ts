@@ -1,7 +1,7 @@
-/** What is to be said in the log of the request under way although PHP itself does not say it. */
+/** Log lines about the current request that PHP itself does not write. */
 
 export interface ExtraLogLines {
-  /** From now on lines are this request's. */
+  /** Starts a request: from now on `add` receives the lines. */
   begin(add: (line: string) => void): void;
   add(line: string): void;
 }

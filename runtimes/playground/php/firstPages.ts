@@ -1,7 +1,8 @@
 /**
- * The pages that a new site is asked for first. A template is asked for them once after it was installed: on its
- * first page WordPress reads every pattern of the theme and writes thirty options, which every copy then has. A
- * spare worker is asked for them before it has a site: their code is in the opcode cache then.
+ * The pages that are usually requested first from a new site. They are requested once from a template after its
+ * installation: on its first page WordPress reads every pattern of the theme and writes thirty options, which every
+ * copy then has. They are also requested from a spare worker before it gets a site, so that their code is in the opcode
+ * cache.
  */
 import type { PHP } from "@php-wasm/universal";
 import { placeholders } from "../templates/placeholders.ts";
@@ -14,8 +15,8 @@ const pages = [
 ];
 
 /**
- * Asks the template that is mounted for its first pages, for as long as `isWanted` says so before each of them.
- * Rejects if one of them does not come whole.
+ * Requests the first pages of the mounted template. Stops when `isWanted` returns false before a page. Rejects if a
+ * page is incomplete.
  */
 export async function visitFirstPages(php: PHP, isWanted: () => boolean = () => true): Promise<void> {
   for (const page of pages) if (isWanted()) await visit(php, page);

@@ -1,4 +1,4 @@
-/** Where things lie for PHP, which is all that most of this runtime needs to know of it. */
+/** Folders as PHP sees them. */
 
 export const siteFolder = "/site";
 export const databaseFolder = "/database";

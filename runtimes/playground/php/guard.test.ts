@@ -30,7 +30,7 @@ const world: GuardWorld = {
 
 const verdict = async (host: string, port: number) => decide(host, port, rules, world);
 
-describe("never reached, by any way to write it", () => {
+describe("PHP can't reach this host, in any notation", () => {
   test.each([
     "127.0.0.1",
     "127.255.255.254",
@@ -77,22 +77,22 @@ test.each([
   ["six.example", ["2606:2800::1"]],
   ["mixed.example", ["93.184.216.34"]],
   ["64:ff9b::5db8:d822", ["93.184.216.34"]],
-])("%s is reached at the addresses that were judged", async (host, addresses) => {
+])("%s is reached at the checked addresses only", async (host, addresses) => {
   expect(await verdict(host, 443)).toEqual({ to: "addresses", addresses });
 });
 
 test.each(["one.sites.example", "ONE.sites.example.", "one.localhost", "127.0.0.1", "::1", "own.example", "192.0.2.7"])(
-  "the edge's port of %s is the edge",
+  "the edge's port on %s leads to the edge",
   async (host) => {
     expect(await verdict(host, 8081)).toEqual({ to: "edge" });
   },
 );
 
-test("the edge's port of another host is just a port", async () => {
+test("the edge's port number on another host is an ordinary port", async () => {
   expect(await verdict("outside.example", 8081)).toEqual({ to: "addresses", addresses: ["93.184.216.34"] });
 });
 
-test("a database elsewhere can't be reached on its port, by name or address", async () => {
+test("a database on another host can't be reached on its port, by name or address", async () => {
   for (const [host, port] of [
     ["db.example", 5432],
     ["198.51.100.5", 5432],
@@ -104,24 +104,21 @@ test("a database elsewhere can't be reached on its port, by name or address", as
 });
 
 test.each(["outside.example", "93.184.216.34", "demo.sites.example", "127.0.0.1", "localhost"])(
-  "without a network there is no way to %s, not even where the edge is",
+  "an offline environment can't reach %s, not even through the edge",
   async (host) => {
     const offline = { ...rules, isOffline: true };
     for (const port of [80, 443, 8081]) expect(await decide(host, port, offline, world)).toEqual({ to: "nowhere" });
   },
 );
 
-test.each([25, 465, 587, 2525])(
-  "a mail server's port %s is reached from where mail may be sent, and from nowhere else",
-  async (port) => {
-    const outside = { to: "addresses", addresses: ["93.184.216.34"] };
-    expect(await decide("outside.example", port, { ...rules, maySendMail: true }, world)).toEqual(outside);
-    for (const host of ["outside.example", "93.184.216.34", "2606:2800:220:1::1"]) {
-      expect(await decide(host, port, { ...rules, maySendMail: false }, world)).toEqual({ to: "nowhere" });
-    }
-    expect(await decide("outside.example", 443, { ...rules, maySendMail: false }, world)).toEqual(outside);
-  },
-);
+test.each([25, 465, 587, 2525])("the mail port %s is reached only if the environment may send mail", async (port) => {
+  const outside = { to: "addresses", addresses: ["93.184.216.34"] };
+  expect(await decide("outside.example", port, { ...rules, maySendMail: true }, world)).toEqual(outside);
+  for (const host of ["outside.example", "93.184.216.34", "2606:2800:220:1::1"]) {
+    expect(await decide(host, port, { ...rules, maySendMail: false }, world)).toEqual({ to: "nowhere" });
+  }
+  expect(await decide("outside.example", 443, { ...rules, maySendMail: false }, world)).toEqual(outside);
+});
 
 test.each([
   ["http://127.0.0.1:8090", "127.0.0.1", 8090, "addresses"],
@@ -132,10 +129,7 @@ test.each([
   ["https://127.0.0.1", "127.0.0.1", 80, "nowhere"],
   ["http://[::1]:8090", "::1", 8090, "addresses"],
   ["nonsense", "127.0.0.1", 8090, "nowhere"],
-])(
-  "the package source at %s may be reached wherever it is: %s:%i leads to %s",
-  async (packageSource, host, port, to) => {
-    expect((await decide(host, port, { ...rules, packageSource }, world)).to).toBe(to);
-    expect((await decide(host, port, { ...rules, packageSource, isOffline: true }, world)).to).toBe("nowhere");
-  },
-);
+])("with the package source %s, %s:%i leads to %s", async (packageSource, host, port, to) => {
+  expect((await decide(host, port, { ...rules, packageSource }, world)).to).toBe(to);
+  expect((await decide(host, port, { ...rules, packageSource, isOffline: true }, world)).to).toBe("nowhere");
+});

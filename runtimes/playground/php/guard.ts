@@ -1,7 +1,7 @@
 /**
- * Where PHP's connections may go: anywhere but to this host. Decided for addresses, after names have been
- * resolved, and the connection is made to the very address that was judged: a name that resolves to another
- * address a moment later gains nothing.
+ * Decides which connections PHP may open: to any host but this one. The decision is made for resolved addresses, and
+ * the connection goes to exactly the address that was checked, so a name that resolves differently a moment later gains
+ * nothing.
  */
 import { lookup } from "node:dns/promises";
 import { BlockList, isIP, isIPv6 } from "node:net";
@@ -9,17 +9,20 @@ import { networkInterfaces } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 
 export interface GuardRules {
-  /** Port of this installation's edge: what PHP sends there is handed to the edge itself, marked as PHP's. */
+  /**
+   * Port of this installation's edge. PHP's connections to it are passed to the edge directly, marked as coming from
+   * PHP.
+   */
   readonly edgePort: number;
-  /** Names that end in it are this installation's sites. */
+  /** Host names with this suffix are sites of this installation. */
   readonly siteSuffix: string;
-  /** Further addresses that PHP may not reach, `host:port`: a database on another machine. */
+  /** Further addresses that PHP may not reach, `host:port`, such as a database on another machine. */
   readonly forbidden: readonly string[];
-  /** Where WordPress's plugins, themes and updates are: it may be reached wherever it is. Null: nowhere. */
+  /** URL of the package source. PHP may reach it wherever it is. Null: there is none. */
   readonly packageSource: string | null;
-  /** Nothing may be reached at all. */
+  /** Blocks all connections. */
   readonly isOffline: boolean;
-  /** Mail servers may be reached. Plugins connect to them directly, and their mail passes no other check. */
+  /** Allows connections to mail servers. Plugins connect to them directly, and their mail passes no other check. */
   readonly maySendMail: boolean;
 }
 
@@ -33,23 +36,23 @@ export interface GuardWorld {
   ownAddresses(): readonly string[];
 }
 
-/** SMTP between servers, with TLS from the start, for programs, and what many use where the others are closed. */
+/** SMTP between servers, SMTP with TLS, submission, and a common alternative. */
 const mailPorts = new Set([25, 465, 587, 2525]);
 
 const resolveMilliseconds = 2000;
 const unknownMilliseconds = 30_000;
-/** Names that could not be resolved, and until when they are not asked for again. */
+/** Names that could not be resolved, with the time until which they are not looked up again. */
 const unknownNames = new Map<string, number>();
 
 /**
- * On a machine without the internet a resolver may take many seconds to give up, and WordPress's dashboard asks
- * for several names one after the other. So the answer is awaited briefly, and a failure remembered for a while.
+ * Resolves a name. On a machine without internet access a resolver may take many seconds to give up, and WordPress's
+ * dashboard looks up several names in a row. So the timeout is short, and failures are cached for a while.
  */
 async function resolveName(name: string): Promise<readonly string[]> {
   if ((unknownNames.get(name) ?? 0) > performance.now()) return [];
   const timer = new AbortController();
-  const tooLate = delay(resolveMilliseconds, [], { signal: timer.signal }).catch(() => []);
-  const found = await Promise.race([lookup(name, { all: true }).catch(() => []), tooLate]);
+  const timeout = delay(resolveMilliseconds, [], { signal: timer.signal }).catch(() => []);
+  const found = await Promise.race([lookup(name, { all: true }).catch(() => []), timeout]);
   timer.abort();
   if (found.length === 0) unknownNames.set(name, performance.now() + unknownMilliseconds);
   return found.map(({ address }) => address);
@@ -61,7 +64,7 @@ export const realWorld: GuardWorld = {
     Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map((address) => address.address)),
 };
 
-/** Loopback, "this host", link-local with its metadata services, multicast, reserved. */
+/** Loopback, "this host", link-local with its metadata services, multicast, and reserved networks. */
 const neverOutside: readonly (readonly [network: string, prefix: number, family: "ipv4" | "ipv6"])[] = [
   ["0.0.0.0", 8, "ipv4"],
   ["127.0.0.0", 8, "ipv4"],
@@ -73,13 +76,13 @@ const neverOutside: readonly (readonly [network: string, prefix: number, family:
   ["ff00::", 8, "ipv6"],
 ];
 
-/** IPv6 networks whose last 32 bits are an IPv4 address that the packet would end up at. */
+/** IPv6 networks whose last 32 bits are the IPv4 address that a packet would go to. */
 const embedding = new BlockList();
 embedding.addSubnet("::", 96, "ipv6");
 embedding.addSubnet("::ffff:0:0", 96, "ipv6");
 embedding.addSubnet("64:ff9b::", 96, "ipv6");
 
-/** Eight groups of 16 bits. The address must be valid. */
+/** Splits a valid IPv6 address into its eight groups of 16 bits. */
 function groupsOf(address: string): readonly number[] {
   const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address);
   const [, start = "", a, b, c, d] = dotted ?? [];
@@ -92,7 +95,7 @@ function groupsOf(address: string): readonly number[] {
   return [...head, ...Array<number>(8 - head.length - tail.length).fill(0), ...tail];
 }
 
-/** The IPv4 address that an IPv6 address stands for, otherwise the address itself. Zone indices are cut off. */
+/** Returns the IPv4 address that an IPv6 address stands for, or else the address itself. Removes zone indices. */
 function plainAddress(address: string): string {
   const bare = address.replace(/%.*$/, "");
   if (!isIPv6(bare) || !embedding.check(bare, "ipv6")) return bare;
@@ -116,8 +119,8 @@ async function addressesOf(host: string, world: GuardWorld): Promise<readonly st
 
 async function forbiddenAddresses(port: number, rules: GuardRules, world: GuardWorld): Promise<ReadonlySet<string>> {
   const hosts = rules.forbidden
-    .filter((place) => place.endsWith(`:${port}`))
-    .map((place) => place.slice(0, place.lastIndexOf(":")).replace(/^\[|\]$/g, ""));
+    .filter((address) => address.endsWith(`:${port}`))
+    .map((address) => address.slice(0, address.lastIndexOf(":")).replace(/^\[|\]$/g, ""));
   const found = await Promise.all(hosts.map((host) => addressesOf(host, world)));
   return new Set(found.flat());
 }
@@ -127,16 +130,18 @@ function isSiteName(host: string, suffix: string): boolean {
   return name === "localhost" || name.endsWith(".localhost") || name === suffix || name.endsWith(`.${suffix}`);
 }
 
-const usualPorts: Readonly<Record<string, string>> = { "http:": "80", "https:": "443" };
+const defaultPorts: Readonly<Record<string, string>> = { "http:": "80", "https:": "443" };
 
 function isPackageSource(host: string, port: number, { packageSource }: GuardRules): boolean {
   if (packageSource === null || !URL.canParse(packageSource)) return false;
   const url = new URL(packageSource);
-  const sourcePort = url.port === "" ? usualPorts[url.protocol] : url.port;
+  const sourcePort = url.port === "" ? defaultPorts[url.protocol] : url.port;
   return url.hostname.replace(/^\[|\]$/g, "") === host.toLowerCase() && sourcePort === String(port);
 }
 
-/** `host` is a name or an address. Never rejects: what can't be resolved goes nowhere. */
+/**
+ * Decides where a connection may go. `host` is a name or an address. Never rejects: unresolvable names lead nowhere.
+ */
 export async function decide(host: string, port: number, rules: GuardRules, world = realWorld): Promise<Decision> {
   if (rules.isOffline) return { to: "nowhere" };
   if (isPackageSource(host, port, rules)) return { to: "addresses", addresses: await addressesOf(host, world) };

@@ -1,6 +1,6 @@
 /**
- * Files and folders of the host as Emscripten's NODEFS has them, with operations that differ from mount to mount: the
- * originals serve all of them.
+ * Host files and folders as nodes of Emscripten's NODEFS, with different operations for each mount: NODEFS itself
+ * shares its operations between all mounts.
  */
 import { fstatSync, lstatSync, mkdirSync, type Stats, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -9,22 +9,22 @@ import type { RootFs } from "@php-wasm/universal";
 export interface FsNode {
   mode: number;
   readonly name: string;
-  /** The root of a mount is its own. */
+  /** The root of a mount is its own parent. */
   readonly parent: FsNode;
   node_ops: NodeOps;
   stream_ops: StreamOps;
   isSharedFS: boolean;
 }
 
-/** What NODEFS gives its nodes. */
+/** Whether a node has the properties of a NODEFS node. */
 function isHostNode(node: object): node is FsNode {
   return ["mode", "name", "parent", "node_ops", "stream_ops", "isSharedFS"].every((name) => name in node);
 }
 
-/** The part of NODEFS that is used as it is. */
+/** The functions of NODEFS that are used unchanged. */
 interface NodeFs {
   createNode(parent: FsNode, name: string, mode: number): FsNode;
-  /** Turns an error of the host's into one of Emscripten's: any other would be PHP's end. */
+  /** Converts host errors into Emscripten errors: any other error would crash PHP. */
   tryFSOperation<Result>(operation: () => Result): Result;
 }
 
@@ -32,7 +32,7 @@ function isNodeFs(nodeFs: object): nodeFs is NodeFs {
   return "createNode" in nodeFs && "tryFSOperation" in nodeFs;
 }
 
-/** As Emscripten wants them. */
+/** File attributes in Emscripten's form. */
 export type Attributes = Pick<
   Stats,
   | "dev"
@@ -53,7 +53,7 @@ export type Attributes = Pick<
 export interface FsStream {
   readonly node: FsNode;
   readonly flags: number;
-  /** The host's descriptor. */
+  /** The host's file descriptor. */
   readonly nfd: number;
 }
 
@@ -76,35 +76,36 @@ export interface StreamOps {
   setattr(stream: FsStream, attributes: unknown): void;
 }
 
-/** A folder of the host where PHP has it. */
+/** A host folder mounted in PHP's file system. */
 export interface HostMount {
   readonly root: FsNode;
   /** Its path on the host. */
   readonly folder: string;
   makeNode(parent: FsNode, name: string, mode: number): FsNode;
-  askHost<Result>(question: () => Result): Result;
+  /** Runs a file system call of the host. Throws Emscripten errors. */
+  callHost<Result>(call: () => Result): Result;
   makeError(errno: number): Error;
-  /** Has it looked up again the next time. */
+  /** Makes the next access look the node up again. */
   forget(node: FsNode): void;
 }
 
-/** `mountPoint` must be a folder. Throws if NODEFS has another form than this version of it. */
+/** Mounts a host folder. `mountPoint` must be a folder. Throws if NODEFS differs from the expected version. */
 export function mountHost(FS: RootFs, folder: string, mountPoint: string): HostMount {
   const nodeFs = FS.filesystems.NODEFS;
-  if (nodeFs === undefined || !isNodeFs(nodeFs)) throw new Error("This PHP has no NODEFS, or another one.");
+  if (nodeFs === undefined || !isNodeFs(nodeFs)) throw new Error("This PHP build has no NODEFS, or an unknown one.");
   const root = FS.mount(nodeFs, { root: folder }, mountPoint);
-  if (!isHostNode(root)) throw new Error("This PHP's NODEFS has another form.");
+  if (!isHostNode(root)) throw new Error("This PHP build has an unknown NODEFS.");
   return {
     root,
     folder,
     makeNode: (parent, name, mode) => nodeFs.createNode(parent, name, mode),
-    askHost: (question) => nodeFs.tryFSOperation(question),
+    callHost: (call) => nodeFs.tryFSOperation(call),
     makeError: (errno) => new FS.ErrnoError(errno),
     forget: (node) => FS.hashRemoveNode(node),
   };
 }
 
-/** From the mount's folder, with a leading slash; empty for itself. */
+/** Path below the mount's folder, with a leading slash; empty for the folder itself. */
 export function pathOf(node: FsNode): string {
   return node.parent === node ? "" : `${pathOf(node.parent)}/${node.name}`;
 }
@@ -113,13 +114,13 @@ const noEntry = 44;
 const invalid = 28;
 
 /**
- * Like NODEFS's own, but that there is nothing costs no exception with a stack, which takes ten times as long as the
- * question: SQLite asks for its journals before every query.
+ * Looks up a name like NODEFS, but without an exception with a stack trace for a missing file, which takes ten times as
+ * long as the lookup: SQLite looks for its journals before every query.
  */
-function lookUp({ folder, makeNode, askHost, makeError }: HostMount): NodeOps["lookup"] {
+function lookUp({ folder, makeNode, callHost, makeError }: HostMount): NodeOps["lookup"] {
   return (parent, name) => {
-    const place = path.join(folder, pathOf(parent), name);
-    const stats = askHost(() => lstatSync(place, { throwIfNoEntry: false }));
+    const file = path.join(folder, pathOf(parent), name);
+    const stats = callHost(() => lstatSync(file, { throwIfNoEntry: false }));
     if (stats === undefined) throw makeError(noEntry);
     return makeNode(parent, name, stats.mode);
   };
@@ -130,15 +131,15 @@ const folderType = 0o040000;
 const regularType = 0o100000;
 
 /**
- * Asks the host first, where NODEFS has a node already when the host refuses, and PHP then believes in the file. What
- * another process has made in the same moment is left as it is.
+ * Creates a file on the host before its node: NODEFS creates the node first, and if the host refuses, PHP believes that
+ * the file exists. A file that another process has just created is kept.
  */
-function makeFile({ folder, makeNode, askHost, makeError }: HostMount): NodeOps["mknod"] {
+function makeFile({ folder, makeNode, callHost, makeError }: HostMount): NodeOps["mknod"] {
   return (parent, name, mode) => {
-    const place = path.join(folder, pathOf(parent), name);
+    const file = path.join(folder, pathOf(parent), name);
     const type = mode & fileType;
-    if (type === folderType) askHost(() => mkdirSync(place, mode));
-    else if (type === regularType) askHost(() => writeFileSync(place, "", { mode, flag: "a" }));
+    if (type === folderType) callHost(() => mkdirSync(file, mode));
+    else if (type === regularType) callHost(() => writeFileSync(file, "", { mode, flag: "a" }));
     else throw makeError(invalid);
     return makeNode(parent, name, mode);
   };
@@ -150,15 +151,15 @@ function attributesOf(stats: Stats): Attributes {
 }
 
 /**
- * With the host's number of the file, where NODEFS has one for each time that it looked the file up: SQLite takes a
- * database whose number is another one than before for another file, and does not write to it.
+ * Returns attributes with the host's inode number. NODEFS assigns a new number at each lookup, and SQLite would take
+ * the database for a different file and refuse to write to it.
  */
-function getAttributes({ folder, askHost }: HostMount): NodeOps["getattr"] {
-  return (node) => attributesOf(askHost(() => lstatSync(path.join(folder, pathOf(node)))));
+function getAttributes({ folder, callHost }: HostMount): NodeOps["getattr"] {
+  return (node) => attributesOf(callHost(() => lstatSync(path.join(folder, pathOf(node)))));
 }
 
-/** Returns the mount's root, and every node that will be found below it, operations of its own. */
-export function adopt(
+/** Sets the operations of the mount's root and of every node found below it. */
+export function overrideOperations(
   mount: HostMount,
   change: (
     ops: NodeOps,
@@ -166,10 +167,10 @@ export function adopt(
   ) => {
     readonly node: Partial<NodeOps>;
     readonly stream: Partial<StreamOps>;
-    /** Whether other processes may change it: the host is asked for locks. */
+    /** Whether other processes may change the files: locks are then taken on the host. */
     readonly isShared: boolean;
-    /** Whether PHP may believe for the rest of a request that what it has looked up is there. */
-    readonly isKept: boolean;
+    /** Whether a lookup stays valid for the rest of a request. */
+    readonly isCached: boolean;
   },
 ): void {
   const { root } = mount;
@@ -181,27 +182,27 @@ export function adopt(
   };
   const streams: StreamOps = {
     ...root.stream_ops,
-    getattr: ({ nfd }) => attributesOf(mount.askHost(() => fstatSync(nfd))),
+    getattr: ({ nfd }) => attributesOf(mount.callHost(() => fstatSync(nfd))),
   };
-  const { node: nodeChanges, stream: streamChanges, isShared, isKept } = change(base, streams);
+  const { node: nodeChanges, stream: streamChanges, isShared, isCached } = change(base, streams);
   const changed = { ...base, ...nodeChanges };
   const streamOps = { ...streams, ...streamChanges };
   const ops: NodeOps = {
     ...changed,
-    lookup: (parent, name) => give(changed.lookup(parent, name)),
-    mknod: (parent, name, mode, device) => give(changed.mknod(parent, name, mode, device)),
+    lookup: (parent, name) => setOperations(changed.lookup(parent, name)),
+    mknod: (parent, name, mode, device) => setOperations(changed.mknod(parent, name, mode, device)),
   };
-  function give(node: FsNode): FsNode {
+  function setOperations(node: FsNode): FsNode {
     node.node_ops = ops;
     node.stream_ops = streamOps;
     node.isSharedFS = isShared;
-    if (!isKept && node !== root) mount.forget(node);
+    if (!isCached && node !== root) mount.forget(node);
     return node;
   }
-  give(root);
+  setOperations(root);
 }
 
-/** Every node that Emscripten has looked up, in lists by a hash of its name. */
+/** Emscripten's table of all nodes it has looked up, as lists by name hash. */
 export interface NodeTable {
   readonly nameTable: readonly (TableNode | null | undefined)[];
   hashRemoveNode(node: TableNode): void;
@@ -209,20 +210,20 @@ export interface NodeTable {
 
 interface TableNode extends FsNode {
   readonly name_next?: TableNode | null;
-  /** The mount for which this folder is the place. */
+  /** The mount whose mount point this folder is. */
   readonly mounted: object | null;
 }
 
 /**
- * Emscripten looks up each name once and then believes that the file is there, whatever other processes do: a site of
- * which one worker has seen the page "Briefly unavailable" would try to show it for ever. Afterwards every
- * file in a shared folder is looked up again.
+ * Removes all nodes in shared folders from the table, so that they are looked up again. Emscripten looks each name up
+ * once and then assumes that the file exists, whatever other processes do: a worker that has seen the file of the page
+ * "Briefly unavailable" would try to show that page forever.
  */
 export function forgetOwnNodes(table: NodeTable): void {
   for (const first of table.nameTable) {
     for (let node = first; node; node = node.name_next) {
-      const isPlace = node.mounted !== null || node.parent === node;
-      if (node.isSharedFS && !isPlace) table.hashRemoveNode(node);
+      const isMountPoint = node.mounted !== null || node.parent === node;
+      if (node.isSharedFS && !isMountPoint) table.hashRemoveNode(node);
     }
   }
 }

@@ -17,7 +17,7 @@ beforeAll(async () => {
   machineCode = (await createCompiledStore(assets, createTemplateStore(assets)).get("8.3")).machineCode;
 }, 400_000);
 
-/** What a process with these flags makes of the file: PHP's version, or null if it refuses it. */
+/** Loads the file in a process with these flags. Returns PHP's version, or null if the file is refused. */
 function load(file: string, flags: readonly string[] = machineCodeFlags): Promise<unknown> {
   return runJob("../testing/loadModule.ts", { phpVersion: "8.3", file } satisfies LoadJob, {
     deadlineSeconds: 60,
@@ -34,7 +34,7 @@ async function fileWith(content: Buffer): Promise<string> {
 }
 
 describe("PHP's machine code", () => {
-  test("runs PHP in a process with the flags that it was made with", async () => {
+  test("runs PHP in a process with the same flags", async () => {
     expect(await load(machineCode)).toMatch(/^8\.3\./);
   });
 
@@ -42,16 +42,16 @@ describe("PHP's machine code", () => {
     expect(await load(machineCode, [...machineCodeFlags, "--no-wasm-bounds-checks"])).toBeNull();
   });
 
-  test.each<[string, (whole: Buffer) => Buffer]>([
+  test.each<[string, (code: Buffer) => Buffer]>([
     ["empty", () => Buffer.alloc(0)],
-    ["cut off in its sum", (whole) => whole.subarray(0, 3)],
-    ["cut off", (whole) => whole.subarray(0, whole.length / 2)],
+    ["truncated within its checksum", (code) => code.subarray(0, 3)],
+    ["truncated", (code) => code.subarray(0, code.length / 2)],
     [
       "changed in one bit",
-      (whole) => whole.fill((whole[whole.length >> 1] ?? 0) ^ 1, whole.length >> 1, (whole.length >> 1) + 1),
+      (code) => code.fill((code[code.length >> 1] ?? 0) ^ 1, code.length >> 1, (code.length >> 1) + 1),
     ],
-    ["of something else", () => Buffer.alloc(100_000, "else")],
-  ])("that is %s is refused", async (_what, damage) => {
+    ["something else", () => Buffer.alloc(100_000, "else")],
+  ])("that is %s is refused", async (_description, damage) => {
     expect(await load(await fileWith(damage(await readFile(machineCode))))).toBeNull();
   });
 });

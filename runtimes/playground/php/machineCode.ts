@@ -1,11 +1,11 @@
 /**
- * PHP's WebAssembly, compiled to machine code once for all workers. V8 compiles each function in haste when it is first
- * called, and again with care when it has been called often: two thirds of the processor time of a worker's first page.
- * A process that has answered some pages hands over what it has compiled with care; workers begin with that.
+ * PHP's WebAssembly, compiled to machine code once for all workers. V8 compiles each function quickly at its first
+ * call, and again with optimisation when it has been called often: that takes two thirds of the CPU time of a worker's
+ * first page. A process that has rendered some pages saves its optimised code, and workers start with it.
  *
- * Browsers keep WebAssembly in the same way. Node has no function for it, so V8's own ones are taken, which it has for
- * its tests. They look whether version, settings and processor are the same, and give nothing where they are not; then
- * PHP is compiled as ever. Damage is found by a sum of ours.
+ * Browsers cache WebAssembly in the same way. Node has no function for it, so V8's internal test functions are used.
+ * They check that version, settings and processor match, and return nothing otherwise; PHP is then compiled as usual. A
+ * checksum detects damage.
  */
 import { readFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
@@ -14,16 +14,16 @@ import { crc32 } from "node:zlib";
 import { wasmFileOf } from "./build.ts";
 
 /**
- * V8's settings in every process that makes or uses machine code. Validating lazily: most of PHP's functions are never
- * called, so they are not even looked at. One thread besides PHP's own is enough to optimise the rest, and leaves the
- * processors to others' first pages.
+ * V8 flags of every process that creates or uses machine code. Lazy validation: most of PHP's functions are never
+ * called, so they are never validated. One thread besides PHP's own is enough for optimisation, and leaves CPU time to
+ * other workers' first pages.
  */
 export const machineCodeFlags = ["--wasm-lazy-validation", "--v8-pool-size=1", "--allow-natives-syntax"] as const;
 
-/** After how much work, roughly in bytes run, V8 compiles a function with care. The first is its own setting. */
-const tieringBudgets = { usual: 13_000_000, eager: 13_000 } as const;
+/** Bytes executed before V8 optimises a function, roughly. `default` is V8's own setting. */
+const tieringBudgets = { default: 13_000_000, eager: 13_000 } as const;
 
-const sumBytes = 4;
+const checksumBytes = 4;
 
 interface Natives {
   serialize(module: WebAssembly.Module): ArrayBuffer;
@@ -40,7 +40,7 @@ function natives(): Natives {
     serialize: (module) => %SerializeWasmModule(module),
     deserialize: (code, wasm) => %DeserializeWasmModule(code, wasm),
   })`);
-  if (!isNatives(found)) throw new Error("V8 keeps no machine code.");
+  if (!isNatives(found)) throw new Error("V8 does not support saving machine code.");
   return found;
 }
 
@@ -48,26 +48,29 @@ function setTieringBudget(budget: keyof typeof tieringBudgets): void {
   setFlagsFromString(`--wasm-tiering-budget=${tieringBudgets[budget]}`);
 }
 
-/** PHP, which from now on is compiled with care as soon as a function is called a few times. */
+/** Compiles PHP so that functions are optimised after a few calls. */
 export async function compileEagerly(phpVersion: string): Promise<WebAssembly.Module> {
   setTieringBudget("eager");
   return WebAssembly.compile(readFileSync(await wasmFileOf(phpVersion)));
 }
 
-/** What was compiled with care by now. At least one function must be, or V8 ends the process. */
+/** Returns the optimised code so far. At least one function must be optimised, or V8 crashes. */
 export function machineCodeOf(module: WebAssembly.Module): Buffer {
-  // The settings are part of what V8 compares.
-  setTieringBudget("usual");
+  // V8 compares the settings too.
+  setTieringBudget("default");
   const code = Buffer.from(natives().serialize(module));
-  const sum = Buffer.alloc(sumBytes);
-  sum.writeUInt32LE(crc32(code));
-  return Buffer.concat([code, sum]);
+  const checksum = Buffer.alloc(checksumBytes);
+  checksum.writeUInt32LE(crc32(code));
+  return Buffer.concat([code, checksum]);
 }
 
-/** PHP with this machine code from a file; null if there is none for just this PHP, V8 and processor, or a damaged one. */
+/**
+ * Loads PHP with the machine code in a file. Null if it is damaged or belongs to another PHP build, V8 version or
+ * processor.
+ */
 export async function loadModule(phpVersion: string, file: string): Promise<WebAssembly.Module | null> {
   const content = readFileSync(file);
-  const length = content.length - sumBytes;
+  const length = content.length - checksumBytes;
   if (length < 0 || crc32(content.subarray(0, length)) !== content.readUInt32LE(length)) return null;
   const code = new Uint8Array(content.subarray(0, length)).buffer;
   return natives().deserialize(code, readFileSync(await wasmFileOf(phpVersion))) ?? null;

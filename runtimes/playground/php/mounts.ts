@@ -1,34 +1,34 @@
 /**
- * How host folders appear to PHP. Several kinds of mount, all on top of Emscripten's NODEFS, whose name they keep
- * because the file locks of SQLite recognise a shared file by it.
+ * Mounts host folders in PHP's file system. There are several kinds of mount, all based on Emscripten's NODEFS. They keep
+ * its name, because SQLite's file locks recognise a shared file by it.
  *
- * Read-only: WordPress's own code, one copy for all environments. Every way to change something is refused
- * and the write bits are hidden, so that PHP's `is_writable` tells the truth. Where the server runs as root
- * the files also belong to somebody else than the worker. As nobody changes them, the host is asked about each
- * of them once in a worker's life: a page of WordPress asks for 500 of them, and a worker's first one four times.
+ * Read-only: WordPress core, one copy for all environments. Every change is refused and the write bits are hidden, so
+ * that PHP's `is_writable` is correct. If the server runs as root, the files also belong to a different user than the
+ * worker. As they never change, each file is looked up on the host once in a worker's life: a WordPress page looks up
+ * 500 files, and a worker's first page looks each of them up four times.
  *
- * Files: an environment's own. Making symbolic links is refused. A link is looked up inside PHP's file system,
- * where it can't lead out, but one worker may still believe a name to be a folder that another worker has
- * replaced by a link; then the host would follow it. No links, no such race.
+ * Files: an environment's own. Symbolic links can't be created. PHP resolves links inside its own file system, where
+ * they can't lead out. But a worker may still have a name cached as a folder after another worker has replaced it by a
+ * link, and the host would follow that link.
  *
- * Database: the same, and every name is looked up whenever PHP asks. While one worker writes, SQLite's journal comes and
- * goes, and another one that still believes in it could not open the database.
+ * Database: like files, and every access looks the name up again. SQLite's journal appears and disappears while one
+ * worker writes, and another worker that has it cached could not open the database.
  *
- * Either can be protected for the time of a request (`writeGuard.ts`). It then looks to PHP as before: opening a file
- * for writing, as SQLite opens a database that it only reads, is no change yet.
+ * Both can be write-protected for a request (`writeGuard.ts`). PHP does not see the protection: opening a file for
+ * writing, as SQLite does even to read a database, is not a change yet.
  *
- * What makes their files longer is refused where the environment may not grow (`quota.ts`).
+ * Growth of their files is refused beyond the environment's quota (`quota.ts`).
  *
- * Own: a folder that is like that of files and never protected, because it is no part of a release. Sessions are in one.
+ * Unprotected: like files, but never write-protected, because the folder is not part of a release. Used for sessions.
  */
 import { statSync } from "node:fs";
 import type { PHP, RootFs } from "@php-wasm/universal";
 import type { DiskBudget } from "./diskBudget.ts";
-import { type Attributes, adopt, type HostMount, mountHost, pathOf } from "./hostNodes.ts";
+import { type Attributes, type HostMount, mountHost, overrideOperations, pathOf } from "./hostNodes.ts";
 import { limitGrowth } from "./quota.ts";
 import type { WriteGuard } from "./writeGuard.ts";
 
-/** What stands before changes of an environment's files; null: nothing does. */
+/** Checks before changes of an environment's files; null: no check. */
 export interface Guards {
   readonly writes: Pick<WriteGuard, "refuses"> | null;
   readonly disk: DiskBudget | null;
@@ -36,7 +36,7 @@ export interface Guards {
 
 export const unguarded: Guards = { writes: null, disk: null };
 
-export type MountKind = "files" | "database" | "own" | "readOnly";
+export type MountKind = "files" | "database" | "unprotected" | "readOnly";
 
 const notPermitted = 63;
 const readOnlyFileSystem = 69;
@@ -50,21 +50,21 @@ function refuse({ makeError }: HostMount, errno: number): () => never {
   };
 }
 
-/** The guards are asked before each change. */
+/** Makes a mount writable. The guards are called before each change. */
 function makeChangeable(mount: HostMount, kind: MountKind, { writes, disk }: Guards): void {
   const refused = refuse(mount, readOnlyFileSystem);
   const isProtected = () => writes?.refuses() ?? false;
   function unlessProtected<Parameters extends unknown[], Result>(change: (...parameters: Parameters) => Result) {
     return (...parameters: Parameters) => (isProtected() ? refused() : change(...parameters));
   }
-  adopt(mount, (host, streams) => {
+  overrideOperations(mount, (host, streams) => {
     const change =
       disk === null
         ? { ...host, ...streams, setattr: host.setattr, streamSetattr: streams.setattr }
         : limitGrowth(mount, disk, kind === "database", host, streams);
     return {
       isShared: true,
-      isKept: kind !== "database",
+      isCached: kind !== "database",
       node: {
         mknod: unlessProtected(change.mknod),
         setattr: unlessProtected(change.setattr),
@@ -82,14 +82,14 @@ function makeChangeable(mount: HostMount, kind: MountKind, { writes, disk }: Gua
   });
 }
 
-/** Attributes by path below each read-only host folder that was mounted. */
-const knownFolders = new Map<string, Map<string, Attributes>>();
+/** Cached attributes by path, for each read-only host folder. */
+const attributeCaches = new Map<string, Map<string, Attributes>>();
 
-function knownIn(folder: string): Map<string, Attributes> {
+function attributeCacheOf(folder: string): Map<string, Attributes> {
   const { dev, ino, birthtimeMs } = statSync(folder);
   const key = `${dev}:${ino}:${birthtimeMs}`;
-  const known = knownFolders.get(key) ?? new Map<string, Attributes>();
-  knownFolders.set(key, known);
+  const known = attributeCaches.get(key) ?? new Map<string, Attributes>();
+  attributeCaches.set(key, known);
   return known;
 }
 
@@ -99,11 +99,11 @@ function hideWriteBits(attributes: Attributes): Attributes {
 
 function makeReadOnly(mount: HostMount): void {
   const refused = refuse(mount, readOnlyFileSystem);
-  const known = knownIn(mount.folder);
-  adopt(mount, (host, streams) => ({
-    // These files can't be changed, so every lock is granted.
+  const known = attributeCacheOf(mount.folder);
+  overrideOperations(mount, (host, streams) => ({
+    // These files never change, so every lock is granted.
     isShared: false,
-    isKept: true,
+    isCached: true,
     node: {
       mknod: refused,
       setattr: refused,
@@ -115,7 +115,7 @@ function makeReadOnly(mount: HostMount): void {
         const attributes = known.get(`${pathOf(parent)}/${name}`);
         if (attributes !== undefined) return mount.makeNode(parent, name, attributes.mode);
         const node = host.lookup(parent, name);
-        // Not the folder that is mounted: PHP takes one for its opcodes only where it seems that it could write to it.
+        // The mounted folder itself keeps its write bits: PHP uses a folder for opcodes only if it looks writable.
         node.mode &= ~writeBits;
         return node;
       },
@@ -141,9 +141,9 @@ function ensureFolder(FS: RootFs, mountPoint: string): void {
 }
 
 /**
- * Mounts `folder` of the host at `mountPoint`; the folder may be relative to the process's working directory,
- * which is how a worker reaches its environment below folders that it may not read. Without guards
- * everything can be changed. Returns the unmounting.
+ * Mounts the host's `folder` at `mountPoint`. `folder` may be relative to the working directory, which lets a worker
+ * reach its environment below folders that it can't read. Without guards everything can be changed. Returns the unmount
+ * function.
  */
 export async function mountFolder(
   php: PHP,

@@ -1,6 +1,6 @@
 /**
- * The part of the PHP packages that is used here. Their own declarations import each other without file
- * extensions, which the compiler's Node resolution does not follow.
+ * Declarations of the used parts of the PHP packages. Their own declarations import each other without file extensions,
+ * which the compiler's Node resolution does not support.
  */
 declare module "@php-wasm/universal" {
   export const SupportedPHPVersions: readonly string[];
@@ -49,7 +49,7 @@ declare module "@php-wasm/universal" {
     setSpawnHandler(handler: object): Promise<void>;
     writeFile(path: string, content: string | Uint8Array): void;
     unlink(path: string): void;
-    /** With all that is in it. */
+    /** Removes a folder with its content. */
     rmdir(path: string, options: { readonly recursive: true }): void;
     isDir(path: string): boolean;
     mkdir(path: string): void;
@@ -60,7 +60,7 @@ declare module "@php-wasm/universal" {
       path: string,
       handler: (php: PHP, FS: RootFs, mountPoint: string) => () => void,
     ): Promise<() => Promise<void> | void>;
-    /** Called with what a script gives to `post_message_to_js`. */
+    /** Registers a listener for messages that scripts send with `post_message_to_js`. */
     onMessage(listener: (message: string) => void): () => Promise<void>;
     runStream(request: PhpRunOptions): Promise<StreamedPhpResponse>;
     /** The first argument is `php`. */
@@ -74,13 +74,13 @@ declare module "@php-wasm/universal" {
 }
 
 declare module "@php-wasm/node" {
-  /** Makes the instance and hands it over. */
+  /** Instantiates PHP and passes the instance to `receive`. */
   export type InstantiateWasm = (
     imports: WebAssembly.Imports,
     receive: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
   ) => void;
 
-  /** Returns the id from which `PHP` is made. */
+  /** Returns the runtime id for the constructor of `PHP`. */
   export function loadNodeRuntime(
     version: string,
     options: {
@@ -96,7 +96,10 @@ declare module "@php-wasm/node" {
 
 declare module "@php-wasm/util" {
   export interface ProgramApi {
-    /** What was written before anybody listened comes first. The bytes are PHP's memory, and only theirs for the moment. */
+    /**
+     * Data written before the listener was added comes first. The bytes are in PHP's memory and valid only during the
+     * call.
+     */
     on(event: "stdin", listener: (chunk: Uint8Array) => void): void;
     readonly childProcess: {
       readonly stdin: { readonly ended: boolean; on(event: "finish", listener: () => void): void };

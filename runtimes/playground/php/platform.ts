@@ -1,7 +1,7 @@
 /**
- * The platform's own PHP (`platform/`): what runs before each script of a site, and tasks that run instead of one. It lies
- * in PHP's memory, so that it is no part of a site's files. A site can change what is in its own worker's memory, and
- * thereby only what is asked of itself.
+ * The platform's own PHP (`platform/`): scripts that run before each script of a site, and tasks that run instead of
+ * one. They are in PHP's memory, and so not among a site's files. A site can change the memory of its own worker, which
+ * affects only its own requests.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import type { PHP } from "@php-wasm/universal";
@@ -9,11 +9,11 @@ import type { PlatformTask } from "../../serving.ts";
 
 const source = new URL("../platform/", import.meta.url);
 const platformFolder = "/internal/platform";
-/** Every script in it is run by the library before any other script. */
+/** The library runs every script in this folder before any other script. */
 const preloadFolder = "/internal/shared/preload";
-const orderFile = `${platformFolder}/order.json`;
+const inputFile = `${platformFolder}/order.json`;
 
-/** Puts it into PHP's memory. To be called while this process may still read our own files. */
+/** Copies the scripts into PHP's memory. Call while this process can still read our files. */
 export function installPlatform(php: PHP): void {
   for (const folder of [platformFolder, `${platformFolder}/tasks`, preloadFolder]) php.mkdir(folder);
   const scripts = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".php"));
@@ -21,17 +21,17 @@ export function installPlatform(php: PHP): void {
   php.writeFile(`${preloadFolder}/platform.php`, `<?php require '${platformFolder}/plugin.php';`);
 }
 
-/** Says to the platform's PHP where WordPress's plugins, themes and updates are; null: nowhere. */
-export function tellPackageSource(php: PHP, source: string | null): void {
+/** Sets the URL of the package source for the platform's PHP, or null if there is none. */
+export function setPackageSource(php: PHP, source: string | null): void {
   php.writeFile(`${platformFolder}/packageSource.json`, JSON.stringify(source));
 }
 
-/** There need not be a file of that name. */
+/** Returns the script of a task. The file may not exist. */
 export function taskScript({ name }: PlatformTask): string {
   return `${platformFolder}/tasks/${name.replaceAll(/[^a-z]/gi, "_")}.php`;
 }
 
-/** Leaves a task's input where the task looks for it. */
-export function writeOrder(php: PHP, { input }: PlatformTask): void {
-  php.writeFile(orderFile, input);
+/** Stores a task's input for the task to read. */
+export function writeTaskInput(php: PHP, { input }: PlatformTask): void {
+  php.writeFile(inputFile, input);
 }

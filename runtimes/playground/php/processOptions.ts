@@ -1,4 +1,4 @@
-/** How Node is started in a process that runs PHP for a site. */
+/** Node options for processes that run PHP for a site. */
 import { machineCodeFlags } from "./machineCode.ts";
 
 export interface ProcessOptions {
@@ -6,14 +6,14 @@ export interface ProcessOptions {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** `codeCache`: folder where Node keeps our own code compiled from one process to the next. */
+/** Returns the options. `codeCache`: folder in which Node caches our compiled code across processes. */
 export function processOptions(codeCache: string): ProcessOptions {
   return {
     execArgv: [...machineCodeFlags],
-    // The variables of this process hold secrets, the database's address among them: none of them is passed on.
+    // This process's environment variables contain secrets, such as the database URL, so none are passed on.
     env: {
       NODE_COMPILE_CACHE: codeCache,
-      // PHP's code, 25 MB, is in huge pages then: a fifth of the time that loading it takes is spent on small ones.
+      // Puts PHP's 25 MB of code in huge pages: with small ones, loading it takes a quarter longer.
       GLIBC_TUNABLES: "glibc.malloc.hugetlb=1",
     },
   };

@@ -1,24 +1,27 @@
-/** The operations of a mount whose files can only grow as far as the environment may (`diskBudget.ts`). */
+/** File operations of a mount that enforce the environment's quota (`diskBudget.ts`). */
 import { fstatSync, lstatSync, type Stats } from "node:fs";
 import path from "node:path";
 import { type DiskBudget, noSpaceLeft } from "./diskBudget.ts";
 import { type FsNode, type FsStream, type HostMount, type NodeOps, pathOf, type StreamOps } from "./hostNodes.ts";
 
-const journalEnd = "-journal";
-/** What SQLite keeps beside each page in its journal, and before the first. */
+const journalSuffix = "-journal";
+/** Overhead of SQLite's journal for each page, and before the first page. */
 const journalFactor = 1.1;
-const journalHeadBytes = 128 << 10;
+const journalHeaderBytes = 128 << 10;
 
 type Changing = Pick<NodeOps, "mknod" | "setattr" | "rename" | "unlink"> & Pick<StreamOps, "write" | "msync">;
 
-/** What a change of attributes makes of the length; null: nothing. */
+/** Returns the new length in a change of attributes; null if the length stays. */
 function lengthIn(attributes: unknown): number | null {
   const length: unknown =
     typeof attributes === "object" && attributes !== null ? Reflect.get(attributes, "size") : undefined;
   return typeof length === "number" ? length : null;
 }
 
-/** `isDatabase`: SQLite's journals are there, which are gone again when what is written is. */
+/**
+ * Wraps the operations with the quota. `isDatabase`: SQLite's journals in the folder don't count, because they are
+ * removed after each write.
+ */
 export function limitGrowth(
   mount: HostMount,
   budget: DiskBudget,
@@ -26,57 +29,60 @@ export function limitGrowth(
   ops: NodeOps,
   streams: StreamOps,
 ): Changing & { readonly streamSetattr: StreamOps["setattr"] } {
-  const placeOf = (node: FsNode) => path.join(mount.folder, pathOf(node));
-  const statOf = (place: string): Stats | undefined => mount.askHost(() => lstatSync(place, { throwIfNoEntry: false }));
-  const sizeOf = (node: FsNode): number => statOf(placeOf(node))?.size ?? 0;
+  const hostPath = (node: FsNode) => path.join(mount.folder, pathOf(node));
+  const statOf = (file: string): Stats | undefined => mount.callHost(() => lstatSync(file, { throwIfNoEntry: false }));
+  const sizeOf = (node: FsNode): number => statOf(hostPath(node))?.size ?? 0;
 
   function take(bytes: number): void {
     if (bytes !== 0 && !budget.take(bytes, isDatabase)) throw mount.makeError(noSpaceLeft);
   }
 
-  /** A journal holds what the database was before, so it needs no more room than that; and without one nothing can be removed. */
+  /**
+   * Whether the file is a journal. A journal holds earlier content of the database, so it never needs more space than
+   * that, and without one nothing can be deleted.
+   */
   function isJournal(node: FsNode, length: number): boolean {
-    if (!isDatabase || !node.name.endsWith(journalEnd)) return false;
-    const database = statOf(placeOf(node).slice(0, -journalEnd.length));
-    return database !== undefined && length <= database.size * journalFactor + journalHeadBytes;
+    if (!isDatabase || !node.name.endsWith(journalSuffix)) return false;
+    const database = statOf(hostPath(node).slice(0, -journalSuffix.length));
+    return database !== undefined && length <= database.size * journalFactor + journalHeaderBytes;
   }
 
-  function becomes(node: FsNode, before: number, after: number): void {
+  function resize(node: FsNode, before: number, after: number): void {
     if (!isJournal(node, Math.max(before, after))) take(after - before);
   }
 
   function grow({ node, nfd }: FsStream, end: number): void {
     budget.noteWrite();
     if (!budget.isLimited()) return;
-    const { size } = mount.askHost(() => fstatSync(nfd));
-    if (end > size) becomes(node, size, end);
+    const { size } = mount.callHost(() => fstatSync(nfd));
+    if (end > size) resize(node, size, end);
   }
 
   return {
     mknod: (parent, name, mode, device) => {
       budget.noteWrite();
-      // An empty file takes room, too, if not much: where there is none left, none is made but what removing needs.
-      const isNeeded = isDatabase && name.endsWith(journalEnd);
+      // Even an empty file takes some space: without any left, only journals are created, because deleting needs them.
+      const isNeeded = isDatabase && name.endsWith(journalSuffix);
       if (!isNeeded && budget.isLimited() && !budget.take(1, isDatabase)) throw mount.makeError(noSpaceLeft);
       return ops.mknod(parent, name, mode, device);
     },
     setattr: (node, attributes) => {
       budget.noteWrite();
       const after = lengthIn(attributes);
-      if (after !== null && budget.isLimited()) becomes(node, sizeOf(node), after);
+      if (after !== null && budget.isLimited()) resize(node, sizeOf(node), after);
       ops.setattr(node, attributes);
     },
     rename: (node, folder, name) => {
       budget.noteWrite();
-      // What was no burden as a journal is one under another name.
+      // A journal was not counted; under another name it is.
       const size = budget.isLimited() ? sizeOf(node) : 0;
-      if (isJournal(node, size) && !name.endsWith(journalEnd)) take(size);
+      if (isJournal(node, size) && !name.endsWith(journalSuffix)) take(size);
       ops.rename(node, folder, name);
     },
     unlink: (parent, name) => {
       budget.noteWrite();
-      const isCounted = budget.isLimited() && !(isDatabase && name.endsWith(journalEnd));
-      const size = isCounted ? (statOf(path.join(placeOf(parent), name))?.size ?? 0) : 0;
+      const isCounted = budget.isLimited() && !(isDatabase && name.endsWith(journalSuffix));
+      const size = isCounted ? (statOf(path.join(hostPath(parent), name))?.size ?? 0) : 0;
       ops.unlink(parent, name);
       take(-size);
     },
@@ -92,7 +98,7 @@ export function limitGrowth(
       budget.noteWrite();
       const after = lengthIn(attributes);
       if (after !== null && budget.isLimited()) {
-        becomes(stream.node, mount.askHost(() => fstatSync(stream.nfd)).size, after);
+        resize(stream.node, mount.callHost(() => fstatSync(stream.nfd)).size, after);
       }
       streams.setattr(stream, attributes);
     },

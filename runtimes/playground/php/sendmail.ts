@@ -1,31 +1,31 @@
 /**
- * The one program that PHP may start: sendmail, as `mail()` calls it. It is not a program of the host, but this: what
- * PHP writes to it is read to its end and handed over, and it ends with 0 only when whoever got it has it for good.
+ * sendmail, the one program that PHP may start, for `mail()`. It is not a program of the host, but this code: it reads
+ * its input to the end and hands it over, and exits with 0 only if the recipient has stored the message durably.
  *
- * Everything else ends at once with "command not found", unless whoever boots PHP stands in for it. PHP's functions for
- * starting programs are disabled besides, so that a command can only come from `mail()`; its fifth parameter is the part of
- * it that a site writes.
+ * Every other command exits with "command not found", unless the caller of `bootPhp` implements it. PHP's functions for
+ * starting programs are disabled too, so a command can only come from `mail()`; its fifth parameter is the part of the
+ * command that a site controls.
  */
 import { createSpawnHandler, type ProgramApi } from "@php-wasm/util";
 import type { OutgoingMail } from "../../serving.ts";
 
 export const sendmailProgram = "/usr/sbin/sendmail";
 
-/** Resolves with null when the message is kept for good, otherwise with the sentence that says why it was refused. */
+/** Takes a message. Resolves with null when it is stored durably, otherwise with the reason for refusing it. */
 export type HandOver = (mail: OutgoingMail) => Promise<string | null>;
 
-/** What most mail servers take. */
+/** Maximum size of a message, like most mail servers'. */
 export const messageBytes = 25 << 20;
 
-/** Never 75, "try again later": PHP takes that for a success. */
+/** Never 75 ("try again later"): PHP takes that for success. */
 const exitCodes = { done: 0, refused: 69, unknownProgram: 127 } as const;
 
-/** Without quotes or anything else that has a meaning elsewhere. */
+/** Accepts no quotes or other special characters. */
 const senderPattern = /^[A-Za-z0-9._+=-]{1,64}@[A-Za-z0-9.-]{1,253}$/;
-/** Read the recipients from the message; a line with a dot is no end. Neither changes anything here. */
+/** Options without effect here: read recipients from the message; a line with a dot does not end it. */
 const plainOptions = new Set(["-t", "-i", "-oi"]);
 
-/** The sender that `-f` names, or null; undefined if there is anything else than sendmail's usual options. */
+/** Returns the sender named by `-f`, or null; undefined if there are other options than sendmail's usual ones. */
 export function readOptions(options: readonly string[]): string | null | undefined {
   let sender: string | null = null;
   const rest = options.filter((option) => option !== "");
@@ -39,14 +39,14 @@ export function readOptions(options: readonly string[]): string | null | undefin
   return sender;
 }
 
-/** All that PHP writes to the program; null if it is more than a message may have. */
+/** Reads PHP's input to the program. Null if it exceeds the maximum size. */
 function readInput(program: ProgramApi): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   return new Promise((resolve) => {
     program.on("stdin", (chunk: Uint8Array) => {
       bytes += chunk.length;
-      // PHP uses that memory again.
+      // PHP reuses this memory.
       if (bytes <= messageBytes) chunks.push(Buffer.from(chunk));
     });
     const end = () => resolve(bytes <= messageBytes ? Buffer.concat(chunks) : null);
@@ -59,28 +59,28 @@ function readInput(program: ProgramApi): Promise<Buffer | null> {
 async function run(options: readonly string[], program: ProgramApi, handOver: HandOver): Promise<string | null> {
   const message = await readInput(program);
   const sender = readOptions(options);
-  if (sender === undefined) return "only the option -f with an address is accepted, in the fifth parameter of mail()";
-  if (message === null) return `a message may have ${messageBytes >> 20} MB`;
+  if (sender === undefined) return "the fifth parameter of mail() may only be -f with an address";
+  if (message === null) return `a message is limited to ${messageBytes >> 20} MB`;
   return handOver({ sender, message });
 }
 
 export interface ProgramsOptions {
   readonly handOver: HandOver;
-  /** Gets a line for PHP's log where a message is refused. */
-  readonly tell: (line: string) => void;
-  /** Stands in for any other program: its exit code, or null if there is no such program. */
+  /** Receives a line for PHP's log if a message is refused. */
+  readonly log: (line: string) => void;
+  /** Implements other programs: returns the exit code, or null if there is no such program. */
   readonly others?: (command: readonly string[]) => number | null;
 }
 
-export function createPrograms({ handOver, tell, others = () => null }: ProgramsOptions) {
+export function createPrograms({ handOver, log, others = () => null }: ProgramsOptions) {
   return createSpawnHandler(async (command, program) => {
     program.notifySpawn();
-    // PHP can't deal with a program that is over before it has begun.
+    // PHP can't handle a program that exits before it has started.
     await new Promise((resolve) => setTimeout(resolve, 1));
     const [name, ...options] = command;
     if (name !== sendmailProgram) return program.exit(others(command) ?? exitCodes.unknownProgram);
     const refusal = await run(options, program, handOver).catch(() => "the message could not be handed over");
-    if (refusal !== null) tell(`sendmail: ${refusal}.`);
+    if (refusal !== null) log(`sendmail: ${refusal}.`);
     program.exit(refusal === null ? exitCodes.done : exitCodes.refused);
   });
 }

@@ -1,10 +1,12 @@
-/** An environment as PHP sees it: its own files, WordPress's shared code (if any) above them, its database beside them. */
+/**
+ * Mounts an environment for PHP: its own files, WordPress's shared code (if any) on top, and its database next to them.
+ */
 import path from "node:path";
 import type { PHP } from "@php-wasm/universal";
 import { databaseFolder, sessionFolder, siteFolder } from "./folders.ts";
 import { type Guards, mountFolder, unguarded } from "./mounts.ts";
 
-/** First folders of the web root that are the same for every environment, and come from the asset store. */
+/** Folders of the web root that all environments share; they come from the asset store. */
 export const sharedFolders = ["wp-admin", "wp-includes"] as const;
 
 export interface SiteFolders {
@@ -16,7 +18,7 @@ export interface SiteFolders {
   readonly sessions: string;
 }
 
-/** Returns the unmounting. A worker that can't unmount is of no use any more. */
+/** Mounts an environment. Returns the unmount function. If that fails, the worker can't be used any longer. */
 export async function mountSite(
   php: PHP,
   folders: SiteFolders,
@@ -25,7 +27,7 @@ export async function mountSite(
   const own = [
     await mountFolder(php, siteFolder, folders.documentRoot, "files", guards),
     await mountFolder(php, databaseFolder, folders.database, "database", guards),
-    await mountFolder(php, sessionFolder, folders.sessions, "own", { ...guards, writes: null }),
+    await mountFolder(php, sessionFolder, folders.sessions, "unprotected", { ...guards, writes: null }),
   ];
   const shared = folders.core === null ? [] : await mountShared(php, folders.core);
   return async () => {
@@ -41,7 +43,7 @@ async function mountShared(php: PHP, core: string): Promise<readonly (() => Prom
   return mounts;
 }
 
-/** A template in place of an environment, and nothing of it can be changed. Returns the unmounting. */
+/** Mounts a template read-only instead of an environment. Returns the unmount function. */
 export async function mountTemplate(
   php: PHP,
   { template, core }: { readonly template: string; readonly core: string },
@@ -53,7 +55,7 @@ export async function mountTemplate(
   };
 }
 
-/** What every script finds in `$_SERVER`, whatever the request. */
+/** Returns the `$_SERVER` variables that don't depend on the request. */
 export function serverVariables(script: string, pathInfo: string): Record<string, string> {
   return {
     DOCUMENT_ROOT: siteFolder,

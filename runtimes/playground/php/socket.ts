@@ -1,22 +1,22 @@
 /**
- * PHP's sockets. Emscripten wants something that looks like a WebSocket; the library answers with a WebSocket
- * to a proxy on a loopback port, which connects anywhere for anybody. This is a plain socket in its place,
- * which asks the guard first, and there is no proxy.
+ * PHP's sockets. Emscripten expects an object like a WebSocket. The library uses a WebSocket to a proxy on a loopback
+ * port, which connects anyone to anywhere. This plain socket replaces it: it asks the guard first, and there is no
+ * proxy.
  */
 import { EventEmitter } from "node:events";
 import { connect, type Socket } from "node:net";
 import { type Decision, decide, type GuardRules } from "./guard.ts";
 
 export interface NetworkRules extends GuardRules {
-  /** Path of the Unix socket on which the edge takes the requests of this installation's own PHP. */
+  /** Path of the Unix socket on which the edge accepts requests from this installation's own PHP. */
   readonly edgeSocket: string;
 }
 
 const connectMilliseconds = 10_000;
-/** After which a refused connection closes, if PHP says nothing on it. */
+/** A refused connection closes after this time if PHP sends nothing on it. */
 const refusalMilliseconds = 1000;
 const tlsHandshake = 0x16;
-/** A record with the fatal alert "access denied". */
+/** A TLS record with the fatal alert "access denied". */
 const tlsAlert = Buffer.from([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x31]);
 
 function connectTo(target: string, port: number): Promise<Socket> {
@@ -47,7 +47,7 @@ async function open(decision: Decision, port: number, rules: NetworkRules): Prom
   throw failure;
 }
 
-/** The part of a WebSocket's face that Emscripten's socket code looks at. */
+/** The part of the WebSocket interface that Emscripten's socket code uses. */
 class GuardedSocket extends EventEmitter {
   readonly CONNECTING = 0;
   readonly OPEN = 1;
@@ -84,9 +84,9 @@ class GuardedSocket extends EventEmitter {
   }
 
   /**
-   * Emscripten has told PHP already that the connection stands, and removes a socket that fails before it was
-   * open so thoroughly that curl waits for it for ever. So a refused connection opens, and closes at the first
-   * word. To a TLS greeting it says so first: OpenSSL takes a closed socket for one to be tried again.
+   * Opens a refused connection and closes it at the first data. Emscripten has already reported to PHP that it is
+   * connected. If it removed a socket that fails before it is open, curl would wait forever. A TLS handshake first gets
+   * an alert, because OpenSSL retries on a closed socket.
    */
   #refused(): void {
     if (this.readyState !== this.CONNECTING) return;
@@ -96,7 +96,7 @@ class GuardedSocket extends EventEmitter {
     setTimeout(() => this.#closed(), refusalMilliseconds);
   }
 
-  #dismiss(firstByte: number | undefined): void {
+  #closeRefused(firstByte: number | undefined): void {
     if (firstByte === tlsHandshake) this.emit("message", tlsAlert, true);
     setTimeout(() => this.#closed());
   }
@@ -109,11 +109,11 @@ class GuardedSocket extends EventEmitter {
 
   send(data: ArrayBuffer | Uint8Array): void {
     const bytes = Buffer.from(data instanceof ArrayBuffer ? new Uint8Array(data) : data);
-    if (this.#isRefused) this.#dismiss(bytes[0]);
+    if (this.#isRefused) this.#closeRefused(bytes[0]);
     else this.#socket?.write(bytes);
   }
 
-  /** Wanted by Emscripten for keep-alive and no-delay, neither of which matters here. */
+  /** Called by Emscripten for keep-alive and no-delay, neither of which matters here. */
   setSocketOpt(): void {}
 
   close(): void {
@@ -132,21 +132,21 @@ class GuardedSocket extends EventEmitter {
   }
 }
 
-/** Replaces a listening server: a script that starts one gets no connections, and takes no port. */
+/** Replaces a listening server: a script that starts one gets no connections and occupies no port. */
 class NoServer extends EventEmitter {
   readonly clients = new Set();
   close(): void {}
 }
 
-/** What of the Emscripten module is used here. */
+/** The used part of the Emscripten module. */
 export interface NetworkedRuntime {
   readonly websocket: Record<string, unknown>;
   readonly outboundNetworkProxyServer: { close(): void };
 }
 
 /**
- * Puts our sockets in the place of the library's and closes its proxy. `rules` is asked at each connection,
- * because a spare worker learns them only when it gets its environment; null means no network.
+ * Replaces the library's sockets by guarded ones and closes its proxy. `rules` is called at each connection, because a
+ * spare worker gets its rules with its environment; null means no network.
  */
 export function guardNetwork(runtime: NetworkedRuntime, rules: () => NetworkRules | null): void {
   runtime.outboundNetworkProxyServer.close();

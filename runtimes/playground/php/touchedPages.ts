@@ -1,26 +1,26 @@
 /**
- * What the platform's own PHP (`platform/touching.php`) tells of the request under way. A site's code can tell the same: it
- * only ever speaks of its own pages.
+ * Receives the pages that the current request has changed, from the platform's PHP (`platform/touching.php`). A site's
+ * code can send the same messages; they affect only its own pages.
  */
 import type { Touched } from "../../serving.ts";
 
 export interface TouchedPages {
-  /** From now on it is told of this request. */
+  /** Starts a request: from now on `listener` gets the messages. */
   begin(listener: TouchedListener): void;
-  /** Takes a message as PHP sent it; ignores what it does not know. */
+  /** Handles a message from PHP. Ignores unknown messages. */
   receive(message: string): void;
 }
 
 export interface TouchedListener {
   touched(touched: Touched): void;
-  /** The answer is for this visitor alone. */
+  /** The response is for this visitor only. */
   isPrivate(): void;
 }
 
-/** More than the platform's own script ever sends. */
-const mostAddresses = 1_000;
-const longestAddress = 2_000;
-const longestMessage = 1 << 20;
+/** The platform's own script sends fewer. */
+const maxAddresses = 1_000;
+const maxAddressLength = 2_000;
+const maxMessageLength = 1 << 20;
 
 export function createTouchedPages(): TouchedPages {
   let current: TouchedListener | null = null;
@@ -29,9 +29,9 @@ export function createTouchedPages(): TouchedPages {
       current = listener;
     },
     receive: (message) => {
-      const told = message.length > longestMessage ? null : parse(message);
-      if (told?.sitewright === "private") current?.isPrivate();
-      if (told?.sitewright === "touched") current?.touched(readTouched(told));
+      const parsed = message.length > maxMessageLength ? null : parse(message);
+      if (parsed?.sitewright === "private") current?.isPrivate();
+      if (parsed?.sitewright === "touched") current?.touched(readTouched(parsed));
     },
   };
 }
@@ -51,9 +51,9 @@ function readTouched({ urls, subtrees, everything }: Readonly<Record<string, unk
   return { urls: pages, subtrees: trees, everything: false };
 }
 
-/** Null if it is not a list of addresses. */
+/** Returns a list of addresses, or null if it is not one. */
 function addresses(value: unknown): readonly string[] | null {
-  if (!Array.isArray(value) || value.length > mostAddresses) return null;
-  const texts = value.filter((one) => typeof one === "string" && one.length <= longestAddress);
+  if (!Array.isArray(value) || value.length > maxAddresses) return null;
+  const texts = value.filter((one) => typeof one === "string" && one.length <= maxAddressLength);
   return texts.length === value.length ? texts : null;
 }

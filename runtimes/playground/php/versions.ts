@@ -1,10 +1,10 @@
-/** The versions of PHP on offer. */
+/** The available PHP versions. */
 import { SupportedPHPVersions } from "@php-wasm/universal";
 
-/** Older ones have no opcode cache in shared memory under WebAssembly. */
+/** Older versions have no opcode cache in shared memory under WebAssembly. */
 const oldestPhp = "8.1";
 
-/** Ascending. */
+/** Versions in ascending order. */
 export const phpVersions: readonly string[] = SupportedPHPVersions.filter(
   (version) => Number(version) >= Number(oldestPhp),
 ).toSorted((a, b) => Number(a) - Number(b));

@@ -1,6 +1,6 @@
-/** The part of WebAssembly's own interface that is used here: the compiler is told nothing of browsers. */
+/** Declarations of the used part of WebAssembly: the compiler's browser types are not included. */
 declare namespace WebAssembly {
-  /** Given as they come, from whom needs them to whom makes the instance. */
+  /** Passed on unchanged from the library to `instantiate`. */
   type Imports = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
   class Module {

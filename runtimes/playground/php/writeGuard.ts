@@ -1,12 +1,12 @@
 /**
- * Whether PHP may change its environment while it answers a request, and whether it tried. Whoever asked then knows that
- * the answer is not what PHP meant to say.
+ * Write protection of an environment during a request. Records whether PHP attempted a change: its response is then not
+ * what it would have been.
  */
 
 export interface WriteGuard {
-  /** From now on nothing, or everything, can be changed; what was refused before is forgotten. */
+  /** Turns protection on or off, and forgets earlier refusals. */
   protect(isReadOnly: boolean): void;
-  /** Whether a change must be refused. One that must is remembered. */
+  /** Returns whether a change must be refused, and records it if so. */
   refuses(): boolean;
   /** Whether a change was refused since `protect`. */
   hasRefused(): boolean;

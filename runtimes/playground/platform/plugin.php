@@ -1,12 +1,12 @@
 <?php
 /**
- * Runs before every script of a site, also where there is no WordPress: keep it tiny, every page pays for it.
+ * Runs before every script of a site, even without WordPress: keep it tiny, because every page pays for it.
  *
- * WordPress makes hooks of what stands in `$wp_filter` before it is loaded. So the platform takes part in it without a
- * file in the site that somebody could remove, and before all plugins.
+ * WordPress turns the content of `$wp_filter` into hooks when it loads. So the platform's hooks need no file in the
+ * site that someone could delete, and run before all plugins.
  */
 
-/** Like `add_filter`, which there is not yet. */
+/** Like `add_filter`, which does not exist yet. */
 function sitewright_hook( string $name, callable $callback, int $priority = 10, int $accepted_args = 1 ): void {
 	$GLOBALS['wp_filter'][ $name ][ $priority ][] = [
 		'function'      => $callback,

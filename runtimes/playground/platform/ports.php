@@ -1,13 +1,13 @@
 <?php
 /**
- * WordPress knows one address of a site, and takes its port along when the scheme is another one. An address with the usual
- * ports has none; with others, http at the port of https leads nowhere. Whoever comes by the other scheme keeps the
- * port that they came to.
+ * Corrects ports in URLs. WordPress knows one address of a site and keeps its port when it changes the scheme. URLs
+ * with default ports have none, but with other ports, http at the https port leads nowhere. Visitors who use the other
+ * scheme keep the port of their request.
  */
 
-/** The address with the port of this request, where it has the request's scheme and the port that belongs to the other. */
+/** Replaces the port if the URL has the scheme of this request and the port of the other scheme. */
 function sitewright_own_port( $address ) {
-	// As often as there are links on a page: what is to be found is worked out once.
+	// Called for every link on a page, so the pattern is built once.
 	static $search = null, $port = '';
 	if ( null === $search ) {
 		$home   = parse_url( (string) get_option( 'home' ) );

@@ -1,20 +1,23 @@
 <?php
-/** Site Health must not blame a site for what the installation does instead of WordPress. */
+/** Keeps Site Health from reporting problems with tasks that the installation handles instead of WordPress. */
 
 function sitewright_site_health_tests( $tests ) {
 	if ( ! is_array( $tests ) ) {
 		return $tests;
 	}
-	// Updates are made by the installation, with a backup and a trial; WordPress's own updater is switched off.
+	// The installation updates WordPress, with a backup and a trial; WordPress's own updater is switched off.
 	unset( $tests['async']['background_updates'] );
 	if ( null === sitewright_package_source() ) {
-		// Both ask WordPress.org, which this installation is set not to do.
+		// Both contact WordPress.org, and this installation is configured not to.
 		unset( $tests['async']['dotorg_communication'], $tests['direct']['php_version'] );
 	}
 	return $tests;
 }
 
-/** The page cache lets requests of PHP itself pass, which is what Site Health tests it with, and says so. */
+/**
+ * Names the page cache's header. Site Health tests with requests from PHP itself, which bypass the cache and say so in
+ * this header.
+ */
 function sitewright_page_cache_headers( $headers ) {
 	if ( is_array( $headers ) ) {
 		$headers['x-cache'] = static fn( $value ) => 1 === preg_match( '/^(hit|miss|stale|bypass)\b/i', trim( (string) $value ) );
@@ -22,7 +25,10 @@ function sitewright_page_cache_headers( $headers ) {
 	return $headers;
 }
 
-/** In milliseconds. What Site Health measures is uncached pages, and visitors get cached ones: slow is what nearly times out. */
+/**
+ * Threshold in milliseconds. Site Health measures uncached pages, but visitors get cached ones: only pages that nearly
+ * time out are slow.
+ */
 function sitewright_good_response_time(): int {
 	return 5000;
 }

@@ -1,20 +1,20 @@
 <?php
 /**
- * When something is changed that visitors see. Hooks only; what they do is in `touched.php`, which is read at the first
- * change: a page on which nothing changes does not pay for it.
+ * Hooks into changes that visitors can see. The callbacks are in `touched.php`, which is loaded at the first change, so
+ * that pages without changes don't pay for it.
  */
 
-/** Calls what `touched.php` has, with as many of the hook's arguments as it takes from the given one on. */
+/** Calls a function of `touched.php` with `$count` of the hook's arguments, starting at `$from`. */
 function sitewright_when( string $hook, string $then, int $from = 0, int $count = 1, int $priority = 999 ): void {
 	sitewright_hook(
 		$hook,
 		static function ( ...$given ) use ( $then, $from, $count ) {
-			// Before WordPress is whole there are no addresses.
+			// Before WordPress is fully loaded, there are no permalinks.
 			if ( function_exists( 'get_permalink' ) && did_action( 'plugins_loaded' ) > 0 ) {
 				require_once __DIR__ . '/touched.php';
 				$then( ...array_slice( $given, $from, $count ) );
 			}
-			// Some of them are filters, too.
+			// Some of these hooks are also filters.
 			return $given[0] ?? null;
 		},
 		$priority,
@@ -22,7 +22,7 @@ function sitewright_when( string $hook, string $then, int $from = 0, int $count 
 	);
 }
 
-// As it was, and as it is.
+// Before and after the change.
 foreach ( array( 'pre_post_update', 'wp_trash_post', 'before_delete_post', 'save_post', 'add_attachment', 'edit_attachment', 'delete_attachment' ) as $hook ) {
 	sitewright_when( $hook, 'sitewright_touch_post' );
 }
@@ -68,7 +68,7 @@ foreach (
 	sitewright_when( $hook, 'sitewright_touch_everything', 0, 0 );
 }
 sitewright_when( 'sitewright_purge_url', 'sitewright_touch_page' );
-// Shops.
+// WooCommerce.
 foreach ( array( 'woocommerce_product_set_stock', 'woocommerce_variation_set_stock' ) as $hook ) {
 	sitewright_when( $hook, 'sitewright_touch_product' );
 }
@@ -76,7 +76,7 @@ foreach ( array( 'woocommerce_update_product', 'woocommerce_new_product' ) as $h
 	sitewright_when( $hook, 'sitewright_touch_post' );
 }
 
-// By this constant plugins say, for any page cache, that a page is for one visitor only.
+// With this constant plugins tell any page cache that a page is for one visitor only.
 sitewright_hook(
 	'shutdown',
 	static function () {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { type AccountedMember, createAccounts, type Taken } from "./accounts.ts";
+import { type AccountedMember, type CpuTime, createAccounts } from "./accounts.ts";
 
-const look = 500;
+const interval = 500;
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] }));
 afterEach(() => void vi.useRealTimers());
@@ -10,70 +10,70 @@ function environment(id: string): AccountedMember["environment"] {
   return { id, number: 1, release: 1, documentRoot: "/", overlays: {}, multisite: null, phpVersion: "8.3" };
 }
 
-/** Workers that take what they are told to, in milliseconds at each look. */
-function makeWorkers(shares: Readonly<Record<string, Taken>>) {
-  const taken = new Map<number, Taken>();
+/** Creates workers that use this CPU time, in milliseconds, between two measurements. */
+function makeWorkers(usage: Readonly<Record<string, CpuTime>>) {
+  const measured = new Map<number, CpuTime>();
   const steps = new Map<string, number>();
-  const members = Object.keys(shares).map((id, index): AccountedMember => {
-    const standBack = (back: number) => void steps.set(id, back);
-    const worker = { pid: index + 1, requests: 5, firstBegan: 0, standBack };
-    return { environment: environment(id), isBusy: true, keptUntil: 0, worker };
+  const members = Object.keys(usage).map((id, index): AccountedMember => {
+    const setLoadSteps = (next: number) => void steps.set(id, next);
+    const worker = { pid: index + 1, requests: 5, firstBegan: 0, setLoadSteps };
+    return { environment: environment(id), isBusy: true, candidateUntil: 0, worker };
   });
   const accounts = createAccounts(
     () => members,
-    (pid) => taken.get(pid) ?? { got: 0, wanted: 0 },
+    (pid) => measured.get(pid) ?? { used: 0, wanted: 0 },
   );
-  function pass(looks: number, now: Readonly<Record<string, Taken>> = shares): void {
-    for (let count = 0; count < looks; count += 1) {
+  function pass(intervals: number, now: Readonly<Record<string, CpuTime>> = usage): void {
+    for (let count = 0; count < intervals; count += 1) {
       for (const {
         environment: { id },
         worker,
       } of members) {
-        const before = taken.get(worker.pid) ?? { got: 0, wanted: 0 };
-        const { got, wanted } = now[id] ?? { got: 0, wanted: 0 };
-        taken.set(worker.pid, { got: before.got + got, wanted: before.wanted + wanted });
+        const before = measured.get(worker.pid) ?? { used: 0, wanted: 0 };
+        const { used, wanted } = now[id] ?? { used: 0, wanted: 0 };
+        measured.set(worker.pid, { used: before.used + used, wanted: before.wanted + wanted });
       }
-      vi.advanceTimersByTime(look);
+      vi.advanceTimersByTime(interval);
     }
   }
   return { accounts, members, pass, stepsOf: (id: string) => steps.get(id) };
 }
 
-test("an environment that keeps a processor busy stands behind the others, and comes forward when it is quiet", () => {
-  const burns = { got: look, wanted: look };
-  const rests = { got: 0, wanted: 0 };
-  const { pass, stepsOf } = makeWorkers({ loud: burns, quiet: rests });
+test("a busy environment gets low priority, and the default again when it is quiet", () => {
+  const busy = { used: interval, wanted: interval };
+  const idle = { used: 0, wanted: 0 };
+  const { pass, stepsOf } = makeWorkers({ loud: busy, quiet: idle });
   pass(20);
   expect(stepsOf("loud")).toBe(19);
   expect(stepsOf("quiet")).toBe(5);
-  pass(60, { loud: rests, quiet: rests });
+  pass(60, { loud: idle, quiet: idle });
   expect(stepsOf("loud")).toBe(5);
 });
 
-test("one that only waits for a busy neighbour is spared, and one that stands back and waits stays there", () => {
-  const waits = { got: look / 10, wanted: look };
-  const { pass, stepsOf } = makeWorkers({ waiting: waits, loud: { got: look, wanted: look } });
+test("waiting for a busy neighbour neither lowers nor restores an environment's priority", () => {
+  const waits = { used: interval / 10, wanted: interval };
+  const { pass, stepsOf } = makeWorkers({ waiting: waits, loud: { used: interval, wanted: interval } });
   pass(20);
   expect(stepsOf("waiting")).toBe(5);
   pass(60, { waiting: waits, loud: waits });
   expect(stepsOf("loud")).toBe(19);
 });
 
-test("whose first page is being made is spared, whatever it takes", () => {
-  const { members, pass, stepsOf } = makeWorkers({ new: { got: look, wanted: look } });
+test("a worker that renders its first page keeps its priority", () => {
+  const { members, pass, stepsOf } = makeWorkers({ new: { used: interval, wanted: interval } });
   Object.assign(members[0]?.worker ?? {}, { requests: 1, firstBegan: null });
   pass(20);
   expect(stepsOf("new")).toBe(5);
 });
 
-test("what a worker had taken before it had its environment is nobody's", () => {
-  const { accounts, members, pass } = makeWorkers({ one: { got: 100, wanted: 100 } });
+test("CPU time that a worker used before it got its environment is not attributed", () => {
+  const { accounts, members, pass } = makeWorkers({ one: { used: 100, wanted: 100 } });
   pass(1);
   const [member] = members;
   if (member === undefined) throw new Error("There is no worker");
   const before = accounts.of("one").counted.cpuMilliseconds;
   accounts.opened(member.worker);
-  accounts.look(member);
+  accounts.measure(member);
   expect(accounts.of("one").counted.cpuMilliseconds).toBe(before);
   expect(accounts.usage()).toMatchObject([{ environmentId: "one", cpuMilliseconds: 100 }]);
 });

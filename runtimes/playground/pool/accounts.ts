@@ -1,20 +1,20 @@
-/** What each environment has taken since this process began, and what follows from it for its workers. */
+/** Resource usage of each environment since this process started, and the worker priorities that follow from it. */
 import { readFileSync } from "node:fs";
 import type { DiskAllowance, EnvironmentUsage } from "../../serving.ts";
 import type { WorkerProcess } from "../worker/process.ts";
-import { type Load, observe, stepsFor, usualSteps } from "./fairness.ts";
-import { isNew, limitsOf } from "./limits.ts";
+import { defaultSteps, type Load, observe, stepsFor } from "./fairness.ts";
+import { isAtFirstRequest, limitsOf } from "./limits.ts";
 import { isCandidate, type Member } from "./member.ts";
 
 /** The half-life of an environment's usage, for its priority and for display. */
 const priorityHalfLife = 3_000;
 const recentHalfLife = 120_000;
-const lookMilliseconds = 500;
-/** Of Linux, on every machine. */
+const intervalMilliseconds = 500;
+/** Linux counts CPU time in these ticks on every machine. */
 const tickMilliseconds = 10;
 const nanosecondsPerMillisecond = 1e6;
-const nothing: Taken = { got: 0, wanted: 0 };
-/** Less than this can't be told from none. */
+const noTime: CpuTime = { used: 0, wanted: 0 };
+/** A load below this counts as none. */
 const idleCores = 0.001;
 
 type Counted = Omit<EnvironmentUsage, "environmentId" | "recentCores">;
@@ -29,16 +29,16 @@ class Account {
     refusedBusy: 0,
     writes: 0,
   };
-  /** Not part of a load yet, in milliseconds: what it got of the processors, and what its workers got or waited for. */
-  pending = { got: 0, wanted: 0 };
-  got: Load = { cores: 0, at: performance.now() };
+  /** CPU time in milliseconds since the last update: used, and used or waited for. */
+  pending = { used: 0, wanted: 0 };
+  used: Load = { cores: 0, at: performance.now() };
   wanted: Load = { cores: 0, at: performance.now() };
   recent: Load = { cores: 0, at: performance.now() };
-  steps = usualSteps;
-  /** Since it was measured then. */
+  steps = defaultSteps;
+  /** Growth of files and database since the measurement at that time. */
   grown = { bytes: 0, measuredAt: 0 };
 
-  /** By how much it may grow now; null: by anything. */
+  /** By how many bytes it may still grow; null: unlimited. */
   left(disk: DiskAllowance | null): number | null {
     if (disk === null) return null;
     if (disk.measuredAt !== this.grown.measuredAt) this.grown = { bytes: 0, measuredAt: disk.measuredAt };
@@ -46,43 +46,43 @@ class Account {
   }
 }
 
-/** A member of the pool, as far as anything is asked of it here. */
-export interface AccountedMember extends Pick<Member, "environment" | "isBusy" | "keptUntil"> {
-  readonly worker: Pick<WorkerProcess, "pid" | "requests" | "firstBegan" | "standBack">;
+/** The part of a pool member that is used here. */
+export interface AccountedMember extends Pick<Member, "environment" | "isBusy" | "candidateUntil"> {
+  readonly worker: Pick<WorkerProcess, "pid" | "requests" | "firstBegan" | "setLoadSteps">;
 }
 
 export interface Accounts {
   of(environmentId: string): Account;
-  /** The worker has its environment from now on; its earlier usage is not attributed. */
+  /** Starts accounting for a worker that has got its environment. Its earlier usage is not attributed. */
   opened(worker: AccountedMember["worker"]): void;
-  /** Takes down what the worker has taken since it was looked at. */
-  look(member: AccountedMember): void;
+  /** Adds the worker's usage since the previous measurement to its environment. */
+  measure(member: AccountedMember): void;
   usage(): readonly EnvironmentUsage[];
   close(): void;
 }
 
-export interface Taken {
-  /** Processor time of all its threads, ended ones included, in milliseconds. */
-  readonly got: number;
-  /** What PHP's own thread got, and for how long it waited for a processor: how much it would take of an idle machine. */
+export interface CpuTime {
+  /** CPU time in milliseconds of all threads, including ended ones. */
+  readonly used: number;
+  /** CPU time of PHP's thread plus the time it waited for a CPU: what it would use on an idle machine. */
   readonly wanted: number;
 }
 
-/** Null if the system doesn't say, or the process is gone. */
-function takenBy(pid: number): Taken | null {
+/** Reads a process's CPU time. Null if the system doesn't report it, or the process is gone. */
+function cpuTimeOf(pid: number): CpuTime | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The name before may hold anything, brackets and spaces included.
+    // The preceding name may contain anything, including brackets and spaces.
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-    const got = (Number(fields[11]) + Number(fields[12])) * tickMilliseconds;
-    return { got, wanted: wantedBy(pid) ?? got };
+    const used = (Number(fields[11]) + Number(fields[12])) * tickMilliseconds;
+    return { used, wanted: wantedTimeOf(pid) ?? used };
   } catch {
     return null;
   }
 }
 
-/** Null if the system does not count it. */
-function wantedBy(pid: number): number | null {
+/** Reads the wanted CPU time of PHP's thread. Null if the system does not count it. */
+function wantedTimeOf(pid: number): number | null {
   try {
     const [ran = "", waited = ""] = readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ");
     return (Number(ran) + Number(waited)) / nanosecondsPerMillisecond;
@@ -91,13 +91,16 @@ function wantedBy(pid: number): number | null {
   }
 }
 
-/** Looks at `members` now and then, and has those of busy environments step back. `measure` is asked for a process's id. */
+/**
+ * Creates the accounts. Measures `members` regularly and lowers the priority of workers of busy environments. `cpuTime`
+ * measures a process.
+ */
 export function createAccounts(
   members: () => readonly AccountedMember[],
-  measure: (pid: number) => Taken | null = takenBy,
+  cpuTime: (pid: number) => CpuTime | null = cpuTimeOf,
 ): Accounts {
   const accounts = new Map<string, Account>();
-  const seen = new WeakMap<AccountedMember["worker"], Taken>();
+  const measured = new WeakMap<AccountedMember["worker"], CpuTime>();
 
   function of(environmentId: string): Account {
     const account = accounts.get(environmentId) ?? new Account();
@@ -105,51 +108,51 @@ export function createAccounts(
     return account;
   }
 
-  function look({ worker, environment }: AccountedMember): void {
-    const taken = measure(worker.pid);
-    if (taken === null) return;
-    const before = seen.get(worker) ?? nothing;
-    seen.set(worker, taken);
-    const got = Math.max(0, taken.got - before.got);
+  function measure({ worker, environment }: AccountedMember): void {
+    const time = cpuTime(worker.pid);
+    if (time === null) return;
+    const before = measured.get(worker) ?? noTime;
+    measured.set(worker, time);
+    const used = Math.max(0, time.used - before.used);
     const account = of(environment.id);
-    account.counted.cpuMilliseconds += got;
-    account.pending.got += got;
-    account.pending.wanted += Math.max(0, taken.wanted - before.wanted);
+    account.counted.cpuMilliseconds += used;
+    account.pending.used += used;
+    account.pending.wanted += Math.max(0, time.wanted - before.wanted);
   }
 
-  function weigh(): void {
-    for (const member of members()) if (member.isBusy) look(member);
+  function update(): void {
+    for (const member of members()) if (member.isBusy) measure(member);
     const now = performance.now();
     for (const account of accounts.values()) {
-      const { got, wanted } = account.pending;
+      const { used, wanted } = account.pending;
       if (wanted === 0 && account.recent.cores < idleCores) {
         const none = { cores: 0, at: now };
-        Object.assign(account, { got: none, wanted: none, recent: none, steps: usualSteps });
+        Object.assign(account, { used: none, wanted: none, recent: none, steps: defaultSteps });
         continue;
       }
-      account.pending = { got: 0, wanted: 0 };
-      account.got = observe(account.got, got, now, priorityHalfLife);
+      account.pending = { used: 0, wanted: 0 };
+      account.used = observe(account.used, used, now, priorityHalfLife);
       account.wanted = observe(account.wanted, wanted, now, priorityHalfLife);
-      account.recent = observe(account.recent, got, now, recentHalfLife);
-      account.steps = stepsFor({ got: account.got.cores, wanted: account.wanted.cores }, account.steps);
+      account.recent = observe(account.recent, used, now, recentHalfLife);
+      account.steps = stepsFor({ used: account.used.cores, wanted: account.wanted.cores }, account.steps);
     }
     for (const member of members()) {
       const { worker, environment } = member;
-      // What is tried out is waited for by whoever changes the site; and who boots is soon done with it, if let.
-      const isSpared = isCandidate(member) || isNew(worker);
-      worker.standBack(isSpared ? usualSteps : of(environment.id).steps);
+      // Someone who changes the site waits for a trial; and booting is soon done if it is not slowed down.
+      const isExempt = isCandidate(member) || isAtFirstRequest(worker);
+      worker.setLoadSteps(isExempt ? defaultSteps : of(environment.id).steps);
     }
   }
 
-  const timer = setInterval(weigh, lookMilliseconds);
+  const timer = setInterval(update, intervalMilliseconds);
   timer.unref();
 
   return {
     of,
     opened: (worker) => {
-      seen.set(worker, measure(worker.pid) ?? nothing);
+      measured.set(worker, cpuTime(worker.pid) ?? noTime);
     },
-    look,
+    measure,
     usage: () =>
       [...accounts].map(([environmentId, { counted, recent }]) => ({
         environmentId,
@@ -160,7 +163,7 @@ export function createAccounts(
   };
 }
 
-/** What a request of the member's environment may write, in bytes by which its files may grow; null: anything. */
+/** By how many bytes a request of the member's environment may grow its files and database; null: unlimited. */
 export function allowanceOf(accounts: Accounts, { environment }: Member): number | null {
   return accounts.of(environment.id).left(limitsOf(environment).disk);
 }

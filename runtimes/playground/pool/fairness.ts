@@ -1,46 +1,46 @@
 /**
- * How far an environment that keeps the processors busy steps back for the others. One that is asked now and then is
- * then nearly alone with its processor, while nothing is lost where nobody else wants it.
+ * Decides how much to lower the priority of a busy environment. An environment with few requests then nearly has a CPU
+ * to itself, and nothing is lost if no other environment needs the CPU.
  */
 
-/** How many processors, on average, with what is longer ago counting less and less. */
+/** Average number of CPU cores; older usage counts less and less. */
 export interface Load {
   readonly cores: number;
   /** `performance.now()` of the last observation. */
   readonly at: number;
 }
 
-/** How many processors an environment got, and how many it got or waited for. */
+/** CPU cores that an environment used, and that it used or waited for. */
 export interface Demand {
-  readonly got: number;
+  readonly used: number;
   readonly wanted: number;
 }
 
-/** The load after so much more of the processors' time, in milliseconds, until `now`. After `halfLife` (ms) the past counts half. */
+/** Returns the load after `more` milliseconds of CPU time until `now`. After `halfLife` (ms) the past counts half. */
 export function observe(load: Load, more: number, now: number, halfLife: number): Load {
   const elapsed = now - load.at;
   if (elapsed <= 0) return load;
-  const kept = 2 ** (-elapsed / halfLife);
-  return { cores: load.cores * kept + (more / elapsed) * (1 - kept), at: now };
+  const weight = 2 ** (-elapsed / halfLife);
+  return { cores: load.cores * weight + (more / elapsed) * (1 - weight), at: now };
 }
 
-/** As far as every worker that has made its first page: five make about a third of the time. */
-export const usualSteps = 5;
-const manners = [
+/** Steps of every worker that has rendered its first page. Five steps leave about a third of the CPU time. */
+export const defaultSteps = 5;
+const stepsByLoad = [
   { fromCores: 0.85, steps: 19 },
   { fromCores: 0.7, steps: 14 },
   { fromCores: 0.55, steps: 9 },
 ];
 
 /**
- * In the system's steps of priority, of which each is about a quarter less of a processor that others want, too. Further
- * back goes only who got much: whoever waits for a busy neighbour wants much as well, and is the one to be spared. And
- * whoever stands back gets less, so that forward comes only who wants less, too.
+ * Returns by how many steps (`nice`) to lower the priority. Each step is about a quarter less of a contested CPU. The
+ * used time decides on lowering it: an environment that waits for a busy neighbour wants much too, and must not suffer
+ * for it. The wanted time decides on raising it: an environment with low priority uses less.
  */
-export function stepsFor({ got, wanted }: Demand, before = usualSteps): number {
-  return Math.max(stepsOf(got), Math.min(before, stepsOf(wanted)));
+export function stepsFor({ used, wanted }: Demand, before = defaultSteps): number {
+  return Math.max(stepsOf(used), Math.min(before, stepsOf(wanted)));
 }
 
 function stepsOf(cores: number): number {
-  return manners.find(({ fromCores }) => cores >= fromCores)?.steps ?? usualSteps;
+  return stepsByLoad.find(({ fromCores }) => cores >= fromCores)?.steps ?? defaultSteps;
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { isNew, isWorthWaiting } from "./limits.ts";
+import { isAtFirstRequest, shouldWait } from "./limits.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["performance"] });
@@ -8,34 +8,39 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A worker with so many requests, whose first one began so many milliseconds ago; null: PHP boots. */
+/** Creates a worker with this many requests, whose first one began `began` milliseconds ago; null: PHP is booting. */
 const worker = (requests: number, began: number | null) => ({
   requests,
   firstBegan: began === null ? null : performance.now() - began,
 });
 
-describe("a worker that is asked for its first page", () => {
-  test("is new while PHP boots, and then for two seconds", () => {
-    expect([null, 0, 1_999, 2_000].map((began) => isNew(worker(1, began)))).toEqual([true, true, true, false]);
+describe("a worker at its first page", () => {
+  test("is at its first page while PHP boots, and then for at most two seconds", () => {
+    expect([null, 0, 1_999, 2_000].map((began) => isAtFirstRequest(worker(1, began)))).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ]);
   });
 
-  test("is not new any more when it is asked again", () => {
-    expect(isNew(worker(2, 100))).toBe(false);
+  test("is past its first page with the second request", () => {
+    expect(isAtFirstRequest(worker(2, 100))).toBe(false);
   });
 });
 
-describe("a request for a site whose workers are all busy", () => {
-  test("waits for a quarter of a second, because one of them is mostly free by then", () => {
+describe("a request whose site's workers are all busy", () => {
+  test("waits a quarter of a second for one to become free", () => {
     const busy = [worker(7, 60_000)];
-    expect([0, 249, 250].map((waited) => isWorthWaiting(busy, waited))).toEqual([true, true, false]);
+    expect([0, 249, 250].map((waited) => shouldWait(busy, waited))).toEqual([true, true, false]);
   });
 
-  test("waits longer for one that is at its first page: a second one beside it would only make both slower", () => {
-    expect(isWorthWaiting([worker(7, 60_000), worker(1, 1_500)], 1_500)).toBe(true);
-    expect(isWorthWaiting([worker(1, 2_500)], 2_500)).toBe(false);
+  test("waits longer for a worker at its first page", () => {
+    expect(shouldWait([worker(7, 60_000), worker(1, 1_500)], 1_500)).toBe(true);
+    expect(shouldWait([worker(1, 2_500)], 2_500)).toBe(false);
   });
 
-  test("does not wait where the site has no worker", () => {
-    expect(isWorthWaiting([], 0)).toBe(false);
+  test("does not wait if the site has no worker", () => {
+    expect(shouldWait([], 0)).toBe(false);
   });
 });

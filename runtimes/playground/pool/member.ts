@@ -1,4 +1,4 @@
-/** A worker in the pool, with the environment that it has until it is killed. */
+/** A worker in the pool with its environment, which it keeps until it is killed. */
 import type { ServedEnvironment } from "../../serving.ts";
 import type { WorkerProcess } from "../worker/process.ts";
 import { limitsOf } from "./limits.ts";
@@ -7,21 +7,21 @@ export interface Member {
   readonly worker: WorkerProcess;
   environment: ServedEnvironment;
   isBusy: boolean;
-  /** Whether what it does was asked for by PHP, which holds another worker meanwhile. */
+  /** Whether its request comes from PHP, which occupies another worker meanwhile. */
   isForPhp: boolean;
-  /** Whether it has worked for visitors, or for a worker of theirs; without, it is soon ended. */
+  /** Whether it has worked for visitors or their requests' PHP. If not, it is ended soon. */
   hasVisitors: boolean;
-  /** Whether it does background work, and is not available to visitors. */
+  /** Whether it does background work and is not available to visitors. */
   isInBackground: boolean;
   /**
-   * Until when (`performance.now()`) it is kept although visitors are not sent to it, because its environment was
-   * tried out and may be served next. Infinity while it is tried out, 0 where that has nothing to do with it.
+   * Until when (`performance.now()`) it is kept as a candidate: its environment was tried out and may be served next.
+   * Infinity during the trial, 0 for workers that are no candidates. Visitors are not sent to candidates.
    */
-  keptUntil: number;
+  candidateUntil: number;
 }
 
-/** Whether a worker that was made for the one can answer for the other. */
-export function isAlike(a: ServedEnvironment, b: ServedEnvironment | undefined): boolean {
+/** Whether a worker for one can serve the other: same release, PHP version and network access. */
+export function isCompatible(a: ServedEnvironment, b: ServedEnvironment | undefined): boolean {
   return (
     b !== undefined &&
     a.id === b.id &&
@@ -32,17 +32,17 @@ export function isAlike(a: ServedEnvironment, b: ServedEnvironment | undefined):
   );
 }
 
-/** Workers are started with these limits; the others apply to each request. */
+/** Compares the limits that are fixed when a worker starts; the others apply per request. */
 export function hasSameLimits(a: ServedEnvironment, b: ServedEnvironment): boolean {
   const [one, other] = [limitsOf(a), limitsOf(b)];
   return one.threads === other.threads && one.memoryMb === other.memoryMb;
 }
 
-/** Whether a worker that was made for the one may answer for the other. */
-export function isSame(a: ServedEnvironment, b: ServedEnvironment | undefined): boolean {
-  return b !== undefined && isAlike(a, b) && (a.phpRun ?? 0) === (b.phpRun ?? 0) && hasSameLimits(a, b);
+/** Whether a worker for one may serve the other: compatible, with the same limits and no restart in between. */
+export function isInterchangeable(a: ServedEnvironment, b: ServedEnvironment | undefined): boolean {
+  return b !== undefined && isCompatible(a, b) && (a.phpRun ?? 0) === (b.phpRun ?? 0) && hasSameLimits(a, b);
 }
 
-export function isCandidate({ keptUntil }: Pick<Member, "keptUntil">): boolean {
-  return performance.now() < keptUntil;
+export function isCandidate({ candidateUntil }: Pick<Member, "candidateUntil">): boolean {
+  return performance.now() < candidateUntil;
 }

@@ -1,14 +1,13 @@
 /**
- * Ends a worker that takes too much memory while it answers. PHP's own limit, which a script may lift, doesn't
- * count what it leaves in `/tmp`, nor an answer that it writes faster than it is read: both are memory here, and
- * within one request they could fill the machine's.
+ * Kills workers that use too much memory during a request. PHP's own limit, which a script can lift, doesn't include
+ * files in `/tmp` or output that is read slowly. Both are memory here, and one request could exhaust the machine's.
  */
 import { readFile } from "node:fs/promises";
 import type { WorkerProcess } from "../worker/process.ts";
 
-const lookMilliseconds = 200;
+const intervalMilliseconds = 200;
 
-/** Zero where the system doesn't say, or the process is gone. */
+/** Returns a process's resident memory, or 0 if the system doesn't report it or the process is gone. */
 export async function residentBytes(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
   return Number(/^VmRSS:\s*(\d+) kB$/m.exec(text)?.[1] ?? 0) * 1024;
@@ -17,7 +16,7 @@ export async function residentBytes(pid: number): Promise<number> {
 export interface Watched {
   readonly worker: WorkerProcess;
   readonly limitBytes: number;
-  /** It is about to be ended. */
+  /** Called just before the worker is killed. */
   readonly onExcess: () => void;
 }
 
@@ -27,11 +26,13 @@ async function check({ worker, limitBytes, onExcess }: Watched): Promise<void> {
   worker.kill("crashed");
 }
 
-/** Watches whatever `watched` gives at the time. Only Linux tells; elsewhere nothing happens. Returns the end of it. */
+/**
+ * Watches the workers that `watched` returns at the time. Works on Linux only. Returns a function that stops watching.
+ */
 export function watchMemory(watched: () => readonly Watched[]): () => void {
   const timer = setInterval(() => {
     for (const each of watched()) void check(each);
-  }, lookMilliseconds);
+  }, intervalMilliseconds);
   timer.unref();
   return () => clearInterval(timer);
 }

@@ -22,7 +22,7 @@ function openPool(options: Partial<PoolOptions> = {}) {
 
 const ids = Array.from({ length: 20 }, (_, index) => `site-${index}`);
 
-test("visitors of many sites who wait for a worker cost next to nothing while they wait", async () => {
+test("waiting requests for many sites use almost no CPU time", async () => {
   const pool = openPool();
   await pool.setEnvironments(ids.map(environment));
   await pool.acquire("site-0", "visitor", never);
@@ -37,7 +37,7 @@ test("visitors of many sites who wait for a worker cost next to nothing while th
   expect(new Set((await ends).map(({ status }) => status))).toEqual(new Set(["rejected"]));
 }, 30_000);
 
-test("a worker that can't be started takes down nobody but who wanted it", async () => {
+test("a worker that can't be started fails only the request that needed it", async () => {
   let canStart = true;
   const pool = openPool({
     start: () => {
@@ -55,7 +55,7 @@ test("a worker that can't be started takes down nobody but who wanted it", async
   expect((await pool.acquire("one", "visitor", never)).environment.id).toBe("one");
 }, 30_000);
 
-test("what nobody waits for has a place above the maximum, and costs no visitor's worker", async () => {
+test("background work runs above the maximum and ends no visitor's worker", async () => {
   const pool = openPool();
   await pool.setEnvironments(["one", "two", "three"].map(environment));
   const visitors = await pool.acquire("one", "visitor", never);
@@ -67,7 +67,7 @@ test("what nobody waits for has a place above the maximum, and costs no visitor'
   expect(await pool.acquire("one", "background", never)).toBe(visitors);
 }, 30_000);
 
-test("the worker of a site that only did what it had planned is soon ended, unless a visitor has come", async () => {
+test("a background worker is ended soon, unless a visitor comes", async () => {
   const pool = openPool({ maxWorkers: 4 });
   await pool.setEnvironments(["one", "two"].map(environment));
   const [left, visited] = [
@@ -81,7 +81,7 @@ test("the worker of a site that only did what it had planned is soon ended, unle
   await expect.poll(() => pool.members(), { timeout: 15_000 }).toEqual([visited]);
 }, 30_000);
 
-test("the next site's turn ends what the one before has left behind", async () => {
+test("background work for the next site ends the previous background worker", async () => {
   const pool = openPool({ maxWorkers: 4 });
   await pool.setEnvironments(["one", "two"].map(environment));
   pool.release(await pool.acquire("one", "background", never));
@@ -89,7 +89,7 @@ test("the next site's turn ends what the one before has left behind", async () =
   expect(pool.members()).toEqual([next]);
 }, 30_000);
 
-test("a visitor does not wait for what is done in the background, which waits for visitors", async () => {
+test("visitors don't wait for background work, but background work waits for visitors", async () => {
   const pool = openPool({ maxWorkers: 4 });
   await pool.setEnvironments([environment("one")]);
   const background = await pool.acquire("one", "background", never);
@@ -101,7 +101,7 @@ test("a visitor does not wait for what is done in the background, which waits fo
   expect(await waiting).toBe(visitors);
 }, 30_000);
 
-test("what a site asks of itself in the background keeps no worker either", async () => {
+test("a worker for a site's request to itself in the background is not kept either", async () => {
   const pool = openPool({ maxWorkers: 4 });
   await pool.setEnvironments([environment("one")]);
   const background = await pool.acquire("one", "background", never);

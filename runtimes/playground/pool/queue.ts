@@ -1,8 +1,8 @@
-/** Requests that wait for a worker, in the order in which they came. */
+/** Queue of requests that wait for a worker, first come, first served. */
 import { NoAnswer, type ServedEnvironment } from "../../serving.ts";
 import type { Member } from "./member.ts";
 
-/** What a request waits for: a worker of what is served under this id at the time, or of what is tried out. */
+/** What a request waits for: a worker for the environment that is served under this id at the time, or for a trial. */
 export interface Wanted {
   readonly environmentId: string;
   readonly trial: ServedEnvironment | null;
@@ -19,18 +19,21 @@ interface Waiter extends Wanted {
 export interface Queue {
   /** Rejects with `NoAnswer` after `waitSeconds`, and when the visitor goes away. */
   wait(wanted: Wanted, signal: AbortSignal): Promise<Member>;
-  /** How many visitors of this environment wait. */
+  /** Number of visitors' requests that wait for this environment. */
   length(environmentId: string): number;
-  /** Asks `find` for each in turn; what it throws is theirs who waited. Null: nothing yet, for nobody behind either. */
+  /**
+   * Calls `find` for each waiting request in turn; an error rejects that request. If `find` returns null, the requests
+   * behind it in the same line keep waiting too.
+   */
   serve(find: (wanted: Wanted, waitedMilliseconds: number) => Member | null): void;
-  /** Rejects those who wait for something that is over. */
-  dismiss(isOver: (wanted: Wanted) => boolean): void;
+  /** Rejects requests that wait for something that is gone. */
+  dismiss(isGone: (wanted: Wanted) => boolean): void;
 }
 
 export function createQueue(waitSeconds: number): Queue {
   let waiters: readonly Waiter[] = [];
 
-  /** False if there is nothing for this one yet. */
+  /** Settles one request. Returns false if there is no worker for it yet. */
   function settle(waiter: Waiter, find: () => Member | null): boolean {
     try {
       const member = find();
@@ -62,9 +65,9 @@ export function createQueue(waitSeconds: number): Queue {
             reject(error);
           },
         };
-        const abort = () => waiter.reject(new NoAnswer("unavailable", "The visitor went away."));
+        const abort = () => waiter.reject(new NoAnswer("unavailable", "The visitor has disconnected."));
         const deadline = setTimeout(
-          () => waiter.reject(new NoAnswer("busy", "Every worker was busy for too long.")),
+          () => waiter.reject(new NoAnswer("busy", "All workers were busy for too long.")),
           waitSeconds * 1000,
         );
         signal.addEventListener("abort", abort);
@@ -76,18 +79,18 @@ export function createQueue(waitSeconds: number): Queue {
       ).length,
     serve: (find) => {
       const now = performance.now();
-      /** If the first in line gets nothing, no one behind it does. */
-      const without = new Set<unknown>();
+      /** Lines whose first request got no worker: the requests behind it get none either. */
+      const blocked = new Set<unknown>();
       for (const waiter of waiters) {
-        // Visitors may get what is not for the background, which therefore never stands before them.
+        // A visitor may get a worker that background work can't, so each background request has its own line.
         const line = waiter.trial ?? (waiter.isBackground ? waiter : waiter.environmentId);
-        if (without.has(line)) continue;
-        if (!settle(waiter, () => find(waiter, now - waiter.since))) without.add(line);
+        if (blocked.has(line)) continue;
+        if (!settle(waiter, () => find(waiter, now - waiter.since))) blocked.add(line);
       }
     },
-    dismiss: (isOver) => {
+    dismiss: (isGone) => {
       for (const waiter of waiters) {
-        if (isOver(waiter)) waiter.reject(new NoAnswer("unavailable", "This environment is not served any more."));
+        if (isGone(waiter)) waiter.reject(new NoAnswer("unavailable", "This environment is no longer served."));
       }
     },
   };

@@ -1,29 +1,29 @@
-/** The workers that have an environment: started, ended, and ended to make room for others. */
+/** The workers that have an environment: starts them, ends them, and makes room for new ones. */
 import { NoAnswer, type ServedEnvironment } from "../../serving.ts";
 import type { WorkerProcess } from "../worker/process.ts";
 import type { Member } from "./member.ts";
 
 export interface RosterOptions {
-  /** Starts a worker for the environment; for visitors from a spare, if there is a fitting one. */
+  /** Starts a worker for the environment; for visitors, uses a suitable spare if there is one. */
   start(environment: ServedEnvironment, isBackground: boolean): WorkerProcess;
-  /** Told before a worker is ended, and when one has done what it was asked. */
-  rests?(member: Member): void;
+  /** Called before a worker is ended, and when it has finished a request. */
+  onRest?(member: Member): void;
 }
 
 export interface Roster {
   all(): readonly Member[];
-  /** Busy from the beginning. Throws `NoAnswer`. */
+  /** Starts a worker, which is busy from the beginning. Throws `NoAnswer`. */
   start(environment: ServedEnvironment, isBackground: boolean): Member;
   end(member: Member): void;
-  /** Makes room for one more worker, if need be at the cost of idle ones; false if there is none. */
+  /** Makes room for one more worker by ending idle ones if necessary; false if that is not enough. */
   makeRoom(allowed: number): boolean;
 }
 
-/** Whether it takes a visitor's place: those at work in the background have one above the maximum. */
-export const takesPlace = (member: Member): boolean => !member.isInBackground;
+/** Whether the worker counts towards the maximum. Background workers don't. */
+export const countsTowardsMaximum = (member: Member): boolean => !member.isInBackground;
 
-/** `left` is told when a worker's process is gone. */
-export function createRoster(options: RosterOptions, left: () => void): Roster {
+/** Creates the roster. `onExit` is called when a worker's process is gone. */
+export function createRoster(options: RosterOptions, onExit: () => void): Roster {
   let members: readonly Member[] = [];
 
   function remove(member: Member): void {
@@ -41,7 +41,7 @@ export function createRoster(options: RosterOptions, left: () => void): Roster {
   }
 
   function end(member: Member): void {
-    options.rests?.(member);
+    options.onRest?.(member);
     remove(member);
     member.worker.kill("unavailable");
   }
@@ -51,11 +51,11 @@ export function createRoster(options: RosterOptions, left: () => void): Roster {
     start: (environment, isBackground) => {
       const worker = startWorker(environment, isBackground);
       const flags = { isBusy: true, isForPhp: false, hasVisitors: false, isInBackground: false };
-      const member: Member = { worker, environment, ...flags, keptUntil: 0 };
+      const member: Member = { worker, environment, ...flags, candidateUntil: 0 };
       members = [...members, member];
       void worker.exited.then(() => {
         remove(member);
-        left();
+        onExit();
       });
       return member;
     },
@@ -64,7 +64,7 @@ export function createRoster(options: RosterOptions, left: () => void): Roster {
       const idlest = members
         .filter((member) => !member.isBusy)
         .toSorted((a, b) => Number(a.hasVisitors) - Number(b.hasVisitors) || a.worker.lastUsed - b.worker.lastUsed);
-      const surplus = members.filter(takesPlace).length + 1 - allowed;
+      const surplus = members.filter(countsTowardsMaximum).length + 1 - allowed;
       if (surplus > idlest.length) return false;
       for (const member of idlest.slice(0, Math.max(0, surplus))) end(member);
       return true;

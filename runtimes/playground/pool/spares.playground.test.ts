@@ -3,7 +3,7 @@ import path from "node:path";
 import { afterEach, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { createAssetStore } from "../assets/store.ts";
 import { type Compiled, createCompiledStore } from "../templates/compiled.ts";
-import { usualTemplate } from "../templates/folder.ts";
+import { defaultTemplate } from "../templates/folder.ts";
 import { createTemplateStore, templatePhpVersion } from "../templates/template.ts";
 import type { WarmUp } from "../templates/warmUp.ts";
 import { sharedAssets } from "../testing/world.ts";
@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, 400_000);
 
 async function template(): Promise<WarmUp> {
-  const { folder } = await templates.get(usualTemplate);
+  const { folder } = await templates.get(defaultTemplate);
   return { template: folder, core: (await assets.files()).core };
 }
 
@@ -55,11 +55,11 @@ function endWithTheTest(worker: WorkerProcess): void {
 
 afterEach(() => vi.restoreAllMocks());
 
-test("a spare is made behind everybody for whom somebody waits, and comes forward when it is taken", async () => {
-  const stepBack = vi.spyOn(WorkerProcess.prototype, "yieldToOthers");
+test("a spare boots with low priority, which is raised when it is taken", async () => {
+  const yielded = vi.spyOn(WorkerProcess.prototype, "yieldToOthers");
   const spares = open({});
   await vi.waitUntil(() => spares.count() === 1, waiting);
-  const made = stepBack.mock.contexts.filter((worker) => worker instanceof WorkerProcess);
+  const made = yielded.mock.contexts.filter((worker) => worker instanceof WorkerProcess);
   expect(made.map(({ pid }) => getPriority(pid) - getPriority())).toEqual([5]);
   const spare = spares.take();
   if (spare === null) throw new Error("There is no spare");
@@ -67,7 +67,7 @@ test("a spare is made behind everybody for whom somebody waits, and comes forwar
   expect(getPriority(spare.pid) - getPriority()).toBe(process.getuid?.() === 0 ? 0 : 5);
 }, 90_000);
 
-test("a spare that is taken while the template is still being found never sees the template", async () => {
+test("a spare that is taken before its warm-up starts never mounts the template", async () => {
   const warmedUp = vi.spyOn(WorkerProcess.prototype, "warmUp");
   const taken: WorkerProcess[] = [];
   const spares = open({
@@ -87,7 +87,7 @@ test("a spare that is taken while the template is still being found never sees t
   expect(first.isAlive).toBe(true);
 }, 120_000);
 
-test("while spares are wanted one is booted ahead, and none is warmed up before it is calm", async () => {
+test("while spares are being taken, one is booted in advance and none is warmed up", async () => {
   const warmedUp = vi.spyOn(WorkerProcess.prototype, "warmUp");
   const order = vi.fn<SparesOptions["order"]>(bootOrder);
   const spares = open({ wanted: 3, order });
@@ -101,12 +101,12 @@ test("while spares are wanted one is booted ahead, and none is warmed up before 
   expect(warmedUp).toHaveBeenCalledTimes(3);
 }, 120_000);
 
-test("nothing is made while too many wait for their first page", async () => {
+test("no spare is created while many workers render their first page", async () => {
   let isCrowded = true;
-  const asked = vi.fn<() => boolean>(() => isCrowded);
+  const check = vi.fn<() => boolean>(() => isCrowded);
   const order = vi.fn<SparesOptions["order"]>(bootOrder);
-  const spares = open({ isCrowded: asked, order });
-  await vi.waitUntil(() => asked.mock.calls.length >= 3, waiting);
+  const spares = open({ isCrowded: check, order });
+  await vi.waitUntil(() => check.mock.calls.length >= 3, waiting);
   expect(order).not.toHaveBeenCalled();
   isCrowded = false;
   await vi.waitUntil(() => spares.count() === 1, waiting);

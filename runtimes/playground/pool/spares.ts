@@ -1,22 +1,22 @@
 /**
- * Workers that have no environment yet. Making one has two parts: it boots, and then it is warmed up by pages of the
- * template. While sites are being created only the first is done, one ahead, and only where no warm spare is left:
- * all else would take the processors from the very pages for which spares are there. Once it is calm, spares are
- * warmed up, until there are as many as wanted.
+ * Spare workers, which have no environment yet. A spare first boots, and is then warmed up with pages of the template.
+ * While sites are being created, spares only boot, one in advance, and only if no warm spare is left: anything more
+ * would take CPU time from the pages that spares are meant to speed up. In quiet periods spares are warmed up until
+ * there are enough.
  */
 import type { WarmUp } from "../templates/warmUp.ts";
 import type { BootOrder } from "../worker/messages.ts";
 import { WorkerProcess } from "../worker/process.ts";
 
-/** It is calm when for so long no spare was wanted. */
-const calmMilliseconds = 2000;
-const lookAgainMilliseconds = 100;
+/** A period is quiet after this time without a taken spare. */
+const quietMilliseconds = 2000;
+const recheckMilliseconds = 100;
 const failurePauseMilliseconds = 5000;
 
 export interface Spares {
-  /** The readiest spare, or null if there is none, not even one that is booting. */
+  /** Takes the spare that is closest to being warm, even if it is still booting; null if there is none. */
   take(): WorkerProcess | null;
-  /** How many are warm. */
+  /** Number of warm spares. */
   count(): number;
   close(): Promise<void>;
 }
@@ -26,14 +26,14 @@ export interface SparesOptions {
   readonly order: () => Promise<BootOrder>;
   readonly warmUp: () => Promise<WarmUp>;
   readonly deadlineSeconds: number;
-  /** Whether so many wait for their first page that a spare would only take the processor from them. */
+  /** Whether so many workers render their first page that creating a spare would take CPU time from them. */
   readonly isCrowded: () => boolean;
-  /** Told why a spare could not be made. */
+  /** Receives the error if a spare could not be created. */
   readonly onFailure: (error: unknown) => void;
 }
 
 export function createSpares(options: SparesOptions): Spares {
-  /** From the readiest to the one that has just begun. */
+  /** Spares by stage, the most advanced first. */
   const stages: Record<"warm" | "booted" | "booting", WorkerProcess[]> = { warm: [], booted: [], booting: [] };
   const lists: readonly WorkerProcess[][] = [stages.warm, stages.booted, stages.booting];
   const taken = new WeakSet<WorkerProcess>();
@@ -43,16 +43,16 @@ export function createSpares(options: SparesOptions): Spares {
   let isClosed = false;
 
   const all = () => lists.flat();
-  const isCalm = () => performance.now() - lastTaken >= calmMilliseconds;
+  const isQuiet = () => performance.now() - lastTaken >= quietMilliseconds;
 
-  /** True if it was one of ours until now. */
+  /** Removes a spare. Returns false if it was already removed or taken. */
   function remove(worker: WorkerProcess): boolean {
     const list = lists.find((workers) => workers.includes(worker));
     list?.splice(list.indexOf(worker), 1);
     return list !== undefined;
   }
 
-  /** To the next stage, when that is done. What becomes of a worker that was taken meanwhile is not our business. */
+  /** Moves a spare to the next stage when `done` resolves. Ignores errors of a worker that was taken meanwhile. */
   async function promote(worker: WorkerProcess, done: Promise<void>, stage: WorkerProcess[]): Promise<void> {
     await done.catch((error: unknown) => {
       if (!taken.has(worker)) throw error;
@@ -74,25 +74,25 @@ export function createSpares(options: SparesOptions): Spares {
 
   async function warm(worker: WorkerProcess): Promise<void> {
     const template = await options.warmUp();
-    // Who has an environment by now must not see the template any more.
+    // A worker that has got an environment meanwhile must not see the template.
     if (stages.booted.includes(worker)) await promote(worker, worker.warmUp(template), stages.warm);
   }
 
-  /** What is to be done now, or null. */
+  /** Returns the next step to do now, or null. */
   function nextStep(): (() => Promise<void>) | null {
     if (isClosed || options.isCrowded()) return null;
     const [booted] = stages.booted;
-    if (booted !== undefined) return isCalm() ? () => warm(booted) : null;
-    const isMissed = isCalm() || stages.warm.length === 0;
-    return isMissed && all().length < options.wanted ? boot : null;
+    if (booted !== undefined) return isQuiet() ? () => warm(booted) : null;
+    const isNeeded = isQuiet() || stages.warm.length === 0;
+    return isNeeded && all().length < options.wanted ? boot : null;
   }
 
-  /** One step after the other: two at once would only be done later, both of them. */
+  /** Runs one step at a time: two at once would both take longer. */
   async function work(): Promise<void> {
     isWorking = true;
     try {
       for (let step = nextStep(); step !== null; step = nextStep()) await step();
-      if (stages.warm.length < options.wanted) workIn(lookAgainMilliseconds);
+      if (stages.warm.length < options.wanted) workIn(recheckMilliseconds);
     } catch (error) {
       if (!isClosed) options.onFailure(error);
       workIn(failurePauseMilliseconds);
@@ -115,9 +115,9 @@ export function createSpares(options: SparesOptions): Spares {
     take: () => {
       const worker = lists.find((workers) => workers.length > 0)?.shift() ?? null;
       if (worker !== null) taken.add(worker);
-      worker?.comeForward();
+      worker?.raisePriority();
       lastTaken = performance.now();
-      workIn(lookAgainMilliseconds);
+      workIn(recheckMilliseconds);
       return worker;
     },
     count: () => stages.warm.length,

@@ -18,8 +18,8 @@ function piecesOf(count: number): Buffer[] {
   return Array.from({ length: count }, (_, index) => Buffer.alloc(piece, `piece ${index} `));
 }
 
-/** How often something was written, one after the other. */
-function counting(): { readonly write: Write; times: number } {
+/** Counts the writes. */
+function countWrites(): { readonly write: Write; times: number } {
   const counted = {
     times: 0,
     write: (work: () => Promise<unknown>) => {
@@ -35,8 +35,8 @@ test.each([
   { pieces: 16, isWritten: false },
   { pieces: 17, isWritten: true },
   { pieces: 100, isWritten: true },
-])("a body of $pieces pieces comes whole, and only a large one by way of the disk", async ({ pieces, isWritten }) => {
-  const counted = counting();
+])("a body of $pieces pieces is complete, and only a large one goes to disk", async ({ pieces, isWritten }) => {
+  const counted = countWrites();
   const sent = piecesOf(pieces);
   const body = await spool(Readable.from(sent), await makeFolder(), counted.write);
   expect((await buffer(body)).equals(Buffer.concat(sent))).toBe(true);
@@ -44,13 +44,13 @@ test.each([
   await body.close();
 });
 
-test("a small body lies in memory once", async () => {
+test("a small body is in memory once", async () => {
   const [sent = Buffer.alloc(0)] = piecesOf(1);
-  const body = await spool(Readable.from([sent]), await makeFolder(), counting().write);
+  const body = await spool(Readable.from([sent]), await makeFolder(), countWrites().write);
   for await (const chunk of body) expect(chunk.buffer).toBe(sent.buffer);
 });
 
-test("one that breaks off, and one for which the disk has no room, leave nothing behind", async () => {
+test("an incomplete body, and one on a full disk, leave no file behind", async () => {
   const folder = await makeFolder();
   const breaksOff = Readable.from(
     (function* () {
@@ -58,7 +58,7 @@ test("one that breaks off, and one for which the disk has no room, leave nothing
       throw new Error("gone");
     })(),
   );
-  await expect(spool(breaksOff, folder, counting().write)).rejects.toThrow("gone");
+  await expect(spool(breaksOff, folder, countWrites().write)).rejects.toThrow("gone");
   const full = () => Promise.reject(new Error("no space left"));
   await expect(spool(Readable.from(piecesOf(20)), folder, full)).rejects.toThrow("no space left");
   expect(await readdir(folder)).toEqual([]);

@@ -1,6 +1,6 @@
 /**
- * A request's body, whole before a worker gets it: a visitor who sends slowly then holds nobody up. Small ones
- * stay in memory, larger ones go to a file that has no name any more and vanishes with this process.
+ * Reads a request's complete body before a worker gets it, so that slow visitors don't occupy workers. Small bodies
+ * stay in memory; larger ones go to an unlinked file, which vanishes with this process.
  */
 import { randomUUID } from "node:crypto";
 import { type FileHandle, open, unlink } from "node:fs/promises";
@@ -13,7 +13,7 @@ export interface SpooledBody extends AsyncIterable<Buffer> {
   close(): Promise<void>;
 }
 
-async function openNameless(folder: string): Promise<FileHandle> {
+async function openUnlinked(folder: string): Promise<FileHandle> {
   const file = path.join(folder, `body-${randomUUID()}`);
   const handle = await open(file, "wx+", 0o600);
   await unlink(file);
@@ -30,23 +30,23 @@ async function* readAll(handle: FileHandle): AsyncIterable<Buffer> {
   }
 }
 
-/** When a piece may be written: others want the same disk. */
+/** Runs a write when the disk limit allows it. */
 export type Write = (work: () => Promise<unknown>) => Promise<unknown>;
 
-/** Reads the whole body. Rejects if the visitor breaks off or the body's own limit does. */
+/** Reads the complete body. Rejects if the visitor disconnects or the body exceeds its limit. */
 export async function spool(body: Readable, folder: string, write: Write): Promise<SpooledBody> {
   const chunks: Buffer[] = [];
   let size = 0;
   let handle: FileHandle | null = null;
   try {
     for await (const piece of body) {
-      // A copy of every upload would have memory cleared away all the time, which other sites' visitors wait for.
+      // Copying every upload would cause much garbage collection, which delays other sites' visitors.
       const chunk = Buffer.isBuffer(piece) ? piece : Buffer.from(piece);
       size += chunk.length;
-      if (handle === null && size > memoryBytes) handle = await openNameless(folder);
+      if (handle === null && size > memoryBytes) handle = await openUnlinked(folder);
       chunks.push(chunk);
       const file = handle;
-      if (file !== null) for (const held of chunks.splice(0)) await write(() => file.write(held));
+      if (file !== null) for (const pending of chunks.splice(0)) await write(() => file.write(pending));
     }
   } catch (error) {
     await handle?.close();

@@ -1,4 +1,4 @@
-/** Where WordPress's own code is had from when an archive is restored, or taken elsewhere. */
+/** Where restores and downloads get WordPress core from. */
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -9,7 +9,7 @@ import { currentRelease, firstRelease, releaseIn, stagedRelease, writeRecord } f
 import type { EnvironmentRef, NewWordPress } from "../../runtime.ts";
 import { clone } from "./copy/clone.ts";
 import { stage } from "./copy/stage.ts";
-import { addCore, installWordPress } from "./core.ts";
+import { addCoreToSnapshot, installWordPress } from "./core.ts";
 import { exportSite } from "./export/exportSite.ts";
 import { type ReleaseFacts, recordOf } from "./release.ts";
 
@@ -21,129 +21,132 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** Code that says where it is from, in a folder of the asset store. */
-async function putCore(place: string, from = place): Promise<void> {
+/** Writes core code that names its origin into a folder of the asset store. */
+async function putCore(core: string, origin = core): Promise<void> {
   for (const name of ["wp-admin", "wp-includes"]) {
-    await mkdir(path.join(assets, place, name), { recursive: true });
-    await writeFile(path.join(assets, place, name, "from.txt"), from);
+    await mkdir(path.join(assets, core, name), { recursive: true });
+    await writeFile(path.join(assets, core, name, "from.txt"), origin);
   }
 }
 
-/** As it comes with a version of Sitewright. */
+/** Writes core code as it comes with a Sitewright version. */
 async function putAssets(name: string, wordpressVersion: string): Promise<void> {
   await putCore(path.join(name, "core"), name);
   await writeFile(path.join(assets, name, "manifest.json"), JSON.stringify({ wordpressVersion, locales: ["en_US"] }));
 }
 
-/** Of a WordPress with that code. */
+/** Creates a snapshot of a WordPress with that core. */
 async function snapshot(wordpressVersion: string, core: string): Promise<string> {
   const facts: ReleaseFacts = { wordpressVersion, multisite: null, core };
-  const place = path.join(folder, "snapshot");
-  for (const part of ["public", "database"]) await mkdir(path.join(place, part), { recursive: true });
-  await writeFile(path.join(place, "public", "index.php"), "<?php");
-  const database = new DatabaseSync(path.join(place, "database", "wordpress.sqlite"));
+  const target = path.join(folder, "snapshot");
+  for (const part of ["public", "database"]) await mkdir(path.join(target, part), { recursive: true });
+  await writeFile(path.join(target, "public", "index.php"), "<?php");
+  const database = new DatabaseSync(path.join(target, "database", "wordpress.sqlite"));
   database.exec("CREATE TABLE notes (id INTEGER PRIMARY KEY)");
   database.close();
-  await addCore(assets, facts, place);
-  await writeRecord(place, { ...facts, ...firstRelease });
-  return place;
+  await addCoreToSnapshot(assets, facts, target);
+  await writeRecord(target, { ...facts, ...firstRelease });
+  return target;
 }
 
 const restored = { id: "restored", number: 1 };
 
-function restore(place: string, environment = restored) {
-  return clone({ environment, source: { folder: place }, addresses: [] }, path.join(folder, "environments"), assets);
+function restore(source: string, environment = restored) {
+  return clone({ environment, source: { folder: source }, addresses: [] }, path.join(folder, "environments"), assets);
 }
 
-async function download(place: string): Promise<string> {
+async function download(source: string): Promise<string> {
   const target = path.join(folder, "target");
-  await exportSite({ folder: place }, target, assets);
+  await exportSite({ folder: source }, target, assets);
   return readFile(path.join(target, "public", "wp-includes", "from.txt"), "utf8");
 }
 
-/** Where the code of a download and of a restore is from, and where the latter has it. */
-async function madeOf(place: string) {
-  const exported = await download(place);
-  await restore(place);
+/** Returns the origin of the code in a download and in a restore, and its path in the latter. */
+async function originsOf(source: string) {
+  const exported = await download(source);
+  await restore(source);
   const release = await currentRelease(path.join(folder, "environments", restored.id));
   const core = release === null ? null : recordOf(release).core;
   return { exported, core, restored: await readFile(path.join(assets, core ?? "", "wp-includes", "from.txt"), "utf8") };
 }
 
-test("what came with an earlier Sitewright is taken from there as long as it is kept", async () => {
+test("core code of an earlier Sitewright version is used while it exists", async () => {
   await putAssets("files-1", "7.1.1");
-  const place = await snapshot("7.1.1", "files-1/core");
+  const snapshotFolder = await snapshot("7.1.1", "files-1/core");
   await putAssets("files-2", "7.2");
-  expect(await madeOf(place)).toEqual({ exported: "files-1", restored: "files-1", core: "files-1/core" });
+  expect(await originsOf(snapshotFolder)).toEqual({ exported: "files-1", restored: "files-1", core: "files-1/core" });
 });
 
-test("after that, the same version is taken from wherever it is kept, and nothing else", async () => {
+test("after that, the same version is used from any other snapshotFolder, and no other version", async () => {
   await putAssets("files-1", "7.1.1");
-  const place = await snapshot("7.1.1", "files-1/core");
+  const snapshotFolder = await snapshot("7.1.1", "files-1/core");
   await rm(path.join(assets, "files-1"), { recursive: true });
   await putAssets("files-2", "7.2");
   await putCore("cores/7.1");
-  for (const make of [() => restore(place), () => download(place)]) {
+  for (const make of [() => restore(snapshotFolder), () => download(snapshotFolder)]) {
     await expect(make()).rejects.toThrow(
-      /^WordPress 7\.1\.1, which this was, is not kept here any more\. .+ the version of Sitewright that this was made with/,
+      /^WordPress 7\.1\.1, which this site used, is no longer available here\. .+ the Sitewright version of that time/,
     );
   }
   expect(await readdir(path.join(folder, "environments"))).toEqual([]);
   for (const core of ["cores/7.1.1", "cores/7.1.1-0123456789abcdef"]) {
     await putCore(core);
-    expect(await madeOf(place)).toMatchObject({ exported: core, restored: core, core });
+    expect(await originsOf(snapshotFolder)).toMatchObject({ exported: core, restored: core, core });
     for (const made of ["target", "environments"]) await rm(path.join(folder, made), { recursive: true });
   }
 });
 
-test("a newer Sitewright with the same WordPress has it", async () => {
+test("core code is found in a newer Sitewright with the same WordPress", async () => {
   await putAssets("files-1", "7.1.1");
-  const place = await snapshot("7.1.1", "files-1/core");
+  const snapshotFolder = await snapshot("7.1.1", "files-1/core");
   await rename(path.join(assets, "files-1"), path.join(assets, "files-2"));
-  expect(await madeOf(place)).toMatchObject({ restored: "files-1", core: "files-2/core" });
+  expect(await originsOf(snapshotFolder)).toMatchObject({ restored: "files-1", core: "files-2/core" });
 });
 
-test("what was updated has its code with it, for a restore and for a download", async () => {
+test("a snapshot of an updated WordPress contains its core code, for restores and downloads", async () => {
   await putCore("cores/7.2");
-  const place = await snapshot("7.2", "cores/7.2");
+  const snapshotFolder = await snapshot("7.2", "cores/7.2");
   await rm(path.join(assets, "cores"), { recursive: true });
-  expect(await madeOf(place)).toEqual({ exported: "cores/7.2", restored: "cores/7.2", core: "cores/7.2" });
-  expect(recordOf(await releaseIn(place)).core).toBe("cores/7.2");
+  expect(await originsOf(snapshotFolder)).toEqual({ exported: "cores/7.2", restored: "cores/7.2", core: "cores/7.2" });
+  expect(recordOf(await releaseIn(snapshotFolder)).core).toBe("cores/7.2");
 });
 
-/** A WordPress as it was unpacked, whose shared code is this. */
+/** Creates an unpacked WordPress with this code. */
 async function unpacked(code: string): Promise<NewWordPress> {
-  const place = path.join(folder, `unpacked-${code}`);
+  const target = path.join(folder, `unpacked-${code}`);
   for (const name of ["wp-admin", "wp-includes"]) {
-    await mkdir(path.join(place, name), { recursive: true });
-    await writeFile(path.join(place, name, "from.txt"), code);
+    await mkdir(path.join(target, name), { recursive: true });
+    await writeFile(path.join(target, name, "from.txt"), code);
   }
-  return { version: "7.2", folder: place };
+  return { version: "7.2", folder: target };
 }
 
-/** What the environment's next release has of it; then that release is given up. */
-async function tried(environment: EnvironmentRef, wordpress: NewWordPress) {
+/**
+ * Installs WordPress into a new release of the environment, and then discards that release. Returns its core path and
+ * code.
+ */
+async function installed(environment: EnvironmentRef, wordpress: NewWordPress) {
   const environments = path.join(folder, "environments");
   const live = path.join(environments, environment.id);
   const token = "next";
-  const whole = { files: "all", database: "all", addresses: [] } as const;
-  await stage({ environment, source: environment, token, ...whole }, environments, assets);
-  await installWordPress(live, token, wordpress, { assets, give: async () => undefined });
+  const everything = { files: "all", database: "all", addresses: [] } as const;
+  await stage({ environment, source: environment, token, ...everything }, environments, assets);
+  await installWordPress(live, token, wordpress, { assets, takeOwnership: async () => undefined });
   const release = await stagedRelease(live, token);
   const core = release === null ? null : recordOf(release).core;
   await unstage(live, token);
   return { core, code: await readFile(path.join(assets, core ?? "", "wp-includes", "from.txt"), "utf8") };
 }
 
-test("a package that was bad, and given up, stands in for the repaired one of its version in no environment", async () => {
+test("a damaged package is never used in place of the repaired one of the same version", async () => {
   await putAssets("files-1", "7.1.1");
-  const place = await snapshot("7.1.1", "files-1/core");
+  const snapshotFolder = await snapshot("7.1.1", "files-1/core");
   const other = { id: "other", number: 2 };
-  for (const environment of [restored, other]) await restore(place, environment);
-  const bad = await tried(restored, await unpacked("bad"));
+  for (const environment of [restored, other]) await restore(snapshotFolder, environment);
+  const bad = await installed(restored, await unpacked("bad"));
   expect(bad).toEqual({ core: expect.stringMatching(/^cores\/7\.2-[0-9a-f]{16}$/), code: "bad" });
-  const repaired = await tried(restored, await unpacked("repaired"));
+  const repaired = await installed(restored, await unpacked("repaired"));
   expect(repaired.code).toBe("repaired");
-  expect(await tried(restored, await unpacked("repaired"))).toEqual(repaired);
-  expect(await tried(other, await unpacked("repaired"))).toEqual(repaired);
+  expect(await installed(restored, await unpacked("repaired"))).toEqual(repaired);
+  expect(await installed(other, await unpacked("repaired"))).toEqual(repaired);
 });

@@ -1,16 +1,16 @@
 /**
- * WordPress's own code in other versions than the one that the asset store came with: kept once beside it, and shared by every
- * environment that has that version. What an archive holds of an environment has its code too, so that it can be restored where
- * nobody has that version, and nobody offers it any more.
+ * WordPress core in versions other than the asset store's. Each version is stored once next to the asset store, and shared
+ * by all environments that use it. Archives of such environments contain the core code, so that they can be restored on a
+ * machine without that version, even if it is no longer published.
  *
- * The code that came with Sitewright is in no archive: a first backup would be twice as large by it. It is taken from wherever
- * that version is kept, so that what was archived before an upgrade of Sitewright can be restored after it on the same machine, and
- * on another one that has that version. `docs/decisions/moving.md` says what is to be done where it has not.
+ * Archives don't contain the version that came with Sitewright, which would double the size of a first backup. It is taken
+ * from any place where that version is stored, so archives from before a Sitewright upgrade can be restored after it, on
+ * this machine or on another one with that version. `docs/decisions/moving.md` describes the other cases.
  */
 import { createHash } from "node:crypto";
 import { chmod, copyFile, mkdir, readdir, readFile, stat } from "node:fs/promises";
 import path from "node:path";
-import { buildWhole, exists, removeTree } from "../../folders.ts";
+import { buildAtomically, exists, removeTree } from "../../folders.ts";
 import { ownWebRoot, type Release, stagedRelease, writeRecord } from "../../releases.ts";
 import { type NewWordPress, RuntimeFailure } from "../../runtime.ts";
 import { isSitesOwn } from "../../wordpressFiles.ts";
@@ -20,12 +20,12 @@ import { sharedFolders } from "../php/site.ts";
 import { copyFolders, linkLive } from "./copy/copy.ts";
 import { type ReleaseFacts, type ReleaseRecord, recordOf } from "./release.ts";
 
-const added = "cores";
-/** Of a snapshot: the code that is not everybody's. */
-const coreOfSnapshot = "core";
-const isVersion = /^\d+(\.\d+)+(-[A-Za-z0-9.]+)?$/;
+const coresFolder = "cores";
+/** Folder in a snapshot for core code that did not come with Sitewright. */
+const snapshotCore = "core";
+const versionPattern = /^\d+(\.\d+)+(-[A-Za-z0-9.]+)?$/;
 
-/** Of the code that is shared, names and content. */
+/** Hashes names and content of the shared code. */
 async function fingerprintOf(folder: string): Promise<string> {
   const hash = createHash("blake2b512");
   for (const shared of sharedFolders) {
@@ -39,117 +39,125 @@ async function fingerprintOf(folder: string): Promise<string> {
   return hash.digest("hex").slice(0, 16);
 }
 
-/** Below the asset store. What a version was when it was bad is not taken for what it is when it was repaired. */
-async function placeOf({ version, folder }: NewWordPress): Promise<string> {
-  if (!isVersion.test(version)) throw new RuntimeFailure(`${version} is no version of WordPress.`);
-  return path.join(added, `${version}-${await fingerprintOf(folder)}`);
+/**
+ * Returns the path of a version below the asset store. The fingerprint distinguishes a damaged package from the
+ * repaired one of the same version.
+ */
+async function corePath({ version, folder }: NewWordPress): Promise<string> {
+  if (!versionPattern.test(version)) throw new RuntimeFailure(`${version} is not a WordPress version.`);
+  return path.join(coresFolder, `${version}-${await fingerprintOf(folder)}`);
 }
 
-/** Whether a place has this name: those of earlier versions of Sitewright are named by the version alone. */
-function isOf(version: string | null, name: string): boolean {
+/** Whether a folder name stands for this version. Earlier versions of Sitewright used the version alone as name. */
+function isFolderOf(version: string | null, name: string): boolean {
   return name.replace(/-[0-9a-f]{16}$/, "") === version;
 }
 
-/** Keeps the shared folders of `folder`; those that are kept already stay. Two may bring the same at the same time. */
-async function keep(assets: string, core: string, folder: string): Promise<void> {
-  const place = path.join(assets, core);
-  const build = async (target: string) => {
+/** Stores the shared folders of `folder`, unless they are stored already. Safe in several processes at once. */
+async function storeCore(assets: string, core: string, folder: string): Promise<void> {
+  const target = path.join(assets, core);
+  const build = async (temporary: string) => {
     await copyFolders(
       sharedFolders.map((name) => path.join(folder, name)),
-      target,
+      temporary,
     );
-    await chmod(target, 0o755);
+    await chmod(temporary, 0o755);
   };
-  await withLock(`${place}.lock`, () => buildWhole(place, `${place}.new`, build));
+  await withLock(`${target}.lock`, () => buildAtomically(target, `${target}.new`, build));
 }
 
-/** The files of WordPress that lie in a web root itself; what is the site's own there stays as it is. */
+/** Replaces WordPress's files in the web root itself; the site's own files stay. Returns the paths of the new files. */
 async function replaceRootFiles(webRoot: string, folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
   const files = names.filter((name) => !isSitesOwn(name));
   for (const name of files) {
-    // Whatever the site has made of it.
+    // The site may have replaced it by a folder or a link.
     await removeTree(path.join(webRoot, name));
     await copyFile(path.join(folder, name), path.join(webRoot, name));
   }
   return files.map((name) => path.join(webRoot, name));
 }
 
-/** Returns the release that is staged under the token that version. Again it comes to the same. */
+/** Changes the WordPress version of the release that is staged under the token. Idempotent. */
 export async function installWordPress(
   live: string,
   token: string,
   { version, folder }: NewWordPress,
-  { assets, give }: { readonly assets: string; readonly give: (place: string) => Promise<void> },
+  { assets, takeOwnership }: { readonly assets: string; readonly takeOwnership: (file: string) => Promise<void> },
 ): Promise<void> {
   const webRoot = await ownWebRoot(live, token);
   const release = await stagedRelease(live, token);
   if (release === null || recordOf(release).core === null) {
-    throw new RuntimeFailure("What was built has no WordPress.");
+    throw new RuntimeFailure("The new release has no WordPress.");
   }
-  const core = await placeOf({ version, folder });
-  await keep(assets, core, folder);
-  for (const file of await replaceRootFiles(webRoot, folder)) await give(file);
+  const core = await corePath({ version, folder });
+  await storeCore(assets, core, folder);
+  for (const file of await replaceRootFiles(webRoot, folder)) await takeOwnership(file);
   const record: ReleaseRecord = { ...recordOf(release), wordpressVersion: version, core };
   await writeRecord(release.folder, record);
 }
 
-/** Adds to a snapshot the code that its release shares, where that did not come with the asset store. */
-export async function addCore(assets: string, { core }: ReleaseFacts, snapshot: string): Promise<void> {
-  if (core?.split(path.sep)[0] !== added) return;
-  const place = path.join(snapshot, coreOfSnapshot);
-  await mkdir(place);
-  for (const name of sharedFolders) await linkLive(path.join(assets, core, name), path.join(place, name));
+/** Adds the core code to a snapshot, unless it came with the asset store. */
+export async function addCoreToSnapshot(assets: string, { core }: ReleaseFacts, snapshot: string): Promise<void> {
+  if (core?.split(path.sep)[0] !== coresFolder) return;
+  const folder = path.join(snapshot, snapshotCore);
+  await mkdir(folder);
+  for (const name of sharedFolders) await linkLive(path.join(assets, core, name), path.join(folder, name));
 }
 
-/** When what is in it came there. */
-async function timeOf(place: string): Promise<number> {
-  return (await stat(place)).mtimeMs;
+/** When a version was stored. */
+async function storedAt(folder: string): Promise<number> {
+  return (await stat(folder)).mtimeMs;
 }
 
-/** A place below the asset store where that version is kept: what came with Sitewright, or else what came last. Null: none. */
-async function otherPlaceOf(assets: string, version: string | null): Promise<string | null> {
+/**
+ * Returns the path below the asset store where a version is stored, or null: the one that came with Sitewright, or else
+ * the latest.
+ */
+async function findCore(assets: string, version: string | null): Promise<string | null> {
   const names = await readdir(assets).catch(() => []);
-  const came = names.find((name) => readManifest(path.join(assets, name))?.wordpressVersion === version);
-  if (came !== undefined) return path.join(came, "core");
-  const kept = (await readdir(path.join(assets, added)).catch(() => [])).filter((name) => isOf(version, name));
+  const shipped = names.find((name) => readManifest(path.join(assets, name))?.wordpressVersion === version);
+  if (shipped !== undefined) return path.join(shipped, "core");
+  const stored = (await readdir(path.join(assets, coresFolder)).catch(() => [])).filter((name) =>
+    isFolderOf(version, name),
+  );
   const times = await Promise.all(
-    kept.map(async (name) => ({ name, time: await timeOf(path.join(assets, added, name)) })),
+    stored.map(async (name) => ({ name, time: await storedAt(path.join(assets, coresFolder, name)) })),
   );
   const [newest] = times.toSorted((a, b) => b.time - a.time);
-  return newest === undefined ? null : path.join(added, newest.name);
+  return newest === undefined ? null : path.join(coresFolder, newest.name);
 }
 
 interface SharedCode {
   readonly folder: string;
-  /** Below the asset store; null: in the snapshot alone. */
-  readonly place: string | null;
+  /** Path below the asset store; null if only the snapshot has it. */
+  readonly core: string | null;
 }
 
 /**
- * The code that a release shares: where it says, in the snapshot itself, or wherever else that version is kept here. Null if
- * there is no WordPress. Throws `RuntimeFailure` if it is not to be had.
+ * Finds the shared code of a release: at its recorded path, in the snapshot, or wherever that version is stored. Null
+ * if there is no WordPress. Throws `RuntimeFailure` if the code is not available.
  */
 export async function sharedCodeOf(assets: string, release: Release): Promise<SharedCode | null> {
   const { core, wordpressVersion } = recordOf(release);
   if (core === null) return null;
-  if (await exists(path.join(assets, core))) return { folder: path.join(assets, core), place: core };
-  const brought = path.join(release.folder, coreOfSnapshot);
-  if (await exists(brought)) return { folder: brought, place: null };
-  const place = await otherPlaceOf(assets, wordpressVersion);
-  if (place !== null) return { folder: path.join(assets, place), place };
+  if (await exists(path.join(assets, core))) return { folder: path.join(assets, core), core };
+  const inSnapshot = path.join(release.folder, snapshotCore);
+  if (await exists(inSnapshot)) return { folder: inSnapshot, core: null };
+  const found = await findCore(assets, wordpressVersion);
+  if (found !== null) return { folder: path.join(assets, found), core: found };
   throw new RuntimeFailure(
-    `WordPress ${wordpressVersion}, which this was, is not kept here any more. To have it again, the operator restores the ` +
-      "installation with the version of Sitewright that this was made with, and upgrades it then.",
+    `WordPress ${wordpressVersion}, which this site used, is no longer available here. To get it back, the operator can ` +
+      "restore the installation with the Sitewright version of that time, and then upgrade it.",
   );
 }
 
-/** Brings the code here that the release shares, where a snapshot has it and this machine has not. Returns its place. */
-export async function bringCore(assets: string, release: Release): Promise<string | null> {
+/** Stores the core code of a release in the asset store if only the snapshot has it. Returns its path there. */
+export async function importCore(assets: string, release: Release): Promise<string | null> {
   const { core } = recordOf(release);
   const found = await sharedCodeOf(assets, release);
-  if (core === null || found === null || found.place !== null) return found?.place ?? null;
-  await keep(assets, core, found.folder);
+  if (core === null || found === null || found.core !== null) return found?.core ?? null;
+  await storeCore(assets, core, found.folder);
   return core;
 }

@@ -1,20 +1,23 @@
 /**
- * What the edge must know of each environment, kept in memory: it is asked for all of them whenever one changes, and a
- * server may have thousands. The link to the current release is made anew with each release, so the link itself tells
- * whether what is known still holds.
+ * Caches the layouts of environments in memory: whenever one changes, all are requested, and a server may have
+ * thousands. The link to the current release is replaced with each switch, so its identity shows whether the cached
+ * layout is still valid.
  */
 import { type BigIntStats, lstatSync } from "node:fs";
 import path from "node:path";
 import { currentRelease } from "../../releases.ts";
 import type { EnvironmentLayout } from "../../runtime.ts";
-import { isLost, layoutOf } from "./release.ts";
+import { isIncomplete, layoutOf } from "./release.ts";
 
 export interface Layouts {
-  /** `live` is the environment's folder. Null if it is not there, or what it should be is lost. */
+  /**
+   * Returns the layout of the environment in the folder `live`, or null if it doesn't exist or its release is
+   * incomplete.
+   */
   of(live: string): Promise<EnvironmentLayout | null>;
 }
 
-interface Known {
+interface CachedLayout {
   readonly link: string;
   readonly layout: EnvironmentLayout;
 }
@@ -23,24 +26,25 @@ function identityOf({ ino, ctimeNs }: BigIntStats): string {
   return `${ino} ${ctimeNs}`;
 }
 
-/** `assets` is the folder of what all environments share. */
+/** Creates the cache. `assets` is the folder of shared files. */
 export function createLayouts(assets: string): Layouts {
-  const known = new Map<string, Known>();
+  const cache = new Map<string, CachedLayout>();
   return {
     async of(live) {
-      // Not in a thread: the system has the answer in memory, and a thousand turns of waiting would take longer.
+      // Synchronous on purpose: the system has the answer in memory, and a thousand asynchronous calls would take
+      // longer.
       const facts = lstatSync(path.join(live, "current"), { bigint: true, throwIfNoEntry: false });
       if (facts === undefined) {
-        known.delete(live);
+        cache.delete(live);
         return null;
       }
       const link = identityOf(facts);
-      const found = known.get(live);
+      const found = cache.get(live);
       if (found?.link === link) return found.layout;
       const release = await currentRelease(live);
-      if (release === null || (await isLost(release))) return null;
+      if (release === null || (await isIncomplete(release))) return null;
       const layout = await layoutOf(release, assets);
-      known.set(live, { link, layout });
+      cache.set(live, { link, layout });
       return layout;
     },
   };

@@ -1,10 +1,10 @@
 /**
- * Reads what PHP's `serialize` has written, as JSON would have it. All of it: libraries give up on infinity, on cases of
- * enumerations and on references, and one such thing among what some event is given would hide every other event.
+ * Parses PHP's `serialize` format into JSON-like values. Complete, unlike libraries, which fail on infinity, enum cases
+ * and references: one such value in an event's arguments would hide all other events.
  */
 
 /** Deeper nesting only occurs in values written to exhaust the stack. */
-const deepest = 200;
+const maxDepth = 200;
 
 export class BadPhpValue extends Error {
   override readonly name = "BadPhpValue";
@@ -15,10 +15,10 @@ interface Reader {
   position: number;
 }
 
-/** What is before the next `mark`, which is passed. */
-function until(reader: Reader, mark: string): string {
+/** Reads up to the next `mark`, and skips it. */
+function readUntil(reader: Reader, mark: string): string {
   const end = reader.bytes.indexOf(mark, reader.position);
-  if (end === -1) throw new BadPhpValue(`No ${mark} after byte ${reader.position}`);
+  if (end === -1) throw new BadPhpValue(`Expected ${mark} after byte ${reader.position}`);
   const text = reader.bytes.toString("utf8", reader.position, end);
   reader.position = end + mark.length;
   return text;
@@ -27,18 +27,18 @@ function until(reader: Reader, mark: string): string {
 function expect(reader: Reader, mark: string): void {
   const end = reader.position + mark.length;
   if (reader.bytes.toString("latin1", reader.position, end) !== mark) {
-    throw new BadPhpValue(`Byte ${reader.position} is no ${mark}`);
+    throw new BadPhpValue(`Expected ${mark} at byte ${reader.position}`);
   }
   reader.position = end;
 }
 
 function length(reader: Reader): number {
-  const text = until(reader, ":");
-  if (!/^\d{1,10}$/.test(text)) throw new BadPhpValue(`No length before byte ${reader.position}`);
+  const text = readUntil(reader, ":");
+  if (!/^\d{1,10}$/.test(text)) throw new BadPhpValue(`Expected a length before byte ${reader.position}`);
   return Number(text);
 }
 
-/** So many bytes between these marks. */
+/** Reads a length, and that many bytes between `open` and `close`. */
 function enclosed(reader: Reader, open: string, close: string): string {
   const count = length(reader);
   expect(reader, open);
@@ -48,7 +48,7 @@ function enclosed(reader: Reader, open: string, close: string): string {
   return reader.bytes.toString("utf8", start, start + count);
 }
 
-/** Numbers that JSON has not are given as texts. */
+/** Parses a number. Numbers that JSON can't express stay text. */
 function numberOf(text: string): number | string {
   const number = Number(text);
   return Number.isSafeInteger(number) || (Number.isFinite(number) && !/^-?\d+$/.test(text)) ? number : text;
@@ -60,7 +60,8 @@ function pairs(reader: Reader, depth: number): (readonly [key: string, value: un
   const found: (readonly [string, unknown])[] = [];
   while (found.length < count) {
     const key = valueAt(reader, depth);
-    if (typeof key !== "string" && typeof key !== "number") throw new BadPhpValue(`No key before ${reader.position}`);
+    if (typeof key !== "string" && typeof key !== "number")
+      throw new BadPhpValue(`Expected a key before byte ${reader.position}`);
     found.push([String(key), valueAt(reader, depth)]);
   }
   expect(reader, "}");
@@ -73,15 +74,15 @@ function arrayAt(reader: Reader, depth: number): unknown {
   return isList ? found.map(([, value]) => value) : Object.fromEntries(found);
 }
 
-/** Its fields, without what tells that they are private. */
+/** Reads the fields of an object, without the prefixes of private and protected ones. */
 function objectAt(reader: Reader, depth: number): unknown {
   enclosed(reader, '"', '":');
   const fields = pairs(reader, depth).map(([key, value]) => [key.slice(key.lastIndexOf("\0") + 1), value] as const);
   return Object.fromEntries(fields);
 }
 
-/** An object that has written itself, in whatever form. */
-function ownFormAt(reader: Reader): null {
+/** Skips an object with a custom serialization format. */
+function customFormatAt(reader: Reader): null {
   enclosed(reader, '"', '":');
   enclosed(reader, "{", "}");
   return null;
@@ -89,25 +90,25 @@ function ownFormAt(reader: Reader): null {
 
 function valueAt(reader: Reader, before: number): unknown {
   const depth = before + 1;
-  if (depth > deepest) throw new BadPhpValue("Too deep");
+  if (depth > maxDepth) throw new BadPhpValue("Too deep");
   const kind = reader.bytes.toString("latin1", reader.position, reader.position + 2);
   reader.position += 2;
   if (kind === "N;") return null;
-  if (kind === "b:") return until(reader, ";") === "1";
-  if (kind === "i:" || kind === "d:") return numberOf(until(reader, ";"));
+  if (kind === "b:") return readUntil(reader, ";") === "1";
+  if (kind === "i:" || kind === "d:") return numberOf(readUntil(reader, ";"));
   if (kind === "s:" || kind === "E:") return enclosed(reader, '"', '";');
   if (kind === "a:") return arrayAt(reader, depth);
   if (kind === "O:") return objectAt(reader, depth);
-  if (kind === "C:") return ownFormAt(reader);
-  if (kind !== "R:" && kind !== "r:") throw new BadPhpValue(`Byte ${reader.position - 2} begins no value`);
-  // The same as another value: which one does not matter to anybody here.
-  until(reader, ";");
+  if (kind === "C:") return customFormatAt(reader);
+  if (kind !== "R:" && kind !== "r:") throw new BadPhpValue(`Unknown value at byte ${reader.position - 2}`);
+  // A reference to another value; which one is not needed.
+  readUntil(reader, ";");
   return null;
 }
 
 /**
- * Lists become arrays, other arrays and objects become objects with these keys; references and objects in a form of their
- * own become null. Throws `BadPhpValue`.
+ * Parses a value. Lists become arrays; other arrays and objects become objects; references and objects with a custom
+ * format become null. Throws `BadPhpValue`.
  */
 export function readPhpValue(stored: Uint8Array): unknown {
   return valueAt({ bytes: Buffer.from(stored), position: 0 }, 0);

@@ -1,4 +1,4 @@
-/** An environment without WordPress: PHP, a page that says so, and an empty database. */
+/** Creates environments without WordPress: PHP, a placeholder page, and an empty database. */
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -28,7 +28,7 @@ export async function layOutPlain(release: string): Promise<void> {
   await writeFile(path.join(release, "public", "index.php"), page, { flush: true });
   const database = new DatabaseSync(path.join(release, "database", mainDatabase(plainFacts)));
   try {
-    // Without this the file would have no bytes, and nothing would tell it from any other.
+    // Otherwise the file would be empty, and could not be recognised as a database.
     database.exec("VACUUM");
   } finally {
     database.close();

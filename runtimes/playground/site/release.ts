@@ -1,4 +1,4 @@
-/** What a release of the playground is made of, and what the edge must know to serve it. */
+/** The facts that the playground records about a release, and its layout for the edge. */
 import path from "node:path";
 import { environmentFolders, exists } from "../../folders.ts";
 import { currentRelease, partOf, parts, type Release, type ReleaseIdentity, releaseIn } from "../../releases.ts";
@@ -26,7 +26,9 @@ export interface ReleaseFacts {
 
 export type ReleaseRecord = ReleaseIdentity & ReleaseFacts;
 
-/** Unprivileged, and one for each environment: nobody else's files are theirs, and theirs nobody else's. */
+/**
+ * Returns the user id of an environment: unprivileged and unique, so that environments can't access each other's files.
+ */
 export function ownerOf(number: number): number {
   return 200_000 + number;
 }
@@ -35,36 +37,36 @@ function hasFacts(record: object): record is ReleaseRecord {
   return "wordpressVersion" in record && "multisite" in record && "core" in record;
 }
 
-/** Throws if the record has been damaged. */
+/** Returns the record of a release. Throws if it is damaged. */
 export function recordOf({ record, folder }: Release): ReleaseRecord {
   if (!hasFacts(record)) throw new Error(`The release in ${folder} is damaged.`);
   return record;
 }
 
-/** Whether a part of it is missing, or its origin is unknown. */
-export async function isLost({ record, folder }: Release): Promise<boolean> {
+/** Whether a part or the record of a release is missing. */
+export async function isIncomplete({ record, folder }: Release): Promise<boolean> {
   const found = await Promise.all(parts.map((part) => exists(path.join(folder, part))));
   return !hasFacts(record) || found.includes(false);
 }
 
-/** The database that tables are looked for in; there may be others beside it. */
+/** File name of the database whose tables can be selected. The folder may contain other databases. */
 export function mainDatabase({ wordpressVersion }: ReleaseFacts): string {
   return wordpressVersion === null ? "database.sqlite" : databaseFile;
 }
 
-/** The current release. Throws `RuntimeFailure` if the environment is not there. */
+/** Returns the current release. Throws `RuntimeFailure` if the environment doesn't exist. */
 export async function requireRelease(live: string): Promise<Release> {
   const release = await currentRelease(live);
   if (release === null) throw new RuntimeFailure("The environment is not there any more.");
   return release;
 }
 
-/** What a copy is made of: what an environment is now, or what it was when a snapshot was made of it. */
+/** Returns the release to copy from: an environment's current one, or a snapshot's. */
 export async function sourceRelease(source: EnvironmentRef | SnapshotFolder, environments: string): Promise<Release> {
   return "folder" in source ? releaseIn(source.folder) : requireRelease(environmentFolders(environments, source).live);
 }
 
-/** First folders of the web root that are the same for every environment. */
+/** Returns the top-level folders of the web root that all environments share. */
 export function sharedFoldersOf({ core }: ReleaseFacts): readonly string[] {
   return core === null ? [] : sharedFolders;
 }
@@ -81,13 +83,13 @@ export async function layoutOf(release: Release, assets: string): Promise<Enviro
   };
 }
 
-/** Where the server may, everything below belongs to the environment's own user. */
+/** Makes the environment's user the owner of the folder and its content, if the server runs as root. */
 export async function giveToEnvironment({ number }: Pick<EnvironmentRef, "number">, folder: string): Promise<void> {
   if (process.getuid?.() === 0) await giveTo(ownerOf(number), folder);
 }
 
-/** Says it in a sentence where `work` found the disk full. */
-export async function tellFullDisk<T>(work: () => Promise<T>): Promise<T> {
+/** Runs `work`. If the disk is full, throws `NoRoom` with a message for the customer. */
+export async function reportFullDisk<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -1,6 +1,7 @@
 /**
- * Makes a copy of a template's database an environment's own: address, title, administrator, dates. Node does
- * it, in one transaction, before any PHP has opened the database; PHP would take a hundred times as long.
+ * Replaces the placeholders in a copy of a template's database by an environment's values: address, title,
+ * administrator, dates. Node does this in one transaction before PHP opens the database; PHP would take a hundred times
+ * as long.
  */
 import { DatabaseSync } from "node:sqlite";
 import type { WordPressInstall } from "../../runtime.ts";
@@ -9,15 +10,15 @@ import { type PlaceholderPosition, quoted } from "../templates/places.ts";
 import { asStored, changeText } from "./replace/serialized.ts";
 
 /**
- * As WordPress stores a title: with the characters of HTML escaped. An ampersand always is, also where it
- * begins what looks like an entity: pages then show exactly what the person typed.
+ * Escapes a title like WordPress: HTML characters become entities. Ampersands are always escaped, even where they look
+ * like an entity, so that pages show exactly what the user typed.
  */
 export function escapeTitle(title: string): string {
   const names: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#039;" };
   return title.replace(/[&<>"']/g, (character) => names[character] ?? character);
 }
 
-/** The name in an author's address, made from a login name as WordPress makes it. */
+/** Derives an author's URL name from a login, like WordPress. */
 export function nicename(login: string): string {
   const slug = login
     .toLowerCase()
@@ -36,7 +37,7 @@ const anyPlaceholder = new RegExp(
   "g",
 );
 
-/** What replaces each placeholder. One pass over the text, so that nothing typed by a person is replaced in turn. */
+/** Returns a function that replaces placeholders in one pass, so that the user's values are not replaced in turn. */
 function replacer(wordpress: WordPressInstall, title: string): (text: string) => string {
   const values = new Map<string, string>([
     [placeholders.address, wordpress.address],
@@ -48,7 +49,7 @@ function replacer(wordpress: WordPressInstall, title: string): (text: string) =>
   return (text) => text.replace(anyPlaceholder, (found) => values.get(found) ?? found);
 }
 
-/** Where WordPress reads serialised values: what only looks like one would be read as something else. */
+/** Columns in which WordPress reads serialised values: text that looks like one must be escaped. */
 const storedColumns = new Set(["option_value", "meta_value"]);
 
 function fill(text: string, column: string, replace: (text: string) => string): string {
@@ -56,10 +57,10 @@ function fill(text: string, column: string, replace: (text: string) => string): 
   return isTitle ? asStored(replace(text)) : changeText(text, replace);
 }
 
-function fillPlace(database: DatabaseSync, place: PlaceholderPosition, wordpress: WordPressInstall): void {
-  const { table, column, rowid } = place;
+function fillPosition(database: DatabaseSync, position: PlaceholderPosition, wordpress: WordPressInstall): void {
+  const { table, column, rowid } = position;
   const row = database.prepare(`SELECT ${quoted(column)} AS text FROM ${quoted(table)} WHERE rowid = ?`).get(rowid);
-  // A network's name is stored as typed and escaped where it is shown; a site's title is stored escaped.
+  // A network's name is stored unescaped; a site's title is stored escaped.
   const title = table === "wp_sitemeta" ? wordpress.title : escapeTitle(wordpress.title);
   const text = String(row?.text ?? "");
   const filled =
@@ -74,16 +75,16 @@ const dates: Readonly<Record<string, readonly string[]>> = {
   wp_users: ["user_registered"],
 };
 
-/** Where WordPress keeps until when what it has remembered is good: in seconds, under names of their own. */
+/** Where WordPress stores expiry times of transients, in seconds. */
 const expiries = [
   { table: "wp_options", name: "option_name", value: "option_value" },
   { table: "wp_sitemeta", name: "meta_key", value: "meta_value" },
 ];
 
-/** Moves every date from the day of the template to now, local ones and those of Greenwich alike. */
+/** Shifts all dates from the template's creation to now, in local time and UTC alike. */
 function moveDates(database: DatabaseSync): void {
-  const made = database.prepare("SELECT unixepoch('now') - unixepoch(user_registered) AS age FROM wp_users").get();
-  const age = Number(made?.age ?? 0);
+  const row = database.prepare("SELECT unixepoch('now') - unixepoch(user_registered) AS age FROM wp_users").get();
+  const age = Number(row?.age ?? 0);
   for (const [table, columns] of Object.entries(dates)) {
     if (!hasTable(database, table)) continue;
     for (const column of columns) {
@@ -106,10 +107,10 @@ function hasTable(database: DatabaseSync, table: string): boolean {
   return database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(table) !== undefined;
 }
 
-/** `passwordHash` is what stands in `user_pass`: `$wp$2y$10$…`. */
+/** Fills in an environment's values. `passwordHash` is stored in `user_pass`: `$wp$2y$10$…`. */
 export function rewriteDatabase(
   file: string,
-  places: readonly PlaceholderPosition[],
+  positions: readonly PlaceholderPosition[],
   wordpress: WordPressInstall,
   passwordHash: string,
 ): void {
@@ -117,7 +118,7 @@ export function rewriteDatabase(
   try {
     database.exec("PRAGMA synchronous = FULL");
     database.exec("BEGIN IMMEDIATE");
-    for (const place of places) fillPlace(database, place, wordpress);
+    for (const position of positions) fillPosition(database, position, wordpress);
     database.prepare("UPDATE wp_users SET user_pass = ?").run(passwordHash);
     moveDates(database);
     database.exec("COMMIT");

@@ -20,28 +20,28 @@ test.each([
   ["-_-", "_"],
   ["@@", "administrator"],
   ["x".repeat(60), "x".repeat(50)],
-])("the author's address of %s is %s", (login, slug) => {
+])("the author URL name of %s is %s", (login, slug) => {
   expect(nicename(login)).toBe(slug);
 });
 
-test("a PHP string is closed by nothing in it", () => {
+test("a PHP string is escaped", () => {
   expect(phpString("it's \\ ok")).toBe("'it\\'s \\\\ ok'");
 });
 
-test("every configuration has salts of its own and the journal mode that keeps rows", () => {
+test("every configuration has its own salts and the safe journal mode", () => {
   const options = { address: "http://a.localhost:8081", multisite: null } as const;
   expect(wpConfig(options)).not.toBe(wpConfig(options));
   expect(wpConfig(options)).toContain("define( 'SQLITE_JOURNAL_MODE', 'DELETE' );");
   expect(wpConfig(options)).not.toContain("MULTISITE");
 });
 
-test("a network knows its host with its port, and cookies know it without", () => {
+test("a network's host includes the port, its cookie domain does not", () => {
   const config = wpConfig({ address: "http://a.localhost:8081", multisite: "subdomain" });
   expect(config).toContain("define( 'DOMAIN_CURRENT_SITE', 'a.localhost:8081' );");
   expect(config).toContain("define( 'COOKIE_DOMAIN', '.a.localhost' );");
 });
 
-test("a password is stored the way WordPress stores it, with a salt of its own", async () => {
+test("a password is hashed like in WordPress, with its own salt", async () => {
   const hashes = await Promise.all(["a", "a"].map(hashPassword));
   for (const hash of hashes) expect(hash).toMatch(/^\$wp\$2y\$10\$[./A-Za-z0-9]{53}$/);
   expect(hashes[0]).not.toBe(hashes[1]);
@@ -59,7 +59,7 @@ test.each([
   expect(belongsToLocale(name, locale)).toBe(belongs);
 });
 
-test("a full disk is recognised, whoever met it", () => {
+test("recognises a full disk in errors of Node, SQLite and cp", () => {
   const withCode = (fields: object) => Object.assign(new Error("x"), fields);
   expect(isDiskFull(withCode({ code: "ENOSPC" }))).toBe(true);
   expect(isDiskFull(withCode({ errcode: 13 }))).toBe(true);

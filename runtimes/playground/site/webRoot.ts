@@ -1,4 +1,4 @@
-/** What lies in a web root: its own files, not the code that all sites share. */
+/** Lists a web root's own files, without the code that all sites share. */
 import { lstat, readdir } from "node:fs/promises";
 import path from "node:path";
 import { sharedFolders } from "../php/site.ts";
@@ -6,31 +6,33 @@ import { sharedFolders } from "../php/site.ts";
 export interface OwnFile {
   readonly bytes: number;
   readonly modifiedMilliseconds: number;
-  /** A symbolic link: never followed, its size is that of its target's name. */
+  /** A symbolic link. It is never followed; its size is the length of its target path. */
   readonly isLink: boolean;
 }
 
-/** Which files are looked at, and which folders are entered. */
+/** Which files are listed, and which folders are entered. */
 export interface Selection {
   readonly has: (file: string) => boolean;
-  readonly leadsInto: (folder: string) => boolean;
+  readonly enters: (folder: string) => boolean;
 }
 
-/** Everything, or these files and what is below these folders; their slashes at the ends don't matter. */
+/** Selects everything, or these files and everything below these folders. Trailing slashes don't matter. */
 export function select(names: readonly string[] | null): Selection {
-  if (names === null) return { has: () => true, leadsInto: () => true };
+  if (names === null) return { has: () => true, enters: () => true };
   const wanted = names.map((name) => path.posix.normalize(`/${name}`).replace(/\/$/, ""));
   const has = (file: string) => wanted.some((name) => `/${file}`.startsWith(`${name}/`) || `/${file}` === name);
-  return { has, leadsInto: (folder) => has(folder) || wanted.some((name) => name.startsWith(`/${folder}/`)) };
+  return { has, enters: (folder) => has(folder) || wanted.some((name) => name.startsWith(`/${folder}/`)) };
 }
 
-/** How many files are asked for at once. */
+/** How many files are examined at once. */
 const batch = 64;
 
-/** Gone, or something else by now: a folder on the way, a link, no link. */
+/**
+ * Errors for a file that is gone or has been replaced: by a folder on the way, a link, or something other than a link.
+ */
 const goneCodes = ["ENOENT", "ENOTDIR", "ELOOP", "EINVAL"];
 
-/** The site may be in use: null for what has vanished since it was listed. */
+/** Returns null if a file has vanished since it was listed: the site may be in use. */
 export async function unlessGone<T>(work: Promise<T>): Promise<T | null> {
   return work.catch((error: unknown) => {
     if (error instanceof Error && "code" in error && goneCodes.includes(String(error.code))) return null;
@@ -44,7 +46,7 @@ async function describe(file: string): Promise<OwnFile | null> {
   return { bytes: facts.size, modifiedMilliseconds: facts.mtimeMs, isLink: facts.isSymbolicLink() };
 }
 
-/** Selected files by path relative to the web root, without a slash before it. Folders themselves are not listed. */
+/** Lists selected files by path relative to the web root, without a leading slash. Folders are not listed. */
 export async function ownFiles(root: string, selection: Selection): Promise<Map<string, OwnFile>> {
   const found = new Map<string, OwnFile>();
 
@@ -55,7 +57,7 @@ export async function ownFiles(root: string, selection: Selection): Promise<Map<
     for (const entry of entries) {
       const name = path.posix.join(folder, entry.name);
       if (!entry.isDirectory()) files.push(name);
-      else if (!isShared(entry.name) && selection.leadsInto(name)) await walk(name);
+      else if (!isShared(entry.name) && selection.enters(name)) await walk(name);
     }
     const wanted = files.filter(selection.has);
     for (let start = 0; start < wanted.length; start += batch) {

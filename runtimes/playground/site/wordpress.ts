@@ -1,4 +1,4 @@
-/** What the WordPress of a release is now. */
+/** Reads facts about the WordPress of a release. */
 import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
@@ -7,11 +7,11 @@ import { scratchFolder } from "../../releaseMoves.ts";
 import { partOf, type Release } from "../../releases.ts";
 import type { WordPressFacts } from "../../runtime.ts";
 import { storedFactsOf } from "./database/databases.ts";
-import { mainDatabase, recordOf, tellFullDisk } from "./release.ts";
+import { mainDatabase, recordOf, reportFullDisk } from "./release.ts";
 
 /**
- * Null if there is no WordPress in it. Reads a copy of the database, so that it is opened for reading only and
- * nobody who writes has to wait. `live` is the environment's folder.
+ * Returns the facts, or null if there is no WordPress. Reads a copy of the database, so that the original is only
+ * opened for reading and writers don't wait. `live` is the environment's folder.
  */
 export async function wordpressOf(release: Release, live: string): Promise<WordPressFacts | null> {
   const facts = recordOf(release);
@@ -20,7 +20,7 @@ export async function wordpressOf(release: Release, live: string): Promise<WordP
   const folder = scratchFolder(live, randomUUID());
   await mkdir(folder, { mode: 0o700 });
   try {
-    const stored = await tellFullDisk(() => storedFactsOf({ file, scratch: path.join(folder, "copy.sqlite") }));
+    const stored = await reportFullDisk(() => storedFactsOf({ file, scratch: path.join(folder, "copy.sqlite") }));
     return { ...stored, multisite: facts.multisite };
   } finally {
     await removeTree(folder);

@@ -19,8 +19,8 @@ afterAll(() => rm(folder, { recursive: true }));
 
 const administrator = `'a:1:{s:13:"administrator";b:1;}'`;
 
-/** The least that a WordPress database has. */
-const usual = `
+/** A minimal WordPress database. */
+const minimal = `
   CREATE TABLE wp_options (option_name TEXT, option_value TEXT);
   CREATE TABLE wp_users (ID INTEGER PRIMARY KEY, user_login TEXT, user_email TEXT);
   CREATE TABLE wp_usermeta (user_id INTEGER, meta_key TEXT, meta_value TEXT);
@@ -29,18 +29,18 @@ const usual = `
   INSERT INTO wp_usermeta VALUES (1, 'wp_capabilities', ${administrator});`;
 
 let made = 0;
-/** What is read of the usual database after these changes. */
+/** Reads the facts from the minimal database after these changes. */
 function after(changes: string) {
   made += 1;
   const file = path.join(folder, `${made}.sqlite`);
   const database = new DatabaseSync(file);
-  database.exec(usual);
+  database.exec(minimal);
   database.exec(changes);
   database.close();
   return readStoredFacts(file);
 }
 
-test("a title comes back from what it is stored as", () => {
+test("a stored title is decoded exactly", () => {
   for (const title of [`Tom & "Jerry" <b>`, "&amp;", "&amp;lt;", "it's", "", "🦄", "&#039;", "a &copy b;"]) {
     expect(unescapeTitle(escapeTitle(title))).toBe(title);
   }
@@ -48,13 +48,13 @@ test("a title comes back from what it is stored as", () => {
 });
 
 test.each(["b:0;", 'a:1:{i:0;s:1:"x";}', "N;", " i:5; ", 's:1:"x";', "E:3:x;", "usual", "s:9", "ünïcödé 🦄"])(
-  "a title that looks like a serialised value is stored as a text: %s",
+  "a title that looks like a serialised value is stored as text: %s",
   (title) => {
     expect(fromStored(asStored(title))).toBe(title);
   },
 );
 
-test("an ordinary site has a title, an administrator and English", () => {
+test("reads title, administrator and the default language", () => {
   expect(after("")).toEqual({ title: "Garden", adminUser: "ada", adminEmail: "ada@example.com", locale: "en_US" });
 });
 
@@ -69,7 +69,7 @@ test.each([
   expect(after(changes).locale).toBe(locale);
 });
 
-test("the administrator is the one who has been there longest, and not whoever came first", () => {
+test("the administrator is the user with the lowest id who is an administrator", () => {
   const people = `
     UPDATE wp_usermeta SET meta_value = 'a:1:{s:6:"editor";b:1;}';
     INSERT INTO wp_users VALUES (9, 'late', 'late@example.com'), (4, 'grace', 'grace@example.com'), (3, 'else', 'x@y.zz');
@@ -78,7 +78,7 @@ test("the administrator is the one who has been there longest, and not whoever c
   expect(after(people)).toMatchObject({ adminUser: "grace", adminEmail: "grace@example.com" });
 });
 
-describe("says in a sentence what is not as WordPress makes it", () => {
+describe("names the missing part of the database", () => {
   test.each([
     ["ALTER TABLE wp_options RENAME TO my_options", "wp_options"],
     ["ALTER TABLE wp_users RENAME COLUMN user_login TO login", "wp_users"],
@@ -102,7 +102,7 @@ describe("says in a sentence what is not as WordPress makes it", () => {
   });
 });
 
-describe("of a WordPress in the playground", () => {
+describe("facts about a WordPress in the playground", () => {
   let world: Playground;
   beforeAll(async () => {
     world = await openPlayground();
@@ -111,7 +111,7 @@ describe("of a WordPress in the playground", () => {
 
   const title = `Tom & "Jerry" <b>`;
 
-  test("what was changed in WordPress is told, as a person would type it", async () => {
+  test("include changes made in WordPress, unescaped", async () => {
     const site = await world.site({ title });
     const known = { adminUser: "admin", adminEmail: "admin@example.com", locale: "en_US", multisite: null };
     expect(await world.runtime.wordpress(site.environment)).toEqual({ title, ...known });
@@ -122,15 +122,15 @@ describe("of a WordPress in the playground", () => {
     expect(await world.runtime.wordpress(site.environment)).toEqual(changed);
   }, 60_000);
 
-  test("a network and another language are told", async () => {
-    for (const wish of [{ multisite: "subdirectory" }, { locale: "de_DE" }] as const) {
-      const spec = exampleSpec({ title, ...wish });
+  test("include the kind of network and the language", async () => {
+    for (const choice of [{ multisite: "subdirectory" }, { locale: "de_DE" }] as const) {
+      const spec = exampleSpec({ title, ...choice });
       await world.runtime.provision(spec);
-      expect(await world.runtime.wordpress(spec.environment)).toMatchObject({ title, adminUser: "admin", ...wish });
+      expect(await world.runtime.wordpress(spec.environment)).toMatchObject({ title, adminUser: "admin", ...choice });
     }
   }, 300_000);
 
-  test("a damaged database is said to be damaged, and nothing is left beside the release", async () => {
+  test("a damaged database is reported, and no temporary files are left", async () => {
     const spec = exampleSpec();
     await world.runtime.provision(spec);
     const folderOf = path.join(world.environments, spec.environment.id);

@@ -1,16 +1,18 @@
-/** What a site's database says of the WordPress in it. PHP writes it, so that everything that is expected may be missing. */
+/**
+ * Reads facts about the WordPress in a site's database. PHP writes the database, so anything expected may be missing.
+ */
 import { DatabaseSync } from "node:sqlite";
 import { RuntimeFailure, type WordPressFacts } from "../../runtime.ts";
-import { hasTable, requireTables, whatToDo } from "./database/wordpressTables.ts";
+import { advice, hasTable, requireTables } from "./database/wordpressTables.ts";
 import { fromStored } from "./replace/serialized.ts";
 
-/** Whatever the database says; the kind of network is known from elsewhere. */
+/** Facts that the database contains; the kind of network is recorded elsewhere. */
 export type StoredFacts = Omit<WordPressFacts, "multisite">;
 
-/** Longer ones are not titles or names. */
-const longestText = 1_000;
+/** Titles and names are not longer. */
+const maxTextLength = 1_000;
 
-/** Undoes `escapeTitle`, and what WordPress itself escapes a title with. In one pass: `&amp;lt;` is `&lt;`. */
+/** Undoes `escapeTitle` and WordPress's own escaping of titles, in one pass: `&amp;lt;` becomes `&lt;`. */
 export function unescapeTitle(stored: string): string {
   const characters: Readonly<Record<string, string>> = {
     amp: "&",
@@ -24,14 +26,14 @@ export function unescapeTitle(stored: string): string {
 }
 
 function isShortText(value: unknown): value is string {
-  return typeof value === "string" && value.length <= longestText;
+  return typeof value === "string" && value.length <= maxTextLength;
 }
 
-/** Null if there is none, or none that could be one. */
+/** Returns the first value as text; null if there is none, or it is not a short text. */
 function firstText(database: DatabaseSync, select: string, name: string): string | null {
-  // What is too long is not even read.
+  // Limits the size that is read.
   const value = database
-    .prepare(`SELECT substr(value, 1, ${longestText + 1}) AS value FROM (${select})`)
+    .prepare(`SELECT substr(value, 1, ${maxTextLength + 1}) AS value FROM (${select})`)
     .get(name)?.value;
   return isShortText(value) ? value : null;
 }
@@ -40,7 +42,7 @@ function option(database: DatabaseSync, name: string): string | null {
   return firstText(database, "SELECT option_value AS value FROM wp_options WHERE option_name = ?", name);
 }
 
-/** A network has a language for those of its sites that have none. */
+/** Returns the site's language, or its network's default. */
 function localeOf(database: DatabaseSync): string {
   const own = option(database, "WPLANG");
   if (own !== null) return own || "en_US";
@@ -48,7 +50,7 @@ function localeOf(database: DatabaseSync): string {
   return firstText(database, "SELECT meta_value AS value FROM wp_sitemeta WHERE meta_key = ?", "WPLANG") || "en_US";
 }
 
-/** The one who has been there longest. */
+/** Returns the oldest administrator. */
 function administratorOf(database: DatabaseSync): { readonly login: string; readonly email: string } {
   const row = database
     .prepare(
@@ -60,16 +62,16 @@ function administratorOf(database: DatabaseSync): { readonly login: string; read
     )
     .get();
   if (isShortText(row?.login) && isShortText(row?.email)) return { login: row.login, email: row.email };
-  throw new RuntimeFailure(`The site's database has no administrator. ${whatToDo}`);
+  throw new RuntimeFailure(`The site's database has no administrator. ${advice}`);
 }
 
-/** Reads a copy of a database. Throws `RuntimeFailure` if it is not as WordPress makes one. */
+/** Reads the facts from a copy of a database. Throws `RuntimeFailure` if it lacks WordPress's tables or values. */
 export function readStoredFacts(file: string): StoredFacts {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
     requireTables(database, ["wp_options", "wp_users", "wp_usermeta"]);
     const title = option(database, "blogname");
-    if (title === null) throw new RuntimeFailure(`The site's database has no title of the site. ${whatToDo}`);
+    if (title === null) throw new RuntimeFailure(`The site's database has no site title. ${advice}`);
     const { login, email } = administratorOf(database);
     return { title: unescapeTitle(fromStored(title)), adminUser: login, adminEmail: email, locale: localeOf(database) };
   } finally {

@@ -1,14 +1,14 @@
-/** The text of an environment's `wp-config.php`. */
+/** Writes an environment's `wp-config.php`. */
 import { randomInt } from "node:crypto";
 import type { MultisiteKind } from "../../runtime.ts";
 import { databaseFolder } from "../php/folders.ts";
 
-/** A PHP string literal of exactly this text. */
+/** Returns a PHP string literal for a text. */
 export function phpString(text: string): string {
   return `'${text.replace(/[\\']/g, "\\$&")}'`;
 }
 
-/** The constants that sign cookies. With another environment's constants one could log in there. */
+/** The constants that sign cookies. Cookies are valid in every environment with the same constants. */
 export const saltNames = ["AUTH", "SECURE_AUTH", "LOGGED_IN", "NONCE"].flatMap((name) => [
   `${name}_KEY`,
   `${name}_SALT`,
@@ -34,13 +34,13 @@ function multisiteLines(kind: MultisiteKind, address: string): readonly string[]
     define("SITE_ID_CURRENT_SITE", 1),
     define("BLOG_ID_CURRENT_SITE", 1),
   ];
-  // WordPress would take the network's host with its port, which no browser accepts as a cookie's domain.
+  // WordPress would use the network's host with its port, which browsers reject as a cookie domain.
   return kind === "subdomain" ? [...lines, define("COOKIE_DOMAIN", `.${hostname}`)] : lines;
 }
 
 /**
- * `SQLITE_JOURNAL_MODE` is not a matter of taste: with the driver's default, write-ahead logging, PHP under
- * WebAssembly silently loses committed rows as soon as a second process opens the database.
+ * Returns the text of the configuration. `SQLITE_JOURNAL_MODE` is essential: with the driver's default, write-ahead
+ * logging, PHP under WebAssembly silently loses committed rows as soon as a second process opens the database.
  */
 export function wpConfig(options: { readonly address: string; readonly multisite: MultisiteKind | null }): string {
   const lines = [

@@ -1,6 +1,6 @@
 /**
- * Compiles every script of WordPress into files of opcodes, and PHP into machine code: the main module of a process that
- * does this once.
+ * Compiles every WordPress script to opcode files, and PHP to machine code. Main module of a process that does this
+ * once.
  */
 import { readdir, writeFile } from "node:fs/promises";
 import type { PHP } from "@php-wasm/universal";
@@ -16,41 +16,42 @@ export interface CompileJob {
   readonly phpVersion: string;
   readonly template: string;
   readonly core: string;
-  /** WP-CLI's file. */
+  /** Path of WP-CLI. */
   readonly wpCli: string;
-  /** Empty folder, which gets the files. */
+  /** Empty folder for the opcode files. */
   readonly opcodes: string;
-  /** File that does not exist. */
+  /** Path of the machine code file, which must not exist. */
   readonly machineCode: string;
 }
 
-/** Of WP-CLI's scripts, every command needs the ones that these need. */
+/** Commands whose WP-CLI scripts are compiled: the scripts that every command needs. */
 const commands = [
   ["option", "get", "blogname"],
   ["plugin", "list"],
 ] as const;
 
-/** How often the first pages are asked for: what of PHP they need has then been called often enough. */
+/** How often the first pages are rendered, so that V8 optimises the functions they use. */
 const pageRounds = 8;
 
 /**
- * Compiling a script declares its functions, and a few scripts declare the same ones; whichever comes second fails.
- * The next request has forgotten them, so it compiles some of those that are left.
+ * Compiles scripts until PHP stops. Compiling a script declares its functions, and a few scripts declare the same
+ * function; the second one fails. The next request starts without these declarations and compiles some of the remaining
+ * scripts.
  *
- * A script that names a class above its declaration is left to whoever runs it: of what is compiled like this, PHP declares
- * a class only where it stands, and the script would end with "Class not found".
+ * A script that uses a class above its declaration is skipped: in compiled code PHP declares the class only where its
+ * declaration is, and the script would fail with "Class not found".
  */
 const compileCode = `<?php
-function names_class_early( string $path ): bool {
+function uses_class_before_declaration( string $path ): bool {
 	$code = file_get_contents( $path );
-	// Most scripts name a class above its declaration at most in comments, and taking them apart takes long.
+	// Tokenizing is slow, and most scripts name a class above its declaration only in comments, if at all.
 	preg_match_all( '/^[ \\t]*(?:(?:abstract|final|readonly)\\s+)*(?:class|interface|trait|enum)\\s+(\\w+)/mi', $code, $found, PREG_OFFSET_CAPTURE );
 	foreach ( $found[1] as [ $name, $offset ] ) {
-		if ( preg_match( "/\\b{$name}\\b/i", substr( $code, 0, $offset ) ) && stands_early( $code ) ) return true;
+		if ( preg_match( "/\\b{$name}\\b/i", substr( $code, 0, $offset ) ) && has_early_use( $code ) ) return true;
 	}
 	return false;
 }
-function stands_early( string $code ): bool {
+function has_early_use( string $code ): bool {
 	$named = [];
 	$is_declared = false;
 	foreach ( PhpToken::tokenize( $code ) as $token ) {
@@ -70,7 +71,7 @@ foreach ( $scripts as $script ) {
 	$path = (string) $script;
 	if ( ! str_ends_with( $path, '.php' ) || $path === '${siteFolder}/wp-config.php' || opcache_is_script_cached( $path ) ) continue;
 	try {
-		if ( names_class_early( $path ) ) continue;
+		if ( uses_class_before_declaration( $path ) ) continue;
 		@opcache_compile_file( $path );
 		$compiled += (int) opcache_is_script_cached( $path );
 	} catch ( Throwable ) {
@@ -79,7 +80,7 @@ foreach ( $scripts as $script ) {
 echo $compiled;
 `;
 
-/** How many scripts this round has compiled. */
+/** Runs one round. Returns how many scripts it has compiled. */
 async function compileRound(php: PHP): Promise<number> {
   const response = await php.runStream({ code: compileCode });
   const text = await response.stdoutText;
@@ -93,13 +94,13 @@ async function compileScripts(php: PHP, { template, core, opcodes }: CompileJob)
   for (let round = await compileRound(php); round > 0; round = await compileRound(php)) compiled += round;
   const names = await readdir(opcodes, { recursive: true });
   const files = names.filter((name) => name.includes(`${siteFolder}/`) && name.endsWith(".php.bin"));
-  // PHP says nothing where a file can't be written, on a full disk for example.
+  // PHP reports no error if it can't write a file, for example on a full disk.
   if (files.length < compiled)
     throw new Error(`Only ${files.length} of ${compiled} compiled scripts could be written.`);
   await unmount();
 }
 
-/** PHP keeps what it compiles for the command. */
+/** Runs a WP-CLI command, so that PHP stores its compiled scripts. */
 async function compileProgram(php: PHP, job: CompileJob, command: readonly string[]): Promise<void> {
   await mountTemplate(php, job);
   copyDatabase(php, job.template);
@@ -112,7 +113,7 @@ async function compileProgram(php: PHP, job: CompileJob, command: readonly strin
 async function compile(job: CompileJob): Promise<void> {
   const { phpVersion } = job;
   const module = await compileEagerly(phpVersion);
-  const opcodes = { folder: job.opcodes, kind: "own" } as const;
+  const opcodes = { folder: job.opcodes, kind: "unprotected" } as const;
   const boot = { version: phpVersion, network: () => null, opcodes, module };
   const php = await bootPhp(boot);
   await compileScripts(php, job);

@@ -1,78 +1,78 @@
 /**
- * For which version of PHP is compiled when: the usual one at once, one that a site has as soon as that is done, and all
- * others on offer when it is calm.
+ * Decides when to compile which PHP version: the default version at once, versions that sites use next, and all others
+ * in quiet periods.
  */
 import type { CompiledStore } from "./compiled.ts";
 
 export interface CompilerOptions {
   readonly compiled: CompiledStore;
-  /** The version that most sites have. */
-  readonly usual: string;
-  /** Versions that wait until it is calm, the first of them first. */
+  /** The version that most sites use. */
+  readonly defaultVersion: string;
+  /** Versions to compile in quiet periods, in this order. */
   readonly ahead: readonly string[];
-  /** It is calm when for so long nothing was done for visitors. */
-  readonly calmSeconds: number;
-  /** When something was last done for visitors, as `performance.now()` tells it: now, where it still is. */
+  /** A period is quiet after this many seconds without work for visitors. */
+  readonly quietSeconds: number;
+  /** Time of the last work for visitors (`performance.now()`); now, if there is work at present. */
   readonly lastWork: () => number;
-  /** Told why something could not be compiled. */
+  /** Receives the error if a version could not be compiled. */
   readonly onFailure: (error: unknown) => void;
 }
 
 export interface Compiler {
-  /** Settles when the usual version is done, or can't be. Never rejects. */
-  readonly usual: Promise<unknown>;
-  /** So that later workers of this version boot fast. In the background, one version after the other. */
+  /** Resolves when the default version is compiled, or has failed. Never rejects. */
+  readonly defaultReady: Promise<unknown>;
+  /** Compiles a version in the background, one version after the other, so that later workers boot fast. */
   compile(phpVersion: string): void;
-  /** Begins with no further version, and waits for none. */
+  /** Starts no further version, and waits for none. */
   close(): void;
 }
 
-/** How often it is looked whether it is calm: often enough to notice any work within the time of calm. */
-const looksPerCalm = 4;
-const mostSecondsBetweenLooks = 1;
+/** Checks per quiet period: often enough to notice any work in it. */
+const checksPerPeriod = 4;
+const maxCheckSeconds = 1;
 
-/** Begins at once. */
+/** Creates the compiler, which starts with the default version at once. */
 export function createCompiler({ compiled, ahead, onFailure, ...options }: CompilerOptions): Compiler {
-  const asked = new Set([options.usual]);
-  const usual = compiled.get(options.usual).catch(onFailure);
-  let last: Promise<unknown> = usual;
+  const requested = new Set([options.defaultVersion]);
+  const defaultReady = compiled.get(options.defaultVersion).catch(onFailure);
+  let last: Promise<unknown> = defaultReady;
   let lastWork = performance.now();
   let timer: NodeJS.Timeout | null = null;
   let isClosed = false;
 
   function compile(phpVersion: string): void {
-    if (asked.has(phpVersion)) return;
-    asked.add(phpVersion);
-    last = last.then(() => (isClosed ? null : compiled.get(phpVersion, "patient"))).catch(onFailure);
+    if (requested.has(phpVersion)) return;
+    requested.add(phpVersion);
+    last = last.then(() => (isClosed ? null : compiled.get(phpVersion, "background"))).catch(onFailure);
   }
 
-  /** A worker that ended meanwhile can't tell any more when it was last used, so that is kept. */
-  function isCalm(): boolean {
+  /** Remembers the last work, because workers that have ended no longer report it. */
+  function isQuiet(): boolean {
     lastWork = Math.max(lastWork, options.lastWork());
-    return performance.now() - lastWork >= options.calmSeconds * 1000;
+    return performance.now() - lastWork >= options.quietSeconds * 1000;
   }
 
   async function compileAhead(): Promise<void> {
-    const next = ahead.find((phpVersion) => !asked.has(phpVersion) && compiled.find(phpVersion) === null);
+    const next = ahead.find((phpVersion) => !requested.has(phpVersion) && compiled.find(phpVersion) === null);
     if (next === undefined) return;
-    if (isCalm()) compile(next);
+    if (isQuiet()) compile(next);
     await last;
-    lookAgain();
+    scheduleCheck();
   }
 
-  function lookAgain(): void {
+  function scheduleCheck(): void {
     if (isClosed) return;
-    const seconds = Math.min(options.calmSeconds / looksPerCalm, mostSecondsBetweenLooks);
+    const seconds = Math.min(options.quietSeconds / checksPerPeriod, maxCheckSeconds);
     timer = setTimeout(() => void compileAhead(), seconds * 1000);
     timer.unref();
   }
 
-  // What an earlier process has made is known from the beginning; only the rest needs calm. Whatever is wrong with a
-  // version is told when it is to be made.
-  void Promise.allSettled(ahead.map((phpVersion) => compiled.recall(phpVersion))).then(lookAgain);
+  // Code that an earlier process has compiled is available at once; only the rest waits for quiet periods. Errors are
+  // reported when the version is compiled.
+  void Promise.allSettled(ahead.map((phpVersion) => compiled.lookUp(phpVersion))).then(scheduleCheck);
 
   return {
-    usual,
+    defaultReady,
     compile,
     close: () => {
       isClosed = true;

@@ -1,8 +1,8 @@
-/** Where a template is, and the description that says that it is whole. */
+/** The folder of a template, and the description that marks it as complete. */
 import path from "node:path";
 import type { MultisiteKind } from "../../runtime.ts";
 
-/** Raised when templates are made differently from before. */
+/** Increased when the creation of templates changes. */
 const layout = 4;
 
 export interface TemplateKind {
@@ -10,8 +10,8 @@ export interface TemplateKind {
   readonly multisite: MultisiteKind | null;
 }
 
-/** The one that is made before the first site is. */
-export const usualTemplate: TemplateKind = { locale: "en_US", multisite: null };
+/** The template that is created before the first site. */
+export const defaultTemplate: TemplateKind = { locale: "en_US", multisite: null };
 
 export function templateFolder(assets: string, wordpressVersion: string, { locale, multisite }: TemplateKind): string {
   return path.join(assets, "templates", `${wordpressVersion}-${layout}-${locale}-${multisite ?? "single"}`);

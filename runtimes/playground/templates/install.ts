@@ -1,6 +1,6 @@
 /**
- * Installs WordPress into a template: the main module of a process that does this once and ends. What is
- * installed has placeholders for values; `site/rewrite.ts` puts an environment's own in their place.
+ * Installs WordPress into a template. Main module of a process that does this once. The installed values are
+ * placeholders; `site/rewrite.ts` replaces them with an environment's values.
  */
 import type { PHP } from "@php-wasm/universal";
 import type { MultisiteKind } from "../../runtime.ts";
@@ -18,16 +18,16 @@ export interface InstallJob {
   readonly multisite: MultisiteKind | null;
 }
 
-/** A PHP expression with the value of this text: no text can end it early. */
+/** Returns a PHP expression for a text. No text can end it early. */
 function expression(text: string): string {
   return `base64_decode('${Buffer.from(text).toString("base64")}')`;
 }
 
 /**
- * No mail, and no request to the outside: WordPress asks its own address whether pretty permalinks work, and
- * at the edge they do.
+ * Prevents mail and outgoing requests: WordPress would request its own address to test pretty permalinks, which work at
+ * the edge.
  */
-const quiet = `
+const isolation = `
 add_filter( 'pre_wp_mail', '__return_true' );
 add_filter( 'pre_http_request', function () {
 	return array(
@@ -42,14 +42,14 @@ function installCode(locale: string): string {
 define( 'WP_INSTALLING', true );
 require '${siteFolder}/wp-load.php';
 require ABSPATH . 'wp-admin/includes/upgrade.php';
-${quiet}
+${isolation}
 $language = ${expression(locale === "en_US" ? "" : locale)};
 if ( $language !== '' ) {
-	if ( ! load_default_textdomain( $language ) ) { echo 'no such language'; exit( 1 ); }
+	if ( ! load_default_textdomain( $language ) ) { echo 'unknown language'; exit( 1 ); }
 	$GLOBALS['wp_locale'] = new WP_Locale();
 }
-$made = wp_install( ${expression(title)}, ${expression(adminUser)}, ${expression(adminEmail)}, true, '', wp_generate_password( 40 ), $language );
-echo is_wp_error( $made ) ? $made->get_error_message() : 'installed';
+$result = wp_install( ${expression(title)}, ${expression(adminUser)}, ${expression(adminEmail)}, true, '', wp_generate_password( 40 ), $language );
+echo is_wp_error( $result ) ? $result->get_error_message() : 'installed';
 `;
 }
 
@@ -58,11 +58,11 @@ function networkCode(kind: MultisiteKind): string {
 require '${siteFolder}/wp-load.php';
 require ABSPATH . 'wp-admin/includes/upgrade.php';
 require ABSPATH . 'wp-admin/includes/network.php';
-${quiet}
+${isolation}
 foreach ( $wpdb->tables( 'ms_global' ) as $table => $prefixed ) { $wpdb->$table = $prefixed; }
 install_network();
-$made = populate_network( 1, ${expression(placeholders.host)}, ${expression(placeholders.adminEmail)}, ${expression(placeholders.title)}, '/', ${kind === "subdomain"} );
-echo is_wp_error( $made ) ? $made->get_error_message() : 'installed';
+$result = populate_network( 1, ${expression(placeholders.host)}, ${expression(placeholders.adminEmail)}, ${expression(placeholders.title)}, '/', ${kind === "subdomain"} );
+echo is_wp_error( $result ) ? $result->get_error_message() : 'installed';
 `;
 }
 

@@ -15,7 +15,10 @@ async function freshFolder(): Promise<string> {
   return folder;
 }
 
-/** A job that comes to its name as soon as it is let. `letEnd` returns when its process has ended, and hears nothing meanwhile. */
+/**
+ * Starts a job that returns its name once it is allowed to. `letEnd` allows it and blocks this process until the job's
+ * process has ended.
+ */
 async function startJob(name: string) {
   const folder = await freshFolder();
   const [names, after] = [path.join(folder, "names"), path.join(folder, "after")];
@@ -35,18 +38,18 @@ async function startJob(name: string) {
   return { result, letEnd };
 }
 
-test("what a job came to is heard, also where it ends while the end of another one is being heard of", async () => {
+test("the result of a job is received even if another job ends at the same time", async () => {
   const [one, other] = [await startJob("one"), await startJob("other")];
   const both = Promise.allSettled([one.result.then(other.letEnd), other.result]);
   one.letEnd();
   expect((await both)[1]).toEqual({ status: "fulfilled", value: "other" });
 });
 
-test("a job that ends before it has said anything is no success", async () => {
+test("a job that ends without a result fails", async () => {
   await expect(runJob("../testing/nothing-there.ts", {}, options)).rejects.toThrow("ended with 1.");
 });
 
-test("a job that nobody wants any more is ended", async () => {
+test("an aborted job is ended", async () => {
   const stop = new AbortController();
   const job = runJob("../testing/leaveName.ts", {}, { ...options, signal: stop.signal });
   stop.abort();

@@ -1,4 +1,4 @@
-/** Work with PHP that a process does once and ends: whatever PHP did to it, it ends with it. */
+/** Runs a piece of work with PHP in a process that then ends, together with everything PHP has done to it. */
 import { fork } from "node:child_process";
 import { getPriority, setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
@@ -12,7 +12,10 @@ function isOutcome(value: unknown): value is Outcome {
   return typeof value === "object" && value !== null && "done" in value;
 }
 
-/** This process's own variables hold secrets. With Node's cache of compiled code a job begins after a third of the time. */
+/**
+ * The environment variables of a job. This process's own contain secrets. With Node's compile cache a job starts in a
+ * third of the time.
+ */
 function variables(): NodeJS.ProcessEnv {
   const { NODE_COMPILE_CACHE } = process.env;
   return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
@@ -20,17 +23,17 @@ function variables(): NodeJS.ProcessEnv {
 
 export interface JobOptions {
   readonly deadlineSeconds: number;
-  /** As `os.setPriority` has it, but never above this process's own; absent: the same as this process's. */
+  /** As in `os.setPriority`, but never above this process's own priority; absent: the same priority. */
   readonly priority?: number;
-  /** Node's flags for the process; absent: none. */
+  /** Node flags for the process; absent: none. */
   readonly flags?: readonly string[];
-  /** Ends the process. */
+  /** Kills the process when aborted. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Runs the job in a process whose main module, a path relative to this file, calls `serveJob`. Resolves with what the
- * work came to; rejects with its reason, with `RuntimeFailure` where the work did.
+ * Runs the job in a process whose main module, a path relative to this file, calls `serveJob`. Resolves with the
+ * result. Rejects with the work's error, as `RuntimeFailure` if it was one.
  */
 export function runJob(
   module: string,
@@ -46,17 +49,17 @@ export function runJob(
       killSignal: "SIGKILL",
       ...(signal && { signal }),
     });
-    // At once: Linux gives a thread the priority that the thread which starts it has by then.
+    // Immediately, because new threads inherit the priority that their thread has by then.
     if (priority !== undefined && child.pid !== undefined) setPriority(child.pid, Math.max(priority, getPriority()));
     child.once("error", reject);
     child.once("message", (outcome: unknown) => {
-      if (!isOutcome(outcome)) reject(new Error(`${module} said something else than its outcome.`));
+      if (!isOutcome(outcome)) reject(new Error(`${module} sent an unknown message.`));
       else if (outcome.done) resolve(outcome.result);
       else reject(outcome.isForCustomer ? new RuntimeFailure(outcome.reason) : new Error(outcome.reason));
     });
     child.once("exit", (code, signal) => {
       const fail = () => reject(new Error(`${module} ended with ${code ?? signal}.`));
-      // Where another process ends at the same moment its end may be heard of before what it has said.
+      // If another process ends at the same moment, the exit may be reported before the result.
       if (child.connected) child.once("disconnect", fail);
       else fail();
     });
@@ -64,19 +67,19 @@ export function runJob(
   });
 }
 
-function tell(outcome: Outcome): void {
+function sendOutcome(outcome: Outcome): void {
   process.send?.(outcome, () => process.kill(process.pid, "SIGKILL"));
 }
 
-/** Does the one job that it receives. If the parent dies, the work is abandoned. */
+/** Runs the one job that it receives. If the parent process dies, the work is abandoned. */
 export function serveJob<Job>(work: (job: Job) => Promise<unknown>): void {
   process.once("disconnect", () => process.kill(process.pid, "SIGKILL"));
   process.once("message", (job: Job) => {
     work(job).then(
-      (result) => tell({ done: true, result }),
+      (result) => sendOutcome({ done: true, result }),
       (error: unknown) => {
         const isForCustomer = error instanceof RuntimeFailure;
-        tell({ done: false, reason: isForCustomer ? error.message : String(error), isForCustomer });
+        sendOutcome({ done: false, reason: isForCustomer ? error.message : String(error), isForCustomer });
       },
     );
   });

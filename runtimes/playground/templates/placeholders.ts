@@ -1,4 +1,4 @@
-/** What stands in a template where an environment has values of its own. None of it occurs in WordPress itself. */
+/** The values in a template that each environment replaces. None of them occurs in WordPress itself. */
 export const placeholders = {
   address: "http://placeholder.invalid",
   host: "placeholder.invalid",
@@ -7,5 +7,5 @@ export const placeholders = {
   adminEmail: "placeholder@email.invalid",
 } as const;
 
-/** Found in every one of them, whatever the case. */
+/** Contained in all of them, ignoring case. */
 export const placeholderMark = "placeholder";

@@ -1,4 +1,4 @@
-/** Finds, once for each template, where in its database placeholders stand. */
+/** Finds the placeholders in a template's database, once for each template. */
 import { DatabaseSync } from "node:sqlite";
 import { placeholderMark } from "./placeholders.ts";
 
@@ -9,7 +9,7 @@ export interface PlaceholderPosition {
   readonly rowid: number;
 }
 
-/** An SQL identifier. */
+/** Quotes an SQL identifier. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
@@ -21,7 +21,7 @@ function textColumns(database: DatabaseSync, table: string): string[] {
     .map((column) => String(column.name));
 }
 
-/** Every place in the database whose text contains the mark, upper or lower case. */
+/** Returns every text value that contains the mark, ignoring case. */
 export function placesOf(database: DatabaseSync): PlaceholderPosition[] {
   const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
   return tables.flatMap(({ name }) => {
@@ -35,7 +35,7 @@ export function placesOf(database: DatabaseSync): PlaceholderPosition[] {
   });
 }
 
-/** Finds them in a file that nobody has open, and leaves it as small as it can be. */
+/** Finds the placeholders in a database file that is not in use, and compacts it. */
 export function findPlaces(file: string): PlaceholderPosition[] {
   const database = new DatabaseSync(file);
   try {

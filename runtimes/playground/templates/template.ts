@@ -1,6 +1,6 @@
 /**
- * Templates: a pristine WordPress for each language and kind of network, installed once by WordPress itself
- * and then copied. A template is whole exactly if its description is there.
+ * Templates: a pristine WordPress for each language and kind of network, installed once by WordPress itself and then
+ * copied. A template is complete exactly if its description exists.
  */
 import { chmod, cp, mkdir, readdir, readFile, rename, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -22,15 +22,15 @@ export const templatePhpVersion = "8.3";
 export const databaseFile = "wordpress.sqlite";
 
 export interface Template {
-  /** Holds `public` and `database`, as a release of an environment does. */
+  /** Contains `public` and `database`, like a release of an environment. */
   readonly folder: string;
   readonly wordpressVersion: string;
-  /** Where in the database placeholders stand. */
+  /** Positions of the placeholders in the database. */
   readonly places: readonly PlaceholderPosition[];
 }
 
 export interface TemplateStore {
-  /** Makes the template on its first use, which takes seconds; safe in several processes at once. */
+  /** Returns the template, and creates it on first use, which takes seconds. Safe in several processes at once. */
   get(kind: TemplateKind): Promise<Template>;
 }
 
@@ -38,7 +38,7 @@ function isTemplate(value: unknown): value is Pick<Template, "places" | "wordpre
   return typeof value === "object" && value !== null && "places" in value && "wordpressVersion" in value;
 }
 
-/** Whether a file of the languages folder belongs to this locale, and not to one whose name contains it. */
+/** Whether a file of the languages folder belongs to this locale, and not to a locale whose name contains it. */
 export function belongsToLocale(name: string, locale: string): boolean {
   return name.startsWith(`${locale}.`) || name.startsWith(`${locale}-`) || name.includes(`-${locale}.`);
 }
@@ -48,9 +48,9 @@ async function copyLanguages(files: AssetFiles, locale: string, target: string):
   for (const entry of await readdir(files.languages, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile() || !isOfLocale(entry.name, locale)) continue;
     const source = path.join(entry.parentPath, entry.name);
-    const place = path.join(target, path.relative(files.languages, source));
-    await mkdir(path.dirname(place), { recursive: true });
-    await cp(source, place, { preserveTimestamps: true });
+    const copy = path.join(target, path.relative(files.languages, source));
+    await mkdir(path.dirname(copy), { recursive: true });
+    await cp(source, copy, { preserveTimestamps: true });
   }
 }
 
@@ -70,7 +70,7 @@ async function writeDropIn(files: AssetFiles, content: string): Promise<void> {
   await utimes(file, time, time);
 }
 
-/** The files that an environment owns, as WordPress publishes them, plus the SQLite driver and one language. */
+/** Creates the files that an environment owns: WordPress as published, the SQLite driver, and one language. */
 async function layOut(files: AssetFiles, kind: TemplateKind, folder: string): Promise<void> {
   const root = path.join(folder, "public");
   const content = path.join(root, "wp-content");
@@ -91,7 +91,7 @@ async function layOut(files: AssetFiles, kind: TemplateKind, folder: string): Pr
   await writeFile(path.join(root, "wp-config.php"), wpConfig({ address: placeholders.address, multisite: null }));
 }
 
-/** The asset store's files are read-only; an environment's own are not. */
+/** Makes the files writable: the asset store's are read-only. */
 async function makeWritable(root: string): Promise<void> {
   for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
     await chmod(path.join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644);
@@ -99,25 +99,25 @@ async function makeWritable(root: string): Promise<void> {
 }
 
 async function build(files: AssetFiles, kind: TemplateKind, folder: string): Promise<void> {
-  const beside = `${folder}.new`;
-  await removeTree(beside);
-  await layOut(files, kind, beside);
+  const temporary = `${folder}.new`;
+  await removeTree(temporary);
+  await layOut(files, kind, temporary);
   const job: InstallJob = {
     folders: {
-      documentRoot: path.join(beside, "public"),
+      documentRoot: path.join(temporary, "public"),
       core: files.core,
-      database: path.join(beside, "database"),
-      sessions: path.join(beside, "sessions"),
+      database: path.join(temporary, "database"),
+      sessions: path.join(temporary, "sessions"),
     },
     phpVersion: templatePhpVersion,
     ...kind,
   };
   await runJob("./install.ts", job, { deadlineSeconds: installSeconds });
-  const places = findPlaces(path.join(beside, "database", databaseFile));
+  const places = findPlaces(path.join(temporary, "database", databaseFile));
   const description = JSON.stringify({ wordpressVersion: files.wordpressVersion, places });
-  await writeFile(descriptionOf(beside), description, { flush: true });
+  await writeFile(descriptionOf(temporary), description, { flush: true });
   await removeTree(folder);
-  await rename(beside, folder);
+  await rename(temporary, folder);
   await syncFolder(path.dirname(folder));
 }
 

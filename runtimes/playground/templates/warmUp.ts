@@ -1,6 +1,6 @@
 /**
- * Fills the opcode cache with pages of a pristine template, mounted at the path that the environment will have.
- * The template is mounted read-only and its database is a copy in PHP's memory, so that it stays pristine.
+ * Fills the opcode cache with pages of a pristine template, mounted at the path that the environment will have. The
+ * template is mounted read-only and its database is a copy in PHP's memory, so that it stays pristine.
  */
 import { readFileSync } from "node:fs";
 import path from "node:path";
@@ -11,13 +11,13 @@ import { mountTemplate } from "../php/site.ts";
 import { databaseFile } from "./template.ts";
 
 export interface WarmUp {
-  /** Folder of a template. */
+  /** Folder of the template. */
   readonly template: string;
   /** Folder of WordPress's shared code. */
   readonly core: string;
 }
 
-/** Goes on only while `isWanted`. Afterwards nothing of the template is mounted, nor known to PHP, any more. */
+/** Warms PHP up while `isWanted` returns true. Afterwards the template is unmounted and PHP has forgotten it. */
 export async function warmUp(php: PHP, { template, core }: WarmUp, isWanted: () => boolean): Promise<void> {
   const unmount = await mountTemplate(php, { template, core });
   copyDatabase(php, template);
@@ -27,7 +27,7 @@ export async function warmUp(php: PHP, { template, core }: WarmUp, isWanted: () 
   await forgetFiles(php);
 }
 
-/** Into PHP's memory, where it may be changed. */
+/** Copies the database into PHP's memory, where it may be changed. */
 export function copyDatabase(php: PHP, template: string): void {
   php.mkdir(databaseFolder);
   php.mkdir(sessionFolder);
@@ -36,9 +36,9 @@ export function copyDatabase(php: PHP, template: string): void {
 }
 
 /**
- * What PHP remembers of paths belongs to the template. Cached code stays: it is served only for a file with
- * the same time of modification, which means the same content (`assets/unpack.ts`), and `wp-config.php` is
- * never cached (`php/boot.ts`).
+ * Clears PHP's cache of paths, which belong to the template. Compiled code stays: it is used only for a file with the
+ * same modification time, which means the same content (`assets/unpack.ts`), and `wp-config.php` is never cached
+ * (`php/boot.ts`).
  */
 async function forgetFiles(php: PHP): Promise<void> {
   const response = await php.runStream({ code: "<?php clearstatcache( true );" });

@@ -2,9 +2,12 @@
  * Vitest's `globalSetup` for tests of real PHP: everything is fetched, installed and compiled once, beside the first tests. Those that
  * need it earlier wait for it, and what fails here fails there, with its reason.
  */
+import path from "node:path";
 import { createAssetStore } from "../assets/store.ts";
 import { createCompiledStore } from "../templates/compiled.ts";
+import { defaultTemplate } from "../templates/folder.ts";
 import { createTemplateStore, templatePhpVersion } from "../templates/template.ts";
+import { WorkerProcess } from "../worker/process.ts";
 import { sharedAssets } from "./world.ts";
 
 let preparing: Promise<unknown> | undefined;
@@ -12,7 +15,15 @@ let preparing: Promise<unknown> | undefined;
 async function prepare(): Promise<void> {
   const assets = createAssetStore({ folder: sharedAssets });
   await assets.prepare(() => undefined);
-  await createCompiledStore(assets, createTemplateStore(assets)).get(templatePhpVersion);
+  const templates = createTemplateStore(assets);
+  const compiled = await createCompiledStore(assets, templates).get(templatePhpVersion);
+  // Only a spare worker writes Node's compile cache: the others are killed first, and most tests have no spares.
+  const codeCache = path.join(sharedAssets, "code");
+  const spare = new WorkerProcess({ type: "boot", phpVersion: templatePhpVersion, compiled, codeCache }, 60);
+  const { core } = await assets.files();
+  const { folder } = await templates.get(defaultTemplate);
+  await spare.warmUp({ template: folder, core });
+  spare.kill("unavailable");
 }
 
 export function setup(): void {

@@ -1,22 +1,25 @@
-/** Where an environment is on the host, and what its PHP may reach: what a process must be told that runs PHP for it. */
+/**
+ * Computes the order that assigns an environment to a PHP process: its folders on the host, and what its PHP may
+ * connect to.
+ */
 import { realpathSync } from "node:fs";
 import path from "node:path";
 import type { ServedEnvironment, ServedLimits } from "../../serving.ts";
-import { usualMemoryMb } from "../pool/limits.ts";
+import { defaultMemoryMb } from "../pool/limits.ts";
 import { ownerOf, releaseFolder } from "../site/release.ts";
 import type { AssignOrder } from "./messages.ts";
 
 export interface AssignmentOptions {
   readonly environments: string;
-  /** Folder of sockets; the edge listens on `edge-loopback.sock` in it for requests that PHP makes. */
+  /** Folder of sockets. The edge listens on `edge-loopback.sock` in it for requests from PHP. */
   readonly run: string;
   readonly edgePort: number;
   readonly siteSuffix: string;
-  /** Places that PHP may not reach besides this host: `host:port` of a database on another machine. */
+  /** Addresses that PHP may not reach in addition to this host: `host:port` of a database on another machine. */
   readonly forbidden?: readonly string[];
-  /** Where WordPress's plugins, themes and updates are; null: nowhere. Absent: at WordPress.org. */
+  /** URL of the package source; null: none. Absent: WordPress.org. */
   readonly packageSource?: string | null;
-  /** Absent: it may not. */
+  /** Whether PHP may connect to mail servers. Absent: false. */
   readonly maySendMail?: boolean;
 }
 
@@ -27,10 +30,10 @@ export type AssignedEnvironment = Pick<
   "id" | "number" | "release" | "documentRoot" | "overlays" | "isOffline"
 > & { readonly limits?: Pick<ServedLimits, "memoryMb"> };
 
-/** Throws if the environment or its release is not there. */
+/** Returns the order. Throws if the environment or its release doesn't exist. */
 export function assignmentOf(environment: AssignedEnvironment, options: AssignmentOptions): AssignOrder {
   const folder = realpathSync(path.join(options.environments, environment.id));
-  // Either part of a release may be another release's.
+  // Each part of a release may be shared with another release.
   const database = realpathSync(path.join(releaseFolder(folder, environment.release), "database"));
   const includes = environment.overlays["wp-includes"];
   return {
@@ -53,6 +56,6 @@ export function assignmentOf(environment: AssignedEnvironment, options: Assignme
       maySendMail: options.maySendMail ?? false,
       edgeSocket: path.join(options.run, "edge-loopback.sock"),
     },
-    memoryMb: environment.limits?.memoryMb ?? usualMemoryMb,
+    memoryMb: environment.limits?.memoryMb ?? defaultMemoryMb,
   };
 }

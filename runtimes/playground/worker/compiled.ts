@@ -1,16 +1,16 @@
-/** What was compiled once for all, as a process that runs PHP begins with it. */
+/** Compiled code for a process that runs PHP. */
 import { existsSync } from "node:fs";
 import path from "node:path";
 import type { OpcodeFiles } from "../php/boot.ts";
 import type { Compiled } from "../templates/compiled.ts";
 import { descriptorPath } from "./dropPrivileges.ts";
 
-/** Null if it is gone: another process may have removed it because it was outdated there. */
-export function usableOf(compiled: Compiled | null): Compiled | null {
+/** Returns the compiled code, or null if it is gone: another process may have removed it as outdated. */
+export function usableCompiled(compiled: Compiled | null): Compiled | null {
   return compiled !== null && existsSync(compiled.opcodes) && existsSync(compiled.machineCode) ? compiled : null;
 }
 
-/** Readable for whichever user this process becomes. */
-export function reachable({ opcodes }: Compiled): OpcodeFiles {
+/** Returns the opcode folder under a path that stays readable when this process changes its user. */
+export function opcodeFilesOf({ opcodes }: Compiled): OpcodeFiles {
   return { folder: `${descriptorPath(path.dirname(opcodes))}/${path.basename(opcodes)}`, kind: "readOnly" };
 }

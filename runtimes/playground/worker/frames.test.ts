@@ -8,7 +8,7 @@ function bytesOf(frames: readonly (readonly [kind: number, content: string])[]):
   return stream.read() ?? Buffer.alloc(0);
 }
 
-test.each([1, 2, 3, 7, 1000])("frames arrive whole and in order in pieces of %d bytes", (size) => {
+test.each([1, 2, 3, 7, 1000])("reassembles frames in order from pieces of %d bytes", (size) => {
   const sent = [
     [frameKinds.begun, ""],
     [frameKinds.head, '{"status":200}'],
@@ -23,7 +23,7 @@ test.each([1, 2, 3, 7, 1000])("frames arrive whole and in order in pieces of %d 
   expect(received.map(({ kind, content }) => [kind, content.toString()])).toEqual(sent);
 });
 
-test("a very large frame in small pieces is not copied for each of them, which would take hours", () => {
+test("a very large frame is not copied for each small piece", () => {
   const size = 128 << 20;
   const prefix = Buffer.alloc(5);
   prefix.writeUInt32BE(size);

@@ -1,18 +1,16 @@
 /**
- * What passes between the edge process and a PHP worker, on a socket pair of their own: frames of a kind, a
- * length and content. One request at a time, so that nothing has to be told apart; the head carries every
- * header exactly as it came, and bodies pass as bytes.
+ * Protocol between the edge process and a PHP worker, on a socket pair: frames with kind, length and content. There is
+ * one request at a time, so frames need no request id. The head carries every header unchanged, and bodies are bytes.
  */
 import type { Duplex } from "node:stream";
 import type { OutgoingMail, PlatformTask, Touched } from "../../serving.ts";
 
 /**
- * A request or a response is a head (JSON), bytes any number of times, and an end (JSON). Before its response a
- * worker sends `begun`, when PHP has the request: one that was lost before may be given to another worker. In between it
- * sends `mail` for each message that PHP wants to send, one after the other, and is answered with `mailTaken`. `touched` (JSON) says at any
- * time before the end which pages a change has made old, `grown` (JSON)
- * says at any time before the end by how many more bytes PHP has made files longer. What PHP writes to its log comes as
- * `log`, bytes any number of times, until the end.
+ * A request or a response is a head (JSON), any number of body frames (bytes), and an end (JSON). Before its response a
+ * worker sends `begun` when PHP has the request; until then a lost request may be given to another worker. In between
+ * it sends `mail` for each message from PHP, one at a time, and gets `mailTaken`. At any time before the end, `touched`
+ * (JSON) reports outdated pages, `grown` (JSON) reports by how many more bytes files have grown, and `log` (bytes)
+ * carries PHP's log output.
  */
 export const frameKinds = {
   head: 1,
@@ -41,16 +39,16 @@ export interface RequestHead {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly remoteAddress: string;
   readonly https: boolean;
-  /** Whether PHP may change nothing meanwhile. */
+  /** Whether every change is refused. */
   readonly isReadOnly: boolean;
-  /** By how much files and database may grow together; null: by anything. */
+  /** By how many bytes files and database may grow together; null: unlimited. */
   readonly diskLeftBytes: number | null;
   readonly task: PlatformTask | null;
-  /** Whether PHP reaches mail servers meanwhile. */
+  /** Whether PHP may connect to mail servers. */
   readonly maySendMail: boolean;
 }
 
-/** What became of a message: null if it is kept for good. */
+/** Result for a message: null if it is stored durably. */
 export interface MailTaken {
   readonly refusal: string | null;
 }
@@ -61,21 +59,21 @@ export interface ResponseHead {
 }
 
 export interface ResponseEnd {
-  /** PHP wanted to change what it may not, so that what it said is no answer. */
+  /** PHP attempted a forbidden change, so its response is not valid. */
   readonly isRefused: boolean;
-  /** The runtime can't be used again: the whole process must go. */
+  /** PHP can't be used again: the process must be ended. */
   readonly isBroken: boolean;
-  /** Whether the script came to its own end, and did not say that nobody else may have the answer. */
+  /** Whether the script completed and did not declare its response private. */
   readonly mayBeCached: boolean;
-  /** Whether PHP has changed files or database. */
+  /** Whether PHP has changed files or the database. */
   readonly hasWritten: boolean;
   readonly reason: string | null;
   readonly rssBytes: number;
-  /** What PHP wrote to its log meanwhile: the first 4 KB of it. */
+  /** The first 4 KB of PHP's log output. */
   readonly errors: string;
 }
 
-/** False if the receiver is behind: wait for the stream's `drain`. */
+/** Sends a frame. Returns false if the receiver is slow: wait for the stream's `drain`. */
 export function sendFrame(stream: Duplex, kind: number, content: Uint8Array): boolean {
   const prefix = Buffer.allocUnsafe(prefixBytes);
   prefix.writeUInt32BE(content.byteLength);
@@ -95,11 +93,11 @@ export function sendJson(
   return sendFrame(stream, kind, Buffer.from(JSON.stringify(value)));
 }
 
-/** Calls `onFrame` for each frame in what arrives, in order. */
+/** Creates a function that parses received bytes and calls `onFrame` for each frame in order. */
 export function createFrameReader(onFrame: (frame: Frame) => void): (chunk: Buffer) => void {
   let pieces: Buffer[] = [];
   let length = 0;
-  /** Joining the pieces before so much is there would copy a large frame over and over. */
+  /** Pieces are joined only when this many bytes have arrived; joining earlier would copy a large frame repeatedly. */
   let wanted = prefixBytes;
   return (chunk) => {
     pieces.push(chunk);
@@ -120,17 +118,17 @@ export function createFrameReader(onFrame: (frame: Frame) => void): (chunk: Buff
   };
 }
 
-/** With the prefix; of a prefix that is not whole yet, its own. */
+/** Returns the size including the prefix; if the prefix is incomplete, the size of the prefix. */
 function sizeOfFrame(bytes: Buffer, start: number): number {
   return bytes.length - start < prefixBytes ? prefixBytes : prefixBytes + bytes.readUInt32BE(start);
 }
 
-/** A message with its sender, as one frame's content. */
+/** Encodes a message with its sender as the content of a frame. */
 export function packMail({ sender, message }: OutgoingMail): Buffer {
   return Buffer.concat([Buffer.from(`${sender ?? ""}\n`), message]);
 }
 
-/** The opposite of `packMail`. What it gives is no copy. */
+/** Decodes a `packMail` frame. The result shares the frame's memory. */
 export function unpackMail(content: Buffer): OutgoingMail {
   const end = content.indexOf("\n");
   const sender = content.toString("utf8", 0, Math.max(0, end));

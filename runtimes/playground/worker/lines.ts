@@ -1,20 +1,20 @@
-/** Lines out of bytes that come in pieces. */
+/** Splits a stream of bytes into lines. */
 
 export interface LineReader {
   read(chunk: Uint8Array): void;
-  /** What came after the last end of a line is a line, too. */
+  /** Ends the input. Text after the last line break is a line too. */
   end(): void;
 }
 
-/** A longer line is given in parts. */
-const longestLine = 65_536;
+/** Longer lines are split. */
+const maxLineLength = 65_536;
 
-/** What is no UTF-8 is replaced; empty lines are left out. */
+/** Creates a reader. Invalid UTF-8 is replaced; empty lines are left out. */
 export function createLineReader(onLine: (line: string) => void): LineReader {
   const decoder = new TextDecoder();
   let rest = "";
 
-  function give(lines: readonly string[]): void {
+  function emit(lines: readonly string[]): void {
     for (const line of lines) if (line.trim() !== "") onLine(line);
   }
 
@@ -22,13 +22,13 @@ export function createLineReader(onLine: (line: string) => void): LineReader {
     read(chunk) {
       const lines = (rest + decoder.decode(chunk, { stream: true })).split(/\r?\n/);
       rest = lines.pop() ?? "";
-      give(lines);
-      if (rest.length < longestLine) return;
-      give([rest]);
+      emit(lines);
+      if (rest.length < maxLineLength) return;
+      emit([rest]);
       rest = "";
     },
     end() {
-      give([rest + decoder.decode()]);
+      emit([rest + decoder.decode()]);
       rest = "";
     },
   };

@@ -1,20 +1,20 @@
 /**
- * A PHP worker: a process that runs PHP for one environment and is killed afterwards. Nothing that a script
- * leaves behind in it, nor a script that never ends, can then be anybody else's trouble.
+ * A PHP worker: a process that runs PHP for one environment and is killed afterwards. Leftovers of scripts, and scripts
+ * that never end, therefore can't affect other environments.
  *
- * A spare has booted PHP, and mostly also answered pages of our own pristine template, so that the opcode cache is
- * full, before it knows its environment. It becomes the environment's user before it touches a file of it.
+ * A spare has booted PHP before it knows its environment, and has usually rendered pages of a pristine template, so
+ * that the opcode cache is filled. It changes to the environment's user before it accesses any of its files.
  */
 import { flushCompileCache } from "node:module";
 import { Socket } from "node:net";
 import type { OutgoingMail } from "../../serving.ts";
 import { bootPhp, type GuardedPhp } from "../php/boot.ts";
 import { loadModule } from "../php/machineCode.ts";
-import { tellPackageSource } from "../php/platform.ts";
+import { setPackageSource } from "../php/platform.ts";
 import { mountSite } from "../php/site.ts";
 import type { NetworkRules } from "../php/socket.ts";
 import { warmUp } from "../templates/warmUp.ts";
-import { reachable, usableOf } from "./compiled.ts";
+import { opcodeFilesOf, usableCompiled } from "./compiled.ts";
 import { enterEnvironment } from "./dropPrivileges.ts";
 import { createFrameReader, frameKinds, type MailTaken, packMail, type RequestHead, sendFrame } from "./frames.ts";
 import type { AssignOrder, BootOrder, Order, Report, WarmOrder } from "./messages.ts";
@@ -41,9 +41,9 @@ function report(message: Report): void {
 
 async function boot(order: BootOrder): Promise<GuardedPhp> {
   const { phpVersion, uploadBytes } = order;
-  const compiled = usableOf(order.compiled);
+  const compiled = usableCompiled(order.compiled);
   const module = compiled === null ? null : await loadModule(phpVersion, compiled.machineCode);
-  const opcodes = compiled === null ? null : reachable(compiled);
+  const opcodes = compiled === null ? null : opcodeFilesOf(compiled);
   const php = await bootPhp({ version: phpVersion, network: () => network, opcodes, module, handOver, uploadBytes });
   report({ type: "ready" });
   return php;
@@ -54,7 +54,7 @@ async function warm(php: GuardedPhp, order: WarmOrder): Promise<void> {
   const isWanted = () => assigned === null;
   if (isWanted()) await warmUp(php, order, isWanted);
   report({ type: "warm" });
-  // Node itself writes it at a process's end only, and workers are killed.
+  // Node writes the compile cache only at a process's end, and workers are killed.
   flushCompileCache();
 }
 
@@ -62,7 +62,7 @@ async function assign(php: GuardedPhp, order: AssignOrder): Promise<void> {
   const own = enterEnvironment(order);
   network = own.network;
   php.limitMemory(own.memoryMb);
-  tellPackageSource(php, own.network.packageSource);
+  setPackageSource(php, own.network.packageSource);
   await mountSite(php, own.folders, { writes: php.writes, disk: php.disk });
 }
 

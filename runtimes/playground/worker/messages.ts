@@ -1,4 +1,4 @@
-/** Orders from the edge process to a worker, on Node's channel. Requests travel as frames instead. */
+/** Orders from the edge process to a worker, on Node's IPC channel. Requests travel as frames instead. */
 import type { SiteFolders } from "../php/site.ts";
 import type { NetworkRules } from "../php/socket.ts";
 import type { Compiled } from "../templates/compiled.ts";
@@ -7,29 +7,29 @@ import type { WarmUp } from "../templates/warmUp.ts";
 export interface BootOrder {
   readonly type: "boot";
   readonly phpVersion: string;
-  /** What is compiled already, or null. */
+  /** Compiled code, or null if there is none. */
   readonly compiled: Compiled | null;
-  /** Folder where Node keeps our own code compiled from one worker to the next. */
+  /** Folder in which Node caches our compiled code across workers. */
   readonly codeCache: string;
-  /** The largest upload, in bytes, that reaches PHP; WordPress shows it. Absent: PHP's own limit of 256 MB. */
+  /** Maximum size of uploads in bytes, which WordPress displays. Absent: PHP's default of 256 MB. */
   readonly uploadBytes?: number;
 }
 
-/** For a worker that is not needed yet: pages of a pristine WordPress fill its opcode cache. */
+/** Warms up a worker that is not needed yet: pages of a pristine WordPress fill its opcode cache. */
 export interface WarmOrder extends WarmUp {
   readonly type: "warm";
 }
 
 export interface AssignOrder {
   readonly type: "assign";
-  /** `core`, where there is one, is absolute; the other folders are relative to `environment`. */
+  /** `core`, if present, is absolute; the other folders are relative to `environment`. */
   readonly folders: SiteFolders;
-  /** Folder of the environment, absolute. */
+  /** Absolute path of the environment's folder. */
   readonly environment: string;
-  /** User and group to become, or null to stay who we are. */
+  /** User and group id to change to, or null to keep the current ones. */
   readonly owner: number | null;
   readonly network: NetworkRules;
-  /** What PHP's `memory_limit` is. */
+  /** PHP's `memory_limit`. */
   readonly memoryMb: number;
 }
 

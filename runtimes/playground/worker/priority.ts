@@ -1,12 +1,15 @@
 /**
- * Who comes first when the processors are busy: what the server itself does, and a worker that boots because somebody
- * waits for it, before pages on workers that are warm, and before workers that are made ahead. Otherwise a site with
- * many visitors would slow down its own push, or its move to another version of PHP, and all of them would wait longer.
+ * CPU priorities of processes. The server itself, and workers that boot while someone waits for them, come before warm
+ * workers that render pages, and before workers that are started in advance. Otherwise a busy site would slow down its
+ * own push or PHP version change, and all of these would take longer.
  */
 import { readdirSync } from "node:fs";
 import { constants, getPriority, setPriority } from "node:os";
 
-/** Linux keeps a priority for each thread; those that begin later have that of the thread which begins them. */
+/**
+ * Returns the threads of a process. Linux has a priority for each thread; new threads inherit it from the thread that
+ * starts them.
+ */
 function threadsOf(pid: number): readonly number[] {
   try {
     return readdirSync(`/proc/${pid}/task`).map(Number);
@@ -20,20 +23,20 @@ function setPriorities(pid: number, priority: number): void {
     try {
       setPriority(thread, priority);
     } catch {
-      // It has ended, or only root may put it forward again.
+      // The thread has ended, or only root may raise its priority.
     }
   }
 }
 
 /**
- * Puts a process, which must be a child of this one, so many of the system's steps behind this one; 0 is beside it. One that
- * has just ended is tolerated. Where it would come forward, see `mayComeForward`.
+ * Sets the priority of a child process to `steps` below this process; 0 is the same priority. Ignores a process that
+ * has just ended. Raising a priority needs `canRaisePriority`.
  */
-export function setStepsBack(pid: number, steps: number): void {
+export function lowerPriority(pid: number, steps: number): void {
   setPriorities(pid, Math.min(getPriority() + steps, constants.priority.PRIORITY_LOW));
 }
 
-/** Whether a process that was put behind can be put forward again: Linux lets only root. */
-export function mayComeForward(): boolean {
+/** Whether a lowered priority can be raised again: Linux allows it only to root. */
+export function canRaisePriority(): boolean {
   return process.getuid?.() === 0;
 }

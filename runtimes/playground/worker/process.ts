@@ -1,10 +1,12 @@
-/** A worker as the edge process sees it: started, given an environment once, given one request at a time, killed. */
+/**
+ * A worker as the edge process sees it: started, assigned an environment once, given one request at a time, and killed.
+ */
 import { type ChildProcess, fork } from "node:child_process";
 import { Duplex, Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { NoAnswer, type NoAnswerReason, type OutgoingMail, type PhpResponse, type Touched } from "../../serving.ts";
 import { processOptions } from "../php/processOptions.ts";
-import { usualSteps } from "../pool/fairness.ts";
+import { defaultSteps } from "../pool/fairness.ts";
 import type { WarmUp } from "../templates/warmUp.ts";
 import {
   createFrameReader,
@@ -18,45 +20,50 @@ import {
   unpackMail,
 } from "./frames.ts";
 import { createLineReader, type LineReader } from "./lines.ts";
+import { mergeTouched, nothingTouched } from "./mergeTouched.ts";
 import type { AssignOrder, BootOrder, Order, Report } from "./messages.ts";
-import { mayComeForward, setStepsBack } from "./priority.ts";
-import { together, untouched } from "./touched.ts";
+import { canRaisePriority, lowerPriority } from "./priority.ts";
 
 const mainModule = fileURLToPath(new URL("./main.ts", import.meta.url));
 
-/** What a visitor has not read yet is kept here, so that the worker is free for others; beyond this it waits. */
+/**
+ * Size of the buffer for responses that a slow visitor has not read yet. It frees the worker for others; beyond it the
+ * worker waits.
+ */
 const responseBufferBytes = 16 << 20;
 const errorTextBytes = 4096;
 
-/** The worker died before PHP had the request, which may therefore be given to another. */
-export class NeverBegun extends Error {
-  override readonly name = "NeverBegun";
+/** The worker died before PHP had the request, so it may be given to another worker. */
+export class RequestNotStarted extends Error {
+  override readonly name = "RequestNotStarted";
 }
 
-/** What the caller of a worker passes in, and the events that it receives. */
-export interface Handling {
-  /** Absent: the worker's own. */
+/** Options and event handlers of a request's caller. */
+export interface RequestCallbacks {
+  /** Absent: the worker's default. */
   readonly deadlineSeconds?: number | null;
-  /** The worker is free, or gone. `hasWritten`: PHP has changed files or database, or may have. */
+  /** The worker is free, or gone. `hasWritten`: PHP has changed files or the database, or may have. */
   finished(hasWritten: boolean): void;
-  /** PHP sends a message. Resolves with null if it is kept, otherwise with why not. Absent: it is not. */
+  /**
+   * PHP sends a message. Resolves with null if it is stored, otherwise with the reason. Absent: messages are refused.
+   */
   mail?(mail: OutgoingMail): Promise<string | null>;
-  /** PHP has written a line to its log. Before `finished`. */
+  /** PHP has logged a line. Called before `finished`. */
   onErrorLine?(line: string): void;
-  /** Files or database have grown by so many bytes more. */
+  /** Files or database have grown by this many more bytes. */
   grown?(bytes: number): void;
-  /** Which pages a change has made old: in the middle of the request, and all of them before `finished`. */
+  /** Receives outdated pages: during the request, and all of them again before `finished`. */
   touched?(touched: Touched): void;
-  /** It is about to be ended, because it took too long. */
-  outOfTime?(): void;
+  /** Called just before the worker is killed for exceeding the deadline. */
+  timedOut?(): void;
 }
 
-/** One request under way. */
+/** The current request. */
 interface Exchange {
   readonly resolve: (response: PhpResponse) => void;
-  readonly reject: (error: NoAnswer | NeverBegun) => void;
+  readonly reject: (error: NoAnswer | RequestNotStarted) => void;
   hasBegun: boolean;
-  readonly handling: Handling;
+  readonly callbacks: RequestCallbacks;
   readonly log: LineReader;
   readonly deadlineMilliseconds: number;
   body: Readable | null;
@@ -66,7 +73,7 @@ interface Exchange {
   readonly ended: PromiseWithResolvers<void>;
 }
 
-/** Resolves when the stream takes more, or never will. */
+/** Resolves when the stream accepts more data, or is closed. */
 function untilDrained(stream: Duplex): Promise<void> {
   return new Promise((resolve) => {
     const settle = () => {
@@ -81,7 +88,7 @@ function untilDrained(stream: Duplex): Promise<void> {
 
 export class WorkerProcess {
   readonly ready: Promise<void>;
-  /** Settles when the process is gone. */
+  /** Resolves when the process is gone. */
   readonly exited: Promise<void>;
   requests = 0;
   rssBytes = 0;
@@ -96,12 +103,12 @@ export class WorkerProcess {
   #timer: NodeJS.Timeout | null = null;
   #killedFor: NoAnswerReason = "crashed";
   #errorText = "";
-  /** Whether others come first anyway. */
+  /** Whether its priority is lowered in general. */
   #isYielding = false;
-  /** How far it stands back because of what its environment takes. */
-  #stepsBack = usualSteps;
-  /** As the system has it. */
-  #standsBack = 0;
+  /** Steps by which its environment's load lowers the priority. */
+  #loadSteps = defaultSteps;
+  /** Steps as set in the system. */
+  #currentSteps = 0;
 
   constructor(order: BootOrder, deadlineSeconds: number) {
     this.#deadlineMilliseconds = deadlineSeconds * 1000;
@@ -133,47 +140,47 @@ export class WorkerProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** From now on others come first. */
+  /** Lowers the priority from now on. */
   yieldToOthers(): void {
     this.#isYielding = true;
-    this.#place();
+    this.#applyPriority();
   }
 
-  /** A visitor waits for it now, so it loses its low priority. */
-  comeForward(): void {
+  /** Raises the priority, because a visitor waits for it now. */
+  raisePriority(): void {
     this.#isYielding = false;
-    this.#place();
+    this.#applyPriority();
   }
 
-  /** Its environment keeps the processors busy, or does so no longer: that it stands behind others by so many steps. */
-  standBack(steps: number): void {
-    this.#stepsBack = steps;
-    this.#place();
+  /** Sets by how many steps the environment's load lowers the priority. */
+  setLoadSteps(steps: number): void {
+    this.#loadSteps = steps;
+    this.#applyPriority();
   }
 
-  /** Whether it stands further back than it should, and can't come forward: it had better be replaced. */
-  get isStuckBehind(): boolean {
-    return this.#isYielding && this.#standsBack > this.#steps && !mayComeForward();
+  /** Whether its priority is lower than it should be and can't be raised: it should be replaced. */
+  get isStuckAtLowPriority(): boolean {
+    return this.#isYielding && this.#currentSteps > this.#steps && !canRaisePriority();
   }
 
   get #steps(): number {
-    const isBusyOne = this.#stepsBack > usualSteps;
-    return this.#isYielding || isBusyOne ? this.#stepsBack : 0;
+    const isLoaded = this.#loadSteps > defaultSteps;
+    return this.#isYielding || isLoaded ? this.#loadSteps : 0;
   }
 
-  #place(): void {
+  #applyPriority(): void {
     const steps = this.#steps;
-    if (steps === this.#standsBack || this.#child.pid === undefined || !this.isAlive) return;
-    setStepsBack(this.#child.pid, steps);
-    if (steps > this.#standsBack || mayComeForward()) this.#standsBack = steps;
+    if (steps === this.#currentSteps || this.#child.pid === undefined || !this.isAlive) return;
+    lowerPriority(this.#child.pid, steps);
+    if (steps > this.#currentSteps || canRaisePriority()) this.#currentSteps = steps;
   }
 
   #send(order: Order): void {
-    // A worker that has just died is noticed by its exit.
+    // If the worker has just died, its exit is noticed anyway.
     this.#child.send(order, () => undefined);
   }
 
-  /** Rejects if the process ends before. */
+  /** Waits for a report. Rejects if the process ends before. */
   #reported(type: "ready" | "warm"): Promise<void> {
     const reported = new Promise<void>((resolve, reject) => {
       this.#child.on("message", (report: Report) => {
@@ -181,12 +188,12 @@ export class WorkerProcess {
       });
       this.exited.then(() => reject(new Error(`A worker ended before it was ${type}: ${this.#errorText}`)));
     });
-    // The failure is reported where it is awaited, if it is.
+    // The failure is reported to the code that awaits it, if any.
     reported.catch(() => undefined);
     return reported;
   }
 
-  /** Resolves when it is warm, or was given an environment and stopped warming up. */
+  /** Warms the worker up. Resolves when it is warm, or was assigned an environment and stopped warming up. */
   async warmUp(template: WarmUp): Promise<void> {
     const isWarm = this.#reported("warm");
     this.#send({ type: "warm", ...template });
@@ -206,28 +213,28 @@ export class WorkerProcess {
     void this.exited.then(() => this.#end(null));
   }
 
-  /** Returns the worker its environment, for ever. Requests may follow at once. */
+  /** Assigns the worker its environment, permanently. Requests may follow at once. */
   assign(order: AssignOrder): void {
     this.#send(order);
   }
 
   /**
-   * Runs one request; the worker must not be busy. Rejects with `NoAnswer` if there is no answer at all, with
-   * `NeverBegun` where PHP never had the request; an answer that breaks off makes the body end with an error.
+   * Runs one request; the worker must not be busy. Rejects with `RequestNotStarted` if PHP never had the request, with
+   * `NoAnswer` if there is no response. If a response breaks off, its body ends with an error.
    */
-  handle(head: RequestHead, body: AsyncIterable<Buffer> | null, handling: Handling): Promise<PhpResponse> {
+  handle(head: RequestHead, body: AsyncIterable<Buffer> | null, callbacks: RequestCallbacks): Promise<PhpResponse> {
     this.requests += 1;
-    const { deadlineSeconds = null } = handling;
+    const { deadlineSeconds = null } = callbacks;
     const deadlineMilliseconds = deadlineSeconds === null ? this.#deadlineMilliseconds : deadlineSeconds * 1000;
     return new Promise((resolve, reject) => {
-      const log = createLineReader((line) => handling.onErrorLine?.(line));
+      const log = createLineReader((line) => callbacks.onErrorLine?.(line));
       const ends = {
         mayBeCached: Promise.withResolvers<boolean>(),
         errors: Promise.withResolvers<string>(),
         ended: Promise.withResolvers<void>(),
       };
-      const begun = { hasBegun: false, body: null, touched: untouched };
-      this.#exchange = { resolve, reject, handling, log, deadlineMilliseconds, ...begun, ...ends };
+      const initial = { hasBegun: false, body: null, touched: nothingTouched };
+      this.#exchange = { resolve, reject, callbacks, log, deadlineMilliseconds, ...initial, ...ends };
       this.#startTimer(deadlineMilliseconds);
       sendJson(this.#channel, frameKinds.head, head);
       this.#sendBody(body).catch(() => this.kill("crashed"));
@@ -244,7 +251,7 @@ export class WorkerProcess {
   #startTimer(milliseconds: number): void {
     this.#stopTimer();
     const end = () => {
-      this.#exchange?.handling.outOfTime?.();
+      this.#exchange?.callbacks.timedOut?.();
       this.kill("deadline");
     };
     this.#timer = setTimeout(end, milliseconds);
@@ -263,21 +270,21 @@ export class WorkerProcess {
     if (kind === frameKinds.mail) void this.#takeMail(exchange, Buffer.from(content));
     else if (kind === frameKinds.head) this.#beginResponse(exchange, content);
     else if (kind === frameKinds.body) this.#passOn(exchange, Buffer.from(content));
-    else if (kind === frameKinds.grown) exchange.handling.grown?.(JSON.parse(content.toString()));
+    else if (kind === frameKinds.grown) exchange.callbacks.grown?.(JSON.parse(content.toString()));
     else if (kind === frameKinds.touched) this.#touch(exchange, JSON.parse(content.toString()));
     else if (kind === frameKinds.log) exchange.log.read(content);
     else if (kind === frameKinds.end) this.#end(JSON.parse(content.toString()));
   }
 
-  async #takeMail({ handling }: Exchange, content: Buffer): Promise<void> {
-    const taken = handling.mail?.(unpackMail(content)) ?? Promise.resolve("nothing can be sent from here");
-    const refusal = await taken.catch(() => "it could not be kept");
+  async #takeMail({ callbacks }: Exchange, content: Buffer): Promise<void> {
+    const taken = callbacks.mail?.(unpackMail(content)) ?? Promise.resolve("nothing can be sent from here");
+    const refusal = await taken.catch(() => "it could not be stored");
     sendJson(this.#channel, frameKinds.mailTaken, { refusal } satisfies MailTaken);
   }
 
   #touch(exchange: Exchange, touched: Touched): void {
-    exchange.touched = together(exchange.touched, touched);
-    exchange.handling.touched?.(touched);
+    exchange.touched = mergeTouched(exchange.touched, touched);
+    exchange.callbacks.touched?.(touched);
   }
 
   #beginResponse(exchange: Exchange, content: Buffer): void {
@@ -289,7 +296,7 @@ export class WorkerProcess {
         this.#channel.resume();
       },
     });
-    // An answer that is not read to its end must neither block the worker nor cause errors when it is aborted.
+    // A response that is not read to its end must neither block the worker nor cause errors when it is aborted.
     body.on("error", () => undefined);
     body.on("close", () => this.#channel.resume());
     exchange.body = body;
@@ -300,12 +307,12 @@ export class WorkerProcess {
 
   #passOn({ body, deadlineMilliseconds }: Exchange, chunk: Buffer): void {
     if (body === null || body.destroyed || body.push(chunk)) return;
-    // The visitor is slow, not PHP. The same time is allowed for him to go on reading.
+    // The visitor is slow, not PHP, and gets as much time to continue reading.
     this.#channel.pause();
     this.#startTimer(deadlineMilliseconds);
   }
 
-  /** The request is over: with PHP's own end, or with the end of the process (null). */
+  /** Ends the request, with PHP's end frame or with the end of the process (null). */
   #end(end: ResponseEnd | null): void {
     const exchange = this.#exchange;
     if (exchange === null) return;
@@ -316,21 +323,22 @@ export class WorkerProcess {
     this.isBroken ||= end === null || end.isBroken;
     if (this.requests === 1) this.yieldToOthers();
     exchange.log.end();
-    if (exchange.touched !== untouched) exchange.handling.touched?.(exchange.touched);
+    if (exchange.touched !== nothingTouched) exchange.callbacks.touched?.(exchange.touched);
     exchange.errors.resolve(end?.errors ?? "");
     exchange.ended.resolve();
     const isRefused = end?.isRefused ?? false;
-    const isWhole = end !== null && !end.isBroken && !isRefused;
-    exchange.mayBeCached.resolve(isWhole && end.mayBeCached);
+    const isComplete = end !== null && !end.isBroken && !isRefused;
+    exchange.mayBeCached.resolve(isComplete && end.mayBeCached);
     const cause = new Error(end?.reason ?? this.#errorText);
     const failure = isRefused
-      ? new NoAnswer("wouldWrite", "PHP wanted to write something, which it may not at the moment.")
-      : new NoAnswer(this.#killedFor, "PHP broke off before its answer was complete.", { cause });
-    if (!exchange.hasBegun && this.#killedFor === "crashed") exchange.reject(new NeverBegun(cause.message, { cause }));
+      ? new NoAnswer("wouldWrite", "PHP attempted a change, but the environment is read-only at the moment.")
+      : new NoAnswer(this.#killedFor, "PHP ended before its response was complete.", { cause });
+    if (!exchange.hasBegun && this.#killedFor === "crashed")
+      exchange.reject(new RequestNotStarted(cause.message, { cause }));
     else if (exchange.body === null) exchange.reject(failure);
-    else if (isWhole) exchange.body.push(null);
+    else if (isComplete) exchange.body.push(null);
     else exchange.body.destroy(failure);
-    exchange.handling.finished(end?.hasWritten ?? exchange.hasBegun);
+    exchange.callbacks.finished(end?.hasWritten ?? exchange.hasBegun);
   }
 
   kill(reason: NoAnswerReason): void {

@@ -1,31 +1,34 @@
-/** One visitor's request, run by PHP; what PHP writes is passed on as it comes. */
+/** Runs one request in PHP and streams the response. */
 import path from "node:path";
 import type { Duplex } from "node:stream";
 import type { PhpRunOptions, StreamedPhpResponse } from "@php-wasm/universal";
 import type { GuardedPhp } from "../php/boot.ts";
 import { siteFolder } from "../php/folders.ts";
-import { taskScript, writeOrder } from "../php/platform.ts";
+import { taskScript, writeTaskInput } from "../php/platform.ts";
 import { serverVariables } from "../php/site.ts";
 import { ErrorLog } from "./errorLog.ts";
 import { frameKinds, type RequestHead, type ResponseEnd, sendJson } from "./frames.ts";
-import { directWriter, heldWriter, type ResponseWriter } from "./responseWriter.ts";
+import { bufferingWriter, directWriter, type ResponseWriter } from "./responseWriter.ts";
 
 export interface WorkerRequest {
   readonly head: RequestHead;
   readonly body: Buffer;
 }
 
-/** Not from visitors: `proxy` would become `HTTP_PROXY`, which programs take for a setting. */
+/** Headers that visitors must not set: `proxy` would become `HTTP_PROXY`, which programs take for a setting. */
 const refusedHeaders = new Set(["proxy"]);
 
-/** Header values arrive one character for each byte; PHP is given text, which becomes those bytes again if it was UTF-8. */
+/**
+ * Decodes a header value. Values have one character per byte; PHP gets text that encodes to the same bytes if they are
+ * UTF-8.
+ */
 function asText(value: string): string {
   return /^[\x20-\x7e\t]*$/.test(value) ? value : Buffer.from(value, "latin1").toString("utf8");
 }
 
 function headersFor(head: RequestHead): Record<string, string> {
   const entries = Object.entries(head.headers).flatMap(([name, value]) => {
-    // With underscores, two different headers would become one variable.
+    // Names with underscores could become the same variable as another header.
     if (refusedHeaders.has(name) || name.includes("_")) return [];
     const joined = typeof value === "string" ? value : value.join(name === "cookie" ? "; " : ", ");
     return [[name, asText(joined)] as const];
@@ -33,7 +36,9 @@ function headersFor(head: RequestHead): Record<string, string> {
   return Object.fromEntries(entries);
 }
 
-/** Visitors write what they like here: nothing of it may throw, which would look as if PHP had broken. */
+/**
+ * Splits the `Host` header. Visitors can send anything here, so nothing may throw: that would look like a PHP crash.
+ */
 function readHost(host: string): { readonly hostname: string; readonly port: string } {
   const [, hostname = "", port = ""] = /^(.*?)(?::(\d*))?$/.exec(host) ?? [];
   return { hostname: hostname.toLowerCase() || "localhost", port };
@@ -49,7 +54,7 @@ function variablesFor(head: RequestHead, host: string): Record<string, string> {
     SERVER_PORT: port || standardPort,
     SERVER_PROTOCOL: "HTTP/1.1",
     REQUEST_SCHEME: head.https ? "https" : "http",
-    // The library makes "on" of any text here, "off" included.
+    // The library turns any text here into "on", even "off".
     ...(head.https ? { HTTPS: "on" } : {}),
   };
 }
@@ -67,14 +72,14 @@ function optionsFor(head: RequestHead, body: Buffer): PhpRunOptions & { readonly
   };
 }
 
-/** PHP may write any length at once; the reader must be able to pause it. */
+/** Chunks from PHP can have any length; smaller pieces let the reader pause it. */
 const pieceBytes = 1 << 18;
 
 function* inPieces(chunk: Uint8Array): Iterable<Uint8Array> {
   for (let start = 0; start < chunk.length; start += pieceBytes) yield chunk.subarray(start, start + pieceBytes);
 }
 
-/** Returns whether the script came to its own end. */
+/** Streams the response. Returns whether the script completed. */
 async function passOn(response: StreamedPhpResponse, writer: ResponseWriter, log: ErrorLog): Promise<boolean> {
   const logged = log.read(response.stderr).catch(() => undefined);
   const [status, headers] = await Promise.all([response.httpStatusCode, response.headers]);
@@ -83,10 +88,10 @@ async function passOn(response: StreamedPhpResponse, writer: ResponseWriter, log
   for await (const chunk of response.stdout) {
     for (const piece of inPieces(chunk)) await writer.body(piece);
   }
-  // A code other than zero is PHP's way to say that a script died, which WordPress has made a page of.
-  const isWhole = (await response.exitCode) === 0;
+  // A code other than zero means that the script died, and WordPress has rendered an error page.
+  const isComplete = (await response.exitCode) === 0;
   await logged;
-  return isWhole;
+  return isComplete;
 }
 
 async function notFound(writer: ResponseWriter): Promise<void> {
@@ -94,32 +99,32 @@ async function notFound(writer: ResponseWriter): Promise<void> {
   await writer.body(Buffer.from("Not found\n"));
 }
 
-/** Runs PHP's script. Where PHP may change nothing, its answer goes on its way when it is known to be one. */
+/** Runs the script. For a write-protected request the response is buffered until it is known to be valid. */
 async function run(
   php: GuardedPhp,
   { head, body }: WorkerRequest,
   direct: ResponseWriter,
   log: ErrorLog,
-): Promise<{ readonly isRefused: boolean; readonly isWhole: boolean }> {
-  const held = head.isReadOnly ? heldWriter(direct) : null;
-  const writer = held ?? direct;
+): Promise<{ readonly isRefused: boolean; readonly isComplete: boolean }> {
+  const buffering = head.isReadOnly ? bufferingWriter(direct) : null;
+  const writer = buffering ?? direct;
   php.forgetNodes();
   php.writes.protect(head.isReadOnly);
   php.disk.begin(head.diskLeftBytes);
   php.extraLogLines.begin((line) => log.add(line));
   const options = optionsFor(head, body);
   const { scriptPath } = options;
-  let isWhole = true;
+  let isComplete = true;
   if (php.isFile(scriptPath)) {
-    // As every web server has it: scripts of plugins load WordPress from where they are.
+    // As with every web server: scripts of plugins load WordPress by relative paths.
     php.chdir(path.posix.dirname(`${siteFolder}${head.script}`));
-    if (head.task !== null) writeOrder(php, head.task);
-    isWhole = await passOn(await php.runStream(options), writer, log);
+    if (head.task !== null) writeTaskInput(php, head.task);
+    isComplete = await passOn(await php.runStream(options), writer, log);
   } else await notFound(writer);
   php.closeOutputs();
   const isRefused = php.writes.hasRefused();
-  if (!isRefused) await held?.release();
-  return { isRefused, isWhole };
+  if (!isRefused) await buffering?.release();
+  return { isRefused, isComplete };
 }
 
 export async function answer(php: GuardedPhp, request: WorkerRequest, out: Duplex): Promise<void> {
@@ -131,15 +136,15 @@ export async function answer(php: GuardedPhp, request: WorkerRequest, out: Duple
       isPrivate = true;
     },
   });
-  // If this process is killed in the middle of the request, most of it must be known by then.
+  // Reports growth early, because this process may be killed during the request.
   php.disk.onGrown((bytes) => sendJson(out, frameKinds.grown, bytes));
   let reason: string | null = null;
   let isRefused = false;
-  let isWhole = false;
+  let isComplete = false;
   try {
-    ({ isRefused, isWhole } = await run(php, request, directWriter(out), log));
+    ({ isRefused, isComplete } = await run(php, request, directWriter(out), log));
   } catch (error) {
-    // A trap in WebAssembly: every later request would fail too.
+    // A trap in WebAssembly: all later requests would fail too.
     reason = error instanceof Error ? error.message.slice(0, 500) : String(error);
   }
   const rssBytes = process.memoryUsage.rss();
@@ -147,7 +152,7 @@ export async function answer(php: GuardedPhp, request: WorkerRequest, out: Duple
   const isBroken = reason !== null;
   const end: ResponseEnd = {
     isBroken,
-    mayBeCached: isWhole && !isPrivate,
+    mayBeCached: isComplete && !isPrivate,
     hasWritten,
     reason,
     isRefused,

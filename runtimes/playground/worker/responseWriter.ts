@@ -1,11 +1,11 @@
-/** Passes PHP's answer on: at once, or when it is known to be an answer. */
+/** Writes PHP's response: immediately, or buffered until it is known to be valid. */
 import { once } from "node:events";
 import type { Duplex } from "node:stream";
 import { frameKinds, type ResponseHead, sendFrame, sendJson } from "./frames.ts";
 
 export interface ResponseWriter {
   head(head: ResponseHead): void;
-  /** Resolves when there is room for more. */
+  /** Writes a piece. Resolves when there is room for more. */
   body(piece: Uint8Array): Promise<void>;
 }
 
@@ -20,27 +20,27 @@ export function directWriter(out: Duplex): ResponseWriter {
   };
 }
 
-/** A longer answer is on its way before it is known to be one. */
-const usualLimitBytes = 16 << 20;
+/** Longer responses are sent before they are known to be valid. */
+const defaultLimitBytes = 16 << 20;
 
-export interface HeldWriter extends ResponseWriter {
-  /** What is held goes on its way, and what follows with it. */
+export interface BufferingWriter extends ResponseWriter {
+  /** Sends the buffered response; everything after it is sent immediately. */
   release(): Promise<void>;
 }
 
-/** Holds the answer until it is released. Beyond the limit it releases itself: what was let out can't be taken back. */
-export function heldWriter(writer: ResponseWriter, limitBytes = usualLimitBytes): HeldWriter {
+/** Buffers the response until it is released. Beyond the limit it is sent anyway, and can't be withdrawn. */
+export function bufferingWriter(writer: ResponseWriter, limitBytes = defaultLimitBytes): BufferingWriter {
   let head: ResponseHead | null = null;
   let pieces: Uint8Array[] = [];
   let bytes = 0;
-  let isHeld = true;
+  let isBuffering = true;
 
   async function release(): Promise<void> {
-    isHeld = false;
-    const held = pieces;
+    isBuffering = false;
+    const buffered = pieces;
     pieces = [];
     if (head !== null) writer.head(head);
-    for (const piece of held) await writer.body(piece);
+    for (const piece of buffered) await writer.body(piece);
   }
 
   return {
@@ -48,7 +48,7 @@ export function heldWriter(writer: ResponseWriter, limitBytes = usualLimitBytes)
       head = next;
     },
     body: async (piece) => {
-      if (!isHeld) return writer.body(piece);
+      if (!isBuffering) return writer.body(piece);
       pieces.push(piece);
       bytes += piece.length;
       if (bytes > limitBytes) await release();

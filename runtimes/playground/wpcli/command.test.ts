@@ -1,29 +1,34 @@
 import { expect, test } from "vitest";
 import { wpConfig } from "../site/wpConfig.ts";
-import { adapted, removedPath, removesFolders } from "./command.ts";
+import { adaptCommand, pathToRemove, usesRm } from "./command.ts";
 
 const ownConfig = wpConfig({ address: "http://a.localhost", multisite: null });
 
-test("search-replace counts row by row", () => {
-  expect(adapted(["search-replace", "a", "b"], "")).toEqual(["search-replace", "a", "b", "--precise"]);
-  expect(adapted(["search-replace", "a", "b", "--precise"], "")).toEqual(["search-replace", "a", "b", "--precise"]);
+test("search-replace gets --precise", () => {
+  expect(adaptCommand(["search-replace", "a", "b"], "")).toEqual(["search-replace", "a", "b", "--precise"]);
+  expect(adaptCommand(["search-replace", "a", "b", "--precise"], "")).toEqual([
+    "search-replace",
+    "a",
+    "b",
+    "--precise",
+  ]);
 });
 
-test("config set is told where to put what is new into our own file, and only there", () => {
+test("config set gets an anchor for our wp-config.php, and only for ours", () => {
   const argv = ["config", "set", "WP_DEBUG_LOG", "true", "--raw"];
-  expect(adapted(argv, ownConfig).at(-1)).toBe("--anchor=if ( ! defined( 'ABSPATH' ) )");
-  expect(adapted(argv, "<?php\n/* That's all, stop editing! */\nif ( ! defined( 'ABSPATH' ) )")).toEqual(argv);
-  expect(adapted([...argv, "--anchor=x"], ownConfig)).toEqual([...argv, "--anchor=x"]);
+  expect(adaptCommand(argv, ownConfig).at(-1)).toBe("--anchor=if ( ! defined( 'ABSPATH' ) )");
+  expect(adaptCommand(argv, "<?php\n/* That's all, stop editing! */\nif ( ! defined( 'ABSPATH' ) )")).toEqual(argv);
+  expect(adaptCommand([...argv, "--anchor=x"], ownConfig)).toEqual([...argv, "--anchor=x"]);
 });
 
-test("anything else is as it was typed", () => {
-  expect(adapted(["plugin", "list"], ownConfig)).toEqual(["plugin", "list"]);
+test("all other commands stay unchanged", () => {
+  expect(adaptCommand(["plugin", "list"], ownConfig)).toEqual(["plugin", "list"]);
 });
 
-test("only what removes plugins may start rm, and rm can do one thing", () => {
-  expect(removesFolders(["plugin", "--quiet", "delete", "hello"])).toBe(true);
-  expect(removesFolders(["eval", "plugin", "delete"])).toBe(false);
-  expect(removedPath(["rm", "-rf", "/site/wp-content/plugins/hello"])).toBe("/site/wp-content/plugins/hello");
-  expect(removedPath(["rm", "-rf", "/site/a", "/site/b"])).toBeNull();
-  expect(removedPath(["sh", "-c", "/site"])).toBeNull();
+test("only plugin deletion may start rm, and only to remove one folder", () => {
+  expect(usesRm(["plugin", "--quiet", "delete", "hello"])).toBe(true);
+  expect(usesRm(["eval", "plugin", "delete"])).toBe(false);
+  expect(pathToRemove(["rm", "-rf", "/site/wp-content/plugins/hello"])).toBe("/site/wp-content/plugins/hello");
+  expect(pathToRemove(["rm", "-rf", "/site/a", "/site/b"])).toBeNull();
+  expect(pathToRemove(["sh", "-c", "/site"])).toBeNull();
 });

@@ -1,7 +1,6 @@
 /**
- * The main module of a process that runs one WP-CLI command and ends. As a worker does, it becomes the environment's user
- * before it touches a file of it, and reaches of the network what that one's PHP reaches; nothing comes from its standard
- * input.
+ * Main module of a process that runs one WP-CLI command. Like a worker, it changes to the environment's user before it
+ * accesses any of its files, and has the same network access as the environment's PHP. Its standard input is empty.
  */
 import { readFileSync, writeSync } from "node:fs";
 import path from "node:path";
@@ -10,12 +9,12 @@ import type { PHP } from "@php-wasm/universal";
 import type { OutgoingMail } from "../../serving.ts";
 import { bootPhp, type GuardedPhp } from "../php/boot.ts";
 import { loadModule } from "../php/machineCode.ts";
-import { tellPackageSource } from "../php/platform.ts";
+import { setPackageSource } from "../php/platform.ts";
 import { mountSite } from "../php/site.ts";
 import type { NetworkRules } from "../php/socket.ts";
-import { reachable, usableOf } from "../worker/compiled.ts";
+import { opcodeFilesOf, usableCompiled } from "../worker/compiled.ts";
 import { enterEnvironment } from "../worker/dropPrivileges.ts";
-import { adapted, removedPath, removesFolders } from "./command.ts";
+import { adaptCommand, pathToRemove, usesRm } from "./command.ts";
 import type { Order, PrepareOrder, Report } from "./messages.ts";
 import { readProgram, runProgram } from "./program.ts";
 
@@ -36,38 +35,38 @@ function handOver({ sender, message }: OutgoingMail): Promise<string | null> {
   return refusal;
 }
 
-const nobody = new Int32Array(new SharedArrayBuffer(4));
+const neverNotified = new Int32Array(new SharedArrayBuffer(4));
 
 function isFull(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "EAGAIN";
 }
 
-/** Waits for the reader: a command that prints faster than that must not fill the memory. */
+/** Writes and waits for the reader, so that a command with much output does not fill the memory. */
 function writeAll(descriptor: number, bytes: Uint8Array): void {
   for (let written = 0; written < bytes.length; ) {
     try {
       written += writeSync(descriptor, bytes, written);
     } catch (error) {
       if (!isFull(error)) throw error;
-      Atomics.wait(nobody, 0, 0, 1);
+      Atomics.wait(neverNotified, 0, 0, 1);
     }
   }
 }
 
-/** As much of `rm -rf` as is needed, in PHP's own file system, where nothing leads out of the environment. */
+/** Emulates `rm -rf` in PHP's own file system, where no path leads out of the environment. */
 function remove(php: PHP, command: readonly string[]): number | null {
-  const removed = removedPath(command);
-  if (removed === null) return null;
+  const target = pathToRemove(command);
+  if (target === null) return null;
   try {
-    if (php.isDir(removed)) php.rmdir(removed, { recursive: true });
-    else if (php.isFile(removed)) php.unlink(removed);
+    if (php.isDir(target)) php.rmdir(target, { recursive: true });
+    else if (php.isFile(target)) php.unlink(target);
     return 0;
   } catch {
     return 1;
   }
 }
 
-/** Empty if there is none. */
+/** Reads `wp-config.php`. Empty if there is none. */
 function wpConfigIn(documentRoot: string): string {
   try {
     return readFileSync(path.join(documentRoot, "wp-config.php"), "utf8");
@@ -86,16 +85,16 @@ async function prepare({
 }: PrepareOrder): Promise<() => Promise<void>> {
   let network: NetworkRules | null = null;
   const install = readProgram(wpCli);
-  const programs = removesFolders(argv) ? remove : null;
-  const usable = usableOf(compiled);
+  const programs = usesRm(argv) ? remove : null;
+  const usable = usableCompiled(compiled);
   const module = usable === null ? null : await loadModule(phpVersion, usable.machineCode);
-  const opcodes = usable === null ? null : reachable(usable);
+  const opcodes = usable === null ? null : opcodeFilesOf(usable);
   const php = await bootPhp({ version: phpVersion, network: () => network, opcodes, module, programs, handOver });
   const own = enterEnvironment(assignment);
   network = own.network;
   await mountSite(php, own.folders, { writes: php.writes, disk: php.disk });
   php.disk.begin(diskLeftBytes);
-  tellPackageSource(php, own.network.packageSource);
+  setPackageSource(php, own.network.packageSource);
   install(php);
   php.divertOutputs({
     onStdout: (bytes) => writeAll(outputs.stdout, bytes),
@@ -103,7 +102,7 @@ async function prepare({
   });
   php.extraLogLines.begin((line) => writeAll(outputs.stderr, Buffer.from(`${line}\n`)));
   report({ type: "prepared" });
-  return () => run(php, adapted(argv, wpConfigIn(own.folders.documentRoot)));
+  return () => run(php, adaptCommand(argv, wpConfigIn(own.folders.documentRoot)));
 }
 
 async function run(php: GuardedPhp, argv: readonly string[]): Promise<void> {
@@ -111,7 +110,7 @@ async function run(php: GuardedPhp, argv: readonly string[]): Promise<void> {
   end({ type: "ended", exitCode: await response.exitCode });
 }
 
-/** Nothing that PHP has left in this process matters any more. */
+/** Reports the end and kills this process, without waiting for PHP's leftovers. */
 function end(message: Report): void {
   report(message, () => process.kill(process.pid, "SIGKILL"));
 }

@@ -1,23 +1,23 @@
-/** What is said between the process that asks for a WP-CLI command and the one that runs it. */
+/** Messages between the process that requests a WP-CLI command and the one that runs it. */
 import type { Compiled } from "../templates/compiled.ts";
 import type { AssignOrder } from "../worker/messages.ts";
 
-/** Boots PHP in the environment, up to the point where only the command is missing. */
+/** Boots PHP in the environment, up to the point where the command can start. */
 export interface PrepareOrder {
   readonly type: "prepare";
   readonly phpVersion: string;
-  /** What is compiled already, or null. */
+  /** Compiled code, or null if there is none. */
   readonly compiled: Compiled | null;
-  /** File on the host. */
+  /** Path of WP-CLI on the host. */
   readonly wpCli: string;
   readonly assignment: AssignOrder;
   /** The command that will be run, without `wp` itself. */
   readonly argv: readonly string[];
-  /** By how much files may grow; null: by anything. */
+  /** By how many bytes files may grow; null: unlimited. */
   readonly diskLeftBytes: number | null;
 }
 
-/** What became of the message that has waited longest; `refusal` is null if it is kept for good. */
+/** Result for the message that has waited longest; `refusal` is null if it is stored durably. */
 export interface MailTakenOrder {
   readonly type: "mailTaken";
   readonly refusal: string | null;
@@ -25,11 +25,11 @@ export interface MailTakenOrder {
 
 export type Order = PrepareOrder | MailTakenOrder | { readonly type: "run" };
 
-/** A message that PHP hands over to be sent. */
+/** An e-mail that PHP sends. */
 export interface MailReport {
   readonly type: "mail";
   readonly sender: string | null;
-  /** In base64. */
+  /** Base64. */
   readonly message: string;
 }
 

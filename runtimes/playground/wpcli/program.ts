@@ -1,21 +1,24 @@
-/** WP-CLI itself, in a PHP that has a site mounted: it runs one command, and PHP is of no use afterwards. */
+/** Runs WP-CLI in a PHP with a mounted site: one command, after which this PHP can't be used again. */
 import { readFileSync } from "node:fs";
 import type { PHP, StreamedPhpResponse } from "@php-wasm/universal";
 import { siteFolder } from "../php/folders.ts";
 
 const program = "/internal/wp-cli.phar";
-/** All but what WP-CLI itself does that newer versions of PHP advise against. WordPress has its own say (`WP_DEBUG`). */
+/**
+ * All errors except deprecations, which WP-CLI itself causes on newer PHP versions. WordPress sets its own level
+ * (`WP_DEBUG`).
+ */
 const reported = 0x7fff & ~0x2000 & ~0x4000;
-// One command needs no memory that later scripts share.
+// A single command doesn't benefit from a shared opcode cache.
 const settings = [`error_reporting=${reported}`, "opcache.file_cache_only=1"];
 
-/** `archive`: file on the host. Call it before this process drops the privileges to read the file. */
+/** Reads WP-CLI from the host file `archive`. Call before this process drops its privileges. */
 export function readProgram(archive: string): (php: PHP) => void {
   const content = readFileSync(archive);
   return (php) => php.writeFile(program, content);
 }
 
-/** `argv`: the command, without `wp` itself. */
+/** Runs a command. `argv` does not include `wp` itself. */
 export async function runProgram(php: PHP, argv: readonly string[]): Promise<StreamedPhpResponse> {
   await php.setSapiName("cli");
   php.chdir(siteFolder);

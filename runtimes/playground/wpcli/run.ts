@@ -1,24 +1,24 @@
-/** Runs one WP-CLI command in a process of its own, which is killed for good whenever it goes beyond a limit. */
+/** Runs one WP-CLI command in a process of its own, which is killed if it exceeds a limit. */
 import { type ChildProcess, fork } from "node:child_process";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { WpCliEnd, WpCliOutcome } from "../../runtime.ts";
 import type { OutgoingMail } from "../../serving.ts";
 import { processOptions } from "../php/processOptions.ts";
-import { usualSteps } from "../pool/fairness.ts";
+import { defaultSteps } from "../pool/fairness.ts";
 import { residentBytes } from "../pool/memory.ts";
-import { setStepsBack } from "../worker/priority.ts";
-import { TextKeeper } from "./keptText.ts";
+import { lowerPriority } from "../worker/priority.ts";
 import type { MailReport, Order, PrepareOrder, Report } from "./messages.ts";
+import { TextTruncator } from "./truncatedText.ts";
 
 const mainModule = fileURLToPath(new URL("./main.ts", import.meta.url));
 
 export interface WpCliLimits {
-  /** From the command's beginning. */
+  /** Time limit, from the start of the command. */
   readonly seconds: number;
-  /** Of what is kept of each output. */
+  /** Maximum size of each output that is kept. */
   readonly keptBytes: number;
-  /** Of both outputs together, after which the command is ended. */
+  /** Size of both outputs together at which the command is killed. */
   readonly outputBytes: number;
   readonly memoryBytes: number;
 }
@@ -26,22 +26,22 @@ export interface WpCliLimits {
 export interface WpCliRun {
   readonly prepare: Omit<PrepareOrder, "type">;
   readonly limits: WpCliLimits;
-  /** Takes what PHP sends, as `TakeMail`. */
+  /** Takes e-mail from PHP, like `TakeMail`. */
   readonly takeMail: (mail: OutgoingMail) => Promise<string | null>;
-  /** Where Node keeps our own code compiled from one process to the next. */
+  /** Folder in which Node caches our compiled code across processes. */
   readonly codeCache: string;
 }
 
-/** To boot, on a machine that has much else to do. */
+/** Timeout for booting on a busy machine. */
 const prepareMilliseconds = 120_000;
-const lookMilliseconds = 200;
+const memoryCheckMilliseconds = 200;
 
 class CommandProcess {
   readonly #child: ChildProcess;
   readonly #limits: WpCliLimits;
   readonly #takeMail: WpCliRun["takeMail"];
-  readonly #stdout: TextKeeper;
-  readonly #stderr: TextKeeper;
+  readonly #stdout: TextTruncator;
+  readonly #stderr: TextTruncator;
   readonly #closed: Promise<void>;
   #exitCode: number | null = null;
   #end: WpCliEnd | null = null;
@@ -50,8 +50,8 @@ class CommandProcess {
   constructor({ limits, takeMail, codeCache }: WpCliRun) {
     this.#limits = limits;
     this.#takeMail = takeMail;
-    this.#stdout = new TextKeeper(limits.keptBytes);
-    this.#stderr = new TextKeeper(limits.keptBytes);
+    this.#stdout = new TextTruncator(limits.keptBytes);
+    this.#stderr = new TextTruncator(limits.keptBytes);
     this.#child = fork(mainModule, {
       ...processOptions(codeCache),
       stdio: ["ignore", "pipe", "pipe", "ipc", "pipe"],
@@ -72,12 +72,12 @@ class CommandProcess {
 
   async #passOn({ sender, message }: MailReport): Promise<void> {
     const taken = this.#takeMail({ sender, message: Buffer.from(message, "base64") });
-    this.#send({ type: "mailTaken", refusal: await taken.catch(() => "it could not be kept") });
+    this.#send({ type: "mailTaken", refusal: await taken.catch(() => "it could not be stored") });
   }
 
-  #read(stream: Readable | null, keeper: TextKeeper): void {
+  #read(stream: Readable | null, truncator: TextTruncator): void {
     stream?.on("data", (chunk: Buffer) => {
-      keeper.add(chunk);
+      truncator.add(chunk);
       if (this.#stdout.bytes + this.#stderr.bytes > this.#limits.outputBytes) this.kill("output");
     });
   }
@@ -88,11 +88,11 @@ class CommandProcess {
   }
 
   #send(order: Order): void {
-    // A process that has just died is noticed by its end.
+    // If the process has just died, its end is noticed anyway.
     this.#child.send(order, () => undefined);
   }
 
-  /** Rejects if it can't be brought so far. */
+  /** Boots PHP. Rejects if that fails. */
   async prepare(order: WpCliRun["prepare"]): Promise<void> {
     const timer = setTimeout(() => this.kill("time"), prepareMilliseconds);
     const prepared = new Promise<boolean>((resolve) => {
@@ -103,21 +103,21 @@ class CommandProcess {
     const isPrepared = await prepared;
     clearTimeout(timer);
     if (!isPrepared)
-      throw new Error(`PHP could not be made ready for WP-CLI: ${this.#failure || this.#stderr.kept().text}`);
-    if (this.#child.pid !== undefined) setStepsBack(this.#child.pid, usualSteps);
+      throw new Error(`PHP could not be started for WP-CLI: ${this.#failure || this.#stderr.result().text}`);
+    if (this.#child.pid !== undefined) lowerPriority(this.#child.pid, defaultSteps);
   }
 
-  /** Resolves when the process is gone, and all that it printed was read. */
+  /** Runs the command. Resolves when the process is gone and all its output has been read. */
   async run(): Promise<WpCliOutcome> {
     const timer = setTimeout(() => this.kill("time"), this.#limits.seconds * 1000);
-    const look = setInterval(() => void this.#watchMemory(), lookMilliseconds);
+    const memoryCheck = setInterval(() => void this.#watchMemory(), memoryCheckMilliseconds);
     this.#send({ type: "run" });
     await this.#closed;
     clearTimeout(timer);
-    clearInterval(look);
+    clearInterval(memoryCheck);
     const exitCode = this.#exitCode;
     const end = exitCode !== null ? "itself" : (this.#end ?? "crash");
-    return { stdout: this.#stdout.kept(), stderr: this.#stderr.kept(), exitCode, end };
+    return { stdout: this.#stdout.result(), stderr: this.#stderr.result(), exitCode, end };
   }
 
   async #watchMemory(): Promise<void> {
@@ -125,7 +125,7 @@ class CommandProcess {
     if (pid !== undefined && (await residentBytes(pid)) > this.#limits.memoryBytes) this.kill("memory");
   }
 
-  /** Resolves when the process is gone. */
+  /** Kills the process. Resolves when it is gone. */
   async gone(): Promise<void> {
     this.#child.kill("SIGKILL");
     await this.#closed;
@@ -133,8 +133,8 @@ class CommandProcess {
 }
 
 /**
- * `begin` is called when everything is ready; where it rejects, the command is not begun. Rejects when `signal` is
- * aborted. Whatever happens, the process is gone when this settles.
+ * Runs a command. Calls `begin` when everything is ready; if that rejects, the command is not started. Rejects when
+ * `signal` is aborted. The process is always gone when this settles.
  */
 export async function runCommand(
   run: WpCliRun,

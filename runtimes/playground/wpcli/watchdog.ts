@@ -1,6 +1,6 @@
 /**
- * A thread that ends its process when the one is gone which started it. The process itself could not: a script that never
- * ends keeps it from hearing of anything.
+ * A thread that kills its process when the parent process is gone. The main thread can't do that: a script that never
+ * ends keeps it from receiving events.
  */
 import { Socket } from "node:net";
 import { workerData } from "node:worker_threads";

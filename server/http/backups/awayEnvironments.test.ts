@@ -1,4 +1,4 @@
-/** The interface for an environment that was restored on another machine and is not there yet. */
+/** The API for environments that wait to be restored after the installation was moved. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { setAwaitsRebuild } from "../../store/moved.ts";
 import { useTestServer } from "../testing/server.ts";
@@ -7,11 +7,11 @@ const test = useTestServer();
 
 let site: string;
 let away: string;
-let there: string;
+let present: string;
 beforeAll(async () => {
   site = await test.current.addSite();
   const { id, liveId } = await test.current.addEnvironment(site);
-  [away, there] = [id, liveId];
+  [away, present] = [id, liveId];
   await setAwaitsRebuild(test.current.database, away, true);
 });
 
@@ -21,17 +21,17 @@ async function outcomeOf(operationId: string) {
   return (await test.current.call("GET", `/v2/operations/${operationId}`)).body;
 }
 
-describe("an environment that is not there yet", () => {
-  it("is shown, as blocked, beside those that are there", async () => {
+describe("an environment that is waiting to be restored", () => {
+  it("is listed as blocked", async () => {
     const { site: shown } = (await test.current.call("GET", `/v2/sites/${site}`)).body;
     const states = shown.environments.map((each: { id: string; is_blocked: boolean }) => [each.id, each.is_blocked]);
     expect(states).toEqual([
-      [there, false],
+      [present, false],
       [away, true],
     ]);
   });
 
-  it("without a backup takes nothing, and says what can be done", async () => {
+  it("fails all operations if it has no backup, and says what to do", async () => {
     const path = `/v2/sites/environments/${away}/manual-backups`;
     const answer = await test.current.call("POST", path, { body: {} });
     expect(await outcomeOf(answer.body.operation_id)).toMatchObject({
@@ -43,7 +43,7 @@ describe("an environment that is not there yet", () => {
     });
   });
 
-  it("takes nothing that needs it, and says why, also from who would wait", async () => {
+  it("fails operations that need it and says why, even if they would queue", async () => {
     await test.current.addBackup(away);
     for (const whenBusy of ["fail", "queue"]) {
       const path = `/v2/sites/environments/${away}/manual-backups`;
@@ -59,7 +59,7 @@ describe("an environment that is not there yet", () => {
     expect(locks).toEqual([]);
   });
 
-  it("can't be copied either, and leaves no name taken", async () => {
+  it("can't be cloned, and a failed clone reserves no name", async () => {
     const body = { display_name: "Copy", is_premium: false, source_env_id: away };
     const answer = await test.current.call("POST", `/v2/sites/${site}/environments/clone`, { body });
     expect(await outcomeOf(answer.body.operation_id)).toMatchObject({ status: 500 });
@@ -67,9 +67,9 @@ describe("an environment that is not there yet", () => {
     expect(shown.environments).toHaveLength(2);
   });
 
-  it("is restored from whatever backup of the company is restored to it, as a whole", async () => {
+  it("is rebuilt by restoring any backup of the company to it, but only completely", async () => {
     const { addBackup, call, database, fail } = test.current;
-    const backup_id = await addBackup(there);
+    const backup_id = await addBackup(present);
     const part = await call("POST", restorePath(away), { body: { backup_id, only: "files" } });
     expect(part.status).toBe(400);
     expect(part.body.data).toMatchObject({ code: "environment_away", fields: ["only"] });
@@ -82,7 +82,7 @@ describe("an environment that is not there yet", () => {
       address: expect.stringMatching(/^http:\/\/.+\.localhost/),
     });
     const locks = await database.selectFrom("environment_locks").select("environment_id").execute();
-    expect(locks.map((lock) => lock.environment_id).toSorted()).toEqual([away, there].toSorted());
+    expect(locks.map((lock) => lock.environment_id).toSorted()).toEqual([away, present].toSorted());
     await fail(answer.body.operation_id, "It was only a test.");
   });
 

@@ -14,8 +14,8 @@ beforeAll(async () => {
 const listOf = async (id: string) => (await test.current.call("GET", `/v2/sites/environments/${id}/backups`)).body;
 const restorePath = (id: string) => `/v2/sites/environments/${id}/backups/restore`;
 
-describe("the list", () => {
-  it("shows what can be restored, the newest first", async () => {
+describe("the list of backups", () => {
+  it("has all finished backups, newest first", async () => {
     const { addBackup, database } = test.current;
     expect(await listOf(environment.id)).toMatchObject({ environment: { backups: [] } });
     const first = await addBackup(environment.id, { type: "scheduled", name: "Daily" });
@@ -58,7 +58,7 @@ describe("the list", () => {
     expect((await listOf(environment.liveId)).environment.backups).toEqual([]);
   });
 
-  it("is of now each time, however long it is", async () => {
+  it("is up to date, also when it is long and cached", async () => {
     const { addBackup, addEnvironment, database } = test.current;
     const { id } = await addEnvironment(site);
     for (let count = 0; count < 120; count += 1) await addBackup(id);
@@ -99,7 +99,7 @@ describe("a manual backup", () => {
   });
 
   it.each([[{ tag: 1 }], [{ tag: null }], [{ tag: "x".repeat(201) }], [{ tag: "two\nlines" }], [{ tag: "\0" }]])(
-    "is not made of %j",
+    "is refused with %j",
     async (body) => {
       const answer = await test.current.call("POST", `/v2/sites/environments/${environment.id}/manual-backups`, {
         body,
@@ -116,11 +116,11 @@ describe("a restore", () => {
     ...more,
   });
 
-  it("takes a backup of any environment of the company, and holds the target alone until it is over", async () => {
+  it("accepts a backup of any environment of the company and locks only the target", async () => {
     const { call, database, succeed } = test.current;
     const user = await database.selectFrom("users").select("id").executeTakeFirstOrThrow();
-    const wish = await body({ only: "database", notified_user_id: user.id });
-    const answer = await call("POST", restorePath(environment.id), { body: wish });
+    const restore = await body({ only: "database", notified_user_id: user.id });
+    const answer = await call("POST", restorePath(environment.id), { body: restore });
     expect(answer.body).toMatchObject({ status: 202, message: "Restoring a backup to environment in progress" });
     expect(answer.body.operation_id).toMatch(/^backups:restore-/);
     const locks = await database.selectFrom("environment_locks").select("environment_id").execute();
@@ -129,9 +129,9 @@ describe("a restore", () => {
   });
 
   it.each([
-    ["left out", {}, false],
-    ["given", { without_backup: true }, true],
-  ])("is done without a backup before only where that is said: %s", async (_, more, withoutBackup) => {
+    ["omitted", {}, false],
+    ["true", { without_backup: true }, true],
+  ])("skips the backup only if without_backup is true: %s", async (_, more, withoutBackup) => {
     const { call, database, succeed } = test.current;
     const answer = await call("POST", restorePath(environment.id), { body: await body(more) });
     const row = database.selectFrom("operations").select("input").where("id", "=", answer.body.operation_id);
@@ -140,14 +140,14 @@ describe("a restore", () => {
   });
 
   it.each([
-    ["a number that is none", { backup_id: "1" }, "/backup_id"],
-    ["no number", { backup_id: null }, "/backup_id"],
-    ["half a number", { backup_id: 1.5 }, "/backup_id"],
-    ["a number that is too large", { backup_id: 2 ** 31 }, "/backup_id"],
-    ["another part", { only: "themes" }, "/only"],
-    ["something without a backup, but not truly", { without_backup: "yes" }, "/without_backup"],
-    ["somebody without id", { notified_user_id: "me" }, "/notified_user_id"],
-  ])("of %s is refused", async (_, more, path) => {
+    ["an id that is a string", { backup_id: "1" }, "/backup_id"],
+    ["an id that is null", { backup_id: null }, "/backup_id"],
+    ["an id that is not whole", { backup_id: 1.5 }, "/backup_id"],
+    ["an id that is too large", { backup_id: 2 ** 31 }, "/backup_id"],
+    ["an unknown part", { only: "themes" }, "/only"],
+    ["a without_backup that is a string", { without_backup: "yes" }, "/without_backup"],
+    ["a user id that is not a UUID", { notified_user_id: "me" }, "/notified_user_id"],
+  ])("with %s is refused", async (_, more, path) => {
     const answer = await test.current.call("POST", restorePath(environment.id), { body: await body(more) });
     expect(answer.status).toBe(400);
     expect(answer.body.data.errors.map((error: { path: string }) => error.path)).toEqual([path]);
@@ -158,7 +158,7 @@ describe("a restore", () => {
     expect(answer.body.data.errors.map((error: { path: string }) => error.path)).toEqual(["/backup_id"]);
   });
 
-  it("knows no backup of another company, none that is unknown or unfinished, and no stranger", async () => {
+  it("refuses backups of other companies, unknown and unfinished backups, and unknown users", async () => {
     const { addBackup, addEnvironment, addSite, call, database, otherCompany } = test.current;
     const foreign = await addEnvironment(await addSite({}, otherCompany.api_key), otherCompany.api_key);
     const unfinished = await addBackup(environment.id);
@@ -174,7 +174,7 @@ describe("a restore", () => {
     expect(stranger.body.data).toMatchObject({ code: "unknown_user" });
   });
 
-  it("of another site's backup needs a key for both sites", async () => {
+  it("of another site's backup needs a key with access to both sites", async () => {
     const { addBackup, addKey, addSite, addEnvironment, call, succeed } = test.current;
     const other = await addEnvironment(await addSite());
     const backup_id = await addBackup(other.id);
@@ -186,15 +186,15 @@ describe("a restore", () => {
     await succeed(allowed.body.operation_id);
   });
 
-  it("over the live environment is not for a key that is kept from it", async () => {
+  it("to the live environment is forbidden for non-live keys", async () => {
     const { token } = await test.current.addKey({ scopes: ["write", "non-live"] });
     const answer = await test.current.call("POST", restorePath(environment.liveId), { body: await body(), key: token });
     expect(answer.status).toBe(403);
   });
 });
 
-describe("removing", () => {
-  it("starts an operation, and is not found afterwards", async () => {
+describe("deleting a backup", () => {
+  it("starts an operation; a deleted backup is a 404", async () => {
     const { addBackup, call, database, succeed } = test.current;
     const id = await addBackup(environment.id);
     const path = `/v2/sites/environments/backups/${id}`;

@@ -2,7 +2,7 @@ import * as backups from "@sitewright/server/app/backups/backups.ts";
 import * as deletedEnvironments from "@sitewright/server/app/backups/deletedEnvironments.ts";
 import * as deletedSites from "@sitewright/server/app/backups/deletedSites.ts";
 import * as downloadableBackups from "@sitewright/server/app/backups/downloadableBackups.ts";
-import type { SomeAnswerers, SomeCalls } from "../handling.ts";
+import type { SomeCalls, SomeResponseHandlers } from "../handling.ts";
 
 export const backupCalls = {
   addManualBackup: (context, { params, body }) => backups.add(context, params.env_id, body),
@@ -19,10 +19,10 @@ export const backupCalls = {
     deletedEnvironments.restore(context, params, body.display_name ?? null),
 } satisfies SomeCalls;
 
-export const backupAnswerers = {
+export const backupResponseHandlers = {
   listBackups: async (context, { params }) => {
     const list = await backups.list(context, params.env_id);
     const environment = { display_name: list.display_name, backups: [...list.backups] };
-    return { status: 200, body: { environment }, basis: list };
+    return { status: 200, body: { environment }, cacheKey: list };
   },
-} satisfies SomeAnswerers;
+} satisfies SomeResponseHandlers;

@@ -18,10 +18,10 @@ async function inputOf(operationId: string) {
   return Object(await row.executeTakeFirstOrThrow());
 }
 
-/** A site with another environment, as `GET /sites/{site_id}` shows it, and deleted. */
-async function deletedSite(wish: Readonly<Record<string, unknown>> = {}) {
+/** Adds a site with two environments and deletes it. `before` is what `GET /sites/{site_id}` returned. */
+async function deletedSite(fields: Readonly<Record<string, unknown>> = {}) {
   const { addEnvironment, addSite, call, deleteSite } = test.current;
-  const id = await addSite(wish);
+  const id = await addSite(fields);
   const { id: stagingId, liveId } = await addEnvironment(id);
   const before = (await call("GET", `/v2/sites/${id}`)).body.site;
   await deleteSite(id);
@@ -32,13 +32,17 @@ const listed = async (key?: string) =>
   (await test.current.call("GET", sitesPath(), key === undefined ? {} : { key })).body.company.deleted_sites;
 const idsOf = (list: readonly { readonly id: string }[]) => list.map(({ id }) => id);
 
-/** Moves the end of the time in which it can be restored. */
-async function setUntil(table: "deleted_sites" | "deleted_environments", id: string, until: Date): Promise<void> {
+/** Sets the time until which it can be restored. */
+async function setRestorableUntil(
+  table: "deleted_sites" | "deleted_environments",
+  id: string,
+  until: Date,
+): Promise<void> {
   await test.current.database.updateTable(table).set({ restorable_until: until }).where("id", "=", id).execute();
 }
 
 describe("the list of deleted sites", () => {
-  it("shows what can be restored with its environments, the newest deletion first", async () => {
+  it("has restorable sites with their environments, most recently deleted first", async () => {
     const first = await deletedSite({ display_name: "First garden" });
     const second = await deletedSite();
     const [one, other] = await listed();
@@ -60,7 +64,7 @@ describe("the list of deleted sites", () => {
     expect(other.environments[1].backup_id).not.toBe(other.environments[0].backup_id);
   });
 
-  it("has nothing of another company, nor of what is there", async () => {
+  it("has no sites of other companies", async () => {
     const { id } = await deletedSite();
     const { call, otherCompany } = test.current;
     const path = `/v2/company/${otherCompany.company_id}/deleted-sites`;
@@ -70,7 +74,7 @@ describe("the list of deleted sites", () => {
     expect((await call("GET", `/v2/sites/${id}`)).status).toBe(404);
   });
 
-  it("shows a key that is limited to some sites only those", async () => {
+  it("has only the sites in the key's scope", async () => {
     const { addKey, addSite, deleteSite } = test.current;
     const own = await addSite();
     const { token } = await addKey({ scopes: [`site:${own}`] });
@@ -83,10 +87,10 @@ describe("the list of deleted sites", () => {
     expect((await restoreSite(own, { key: token })).status).toBe(202);
   });
 
-  it("leaves out what can't be restored any more", async () => {
+  it("omits sites that can no longer be restored", async () => {
     const { id } = await deletedSite();
     const { id: withoutLive, liveId } = await deletedSite();
-    await setUntil("deleted_sites", id, new Date(Date.now() - 1));
+    await setRestorableUntil("deleted_sites", id, new Date(Date.now() - 1));
     await test.current.database.deleteFrom("backups").where("environment_id", "=", liveId).execute();
     expect(idsOf(await listed())).not.toContain(id);
     expect(idsOf(await listed())).not.toContain(withoutLive);
@@ -94,7 +98,7 @@ describe("the list of deleted sites", () => {
     expect((await restoreSite(withoutLive)).status).toBe(404);
   });
 
-  it("goes back to the backup before where the newest was removed", async () => {
+  it("names the next older backup if the newest was deleted", async () => {
     const { addBackup, addSite, call, database, deleteSite } = test.current;
     const id = await addSite();
     const liveId = (await call("GET", `/v2/sites/${id}`)).body.site.environments[0].id;
@@ -106,8 +110,8 @@ describe("the list of deleted sites", () => {
   });
 });
 
-describe("bringing a site back", () => {
-  it("takes its rows up again under the same ids, addresses and names, and starts from the backups", async () => {
+describe("restoring a site", () => {
+  it("keeps ids, addresses and names, and starts from the newest backups", async () => {
     const { call, succeed } = test.current;
     const { id, liveId, stagingId, before } = await deletedSite();
     const [{ environments }] = await listed();
@@ -133,7 +137,7 @@ describe("bringing a site back", () => {
     expect((await call("GET", `/v2/sites/${id}`)).body.site).toEqual(before);
   });
 
-  it("keeps what belongs to its environments", async () => {
+  it("keeps the settings of its environments and domains", async () => {
     const { addSite, call, database, deleteSite, succeed } = test.current;
     const id = await addSite();
     const facts = { php_version: "8.2", is_opt_out_from_automatic_php_update: true, is_premium: true };
@@ -143,7 +147,7 @@ describe("bringing a site back", () => {
     const before = await listOf();
     await deleteSite(id);
     await succeed((await restoreSite(id)).body.operation_id);
-    // Numbers are never used again, and the folder that SSH sees has one in its name.
+    // `web_root` contains a number, and numbers are never reused.
     const after = await listOf();
     expect(after.web_root).not.toBe(before.web_root);
     expect(after).toEqual({ ...before, web_root: after.web_root });
@@ -151,7 +155,7 @@ describe("bringing a site back", () => {
     expect(await domain.executeTakeFirst()).toEqual({ is_wildcard: true });
   });
 
-  it("is refused clearly while it goes on, and not found when it is over", async () => {
+  it("is refused while it is in progress, and a 404 afterwards", async () => {
     const { database, succeed } = test.current;
     const { id } = await deletedSite();
     const both = await Promise.all([restoreSite(id), restoreSite(id)]);
@@ -163,7 +167,7 @@ describe("bringing a site back", () => {
     expect((await restoreSite(id)).status).toBe(404);
   });
 
-  it("is refused where the display name has been taken meanwhile, in whatever case, and goes under another", async () => {
+  it("is refused if the display name is in use by now, ignoring case, and works with another", async () => {
     const { addSite, call, succeed } = test.current;
     const { id, before } = await deletedSite({ display_name: "Taken name" });
     await addSite({ display_name: "TAKEN NAME" });
@@ -186,7 +190,7 @@ describe("bringing a site back", () => {
     expect(idsOf(site.environments)).toEqual(idsOf(before.environments));
   });
 
-  it("is refused where another site has one of its addresses, whosever it is, and leaves no rows", async () => {
+  it("is refused if another company's site has one of its addresses, and leaves no rows", async () => {
     const { addSite, call, database, otherCompany, succeed } = test.current;
     const { id, before } = await deletedSite({ display_name: "Corner shop" });
     await addSite({ display_name: `${before.environments[1].name} corner shop` }, otherCompany.api_key);
@@ -196,7 +200,7 @@ describe("bringing a site back", () => {
       data: { code: "site_name_taken" },
     });
     expect(await database.selectFrom("sites").select("id").where("id", "=", id).execute()).toEqual([]);
-    // The same name asks for other addresses.
+    // Sending a name, even the old one, derives new addresses.
     await succeed((await restoreSite(id, { body: { display_name: "Corner shop" } })).body.operation_id);
     expect((await call("GET", `/v2/sites/${id}`)).body.site.name).toBe("corner-shop-2");
   });
@@ -207,14 +211,14 @@ describe("bringing a site back", () => {
     [{ display_name: null }, "/display_name"],
     [{ display_name: "x".repeat(101) }, "/display_name"],
     [{ display_name: "two\nlines" }, "/display_name"],
-  ])("under %j is refused", async (body, path) => {
+  ])("with %j is refused", async (body, path) => {
     const { id } = await deletedSite();
     const answer = await restoreSite(id, { body });
     expect(answer.status).toBe(400);
     expect(answer.body.data.errors.map((error: { path: string }) => error.path)).toContain(path);
   });
 
-  it("is not found below another company's path, nor as something that is there", async () => {
+  it("is a 404 under another company's path, and for sites that are not deleted", async () => {
     const { addSite, call, otherCompany } = test.current;
     const { id } = await deletedSite();
     const path = `/v2/company/${otherCompany.company_id}/deleted-sites/${id}/restore`;
@@ -224,19 +228,19 @@ describe("bringing a site back", () => {
     expect((await restoreSite(randomUUID())).status).toBe(404);
   });
 
-  it("gives the names back at once where an environment is busy", async () => {
+  it("releases the names at once if an environment is busy", async () => {
     const { call, database } = test.current;
     const { id } = await deletedSite();
     const [{ environments }] = await listed();
     await call("DELETE", `/v2/sites/environments/backups/${environments[1].backup_id}`);
     const answer = await restoreSite(id);
-    const followed = await call("GET", `/v2/operations/${answer.body.operation_id}`);
-    expect(followed.body.data.message).toContain("blocked by another process");
+    const operation = await call("GET", `/v2/operations/${answer.body.operation_id}`);
+    expect(operation.body.data.message).toContain("blocked by another process");
     expect(await database.selectFrom("sites").select("id").where("id", "=", id).execute()).toEqual([]);
     expect(idsOf(await listed())).toContain(id);
   });
 
-  it("is not for a key that is kept from live environments", async () => {
+  it("is forbidden for non-live keys", async () => {
     const { token } = await test.current.addKey({ scopes: ["non-live"] });
     const { id } = await deletedSite();
     const refused = await restoreSite(id, { key: token });
@@ -257,7 +261,7 @@ describe("a deleted environment", () => {
   const listOf = async (siteId: string) =>
     (await test.current.call("GET", environmentsPath(siteId))).body.site.deleted_environments;
 
-  it("is listed with its site and comes back as what it was", async () => {
+  it("is listed and restored unchanged", async () => {
     const { call, succeed } = test.current;
     const { siteId, id, before } = await deletedEnvironment();
     expect(await listOf(siteId)).toEqual([
@@ -288,12 +292,12 @@ describe("a deleted environment", () => {
     expect((await call("GET", `/v2/sites/${siteId}`)).body.site).toEqual(before);
   });
 
-  it("takes another name where its own has been taken, and never that of the live one", async () => {
+  it("needs another name if its name is in use by now, but not `live`", async () => {
     const { call, succeed } = test.current;
     const { siteId, id, before } = await deletedEnvironment();
     const { display_name } = before.environments[1];
-    const plain = { display_name, is_premium: false };
-    const taken = await call("POST", `/v2/sites/${siteId}/environments/plain`, { body: plain });
+    const newEnvironment = { display_name, is_premium: false };
+    const taken = await call("POST", `/v2/sites/${siteId}/environments/plain`, { body: newEnvironment });
     await succeed(taken.body.operation_id);
     const refused = await restoreEnvironment(siteId, id);
     expect(refused.body.data).toEqual({ code: "environment_name_taken", display_name });
@@ -307,23 +311,23 @@ describe("a deleted environment", () => {
     expect(environments.at(-1).primaryDomain.name).toBe(`regained-${before.name}.localhost`);
   });
 
-  it("is not found where it is another site's, unknown, or can't be restored any more", async () => {
+  it("is a 404 under another site, if it is unknown, or if it can no longer be restored", async () => {
     const { addSite } = test.current;
     const { siteId, id } = await deletedEnvironment();
     expect((await restoreEnvironment(await addSite(), id)).status).toBe(404);
     expect((await restoreEnvironment(siteId, randomUUID())).status).toBe(404);
-    await setUntil("deleted_environments", id, new Date(Date.now() - 1));
+    await setRestorableUntil("deleted_environments", id, new Date(Date.now() - 1));
     expect((await restoreEnvironment(siteId, id)).status).toBe(404);
     expect(await listOf(siteId)).toEqual([]);
   });
 
-  it("does not come back to a site that is being deleted", async () => {
+  it("can't be restored to a site that is being deleted", async () => {
     const { siteId, id } = await deletedEnvironment();
     await test.current.call("DELETE", `/v2/sites/${siteId}`);
     expect((await restoreEnvironment(siteId, id)).body.data.code).toBe("site_being_deleted");
   });
 
-  it("stays apart from those that go with its site later, and is listed again when the site is back", async () => {
+  it("is not restored with its site, but listed again once the site is restored", async () => {
     const { deleteSite, succeed } = test.current;
     const { siteId, id } = await deletedEnvironment();
     await deleteSite(siteId);
@@ -339,7 +343,7 @@ describe("deleting for good", () => {
     ["in the query", { query: "?without_backup=true" }, true],
     ["in neither", { query: "" }, false],
     ["as false in both", { body: { without_backup: false }, query: "?without_backup=false" }, false],
-  ])("is wished for %s", async (_, { query, ...options }, withoutBackup) => {
+  ])("takes without_backup %s", async (_, { query, ...options }, withoutBackup) => {
     const { addEnvironment, addSite, call } = test.current;
     const siteId = await addSite();
     const { id } = await addEnvironment(siteId);
@@ -350,7 +354,7 @@ describe("deleting for good", () => {
   });
 
   it.each([[{ without_backup: "yes" }], [{ without_backup: 1 }], [{ without_backup: null }]])(
-    "is not understood as %j",
+    "is refused with %j",
     async (body) => {
       const { addSite, call } = test.current;
       const id = await addSite();
@@ -361,8 +365,8 @@ describe("deleting for good", () => {
   );
 });
 
-describe("a backup of what was deleted", () => {
-  /** An environment that was deleted, its backup, and another site's environment. */
+describe("a backup of a deleted environment", () => {
+  /** A deleted environment with a backup, and another site with an environment. */
   async function prepare() {
     const { addBackup, addEnvironment, addSite, deleteEnvironment } = test.current;
     const siteId = await addSite();
@@ -376,19 +380,19 @@ describe("a backup of what was deleted", () => {
   const restoreTo = (id: string, options: { readonly body: unknown; readonly key?: string }) =>
     test.current.call("POST", `/v2/sites/environments/${id}/backups/restore`, options);
 
-  it("can be restored to another environment, which alone is held meanwhile", async () => {
+  it("can be restored to another environment, and only that one is locked", async () => {
     const { call, database, succeed } = test.current;
     const { id, backup_id, target } = await prepare();
     expect((await call("GET", `/v2/sites/environments/${id}/backups`)).status).toBe(404);
     const answer = await restoreTo(target.id, { body: { backup_id } });
     expect(answer.status).toBe(202);
     const locks = database.selectFrom("environment_locks").select("environment_id");
-    const held = await locks.where("operation_id", "=", answer.body.operation_id).execute();
-    expect(held).toEqual([{ environment_id: target.id }]);
+    const lockRows = await locks.where("operation_id", "=", answer.body.operation_id).execute();
+    expect(lockRows).toEqual([{ environment_id: target.id }]);
     await succeed(answer.body.operation_id);
   });
 
-  it("is unknown to other companies and to keys of other sites", async () => {
+  it("is unknown to other companies and to keys for other sites", async () => {
     const { addEnvironment, addKey, addSite, otherCompany } = test.current;
     const { siteId, backup_id, target, targetSiteId } = await prepare();
     const theirs = await addEnvironment(await addSite({}, otherCompany.api_key), otherCompany.api_key);
@@ -400,7 +404,7 @@ describe("a backup of what was deleted", () => {
     expect((await restoreTo(target.id, { body: { backup_id }, key: both.token })).status).toBe(202);
   });
 
-  it("can be removed, by whoever could have deleted what it is of", async () => {
+  it("can be deleted by keys that may delete the environment", async () => {
     const { addKey, call, company, succeed } = test.current;
     const { siteId, backup_id } = await prepare();
     const path = `/v2/sites/environments/backups/${backup_id}`;
@@ -421,20 +425,20 @@ describe("a backup of what was deleted", () => {
     expect(byOther.body.data.needs).toBe(`site:${site.id}`);
   });
 
-  it("of a site is removed only for whoever may delete sites", async () => {
+  it("of a deleted site can be deleted only by users who may delete sites", async () => {
     const { addBackup, addEnvironment, addSite, call, deleteSite } = test.current;
     const id = await addSite();
     const { liveId } = await addEnvironment(id);
-    const [early, late, last] = [await addBackup(liveId), await addBackup(liveId), await addBackup(liveId)];
+    const [first, second, third] = [await addBackup(liveId), await addBackup(liveId), await addBackup(liveId)];
     const remove = async (backup: number, role: Role) => {
       const { token } = await addKeyOf(test.current, role);
       return call("DELETE", `/v2/sites/environments/backups/${backup}`, { key: token });
     };
-    expect((await remove(early, "developer")).status).toBe(202);
+    expect((await remove(first, "developer")).status).toBe(202);
     await deleteSite(id);
-    const refused = await remove(late, "developer");
+    const refused = await remove(second, "developer");
     expect(refused.status).toBe(403);
     expect(refused.body.data).toEqual({ code: "scope_missing", needs: "role:admin" });
-    expect((await remove(last, "admin")).status).toBe(202);
+    expect((await remove(third, "admin")).status).toBe(202);
   });
 });

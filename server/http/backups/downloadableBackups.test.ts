@@ -1,4 +1,4 @@
-/** Downloadable backups over HTTP: the list, what starts one, and links that anybody may open who has them. */
+/** Downloadable backups through the HTTP API, and their links. */
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdtemp, open, rm, writeFile } from "node:fs/promises";
@@ -49,8 +49,8 @@ async function listed(key?: string) {
   return answer.body.environment.downloadable_backups;
 }
 
-/** One whose zip is there. */
-async function finished(more: { readonly expiresAt?: Date; readonly text?: string } = {}) {
+/** Adds a finished downloadable backup with its zip. Returns its id. */
+async function addFinished(more: { readonly expiresAt?: Date; readonly text?: string } = {}) {
   const { company, database } = test.current;
   const { expiresAt = new Date(Date.now() + 3_600_000), text = content } = more;
   const id = randomUUID();
@@ -69,12 +69,12 @@ async function linkOf(id: string): Promise<string> {
   return found.download_link;
 }
 
-function opened(link: string, headers: Readonly<Record<string, string>> = {}, method: "GET" | "HEAD" = "GET") {
+function openLink(link: string, headers: Readonly<Record<string, string>> = {}, method: "GET" | "HEAD" = "GET") {
   return test.current.call(method, new URL(link).pathname, { key: null, headers });
 }
 
-describe("asking for one", () => {
-  it("starts an operation, which holds nothing, and the list shows it while it is made", async () => {
+describe("a request for a downloadable backup", () => {
+  it("starts an operation without locks and is listed while in progress", async () => {
     const { database, succeed } = test.current;
     const answer = await add();
     expect(answer.body).toMatchObject({ status: 202, message: "Creating a downloadable backup in progress" });
@@ -108,7 +108,7 @@ describe("asking for one", () => {
     await database.deleteFrom("downloadable_backups").execute();
   });
 
-  it("takes a backup of any environment of the company", async () => {
+  it("accepts a backup of any environment of the company", async () => {
     const { addBackup, database, succeed } = test.current;
     const answer = await add({ backup_id: await addBackup(environment.liveId, { name: "Then" }) });
     const row = database.selectFrom("operations").select("input").where("id", "=", answer.body.operation_id);
@@ -117,7 +117,7 @@ describe("asking for one", () => {
     await database.deleteFrom("downloadable_backups").execute();
   });
 
-  it("has a name that says of when the state in it is", async () => {
+  it("gives the zip a name with the time of its content", async () => {
     const { addBackup, database, succeed } = test.current;
     const backup_id = await addBackup(environment.liveId);
     const created_at = new Date("2026-02-03T04:05:06Z");
@@ -140,13 +140,13 @@ describe("asking for one", () => {
     [{ backup_id: 0 }],
     [{ backup_id: 1.5 }],
     [{ backup_id: 2 ** 31 }],
-  ])("is not possible with %j", async (body) => {
+  ])("is refused with %j", async (body) => {
     const answer = await add(body);
     expect(answer.status).toBe(400);
     expect(answer.body.data.errors[0].path).toBe("/backup_id");
   });
 
-  it("says so where there is no such backup, it is another company's, or not finished", async () => {
+  it("is refused for unknown and unfinished backups and those of other companies", async () => {
     const { addBackup, addEnvironment, addSite, database, otherCompany } = test.current;
     const foreign = await addEnvironment(await addSite({}, otherCompany.api_key), otherCompany.api_key);
     const unfinished = await addBackup(environment.id);
@@ -160,13 +160,13 @@ describe("asking for one", () => {
   });
 });
 
-describe("a link", () => {
-  it("opens without a key, is nothing that a browser shows or keeps, and is the same each time", async () => {
-    const id = await finished();
+describe("a download link", () => {
+  it("works without a key, forbids caching and display, and does not change", async () => {
+    const id = await addFinished();
     const link = await linkOf(id);
     expect(link).toMatch(/^http:\/\/localhost(:\d+)?\/v2\/downloads\/[\w-]{64}\/demo-live-2026-11-22\.zip$/);
     expect(await linkOf(id)).toBe(link);
-    const answer = await opened(link);
+    const answer = await openLink(link);
     expect(answer).toMatchObject({ status: 200, text: content });
     expect(answer.headers).toMatchObject({
       "content-type": "application/zip",
@@ -179,49 +179,53 @@ describe("a link", () => {
     });
   });
 
-  it("is at the address by which it was asked for, unless that is no address", async () => {
-    await finished();
-    const at = async (host: string) => {
+  it("has the address that the client used, or no host if that is invalid", async () => {
+    await addFinished();
+    const baseOf = async (host: string) => {
       const answer = await test.current.call("GET", pathOf(environment.id), { headers: { host } });
       return answer.body.environment.downloadable_backups[0].download_link.replace(/downloads.*/, "");
     };
-    expect(await at("api.example.com:8443")).toBe("http://api.example.com:8443/v2/");
-    expect(await at("[::1]:8080")).toBe("http://[::1]:8080/v2/");
-    expect(await at("evil.example/<script>")).toBe("/v2/");
+    expect(await baseOf("api.example.com:8443")).toBe("http://api.example.com:8443/v2/");
+    expect(await baseOf("[::1]:8080")).toBe("http://[::1]:8080/v2/");
+    expect(await baseOf("evil.example/<script>")).toBe("/v2/");
   });
 
-  it("says how long the zip is, without sending it", async () => {
-    const answer = await opened(await linkOf(await finished()), {}, "HEAD");
+  it("answers HEAD with the size of the zip", async () => {
+    const answer = await openLink(await linkOf(await addFinished()), {}, "HEAD");
     expect(answer).toMatchObject({ status: 200, text: "" });
     expect(answer.headers).toMatchObject({ "content-length": "100", "accept-ranges": "bytes" });
   });
 
-  it("goes on where a download broke off, if the zip is the same", async () => {
-    const link = await linkOf(await finished());
-    const { etag = "" } = (await opened(link)).headers;
-    const rest = await opened(link, { range: "bytes=97-", "if-range": String(etag) });
+  it("resumes a download if the zip is unchanged", async () => {
+    const link = await linkOf(await addFinished());
+    const { etag = "" } = (await openLink(link)).headers;
+    const rest = await openLink(link, { range: "bytes=97-", "if-range": String(etag) });
     expect(rest).toMatchObject({ status: 206, text: "789" });
     expect(rest.headers).toMatchObject({ "content-range": "bytes 97-99/100", "content-length": "3" });
-    expect(await opened(link, { range: "bytes=97-", "if-range": '"another"' })).toMatchObject({
+    expect(await openLink(link, { range: "bytes=97-", "if-range": '"another"' })).toMatchObject({
       status: 200,
       text: content,
     });
-    const behind = await opened(link, { range: "bytes=100-" });
-    expect(behind.body).toEqual({ message: "That part of the file does not exist", status: 416, data: null });
-    expect(behind.headers["content-range"]).toBe("bytes */100");
+    const beyondEnd = await openLink(link, { range: "bytes=100-" });
+    expect(beyondEnd.body).toEqual({
+      message: "The requested range starts beyond the end of the file",
+      status: 416,
+      data: null,
+    });
+    expect(beyondEnd.headers["content-range"]).toBe("bytes */100");
   });
 
-  it("is a 404 when its time is over, when its zip is gone, and for whatever is wrong with it", async () => {
-    const link = await linkOf(await finished());
+  it("is a 404 if it has expired or is wrong, or if its zip is missing", async () => {
+    const link = await linkOf(await addFinished());
     const { database } = test.current;
-    const [gone, over] = [await finished(), await finished()];
-    const [goneLink, overLink] = [await linkOf(gone), await linkOf(over)];
-    zips.delete(gone);
-    await finishDownloadableBackup(database, over, { bytes: 100, expiresAt: new Date(Date.now() - 1) });
+    const [missing, expired] = [await addFinished(), await addFinished()];
+    const [missingLink, expiredLink] = [await linkOf(missing), await linkOf(expired)];
+    zips.delete(missing);
+    await finishDownloadableBackup(database, expired, { bytes: 100, expiresAt: new Date(Date.now() - 1) });
     const token = link.split("/").at(-2) ?? "";
     const wrong = [
-      goneLink,
-      overLink,
+      missingLink,
+      expiredLink,
       link.replace("demo", "other"),
       link.replace(token, token.slice(0, -1) + (token.endsWith("A") ? "B" : "A")),
       link.replace(token, "x"),
@@ -230,31 +234,31 @@ describe("a link", () => {
     ];
     for (const each of wrong) {
       for (const method of ["GET", "HEAD"] as const) {
-        const answer = await opened(each, {}, method);
+        const answer = await openLink(each, {}, method);
         expect(answer.status).toBe(404);
         if (method === "GET") expect(answer.body).toMatchObject({ status: 404, data: null });
       }
     }
-    expect((await listed()).map(({ id }: { id: string }) => id)).not.toContain(over);
+    expect((await listed()).map(({ id }: { id: string }) => id)).not.toContain(expired);
     expect(zips.size).toBeGreaterThan(0);
   });
 
-  it("takes no other methods", async () => {
-    const answer = await test.current.call("POST", new URL(await linkOf(await finished())).pathname, { key: null });
+  it("supports only GET and HEAD", async () => {
+    const answer = await test.current.call("POST", new URL(await linkOf(await addFinished())).pathname, { key: null });
     expect(answer.status).toBe(405);
     expect(answer.headers.allow).toBe("GET, HEAD");
   });
 
-  it("is not shown to a key that may only read", async () => {
-    const id = await finished();
+  it("is hidden from read-only keys", async () => {
+    const id = await addFinished();
     const { token } = await test.current.addKey({ scopes: ["read"] });
     const found = (await listed(token)).find((one: { id: string }) => one.id === id);
     expect(found).toMatchObject({ download_link: null, is_generation_in_progress: false });
   });
 
-  it("is in the operation's result, and stands nowhere in the database", async () => {
+  it("is in the operation's result, without being stored", async () => {
     const { call, company, database, operations } = test.current;
-    const id = await finished();
+    const id = await addFinished();
     const operationId = await operations.submit({ kind: "addDownloadableBackup", companyId: company.company_id });
     const stored = { id, file_name: "demo-live-2026-11-22.zip", expires_at: 1 };
     await database
@@ -269,8 +273,8 @@ describe("a link", () => {
     expect(read.body.data.result.download_link).toBeNull();
   });
 
-  it("is never logged, whatever becomes of the download", async () => {
-    const id = await finished({ text: "x".repeat(20_000_000) });
+  it("is never logged, even if the download fails", async () => {
+    const id = await addFinished({ text: "x".repeat(20_000_000) });
     const link = await linkOf(id);
     const token = link.split("/").at(-2) ?? "";
     const port = await test.current.listen();
@@ -287,7 +291,7 @@ describe("a link", () => {
     zips.delete(id);
   });
 
-  it("does not keep the server from stopping", async () => {
+  it("does not delay shutdown", async () => {
     const file = join(folder, "large");
     await writeFile(file, "x".repeat(50_000_000));
     const openDownload = async () => ({ handle: await open(file, "r"), bytes: 50_000_000 });

@@ -1,15 +1,15 @@
-/** Links to downloadable backups: they open in a browser, without a key, and go on where they broke off. */
+/** Serves downloadable backups: by link, without a key, with resumable downloads. */
 
 import { type FoundDownload, follow } from "@sitewright/server/app/backups/downloadableBackups.ts";
 import type { App } from "@sitewright/server/app/context.ts";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { HttpFailure } from "../faults.ts";
 import { pathParameters } from "../identity.ts";
-import { partOf } from "./ranges.ts";
+import { rangeOf } from "./ranges.ts";
 
 type Headers = Readonly<Record<string, string | number>>;
 
-/** `stopping` is aborted when the server stops; clients resume with the next process. */
+/** `stopping` is aborted when the server stops; clients can resume the download later. */
 export function serveDownloads(server: FastifyInstance, app: App, stopping: AbortSignal): void {
   server.route({
     method: ["GET", "HEAD"],
@@ -41,7 +41,7 @@ function headersOf({ id, fileName, createdAt }: FoundDownload): Headers {
   };
 }
 
-/** A zip is never changed: there is one for each id. */
+/** The id is enough, because a zip never changes. */
 function etagOf(id: string): string {
   return `"${id}"`;
 }
@@ -49,8 +49,8 @@ function etagOf(id: string): string {
 async function send(request: FastifyRequest, reply: FastifyReply, found: FoundDownload, stopping: AbortSignal) {
   const { bytes, handle, id } = found;
   const condition = request.headers["if-range"];
-  const isSame = condition === undefined || condition === etagOf(id);
-  const part = isSame ? partOf(request.headers.range, bytes) : null;
+  const isUnchanged = condition === undefined || condition === etagOf(id);
+  const part = isUnchanged ? rangeOf(request.headers.range, bytes) : null;
   if (part === "unsatisfiable") throw new HttpFailure(416, { "content-range": `bytes */${bytes}` });
   const { start, end } = part ?? { start: 0, end: bytes - 1 };
   const range = part === null ? {} : { "content-range": `bytes ${start}-${end}/${bytes}` };

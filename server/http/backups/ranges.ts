@@ -1,19 +1,19 @@
-/** Which part of a file a request asks for, so that a download that broke off goes on where it was. */
+/** Parses `Range` headers, so that interrupted downloads can be resumed. */
 
-export interface Part {
+export interface ByteRange {
   readonly start: number;
-  /** The last byte of it. */
+  /** Inclusive. */
   readonly end: number;
 }
 
-const one = /^bytes=(\d{0,15})-(\d{0,15})$/;
+const singleRange = /^bytes=(\d{0,15})-(\d{0,15})$/;
 
 /**
- * Null: all of it, which is also the answer to several parts at once and to what can't be read. `unsatisfiable`: nothing of
- * what was asked for is there.
+ * The range of a file with `bytes` bytes that the header requests. Null: the whole file, also for invalid headers and
+ * for several ranges. `unsatisfiable`: the range starts beyond the end.
  */
-export function partOf(header: string | undefined, bytes: number): Part | "unsatisfiable" | null {
-  const [, first = "", last = ""] = one.exec(header ?? "") ?? [];
+export function rangeOf(header: string | undefined, bytes: number): ByteRange | "unsatisfiable" | null {
+  const [, first = "", last = ""] = singleRange.exec(header ?? "") ?? [];
   if (first === "" && last === "") return null;
   if (first === "") {
     const length = Math.min(Number(last), bytes);

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { languages, type listActivity } from "@sitewright/contract/company/activity.ts";
 import type { Result } from "@sitewright/contract/endpoint.ts";
 import { describe, expect, it } from "vitest";
-import { siteWish, useTestServer } from "../testing/server.ts";
+import { siteFields, useTestServer } from "../testing/server.ts";
 
 const test = useTestServer();
 
@@ -17,11 +17,11 @@ async function log(query = "", options = {}): Promise<Log> {
 const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
 
 describe("an entry", () => {
-  it("says what was done, by whom, with which key and from where", async () => {
+  it("has the action, the user, the key and the client", async () => {
     const { call, company, database } = test.current;
-    const wish = siteWish(company.company_id, { display_name: "Logged" });
+    const fields = siteFields(company.company_id, { display_name: "Logged" });
     const before = Date.now();
-    await call("POST", "/v2/sites", { body: wish, headers: { "user-agent": firefox } });
+    await call("POST", "/v2/sites", { body: fields, headers: { "user-agent": firefox } });
     const key = await database
       .selectFrom("api_keys")
       .selectAll()
@@ -48,22 +48,22 @@ describe("an entry", () => {
     expect(items[0]?.created_at).toBeGreaterThanOrEqual(before - 1_000);
   });
 
-  it("is done and without fault when the operation has succeeded", async () => {
+  it("is done and has not failed after the operation has succeeded", async () => {
     const { addSite } = test.current;
     const id = await addSite();
     expect((await log(`?site_id=${id}`)).items).toMatchObject([{ is_done: true, has_failed: false }]);
   });
 
-  it("carries the public reason of a failure", async () => {
+  it("has the public reason of a failure", async () => {
     const { call, company, fail } = test.current;
-    const { body } = await call("POST", "/v2/sites", { body: siteWish(company.company_id) });
+    const { body } = await call("POST", "/v2/sites", { body: siteFields(company.company_id) });
     await fail(body.operation_id, "The disk is full.");
     expect((await log("?limit=1")).items).toMatchObject([
       { is_done: true, has_failed: true, public_error: "The disk is full." },
     ]);
   });
 
-  it("is written for what is done at once, too", async () => {
+  it("is also written for changes without an operation", async () => {
     const { addKey, call, company } = test.current;
     const { id } = await addKey({ name: "Robot" });
     await call("DELETE", `/v2/company/${company.company_id}/api-keys/${id}`);
@@ -74,16 +74,16 @@ describe("an entry", () => {
     ]);
   });
 
-  it("is not written for a request that was refused", async () => {
+  it("is not written for refused requests", async () => {
     const { call, company } = test.current;
     const { total } = await log();
-    await call("POST", "/v2/sites", { body: siteWish(company.company_id, { region: "nowhere" }) });
+    await call("POST", "/v2/sites", { body: siteFields(company.company_id, { region: "nowhere" }) });
     expect((await log()).total).toBe(total);
   });
 });
 
-describe("the list", () => {
-  it("is newest first, ten at a time unless told, a hundred at most, with an exact total", async () => {
+describe("the activity log", () => {
+  it("is sorted newest first, in pages of 10 by default and 100 at most, with an exact total", async () => {
     const { company, database } = test.current;
     const entries = Array.from({ length: 130 }, (_, number) => ({
       company_id: company.company_id,
@@ -101,7 +101,7 @@ describe("the list", () => {
     expect((await log("?category=billing&offset=2147483647")).items).toEqual([]);
   });
 
-  it("sends null for everything that an entry does not know", async () => {
+  it("has null for unknown fields", async () => {
     const { items } = await log("?category=billing&limit=1");
     expect(items[0]).toMatchObject({
       site_id: null,
@@ -114,7 +114,7 @@ describe("the list", () => {
     });
   });
 
-  it("can be narrowed to a site, a person and a key, one by one and together", async () => {
+  it("filters by site, user and key, also combined", async () => {
     const { addKey, addSite, database } = test.current;
     const key = await addKey({ name: "Filter" });
     const site = await addSite({}, key.token);
@@ -130,7 +130,7 @@ describe("the list", () => {
     expect((await log(`?id_initiated_by=${user}`)).total).toBeGreaterThan(1);
   });
 
-  it("finds nothing for ids that nothing has, malformed ones among them", async () => {
+  it("is empty for unknown and malformed ids", async () => {
     for (const id of [randomUUID(), "1", "'; DROP TABLE activity; --", "🦄"]) {
       for (const name of ["site_id", "id_initiated_by", "id_api_key"]) {
         expect(await log(`?${name}=${encodeURIComponent(id)}`)).toEqual({ items: [], total: 0 });
@@ -160,7 +160,7 @@ describe("the list", () => {
     expect(answer.body.data.errors.map((fault: { path: string }) => fault.path)).toEqual([path]);
   });
 
-  it("describes in every language, with the name as it was typed", async () => {
+  it("has descriptions in every language, with names exactly as typed", async () => {
     const { addSite } = test.current;
     const id = await addSite({ display_name: 'Ça $& "x"' });
     const sentences = new Set<string>();

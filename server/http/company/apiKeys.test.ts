@@ -9,7 +9,7 @@ const keysPath = () => `/v2/company/${test.current.company.company_id}/api-keys`
 const keyOf = (role: Role) => addKeyOf(test.current, role);
 
 describe("a new key", () => {
-  it("is shown with its token once, works at once, and is stored as a hash", async () => {
+  it("is returned with its token once, works at once, and is stored as a hash", async () => {
     const { call, database } = test.current;
     const answer = await call("POST", keysPath(), { body: { name: "Deploy" } });
     expect(answer.status).toBe(201);
@@ -29,12 +29,12 @@ describe("a new key", () => {
       .selectAll()
       .where("id", "=", answer.body.api_key.id)
       .executeTakeFirstOrThrow();
-    // The secret may have underscores of its own: the last of it is long enough to be nobody else's.
+    // The secret may contain underscores, so the token is not split; its last 40 characters are unique enough.
     expect(JSON.stringify(row)).not.toContain(answer.body.token.slice(-40));
     expect(row.secret_hash).toHaveLength(32);
   });
 
-  it("can expire, to the millisecond", async () => {
+  it("expires to the millisecond", async () => {
     const { call, database } = test.current;
     const expiresAt = "2099-01-02T03:04:05.678Z";
     const { body } = await call("POST", keysPath(), { body: { name: "Until", expires_at: expiresAt } });
@@ -49,9 +49,9 @@ describe("a new key", () => {
     ["9999-12-31T23:59:60Z", "9999-12-31T23:59:59.999Z"],
     ["2098-12-31T18:59:60.5-05:00", "2098-12-31T23:59:59.999Z"],
     ["2099-01-01T00:00:00+05", "2098-12-31T19:00:00.000Z"],
-  ])("can expire at %s, which is %s", async (wished, moment) => {
-    const { body } = await test.current.call("POST", keysPath(), { body: { name: "Until", expires_at: wished } });
-    expect(body.api_key.expires_at).toBe(moment);
+  ])("normalises the expiry %s to %s", async (requested, normalised) => {
+    const { body } = await test.current.call("POST", keysPath(), { body: { name: "Until", expires_at: requested } });
+    expect(body.api_key.expires_at).toBe(normalised);
   });
 
   it.each([
@@ -67,13 +67,13 @@ describe("a new key", () => {
     [{ name: "x", scopes: "read" }, "/scopes"],
     [{ name: "x", scopes: ["all"] }, "/scopes/0"],
     [{ name: "x", scopes: ["read", "site:1"] }, "/scopes/1"],
-  ])("is refused where a field is wrong: %j", async (body, path) => {
+  ])("is refused with an invalid field: %j", async (body, path) => {
     const answer = await test.current.call("POST", keysPath(), { body });
     expect(answer.status).toBe(400);
     expect(answer.body.data.errors.map((fault: { path: string }) => fault.path)).toEqual([path]);
   });
 
-  it("is refused where it would be expired already, or names a site that is not the company's", async () => {
+  it("is refused if its expiry is in the past, or if it names another company's site", async () => {
     const { addSite, call, otherCompany } = test.current;
     const past = await call("POST", keysPath(), { body: { name: "x", expires_at: "2020-01-01T00:00:00Z" } });
     expect(past.body.data.code).toBe("expiry_in_the_past");
@@ -82,7 +82,7 @@ describe("a new key", () => {
     expect(answer.body.data).toEqual({ code: "unknown_site_scope", unknown: [foreign] });
   });
 
-  it("can do no more than the key that makes it", async () => {
+  it("can't have more permissions than the calling key", async () => {
     const { addKey, call } = test.current;
     const { token } = await addKey({ scopes: ["write", "non-live"] });
     const more = await call("POST", keysPath(), { body: { name: "x", scopes: ["write", "delete"] }, key: token });
@@ -92,8 +92,8 @@ describe("a new key", () => {
   });
 });
 
-describe("the list", () => {
-  it("has every key of the company, newest first, with its status and without its token", async () => {
+describe("the list of keys", () => {
+  it("has all keys of the company, newest first, with status and without token", async () => {
     const { addKey, call, company, database } = test.current;
     const expired = await addKey({ name: "Expired", expires_at: "2099-01-01T00:00:00Z" });
     await database
@@ -112,7 +112,7 @@ describe("the list", () => {
     expect(text).not.toContain(company.api_key);
   });
 
-  it("has only their own keys for a developer", async () => {
+  it("has only the user's own keys for a developer", async () => {
     const { call } = test.current;
     const developer = await keyOf("developer");
     const { body } = await call("GET", keysPath(), { key: developer.token });
@@ -120,8 +120,8 @@ describe("the list", () => {
   });
 });
 
-describe("revoking", () => {
-  it("ends the key at once, and a second time changes nothing", async () => {
+describe("revoking a key", () => {
+  it("takes effect at once, and repeating it changes nothing", async () => {
     const { addKey, call, database } = test.current;
     const { id, token } = await addKey({ name: "Leaked" });
     const first = await call("DELETE", `${keysPath()}/${id}`);
@@ -129,13 +129,14 @@ describe("revoking", () => {
       api_key: { id, name: "Leaked", status: "revoked", expires_at: null, scopes: null },
     });
     expect((await call("GET", "/v2/validate", { key: token })).status).toBe(401);
-    const when = () => database.selectFrom("api_keys").select("revoked_at").where("id", "=", id).executeTakeFirst();
-    const before = await when();
+    const revokedAt = () =>
+      database.selectFrom("api_keys").select("revoked_at").where("id", "=", id).executeTakeFirst();
+    const before = await revokedAt();
     expect((await call("DELETE", `${keysPath()}/${id}`)).text).toBe(first.text);
-    expect(await when()).toEqual(before);
+    expect(await revokedAt()).toEqual(before);
   });
 
-  it("of another person's key is for administrators", async () => {
+  it("of another user needs the role admin", async () => {
     const { addKey, call } = test.current;
     const developer = await keyOf("developer");
     const admin = await keyOf("admin");
@@ -147,8 +148,8 @@ describe("revoking", () => {
   });
 });
 
-describe("roles and narrowed keys", () => {
-  it("keep a developer from deleting sites, and let an administrator", async () => {
+describe("roles and restricted keys", () => {
+  it("let admins delete sites, but not developers", async () => {
     const { addSite, call } = test.current;
     const id = await addSite();
     const developer = await keyOf("developer");
@@ -159,7 +160,7 @@ describe("roles and narrowed keys", () => {
     expect((await call("DELETE", `/v2/sites/${id}`, { key: token })).status).toBe(202);
   });
 
-  it("show a key of one site that site only", async () => {
+  it("show a key for one site only that site", async () => {
     const { addKey, addSite, call, company } = test.current;
     const [mine, other] = [await addSite(), await addSite()];
     const { token: key } = await addKey({ scopes: [`site:${mine.toUpperCase()}`] });
@@ -175,7 +176,7 @@ describe("roles and narrowed keys", () => {
     expect(log.body.company.activity_logs.total).toBe(about.length);
   });
 
-  it("keep a key that may not touch live environments from deleting a site", async () => {
+  it("forbid non-live keys to delete a site", async () => {
     const { addKey, addSite, call } = test.current;
     const { token: key } = await addKey({ scopes: ["non-live"] });
     const refused = await call("DELETE", `/v2/sites/${await addSite()}`, { key });

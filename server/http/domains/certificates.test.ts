@@ -16,7 +16,7 @@ const test = useTestServer({
 const hour = 3_600_000;
 const day = 24 * hour;
 
-/** A domain of an environment, which has what an order needs. */
+/** Adds a verified domain that points here, so that a certificate can be ordered for it. */
 async function addDomain(environmentId?: string, name = `d-${randomUUID()}.example`) {
   const { addEnvironment, addSite, database } = test.current;
   const environment = environmentId ?? (await addEnvironment(await addSite())).id;
@@ -28,8 +28,8 @@ async function addDomain(environmentId?: string, name = `d-${randomUUID()}.examp
 
 const pairOf = ({ cert, key }: Made) => ({ custom_ssl_cert: cert, custom_ssl_key: key });
 
-/** For some names; gives the answer. */
-async function give(path: string, names: readonly string[]) {
+/** Uploads a new custom certificate for these names. */
+async function upload(path: string, names: readonly string[]) {
   return test.current.call("PUT", path, { body: pairOf(await makeCertificate({ names, subject: "/CN=Own" })) });
 }
 
@@ -37,7 +37,7 @@ async function stateAt(path: string) {
   return (await test.current.call("GET", path)).body.site_domain;
 }
 
-/** One from the authority. */
+/** Adds an ordered certificate. */
 async function addOrdered(environmentId: string, name: string, notAfter: Date): Promise<void> {
   const { database } = test.current;
   const { cert: chain } = await makeCertificate({ names: [name], subject: "/CN=Ordered" });
@@ -48,7 +48,7 @@ async function addOrdered(environmentId: string, name: string, notAfter: Date): 
   await database.transaction().execute((transaction) => addCertificate(transaction, facts));
 }
 
-const kept = async (environmentId: string) =>
+const namesOfCertificates = async (environmentId: string) =>
   (
     await test.current.database
       .selectFrom("certificates")
@@ -59,7 +59,7 @@ const kept = async (environmentId: string) =>
   ).map(({ names }) => names);
 
 describe("GET /sites/environments/domains/{site_domain_id}/certificate", () => {
-  it("tells of a domain without a certificate that one is ordered now", async () => {
+  it("shows that a certificate is due for a domain without one", async () => {
     const { path } = await addDomain();
     const { certificate, order } = await stateAt(path);
     expect(certificate).toBeNull();
@@ -67,20 +67,20 @@ describe("GET /sites/environments/domains/{site_domain_id}/certificate", () => {
     expect(order.next_try_at).toBeLessThanOrEqual(Date.now());
   });
 
-  it("tells of one that does not point here that none is", async () => {
+  it("has no order for a domain that does not point here", async () => {
     const { id, path } = await addDomain();
     await test.current.database.updateTable("domains").set({ points_here_at: null }).where("id", "=", id).execute();
     expect(await stateAt(path)).toEqual({ certificate: null, order: null });
   });
 
-  it("shows what the authority said, word for word, and until when it takes no more", async () => {
+  it("has the authority's error word for word, and its rate limit", async () => {
     const { id, path } = await addDomain();
     const [at, limited_until] = [new Date(Date.now() - hour), new Date(Date.now() + hour)];
     const last_error = 'The certificate authority has a limit. too many certificates (5) already issued for "x" \u00a7';
-    const troubles = { last_error, last_error_at: at, failures: 2, limited_until, next_try_at: limited_until };
+    const failure = { last_error, last_error_at: at, failures: 2, limited_until, next_try_at: limited_until };
     await test.current.database
       .insertInto("certificate_orders")
-      .values({ domain_id: id, directory: acmeUrl, url: "https://ca.example/order/1", ...troubles })
+      .values({ domain_id: id, directory: acmeUrl, url: "https://ca.example/order/1", ...failure })
       .execute();
     expect((await stateAt(path)).order).toEqual({
       is_under_way: true,
@@ -91,7 +91,7 @@ describe("GET /sites/environments/domains/{site_domain_id}/certificate", () => {
     });
   });
 
-  it("shows the authority's limit for everybody, while it lasts", async () => {
+  it("has the authority's rate limit for the whole account until it ends", async () => {
     const { path } = await addDomain();
     const { database } = test.current;
     const until = new Date(Date.now() + hour);
@@ -108,7 +108,7 @@ describe("GET /sites/environments/domains/{site_domain_id}/certificate", () => {
     expect((await stateAt(path)).order.limited_until).toBeNull();
   });
 
-  it("tells when an ordered one is renewed: with about a third of its life left", async () => {
+  it("has the renewal date of an ordered certificate: with about a third of its validity left", async () => {
     const { environment, name, path } = await addDomain();
     const end = Date.now() + 30 * day;
     await addOrdered(environment, name, new Date(end));
@@ -118,7 +118,7 @@ describe("GET /sites/environments/domains/{site_domain_id}/certificate", () => {
     expect(order.next_try_at / end).toBeLessThanOrEqual(1 - 1 / 3);
   });
 
-  it("still shows one that is over, and that it is not served", async () => {
+  it("has an expired certificate too, marked as not served", async () => {
     const { environment, name, path } = await addDomain();
     await addOrdered(environment, name, new Date(Date.now() - hour));
     expect((await stateAt(path)).certificate.is_served).toBe(false);
@@ -126,11 +126,11 @@ describe("GET /sites/environments/domains/{site_domain_id}/certificate", () => {
 });
 
 describe("PUT /sites/environments/domains/{site_domain_id}/certificate", () => {
-  it("is in force when it is answered, and never shows the key", async () => {
+  it("is in force when the call returns, and never returns the key", async () => {
     const { environment, name, path } = await addDomain();
     const before = published;
-    const made = await makeCertificate({ names: [name, `www.${name}`], subject: "/O=Ours/CN=Own" });
-    const answer = await test.current.call("PUT", path, { body: pairOf(made) });
+    const pair = await makeCertificate({ names: [name, `www.${name}`], subject: "/O=Ours/CN=Own" });
+    const answer = await test.current.call("PUT", path, { body: pairOf(pair) });
     expect(answer.status).toBe(200);
     expect(answer.body.site_domain.certificate).toEqual({
       source: "custom",
@@ -149,49 +149,49 @@ describe("PUT /sites/environments/domains/{site_domain_id}/certificate", () => {
     expect(row?.key_sealed.includes("PRIVATE")).toBe(false);
   });
 
-  it("replaces the one before, and comes before one that was ordered", async () => {
+  it("replaces the earlier custom certificate, and takes precedence over an ordered one", async () => {
     const { environment, name, path } = await addDomain();
     await addOrdered(environment, name, new Date(Date.now() + 90 * day));
-    const first = (await give(path, [name])).body.site_domain.certificate;
-    const second = (await give(path, [name])).body.site_domain.certificate;
+    const first = (await upload(path, [name])).body.site_domain.certificate;
+    const second = (await upload(path, [name])).body.site_domain.certificate;
     expect(second.fingerprint).not.toBe(first.fingerprint);
     expect(second.source).toBe("custom");
-    expect(await kept(environment)).toHaveLength(2);
+    expect(await namesOfCertificates(environment)).toHaveLength(2);
   });
 
-  it("leaves the one before to the other domains that it is for", async () => {
+  it("keeps the earlier certificate for other domains that it covers", async () => {
     const one = await addDomain();
     const two = await addDomain(one.environment);
-    await give(one.path, [one.name, two.name]);
+    await upload(one.path, [one.name, two.name]);
     const before = (await stateAt(two.path)).certificate;
-    await give(one.path, [one.name]);
-    expect(await kept(one.environment)).toEqual([[two.name], [one.name]]);
+    await upload(one.path, [one.name]);
+    expect(await namesOfCertificates(one.environment)).toEqual([[two.name], [one.name]]);
     expect((await stateAt(two.path)).certificate).toEqual(before);
     expect((await stateAt(one.path)).certificate.fingerprint).not.toBe(before.fingerprint);
-    await give(one.path, [one.name, two.name]);
-    expect(await kept(one.environment)).toEqual([[two.name], [one.name, two.name]]);
+    await upload(one.path, [one.name, two.name]);
+    expect(await namesOfCertificates(one.environment)).toEqual([[two.name], [one.name, two.name]]);
     expect((await stateAt(two.path)).certificate.fingerprint).not.toBe(before.fingerprint);
   });
 
-  it("does the same with wildcards", async () => {
+  it("does so with wildcards too", async () => {
     const base = `d-${randomUUID()}.example`;
     const one = await addDomain(undefined, `a.${base}`);
     const two = await addDomain(one.environment, `b.${base}`);
-    await give(one.path, [`*.${base}`]);
-    await give(one.path, [`a.${base}`]);
-    expect(await kept(one.environment)).toEqual([[`*.${base}`], [`a.${base}`]]);
+    await upload(one.path, [`*.${base}`]);
+    await upload(one.path, [`a.${base}`]);
+    expect(await namesOfCertificates(one.environment)).toEqual([[`*.${base}`], [`a.${base}`]]);
     expect((await stateAt(one.path)).certificate.names).toEqual([`a.${base}`]);
-    await give(two.path, [`*.${base}`]);
-    expect(await kept(one.environment)).toEqual([[`a.${base}`], [`*.${base}`]]);
-    await give(one.path, [`*.${base}`]);
-    expect(await kept(one.environment)).toEqual([[`*.${base}`]]);
+    await upload(two.path, [`*.${base}`]);
+    expect(await namesOfCertificates(one.environment)).toEqual([[`a.${base}`], [`*.${base}`]]);
+    await upload(one.path, [`*.${base}`]);
+    expect(await namesOfCertificates(one.environment)).toEqual([[`*.${base}`]]);
   });
 
-  it("is refused where it is not for the domain, and changes nothing", async () => {
+  it("is refused if it does not cover the domain, and changes nothing", async () => {
     const { name, path } = await addDomain();
-    await give(path, [name]);
+    await upload(path, [name]);
     const before = await stateAt(path);
-    const answer = await give(path, ["other.example"]);
+    const answer = await upload(path, ["other.example"]);
     expect([answer.status, answer.body.data]).toEqual([
       400,
       { code: "custom_certificate_refused", field: "custom_ssl_cert" },
@@ -202,7 +202,7 @@ describe("PUT /sites/environments/domains/{site_domain_id}/certificate", () => {
     expect(await stateAt(path)).toEqual(before);
   });
 
-  it("is refused where the key is another's, without a word of it", async () => {
+  it("is refused if the key does not match, without revealing it", async () => {
     const { name, path } = await addDomain();
     const [one, other] = [await makeCertificate({ names: [name] }), await makeCertificate({ names: [name] })];
     const body = { custom_ssl_cert: one.cert, custom_ssl_key: other.key };
@@ -218,7 +218,7 @@ describe("PUT /sites/environments/domains/{site_domain_id}/certificate", () => {
     [{ custom_ssl_cert: "", custom_ssl_key: 1 }, ["/custom_ssl_cert", "/custom_ssl_key"]],
     [{ custom_ssl_cert: "a\u0000", custom_ssl_key: "x" }, ["/custom_ssl_cert"]],
     [{ custom_ssl_cert: "x".repeat(65_537), custom_ssl_key: "x" }, ["/custom_ssl_cert"]],
-  ])("malformed: %o", async (body, paths) => {
+  ])("is refused as malformed: %o", async (body, paths) => {
     const { path } = await addDomain();
     const answer = await test.current.call("PUT", path, { body });
     expect(answer.body).toMatchObject({ status: 400, message: "Bad request format" });
@@ -226,28 +226,28 @@ describe("PUT /sites/environments/domains/{site_domain_id}/certificate", () => {
     expect([...found].toSorted()).toEqual(paths);
   });
 
-  it("is done once for one Idempotency-Key", async () => {
+  it("is carried out once per Idempotency-Key", async () => {
     const { environment, name, path } = await addDomain();
     const body = pairOf(await makeCertificate({ names: [name] }));
-    const asked = { body, headers: { "idempotency-key": randomUUID() } };
-    const first = await test.current.call("PUT", path, asked);
-    const again = await test.current.call("PUT", path, asked);
+    const options = { body, headers: { "idempotency-key": randomUUID() } };
+    const first = await test.current.call("PUT", path, options);
+    const again = await test.current.call("PUT", path, options);
     expect(again.headers["idempotency-replayed"]).toBe("true");
     expect(again.text).toBe(first.text);
-    expect(await kept(environment)).toHaveLength(1);
+    expect(await namesOfCertificates(environment)).toHaveLength(1);
     expect(
       JSON.stringify(await test.current.database.selectFrom("idempotency_keys").selectAll().execute()),
     ).not.toMatch(/BEGIN/);
   });
 
-  it("of many at once leaves one", async () => {
+  it("leaves one certificate after several simultaneous calls", async () => {
     const { environment, name, path } = await addDomain();
-    const answers = await Promise.all(Array.from({ length: 6 }, () => give(path, [name])));
+    const answers = await Promise.all(Array.from({ length: 6 }, () => upload(path, [name])));
     expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(200));
-    expect(await kept(environment)).toHaveLength(1);
+    expect(await namesOfCertificates(environment)).toHaveLength(1);
   });
 
-  it("is not for a key that must not change live environments, where it is one", async () => {
+  it("is forbidden for non-live keys in the live environment", async () => {
     const { addEnvironment, addKey, addSite, call } = test.current;
     const { liveId } = await addEnvironment(await addSite());
     const { name, path } = await addDomain(liveId);
@@ -260,19 +260,19 @@ describe("PUT /sites/environments/domains/{site_domain_id}/certificate", () => {
 });
 
 describe("DELETE /sites/environments/domains/{site_domain_id}/certificate", () => {
-  it("takes it out of force, and what was ordered follows", async () => {
+  it("takes effect at once, and an ordered certificate is used instead", async () => {
     const { environment, name, path } = await addDomain();
     await addOrdered(environment, name, new Date(Date.now() + 90 * day));
-    await give(path, [name]);
+    await upload(path, [name]);
     const before = published;
     const answer = await test.current.call("DELETE", path);
     expect(answer.body.site_domain.certificate).toMatchObject({ source: "acme", is_served: true });
     expect(published).toBe(before + 1);
   });
 
-  it("has one ordered at once where there is none, whatever was waited for before", async () => {
+  it("orders a certificate at once if there is none, ignoring earlier back-off", async () => {
     const { id, name, path } = await addDomain();
-    await give(path, [name]);
+    await upload(path, [name]);
     const next_try_at = new Date(Date.now() + 6 * hour);
     const { database } = test.current;
     await database.insertInto("certificate_orders").values({ domain_id: id, next_try_at, failures: 3 }).execute();
@@ -281,9 +281,9 @@ describe("DELETE /sites/environments/domains/{site_domain_id}/certificate", () =
     expect(order.next_try_at).toBeLessThanOrEqual(Date.now());
   });
 
-  it("does not hurry an authority that has a limit", async () => {
+  it("respects the authority's rate limit", async () => {
     const { id, name, path } = await addDomain();
-    await give(path, [name]);
+    await upload(path, [name]);
     const later = new Date(Date.now() + 6 * hour);
     const { database } = test.current;
     await database
@@ -293,10 +293,10 @@ describe("DELETE /sites/environments/domains/{site_domain_id}/certificate", () =
     expect((await test.current.call("DELETE", path)).body.site_domain.order.next_try_at).toBe(later.getTime());
   });
 
-  it("is noted once, and does nothing where there is none", async () => {
+  it("is recorded once, and does nothing without a custom certificate", async () => {
     const { call, company } = test.current;
     const { name, path } = await addDomain();
-    await give(path, [name]);
+    await upload(path, [name]);
     for (const _ of [1, 2]) expect((await call("DELETE", path)).status).toBe(200);
     const log = await call("GET", `/v2/company/${company.company_id}/activity-logs?limit=3`);
     const { items } = log.body.company.activity_logs;

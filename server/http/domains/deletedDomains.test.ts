@@ -1,4 +1,4 @@
-/** What becomes of the domains of something that is deleted, restored, or copied. */
+/** Domains of sites that are deleted, restored or cloned. */
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { addOwnDomain } from "../../store/testing/rows.ts";
@@ -6,7 +6,7 @@ import { useTestServer } from "../testing/server.ts";
 
 const test = useTestServer();
 
-/** A site whose live environment has a domain of its own, which is the primary one, and another. */
+/** Adds a site whose live environment has a custom primary domain and another custom domain. */
 async function siteWithDomains() {
   const { addSite, call, database } = test.current;
   const id = await addSite();
@@ -36,8 +36,8 @@ async function inputOf(operationId: string): Promise<{ environments: { address: 
 const listed = async (environmentId: string) =>
   (await test.current.call("GET", `/v2/sites/environments/${environmentId}/domains`)).body.environment.site_domains;
 
-describe("a site that is restored", () => {
-  it("has its domains again, under their ids, and the same primary one", async () => {
+describe("a restored site", () => {
+  it("has its domains with the same ids and the same primary domain", async () => {
     const { deleteSite, succeed } = test.current;
     const { id, environmentId, primary, primaryId } = await siteWithDomains();
     const before = await listed(environmentId);
@@ -52,7 +52,7 @@ describe("a site that is restored", () => {
     expect(after.toSorted(byName)).toEqual(before.toSorted(byName));
   });
 
-  it("goes without those that somebody else has by now, and says so", async () => {
+  it("loses domains that another site has by now, and names them", async () => {
     const { addSite, call, database, deleteSite, otherCompany, succeed } = test.current;
     const { id, environmentId, primary, other, temporary } = await siteWithDomains();
     await deleteSite(id);
@@ -66,16 +66,16 @@ describe("a site that is restored", () => {
     expect(await listed(environmentId)).toMatchObject([{ name: temporary.name, is_primary: true }, { name: other }]);
   });
 
-  it("under another name has them, too", async () => {
+  it("with another name has its domains too", async () => {
     const { deleteSite } = test.current;
     const { id, primary } = await siteWithDomains();
     await deleteSite(id);
-    const { body } = await restore(id, { display_name: `Anew ${randomUUID()}` });
+    const { body } = await restore(id, { display_name: `Restored ${randomUUID()}` });
     expect((await inputOf(body.operation_id)).environments[0]?.address).toBe(`https://${primary}:8443`);
   });
 });
 
-it("a name is free again when its site is deleted", async () => {
+it("a domain name is free again when its site is deleted", async () => {
   const { addSite, call, deleteSite } = test.current;
   const { id, primary } = await siteWithDomains();
   await deleteSite(id);
@@ -84,8 +84,8 @@ it("a name is free again when its site is deleted", async () => {
   expect((await call("POST", path, { body: { domain_name: primary } })).status).toBe(202);
 });
 
-describe("a copy", () => {
-  it("has the name from the installation only, and is made from the address that WordPress has", async () => {
+describe("a clone", () => {
+  it("has only its temporary domain, and replaces the source's primary address", async () => {
     const { call, database } = test.current;
     const { id, environmentId, primary } = await siteWithDomains();
     const body = { display_name: `Copy ${randomUUID()}`, is_premium: false, source_env_id: environmentId };

@@ -5,7 +5,7 @@ import { useTestServer } from "../testing/server.ts";
 
 const test = useTestServer();
 
-/** A domain that was added by the interface; gives its id and name. */
+/** Adds a domain through the API. Returns its id, name and environment. */
 async function domain() {
   const { addSite, call, database } = test.current;
   const siteId = await addSite();
@@ -31,8 +31,8 @@ const set = (type: string, name: string, ...values: string[]) => ({
 });
 const codeOf = (answer: { body: { data: { code?: string } | null } }) => answer.body.data?.code;
 
-describe("a domain that is added", () => {
-  it("has a zone from the beginning, in which its names lead to the edge", async () => {
+describe("a new domain", () => {
+  it("has a zone with addresses of the edge", async () => {
     const { id, name } = await domain();
     expect(await list(id)).toEqual([
       set("A", `*.${name}`, "203.0.113.7"),
@@ -42,7 +42,7 @@ describe("a domain that is added", () => {
     ]);
   });
 
-  it("below another one shares its zone, and shows what lies within itself", async () => {
+  it("below another domain shares its zone, and lists its own records", async () => {
     const { id, name, env } = await domain();
     const below = await addOwnDomain(test.current.database, env, { name: `shop.${name}` });
     const companyId = test.current.company.company_id;
@@ -53,7 +53,7 @@ describe("a domain that is added", () => {
     expect(await list(below)).toEqual([set("TXT", `a.shop.${name}`, "x")]);
   });
 
-  it("from the installation has none", async () => {
+  it("from the installation has no zone", async () => {
     const { env } = await domain();
     const row = test.current.database.selectFrom("domains").select("id").where("environment_id", "=", env);
     const { id } = await row.where("setup_type", "=", "temporary").executeTakeFirstOrThrow();
@@ -62,7 +62,7 @@ describe("a domain that is added", () => {
   });
 });
 
-describe("creating", () => {
+describe("creating records", () => {
   it.each([
     ["A", "203.0.113.9"],
     ["AAAA", "2001:db8::9"],
@@ -74,7 +74,7 @@ describe("creating", () => {
     ["SRV", "0 5 5060 sip.example.com."],
     ["CAA", '0 issue "letsencrypt.org"'],
     ["PTR", "host.example.com."],
-  ])("%s is taken, and listed as it was written", async (type, value) => {
+  ])("accepts %s and lists it as sent", async (type, value) => {
     const { id, name } = await domain();
     const { status, body } = await create(id, set(type, `WWW.${name.toUpperCase()}.`, value));
     expect([status, body.message]).toEqual([202, "Creating a domain DNS record in progress"]);
@@ -87,11 +87,11 @@ describe("creating", () => {
     ["*.x", (name: string) => `*.x.${name}`],
     ["_dmarc", (name: string) => `_dmarc.${name}`],
     ["bücher", (name: string) => `xn--bcher-kva.${name}`],
-  ])("the name %s", async (label, wanted) => {
+  ])("accepts the name %s", async (label, expected) => {
     const { id, name } = await domain();
     const written = label === "@" ? "@" : `${label}.${name}`;
     expect((await create(id, set("TXT", written, "x"))).status).toBe(202);
-    expect(await list(id)).toContainEqual(set("TXT", wanted(name), "x"));
+    expect(await list(id)).toContainEqual(set("TXT", expected(name), "x"));
   });
 
   it.each([
@@ -102,12 +102,12 @@ describe("creating", () => {
     ["CNAME", "not a name"],
     ["CAA", "issue"],
     ["SRV", "0 5 sip.example.com."],
-  ])("%s with the value %s can never be right", async (type, value) => {
+  ])("refuses %s with the value %s", async (type, value) => {
     const { id, name } = await domain();
     expect(codeOf(await create(id, set(type, `www.${name}`, value)))).toBe("dns_record_unservable");
   });
 
-  it("what is there, a CNAME beside others, and names elsewhere are refused", async () => {
+  it("refuses existing sets, a CNAME next to other records, and names outside the domain", async () => {
     const { id, name } = await domain();
     expect(codeOf(await create(id, set("A", "@", "203.0.113.9")))).toBe("dns_record_exists");
     expect(codeOf(await create(id, set("CNAME", "@", "host.example.com")))).toBe("dns_record_unservable");
@@ -118,7 +118,7 @@ describe("creating", () => {
     expect((await create(id, set("SOA", "@", "x"))).body.message).toBe("Bad request format");
   });
 
-  it("of several who want the same set at once one gets it", async () => {
+  it("lets one of several simultaneous requests create a set", async () => {
     const { id, name } = await domain();
     const answers = await Promise.all(
       ["1", "2", "3", "4"].map((last) => create(id, set("A", `www.${name}`, `203.0.113.${last}`))),
@@ -127,8 +127,8 @@ describe("creating", () => {
   });
 });
 
-describe("changing and deleting", () => {
-  it("adds and takes away, whatever form values have", async () => {
+describe("changing and deleting records", () => {
+  it("adds and removes values, in any spelling", async () => {
     const { id, name } = await domain();
     await create(id, set("MX", "@", "10 one.example.com.", "20 two.example.com."));
     const changed = await update(id, {
@@ -139,11 +139,11 @@ describe("changing and deleting", () => {
       removed_resource_records: [{ value: "20 TWO.example.com" }],
     });
     expect(changed.body.operation_id).toMatch(/^domains:update-dns-record-/);
-    const wanted = { ...set("MX", name, "10 one.example.com.", "30 three.example.com."), ttl: 600 };
-    expect(await list(id)).toContainEqual(wanted);
+    const expected = { ...set("MX", name, "10 one.example.com.", "30 three.example.com."), ttl: 600 };
+    expect(await list(id)).toContainEqual(expected);
   });
 
-  it("the domain's addresses and mail servers go only when that is confirmed", async () => {
+  it("removes the domain's addresses and mail servers only with confirm", async () => {
     const { id, name } = await domain();
     expect(codeOf(await remove(id, { type: "A", name: "@" }))).toBe("confirm_needed");
     const elsewhere = {
@@ -159,14 +159,14 @@ describe("changing and deleting", () => {
     expect((await list(id)).map(({ type }: { type: string }) => type)).toEqual(["AAAA", "AAAA"]);
   });
 
-  it("what is not there, and what would leave nothing, is refused", async () => {
+  it("refuses missing records, and changes that would leave a set empty", async () => {
     const { id } = await domain();
     expect(codeOf(await remove(id, { type: "TXT", name: "@" }))).toBe("dns_record_missing");
     expect(codeOf(await update(id, { type: "TXT", name: "@" }))).toBe("dns_record_missing");
     await create(id, set("TXT", "@", "x"));
-    const gone = { type: "TXT", name: "@", removed_resource_records: [{ value: '"x"' }] };
-    expect(codeOf(await update(id, gone))).toBe("dns_record_empty");
-    const other = { ...gone, removed_resource_records: [{ value: "y" }] };
+    const emptying = { type: "TXT", name: "@", removed_resource_records: [{ value: '"x"' }] };
+    expect(codeOf(await update(id, emptying))).toBe("dns_record_empty");
+    const other = { ...emptying, removed_resource_records: [{ value: "y" }] };
     expect(codeOf(await update(id, other))).toBe("dns_record_missing");
   });
 });

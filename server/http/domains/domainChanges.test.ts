@@ -6,7 +6,7 @@ import { noteCheck } from "../../store/domains/domainChecks.ts";
 import { addOwnDomain } from "../../store/testing/rows.ts";
 import { testSettings, useTestServer } from "../testing/server.ts";
 
-/** Records by type and name. */
+/** The records of the fake DNS, by `TYPE name`. */
 const inDns = new Map<string, readonly string[]>();
 const lookUp: LookUp = async (type, name) => inDns.get(`${type} ${name}`) ?? [];
 const test = useTestServer({ lookUp });
@@ -36,7 +36,7 @@ const operation = (id: string) =>
   test.current.database.selectFrom("operations").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
 
 describe("DELETE /sites/environments/{env_id}/domains", () => {
-  it("starts the removal of those that are named", async () => {
+  it("starts the removal of the named domains", async () => {
     const { id } = await environment();
     const [one, other] = [await addOwnDomain(test.current.database, id), await addOwnDomain(test.current.database, id)];
     const { status, body } = await remove(id, [one.toUpperCase(), other, one]);
@@ -46,7 +46,7 @@ describe("DELETE /sites/environments/{env_id}/domains", () => {
     expect([kind, input]).toEqual(["deleteDomain", { environmentId: id, domainIds: [one, other] }]);
   });
 
-  it("refuses the name from the installation and the primary one, and says what to do", async () => {
+  it("refuses temporary and primary domains, and says what to do", async () => {
     const { database } = test.current;
     const { id } = await environment();
     const temporary = await temporaryOf(id);
@@ -60,7 +60,7 @@ describe("DELETE /sites/environments/{env_id}/domains", () => {
     expect(body.message).toContain("change-primary-domain");
   });
 
-  it("refuses ids of other environments, and unknown ones, alike", async () => {
+  it("refuses ids of other environments and unknown ids in the same way", async () => {
     const { database, otherCompany } = test.current;
     const { id, liveId } = await environment();
     const other = await environment(otherCompany.api_key);
@@ -72,14 +72,14 @@ describe("DELETE /sites/environments/{env_id}/domains", () => {
     }
   });
 
-  it.each([[[]], [["x"]], [[1]], [[null]]])("malformed: %o", async (ids) => {
+  it.each([[[]], [["x"]], [[1]], [[null]]])("is refused as malformed: %o", async (ids) => {
     const { id } = await environment();
     expect((await remove(id, ids)).body).toMatchObject({ status: 400, message: "Bad request format" });
   });
 });
 
 describe("PUT /sites/environments/{env_id}/change-primary-domain", () => {
-  it("starts the change from one address to the other", async () => {
+  it("starts the change to the new address", async () => {
     const { id } = await environment();
     const name = `${randomUUID()}.example`;
     const own = await addOwnDomain(test.current.database, id, { name });
@@ -98,7 +98,7 @@ describe("PUT /sites/environments/{env_id}/change-primary-domain", () => {
     });
   });
 
-  it("asks to confirm a domain that does not point here, at which nobody could open the site", async () => {
+  it("needs confirm for a domain that does not point here", async () => {
     const { id } = await environment();
     const name = `${randomUUID()}.example`;
     const own = await addOwnDomain(test.current.database, id, { name });
@@ -109,19 +109,19 @@ describe("PUT /sites/environments/{env_id}/change-primary-domain", () => {
     expect((await makePrimary(id, { domain_id: own, confirm: true })).status).toBe(202);
   });
 
-  it("leads back to the address from the installation without a question", async () => {
+  it("goes back to the temporary domain without confirm", async () => {
     const { id } = await environment();
     expect((await makePrimary(id, { domain_id: (await temporaryOf(id)).id })).status).toBe(202);
   });
 
-  it("tells nothing about another company's domain", async () => {
+  it("reveals nothing about another company's domain", async () => {
     const { id } = await environment();
     const { id: theirs } = await environment(test.current.otherCompany.api_key);
     const foreign = await addOwnDomain(test.current.database, theirs);
     expect((await makePrimary(id, { domain_id: foreign })).body.data.code).toBe("not_of_this_environment");
   });
 
-  it("refuses one that is not served yet", async () => {
+  it("refuses a domain that is not served yet", async () => {
     const { id } = await environment();
     const own = await addOwnDomain(test.current.database, id, { setupType: "avoid_downtime", isActive: false });
     const { body } = await makePrimary(id, { domain_id: own });
@@ -129,7 +129,7 @@ describe("PUT /sites/environments/{env_id}/change-primary-domain", () => {
     expect(body.message).toContain(`/domains/${own}/verification-records`);
   });
 
-  it("refuses a name without those below it for a network of subdomains", async () => {
+  it("refuses a domain without its wildcard for a subdomain network", async () => {
     const { database } = test.current;
     const { id } = await environment();
     await database.updateTable("domains").set({ is_wildcard: true }).where("environment_id", "=", id).execute();
@@ -154,7 +154,7 @@ describe("GET /sites/environments/domains/{site_domain_id}/verification-records"
   const records = async (id: string) =>
     (await test.current.call("GET", `/v2/sites/environments/domains/${id}/verification-records`)).body.site_domain;
 
-  it("tells what is wanted, and that nobody has looked yet", async () => {
+  it("lists the expected records before the first check", async () => {
     const { company, database } = test.current;
     const { id } = await environment();
     const name = `${randomUUID()}.example`;
@@ -182,7 +182,7 @@ describe("GET /sites/environments/domains/{site_domain_id}/verification-records"
     });
   });
 
-  it("tells what was seen, when, and whether it is right", async () => {
+  it("has the values found, the time of the check, and whether they are right", async () => {
     const { company, database } = test.current;
     const { id } = await environment();
     const name = `shop.${randomUUID()}.example`;
@@ -211,7 +211,7 @@ describe("GET /sites/environments/domains/{site_domain_id}/verification-records"
     expect(rest).toEqual({ is_verified: true, points_here: false, last_checked_at: expect.any(Number) });
   });
 
-  it("wants nothing for the name from the installation", async () => {
+  it("needs no records for the temporary domain", async () => {
     const { id } = await environment();
     expect(await records((await temporaryOf(id)).id)).toMatchObject({
       verification_records: [],
@@ -222,7 +222,7 @@ describe("GET /sites/environments/domains/{site_domain_id}/verification-records"
 });
 
 describe("GET /domains", () => {
-  it("lists those of the key's company, and of the key's sites only", async () => {
+  it("lists domains of the key's company, in the key's scope", async () => {
     const { addKey, call, database, otherCompany } = test.current;
     const mine = await environment();
     const own = await addOwnDomain(database, mine.id, { isActive: false });
@@ -247,7 +247,7 @@ describe("GET /domains", () => {
 describe("force-https-status", () => {
   const path = (id: string) => `/v2/sites/environments/${id}/force-https-status`;
 
-  it("is disabled at first, and stays so where no certificate covers the primary domain", async () => {
+  it("is disabled by default, and can't be enabled without a certificate", async () => {
     const { call } = test.current;
     const { id } = await environment();
     const first = { environment: { id, force_https_status: { type: "DISABLED" } } };
@@ -259,23 +259,23 @@ describe("force-https-status", () => {
     expect((await call("POST", path(id), { body: { type: "DISABLED" } })).body).toEqual(first);
   });
 
-  it.each(["ENABLED_FOR_ALL", "ENABLED_REDIRECT_TO_PRIMARY"])("%s where one does", async (type) => {
+  it.each(["ENABLED_FOR_ALL", "ENABLED_REDIRECT_TO_PRIMARY"])("can be set to %s with a certificate", async (type) => {
     const { call } = test.current;
     const { id } = await environment();
     await addCertificateFor(id, (await temporaryOf(id)).name);
-    const wanted = { environment: { id, force_https_status: { type } } };
-    expect((await call("POST", path(id), { body: { type } })).body).toEqual(wanted);
-    expect((await call("GET", path(id))).body).toEqual(wanted);
+    const expected = { environment: { id, force_https_status: { type } } };
+    expect((await call("POST", path(id), { body: { type } })).body).toEqual(expected);
+    expect((await call("GET", path(id))).body).toEqual(expected);
   });
 
-  it.each([{}, { type: "ENABLED" }, { type: null }])("malformed: %o", async (body) => {
+  it.each([{}, { type: "ENABLED" }, { type: null }])("is refused as malformed: %o", async (body) => {
     const { id } = await environment();
     const answer = await test.current.call("POST", path(id), { body });
     expect(answer.body).toMatchObject({ status: 400, message: "Bad request format" });
   });
 });
 
-/** A row as a valid certificate has one. */
+/** Adds a valid certificate. */
 async function addCertificateFor(environmentId: string, name: string): Promise<void> {
   const { company, database } = test.current;
   const day = 86_400_000;

@@ -5,11 +5,11 @@ import { endOperation } from "../../store/operations.ts";
 import { addOwnDomain } from "../../store/testing/rows.ts";
 import { useTestServer } from "../testing/server.ts";
 
-/** What DNS has, by `TYPE name`. */
+/** The records of the fake DNS, by `TYPE name`. */
 const dns = new Map<string, readonly string[]>();
 const test = useTestServer({ lookUp: async (type, name) => dns.get(`${type} ${name}`) ?? [] });
 
-const fresh = () => `d-${randomUUID()}.example`;
+const newName = () => `d-${randomUUID()}.example`;
 
 async function environment(key?: string) {
   const { addEnvironment, addSite } = test.current;
@@ -17,15 +17,15 @@ async function environment(key?: string) {
   return { siteId, ...(await addEnvironment(siteId, key)) };
 }
 
-interface Asked {
+interface AddOptions {
   readonly key?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The environment is free again afterwards. */
-async function add(environmentId: string, body: Readonly<Record<string, unknown>>, asked: Asked = {}) {
+/** Adds a domain and ends the operation, so that the environment is free again. */
+async function add(environmentId: string, body: Readonly<Record<string, unknown>>, options: AddOptions = {}) {
   const { call, database } = test.current;
-  const answer = await call("POST", `/v2/sites/environments/${environmentId}/domains`, { body, ...asked });
+  const answer = await call("POST", `/v2/sites/environments/${environmentId}/domains`, { body, ...options });
   if (answer.status === 202) {
     const { operation_id } = answer.body;
     await database
@@ -41,9 +41,9 @@ async function listed(environmentId: string) {
 }
 
 describe("POST /sites/environments/{env_id}/domains", () => {
-  it("takes the name, with those below it, and starts the operation", async () => {
+  it("reserves the name with its subdomains, and starts the operation", async () => {
     const { id } = await environment();
-    const name = fresh();
+    const name = newName();
     const answer = await add(id, { domain_name: name });
     expect(answer.body).toEqual({
       operation_id: expect.stringMatching(/^sites:add-domain-/),
@@ -65,16 +65,16 @@ describe("POST /sites/environments/{env_id}/domains", () => {
     ]);
   });
 
-  it("keeps it in its one form", async () => {
+  it("normalises the name", async () => {
     const { id } = await environment();
     const word = randomUUID().slice(0, 8);
     await add(id, { domain_name: `BÜCHER.${word}.Example.` });
     expect((await listed(id))[1].name).toBe(`xn--bcher-kva.${word}.example`);
   });
 
-  it("adds www as a domain of its own, and not its own wildcard", async () => {
+  it("adds www as a separate domain without a wildcard", async () => {
     const { id } = await environment();
-    const name = fresh();
+    const name = newName();
     await add(id, { domain_name: name, add_with_www_subdomain: true, setup_type: "avoid_downtime" });
     expect((await listed(id)).slice(1)).toMatchObject([
       { name, is_wildcardless: false, setup_type: "avoid_downtime" },
@@ -110,28 +110,28 @@ describe("POST /sites/environments/{env_id}/domains", () => {
     [{ domain_name: "a.example", is_wildcardless: "yes" }, "/is_wildcardless"],
     [{ domain_name: "a.example", add_with_www_subdomain: 1 }, "/add_with_www_subdomain"],
     [{ domain_name: "a.example", custom_ssl_key: "x".repeat(65_537), custom_ssl_cert: "x" }, "/custom_ssl_key"],
-  ])("malformed: %o", async (body, path) => {
+  ])("refuses as malformed: %o", async (body, path) => {
     const { id } = await environment();
     const answer = await add(id, body);
     expect(answer.body).toMatchObject({ status: 400, message: "Bad request format" });
     expect(answer.body.data.errors.map((error: { path: string }) => error.path)).toContain(path);
   });
 
-  it("gives the name back where the environment is busy", async () => {
+  it("releases the name if the environment is busy", async () => {
     const { call } = test.current;
     const { id } = await environment();
-    const name = fresh();
+    const name = newName();
     const path = `/v2/sites/environments/${id}/domains`;
-    await call("POST", path, { body: { domain_name: fresh() } });
+    await call("POST", path, { body: { domain_name: newName() } });
     expect((await call("POST", path, { body: { domain_name: name } })).status).toBe(202);
     expect((await listed(id)).map((domain: { name: string }) => domain.name)).not.toContain(name);
   });
 
-  it("of two at once exactly one gets the name, and the other is told the usual", async () => {
+  it("gives a name to one of two companies at once; the other gets the usual refusal", async () => {
     const { otherCompany } = test.current;
     const ours = await environment();
     const theirs = await environment(otherCompany.api_key);
-    const name = fresh();
+    const name = newName();
     const answers = await Promise.all([
       add(ours.id, { domain_name: name }),
       add(ours.liveId, { domain_name: `shop.${name}` }),
@@ -146,7 +146,7 @@ describe("POST /sites/environments/{env_id}/domains", () => {
   });
 });
 
-describe("a name that is in use", () => {
+describe("a name in use", () => {
   const refusal = (name: string, companyId: string) => {
     const record = ownershipRecord({ companyId, name });
     return {
@@ -160,11 +160,11 @@ describe("a name that is in use", () => {
     };
   };
 
-  it("is refused with the same words, whoever has it and why", async () => {
+  it("is refused with the same message in all cases", async () => {
     const { company, database, otherCompany } = test.current;
     const { id } = await environment();
     const other = await environment(otherCompany.api_key);
-    const names = [fresh(), fresh(), fresh(), fresh()] as const;
+    const names = [newName(), newName(), newName(), newName()] as const;
     const [same, theirs, covering, covered] = names;
     await add(id, { domain_name: same });
     await addOwnDomain(database, other.id, { name: theirs });
@@ -176,30 +176,30 @@ describe("a name that is in use", () => {
     }
   });
 
-  it("does not stand in the way where it is only beside", async () => {
+  it("does not block names that only look similar", async () => {
     const { database, otherCompany } = test.current;
     const { id } = await environment();
     const other = await environment(otherCompany.api_key);
-    const name = fresh();
+    const name = newName();
     await addOwnDomain(database, other.id, { name: `shop.${name}` });
     await addOwnDomain(database, other.id, { name: `x${name}` });
     expect((await add(id, { domain_name: name, is_wildcardless: true })).status).toBe(202);
     expect((await add(id, { domain_name: `other.${name}` })).status).toBe(202);
   });
 
-  it("is no obstacle to the same company below its wildcard, in any environment", async () => {
+  it("with a wildcard does not block subdomains of the same company, in any environment", async () => {
     const { id, liveId } = await environment();
-    const name = fresh();
+    const name = newName();
     await add(id, { domain_name: name });
     expect((await add(liveId, { domain_name: `shop.${name}` })).status).toBe(202);
     expect((await add(liveId, { domain_name: name })).body.data.code).toBe("domain_taken");
   });
 
-  it("goes to whoever proves by DNS that it is theirs, and its former holder is told", async () => {
+  it("is transferred to a company that proves ownership by DNS, and the former owner's log says so", async () => {
     const { call, company, database, otherCompany } = test.current;
     const { id } = await environment();
     const other = await environment(otherCompany.api_key);
-    const name = fresh();
+    const name = newName();
     const held = await addOwnDomain(database, other.id, { name });
     await database.updateTable("domains").set({ is_primary: false }).where("environment_id", "=", other.id).execute();
     await database.updateTable("domains").set({ is_primary: true }).where("id", "=", held).execute();
@@ -214,11 +214,11 @@ describe("a name that is in use", () => {
     expect(log.body.company.activity_logs.items[0]).toMatchObject({ type: "releaseDomain", initiated_by: null });
   });
 
-  it("stays with its holder whose own record is there", async () => {
+  it("stays with its owner if the owner's record is in DNS too", async () => {
     const { company, database, otherCompany } = test.current;
     const { id } = await environment();
     const other = await environment(otherCompany.api_key);
-    const name = fresh();
+    const name = newName();
     await addOwnDomain(database, other.id, { name });
     const records = [company, otherCompany].map(({ company_id: companyId }) => ownershipRecord({ companyId, name }));
     dns.set(
@@ -228,11 +228,11 @@ describe("a name that is in use", () => {
     expect((await add(id, { domain_name: name })).body.data.code).toBe("domain_taken");
   });
 
-  it("of which somebody has the wildcard can be had by proof, and nobody loses anything", async () => {
+  it("below another company's wildcard can be claimed by proof, without removing the wildcard", async () => {
     const { company, database, otherCompany } = test.current;
     const { id } = await environment();
     const other = await environment(otherCompany.api_key);
-    const name = fresh();
+    const name = newName();
     const held = await addOwnDomain(database, other.id, { name });
     const record = ownershipRecord({ companyId: company.company_id, name: `shop.${name}` });
     dns.set(`TXT ${record.name}`, [record.value]);

@@ -11,7 +11,7 @@ import { useTestServer } from "../testing/server.ts";
 const test = useTestServer();
 const run = promisify(execFile);
 
-/** A domain that was added by the interface; gives its id and name. */
+/** Adds a domain through the API. Returns its id, name and environment. */
 async function domain() {
   const { addSite, call, database } = test.current;
   const { site } = (await call("GET", `/v2/sites/${await addSite()}`)).body;
@@ -22,7 +22,7 @@ async function domain() {
   return { id: (await row.executeTakeFirstOrThrow()).id, name, env };
 }
 
-/** A domain below the other, of the same zone. */
+/** Adds a domain below the other, in the same zone. */
 async function domainBelow({ name, env }: { readonly name: string; readonly env: string }) {
   const id = await addOwnDomain(test.current.database, env, { name: `shop.${name}` });
   const companyId = test.current.company.company_id;
@@ -39,8 +39,8 @@ const set = (type: string, name: string, ...values: string[]) => ({
   ttl: 300,
   resource_records: values.map((value) => ({ value })),
 });
-async function create(id: string, ...given: Parameters<typeof set>) {
-  expect((await call("POST", id, "/dns-records", set(...given))).body).toMatchObject({ status: 202 });
+async function create(id: string, ...records: Parameters<typeof set>) {
+  expect((await call("POST", id, "/dns-records", set(...records))).body).toMatchObject({ status: 202 });
 }
 const records = async (id: string) => (await call("GET", id, "/dns-records")).body.domain.dns_records;
 const versions = async (id: string) => (await call("GET", id, "/zone-versions")).body.domain.zone_versions;
@@ -50,8 +50,8 @@ const importFile = (id: string, zone_file: string, more: object = {}) =>
   call("POST", id, "/zone-file", { zone_file, ...more });
 const exportFile = async (id: string): Promise<string> => (await call("GET", id, "/zone-file")).body.domain.zone_file;
 
-describe("versions of a zone", () => {
-  it("are made by each change of records, and the newest comes first", async () => {
+describe("zone versions", () => {
+  it("are created by each change of records, and listed newest first", async () => {
     const { id, name } = await domain();
     await create(id, "TXT", name, "one");
     await create(id, "TXT", `a.${name}`, "two");
@@ -61,7 +61,7 @@ describe("versions of a zone", () => {
     expect(new Date(list[0].created_at).getFullYear()).toBeGreaterThan(2025);
   });
 
-  it("show what the domain had then", async () => {
+  it("have the domain's records at that time", async () => {
     const { id, name } = await domain();
     const before = await records(id);
     await create(id, "TXT", name, "one");
@@ -73,7 +73,7 @@ describe("versions of a zone", () => {
     expect(shown).toEqual(await records(id));
   });
 
-  it("are a hundred at most, the newest", async () => {
+  it("are kept up to a hundred", async () => {
     const { id, name } = await domain();
     const { database } = test.current;
     const { zone_id } = await database
@@ -93,7 +93,7 @@ describe("versions of a zone", () => {
     expect(serials.at(-1)).toBe(23);
   });
 
-  it("that there are not are not found, whatever is to be done with them", async () => {
+  it("that do not exist are a 404 in all calls", async () => {
     const { id } = await domain();
     const [{ serial }] = await versions(id);
     const statuses = await Promise.all([
@@ -107,38 +107,38 @@ describe("versions of a zone", () => {
   });
 });
 
-describe("the difference of two versions", () => {
-  it("is what came, went and became another, by name and type", async () => {
+describe("the difference between two versions", () => {
+  it("lists added, removed and changed record sets by name and type", async () => {
     const { id, name } = await domain();
-    await create(id, "TXT", `changes.${name}`, "before");
-    await create(id, "TXT", `goes.${name}`, "gone");
+    await create(id, "TXT", `changed.${name}`, "before");
+    await create(id, "TXT", `removed.${name}`, "gone");
     const [from] = await versions(id);
-    const change = { type: "TXT", name: `changes.${name}`, new_resource_records: [{ value: "more" }] };
+    const change = { type: "TXT", name: `changed.${name}`, new_resource_records: [{ value: "more" }] };
     await test.current.call("PUT", `/v2/domains/${id}/dns-records`, { body: change });
-    await call("DELETE", id, "/dns-records", { type: "TXT", name: `goes.${name}` });
-    await create(id, "TXT", `comes.${name}`, "new");
+    await call("DELETE", id, "/dns-records", { type: "TXT", name: `removed.${name}` });
+    await create(id, "TXT", `added.${name}`, "new");
     const [to] = await versions(id);
-    const wanted = [
+    const expected = [
+      { name: `added.${name}`, type: "TXT", before: null, after: set("TXT", `added.${name}`, "new") },
       {
-        name: `changes.${name}`,
+        name: `changed.${name}`,
         type: "TXT",
-        before: set("TXT", `changes.${name}`, "before"),
-        after: set("TXT", `changes.${name}`, "before", "more"),
+        before: set("TXT", `changed.${name}`, "before"),
+        after: set("TXT", `changed.${name}`, "before", "more"),
       },
-      { name: `comes.${name}`, type: "TXT", before: null, after: set("TXT", `comes.${name}`, "new") },
-      { name: `goes.${name}`, type: "TXT", before: set("TXT", `goes.${name}`, "gone"), after: null },
+      { name: `removed.${name}`, type: "TXT", before: set("TXT", `removed.${name}`, "gone"), after: null },
     ];
     const path = `/zone-versions/${from.serial}/difference`;
-    expect((await call("GET", id, path)).body).toEqual({ difference: wanted });
-    expect((await call("GET", id, `${path}?to=${to.serial}`)).body).toEqual({ difference: wanted });
+    expect((await call("GET", id, path)).body).toEqual({ difference: expected });
+    expect((await call("GET", id, `${path}?to=${to.serial}`)).body).toEqual({ difference: expected });
     const back = (await call("GET", id, `/zone-versions/${to.serial}/difference?to=${from.serial}`)).body.difference;
-    expect(back).toEqual(wanted.map((each) => ({ ...each, before: each.after, after: each.before })));
+    expect(back).toEqual(expected.map((each) => ({ ...each, before: each.after, after: each.before })));
     expect((await call("GET", id, `/zone-versions/${to.serial}/difference`)).body).toEqual({ difference: [] });
   });
 });
 
-describe("going back", () => {
-  it("has the records of then again, and can be gone back on", async () => {
+describe("restoring a version", () => {
+  it("restores its records, and can be reverted", async () => {
     const { id, name } = await domain();
     await create(id, "TXT", name, "one");
     const [then] = await versions(id);
@@ -155,7 +155,7 @@ describe("going back", () => {
     expect(await records(id)).toEqual(after);
   });
 
-  it("asks whether it is meant where it takes the addresses of the domain or its mail servers", async () => {
+  it("needs confirm to remove the domain's addresses or mail servers", async () => {
     const { id, name } = await domain();
     const [then] = await versions(id);
     await create(id, "MX", name, "10 mail.example.net.");
@@ -165,7 +165,7 @@ describe("going back", () => {
     expect(await records(id)).toEqual(now);
   });
 
-  it("leaves alone what lies outside the domain", async () => {
+  it("does not change records outside the domain", async () => {
     const parent = await domain();
     const below = await domainBelow(parent);
     await create(below.id, "TXT", below.name, "one");
@@ -179,7 +179,7 @@ describe("going back", () => {
 });
 
 describe("a zone file", () => {
-  /** What named-checkzone says of it. */
+  /** Runs named-checkzone. Returns its output. */
   async function check(name: string, text: string): Promise<string> {
     const folder = await mkdtemp(join(tmpdir(), "swzone-"));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -199,7 +199,7 @@ describe("a zone file", () => {
     set("PTR", `ptr.${name}`, "host.example.net."),
   ];
 
-  it("has everything, and named-checkzone takes it", async () => {
+  it("contains all records, and named-checkzone accepts it", async () => {
     const { id, name } = await domain();
     for (const { type, name: owner, resource_records } of everything(name)) {
       await create(id, type, owner, ...resource_records.map(({ value }) => value));
@@ -210,7 +210,7 @@ describe("a zone file", () => {
     expect(text).toContain(`sub.${name}.\t300\tIN\tNS\tns1.example.net.\n`);
   });
 
-  it("that was exported can be imported elsewhere, and comes out the same there", async () => {
+  it("can be exported, imported into another domain, and exported unchanged", async () => {
     const [from, to] = [await domain(), await domain()];
     for (const { type, name: owner, resource_records } of everything(from.name)) {
       await create(from.id, type, owner, ...resource_records.map(({ value }) => value));
@@ -218,7 +218,7 @@ describe("a zone file", () => {
     const text = await exportFile(from.id);
     const moved = text.replaceAll(from.name, to.name);
     expect((await importFile(to.id, moved, { replace: true })).status).toBe(202);
-    // Which name comes first depends on how the domain itself is called.
+    // Sorted, because the order of the names depends on the domain's name.
     const withoutSerial = (file: string) => file.split("\n").slice(1).toSorted();
     expect(withoutSerial(await exportFile(to.id))).toEqual(withoutSerial(moved));
     const [{ serial }] = await versions(to.id);
@@ -227,7 +227,7 @@ describe("a zone file", () => {
     expect((await versions(to.id))[0].serial).toBe(serial);
   });
 
-  it("of a domain within another's zone is a zone of its own, with the servers that it was given to", async () => {
+  it("of a domain within another domain's zone is a complete zone, with its delegated name servers", async () => {
     const below = await domainBelow(await domain());
     await create(below.id, "TXT", below.name, "one");
     expect(await check(below.name, await exportFile(below.id))).toMatch(/OK\n$/);
@@ -238,7 +238,7 @@ describe("a zone file", () => {
     expect(text).not.toContain("ns1.localhost.\n");
   });
 
-  it("changes what it names, and leaves the rest, unless that is to go", async () => {
+  it("replaces the record sets that it names, and removes others only with replace", async () => {
     const { id, name } = await domain();
     await create(id, "TXT", name, "old");
     await create(id, "TXT", `other.${name}`, "stays");
@@ -259,7 +259,7 @@ describe("a zone file", () => {
     ]);
   });
 
-  it("leaves out who answers for the zone, and has no shorter times to live than others", async () => {
+  it("ignores SOA and NS of the domain itself, and raises short TTLs", async () => {
     const { id, name } = await domain();
     const before = await records(id);
     const file = `$TTL 60\n@ SOA ns.old.example. me.old.example. 1 2 3 4 5\n@ NS ns.old.example.\nwww TXT x\n`;
@@ -268,16 +268,16 @@ describe("a zone file", () => {
   });
 
   it.each([
-    ["a value that is none", "www 300 A 203.0.113.256", { code: "zone_file_unreadable", line: 1 }],
-    ["a line that is none", "www 300 TXT x\n\nwww\n", { code: "zone_file_unreadable", line: 3 }],
+    ["an invalid value", "www 300 A 203.0.113.256", { code: "zone_file_unreadable", line: 1 }],
+    ["an invalid line", "www 300 TXT x\n\nwww\n", { code: "zone_file_unreadable", line: 3 }],
     ["a directive that reads files", "$INCLUDE /etc/passwd\n", { code: "zone_file_unreadable", line: 1 }],
-    ["no time to live", "www TXT x", { code: "zone_file_unreadable", line: 1 }],
-    ["a quotation mark that is open", '@ 300 TXT "x\n', { code: "zone_file_unreadable", line: 1 }],
-    ["a name elsewhere", "www.example.org. 300 TXT x", { code: "outside_the_domain" }],
-    ["a type that is not taken", "www 300 HINFO a b", { code: "zone_file_unreadable" }],
-    ["another name beside a CNAME", "www 300 CNAME a\nwww 300 TXT x", { code: "dns_record_unservable" }],
+    ["no TTL", "www TXT x", { code: "zone_file_unreadable", line: 1 }],
+    ["an unclosed quotation mark", '@ 300 TXT "x\n', { code: "zone_file_unreadable", line: 1 }],
+    ["a name outside the domain", "www.example.org. 300 TXT x", { code: "outside_the_domain" }],
+    ["an unsupported type", "www 300 HINFO a b", { code: "zone_file_unreadable" }],
+    ["other records next to a CNAME", "www 300 CNAME a\nwww 300 TXT x", { code: "dns_record_unservable" }],
     ["another SOA", "www 300 SOA a b 1 2 3 4 5", { code: "zone_file_unreadable" }],
-  ])("with %s is refused, and nothing of it is taken", async (_, file, data) => {
+  ])("with %s is refused completely", async (_, file, data) => {
     const { id } = await domain();
     const before = await records(id);
     const answer = await importFile(id, file);
@@ -285,13 +285,13 @@ describe("a zone file", () => {
     expect(await records(id)).toEqual(before);
   });
 
-  it("with more than a zone may have is refused", async () => {
+  it("with too many record sets is refused", async () => {
     const { id } = await domain();
     const lines = Array.from({ length: 2_001 }, (_, at) => `r${at} 300 TXT x`);
     expect((await importFile(id, lines.join("\n"))).body.data.code).toBe("zone_full");
   });
 
-  it("of one long set is refused as soon as it has been read", async () => {
+  it("with one very large record set is refused right after parsing", async () => {
     const { id } = await domain();
     const lines = Array.from({ length: 40_000 }, (_, at) => `r 300 TXT ${at}`);
     const answer = await importFile(id, lines.join("\n"));

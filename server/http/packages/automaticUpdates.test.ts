@@ -21,7 +21,7 @@ import { testSettings, useTestServer } from "../testing/server.ts";
 const test = useTestServer();
 
 const window = { days: ["monday", "sunday"], start: "02:05", hours: 3, time_zone: "Europe/Berlin" };
-const wish = { plugins: true, themes: false, vulnerable_within_hours: null, except: [], window };
+const settings = { plugins: true, themes: false, vulnerable_within_hours: null, except: [], window };
 const always = { ...window, days: [0, 1, 2, 3, 4, 5, 6], start_minute: 0, hours: 24, time_zone: "UTC" };
 const stored: AutomaticUpdateWish = {
   plugins: true,
@@ -38,40 +38,40 @@ function windowOf({ days, start_minute, hours, time_zone }: typeof always) {
 const pathOf = (id: string) => `/v2/sites/environments/${id}/automatic-updates`;
 
 async function environment(
-  wishes: readonly PackageWish[],
-  updatable = wishes.map(({ name }) => name),
+  packages: readonly PackageWish[],
+  updatable = packages.map(({ name }) => name),
 ): Promise<string> {
   const { addEnvironment, addSite, database } = test.current;
   const { id } = await addEnvironment(await addSite());
-  await putPackages(database, id, wishes);
+  await putPackages(database, id, packages);
   const query = database.updateTable("packages").set({ update_version: "2.0" }).where("environment_id", "=", id);
   if (updatable.length > 0) await query.where("name", "in", [...updatable]).execute();
   return id;
 }
 
-async function wishFor(id: string, more: Partial<AutomaticUpdateWish>): Promise<void> {
+async function configure(id: string, more: Partial<AutomaticUpdateWish>): Promise<void> {
   const { database } = test.current;
   await database.transaction().execute((transaction) => setAutomaticUpdates(transaction, id, { ...stored, ...more }));
 }
 
-/** One look of the control process. Returns what it has begun. */
-async function goOn(now = new Date()) {
+/** Runs the reconciler once. Returns the updates that it started. */
+async function reconcile(now = new Date()) {
   const { database, operations } = test.current;
-  const begun: { id: string; kind: PackageKind; names: readonly string[] }[] = [];
+  const started: { id: string; kind: PackageKind; names: readonly string[] }[] = [];
   const start = makeAutomaticUpdate({ database, settings: testSettings, acceptOperation: operations.accept });
   const begin = async (id: string, kind: PackageKind, names: readonly string[]) => {
-    begun.push({ id, kind, names });
+    started.push({ id, kind, names });
     await start(id, kind, names);
   };
   await updateAutomatically({ database, begin, now: () => now });
-  return begun;
+  return started;
 }
 
 const query = () => test.current.database.selectFrom("operations").where("state", "in", ["running", "waiting"]);
 
 const updatesIn = sql<Pick<UpdatePackagesInput, "kind" | "updates">>`input`.as("input");
 
-/** Ends what is under way, as the operations themselves do. */
+/** Ends all running updates, as the operations themselves do. */
 async function endAll(became: NotedUpdates["became"]): Promise<void> {
   const { database, fail, succeed } = test.current;
   for (const { id, environment_id, input } of await query().select(["id", "environment_id", updatesIn]).execute()) {
@@ -88,30 +88,30 @@ beforeEach(async () => {
 });
 
 describe("PUT /sites/environments/{env_id}/automatic-updates", () => {
-  it("keeps what is wished, and shows it", async () => {
+  it("stores and returns the settings", async () => {
     const id = await environment([]);
     const { call } = test.current;
-    const usual = (await call("GET", pathOf(id))).body.environment.automatic_updates;
-    expect(usual).toMatchObject({ plugins: false, themes: false, vulnerable_within_hours: null, except: [] });
-    const body = { ...wish, vulnerable_within_hours: 24, except: ["shop", "shop", "leaf"] };
+    const defaults = (await call("GET", pathOf(id))).body.environment.automatic_updates;
+    expect(defaults).toMatchObject({ plugins: false, themes: false, vulnerable_within_hours: null, except: [] });
+    const body = { ...settings, vulnerable_within_hours: 24, except: ["shop", "shop", "leaf"] };
     const answer = await call("PUT", pathOf(id), { body });
     const kept = { ...body, except: ["shop", "leaf"], window: { ...window, days: ["sunday", "monday"] } };
     expect([answer.status, answer.body.environment]).toEqual([200, { id, automatic_updates: kept }]);
     expect((await call("GET", pathOf(id))).body.environment).toEqual({ id, automatic_updates: kept });
-    await call("PUT", pathOf(id), { body: wish });
+    await call("PUT", pathOf(id), { body: settings });
     expect((await call("GET", pathOf(id))).body.environment.automatic_updates.except).toEqual([]);
   });
 
-  it("shows in the lists of plugins what is updated by us", async () => {
-    const wishes = [
+  it("is shown in the lists of plugins and themes", async () => {
+    const packages = [
       { name: "shop" },
       { name: "left", is_auto_updated: true },
       { name: "own", is_elsewhere: true },
       { name: "leaf", kind: "theme" },
     ] as const;
-    const id = await environment(wishes);
+    const id = await environment(packages);
     const { call, company, database } = test.current;
-    await call("PUT", pathOf(id), { body: { ...wish, except: ["left"] } });
+    await call("PUT", pathOf(id), { body: { ...settings, except: ["left"] } });
     const types = async (path: string) => {
       const { environment: found } = (await call("GET", `/v2/sites/environments/${id}/${path}`)).body;
       const [items] = Object.values<{ items: { name: string; auto_update_type: string }[] }>(found);
@@ -124,37 +124,37 @@ describe("PUT /sites/environments/{env_id}/automatic-updates", () => {
     expect(entry.auto_update_type).toBe("Provider Automatic Update");
     await putPackages(database, id, [{ name: "shop" }, { name: "new" }]);
     expect(await types("wp-plugins")).toEqual({ new: "Provider Automatic Update", shop: "Provider Automatic Update" });
-    await call("PUT", pathOf(id), { body: { ...wish, plugins: false } });
+    await call("PUT", pathOf(id), { body: { ...settings, plugins: false } });
     expect(await types("wp-plugins")).toEqual({ new: "disabled", shop: "disabled" });
   });
 
   it.each([
-    { ...wish, window: { ...window, start: "24:00" } },
-    { ...wish, window: { ...window, start: "2:00" } },
-    { ...wish, window: { ...window, days: [] } },
-    { ...wish, window: { ...window, days: ["someday"] } },
-    { ...wish, window: { ...window, hours: 0 } },
-    { ...wish, window: { ...window, hours: 25 } },
-    { ...wish, vulnerable_within_hours: 0 },
-    { ...wish, plugins: "yes" },
-    { ...wish, except: [""] },
+    { ...settings, window: { ...window, start: "24:00" } },
+    { ...settings, window: { ...window, start: "2:00" } },
+    { ...settings, window: { ...window, days: [] } },
+    { ...settings, window: { ...window, days: ["someday"] } },
+    { ...settings, window: { ...window, hours: 0 } },
+    { ...settings, window: { ...window, hours: 25 } },
+    { ...settings, vulnerable_within_hours: 0 },
+    { ...settings, plugins: "yes" },
+    { ...settings, except: [""] },
     { plugins: true },
   ])("refuses %j", async (body) => {
     expect((await test.current.call("PUT", pathOf(await environment([])), { body })).status).toBe(400);
   });
 
-  it("refuses a time zone of which nothing is known", async () => {
-    const body = { ...wish, window: { ...window, time_zone: "Mars/Olympus" } };
+  it("refuses an unknown time zone", async () => {
+    const body = { ...settings, window: { ...window, time_zone: "Mars/Olympus" } };
     const answer = await test.current.call("PUT", pathOf(await environment([])), { body });
     expect([answer.status, answer.body.data.code]).toEqual([400, "unknown_time_zone"]);
   });
 });
 
-describe("what is updated by itself", () => {
-  it("is asked for as an ordinary update, by nobody, once", async () => {
+describe("an automatic update", () => {
+  it("is started once, as an ordinary update without a user", async () => {
     const id = await environment([{ name: "a" }, { name: "b" }, { name: "current" }], ["a", "b"]);
-    await wishFor(id, {});
-    expect(await goOn()).toEqual([{ id, kind: "plugin", names: ["a", "b"] }]);
+    await configure(id, {});
+    expect(await reconcile()).toEqual([{ id, kind: "plugin", names: ["a", "b"] }]);
     const row = await query()
       .innerJoin("activity", "activity.id", "operations.activity_id")
       .select(["kind", "input", "user_id"])
@@ -168,133 +168,138 @@ describe("what is updated by itself", () => {
       file: `${name}/${name}.php`,
     }));
     expect(row).toMatchObject({ kind: "updatePlugins", user_id: null, input: { kind: "plugin", updates } });
-    expect(await goOn()).toEqual([]);
+    expect(await reconcile()).toEqual([]);
     await endAll("updated");
   });
 
-  it("waits for the window, and is nothing where nobody wishes it, of what is left out, elsewhere or a single file", async () => {
-    await environment([{ name: "unwished" }]);
-    const wishes = [{ name: "out" }, { name: "own", is_elsewhere: true }, { name: "single", file: "hello.php" }];
-    const id = await environment([...wishes, { name: "leaf", kind: "theme" }]);
-    await wishFor(id, { except_names: ["out"], themes: false });
-    expect(await goOn()).toEqual([]);
-    await wishFor(id, { except_names: ["out"], themes: true, days: [1], start_minute: 120, hours: 1 });
-    expect(await goOn(new Date("2026-11-23T01:59:00Z"))).toEqual([]);
-    expect(await goOn(new Date("2026-11-23T02:00:00Z"))).toEqual([{ id, kind: "theme", names: ["leaf"] }]);
+  it("waits for the window, and skips exceptions, other sources, single files and other environments", async () => {
+    await environment([{ name: "not-configured" }]);
+    const plugins = [{ name: "out" }, { name: "own", is_elsewhere: true }, { name: "single", file: "hello.php" }];
+    const id = await environment([...plugins, { name: "leaf", kind: "theme" }]);
+    await configure(id, { except_names: ["out"], themes: false });
+    expect(await reconcile()).toEqual([]);
+    await configure(id, { except_names: ["out"], themes: true, days: [1], start_minute: 120, hours: 1 });
+    expect(await reconcile(new Date("2026-11-23T01:59:00Z"))).toEqual([]);
+    expect(await reconcile(new Date("2026-11-23T02:00:00Z"))).toEqual([{ id, kind: "theme", names: ["leaf"] }]);
     await endAll("updated");
   });
 
-  it("is tried one by one where it is refused together, and then left alone until there is another version", async () => {
+  it("is retried one by one if it is refused together, and then only for another version", async () => {
     const { database } = test.current;
     const id = await environment([{ name: "a" }, { name: "b" }]);
-    await wishFor(id, {});
+    await configure(id, {});
     const tried: (readonly string[])[] = [];
     for (let turn = 0; turn < 5; turn += 1) {
-      tried.push(...(await goOn()).map(({ names }) => names));
+      tried.push(...(await reconcile()).map(({ names }) => names));
       await endAll("refused");
     }
     expect(tried).toEqual([["a", "b"], ["a"], ["b"]]);
     const packages = database.updateTable("packages").where("environment_id", "=", id);
     await packages.where("name", "=", "b").set({ update_version: "3.0" }).execute();
-    expect((await goOn()).map(({ names }) => names)).toEqual([["b"]]);
+    expect((await reconcile()).map(({ names }) => names)).toEqual([["b"]]);
     await endAll("updated");
     await packages
       .where("name", "=", "a")
       .set({ failed_at: new Date(Date.now() - 8 * 86_400_000) })
       .execute();
     await packages.where("name", "=", "b").set({ update_version: null }).execute();
-    expect((await goOn()).map(({ names }) => names)).toEqual([["a"]]);
+    expect((await reconcile()).map(({ names }) => names)).toEqual([["a"]]);
     await endAll("updated");
   });
 
-  it("is tried again in an hour where it fails for a reason that says nothing of the version, one by one", async () => {
+  it("is retried after an hour, one by one, if it fails for another reason than the version", async () => {
     const { database } = test.current;
     const id = await environment([{ name: "a" }, { name: "b" }]);
-    await wishFor(id, {});
+    await configure(id, {});
     const packages = database.updateTable("packages").where("environment_id", "=", id);
     const triedMinutesAgo = (minutes: number) =>
       packages.set({ hindered_at: new Date(Date.now() - minutes * 60_000) }).execute();
-    expect((await goOn()).map(({ names }) => names)).toEqual([["a", "b"]]);
+    expect((await reconcile()).map(({ names }) => names)).toEqual([["a", "b"]]);
     await endAll("failed");
-    expect(await goOn()).toEqual([]);
+    expect(await reconcile()).toEqual([]);
     await triedMinutesAgo(59);
-    expect(await goOn()).toEqual([]);
-    // One of them may be the reason: it does not keep the other waiting for ever.
+    expect(await reconcile()).toEqual([]);
+    // One of them may be the cause, which must not hold up the other.
     await triedMinutesAgo(61);
-    expect((await goOn()).map(({ names }) => names)).toEqual([["a"]]);
+    expect((await reconcile()).map(({ names }) => names)).toEqual([["a"]]);
     await endAll("failed");
-    expect((await goOn()).map(({ names }) => names)).toEqual([["b"]]);
+    expect((await reconcile()).map(({ names }) => names)).toEqual([["b"]]);
     await endAll("updated");
     await packages.where("name", "=", "b").set({ update_version: null }).execute();
-    expect(await goOn()).toEqual([]);
+    expect(await reconcile()).toEqual([]);
     await triedMinutesAgo(61);
-    expect((await goOn()).map(({ names }) => names)).toEqual([["a"]]);
+    expect((await reconcile()).map(({ names }) => names)).toEqual([["a"]]);
     await endAll("updated");
   });
 
   it.each([
-    ["sooner where the hours within which it is wished are over by then", 2, 11, 1],
-    ["not at once then, either", 2, 9, 0],
-    ["in an hour where there is time for that", 4, 11, 0],
-  ])("is tried again %s", async (_, within, minutesAgo, count) => {
+    ["earlier if the vulnerability deadline would pass", 2, 11, 1],
+    ["but not at once", 2, 9, 0],
+    ["after an hour if the deadline allows it", 4, 11, 0],
+  ])("is retried %s", async (_, within, minutesAgo, count) => {
     const id = await environment([{ name: "bad" }]);
-    await wishFor(id, { vulnerable_within_hours: within });
+    await configure(id, { vulnerable_within_hours: within });
     const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
     const facts = { is_vulnerable: true, vulnerable_since: ago(90), hindered_at: ago(minutesAgo) };
     await test.current.database.updateTable("packages").set(facts).where("environment_id", "=", id).execute();
-    expect(await goOn()).toHaveLength(count);
+    expect(await reconcile()).toHaveLength(count);
     await endAll("updated");
   });
 
-  it("is of four environments at a time", async () => {
+  it("runs in four environments at a time", async () => {
     const ids: string[] = [];
     for (let count = 0; count < 6; count += 1) ids.push(await environment([{ name: "a" }]));
-    for (const id of ids) await wishFor(id, {});
-    expect((await goOn()).map(({ id }) => id)).toEqual(ids.slice(0, 4));
-    expect(await goOn()).toEqual([]);
+    for (const id of ids) await configure(id, {});
+    expect((await reconcile()).map(({ id }) => id)).toEqual(ids.slice(0, 4));
+    expect(await reconcile()).toEqual([]);
     await endAll("updated");
   });
 
-  it("does not wait for updates that somebody has asked for, however many there are", async () => {
+  it("does not wait for updates that users requested", async () => {
     const { database, operations } = test.current;
-    const asked = await environment([{ name: "a" }]);
+    const requestedId = await environment([{ name: "a" }]);
     const { company_id, site_id } = await database
       .selectFrom("environments")
       .select(["company_id", "site_id"])
-      .where("id", "=", asked)
+      .where("id", "=", requestedId)
       .executeTakeFirstOrThrow();
     const actor = { ...nobody, apiKeyId: randomUUID() };
-    const request = { kind: "updatePlugin", companyId: company_id, siteId: site_id, environmentId: asked } as const;
+    const request = {
+      kind: "updatePlugin",
+      companyId: company_id,
+      siteId: site_id,
+      environmentId: requestedId,
+    } as const;
     const input = { kind: "plugin", updates: [] };
     for (let count = 0; count < 5; count += 1) {
-      await operations.submit({ ...request, locks: [asked], whenBusy: "queue", actor, input });
+      await operations.submit({ ...request, locks: [requestedId], whenBusy: "queue", actor, input });
     }
     const id = await environment([{ name: "a" }]);
-    await wishFor(id, {});
-    expect((await goOn()).map((one) => one.id)).toEqual([id]);
+    await configure(id, {});
+    expect((await reconcile()).map((one) => one.id)).toEqual([id]);
     await endAll("updated");
   });
 
-  it("goes on elsewhere where an environment's can't be begun, because nobody knows its time zone any more", async () => {
+  it("is started in other environments if one has a time zone that is no longer known", async () => {
     const [broken, id] = [await environment([{ name: "a" }]), await environment([{ name: "a" }])];
-    for (const each of [broken, id]) await wishFor(each, {});
-    await wishFor(broken, { time_zone: "Mars/Olympus" });
-    await expect(goOn()).rejects.toMatchObject({
+    for (const each of [broken, id]) await configure(each, {});
+    await configure(broken, { time_zone: "Mars/Olympus" });
+    await expect(reconcile()).rejects.toMatchObject({
       errors: [
         { message: `Starting the automatic update of environment ${broken} failed`, cause: expect.any(RangeError) },
       ],
     });
-    const begun = await query().select("environment_id").execute();
-    expect(begun.map(({ environment_id }) => environment_id)).toContain(id);
+    const running = await query().select("environment_id").execute();
+    expect(running.map(({ environment_id }) => environment_id)).toContain(id);
     await endAll("updated");
   });
 
-  it("comes before the window where it is vulnerable and would come too late, and only to what is not", async () => {
+  it("of a vulnerable plugin runs before a window that would be too late, if the new version is safe", async () => {
     const { database } = test.current;
     const id = await environment([{ name: "bad" }, { name: "worse" }, { name: "fine" }]);
     const never = { plugins: false, themes: false, days: [0], start_minute: 0, hours: 1 };
-    await wishFor(id, { ...never, vulnerable_within_hours: 2 });
-    expect(await goOn(new Date("2026-11-23T12:00:00Z"))).toEqual([]);
+    await configure(id, { ...never, vulnerable_within_hours: 2 });
+    expect(await reconcile(new Date("2026-11-23T12:00:00Z"))).toEqual([]);
     const { reading } = await advisoryFeed(database);
     const range = { from_key: null, is_from_included: true, is_to_included: true, affected: "any – 1.0", cve: null };
     const facts = { ...range, patched: "2.0", title: "Bad", score: 9, reference: null };
@@ -310,7 +315,7 @@ describe("what is updated by itself", () => {
       .set({ vulnerable_since: new Date("2026-11-23T11:00:00Z") })
       .where("is_vulnerable", "=", true)
       .execute();
-    expect(await goOn(new Date("2026-11-23T12:00:00Z"))).toEqual([{ id, kind: "plugin", names: ["bad"] }]);
+    expect(await reconcile(new Date("2026-11-23T12:00:00Z"))).toEqual([{ id, kind: "plugin", names: ["bad"] }]);
     await endAll("updated");
   });
 });

@@ -1,6 +1,6 @@
 /**
- * The list of a company's plugins, or themes, as it is sent. A page of it may be four megabytes, of ten thousand entries: what the
- * environments of one are written as is kept as long as they are the same, and a page is put together of that.
+ * Serialises the list of a company's plugins or themes. A page may have ten thousand entries and four megabytes, so the
+ * serialised environments of each package are cached, and a page is assembled from them.
  */
 import {
   type CompanyPackage,
@@ -13,8 +13,8 @@ import {
 type HolderEnvironment = PackageHolder["environment"];
 type Entry = PackageHolder["entry"];
 
-/** What an endpoint calls what is said of one in an environment. */
-type Named<Fields> = (facts: PackageFacts) => Fields;
+/** Renames the fields of a package in an environment to those of an endpoint. */
+type FieldNaming<Fields> = (facts: PackageFacts) => Fields;
 
 export function asPlugin({ auto_update_type, ...one }: PackageFacts) {
   return {
@@ -48,7 +48,7 @@ function headOf({ name, newest, latest_version, is_latest_version_vulnerable, ho
   return { name, title, description, latest_version, is_latest_version_vulnerable, ...counts };
 }
 
-function environmentsOf<Fields>(holders: readonly PackageHolder[], named: Named<Fields>) {
+function environmentsOf<Fields>(holders: readonly PackageHolder[], named: FieldNaming<Fields>) {
   return holders.map(({ environment: { id, site_display_name, display_name }, entry }) => ({
     id,
     site_display_name,
@@ -57,65 +57,68 @@ function environmentsOf<Fields>(holders: readonly PackageHolder[], named: Named<
   }));
 }
 
-/** Of an object as JSON, all but its end. */
-const opened = (object: object): string => JSON.stringify(object).slice(0, -1);
-/** The same, to come after others of its object. */
-const continued = (object: object): string => `,${JSON.stringify(object).slice(1)}`;
+/** The object as JSON without its closing brace. */
+const withoutEnd = (object: object): string => JSON.stringify(object).slice(0, -1);
+/** The object as JSON with a comma instead of its opening brace: it completes `withoutEnd` of another object. */
+const continuation = (object: object): string => `,${JSON.stringify(object).slice(1)}`;
 
-/** How an entry of the environment's begins, once for all of its packages. */
-const beginnings = new WeakMap<HolderEnvironment, string>();
+/** The first part of an environment's entries, which all of its packages share. */
+const cachedHeads = new WeakMap<HolderEnvironment, string>();
 
-function beginningOf(environment: HolderEnvironment): string {
-  const known = beginnings.get(environment);
-  if (known !== undefined) return known;
+function environmentHeadOf(environment: HolderEnvironment): string {
+  const cached = cachedHeads.get(environment);
+  if (cached !== undefined) return cached;
   const { id, site_display_name, display_name } = environment;
-  const text = opened({ id, site_display_name, display_name });
-  beginnings.set(environment, text);
+  const text = withoutEnd({ id, site_display_name, display_name });
+  cachedHeads.set(environment, text);
   return text;
 }
 
-/** The same for entries of which the same is said. No version has a line's end in it. */
+/** A key that is equal for entries with equal fields. Versions contain no line breaks. */
 function keyOf({ is_active, is_vulnerable, is_update_vulnerable, is_managed, is_auto_updated, ...entry }: Entry) {
   const flags = `${is_active}${is_vulnerable}${is_update_vulnerable}${is_managed}${is_auto_updated}`;
   return `${flags}${entry.update_status}\n${entry.version}\n${entry.update_version ?? "\n"}`;
 }
 
-/** By list: one is of plugins or of themes for ever. */
-const lists = new WeakMap<readonly PackageHolder[], Buffer>();
+/** Serialised environments by the list of holders, which is always of the same kind of package. */
+const cachedLists = new WeakMap<readonly PackageHolder[], Buffer>();
 
-/** A thousand environments have the same few versions: those are written as JSON, and the entries put together of them. */
-function writeEnvironments<Fields extends object>(holders: readonly PackageHolder[], named: Named<Fields>): Buffer {
-  const known = lists.get(holders);
-  if (known !== undefined) return known;
-  const ends = new Map<string, string>();
-  const endOf = (entry: Entry) => {
+/** Serialises each distinct version only once, because many environments share few versions. */
+function writeEnvironments<Fields extends object>(
+  holders: readonly PackageHolder[],
+  named: FieldNaming<Fields>,
+): Buffer {
+  const cached = cachedLists.get(holders);
+  if (cached !== undefined) return cached;
+  const tails = new Map<string, string>();
+  const tailOf = (entry: Entry) => {
     const key = keyOf(entry);
-    const text = ends.get(key) ?? continued(named(factsOf(entry)));
-    ends.set(key, text);
+    const text = tails.get(key) ?? continuation(named(factsOf(entry)));
+    tails.set(key, text);
     return text;
   };
-  const entries = holders.map(({ environment, entry }) => beginningOf(environment) + endOf(entry));
+  const entries = holders.map(({ environment, entry }) => environmentHeadOf(environment) + tailOf(entry));
   const list = Buffer.from(`[${entries.join(",")}]`);
-  lists.set(holders, list);
+  cachedLists.set(holders, list);
   return list;
 }
 
-/** The answer as it is sent, in parts that follow one another: what `bodyOf` says. */
+/** The serialised body in consecutive parts. Equal to what `bodyOf` returns, wrapped in `company` and `what`. */
 export function write<Fields extends object>(
   page: CompanyPage,
   what: "plugins" | "themes",
-  named: Named<Fields>,
+  named: FieldNaming<Fields>,
 ): readonly Buffer[] {
   const { items, ...envelope } = page;
-  const begin = `{"company":{"${what}":${opened(envelope)},"items":[`;
-  const parts = items.flatMap((item, at) => [
-    Buffer.from(`${at === 0 ? begin : "},"}${opened(headOf(item))},"environments":`),
+  const start = `{"company":{"${what}":${withoutEnd(envelope)},"items":[`;
+  const parts = items.flatMap((item, index) => [
+    Buffer.from(`${index === 0 ? start : "},"}${withoutEnd(headOf(item))},"environments":`),
     writeEnvironments(item.holders, named),
   ]);
-  return [...parts, Buffer.from(items.length === 0 ? `${begin}]}}}` : "}]}}}")];
+  return [...parts, Buffer.from(items.length === 0 ? `${start}]}}}` : "}]}}}")];
 }
 
-export function bodyOf<Fields>({ items, ...envelope }: CompanyPage, named: Named<Fields>) {
+export function bodyOf<Fields>({ items, ...envelope }: CompanyPage, named: FieldNaming<Fields>) {
   const shown = items.map((item) => ({ ...headOf(item), environments: environmentsOf(item.holders, named) }));
   return { ...envelope, items: shown };
 }

@@ -1,7 +1,7 @@
 import { SourceFailure } from "@sitewright/server/packages/request.ts";
 import { type PackageWish, putPackages } from "@sitewright/server/testing/packages.ts";
 import { describe, expect, it } from "vitest";
-import { siteWish, useTestServer } from "../testing/server.ts";
+import { siteFields, useTestServer } from "../testing/server.ts";
 
 const zip = new URL("https://packages.example/zip");
 const offered = ["1.5", "2.0", "2.0-beta1"];
@@ -21,9 +21,9 @@ const test = useTestServer({
 });
 const without = useTestServer({ packageSource: null, hasBrowser: false });
 
-async function environment(wishes: readonly PackageWish[], server = test.current): Promise<string> {
+async function environment(packages: readonly PackageWish[], server = test.current): Promise<string> {
   const { id } = await server.addEnvironment(await server.addSite());
-  await putPackages(server.database, id, wishes);
+  await putPackages(server.database, id, packages);
   return id;
 }
 
@@ -40,7 +40,7 @@ describe.each([
   ["plugins", "plugin", "updatePlugin", "wp-plugin:update-", "Updating WordPress plugin in progress", "shop/shop.php"],
   ["themes", "theme", "updateTheme", "wp-theme:update-", "Updating WordPress theme in progress", "shop"],
 ] as const)("PUT /sites/environments/{env_id}/%s", (what, kind, operation, prefix, message, file) => {
-  it("starts an operation with what was asked for", async () => {
+  it("starts an operation with the requested update", async () => {
     const id = await environment([{ ...shop, kind }]);
     const { status, body } = await update(id, { name: "shop", update_version: "2.0" }, what);
     expect(status).toBe(202);
@@ -53,11 +53,11 @@ describe.each([
   });
 
   it.each([
-    ["one that is not installed", { name: "other", update_version: "2.0" }, "package_not_installed"],
+    ["a package that is not installed", { name: "other", update_version: "2.0" }, "package_not_installed"],
     ["a version that is not offered", { name: "shop", update_version: "3.0" }, "version_not_offered"],
     ["a lower version", { name: "shop", update_version: "0.9" }, "version_not_newer"],
-    ["the version that is installed", { name: "shop", update_version: "1.0" }, "version_not_newer"],
-    ["one whose updates are elsewhere", { name: "own", update_version: "2.0" }, "package_updated_elsewhere"],
+    ["the installed version", { name: "shop", update_version: "1.0" }, "version_not_newer"],
+    ["a package with another update source", { name: "own", update_version: "2.0" }, "package_updated_elsewhere"],
   ])("refuses %s", async (_, body, code) => {
     const id = await environment([
       { ...shop, kind },
@@ -79,42 +79,45 @@ describe.each([
 });
 
 describe("an update", () => {
-  it("to a version that is not offered names the newest of those that are", async () => {
+  it("to a version that is not offered is refused with the newest available versions", async () => {
     const { body } = await update(await environment([shop]), { name: "shop", update_version: "3.0" });
     expect(body.message).toBe("The package source does not offer version 3.0 of shop: it offers 2.0, 2.0-beta1, 1.5.");
     expect(body.data).toEqual({ code: "version_not_offered", name: "shop", offered: ["2.0", "2.0-beta1", "1.5"] });
   });
 
-  it("of what the source does not know says so", async () => {
+  it("of a package that the source does not know is refused", async () => {
     const { body } = await update(await environment([{ name: "odd" }]), { name: "odd", update_version: "3.0" });
     expect(body.message).toMatch(/version 3\.0 of odd: it does not have this package\.$/);
   });
 
-  it("is accepted while the source does not answer: it is asked again", async () => {
+  it("is accepted while the source does not answer; the operation asks again", async () => {
     const id = await environment([{ name: "away" }]);
     expect((await update(id, { name: "away", update_version: "2.0" })).status).toBe(202);
   });
 
-  it("of a single file is refused with what to do instead", async () => {
+  it("of a single file is refused", async () => {
     const id = await environment([{ name: "hello", file: "hello.php" }]);
     const { body } = await update(id, { name: "hello", update_version: "2.0" });
     expect(body.data.code).toBe("package_single_file");
   });
 
-  it("is refused where there is no package source", async () => {
+  it("is refused without a package source", async () => {
     const id = await environment([shop], without.current);
     const { body } = await update(id, { name: "shop", update_version: "2.0" }, "plugins", without.current);
     expect(body.data.code).toBe("no_package_source");
   });
 
-  it("and plugins of a new site are refused where there is no package source", async () => {
+  it("and plugins of a new site are refused without a package source", async () => {
     const { call, company } = without.current;
-    const wish = siteWish(company.company_id, { woocommerce: true, wordpressseo: true });
-    const { status, body } = await call("POST", "/v2/sites", { body: wish });
-    expect([status, body.data]).toEqual([400, { code: "no_package_source", fields: ["woocommerce", "wordpressseo"] }]);
+    const body = siteFields(company.company_id, { woocommerce: true, wordpressseo: true });
+    const answer = await call("POST", "/v2/sites", { body });
+    expect([answer.status, answer.body.data]).toEqual([
+      400,
+      { code: "no_package_source", fields: ["woocommerce", "wordpressseo"] },
+    ]);
   });
 
-  it("of a live environment is not for a key that is kept from those", async () => {
+  it("of a live environment is forbidden for non-live keys", async () => {
     const { addEnvironment, addKey, addSite, call, database } = test.current;
     const { id, liveId } = await addEnvironment(await addSite());
     for (const each of [id, liveId]) await putPackages(database, each, [shop]);
@@ -124,7 +127,7 @@ describe("an update", () => {
     expect((await call("PUT", `/v2/sites/environments/${id}/plugins`, { body, key })).status).toBe(202);
   });
 
-  it("stands in the activity log with its name and version", async () => {
+  it("is in the activity log with its name and version", async () => {
     const id = await environment([shop]);
     await update(id, { name: "shop", update_version: "2.0" });
     const { call, company } = test.current;
@@ -147,7 +150,7 @@ describe("a bulk update", () => {
   it.each([
     ["plugins", "plugin", "wp-plugins:bulk-update-"],
     ["themes", "theme", "wp-themes:bulk-update-"],
-  ] as const)("of %s updates all that have a newer version, once each, and answers 200", async (what, kind, prefix) => {
+  ] as const)("of %s updates each outdated package once, and answers 200", async (what, kind, prefix) => {
     const id = await withUpdates(kind);
     const named = [{ name: "b" }, { name: "a" }, { name: "b" }, { name: "c" }];
     const { status, body } = await update(id, { [what]: named }, `${what}/bulk-update`);
@@ -163,22 +166,25 @@ describe("a bulk update", () => {
   });
 
   it.each([
-    ["of nothing that is newer", [{ name: "c" }], "nothing_to_update"],
-    ["of one that is not installed", [{ name: "a" }, { name: "x" }], "package_not_installed"],
+    ["without available updates", [{ name: "c" }], "nothing_to_update"],
+    ["of a package that is not installed", [{ name: "a" }, { name: "x" }], "package_not_installed"],
   ])("%s is refused", async (_, plugins, code) => {
     const { status, body } = await update(await withUpdates(), { plugins }, "plugins/bulk-update");
     expect([status, body.data.code]).toEqual([400, code]);
   });
 
-  it.each([{}, { plugins: [] }, { plugins: ["a"] }, { themes: [{ name: "a" }] }])("of %j is refused", async (body) => {
-    expect((await update(await withUpdates(), body, "plugins/bulk-update")).status).toBe(400);
-  });
+  it.each([{}, { plugins: [] }, { plugins: ["a"] }, { themes: [{ name: "a" }] }])(
+    "with %j is refused",
+    async (body) => {
+      expect((await update(await withUpdates(), body, "plugins/bulk-update")).status).toBe(400);
+    },
+  );
 });
 
-describe("the pages that an update is tried out with", () => {
+describe("the pages that an update is tested with", () => {
   const path = (id: string) => `/v2/sites/environments/${id}/update-checks`;
 
-  it("are none, then those that were sent, each once, and go with the next update", async () => {
+  it("are stored without duplicates and passed to the next update", async () => {
     const { call } = test.current;
     const id = await environment([shop]);
     expect((await call("GET", path(id))).body).toEqual({
@@ -193,7 +199,7 @@ describe("the pages that an update is tried out with", () => {
     expect(input).toMatchObject({ checks: ["/checkout/", "/?s=%C3%BC"] });
   });
 
-  it("says how much a picture may change, goes along with updates, and is refused where nobody can take one", async () => {
+  it("have a screenshot threshold, which is passed to updates and refused without a browser", async () => {
     const id = await environment([shop]);
     const { call } = test.current;
     const body = { update_checks: ["/checkout/"], picture_threshold: 20 };
@@ -216,7 +222,7 @@ describe("the pages that an update is tried out with", () => {
     { update_checks: [], picture_threshold: 101 },
     { update_checks: [], picture_threshold: -1 },
     { update_checks: [], picture_threshold: 1.5 },
-  ])("are not %j", async (body) => {
+  ])("can't be set with %j", async (body) => {
     const { call } = test.current;
     const id = await environment([shop]);
     const answer = await call("PUT", path(id), { body });

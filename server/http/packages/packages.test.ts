@@ -9,10 +9,10 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { useTestServer } from "../testing/server.ts";
 import { asPlugin, asTheme, bodyOf, write } from "./companyPackages.ts";
 
-/** What a reading finds in an environment that nobody has read yet. */
+/** The packages that reading an unread environment finds, by environment. */
 const unread = new Map<string, readonly PackageWish[]>();
 
-/** Of an environment, as it is kept. */
+/** A package in an environment, as it is stored. */
 const entry = {
   name: "a",
   file: "a/a.php",
@@ -37,7 +37,7 @@ const test = useTestServer({
 
 const without = useTestServer({ packageSource: null, hasAdvisories: false });
 
-/** With a WordPress that nobody has read yet. */
+/** Adds an environment whose packages have not been read yet. */
 async function unreadEnvironment(key?: string): Promise<{ id: string; siteId: string }> {
   const { addSite, addEnvironment, database } = test.current;
   const siteId = await addSite({}, key);
@@ -46,10 +46,10 @@ async function unreadEnvironment(key?: string): Promise<{ id: string; siteId: st
   return { id, siteId };
 }
 
-async function environment(wishes: readonly PackageWish[], key?: string): Promise<{ id: string; siteId: string }> {
-  const made = await unreadEnvironment(key);
-  await putPackages(test.current.database, made.id, wishes);
-  return made;
+async function environment(packages: readonly PackageWish[], key?: string): Promise<{ id: string; siteId: string }> {
+  const created = await unreadEnvironment(key);
+  await putPackages(test.current.database, created.id, packages);
+  return created;
 }
 
 const setUpdate = (database: Database, environmentId: string, name: string, update_version: string) =>
@@ -65,7 +65,7 @@ const pluginsOf = async (id: string, query = "") =>
 const slugs = (items: readonly { readonly name: string }[]) => items.map(({ name }) => name);
 
 describe("GET /sites/environments/{env_id}/wp-plugins", () => {
-  it("shows what is known of each, by slug, and nothing of the themes", async () => {
+  it("lists all plugins by slug, without themes", async () => {
     const { id } = await environment([
       { name: "b", version: "1.2", title: "Bee", description: "Hums.", is_active: false, is_auto_updated: true },
       { name: "a" },
@@ -91,7 +91,7 @@ describe("GET /sites/environments/{env_id}/wp-plugins", () => {
     expect(items[0]).toMatchObject({ update: "none", update_version: null, auto_update_type: "disabled" });
   });
 
-  it("filters, by query and by body, and the query wins", async () => {
+  it("filters by query and by body; the query takes precedence", async () => {
     const { call } = test.current;
     const { id } = await environment([{ name: "a" }, { name: "b", is_active: false }, { name: "c" }]);
     await setUpdate(test.current.database, id, "c", "2");
@@ -113,13 +113,13 @@ describe("GET /sites/environments/{env_id}/wp-plugins", () => {
     expect(status).toBe(400);
   });
 
-  it("reads an environment that nobody has read yet", async () => {
+  it("reads an environment that has not been read yet", async () => {
     const { id } = await unreadEnvironment();
     unread.set(id, [{ name: "fresh" }]);
     expect(slugs((await pluginsOf(id)).items)).toEqual(["fresh"]);
   });
 
-  it("says when it was read, and what could not be", async () => {
+  it("says when the environment was read, and what could not be read", async () => {
     const { database } = test.current;
     const { id } = await unreadEnvironment();
     const before = Date.now();
@@ -136,11 +136,11 @@ describe("GET /sites/environments/{env_id}/wp-plugins", () => {
   });
 });
 
-describe("what was not checked", () => {
+describe("the field `checks`", () => {
   const checksOf = async (id: string) =>
     (await test.current.call("GET", `/v2/sites/environments/${id}/wp-plugins`)).body.environment.plugins.checks;
 
-  it("is not called safe or current: the list says when each was last checked", async () => {
+  it("says when updates and vulnerabilities were last checked", async () => {
     const { database, company, call } = test.current;
     const { id } = await unreadEnvironment();
     expect(await checksOf(id)).toEqual({
@@ -149,20 +149,20 @@ describe("what was not checked", () => {
     });
     await noteSourceCheck(database, "The package source did not answer.");
     await noteChecked(database, "The feed could not be read.");
-    const failed = {
+    const failedChecks = {
       updates: { checked_at: null, problem: "The package source did not answer." },
       vulnerabilities: { checked_at: null, problem: "The feed could not be read." },
     };
-    expect(await checksOf(id)).toEqual(failed);
+    expect(await checksOf(id)).toEqual(failedChecks);
     const ofCompany = await call("GET", `/v2/company/${company.company_id}/wp-plugins`);
-    expect(ofCompany.body.company.plugins.checks).toEqual(failed);
+    expect(ofCompany.body.company.plugins.checks).toEqual(failedChecks);
     await noteSourceCheck(database, null);
     await putInForce(database, { reading: 7, mark: null, records: 1, skipped: 0 });
     const now = { checked_at: expect.stringMatching(/^20\d\d-/), problem: null };
     expect(await checksOf(id)).toEqual({ updates: now, vulnerabilities: now });
   });
 
-  it("names the setting that is missing", async () => {
+  it("names the missing setting", async () => {
     const server = without.current;
     const { id } = await server.addEnvironment(await server.addSite());
     const { body } = await server.call("GET", `/v2/sites/environments/${id}/wp-themes`);
@@ -174,8 +174,8 @@ describe("what was not checked", () => {
   });
 });
 
-describe("the lists in their former form", () => {
-  it("show the same in fewer words, and say what to use instead", async () => {
+describe("the lists in their old format", () => {
+  it("have the main fields, and a link to the successor", async () => {
     const { id } = await environment([{ name: "a" }, { name: "t", kind: "theme" }]);
     for (const [what, field, slug] of [
       ["plugins", "wp_plugins", "a"],
@@ -225,7 +225,7 @@ describe("GET /company/{id}/wp-plugins", () => {
     return body.company[what];
   }
 
-  it("shows each once, with the environments that have it", async () => {
+  it("lists each plugin once, with the environments that have it", async () => {
     const { items, total } = await list("");
     expect(total).toBe(2);
     expect(slugs(items)).toEqual(["zz-both", "zz-one"]);
@@ -251,7 +251,7 @@ describe("GET /company/{id}/wp-plugins", () => {
     });
   });
 
-  it("is written as its body says", () => {
+  it("is serialised exactly like its body", () => {
     const newest = { ...entry, title: 'Quoted "A"', description: "\u2028 ünï" };
     const environment = { id: "i", site_id: "s", site_display_name: 'S"', display_name: "D" };
     const item = {
@@ -262,7 +262,7 @@ describe("GET /company/{id}/wp-plugins", () => {
       latest_version: "2",
       is_latest_version_vulnerable: true,
     };
-    // Each says something else, and the last the same as the first.
+    // All differ from each other, except that the last equals the first.
     const others = [
       { ...entry, version: "1.8" },
       { ...entry, update_version: null },
@@ -278,14 +278,14 @@ describe("GET /company/{id}/wp-plugins", () => {
       total: 2,
       last_updated_at: "2026-11-23T08:00:00.000Z",
       checks: { updates: unchecked, vulnerabilities: unchecked },
-      // What a list is written as is kept, as one of plugins or of themes.
+      // New holders each time, because serialised lists are cached for one kind of package.
       items: holders.map(() => ({
         ...item,
         holders: [entry, ...others].map((one) => ({ environment, entry: one })),
       })),
     });
     function check<Fields extends object>(named: (facts: PackageFacts) => Fields, of: ReturnType<typeof page>): void {
-      for (let time = 0; time < 2; time += 1) {
+      for (let round = 0; round < 2; round += 1) {
         expect(Buffer.concat(write(of, "plugins", named)).toString()).toBe(
           JSON.stringify({ company: { plugins: bodyOf(of, named) } }),
         );
@@ -297,7 +297,7 @@ describe("GET /company/{id}/wp-plugins", () => {
     }
   });
 
-  it("has a twin for themes", async () => {
+  it("exists for themes too", async () => {
     const { items, total } = await list("", "themes");
     expect(total).toBe(1);
     expect(items).toMatchObject([{ name: "zz-look", environments: [{ id: one.id, theme_version: "1.0" }] }]);
@@ -321,24 +321,24 @@ describe("GET /company/{id}/wp-plugins", () => {
     expect(total).toBe(expected.length);
   });
 
-  it("counts all, whatever part of them is shown", async () => {
+  it("has the total number of matches on every page", async () => {
     expect(await list("?limit=1")).toMatchObject({ total: 2, items: [{ name: "zz-both" }] });
     expect(await list("?limit=1&offset=1")).toMatchObject({ total: 2, items: [{ name: "zz-one" }] });
     expect(await list("?limit=0")).toMatchObject({ total: 2, items: [] });
     expect(await list("?offset=9")).toMatchObject({ total: 2, items: [] });
   });
 
-  it("takes everything from a body as well", async () => {
+  it("accepts all parameters in a body", async () => {
     const body = { search: "zz-", order_by: { field: "name", order: "descend" }, limit: 1 };
     const answer = await test.current.call("GET", `${path}/wp-plugins`, { key, body });
     expect(slugs(answer.body.company.plugins.items)).toEqual(["zz-one"]);
     const themes = await test.current.call("GET", `${path}/wp-themes`, { key, body: { status: "inactive" } });
     expect(themes.body.company.themes).toMatchObject({ total: 0, items: [] });
-    const wins = await test.current.call("GET", `${path}/wp-themes?status=active`, {
+    const both = await test.current.call("GET", `${path}/wp-themes?status=active`, {
       key,
       body: { status: "inactive" },
     });
-    expect(slugs(wins.body.company.themes.items)).toEqual(["zz-look"]);
+    expect(slugs(both.body.company.themes.items)).toEqual(["zz-look"]);
   });
 
   it.each(["order_by=name", "order_by[field]=title", "order_by[order]=ascend", "limit=-1", "status=x", "column=name"])(
@@ -349,7 +349,7 @@ describe("GET /company/{id}/wp-plugins", () => {
     },
   );
 
-  it("shows nothing of other companies, and of sites that the key is kept from", async () => {
+  it("omits other companies' packages, and sites outside the key's scope", async () => {
     const all = await list("?search=zz-", "plugins", test.current.company.api_key);
     expect(slugs(all.items)).not.toContain("zz-foreign");
     const narrow = (await test.current.addKey({ scopes: [`site:${other.siteId}`] })).token;
@@ -357,10 +357,10 @@ describe("GET /company/{id}/wp-plugins", () => {
     expect(items).toMatchObject([{ name: "zz-both", environment_count: 1, environments: [{ id: other.id }] }]);
   });
 
-  it("says how old the oldest part of what it shows is", async () => {
-    const moment = new Date(Date.now() - 3_600_000);
+  it("has the earliest time at which one of its environments was read", async () => {
+    const readAt = new Date(Date.now() - 3_600_000);
     const { database } = test.current;
-    await database.updateTable("environments").set({ packages_read_at: moment }).where("id", "=", one.id).execute();
-    expect((await list("")).last_updated_at).toBe(moment.toISOString());
+    await database.updateTable("environments").set({ packages_read_at: readAt }).where("id", "=", one.id).execute();
+    expect((await list("")).last_updated_at).toBe(readAt.toISOString());
   });
 });

@@ -1,10 +1,10 @@
 import * as packages from "@sitewright/server/app/packages/packages.ts";
-import type { SomeAnswerers } from "../handling.ts";
+import type { SomeResponseHandlers } from "../handling.ts";
 import { asPlugin, asTheme, bodyOf, write } from "./companyPackages.ts";
 
 const successor = (path: string) => ({ deprecation: "true", link: `<${path}>; rel="successor-version"` });
 
-export const packageAnswerers = {
+export const packageResponseHandlers = {
   listCompanyPlugins: async (context, { query }) => {
     const page = await packages.listOfCompany(context, "plugin", query);
     return {
@@ -37,4 +37,4 @@ export const packageAnswerers = {
     const headers = successor(`/v2/sites/environments/${params.env_id}/wp-themes`);
     return { status: 200, body: { environment: { id: params.env_id, container_info } }, headers };
   },
-} satisfies SomeAnswerers;
+} satisfies SomeResponseHandlers;

@@ -4,15 +4,15 @@ import { putPackages } from "@sitewright/server/testing/packages.ts";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import { type RolloutItem, useRollouts } from "../testing/rollouts.ts";
-import { siteWish, useTestServer } from "../testing/server.ts";
+import { siteFields, useTestServer } from "../testing/server.ts";
 
-const { test, plugin, pathOf, ask, get, environments, goOn, endRunning } = useRollouts();
+const { test, plugin, pathOf, create, get, environments, reconcile, endRunning } = useRollouts();
 const without = useTestServer({ packageSource: null });
 
 describe("POST /company/{id}/rollouts", () => {
-  it("begins with those that are named, in their order", async () => {
+  it("lists the named environments in their order", async () => {
     const [first, second, third] = await environments(3);
-    const answer = await ask({ environments: [third, first, second], canaries: 2 });
+    const answer = await create({ environments: [third, first, second], canaries: 2 });
     expect(answer.status).toBe(201);
     expect(answer.body.rollout).toMatchObject({
       type: "plugin",
@@ -32,14 +32,14 @@ describe("POST /company/{id}/rollouts", () => {
     });
   });
 
-  it("takes all for which there is something newer where none are named, those that nobody visits first", async () => {
+  it("takes all environments with an available update by default, live ones last", async () => {
     const [live] = await environments(1);
     await environments(1, "2.0", null);
     const { addEnvironment, addSite, database } = test.current;
     const [own = "", single = ""] = await environments(2);
-    const at = (id: string) => database.updateTable("packages").where("environment_id", "=", id);
-    await at(own).set({ is_elsewhere: true }).execute();
-    await at(single).set({ file: "hello.php" }).execute();
+    const packagesOf = (id: string) => database.updateTable("packages").where("environment_id", "=", id);
+    await packagesOf(own).set({ is_elsewhere: true }).execute();
+    await packagesOf(single).set({ file: "hello.php" }).execute();
     const { id: staging } = await addEnvironment(await addSite());
     await putPackages(database, staging, [{ name: plugin.name }]);
     await database
@@ -47,56 +47,56 @@ describe("POST /company/{id}/rollouts", () => {
       .set({ update_version: "2.0" })
       .where("environment_id", "=", staging)
       .execute();
-    const { rollout } = (await ask({})).body;
+    const { rollout } = (await create({})).body;
     expect(rollout.environments.map(({ id }: RolloutItem) => id)).toEqual([staging, live]);
-    const { rollout: same } = (await ask({ update_version: "2.0" })).body;
+    const { rollout: same } = (await create({ update_version: "2.0" })).body;
     expect(same.environments.map(({ id }: RolloutItem) => id)).toEqual([staging, live]);
   });
 
-  it("leaves out an environment that is deleted while it is asked for", async () => {
+  it("omits an environment that is deleted at the same time", async () => {
     const [deleted = "", left = ""] = await environments(2);
     const { database } = test.current;
-    const waiting = async () => {
+    const waitingQueries = async () => {
       const { rows } = await sql<{ pid: number }>`
         select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
         database,
       );
       return rows.length;
     };
-    const asked = await database.transaction().execute(async (transaction) => {
+    const pending = await database.transaction().execute(async (transaction) => {
       await removeEnvironmentRows(transaction, deleted);
-      const answer = ask({ environments: [deleted, left] });
-      await expect.poll(waiting).toBe(1);
+      const answer = create({ environments: [deleted, left] });
+      await expect.poll(waitingQueries).toBe(1);
       return { answer };
     });
-    const { status, body } = await asked.answer;
+    const { status, body } = await pending.answer;
     expect([status, body.rollout.environments.map(({ id }: RolloutItem) => id)]).toEqual([201, [left]]);
   });
 
-  it("is seen in the activity log", async () => {
+  it("is recorded in the activity log", async () => {
     await environments(2);
-    await ask({});
+    await create({});
     const { company, call } = test.current;
     const { body } = await call("GET", `/v2/company/${company.company_id}/activity-logs`);
     expect(JSON.stringify(body)).toContain(`Update “${plugin.name}” in 2 environments`);
   });
 
   it.each([
-    ["nothing that is newer", {}, "nothing_to_update"],
-    ["an environment that is not there", { environments: [randomUUID()] }, "unknown_environment"],
+    ["a plugin without available updates", {}, "nothing_to_update"],
+    ["an unknown environment", { environments: [randomUUID()] }, "unknown_environment"],
   ])("refuses %s", async (_, body, code) => {
-    const answer = await ask(body);
+    const answer = await create(body);
     expect([answer.status, answer.body.data.code]).toEqual([400, code]);
   });
 
-  it("refuses a version that is not offered, another company's environment, and everything without a source", async () => {
+  it("refuses unavailable versions and other companies' environments, and needs a package source", async () => {
     const [id] = await environments(1);
-    expect((await ask({ environments: [id], update_version: "3.0" })).body.data.code).toBe("version_not_offered");
+    expect((await create({ environments: [id], update_version: "3.0" })).body.data.code).toBe("version_not_offered");
     const { addSite, otherCompany, call } = test.current;
-    const siteId = await addSite(siteWish(otherCompany.company_id), otherCompany.api_key);
+    const siteId = await addSite(siteFields(otherCompany.company_id), otherCompany.api_key);
     const { site } = (await call("GET", `/v2/sites/${siteId}`, { key: otherCompany.api_key })).body;
-    expect((await ask({ environments: [site.environments[0].id] })).body.data.code).toBe("unknown_environment");
-    expect((await ask({}, without.current)).body.data.code).toBe("no_package_source");
+    expect((await create({ environments: [site.environments[0].id] })).body.data.code).toBe("unknown_environment");
+    expect((await create({}, without.current)).body.data.code).toBe("no_package_source");
   });
 
   it.each([
@@ -110,10 +110,10 @@ describe("POST /company/{id}/rollouts", () => {
     { stop_after_failures: 0 },
     { update_version: "" },
   ])("refuses %j", async (body) => {
-    expect((await ask(body)).status).toBe(400);
+    expect((await create(body)).status).toBe(400);
   });
 
-  it("is for keys of the whole company that may change live sites", async () => {
+  it("is forbidden for non-live keys, keys for some sites, and read-only keys", async () => {
     const [id] = await environments(1);
     const siteId = await test.current.addSite();
     for (const scopes of [["non-live"], [`site:${siteId}`], ["read"]]) {
@@ -125,14 +125,14 @@ describe("POST /company/{id}/rollouts", () => {
 });
 
 describe("POST /company/{id}/rollouts/{rollout_id}/cancel", () => {
-  it("begins nothing more, and lets those end that were begun", async () => {
+  it("starts no further updates and lets running ones finish", async () => {
     await environments(3);
-    const { id } = (await ask({ canaries: 0, concurrency: 1 })).body.rollout;
-    await goOn();
+    const { id } = (await create({ canaries: 0, concurrency: 1 })).body.rollout;
+    await reconcile();
     const { rollout } = (await test.current.call("POST", `${pathOf(id)}/cancel`)).body;
     expect(rollout).toMatchObject({ state: "cancelled", ended_at: null, counts: { running: 1, skipped: 2 } });
     await endRunning(id);
-    await goOn();
+    await reconcile();
     const ended = await get(id);
     expect(ended).toMatchObject({ state: "cancelled", ended_at: expect.any(String), counts: { updated: 1 } });
     const again = await test.current.call("POST", `${pathOf(id)}/cancel`);
@@ -140,10 +140,10 @@ describe("POST /company/{id}/rollouts/{rollout_id}/cancel", () => {
   });
 });
 
-describe("keys that are limited to a site", () => {
-  it("can't see rollouts, and cancel none", async () => {
+describe("keys for some sites", () => {
+  it("can't see or cancel rollouts", async () => {
     await environments(1);
-    const { id } = (await ask({})).body.rollout;
+    const { id } = (await create({})).body.rollout;
     const { addKey, addSite, call } = test.current;
     const { token: key } = await addKey({ scopes: [`site:${await addSite()}`] });
     for (const [method, path] of [
@@ -158,9 +158,9 @@ describe("keys that are limited to a site", () => {
 });
 
 describe("GET /company/{id}/rollouts", () => {
-  it("shows the company's own, the newest first and some at a time", async () => {
+  it("lists the company's rollouts, newest first, with paging", async () => {
     await environments(1);
-    const [older, newer] = [(await ask({})).body.rollout.id, (await ask({})).body.rollout.id];
+    const [older, newer] = [(await create({})).body.rollout.id, (await create({})).body.rollout.id];
     const list = async (query: string) => (await test.current.call("GET", `${pathOf()}${query}`)).body.company.rollouts;
     const { items, total } = await list("?limit=2");
     expect(items.map(({ id }: RolloutItem) => id)).toEqual([newer, older]);

@@ -13,11 +13,11 @@ const test = useTestServer();
 let own: { id: string; siteId: string };
 let other: { id: string; siteId: string };
 
-async function environment(wishes: readonly PackageWish[], key?: string) {
+async function environment(packages: readonly PackageWish[], key?: string) {
   const { addEnvironment, addSite, database } = test.current;
   const siteId = await addSite({}, key);
   const { id } = await addEnvironment(siteId, key);
-  await putPackages(database, id, wishes);
+  await putPackages(database, id, packages);
   return { id, siteId };
 }
 
@@ -45,7 +45,7 @@ async function list(query = "", key = test.current.company.api_key) {
 }
 
 describe("GET /company/{id}/vulnerabilities", () => {
-  it("shows what the company's environments have, the worst first, and what is known of the feed", async () => {
+  it("lists vulnerabilities in the company's environments, worst first, and the state of the feed", async () => {
     const { total, items, feed } = await list();
     expect(total).toBe(2);
     expect(items.map(({ id }: { id: string }) => id)).toEqual(["b", "a"]);
@@ -72,13 +72,13 @@ describe("GET /company/{id}/vulnerabilities", () => {
     expect(feed).toEqual({ read_at: expect.stringMatching(/Z$/), records: 3, skipped: 7, problem: null });
   });
 
-  it("shows a part of them, and only of sites that the key may see", async () => {
+  it("has paging, and only sites in the key's scope", async () => {
     expect(await list("?limit=1&offset=1")).toMatchObject({ total: 2, items: [{ id: "a" }] });
     const { token } = await test.current.addKey({ scopes: [`site:${other.siteId}`] });
     expect(await list("", token)).toMatchObject({ total: 1, items: [{ id: "b", patched_version: null }] });
   });
 
-  it("is told by the lists of plugins and themes, too", async () => {
+  it("marks them in the lists of plugins and themes too", async () => {
     const { call, company } = test.current;
     const { body } = await call("GET", `/v2/company/${company.company_id}/wp-themes?column=vulnerable`);
     expect(body.company.themes).toMatchObject({

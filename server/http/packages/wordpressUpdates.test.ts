@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { useTestServer } from "../testing/server.ts";
 
 const url = new URL("https://packages.example/zip");
-let isAway = false;
+let isSourceDown = false;
 
 const test = useTestServer({
   packageSource: {
@@ -11,7 +11,7 @@ const test = useTestServer({
     newest: async () => new Map(),
     find: async () => null,
     cores: async () => {
-      if (isAway) throw new SourceFailure("It is away.");
+      if (isSourceDown) throw new SourceFailure("It is down.");
       return ["7.1.1", "6.9", "7.10", "7.2", "7.2"].map((version) => ({ version, url }));
     },
   },
@@ -29,19 +29,19 @@ const pathOf = (id: string) => `/v2/sites/environments/${id}/wordpress`;
 const update = (id: string, update_version: unknown, server = test.current) =>
   server.call("PUT", pathOf(id), { body: { update_version } });
 
-async function whileAway<T>(work: () => Promise<T>): Promise<T> {
-  isAway = true;
+async function whileSourceIsDown<T>(work: () => Promise<T>): Promise<T> {
+  isSourceDown = true;
   try {
     return await work();
   } finally {
-    isAway = false;
+    isSourceDown = false;
   }
 }
 
 describe("GET /sites/environments/{env_id}/wordpress", () => {
   const versions = async (id: string) => (await test.current.call("GET", pathOf(id))).body.environment;
 
-  it("tells which version is there, and which newer ones are offered, the newest first", async () => {
+  it("returns the installed version and the available updates, newest first", async () => {
     const id = await environment();
     expect(await versions(id)).toEqual({
       id,
@@ -51,11 +51,11 @@ describe("GET /sites/environments/{env_id}/wordpress", () => {
     });
   });
 
-  it("lists none where there is no WordPress, no source, or the source does not answer", async () => {
+  it("lists no updates without WordPress, without a package source, or if the source does not answer", async () => {
     const [plain, id] = [await environment(null), await environment()];
     expect(await versions(plain)).toEqual({ id: plain, wordpress_version: null, update_versions: [], problem: null });
     const problem = "The package source did not answer. Try again later.";
-    expect(await whileAway(() => versions(id))).toMatchObject({ update_versions: [], problem });
+    expect(await whileSourceIsDown(() => versions(id))).toMatchObject({ update_versions: [], problem });
     const other = await environment("7.1.1", without.current);
     const { body } = await without.current.call("GET", pathOf(other));
     expect(body.environment).toMatchObject({
@@ -66,7 +66,7 @@ describe("GET /sites/environments/{env_id}/wordpress", () => {
 });
 
 describe("PUT /sites/environments/{env_id}/wordpress", () => {
-  it("starts an operation with what was asked for, and the pages that it is tried out with", async () => {
+  it("starts an operation with the version and the pages to test", async () => {
     const id = await environment();
     const checks = `/v2/sites/environments/${id}/update-checks`;
     await test.current.call("PUT", checks, { body: { update_checks: ["/shop/"] } });
@@ -80,21 +80,21 @@ describe("PUT /sites/environments/{env_id}/wordpress", () => {
     });
   });
 
-  it("is left to the operation where the source does not answer now", async () => {
+  it("is accepted while the source does not answer; the operation asks again", async () => {
     const id = await environment();
-    expect((await whileAway(() => update(id, "8.0"))).status).toBe(202);
+    expect((await whileSourceIsDown(() => update(id, "8.0"))).status).toBe(202);
   });
 
   it.each([
-    ["the version that is installed", "7.1.1", "version_not_newer"],
-    ["a lower one", "6.9", "version_not_newer"],
-    ["one that is not offered", "7.3", "version_not_offered"],
+    ["the installed version", "7.1.1", "version_not_newer"],
+    ["a lower version", "6.9", "version_not_newer"],
+    ["a version that is not offered", "7.3", "version_not_offered"],
   ])("refuses %s", async (_, version, code) => {
     const answer = await update(await environment(), version);
     expect([answer.status, answer.body.data.code]).toEqual([400, code]);
   });
 
-  it("refuses where there is no WordPress, and where there is no source", async () => {
+  it("is refused without WordPress and without a package source", async () => {
     expect((await update(await environment(null), "7.2")).body.data.code).toBe("no_wordpress");
     const id = await environment("7.1.1", without.current);
     expect((await update(id, "7.2", without.current)).body.data.code).toBe("no_package_source");

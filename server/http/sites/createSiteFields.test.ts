@@ -1,12 +1,12 @@
-/** `POST /sites`, field by field: what is refused names the field; what is accepted arrives exactly as it was sent. */
+/** `POST /sites`, field by field: errors name the field, and accepted values are stored exactly as sent. */
 import { describe, expect, it } from "vitest";
-import { siteWish, useTestServer } from "../testing/server.ts";
+import { siteFields, useTestServer } from "../testing/server.ts";
 
 const test = useTestServer();
 
-async function faultsOf(wish: Record<string, unknown>): Promise<Record<string, string>> {
+async function faultsOf(fields: Record<string, unknown>): Promise<Record<string, string>> {
   const { call, company } = test.current;
-  const answer = await call("POST", "/v2/sites", { body: siteWish(company.company_id, wish) });
+  const answer = await call("POST", "/v2/sites", { body: siteFields(company.company_id, fields) });
   expect(answer.status, answer.text).toBe(400);
   expect(answer.body.message).toBe("Bad request format");
   return Object.fromEntries(
@@ -27,17 +27,17 @@ const required = [
 const flags = ["is_multisite", "is_subdomain_multisite", "woocommerce", "wordpressseo", "wordpress_plugin_edd"];
 
 describe("required fields", () => {
-  it.each(required)("%s left out is named", async (field) => {
+  it.each(required)("%s must not be omitted", async (field) => {
     expect(await faultsOf({ [field]: undefined })).toEqual({ [`/${field}`]: "is required" });
   });
 
-  it.each(required)("%s of a wrong type is named, and nothing is coerced", async (field) => {
+  it.each(required)("%s must be a string, without type conversion", async (field) => {
     for (const value of [1, true, null, [], {}]) {
       expect(await faultsOf({ [field]: value })).toEqual({ [`/${field}`]: "must be a string" });
     }
   });
 
-  it.each(required)("%s empty, too long or with a NUL is named", async (field) => {
+  it.each(required)("%s must not be empty, too long or invalid Unicode, or contain NUL", async (field) => {
     for (const value of ["", "x".repeat(100_000), "nul\0inside", "\0", "half \ud800 character"]) {
       expect(Object.keys(await faultsOf({ [field]: value }))).toEqual([`/${field}`]);
     }
@@ -48,20 +48,20 @@ describe("required fields", () => {
   it("display_name must be one line and not only spaces", async () => {
     for (const value of notLines) {
       expect(await faultsOf({ display_name: value })).toEqual({
-        "/display_name": "must be one line of text, without control characters and not only spaces",
+        "/display_name": "must be one line of text without control characters, and not only spaces",
       });
     }
   });
 
-  it.each(["site_title", "admin_password"])("%s must be a line that WordPress takes for one", async (field) => {
+  it.each(["site_title", "admin_password"])("%s must be a line that WordPress accepts", async (field) => {
     for (const value of [...notLines, "0"]) {
       expect(await faultsOf({ [field]: value })).toEqual({
-        [`/${field}`]: "must be one line of text, without control characters, not only spaces, and not just 0",
+        [`/${field}`]: "must be one line of text without control characters, not only spaces, and not just 0",
       });
     }
   });
 
-  it("lists every fault of a request at once", async () => {
+  it("are all reported at once", async () => {
     const { call } = test.current;
     const answer = await call("POST", "/v2/sites", { body: { is_multisite: "yes" } });
     const paths = answer.body.data.errors.map(({ path }: { path: string }) => path);
@@ -76,7 +76,7 @@ describe("other fields", () => {
     }
   });
 
-  it("install_mode is one of three", async () => {
+  it("install_mode must be one of three values", async () => {
     expect(await faultsOf({ install_mode: "blank" })).toEqual({ "/install_mode": "must be one of: new, plain, clone" });
   });
 
@@ -139,8 +139,8 @@ const hostile = [
   "-1",
 ];
 
-describe("texts that people type", () => {
-  it.each(hostile)("are kept exactly: %s", async (text) => {
+describe("texts", () => {
+  it.each(hostile)("are stored exactly as sent: %s", async (text) => {
     const { addSite, call, company, database } = test.current;
     const id = await addSite({ display_name: text, site_title: text, admin_password: text });
     const { site } = (await call("GET", `/v2/sites/${id}`)).body;
@@ -172,7 +172,7 @@ describe("texts that people type", () => {
     },
   );
 
-  it("lengths are counted in characters, not in bytes or UTF-16 units", async () => {
+  it("are measured in characters, not in bytes or UTF-16 units", async () => {
     await test.current.addSite({
       site_title: "🦄".repeat(200),
       display_name: "é".repeat(100),

@@ -30,7 +30,7 @@ async function listed(query = "", prepare: (id: string) => Promise<unknown> = as
 }
 
 describe("GET /sites/environments/{env_id}/cron-events", () => {
-  it("shows what each site plans, soonest first", async () => {
+  it("lists the scheduled tasks of each site, next one first", async () => {
     const { status, body } = await listed();
     expect(status).toBe(200);
     expect(body.environment).toMatchObject({ total: 2, last_run: null, problem: "a.test/: damaged." });
@@ -47,7 +47,7 @@ describe("GET /sites/environments/{env_id}/cron-events", () => {
     ]);
   });
 
-  it("shows a part of it", async () => {
+  it("has paging", async () => {
     const { body } = await listed("?limit=1&offset=1");
     expect(body.environment.cron_events).toMatchObject([{ hook: "late" }]);
     expect(body.environment.total).toBe(2);
@@ -58,7 +58,7 @@ describe("GET /sites/environments/{env_id}/cron-events", () => {
     expect((await listed(`?${query}`)).status).toBe(400);
   });
 
-  it("tells how the last run went", async () => {
+  it("has the outcome of the last run", async () => {
     const { database } = test.current;
     const { body } = await listed("", async (id) => {
       await beginCronRun(database, { id, lastRun: null }, new Date(1_000));
@@ -67,7 +67,7 @@ describe("GET /sites/environments/{env_id}/cron-events", () => {
     expect(body.environment.last_run).toEqual({ began_at: 1_000, ended_at: 2_000, error: "hook: Oh." });
   });
 
-  it("says why nothing can be read at the moment", async () => {
+  it("says why the tasks can't be read at the moment", async () => {
     const { status, body } = await listed("", async (id) => unreadable.add(id));
     expect(status).toBe(200);
     expect(body.environment).toMatchObject({ cron_events: [], total: 0, problem: expect.stringContaining("just now") });

@@ -44,14 +44,14 @@ describe("GET /sites/environments/{env_id}/file-list", () => {
     expect(answer.text).not.toContain("style.css");
   });
 
-  it("begins where it is told to", async () => {
+  it("starts at `path`", async () => {
     const answer = await listed("?path=/wp-content/themes/");
     expect(answer.body.environment.file_list).toMatchObject([
       folder("/wp-content/themes/a", [{ ...folder("/wp-content/themes/a/style.css"), is_folder: false }]),
     ]);
   });
 
-  it.each(["/nowhere", "/index.php", "/wp-content/..", "../../etc"])("finds nothing below %s", async (path) => {
+  it.each(["/nowhere", "/index.php", "/wp-content/..", "../../etc"])("answers 404 for %s", async (path) => {
     expect((await listed(`?path=${encodeURIComponent(path)}`)).status).toBe(404);
   });
 });

@@ -26,7 +26,7 @@ const change = (id: string, body: unknown, key?: string) =>
   test.current.call("PUT", `/v2/sites/environments/${id}/limits`, { body, ...(key === undefined ? {} : { key }) });
 
 describe("POST …/change-environment-php-allocation", () => {
-  it("starts an operation with what was asked for, which the activity log tells", async () => {
+  it("starts an operation with the allocation, and records it in the activity log", async () => {
     const { id } = await environment();
     const answer = await allocate(id, { thread_count: 4, thread_memory: 512 });
     expect(answer.body).toMatchObject({
@@ -50,7 +50,7 @@ describe("POST …/change-environment-php-allocation", () => {
       { thread_count: 2, thread_memory: 1025 },
       "thread_memory must be from 64 to 1024 MB on this installation, not 1025.",
     ],
-  ])("says the bounds of the installation to %j", async (body, message) => {
+  ])("refuses %j with the installation's range", async (body, message) => {
     const { id } = await environment();
     const answer = await allocate(id, body);
     expect(answer.body).toMatchObject({ status: 400, message, data: { code: "limit_out_of_bounds" } });
@@ -73,7 +73,7 @@ describe("POST …/change-environment-php-allocation", () => {
 });
 
 describe("POST …/change-site-php-allocation", () => {
-  it("is for every environment of the site, which nothing else changes meanwhile", async () => {
+  it("changes all environments of the site and locks them", async () => {
     const { siteId, id, liveId } = await environment();
     const path = `/v2/sites/${siteId}/change-site-php-allocation`;
     const answer = await test.current.call("POST", path, { body: { thread_count: 1, thread_memory: 128 } });
@@ -89,7 +89,7 @@ describe("POST …/change-site-php-allocation", () => {
     expect(own.map((row) => row.environment_id).toSorted()).toEqual([id, liveId].toSorted());
   });
 
-  it("is refused to a key that may not change live environments", async () => {
+  it("is forbidden for non-live keys", async () => {
     const { siteId } = await environment();
     const { token: key } = await test.current.addKey({ scopes: ["write", "non-live"] });
     const path = `/v2/sites/${siteId}/change-site-php-allocation`;
@@ -99,7 +99,7 @@ describe("POST …/change-site-php-allocation", () => {
 });
 
 describe("…/limits", () => {
-  it("tells what is in force, what it may be, and what is taken", async () => {
+  it("has the limits in force, their ranges, and the disk usage", async () => {
     const { id } = await environment();
     expect(await limitsOf(id)).toEqual({
       environment: {
@@ -133,7 +133,7 @@ describe("…/limits", () => {
       { disk_bytes: null, request_seconds: 1 },
       { disk_quota_bytes: null, request_seconds: 1 },
     ],
-  ])("are changed by %j, and what is left out stays", async (body, changes) => {
+  ])("changes only the fields of %j", async (body, changes) => {
     const { id } = await environment();
     const answer = await change(id, body);
     expect(answer.body.message).toBe("Environment limits change in progress");
@@ -143,7 +143,7 @@ describe("…/limits", () => {
   it.each([
     [{}, "nothing_to_change"],
     [{ request_seconds: 61 }, "limit_out_of_bounds"],
-  ])("are not changed by %j", async (body, code) => {
+  ])("refuses %j with a code", async (body, code) => {
     const { id } = await environment();
     expect((await change(id, body)).body).toMatchObject({ status: 400, data: { code } });
   });
@@ -156,7 +156,7 @@ describe("…/limits", () => {
     [{ disk_bytes: -1 }, "/disk_bytes"],
     [{ disk_bytes: 1e300 }, "/disk_bytes"],
     [{ disk_bytes: "10 GB" }, "/disk_bytes"],
-  ])("refuse %j", async (body, path) => {
+  ])("refuses %j", async (body, path) => {
     const { id } = await environment();
     const answer = await change(id, body);
     expect(answer.status).toBe(400);
@@ -164,7 +164,7 @@ describe("…/limits", () => {
   });
 });
 
-const nothing: Counters = {
+const noUsage: Counters = {
   php_requests: 0,
   php_milliseconds: 0,
   cpu_milliseconds: 0,
@@ -183,10 +183,10 @@ describe("GET /company/{id}/usage", () => {
 
   const count = (environmentId: string, counters: Partial<Counters>, cores = 0) =>
     addUsage(test.current.database, randomUUID(), [
-      { environment_id: environmentId, recent_cores: cores, counters: { ...nothing, ...counters } },
+      { environment_id: environmentId, recent_cores: cores, counters: { ...noUsage, ...counters } },
     ]);
 
-  it("tells what each environment took, the greatest first, and who is a burden", async () => {
+  it("has each environment's usage, heaviest first, and marks noisy ones", async () => {
     const { id, liveId, siteId } = await environment();
     await count(id, { cpu_milliseconds: 9_000_000, php_requests: 5, php_milliseconds: 1_500, bytes_sent: 10 }, 1.5);
     await count(liveId, { cpu_milliseconds: 8_000_000, killed_for_time: 6, killed_for_memory: 4 });
@@ -217,7 +217,7 @@ describe("GET /company/{id}/usage", () => {
     expect((await usage("?limit=1&offset=1")).body.company.usage.items[0].environment_id).toBe(liveId);
   });
 
-  it("tells of a period", async () => {
+  it("can be limited to a period", async () => {
     const { id } = await environment();
     await count(id, { cpu_milliseconds: 20_000_000 });
     const hours = test.current.database.updateTable("usage_hours").where("environment_id", "=", id);
@@ -234,7 +234,7 @@ describe("GET /company/{id}/usage", () => {
     expect(await cpu("2026-01-05T11:00:00Z", "2026-01-05T12:00:00Z")).toBe(0);
   });
 
-  it("shows a key its own sites only", async () => {
+  it("has only sites in the key's scope", async () => {
     const { siteId, id, liveId } = await environment();
     await environment();
     const { token } = await test.current.addKey({ scopes: [`site:${siteId}`] });

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { useTestServer, wordpressWish } from "../testing/server.ts";
+import { useTestServer, wordpressFields } from "../testing/server.ts";
 
 const test = useTestServer();
 
-const wish = (displayName: string, more: Readonly<Record<string, unknown>> = {}) => ({
+const fieldsOf = (displayName: string, more: Readonly<Record<string, unknown>> = {}) => ({
   display_name: displayName,
   is_premium: false,
-  ...wordpressWish,
+  ...wordpressFields,
   ...more,
 });
 
@@ -21,11 +21,11 @@ async function inputOf(operationId: string) {
 }
 
 describe("POST /sites/{site_id}/environments", () => {
-  it("takes a name of its own, and an address below the site's", async () => {
+  it("derives name and address from the display name", async () => {
     const { addSite, call, succeed } = test.current;
     const siteId = await addSite({ display_name: "Garden" });
     const answer = await call("POST", `/v2/sites/${siteId}/environments`, {
-      body: wish("Big Trial", { is_premium: true }),
+      body: fieldsOf("Big Trial", { is_premium: true }),
     });
     expect(answer.status).toBe(202);
     expect(answer.body).toMatchObject({
@@ -43,10 +43,10 @@ describe("POST /sites/{site_id}/environments", () => {
     });
   });
 
-  it("gives the operation all that it needs, and the password only as a sealed digest", async () => {
+  it("gives the operation its input, with the password only as a sealed digest", async () => {
     const { addSite, call } = test.current;
     const siteId = await addSite({ display_name: "Sealed" });
-    const body = wish("Trial", { admin_password: "pass$word'", is_subdomain_multisite: true });
+    const body = fieldsOf("Trial", { admin_password: "pass$word'", is_subdomain_multisite: true });
     const { operation_id: id } = (await call("POST", `/v2/sites/${siteId}/environments`, { body })).body;
     const row = await inputOf(id);
     expect(row.input).toMatchObject({
@@ -59,10 +59,12 @@ describe("POST /sites/{site_id}/environments", () => {
     expect(row.secret).not.toBeNull();
   });
 
-  it.each(Object.keys(wish("x")))("needs %s", async (field) => {
+  it.each(Object.keys(fieldsOf("x")))("needs %s", async (field) => {
     const { addSite, call } = test.current;
     const siteId = await addSite();
-    const answer = await call("POST", `/v2/sites/${siteId}/environments`, { body: wish("x", { [field]: undefined }) });
+    const answer = await call("POST", `/v2/sites/${siteId}/environments`, {
+      body: fieldsOf("x", { [field]: undefined }),
+    });
     expect(answer.status).toBe(400);
     expect(answer.body.data.errors).toContainEqual({ path: `/${field}`, message: expect.stringContaining("required") });
   });
@@ -71,69 +73,69 @@ describe("POST /sites/{site_id}/environments", () => {
     ["Live", "environment_name_taken"],
     ["lIVE", "environment_name_taken"],
     ["live!", "environment_name_reserved"],
-  ])("does not take the name %s", async (name, code) => {
+  ])("refuses the name %s", async (name, code) => {
     const { addSite, call } = test.current;
-    const answer = await call("POST", `/v2/sites/${await addSite()}/environments`, { body: wish(name) });
+    const answer = await call("POST", `/v2/sites/${await addSite()}/environments`, { body: fieldsOf(name) });
     expect(answer.status).toBe(400);
     expect(answer.body.data.code).toBe(code);
   });
 
-  it("does not take a display name that the site has, and gives another slug to one that is nearly it", async () => {
+  it("refuses a display name in use, and makes slugs unique", async () => {
     const { addSite, call, succeed } = test.current;
     const siteId = await addSite();
-    const make = (name: string) => call("POST", `/v2/sites/${siteId}/environments`, { body: wish(name) });
-    await succeed((await make("Staging")).body.operation_id);
-    const taken = await make("STAGING");
+    const create = (name: string) => call("POST", `/v2/sites/${siteId}/environments`, { body: fieldsOf(name) });
+    await succeed((await create("Staging")).body.operation_id);
+    const taken = await create("STAGING");
     expect(taken.body).toMatchObject({
       status: 400,
       message: 'The site already has an environment with the name "STAGING".',
       data: { code: "environment_name_taken" },
     });
-    await succeed((await make("Staging!")).body.operation_id);
+    await succeed((await create("Staging!")).body.operation_id);
     expect((await environmentsOf(siteId))[2].name).toBe("staging-2");
   });
 
-  it("goes on to the next name where the address leads to another site", async () => {
+  it("takes the next name if the address belongs to another site", async () => {
     const { addSite, call, succeed } = test.current;
     const siteId = await addSite({ display_name: "Shop" });
     await addSite({ display_name: "Trial Shop" });
-    const { body } = await call("POST", `/v2/sites/${siteId}/environments`, { body: wish("Trial") });
+    const { body } = await call("POST", `/v2/sites/${siteId}/environments`, { body: fieldsOf("Trial") });
     await succeed(body.operation_id);
     expect((await environmentsOf(siteId))[1].primaryDomain.name).toBe("trial-2-shop.localhost");
   });
 
-  it("of two that want one name at once, one gets it", async () => {
+  it("gives a name to one of two simultaneous requests", async () => {
     const { addSite, call } = test.current;
     const siteId = await addSite();
     const answers = await Promise.all(
-      [1, 2].map(() => call("POST", `/v2/sites/${siteId}/environments`, { body: wish("Twin") })),
+      [1, 2].map(() => call("POST", `/v2/sites/${siteId}/environments`, { body: fieldsOf("Twin") })),
     );
     expect(answers.map(({ status }) => status).toSorted()).toEqual([202, 400]);
   });
 
-  it("is not for a site that is being deleted, or whose deletion waits its turn", async () => {
+  it("is refused while the site is being deleted or its deletion is queued", async () => {
     const { addEnvironment, addSite, call } = test.current;
     const siteId = await addSite();
     const { id } = await addEnvironment(siteId);
     await call("POST", "/v2/sites/tools/restart-php", { body: { environment_id: id } });
     const deletion = await call("DELETE", `/v2/sites/${siteId}`, { headers: { "when-busy": "queue" } });
     expect((await call("GET", `/v2/operations/${deletion.body.operation_id}`)).status).toBe(202);
-    const answer = await call("POST", `/v2/sites/${siteId}/environments`, { body: wish("Late") });
+    const answer = await call("POST", `/v2/sites/${siteId}/environments`, { body: fieldsOf("Late") });
     expect(answer.body).toMatchObject({ status: 400, data: { code: "site_being_deleted" } });
   });
 
   it("refuses a language that can't be installed", async () => {
     const { addSite, call } = test.current;
     const path = `/v2/sites/${await addSite()}/environments`;
-    expect((await call("POST", path, { body: wish("x", { wp_language: "xx_YY" }) })).body.data.code).toBe(
+    expect((await call("POST", path, { body: fieldsOf("x", { wp_language: "xx_YY" }) })).body.data.code).toBe(
       "unknown_language",
     );
-    expect((await call("POST", path, { body: wish("Shop", { woocommerce: true }) })).status).toBe(202);
+    expect((await call("POST", path, { body: fieldsOf("Shop", { woocommerce: true }) })).status).toBe(202);
   });
 });
 
 describe("clones", () => {
-  it("begin from an environment of the same site, which is blocked meanwhile", async () => {
+  it("copy an environment of the same site, which is blocked meanwhile", async () => {
     const { addEnvironment, addSite, call } = test.current;
     const siteId = await addSite({ display_name: "Source" });
     const { liveId } = await addEnvironment(siteId);
@@ -150,15 +152,15 @@ describe("clones", () => {
     });
   });
 
-  it("give their names back at once where the source is busy", async () => {
+  it("release their names at once if the source is busy", async () => {
     const { addEnvironment, addSite, call } = test.current;
     const siteId = await addSite();
     const { id } = await addEnvironment(siteId);
     await call("POST", "/v2/sites/tools/restart-php", { body: { environment_id: id } });
     const body = { display_name: "Copy", is_premium: false, source_env_id: id };
     const { operation_id: operationId } = (await call("POST", `/v2/sites/${siteId}/environments/clone`, { body })).body;
-    const followed = await call("GET", `/v2/operations/${operationId}`);
-    expect(followed.body).toMatchObject({
+    const operation = await call("GET", `/v2/operations/${operationId}`);
+    expect(operation.body).toMatchObject({
       status: 500,
       data: { message: "The environment is blocked by another process. Please try again a bit later." },
     });
@@ -170,7 +172,7 @@ describe("clones", () => {
     expect(rows.map((row) => row.display_name)).not.toContain("Copy");
   });
 
-  it("do not begin from another site's environment", async () => {
+  it("can't copy another site's environment", async () => {
     const { addEnvironment, addSite, call } = test.current;
     const other = await addEnvironment(await addSite());
     const siteId = await addSite();
@@ -182,7 +184,7 @@ describe("clones", () => {
     }
   });
 
-  it("of whole sites begin from any environment of the company, and from none of another's", async () => {
+  it("of whole sites copy any environment of the company, but not another company's", async () => {
     const { addEnvironment, addSite, call, company, otherCompany, succeed } = test.current;
     const { id } = await addEnvironment(await addSite());
     const body = { company: company.company_id, display_name: "Second garden", source_env_id: id };
@@ -197,7 +199,7 @@ describe("clones", () => {
 });
 
 describe("DELETE /sites/environments/{env_id}", () => {
-  it("starts the operation; for the live one it is told to say no", async () => {
+  it("starts the operation, which fails for the live environment", async () => {
     const { addEnvironment, addSite, call } = test.current;
     const { id, liveId } = await addEnvironment(await addSite());
     for (const [environmentId, isLive] of [
@@ -213,7 +215,7 @@ describe("DELETE /sites/environments/{env_id}", () => {
     }
   });
 
-  it("a key that may not change live environments deletes the others only", async () => {
+  it("forbids non-live keys to delete the live environment", async () => {
     const { addEnvironment, addKey, addSite, call } = test.current;
     const { id, liveId } = await addEnvironment(await addSite());
     const { token } = await addKey({ scopes: ["non-live"] });

@@ -15,7 +15,7 @@ async function push(siteId: string, body: Readonly<Record<string, unknown>>, key
   return test.current.call("PUT", `/v2/sites/${siteId}/environments`, { body, ...(key && { key }) });
 }
 
-async function pushed(more: Readonly<Record<string, unknown>> = {}) {
+async function startPush(more: Readonly<Record<string, unknown>> = {}) {
   const { siteId, staging, live } = await twoEnvironments();
   const answer = await push(siteId, { source_env_id: staging, target_env_id: live, ...more });
   expect(answer.status).toBe(202);
@@ -28,8 +28,8 @@ async function pushed(more: Readonly<Record<string, unknown>> = {}) {
 }
 
 describe("PUT /sites/{site_id}/environments", () => {
-  it("pushes everything, with the addresses changed, unless told otherwise", async () => {
-    const { answer, row, staging, live } = await pushed();
+  it("pushes everything and replaces addresses by default", async () => {
+    const { answer, row, staging, live } = await startPush();
     expect(answer.body).toMatchObject({
       operation_id: expect.stringMatching(/^environments:push-/),
       message: "Pushing environment in progress",
@@ -51,12 +51,12 @@ describe("PUT /sites/{site_id}/environments", () => {
     [{ push_files_option: "SPECIFIC_FILES", file_list: ["wp-content/themes/a"] }, { files: ["wp-content/themes/a"] }],
     [{ push_tables: ["wp_posts"] }, { database: ["wp_posts"], files: "all" }],
     [{ file_list: ["ignored"] }, { files: "all" }],
-  ])("%o", async (wish, input) => {
-    expect((await pushed(wish)).row.input).toMatchObject(input);
+  ])("passes the options %o to the operation", async (options, input) => {
+    expect((await startPush(options)).row.input).toMatchObject(input);
   });
 
-  it("a dry run is an operation that compares", async () => {
-    expect((await pushed({ dry_run: true })).row.kind).toBe("comparePush");
+  it("starts a comparing operation for a dry run", async () => {
+    expect((await startPush({ dry_run: true })).row.kind).toBe("comparePush");
   });
 
   it.each<[Readonly<Record<string, unknown>>, string]>([
@@ -69,14 +69,14 @@ describe("PUT /sites/{site_id}/environments", () => {
         "file_outside_root",
       ],
     ),
-  ])("refuses %o", async (wish, code) => {
+  ])("refuses %o", async (options, code) => {
     const { siteId, staging, live } = await twoEnvironments();
-    const answer = await push(siteId, { source_env_id: staging, target_env_id: live, ...wish });
+    const answer = await push(siteId, { source_env_id: staging, target_env_id: live, ...options });
     expect(answer.status).toBe(400);
     expect(answer.body.data.code).toBe(code);
   });
 
-  it("refuses NUL in a path as it does everywhere", async () => {
+  it("refuses NUL in a path", async () => {
     const { siteId, staging, live } = await twoEnvironments();
     const body = {
       source_env_id: staging,
@@ -89,7 +89,7 @@ describe("PUT /sites/{site_id}/environments", () => {
     expect(answer.body.data.errors[0].path).toBe("/file_list/0");
   });
 
-  it("refuses an environment over itself, and environments of other sites", async () => {
+  it("refuses to push an environment to itself, and environments of other sites", async () => {
     const { siteId, staging, live } = await twoEnvironments();
     const other = await twoEnvironments();
     const itself = await push(siteId, { source_env_id: live, target_env_id: live.toUpperCase() });
@@ -104,7 +104,7 @@ describe("PUT /sites/{site_id}/environments", () => {
     }
   });
 
-  it("a key that may not change live environments pushes to the others only", async () => {
+  it("forbids non-live keys to push to the live environment, except as a dry run", async () => {
     const { siteId, staging, live } = await twoEnvironments();
     const { token } = await test.current.addKey({ scopes: ["push", "non-live"] });
     const refused = await push(siteId, { source_env_id: staging, target_env_id: live }, token);
@@ -114,7 +114,7 @@ describe("PUT /sites/{site_id}/environments", () => {
     expect((await push(siteId, dryRun, token)).status).toBe(202);
   });
 
-  it("where one of the two is busy it fails with 202, or waits where it was asked to", async () => {
+  it("answers 202 if an environment is busy; the operation fails, or waits on request", async () => {
     const { call } = test.current;
     const { siteId, staging, live } = await twoEnvironments();
     await call("POST", "/v2/sites/tools/restart-php", { body: { environment_id: staging } });
@@ -129,7 +129,7 @@ describe("PUT /sites/{site_id}/environments", () => {
     expect(states).toEqual([500, 202]);
   });
 
-  it("a failure because of a busy environment names the operations that held it", async () => {
+  it("names the blocking operations if it fails because an environment is busy", async () => {
     const { call } = test.current;
     const { siteId, staging, live } = await twoEnvironments();
     const holder = await call("POST", "/v2/sites/tools/restart-php", { body: { environment_id: staging } });
@@ -140,7 +140,7 @@ describe("PUT /sites/{site_id}/environments", () => {
     expect(data).toMatchObject({ code: "environment_busy", blocked_by });
   });
 
-  it("with When-Busy: refuse the call itself is answered 409, and nothing is left of it", async () => {
+  it("answers 409 with When-Busy: refuse, and leaves nothing behind", async () => {
     const { call, succeed } = test.current;
     const { siteId, staging, live } = await twoEnvironments();
     const holder = await call("POST", "/v2/sites/tools/restart-php", { body: { environment_id: staging } });

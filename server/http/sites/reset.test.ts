@@ -18,7 +18,7 @@ function rowOf(operationId: string) {
 }
 
 describe("POST /sites/{site_id}/reset-site", () => {
-  it("starts the reset of the live environment, and of no other", async () => {
+  it("starts the reset of the live environment only", async () => {
     const { addEnvironment, addSite, database } = test.current;
     const siteId = await addSite();
     const { id: staging, liveId } = await addEnvironment(siteId);
@@ -38,7 +38,7 @@ describe("POST /sites/{site_id}/reset-site", () => {
     expect(locked).not.toContain(staging);
   });
 
-  it("builds in a place that no environment has or will have", async () => {
+  it("builds in a scratch environment whose number is never used by another", async () => {
     const { addSite, database } = test.current;
     const { body } = await reset(await addSite());
     const { scratch } = JSON.parse(JSON.stringify((await rowOf(body.operation_id)).input));
@@ -49,13 +49,13 @@ describe("POST /sites/{site_id}/reset-site", () => {
     expect(environments.map(({ id }) => id)).not.toContain(scratch.id);
   });
 
-  it("neither stores nor tells the password", async () => {
+  it("neither stores nor returns the password", async () => {
     const { addSite, call, company } = test.current;
     const answer = await reset(await addSite());
     const row = JSON.stringify(await rowOf(answer.body.operation_id));
-    const followed = await call("GET", `/v2/operations/${answer.body.operation_id}`);
+    const operation = await call("GET", `/v2/operations/${answer.body.operation_id}`);
     const log = await call("GET", `/v2/company/${company.company_id}/activity-logs`);
-    for (const text of [answer.text, followed.text, log.text, row]) {
+    for (const text of [answer.text, operation.text, log.text, row]) {
       expect(text).not.toContain(password);
       expect(text).not.toContain(passwordDigest(password));
     }
@@ -86,7 +86,7 @@ describe("POST /sites/{site_id}/reset-site", () => {
     expect(answer.body.data.errors.map((error: { path: string }) => error.path)).toContain(path);
   });
 
-  it("wants the right to delete, and to change live environments", async () => {
+  it("needs the permissions to delete and to change live environments", async () => {
     const { addKey, addSite } = test.current;
     const siteId = await addSite();
     for (const [scopes, needs] of [
@@ -100,7 +100,7 @@ describe("POST /sites/{site_id}/reset-site", () => {
     expect((await reset(siteId, undefined, token)).status).toBe(202);
   });
 
-  it("where the site is busy it fails with 202", async () => {
+  it("answers 202 if the site is busy, and the operation fails", async () => {
     const { addSite, call } = test.current;
     const siteId = await addSite();
     await reset(siteId);

@@ -9,7 +9,7 @@ async function environment() {
 }
 
 const path = "/v2/sites/tools/search-and-replace";
-const wish = { search: "old", replace: "new" };
+const texts = { search: "old", replace: "new" };
 
 async function kindOf(operationId: string) {
   const row = test.current.database.selectFrom("operations").selectAll().where("id", "=", operationId);
@@ -22,9 +22,9 @@ describe("POST /sites/tools/search-and-replace", () => {
     [{}, "previewSearchAndReplace"],
     [{ perform_replacement: false, is_clear_cache: true }, "previewSearchAndReplace"],
     [{ perform_replacement: true }, "searchAndReplace"],
-  ])("with %j it is a %s", async (more, kind) => {
+  ])("with %j starts the operation %s", async (more, kind) => {
     const { id } = await environment();
-    const { status, body } = await test.current.call("POST", path, { body: { environment_id: id, ...wish, ...more } });
+    const { status, body } = await test.current.call("POST", path, { body: { environment_id: id, ...texts, ...more } });
     expect(status).toBe(202);
     expect(body).toMatchObject({
       operation_id: expect.stringMatching(/^sites:search-and-replace-/),
@@ -46,12 +46,12 @@ describe("POST /sites/tools/search-and-replace", () => {
     [{ perform_replacement: "yes" }, "/perform_replacement"],
   ])("refuses %j", async (more, place) => {
     const { id } = await environment();
-    const { status, body } = await test.current.call("POST", path, { body: { environment_id: id, ...wish, ...more } });
+    const { status, body } = await test.current.call("POST", path, { body: { environment_id: id, ...texts, ...more } });
     expect(status).toBe(400);
     expect(body.data.errors[0].path).toBe(place);
   });
 
-  it("refuses to replace a text by itself, and takes an empty one", async () => {
+  it("refuses equal texts, and accepts an empty replacement", async () => {
     const { id: environment_id } = await environment();
     const same = await test.current.call("POST", path, { body: { environment_id, search: "a", replace: "a" } });
     expect(same.body).toMatchObject({ status: 400, data: { code: "nothing_to_replace" } });
@@ -59,11 +59,11 @@ describe("POST /sites/tools/search-and-replace", () => {
     expect(empty.status).toBe(202);
   });
 
-  it("a key that may not change live environments may only look there", async () => {
+  it("allows non-live keys only the preview for the live environment", async () => {
     const { liveId: environment_id } = await environment();
     const { token: key } = await test.current.addKey({ scopes: ["write", "non-live"] });
-    const perform = { environment_id, ...wish, perform_replacement: true };
+    const perform = { environment_id, ...texts, perform_replacement: true };
     expect((await test.current.call("POST", path, { body: perform, key })).status).toBe(403);
-    expect((await test.current.call("POST", path, { body: { environment_id, ...wish }, key })).status).toBe(202);
+    expect((await test.current.call("POST", path, { body: { environment_id, ...texts }, key })).status).toBe(202);
   });
 });

@@ -18,7 +18,7 @@ async function inputOf(operationId: string) {
 }
 
 describe("PUT /sites/tools/modify-php-version", () => {
-  it.each(["8.4", "php8.4"])("takes %s", async (version) => {
+  it.each(["8.4", "php8.4"])("accepts %s", async (version) => {
     const { id } = await environment();
     const answer = await modify({ environment_id: id, php_version: version });
     expect(answer.status).toBe(202);
@@ -26,20 +26,20 @@ describe("PUT /sites/tools/modify-php-version", () => {
     expect(await inputOf(answer.body.operation_id)).toMatchObject({ to: "8.4", isOptOut: null });
   });
 
-  it("takes the wish to stay on it", async () => {
+  it("accepts an opt-out from automatic PHP updates", async () => {
     const { id } = await environment();
     const answer = await modify({ environment_id: id, php_version: "8.2", is_opt_out_from_automatic_php_update: true });
     expect(await inputOf(answer.body.operation_id)).toMatchObject({ to: "8.2", isOptOut: true });
   });
 
-  it("gives a version that has come to its end only to those who opt out", async () => {
+  it("refuses a version past its end of life without the opt-out", async () => {
     const { id } = await environment();
     const answer = await modify({ environment_id: id, php_version: "8.2" });
     expect(answer.body).toMatchObject({ status: 400, data: { code: "php_version_ended", php_version: "8.2" } });
     expect(answer.body.message).toContain("is_opt_out_from_automatic_php_update");
   });
 
-  it("remembers who opted out before", async () => {
+  it("accepts such a version after an earlier opt-out", async () => {
     const { id } = await environment();
     await test.current.database
       .updateTable("environments")
@@ -49,7 +49,7 @@ describe("PUT /sites/tools/modify-php-version", () => {
     expect((await modify({ environment_id: id, php_version: "8.2" })).status).toBe(202);
   });
 
-  it("says which versions there are where there is no such one", async () => {
+  it("refuses an unknown version and lists the available ones", async () => {
     const { id } = await environment();
     const answer = await modify({ environment_id: id, php_version: "5.6" });
     expect(answer.body).toEqual({
@@ -66,7 +66,7 @@ describe("PUT /sites/tools/modify-php-version", () => {
     expect(answer.body.data.errors[0].path).toBe("/php_version");
   });
 
-  it("a key that may not change live environments changes the others only", async () => {
+  it("forbids non-live keys to change live environments", async () => {
     const { id, liveId } = await environment();
     const { token: key } = await test.current.addKey({ scopes: ["write", "non-live"] });
     const statuses = [];
@@ -79,7 +79,7 @@ describe("PUT /sites/tools/modify-php-version", () => {
 });
 
 describe("POST /sites/tools/restart-php", () => {
-  it("starts an operation that asks for another run than before", async () => {
+  it("starts an operation with a new run number", async () => {
     const { id } = await environment();
     const answer = await test.current.call("POST", "/v2/sites/tools/restart-php", { body: { environment_id: id } });
     expect(answer.body).toMatchObject({

@@ -12,17 +12,17 @@ type Order = Parameters<Tasks["run"]>[0];
 const administrator = { id: 1, login: "ada", isAdministrator: true };
 const editor = { id: 2, login: "ed", isAdministrator: false };
 
-/** What the site says, and what it was asked, anew for each test. */
+/** What the fake site answers, and what it was asked. Reset for each test. */
 let users: Record<string, UserSearch["user"]>;
 let search: App["findUser"];
-let result: (order: Order) => ReturnType<Tasks["run"]>;
+let runTask: (order: Order) => ReturnType<Tasks["run"]>;
 let isServed: boolean;
 let orders: Order[];
 let offers: Offer[];
 beforeEach(() => {
   users = { "ada@example.com": administrator, "ed@example.com": editor };
   search = async (_environment, email) => ({ user: users[email.toLowerCase()] ?? null });
-  result = async () => ({ status: 200, body: '{"created":3}', errors: "", reason: null });
+  runTask = async () => ({ status: 200, body: '{"created":3}', errors: "", reason: null });
   isServed = true;
   orders = [];
   offers = [];
@@ -33,7 +33,7 @@ const test = useTestServer({
   siteTasks: {
     run: (order) => {
       orders.push(order);
-      return result(order);
+      return runTask(order);
     },
     offerLogin: async (offer) => {
       offers.push(offer);
@@ -62,8 +62,8 @@ async function activityOf(type: string) {
   return body.company.activity_logs.items.filter((item: { type: string }) => item.type === type);
 }
 
-const noAddress = [undefined, null, 7, "", "ada", "ada@", "@example.com", "a b@example.com", "ada@localhost"];
-const neither = [
+const malformedAddresses = [undefined, null, 7, "", "ada", "ada@", "@example.com", "a b@example.com", "ada@localhost"];
+const unsupportedAddresses = [
   "ada@exämple.com",
   "ädä@example.com",
   "ada@example.com\n",
@@ -78,12 +78,12 @@ describe("GET wpa-user-exists", () => {
     ["?email=ed@example.com", false],
     ["?email=nobody@example.com", false],
     ["?email=ada%2Bnews@example.com", false],
-  ])("says of %s: %s", async (query, expected) => {
+  ])("answers %s with %s", async (query, expected) => {
     const answer = await exists((await environment()).id, query);
     expect([answer.status, answer.body]).toEqual([200, { has_wp_admin_user: expected }]);
   });
 
-  it("takes the address in a body as well", async () => {
+  it("accepts the address in a body too", async () => {
     const { id } = await environment();
     const path = `/v2/sites/environments/${id}/wpa-user-exists`;
     const answer = await test.current.call("GET", path, { body: { email: "ada@example.com" } });
@@ -97,13 +97,13 @@ describe("GET wpa-user-exists", () => {
     "?email=ada@example.com&email=x",
     "?mail=ada@example.com",
     "?email=a+b@example.com",
-  ])("is a 400 with what is wrong for %j", async (query) => {
+  ])("is a 400 that names the field for %j", async (query) => {
     const answer = await exists((await environment()).id, query);
     expect(answer.status).toBe(400);
     expect(answer.body.data.errors[0].path).toBe("/email");
   });
 
-  it("is a clear 400 where there is no WordPress, and where its database is not as it should be", async () => {
+  it("is a 400 with a code if there is no WordPress, or if its database is not readable", async () => {
     const { id } = await environment();
     search = async () => null;
     expect((await exists(id, "?email=ada@example.com")).body).toMatchObject({ data: { code: "no_wordpress" } });
@@ -117,10 +117,10 @@ describe("GET wpa-user-exists", () => {
 });
 
 describe("POST wpa-create-user", () => {
-  it("has WordPress make the user, at the environment's own address, and says so", async () => {
+  it("lets WordPress create the user, at the environment's own address", async () => {
     const { liveId } = await environment();
-    const wish = { email: "grace@example.com", first_name: `Grace "x" \\ 🦄`, last_name: "O'Hara" };
-    const answer = await create(liveId, wish);
+    const user = { email: "grace@example.com", first_name: `Grace "x" \\ 🦄`, last_name: "O'Hara" };
+    const answer = await create(liveId, user);
     expect([answer.status, answer.body]).toEqual([200, { create_wp_admin_user: true }]);
     expect(orders).toEqual([
       {
@@ -135,7 +135,7 @@ describe("POST wpa-create-user", () => {
     ]);
   });
 
-  it("is one entry of the activity log, done, of that site", async () => {
+  it("writes one activity entry of that site", async () => {
     const { liveId } = await environment();
     const email = `${randomUUID()}@example.com`;
     await create(liveId, { email });
@@ -151,7 +151,7 @@ describe("POST wpa-create-user", () => {
     expect(orders[0]?.work).toMatchObject({ input: { firstName: "", lastName: "" } });
   });
 
-  it.each([...noAddress, ...neither])("is a 400 for the address %j", async (email) => {
+  it.each([...malformedAddresses, ...unsupportedAddresses])("is a 400 for the address %j", async (email) => {
     const answer = await create((await environment()).id, { email });
     expect(answer.status).toBe(400);
     expect(answer.body.data.errors[0].path).toBe("/email");
@@ -167,11 +167,11 @@ describe("POST wpa-create-user", () => {
     },
   );
 
-  it("says what to do about somebody who is there already, with either role", async () => {
+  it("says what to do if the user exists, as an administrator or not", async () => {
     const { id } = await environment();
-    const there = await create(id, { email: "Ada@example.com" });
-    expect(there.body).toMatchObject({ data: { code: "wordpress_user_exists", is_administrator: true } });
-    expect(there.body.message).toContain("wpa-login-url");
+    const existing = await create(id, { email: "Ada@example.com" });
+    expect(existing.body).toMatchObject({ data: { code: "wordpress_user_exists", is_administrator: true } });
+    expect(existing.body.message).toContain("wpa-login-url");
     const other = await create(id, { email: "ed@example.com" });
     expect(other.body).toMatchObject({ data: { code: "wordpress_user_exists", is_administrator: false } });
     expect(other.body.message).toContain("under Users");
@@ -192,10 +192,10 @@ describe("POST wpa-create-user", () => {
     [null, "unavailable", "environment_busy"],
     [null, "deadline", "wordpress_unfinished"],
     [null, "unfinished", "wordpress_unfinished"],
-  ])("is refused where WordPress answers %j, and PHP %j: %s", async (body, reason, code) => {
+  ])("is refused if WordPress returns %j and PHP ends with %j: %s", async (body, reason, code) => {
     const { id } = await environment();
     const before = (await activityOf("createWpAdminUser")).length;
-    result = async () => ({ status: 500, body, errors: "PHP Fatal error: x", reason });
+    runTask = async () => ({ status: 500, body, errors: "PHP Fatal error: x", reason });
     const answer = await create(id, { email: "grace@example.com" });
     expect(answer.body).toMatchObject({ status: 400, data: { code } });
     if (body?.includes("Not enough")) expect(answer.body.message).toContain("Not enough data");
@@ -203,7 +203,7 @@ describe("POST wpa-create-user", () => {
     expect((await activityOf("createWpAdminUser")).length).toBe(before);
   });
 
-  it("is refused while an operation works on the environment, before WordPress is asked", async () => {
+  it("is refused before WordPress is called while an operation works on the environment", async () => {
     const { id } = await environment();
     await test.current.call("POST", "/v2/sites/tools/restart-php", { body: { environment_id: id } });
     const answer = await create(id, { email: "grace@example.com" });
@@ -211,25 +211,25 @@ describe("POST wpa-create-user", () => {
     expect(orders).toEqual([]);
   });
 
-  it("is done once under one Idempotency-Key, and holds up nothing while WordPress works", async () => {
+  it("is carried out once per Idempotency-Key, and blocks nothing while WordPress works", async () => {
     const { id } = await environment();
     const { call, database } = test.current;
-    const working = Promise.withResolvers<void>();
-    const asked = Promise.withResolvers<void>();
-    result = async () => {
-      asked.resolve();
-      await working.promise;
+    const finish = Promise.withResolvers<void>();
+    const started = Promise.withResolvers<void>();
+    runTask = async () => {
+      started.resolve();
+      await finish.promise;
       return { status: 200, body: '{"created":3}', errors: "", reason: null };
     };
     const extra = { headers: { "idempotency-key": randomUUID() } };
     const first = create(id, { email: "grace@example.com" }, extra);
-    await asked.promise;
+    await started.promise;
     const second = create(id, { email: "grace@example.com" }, extra);
-    // Whatever others do with the environment and the key goes on meanwhile.
+    // Other requests for the environment, and with the same API key, are not blocked.
     const restarted = await call("POST", "/v2/sites/tools/restart-php", { body: { environment_id: id } });
     expect(restarted.status).toBe(202);
     await sql`update environments set php_run = php_run where id = ${id}`.execute(database);
-    working.resolve();
+    finish.resolve();
     expect([(await first).text, (await second).text]).toEqual([(await first).text, (await first).text]);
     expect((await second).headers["idempotency-replayed"]).toBe("true");
     expect(orders.length).toBe(1);
@@ -237,7 +237,7 @@ describe("POST wpa-create-user", () => {
 });
 
 describe("POST wpa-login-url", () => {
-  it("gives a link of 256 random bits to the environment's primary address, of which the edge knows a hash", async () => {
+  it("returns a link with 256 random bits at the primary address; the edge gets only their hash", async () => {
     const { id } = await environment();
     const answer = await link(id, { email: "ADA@example.com" });
     expect(answer.status).toBe(200);
@@ -250,7 +250,7 @@ describe("POST wpa-login-url", () => {
     expect(again.body.login_link).not.toBe(login_link);
   });
 
-  it("is one entry of the activity log, without the link", async () => {
+  it("writes one activity entry, without the link", async () => {
     const { id } = await environment();
     const before = (await activityOf("createWpLoginLink")).length;
     const { body } = await link(id, { email: "ada@example.com" });
@@ -260,7 +260,7 @@ describe("POST wpa-login-url", () => {
     expect(JSON.stringify(entries)).not.toContain(body.login_link.split("=")[1]);
   });
 
-  it("is nowhere in the database, also with an Idempotency-Key, under which it comes again", async () => {
+  it("stores no link in the database, and repeats it under the same Idempotency-Key", async () => {
     const { id } = await environment();
     const { database } = test.current;
     const extra = { headers: { "idempotency-key": randomUUID() } };
@@ -280,7 +280,7 @@ describe("POST wpa-login-url", () => {
   it.each([
     ["ed@example.com", "wordpress_user_no_administrator", "under Users"],
     ["nobody@example.com", "wordpress_user_missing", "wpa-create-user"],
-  ])("is refused to %s, with what to do", async (email, code, advice) => {
+  ])("is refused for %s with advice", async (email, code, advice) => {
     const answer = await link((await environment()).id, { email });
     expect(answer.body).toMatchObject({ status: 400, data: { code } });
     expect(answer.body.message).toContain(advice);
@@ -293,24 +293,24 @@ describe("POST wpa-login-url", () => {
     expect(answer.body).toMatchObject({ status: 400, data: { code: "site_unavailable" } });
   });
 
-  it.each([...noAddress, ...neither])("is a 400 for the address %j", async (email) => {
+  it.each([...malformedAddresses, ...unsupportedAddresses])("is a 400 for the address %j", async (email) => {
     const answer = await link((await environment()).id, { email });
     expect(answer.status).toBe(400);
     expect(answer.body.data.errors[0].path).toBe("/email");
   });
 
-  it("lets no key into a live environment that may not change one", async () => {
+  it("is forbidden for non-live keys in the live environment", async () => {
     const { id, liveId } = await environment();
     const { token } = await test.current.addKey({ scopes: ["non-live"] });
-    for (const ask of [link, create]) {
-      const body = { email: ask === link ? "ada@example.com" : "grace@example.com" };
-      expect((await ask(id, body, { key: token })).status).toBe(200);
-      expect((await ask(liveId, body, { key: token })).body).toMatchObject({ status: 403, data: { needs: "live" } });
+    for (const send of [link, create]) {
+      const body = { email: send === link ? "ada@example.com" : "grace@example.com" };
+      expect((await send(id, body, { key: token })).status).toBe(200);
+      expect((await send(liveId, body, { key: token })).body).toMatchObject({ status: 403, data: { needs: "live" } });
     }
   });
 });
 
-it("nobody is looked for in an environment that is still being restored", async () => {
+it("all three calls are refused in an environment that is waiting to be restored", async () => {
   const { id } = await environment();
   await test.current.database.updateTable("environments").set({ awaits_rebuild: true }).where("id", "=", id).execute();
   for (const answer of [

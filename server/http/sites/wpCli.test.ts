@@ -19,7 +19,7 @@ async function rowOf(operationId: string) {
 }
 
 describe("POST /sites/environments/{env_id}/run-wp-cli-command", () => {
-  it("starts an operation that keeps the command sealed", async () => {
+  it("starts an operation that stores the command sealed", async () => {
     const answer = await run({ argv: ["user", "create", "bob", "bob@example.com", "--user_pass=pa$$ & word"] });
     expect(answer.body).toEqual({
       operation_id: expect.stringMatching(/^environment:run-wp-cli-command-/),
@@ -32,7 +32,7 @@ describe("POST /sites/environments/{env_id}/run-wp-cli-command", () => {
     expect(JSON.parse(opened)).toEqual(["user", "create", "bob", "bob@example.com", "--user_pass=pa$$ & word"]);
   });
 
-  it("says in the activity log what was run, and no value of it", async () => {
+  it("records the command in the activity log, without its values", async () => {
     await run({ argv: ["config", "set", "DB_PASSWORD", "hunter2"] });
     const { company_id: id } = test.current.company;
     const { body } = await test.current.call("GET", `/v2/company/${id}/activity-logs?limit=1`);
@@ -41,7 +41,7 @@ describe("POST /sites/environments/{env_id}/run-wp-cli-command", () => {
     expect(JSON.stringify(entry)).not.toContain("hunter2");
   });
 
-  it("reads wp_command as words", async () => {
+  it("splits wp_command into words", async () => {
     const { body } = await run({ wp_command: "wp option update blogname 'My garden'" });
     const { secret } = await rowOf(body.operation_id);
     const opened = test.current.operations.sealer.open(secret ?? Buffer.alloc(0), body.operation_id);
@@ -77,7 +77,7 @@ describe("POST /sites/environments/{env_id}/run-wp-cli-command", () => {
     [["a".repeat(10_001)]],
     [[7]],
     ["plugin list"],
-  ])("refuses words that are none", async (argv) => {
+  ])("refuses invalid argv: %#", async (argv) => {
     expect((await run({ argv })).body).toMatchObject({ status: 400, message: "Bad request format" });
   });
 
@@ -86,17 +86,17 @@ describe("POST /sites/environments/{env_id}/run-wp-cli-command", () => {
     { wp_command: "wp plugin list", argv: ["plugin", "list"] },
     { wp_command: "wp option get 'x" },
     { argv: ["wp", "plugin", "list"] },
-  ])("refuses %j with a sentence", async (body) => {
+  ])("refuses the unclear command %j", async (body) => {
     expect((await run(body)).body).toMatchObject({ status: 400, data: { code: "wp_cli_command_unclear" } });
   });
 
-  it("names what the runtime can't do, and what can be done instead", async () => {
+  it("refuses unsupported commands and names the alternative", async () => {
     const { body } = await run({ wp_command: "wp db export" });
     expect(body).toMatchObject({ status: 400, data: { code: "wp_cli_command_unsupported", command: "wp db export" } });
     expect(body.message).toContain("downloadable-backups");
   });
 
-  it("is not for keys that may only read, nor for another company", async () => {
+  it("is forbidden for read-only keys, and a 404 for other companies", async () => {
     const { token } = await test.current.addKey({ scopes: ["read"] });
     expect((await run({ wp_command: "wp plugin list" }, token)).status).toBe(403);
     const other = test.current.otherCompany.api_key;
@@ -104,14 +104,14 @@ describe("POST /sites/environments/{env_id}/run-wp-cli-command", () => {
   });
 });
 
-describe("what a command has printed", () => {
-  const printed = { stdout: "secret", exit_code: 1 };
+describe("the output of a command", () => {
+  const output = { stdout: "secret", exit_code: 1 };
 
-  async function failed() {
+  async function failedCommand() {
     const { body } = await run({ wp_command: "wp plugin list" });
     const id: string = body.operation_id;
     const { sealer } = test.current.operations;
-    const result = { sealed: sealer.seal(JSON.stringify(printed), id).toString("base64") };
+    const result = { sealed: sealer.seal(JSON.stringify(output), id).toString("base64") };
     const { endOperation } = await import("@sitewright/server/store/operations.ts");
     await test.current.database
       .transaction()
@@ -119,16 +119,16 @@ describe("what a command has printed", () => {
     return id;
   }
 
-  it("is sealed in the database, and read with the operation also where it failed", async () => {
-    const id = await failed();
+  it("is sealed in the database, and returned with the operation even if it failed", async () => {
+    const id = await failedCommand();
     expect(JSON.stringify((await rowOf(id)).result)).not.toContain("secret");
     const { status, body } = await test.current.call("GET", `/v2/operations/${id}`);
     expect(status).toBe(500);
-    expect(body.data).toMatchObject({ message: "Error: x", result: printed });
+    expect(body.data).toMatchObject({ message: "Error: x", result: output });
   });
 
-  it("is not for keys that may only read", async () => {
-    const id = await failed();
+  it("is hidden from read-only keys", async () => {
+    const id = await failedCommand();
     const { token: key } = await test.current.addKey({ scopes: ["read"] });
     const { status, text } = await test.current.call("GET", `/v2/operations/${id}`, { key });
     expect(status).toBe(500);

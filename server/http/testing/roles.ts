@@ -1,14 +1,14 @@
-/** Keys of people who may do less than the owner. */
+/** API keys of users who are not the owner. */
 import { randomUUID } from "node:crypto";
 import type { Role } from "@sitewright/contract/endpoint.ts";
 import type { TestServer } from "./server.ts";
 
-/** A key of another person of the company. */
+/** Creates a key of another user of the company, with that role. */
 export async function addKeyOf(
   { addKey, company, database }: Pick<TestServer, "addKey" | "company" | "database">,
   role: Role,
 ): Promise<{ readonly id: string; readonly token: string }> {
-  const key = await addKey({ name: `Of a ${role}` });
+  const key = await addKey({ name: `Key of a ${role}` });
   const userId = randomUUID();
   await database
     .insertInto("users")

@@ -1,4 +1,4 @@
-/** Rollouts over a running server: asked for, gone on with, and what becomes of their updates. */
+/** Helpers for tests of rollouts through the HTTP API. */
 import { randomUUID } from "node:crypto";
 import { makeRolloutStart } from "@sitewright/server/app/packages/rolloutStarts.ts";
 import type { FailureKind } from "@sitewright/server/operations/engine/operation.ts";
@@ -9,7 +9,7 @@ import { testSettings, useTestServer } from "./server.ts";
 
 export type RolloutItem = { id: string; state: string; operation_id: string; reason: string | null };
 
-/** For a test file. The package source offers version 2.0 of anything. */
+/** Call once per test file. The package source offers version 2.0 of every package. */
 export function useRollouts() {
   const test = useTestServer({
     packageSource: {
@@ -23,7 +23,7 @@ export function useRollouts() {
       }),
     },
   });
-  /** A plugin that only one test knows. */
+  /** A plugin with a new name for each test. */
   const plugin = { name: "" };
   beforeEach(() => {
     plugin.name = `shop-${randomUUID()}`;
@@ -32,12 +32,12 @@ export function useRollouts() {
   const pathOf = (id = "", server = test.current) =>
     `/v2/company/${server.company.company_id}/rollouts${id === "" ? "" : `/${id}`}`;
 
-  const ask = (body: object, server = test.current) =>
+  const create = (body: object, server = test.current) =>
     server.call("POST", pathOf("", server), { body: { type: "plugin", name: plugin.name, ...body } });
 
   const get = async (id: string) => (await test.current.call("GET", pathOf(id))).body.rollout;
 
-  /** Environments that have the plugin, by the name of their site. */
+  /** Creates environments that have the plugin, sorted by the names of their sites. Returns their ids. */
   async function environments(
     count: number,
     version = "1.0",
@@ -45,8 +45,8 @@ export function useRollouts() {
   ): Promise<string[]> {
     const { addSite, call, database } = test.current;
     const ids: string[] = [];
-    for (let at = 0; at < count; at += 1) {
-      const siteId = await addSite({ display_name: `${at} ${randomUUID()}` });
+    for (let index = 0; index < count; index += 1) {
+      const siteId = await addSite({ display_name: `${index} ${randomUUID()}` });
       const id = (await call("GET", `/v2/sites/${siteId}`)).body.site.environments[0].id;
       await putPackages(database, id, [{ name: plugin.name, version }]);
       await database.updateTable("packages").set({ update_version }).where("environment_id", "=", id).execute();
@@ -55,8 +55,8 @@ export function useRollouts() {
     return ids;
   }
 
-  /** One look of the control process at what there is to be done. */
-  function goOn(): Promise<void> {
+  /** Runs the reconciler once. */
+  function reconcile(): Promise<void> {
     const { database, operations } = test.current;
     return runRollouts({
       database,
@@ -68,7 +68,7 @@ export function useRollouts() {
     return (await get(id)).environments.map(({ state }: RolloutItem) => state);
   }
 
-  /** Ends the updates that are under way. Returns how many there were. */
+  /** Ends the running updates: with a failure if `fails` returns true. Returns their number. */
   async function endRunning(
     id: string,
     fails: (environmentId: string) => boolean = () => false,
@@ -83,5 +83,5 @@ export function useRollouts() {
     return running.length;
   }
 
-  return { test, plugin, pathOf, ask, get, environments, goOn, statesOf, endRunning };
+  return { test, plugin, pathOf, create, get, environments, reconcile, statesOf, endRunning };
 }

@@ -1,6 +1,6 @@
 /**
- * The whole HTTP interface in process, on a database of its own. Operations are accepted for real; nothing runs
- * them but the test itself, which lets one succeed or fail when it wants.
+ * The whole HTTP API in process, with its own database. Operations are accepted but not run: the test makes each of
+ * them succeed or fail.
  */
 import { randomUUID } from "node:crypto";
 import type { AddressInfo } from "node:net";
@@ -30,7 +30,7 @@ import { buildServer } from "../server.ts";
 
 export interface Reply {
   readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the answer holds, and fails if it does not
+  // biome-ignore lint/suspicious/noExplicitAny: tests read fields of any response, and fail if they are missing
   readonly body: any;
   readonly text: string;
   readonly headers: Readonly<Record<string, string | string[] | number | undefined>>;
@@ -38,7 +38,7 @@ export interface Reply {
 
 export interface CallOptions {
   readonly body?: unknown;
-  /** Null = no Authorization header; default: the test company's key. */
+  /** Null: no Authorization header. Default: the key of `company`. */
   readonly key?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -51,22 +51,22 @@ export interface TestServer {
   readonly company: NewCompany;
   readonly otherCompany: NewCompany;
   call(method: NonNullable<InjectOptions["method"]>, path: string, options?: CallOptions): Promise<Reply>;
-  /** Lets an operation that adds a site succeed. */
+  /** Makes an operation that adds a site or environment succeed. */
   succeed(operationId: string): Promise<void>;
   fail(operationId: string, publicError: string, failureKind?: FailureKind): Promise<void>;
-  /** A site that is there: its id and what it was made from. */
-  addSite(wish?: Readonly<Record<string, unknown>>, key?: string): Promise<string>;
-  /** A further environment of the site that is there, and the site's live one. */
+  /** Adds a site and makes the operation succeed. Returns the site's id. */
+  addSite(fields?: Readonly<Record<string, unknown>>, key?: string): Promise<string>;
+  /** Adds an environment to the site. Returns its id and that of the live environment. */
   addEnvironment(siteId: string, key?: string): Promise<{ readonly id: string; readonly liveId: string }>;
-  /** A finished backup of that environment; gives its id. */
+  /** Adds a finished backup of the environment. Returns its id. */
   addBackup(environmentId: string, more?: Partial<NewBackup>): Promise<number>;
-  /** Deletes the site as the interface and its operation do; it can be restored. */
+  /** Deletes the site as the API and the operation do, with backups. */
   deleteSite(siteId: string, key?: string): Promise<void>;
-  /** The same with an environment. */
+  /** Deletes the environment as the API and the operation do, with a backup. */
   deleteEnvironment(environmentId: string, key?: string): Promise<void>;
-  /** A key of the company; made straight in the interface. */
-  addKey(wish: Readonly<Record<string, unknown>>): Promise<{ readonly id: string; readonly token: string }>;
-  /** Starts to listen on a free port of loopback. */
+  /** Creates an API key of the company through the API. */
+  addKey(fields: Readonly<Record<string, unknown>>): Promise<{ readonly id: string; readonly token: string }>;
+  /** Listens on a free port of 127.0.0.1. Returns the port. */
   listen(): Promise<number>;
 }
 
@@ -80,33 +80,33 @@ export interface TestServerOptions {
   readonly readLog?: App["readLog"];
   /** Default: the edge does not answer. */
   readonly edgeNumbers?: App["edgeNumbers"];
-  /** Default: there is no edge to be told. */
+  /** Default: does nothing. */
   readonly publishRoutes?: App["publishRoutes"];
-  /** Default: nothing is planned. */
+  /** Default: no scheduled tasks. */
   readonly plannedEvents?: App["plannedEvents"];
-  /** Default: one that offers version 9.0 of everything. */
+  /** Default: a source that offers version 9.0 of every package. */
   readonly packageSource?: App["packageSource"];
-  /** Default: nothing is found. */
+  /** Default: does nothing. */
   readonly readPackages?: (database: Database) => App["readPackages"];
-  /** Default: everybody with "admin" in the address is an administrator. */
+  /** Default: every user with "admin" in their address is an administrator; no other users exist. */
   readonly findUser?: App["findUser"];
-  /** Default: whatever is asked for is done. */
+  /** Default: all tasks succeed. */
   readonly siteTasks?: App["siteTasks"];
-  /** Default: there is nothing in DNS. */
+  /** Default: DNS has no records. */
   readonly lookUp?: App["lookUp"];
-  /** Default: no zip is there. */
+  /** Default: there are no zips. */
   readonly openDownload?: App["openDownload"];
-  /** Default: there is one. */
+  /** Default: true. */
   readonly hasMailServer?: boolean;
-  /** Default: there is one. */
+  /** Default: true. */
   readonly hasAdvisories?: boolean;
-  /** Default: there is one. */
+  /** Default: true. */
   readonly hasBrowser?: boolean;
-  /** Default: there are none. */
+  /** Default: there are no screenshots. */
   readonly findPictures?: App["findPictures"];
-  /** Default: there is none. */
+  /** Default: no token. */
   readonly metricsToken?: string;
-  /** Default: it does. */
+  /** Default: true. */
   readonly knowsPlaces?: boolean;
 }
 
@@ -130,7 +130,7 @@ const packageSource: App["packageSource"] = {
   cores: async () => [{ version: "99.0", url: new URL("https://packages.example/zip") }],
 };
 
-/** Of every test server. */
+/** The settings of every test server. */
 export const testSettings = {
   host: "127.0.0.1",
   siteSuffix: "localhost",
@@ -146,23 +146,23 @@ const downloadKey = Buffer.alloc(32, "of every test server");
 
 const noSteps = { kind: "addSite", steps: [], succeeded: async () => null, failed: async () => undefined };
 
-/** Nothing answers there. */
+/** A certificate authority that does not exist. */
 export const acmeUrl = "https://ca.example/directory";
 
-/** A body of `POST /sites` that is right. */
-export function siteWish(companyId: string, more: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+/** A valid body of `POST /sites`. */
+export function siteFields(companyId: string, more: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   return {
     company: companyId,
     display_name: `Site ${randomUUID().slice(0, 8)}`,
     region: "europe-west3",
     install_mode: "new",
-    ...wordpressWish,
+    ...wordpressFields,
     ...more,
   };
 }
 
-/** The fields of a body that say what WordPress is installed with. */
-export const wordpressWish = {
+/** Valid values for the fields of a new WordPress. */
+export const wordpressFields = {
   admin_email: "ada@example.com",
   admin_password: "correct horse battery staple",
   admin_user: "ada",
@@ -265,12 +265,12 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     const expiresAt = new Date(Date.now() + 86_400_000);
     const wish = { environmentId, operationId: randomUUID(), expiresAt, ...facts, ...more };
     const backup = await beginBackup(database, wish);
-    if (backup === null) throw new Error("There is no such environment");
+    if (backup === null) throw new Error(`There is no environment ${environmentId}`);
     await finishBackup(database, backup, { manifest: Buffer.alloc(32), files: 1, bytes: 1_000, addedBytes: 1_000 });
     return backup.id;
   };
 
-  /** What the operation does: a backup of each environment, and `keep` with what there is to keep. */
+  /** Does what the deleting operation does: a backup of each environment, then `keep` and the end of the operation. */
   async function deleteAs(
     path: string,
     key: string,
@@ -298,13 +298,13 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     succeed,
     fail: (operationId, publicError, failureKind = null) =>
       end(operationId, { state: "failed", publicError, failureKind }),
-    addSite: async (wish = {}, key = company.api_key) => {
+    addSite: async (fields = {}, key = company.api_key) => {
       const companyId = key === otherCompany.api_key ? otherCompany.company_id : company.company_id;
-      const answer = await call("POST", "/v2/sites", { body: siteWish(companyId, wish), key });
+      const answer = await call("POST", "/v2/sites", { body: siteFields(companyId, fields), key });
       if (answer.status !== 202) throw new Error(`POST /sites answered ${answer.status}: ${answer.text}`);
       await succeed(answer.body.operation_id);
-      const followed = await call("GET", `/v2/operations/${answer.body.operation_id}`, { key });
-      return followed.body.data.idSite;
+      const operation = await call("GET", `/v2/operations/${answer.body.operation_id}`, { key });
+      return operation.body.data.idSite;
     },
     addEnvironment: async (siteId, key = company.api_key) => {
       const path = `/v2/sites/${siteId}/environments/plain`;
@@ -327,9 +327,9 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
         await keepDeletedEnvironments(transaction, [environmentId], deletion);
         await removeEnvironmentRows(transaction, environmentId);
       }),
-    addKey: async (wish) => {
+    addKey: async (fields) => {
       const path = `/v2/company/${company.company_id}/api-keys`;
-      const answer = await call("POST", path, { body: { name: "Test", ...wish } });
+      const answer = await call("POST", path, { body: { name: "Test", ...fields } });
       if (answer.status !== 201) throw new Error(`POST ${path} answered ${answer.status}: ${answer.text}`);
       return { id: answer.body.api_key.id, token: answer.body.token };
     },

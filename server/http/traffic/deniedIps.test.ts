@@ -29,13 +29,13 @@ async function listed(environmentId: string): Promise<readonly string[]> {
   return body.environment.ip_list;
 }
 
-describe("the list of an environment", () => {
-  it("is empty at first", async () => {
+describe("the list of blocked addresses", () => {
+  it("is empty by default", async () => {
     const { id, liveId } = await environment();
     expect([await listed(id), await listed(liveId)]).toEqual([[], []]);
   });
 
-  it("is replaced as a whole, in the shortest form, with what means the same once", async () => {
+  it("is replaced as a whole, in the shortest form, without duplicates", async () => {
     const { id, liveId } = await environment();
     const sent = ["2001:DB8:0::1", "203.0.113.7", "::ffff:203.0.113.7", "203.0.113.7/32", "198.51.100.0/24"];
     const answer = await put(id, sent);
@@ -48,7 +48,7 @@ describe("the list of an environment", () => {
     expect(await listed(liveId)).toEqual([]);
   });
 
-  it("stays as it was where an entry is none, and every one of them is named", async () => {
+  it("is not changed if entries are invalid, and the error names all of them", async () => {
     const { id } = await environment();
     await put(id, ["203.0.113.7"]);
     const answer = await put(id, ["203.0.113.8", "1.2.3.4/33", "example.com", "::/129"]);
@@ -71,15 +71,15 @@ describe("the list of an environment", () => {
   });
 
   it.each([
-    ["left out", undefined, "/ip_list"],
+    ["omitted", undefined, "/ip_list"],
     ["null", null, "/ip_list"],
     ["a text", "203.0.113.7", "/ip_list"],
     ["numbers", [1], "/ip_list/0"],
     ["lists", ["203.0.113.7", ["203.0.113.8"]], "/ip_list/1"],
-    ["very long texts", ["203.0.113.7", "x".repeat(65)], "/ip_list/1"],
+    ["too long texts", ["203.0.113.7", "x".repeat(65)], "/ip_list/1"],
     ["too many", Array.from({ length: 1_001 }, (_, index) => `10.0.${index >> 8}.${index & 255}`), "/ip_list"],
-    ["a megabyte of them", Array.from({ length: 60_000 }, () => "203.0.113.7"), "/ip_list"],
-  ])("is refused where it is %s", async (_, ipList, place) => {
+    ["far too many", Array.from({ length: 60_000 }, () => "203.0.113.7"), "/ip_list"],
+  ])("is refused if it is %s", async (_, ipList, place) => {
     const { id } = await environment();
     const answer = await put(id, ipList);
     expect(answer.status).toBe(400);
@@ -87,16 +87,16 @@ describe("the list of an environment", () => {
     expect(await listed(id)).toEqual([]);
   });
 
-  it("may be a thousand long", async () => {
+  it("may have a thousand entries", async () => {
     const { id } = await environment();
     const many = Array.from({ length: 1_000 }, (_, index) => `10.0.${index >> 8}.${index & 255}`);
     expect((await put(id, many)).status).toBe(200);
     expect(await listed(id)).toEqual(many);
   });
 
-  it("is in the activity log of its site", async () => {
+  it("is recorded in the activity log", async () => {
     const { addEnvironment, addSite, call, company } = test.current;
-    const siteId = await addSite({ display_name: "Fenced" });
+    const siteId = await addSite({ display_name: "Blocked" });
     const { id } = await addEnvironment(siteId);
     await put(id, ["203.0.113.7"]);
     const log = await call("GET", `/v2/company/${company.company_id}/activity-logs?site_id=${siteId}&limit=1`);
@@ -104,11 +104,11 @@ describe("the list of an environment", () => {
       type: "replaceDeniedIps",
       is_done: true,
       has_failed: false,
-      descriptions: [expect.stringMatching(/^Change the blocked IP addresses of “Staging .*” of “Fenced”$/)],
+      descriptions: [expect.stringMatching(/^Change the blocked IP addresses of “Staging .*” of “Blocked”$/)],
     });
   });
 
-  it("is not begun by a copy", async () => {
+  it("is empty for clones", async () => {
     const { addEnvironment, addSite, call, database, succeed } = test.current;
     const siteId = await addSite();
     const { id } = await addEnvironment(siteId);
@@ -120,7 +120,7 @@ describe("the list of an environment", () => {
     expect(await listed((await row.executeTakeFirstOrThrow()).id)).toEqual([]);
   });
 
-  it("outlasts a deletion that is taken back", async () => {
+  it("is kept when a deleted environment is restored", async () => {
     const { addEnvironment, addSite, call, deleteEnvironment, succeed } = test.current;
     const siteId = await addSite();
     const { id } = await addEnvironment(siteId);
@@ -132,7 +132,7 @@ describe("the list of an environment", () => {
     expect(await listed(id)).toEqual(["203.0.113.7", "2001:db8::/32"]);
   });
 
-  it("may not be changed of the live environment by a key that is kept from it", async () => {
+  it("can't be changed for the live environment by non-live keys", async () => {
     const { id, liveId } = await environment();
     const { token: key } = await test.current.addKey({ scopes: ["write", "non-live"] });
     const statuses = [];
@@ -155,11 +155,11 @@ describe("at the edge", () => {
     const runtime = createFakeRuntime({ folder: join(folder, "fake") });
     const { database } = test.current;
     const client = makeEdgeClient(join(edge.runFolder, "edge.sock"));
-    // The rows of the other tests have nothing on disk.
-    const provisioned = { layout: runtime.layout };
+    // Environments of other tests have no files on disk.
+    const layoutOnly = { layout: runtime.layout };
     publisher = makePublisher({
       database,
-      runtime: provisioned,
+      runtime: layoutOnly,
       edge: client,
       dataFolder: folder,
       sealer: makeSealer(Buffer.alloc(32)),
@@ -185,7 +185,7 @@ describe("at the edge", () => {
   });
 
   let provision: (environmentId: string) => Promise<string>;
-  /** What it refuses, as its table says; `edge/denied.test.ts` has what comes of it. */
+  /** The addresses in the edge's table; `edge/denied.test.ts` tests that it blocks them. */
   async function atEdge(environmentId: string): Promise<readonly string[]> {
     const table: EdgeTable = JSON.parse(await readFile(tableFile(folder), "utf8"));
     return table.environments.find(({ id }) => id === environmentId)?.deniedIps ?? [];
@@ -193,9 +193,9 @@ describe("at the edge", () => {
   const statusAt = async (address: string) => (await visit(edge.edge.port, address)).status;
 
   it.each([
-    ["", {}],
-    [" also of one that carries an Idempotency-Key", { "idempotency-key": "once" }],
-  ])("a change is in force when it is answered,%s", async (_, headers) => {
+    ["without an Idempotency-Key", {}],
+    ["with an Idempotency-Key", { "idempotency-key": "once" }],
+  ])("a change is in force when the call returns, %s", async (_, headers) => {
     const { id } = await environment();
     const address = await provision(id);
     await publisher.publish();
@@ -206,7 +206,7 @@ describe("at the edge", () => {
     expect(await atEdge(id)).toEqual([]);
   });
 
-  it("the machine itself can't be denied: whoever comes through a proxy comes from there", async () => {
+  it("the machine itself can't be blocked, because requests through a local proxy come from it", async () => {
     const { id } = await environment();
     const answer = await put(id, ["203.0.113.7", "127.0.0.1", "::1"]);
     expect([answer.status, answer.body.data.code]).toEqual([400, "not_an_address"]);
@@ -214,7 +214,7 @@ describe("at the edge", () => {
     expect(await listed(id)).toEqual([]);
   });
 
-  it("a change that is refused is published to nobody", async () => {
+  it("a refused change is not published", async () => {
     const { id } = await environment();
     const address = await provision(id);
     await publisher.publish();
@@ -224,7 +224,7 @@ describe("at the edge", () => {
     expect(await atEdge(id)).toEqual([]);
   });
 
-  it("what a process committed that was killed before it could publish is published by the next", async () => {
+  it("a change is published by the next process if its process was killed before publishing", async () => {
     const { id } = await environment();
     await provision(id);
     await publisher.publish();

@@ -10,7 +10,7 @@ async function environment() {
 
 const status = (id: string) => test.current.call("GET", `/v2/sites/edge-caching/status?environment_id=${id}`);
 
-/** What the operation that was accepted last is given. */
+/** Kind and input of the accepted operation. */
 async function input(answer: { readonly body: { readonly operation_id: string } }) {
   const { database } = test.current;
   const row = await database
@@ -21,14 +21,14 @@ async function input(answer: { readonly body: { readonly operation_id: string } 
   return row;
 }
 
-describe("whether pages are kept", () => {
-  it("is yes for live environments and no for others, until somebody says something else", async () => {
+describe("the page cache setting", () => {
+  it("is on for live environments and off for others by default", async () => {
     const { id, liveId } = await environment();
     expect((await status(liveId)).body).toEqual({ environment: { id: liveId, edge_caching: { is_enabled: true } } });
     expect((await status(id)).body).toEqual({ environment: { id, edge_caching: { is_enabled: false } } });
   });
 
-  it("is switched by an operation that knows what it was", async () => {
+  it("is changed by an operation that knows the old value", async () => {
     const { id } = await environment();
     const body = { environment_id: id, enabled: true };
     const answer = await test.current.call("PUT", "/v2/sites/edge-caching/status", { body });
@@ -38,7 +38,7 @@ describe("whether pages are kept", () => {
     expect(await input(answer)).toMatchObject({ input: { environmentId: id, isEnabled: true, before: null } });
   });
 
-  it.each([{}, { enabled: "yes" }, { enabled: null }])("is not switched by %j", async (body) => {
+  it.each([{}, { enabled: "yes" }, { enabled: null }])("can't be changed with %j", async (body) => {
     const { id } = await environment();
     const answer = await test.current.call("PUT", "/v2/sites/edge-caching/status", {
       body: { environment_id: id, ...body },
@@ -47,8 +47,8 @@ describe("whether pages are kept", () => {
   });
 });
 
-describe("clearing", () => {
-  it("all of a site's cache is an operation", async () => {
+describe("clearing the page cache", () => {
+  it("is an operation", async () => {
     const { id } = await environment();
     const answer = await test.current.call("POST", "/v2/sites/tools/clear-cache", { body: { environment_id: id } });
     expect(answer).toMatchObject({ status: 202, body: { message: "Clearing site cache in progress", status: 202 } });
@@ -59,7 +59,7 @@ describe("clearing", () => {
   const clear = async (id: string, more: object) =>
     test.current.call("POST", "/v2/sites/edge-caching/clear", { body: { environment_id: id, ...more } });
 
-  it("works on an environment that something else is done with", async () => {
+  it("works while another operation holds the environment", async () => {
     const { id } = await environment();
     await test.current.call("POST", "/v2/sites/tools/restart-php", { body: { environment_id: id } });
     expect((await clear(id, {})).status).toBe(202);
@@ -74,7 +74,7 @@ describe("clearing", () => {
     ],
     [{ url: "/?p=5#top" }, { url: "/?p=5", isSubtree: false }],
     [{ url: "/café/../x" }, { url: "/x", isSubtree: false }],
-  ])("is given %j", async (more, expected) => {
+  ])("accepts %j", async (more, expected) => {
     const { id } = await environment();
     const answer = await clear(id, more);
     expect(answer).toMatchObject({ status: 202, body: { message: "Clearing site edge cache in progress" } });
@@ -82,7 +82,7 @@ describe("clearing", () => {
     expect((await input(answer)).input).toEqual({ environmentId: id, ...expected });
   });
 
-  it("takes addresses of the environment's own domains, in whatever case and with whatever port", async () => {
+  it("accepts URLs on the environment's domains, in any case and with any port", async () => {
     const { id } = await environment();
     const { body } = await test.current.call("GET", `/v2/sites/environments/${id}/domains`);
     const [{ name }] = body.environment.site_domains;
@@ -96,14 +96,14 @@ describe("clearing", () => {
     ["javascript:alert(1)", "is not a URL"],
     ["//elsewhere.example/x", '"elsewhere.example" is not a domain of the environment.'],
     ["http://", "is not a URL"],
-  ])("refuses %s with a sentence", async (url, message) => {
+  ])("refuses %s with a message", async (url, message) => {
     const { id } = await environment();
     const answer = await clear(id, { url });
     expect(answer).toMatchObject({ status: 400, body: { data: { code: "not_an_address_of_the_site" } } });
     expect(answer.body.message).toContain(message);
   });
 
-  it("refuses an address that is empty or longer than any", async () => {
+  it("refuses an empty or too long URL", async () => {
     const { id } = await environment();
     for (const url of ["", `/${"x".repeat(2_000)}`]) expect((await clear(id, { url })).status).toBe(400);
   });

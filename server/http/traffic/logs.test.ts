@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import type { LogQuery } from "../../logs/logs.ts";
 import { useTestServer } from "../testing/server.ts";
 
-let asked: LogQuery[] = [];
+let queries: LogQuery[] = [];
 const test = useTestServer({
   readLog: async (query) => {
-    asked.push(query);
+    queries.push(query);
     return { text: "one\ntwo", isComplete: query.search === null };
   },
 });
@@ -13,37 +13,40 @@ const test = useTestServer({
 async function read(query = "") {
   const { addEnvironment, addSite, call } = test.current;
   const { id } = await addEnvironment(await addSite());
-  asked = [];
+  queries = [];
   const answer = await call("GET", `/v2/sites/environments/${id}/logs${query}`);
-  return { id, answer, asked: asked[0] };
+  return { id, answer, logQuery: queries[0] };
 }
 
 describe("GET /sites/environments/{env_id}/logs", () => {
-  it("gives the newest thousand lines of the error log", async () => {
-    const { id, answer, asked: query } = await read();
+  it("returns the newest thousand lines of the error log by default", async () => {
+    const { id, answer, logQuery } = await read();
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({ environment: { container_info: { logs: "one\ntwo", is_complete: true } } });
-    const wanted = { environmentId: id, log: "error", lines: 1_000, from: null, to: null, search: null };
-    expect(query).toEqual(wanted);
+    const expected = { environmentId: id, log: "error", lines: 1_000, from: null, to: null, search: null };
+    expect(logQuery).toEqual(expected);
   });
 
-  it("takes what is asked for", async () => {
-    const { answer, asked: query } = await read(
+  it("accepts all parameters in the query", async () => {
+    const { answer, logQuery } = await read(
       "?file_name=access&lines=20000&from=2026-11-22T20:15:31.5%2B01:00&to=2026-11-22T20:15:31Z&search=%2Fcheckout",
     );
-    expect(query).toMatchObject({ log: "access", lines: 20_000, search: "/checkout" });
-    expect([query?.from, query?.to]).toEqual([new Date("2026-11-22T19:15:31.500Z"), new Date("2026-11-22T20:15:31Z")]);
+    expect(logQuery).toMatchObject({ log: "access", lines: 20_000, search: "/checkout" });
+    expect([logQuery?.from, logQuery?.to]).toEqual([
+      new Date("2026-11-22T19:15:31.500Z"),
+      new Date("2026-11-22T20:15:31Z"),
+    ]);
     expect(answer.body.environment.container_info.is_complete).toBe(false);
   });
 
-  it("takes the same in a body, and an id in whatever case", async () => {
+  it("accepts parameters in a body, and an id in any case", async () => {
     const { addEnvironment, addSite, call } = test.current;
     const { id } = await addEnvironment(await addSite());
-    asked = [];
+    queries = [];
     const body = { file_name: "cache-perf", lines: 1 };
     const path = `/v2/sites/environments/${id.toUpperCase()}/logs`;
     expect((await call("GET", path, { body })).status).toBe(200);
-    expect(asked[0]).toMatchObject({ environmentId: id, log: "cache-perf", lines: 1 });
+    expect(queries[0]).toMatchObject({ environmentId: id, log: "cache-perf", lines: 1 });
   });
 
   it.each([
@@ -62,12 +65,12 @@ describe("GET /sites/environments/{env_id}/logs", () => {
     ["search=", "/search", "must not be empty"],
     [`search=${"x".repeat(501)}`, "/search", "must be at most 500 characters long"],
   ])("refuses %s", async (query, path, message) => {
-    const { answer, asked: reached } = await read(`?${query}`);
+    const { answer, logQuery } = await read(`?${query}`);
     expect(answer.body).toMatchObject({ status: 400, data: { errors: [{ path, message }] } });
-    expect(reached).toBeUndefined();
+    expect(logQuery).toBeUndefined();
   });
 
-  it("refuses a time that ends before it begins", async () => {
+  it("refuses a period that ends before it starts", async () => {
     const { answer } = await read("?from=2026-11-22T20:15:32Z&to=2026-11-22T20:15:31Z");
     expect(answer.body).toMatchObject({ status: 400, data: { code: "period_backwards" } });
   });

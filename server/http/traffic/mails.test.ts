@@ -23,12 +23,12 @@ async function setState(id: string, changes: Record<string, unknown>): Promise<v
   await test.current.database.updateTable("mails").set(changes).where("id", "=", id).execute();
 }
 
-describe("the list", () => {
-  it("has the newest first, a part of them, and counts all that match", async () => {
+describe("the list of mails", () => {
+  it("is sorted newest first, with paging, filter and total", async () => {
     const ids: string[] = [];
-    for (let at = 0; at < 4; at += 1) {
-      const id = await add({ subject: `Mail ${at}`, hasServer: at === 0 }, live);
-      await setState(id, { created_at: new Date(1_000_000 * at) });
+    for (let index = 0; index < 4; index += 1) {
+      const id = await add({ subject: `Mail ${index}`, hasServer: index === 0 }, live);
+      await setState(id, { created_at: new Date(1_000_000 * index) });
       ids.unshift(id);
     }
     const { body } = await mailsOf(live, "?limit=2&offset=1");
@@ -39,7 +39,7 @@ describe("the list", () => {
     expect(queued).toMatchObject({ total: 1, items: [{ id: ids[3], state: "queued", subject: "Mail 0" }] });
   });
 
-  it("shows whom a mail is from and to, and nothing of its content", async () => {
+  it("has sender and recipients, but no content", async () => {
     const id = await add({ recipients: ["ada@example.com", "eve@example.com"] });
     const { body, text } = await mailsOf(staging);
     expect(body.environment).toMatchObject({ delivery: "keep", display_name: expect.any(String) });
@@ -63,7 +63,7 @@ describe("the list", () => {
   });
 
   it.each(["limit=-1", "limit=x", "offset=-1", "offset=9999999999", "state=lost", "state=kept&state=sent"])(
-    "wants right questions: %s",
+    "refuses %s",
     async (query) => {
       const answer = await mailsOf(staging, `?${query}`);
       expect([answer.status, answer.body.message]).toEqual([400, "Bad request format"]);
@@ -71,7 +71,7 @@ describe("the list", () => {
   );
 });
 
-const whole = [
+const multipartMessage = [
   "From: =?UTF-8?Q?J=C3=BCrgen?= <j@example.com>",
   "To: ada@example.com",
   "Subject: Invoice",
@@ -101,9 +101,9 @@ const whole = [
   "",
 ].join("\r\n");
 
-describe("one mail", () => {
-  it("is shown decoded, with what is attached to it", async () => {
-    const id = await add({ message: Buffer.from(whole) });
+describe("a mail", () => {
+  it("is decoded, with a list of attachments", async () => {
+    const id = await add({ message: Buffer.from(multipartMessage) });
     const { body } = await test.current.call("GET", pathOf(id));
     expect(body.mail).toMatchObject({
       id,
@@ -119,32 +119,32 @@ describe("one mail", () => {
     ["nothing", ""],
     ["no parts", "To: a@example.com\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\nText"],
     [
-      "parts in parts without end",
-      Array.from({ length: 500 }, (_, at) => `Content-Type: multipart/mixed; boundary=b${at}\r\n\r\n--b${at}\r\n`).join(
+      "deeply nested parts",
+      Array.from({ length: 500 }, (_, n) => `Content-Type: multipart/mixed; boundary=b${n}\r\n\r\n--b${n}\r\n`).join(
         "",
       ),
     ],
     ["an unknown character set", "To: a@example.com\r\nContent-Type: text/plain; charset=klingon\r\n\r\n\xff\xfe"],
-    ["NUL characters and halves of characters", "To: a@example.com\r\nSubject: \ud800\r\n\r\na\0b\ud800"],
+    ["NUL characters and invalid Unicode", "To: a@example.com\r\nSubject: \ud800\r\n\r\na\0b\ud800"],
     ["a very long text", `To: a@example.com\r\n\r\n${"word ".repeat(200_000)}`],
     ["very many fields", `${"X-A: b\r\n".repeat(10_000)}\r\nText`],
-  ])("can be looked at whatever it is made of: %s", async (_, message) => {
+  ])("can be read even with unusual content: %s", async (_, message) => {
     const id = await add({ message: Buffer.from(message) });
     const { status, body, text } = await test.current.call("GET", pathOf(id));
     expect([status, body.mail.id]).toEqual([200, id]);
     expect(text.length).toBeLessThan(1_000_000);
   });
 
-  it("keeps its text from whoever may only read: links to a new password are in mails", async () => {
+  it("hides its text from read-only keys, because mails contain password reset links", async () => {
     const { addKey, call } = test.current;
-    const id = await add({ message: Buffer.from(whole) });
+    const id = await add({ message: Buffer.from(multipartMessage) });
     const { token } = await addKey({ scopes: ["read"] });
     const { status, body, text } = await call("GET", pathOf(id), { key: token });
     expect([status, body.mail.subject, body.mail.text, body.mail.html]).toEqual([200, "Hello", null, null]);
     expect(text).not.toContain("Grüße");
   });
 
-  it("is nobody's under another environment's id", async () => {
+  it("is a 404 under another environment's id", async () => {
     const { call } = test.current;
     const id = await add();
     for (const [method, path] of [
@@ -159,10 +159,10 @@ describe("one mail", () => {
   });
 });
 
-describe("sending what was kept", () => {
+describe("sending a kept mail", () => {
   const deliver = (id: string) => test.current.call("POST", `${pathOf(id)}/deliver`);
 
-  it("queues it, whatever its environment's setting is; again changes nothing", async () => {
+  it("queues it regardless of the environment's setting; repeating the call changes nothing", async () => {
     const id = await add();
     const { status, body } = await deliver(id);
     expect([status, body.mail.state, body.mail.attempts]).toEqual([200, "queued", 0]);
@@ -170,7 +170,7 @@ describe("sending what was kept", () => {
     expect((await deliver(id)).body.mail).toMatchObject({ state: "queued", attempts: 3 });
   });
 
-  it("tries again for those only whom it has not reached", async () => {
+  it("sends it again only to recipients that it has not reached", async () => {
     const id = await add({ recipients: ["a@example.com", "b@example.com", "c@example.com"] });
     const refused = JSON.stringify([{ recipient: "b@example.com", message: "550 No" }]);
     await setState(id, { state: "failed", waiting: ["c@example.com"], refused, attempts: 9 });
@@ -183,7 +183,7 @@ describe("sending what was kept", () => {
     expect(waiting).toEqual(["b@example.com", "c@example.com"]);
   });
 
-  it("is refused for what has been sent", async () => {
+  it("is refused for a sent mail", async () => {
     const id = await add();
     await setState(id, { state: "sent" });
     const { status, body } = await deliver(id);
@@ -191,8 +191,8 @@ describe("sending what was kept", () => {
   });
 });
 
-describe("deleting", () => {
-  it("removes one, or all, of this environment only", async () => {
+describe("deleting mail", () => {
+  it("deletes one mail, or all of this environment", async () => {
     const { call } = test.current;
     const [first] = [await add(), await add(), await add(), await add({}, live)];
     expect((await call("DELETE", pathOf(first))).body).toEqual({ deleted: 1 });
@@ -203,11 +203,11 @@ describe("deleting", () => {
   });
 });
 
-describe("whether an environment sends", () => {
+describe("the mail setting", () => {
   const set = (environmentId: string, body: unknown, options = {}) =>
     test.current.call("PUT", `/v2/sites/environments/${environmentId}/mail`, { body, ...options });
 
-  it("is changed at once, and what waits is kept", async () => {
+  it("is in force at once, and applies to queued mail", async () => {
     const queued = await add({ hasServer: true }, live);
     expect((await set(live, { delivery: "keep" })).body.environment).toEqual({
       display_name: "Live",
@@ -222,7 +222,7 @@ describe("whether an environment sends", () => {
     expect((await set(staging, { delivery: "send" })).body.environment.delivery).toBe("send");
   });
 
-  it("is told to the edge", async () => {
+  it("is published to the edge", async () => {
     const { database } = test.current;
     await database.updateTable("environments").set({ state: "serving" }).execute();
     const before = await edgeGenerations.last(database);
@@ -242,24 +242,24 @@ describe("whether an environment sends", () => {
     { delivery: "send\n" },
     { delivery: ["send"] },
     { delivery: true },
-  ])("must be one of two: %j", async (body) => {
+  ])("can't be changed with %j", async (body) => {
     const answer = await set(staging, body);
     expect([answer.status, answer.body.message]).toEqual([400, "Bad request format"]);
     expect(answer.body.data.errors[0].path).toBe("/delivery");
   });
 
-  it("is nothing that a key which must not change live environments changes of a live one", async () => {
+  it("can't be changed for the live environment by non-live keys", async () => {
     const { addKey } = test.current;
     const { token } = await addKey({ scopes: ["non-live"] });
     expect((await set(live, { delivery: "send" }, { key: token })).status).toBe(403);
     expect((await set(staging, { delivery: "send" }, { key: token })).status).toBe(200);
   });
 
-  it("is not taken along by a copy of the site, which keeps what it sends", async () => {
+  it("is `keep` for clones", async () => {
     const { call, company, database } = test.current;
     await set(live, { delivery: "send" });
-    const wish = { company: company.company_id, display_name: `Copy ${randomUUID()}`, source_env_id: live };
-    const { operation_id } = (await call("POST", "/v2/sites/clone", { body: wish })).body;
+    const clone = { company: company.company_id, display_name: `Copy ${randomUUID()}`, source_env_id: live };
+    const { operation_id } = (await call("POST", "/v2/sites/clone", { body: clone })).body;
     const { environment_id } = await database
       .selectFrom("operations")
       .select("environment_id")
@@ -273,7 +273,7 @@ describe("whether an environment sends", () => {
     expect(row).toEqual({ name: "live", mail_delivery: "keep" });
   });
 
-  it("is as it was when a deleted environment is restored", async () => {
+  it("is kept when a deleted environment is restored", async () => {
     const { call, database, deleteEnvironment, addBackup } = test.current;
     await set(staging, { delivery: "send" });
     const { site_id } = await database
@@ -294,7 +294,7 @@ describe("whether an environment sends", () => {
   });
 });
 
-it("changes are in the activity log, in words that say nothing of a message", async () => {
+it("changes are recorded in the activity log, without content of mails", async () => {
   const { call, company } = test.current;
   const id = await add();
   await call("POST", `${pathOf(id)}/deliver`);

@@ -4,7 +4,7 @@ import { useTestServer } from "../testing/server.ts";
 
 const test = useTestServer({ hasMailServer: false });
 
-it("without a mail server nothing can be sent, and whoever tries is told what to do", async () => {
+it("without a mail server, sending a mail is refused with the setting's name", async () => {
   const { addEnvironment, addSite, call, database } = test.current;
   const { id } = await addEnvironment(await addSite());
   const mailId = await addMail(database, id);

@@ -17,10 +17,10 @@ const test = useTestServer({ publishRoutes: () => publish() });
 
 const pathOf = (id: string, more = "") => `/v2/sites/environments/${id}/redirect-rules${more}`;
 const rule = (from: string, to: string, more = {}) => ({ from, to, type: "permanent", domain: null, ...more });
-const bare = { traffic_from_country: null, traffic_from_country_name: null, traffic_from_city: null };
+const withoutPlace = { traffic_from_country: null, traffic_from_country_name: null, traffic_from_city: null };
 const stored = (from: string, to: string, more = {}) => ({
   ...rule(from, to),
-  ...bare,
+  ...withoutPlace,
   displayed_location: null,
   ...more,
 });
@@ -41,14 +41,14 @@ const fromsOf = async (id: string, query?: string): Promise<string[]> =>
   (await listed(id, query)).rules.map(({ from }: { from: string }) => from);
 
 describe("the rules of an environment", () => {
-  it("are none at first", async () => {
+  it("are empty by default", async () => {
     const { id } = await environment();
     const { body } = await test.current.call("GET", pathOf(id));
     const redirect_rules = { rules: [], redirect_rules_count: 0 };
     expect(body).toEqual({ environment: { id, container_info: { redirect_rules } } });
   });
 
-  it("are added one or many at a time, and the answer is the page that is asked for", async () => {
+  it("are added one or many at a time; the response is the requested page", async () => {
     const { id } = await environment();
     const one = await post(id, { action_type: "NEW", new_value: rule("/a", "/b") });
     const redirect_rules = { rules: [stored("/a", "/b")], redirect_rules_count: 1 };
@@ -60,7 +60,7 @@ describe("the rules of an environment", () => {
     expect(page).toEqual({ rules: [stored("/c", "/e")], redirect_rules_count: 3 });
   });
 
-  it("are replaced and removed by what they say", async () => {
+  it("are replaced and removed by equality", async () => {
     const { id } = await environment();
     await add(id, rule("/a", "/1"), rule("/b", "/1"), rule("/c", "/1"));
     const update = { action_type: "UPDATE", rules_to_update: [rule("/b", "/1")], new_value: rule("/b", "/2") };
@@ -73,7 +73,7 @@ describe("the rules of an environment", () => {
     expect(await fromsOf(id)).toEqual([]);
   });
 
-  it("are sorted and searched", async () => {
+  it("can be sorted and searched", async () => {
     const { id } = await environment();
     await add(id, rule("/b", "/Blue"), rule("/a", "/red", { type: "redirect" }), rule("^/c[0-9]$", "/red"));
     expect(await fromsOf(id, "?key=from&order=descend")).toEqual(["^/c[0-9]$", "/b", "/a"]);
@@ -85,7 +85,7 @@ describe("the rules of an environment", () => {
     expect((await post(id, { action_type: "DELETE_ALL", regex_search: false })).status).toBe(200);
   });
 
-  it("have a place, with names for people where none are sent", async () => {
+  it("have a location, with default display names", async () => {
     const { id } = await environment();
     await add(id, rule("/a", "/b", { traffic_from_country: "de", traffic_from_city: "Berlin" }));
     expect((await listed(id)).rules).toEqual([
@@ -98,7 +98,7 @@ describe("the rules of an environment", () => {
     ]);
   });
 
-  it("outlast a deletion that is taken back, and are in the activity log", async () => {
+  it("are kept when a deleted environment is restored, and recorded in the activity log", async () => {
     const { addEnvironment, addSite, call, company, deleteEnvironment, succeed } = test.current;
     const siteId = await addSite({ display_name: "Moved" });
     const { id } = await addEnvironment(siteId);
@@ -111,7 +111,7 @@ describe("the rules of an environment", () => {
     expect(await fromsOf(id)).toEqual(["/a"]);
   });
 
-  it("are all there when they are added at the same moment", async () => {
+  it("are all kept when they are added simultaneously", async () => {
     const { id } = await environment();
     const all = Array.from({ length: 8 }, (_, index) => `/${index}`);
     await Promise.all(all.map((from) => add(id, rule(from, "/to"))));
@@ -119,11 +119,11 @@ describe("the rules of an environment", () => {
   });
 });
 
-describe("refused is", () => {
+describe("a change of redirect rules", () => {
   const long = "a".repeat(1_000_000);
   it.each<[string, object, string]>([
     ["no action", { rules_to_update: [] }, "/action_type"],
-    ["another action", { action_type: "ADD" }, "/action_type"],
+    ["an unknown action", { action_type: "ADD" }, "/action_type"],
     ["a pattern of a megabyte", { action_type: "NEW", new_value: rule(`/${long}`, "/b") }, "/new_value/from"],
     ["a rule without to", { action_type: "NEW", new_value: { ...rule("/a", "/b"), to: undefined } }, "/new_value/to"],
     [
@@ -131,8 +131,8 @@ describe("refused is", () => {
       { action_type: "NEW", new_value: { from: "/a", to: "/b", type: "permanent" } },
       "/new_value/domain",
     ],
-    ["another type", { action_type: "NEW", new_value: rule("/a", "/b", { type: 301 }) }, "/new_value/type"],
-  ])("%s, as a malformed request", async (_, body, path) => {
+    ["an unknown type", { action_type: "NEW", new_value: rule("/a", "/b", { type: 301 }) }, "/new_value/type"],
+  ])("is refused as malformed with %s", async (_, body, path) => {
     const { id } = await environment();
     const answer = await post(id, body);
     expect([answer.status, answer.body.message]).toEqual([400, "Bad request format"]);
@@ -140,16 +140,16 @@ describe("refused is", () => {
   });
 
   it.each<[string, object, string]>([
-    ["a broken expression", rule("^/(a$", "/b"), "from"],
-    ["one that grows", rule("((a{30}){30}){30}", "/b"), "from"],
-    ["one that no linear engine has", rule("^/(a)\\1$", "/b"), "from"],
+    ["an invalid expression", rule("^/(a$", "/b"), "from"],
+    ["an expression that is too large", rule("((a{30}){30}){30}", "/b"), "from"],
+    ["a back-reference, which RE2 lacks", rule("^/(a)\\1$", "/b"), "from"],
     ["javascript:", rule("/a", "javascript:alert(1)"), "to"],
-    ["a header", rule("/a", "/b\r\nSet-Cookie: a=b"), "to"],
+    ["a line break", rule("/a", "/b\r\nSet-Cookie: a=b"), "to"],
     ["an address without a scheme", rule("/a", "//evil.example"), "to"],
-    ["a group that is not there", rule("^/(a)$", "/$2"), "to"],
-    ["somebody else's domain", rule("/a", "/b", { domain: "else.example" }), "domain"],
-    ["a country that is none", rule("/a", "/b", { traffic_from_country: "X1" }), "traffic_from_country"],
-  ])("%s, and nothing of the request is done", async (_, bad, field) => {
+    ["a missing group", rule("^/(a)$", "/$2"), "to"],
+    ["another site's domain", rule("/a", "/b", { domain: "else.example" }), "domain"],
+    ["an unknown country", rule("/a", "/b", { traffic_from_country: "X1" }), "traffic_from_country"],
+  ])("is refused completely with %s", async (_, bad, field) => {
     const { id } = await environment();
     const answer = await add(id, rule("/good", "/b"), bad);
     expect([answer.status, answer.body.data.code]).toEqual([400, "redirect_rule_refused"]);
@@ -160,17 +160,17 @@ describe("refused is", () => {
   });
 
   it.each<[string, object[]]>([
-    ["the same twice", [rule("/a", "/b"), rule("/a", "/c")]],
-    ["the same in another spelling", [rule("/a%20b", "/b"), rule("/a b/", "/c")]],
+    ["the same path", [rule("/a", "/b"), rule("/a", "/c")]],
+    ["the same path in another spelling", [rule("/a%20b", "/b"), rule("/a b/", "/c")]],
     ["the same expression", [rule("^/a", "/b"), rule("^/a", "/c")]],
-  ])("%s, with the rule that is there", async (_, [first = {}, second = {}]) => {
+  ])("is refused with the existing rule if it has %s", async (_, [first = {}, second = {}]) => {
     const { id } = await environment();
     await add(id, first);
     const { body } = await add(id, second);
     expect(body.data).toMatchObject({ code: "redirect_rule_duplicate", rule: second, clashes_with: first });
   });
 
-  it("a ring, with the rule that closes it", async () => {
+  it("is refused if it would create a loop, with the rule that closes it", async () => {
     const { id } = await environment();
     await add(id, rule("/a", "/b"), rule("/b", "/c"));
     const { status, body } = await add(id, rule("/c", "/a"));
@@ -181,7 +181,7 @@ describe("refused is", () => {
     expect(itself.body.data).toMatchObject({ code: "redirect_rule_loop", clashes_with: rule("/d", "/d/") });
   });
 
-  it("more than there may be", async () => {
+  it("is refused beyond the maximum number of rules", async () => {
     const { id } = await environment();
     const many = (count: number, to: string) =>
       add(id, ...Array.from({ length: count }, (_, index) => rule(`${to}${index}`, "/")));
@@ -192,7 +192,7 @@ describe("refused is", () => {
     expect((await many(1_001, "^/a+")).body.data).toEqual({ code: "too_many_redirect_rules", most: 1_000 });
   });
 
-  it("a change of the live environment by a key that is kept from it", async () => {
+  it("is forbidden for non-live keys in the live environment", async () => {
     const { id, liveId } = await environment();
     const { token: key } = await test.current.addKey({ scopes: ["read", "write", "non-live"] });
     const body = { action_type: "DELETE_ALL" };
@@ -203,36 +203,36 @@ describe("refused is", () => {
   });
 });
 
-describe("a trial", () => {
-  const tryOut = async (id: string, body: object) => test.current.call("POST", pathOf(id, "/test"), { body });
+describe("testing a URL", () => {
+  const testUrl = async (id: string, body: object) => test.current.call("POST", pathOf(id, "/test"), { body });
 
-  it("tells which rule answers, and what", async () => {
+  it("returns the matching rule and its redirect", async () => {
     const { id } = await environment();
     await add(
       id,
       rule("^/blog/(.*)$", "/news/$1", { type: "redirect" }),
       rule("/a", "/de", { traffic_from_country: "DE" }),
     );
-    expect((await tryOut(id, { url: "/blog/x%20y?b=c" })).body).toEqual({
+    expect((await testUrl(id, { url: "/blog/x%20y?b=c" })).body).toEqual({
       rule: stored("^/blog/(.*)$", "/news/$1", { type: "redirect" }),
       status: 302,
       location: "/news/x%20y?b=c",
     });
-    expect((await tryOut(id, { url: "/a" })).body).toEqual({ rule: null, status: null, location: null });
-    expect((await tryOut(id, { url: "/a", country: "de" })).body.location).toBe("/de");
+    expect((await testUrl(id, { url: "/a" })).body).toEqual({ rule: null, status: null, location: null });
+    expect((await testUrl(id, { url: "/a", country: "de" })).body.location).toBe("/de");
   });
 
-  it.each(["https://else.example/a", "javascript:alert(1)", "http://[", "/%zz"])("of %j is refused", async (url) => {
+  it.each(["https://else.example/a", "javascript:alert(1)", "http://[", "/%zz"])("is refused for %j", async (url) => {
     const { id } = await environment();
-    const { status, body } = await tryOut(id, { url });
+    const { status, body } = await testUrl(id, { url });
     expect([status, body.data.code]).toEqual([400, "redirect_rule_refused"]);
   });
 });
 
-describe("as CSV", () => {
+describe("CSV", () => {
   const csv = (id: string, body: object) => test.current.call("POST", pathOf(id, "/csv"), { body });
 
-  it("rules come back as they went", async () => {
+  it("can be exported and imported without loss", async () => {
     const { id, liveId } = await environment();
     await add(id, rule('^/a,"(b)$', "/b"), rule("/c", "/d", { type: "redirect", traffic_from_country: "FR" }));
     const text = (await test.current.call("GET", pathOf(id, "/csv"))).body.csv;
@@ -240,7 +240,7 @@ describe("as CSV", () => {
     expect(await listed(liveId)).toEqual(await listed(id));
   });
 
-  it("rules are added to others or take their place", async () => {
+  it("adds to the rules or replaces them", async () => {
     const { id } = await environment();
     await add(id, rule("/a", "/z"));
     expect((await csv(id, { csv: "\ufefffrom,to\r\n/b,/z\r\n" })).body.redirect_rules_count).toBe(2);
@@ -249,12 +249,12 @@ describe("as CSV", () => {
   });
 
   it.each<[string, string, object]>([
-    ["no to", "from,to\n/a,/b\n/c,\n", { code: "csv_unreadable", line: 3 }],
-    ["another type", "from,to,type\n/a,/b,301\n", { code: "csv_unreadable", line: 2 }],
-    ["a quote that is open", 'from,to\n"/a,/b\n', { code: "csv_unreadable" }],
+    ["a missing `to`", "from,to\n/a,/b\n/c,\n", { code: "csv_unreadable", line: 3 }],
+    ["an unknown type", "from,to,type\n/a,/b,301\n", { code: "csv_unreadable", line: 2 }],
+    ["an unclosed quote", 'from,to\n"/a,/b\n', { code: "csv_unreadable" }],
     ["too many fields", "from,to\n/a,/b,/c\n", { code: "csv_unreadable" }],
-    ["a rule that is none", "from,to\n/a,b\n", { code: "redirect_rule_refused", errors: [{ path: "/csv/1/to" }] }],
-  ])("%s is refused, and nothing is imported", async (_, text, data) => {
+    ["an invalid rule", "from,to\n/a,b\n", { code: "redirect_rule_refused", errors: [{ path: "/csv/1/to" }] }],
+  ])("with %s is refused completely", async (_, text, data) => {
     const { id } = await environment();
     const answer = await csv(id, { csv: text });
     expect(answer.status).toBe(400);
@@ -315,7 +315,7 @@ describe("at the edge", () => {
     });
   }
 
-  it("a change is in force when it is answered, for its environment alone", async () => {
+  it("a change is in force when the call returns, for its environment only", async () => {
     const [one, two] = [await provisioned(), await provisioned()];
     await add(one.id, rule("/a", "/b"), rule("/c", "/d", { domain: one.host.toUpperCase() }));
     expect(await locationAt(one.host, "/a?x=y")).toBe("/b?x=y");
@@ -327,7 +327,7 @@ describe("at the edge", () => {
     expect(await locationAt(one.host, "/a")).toBeUndefined();
   });
 
-  it("a list that nobody has any more is removed, and one that is lost is written again", async () => {
+  it("unused lists are deleted, and lost lists are written again", async () => {
     const { id, host } = await provisioned();
     const before = await readdir(redirectFolder(folder));
     await add(id, rule("/a", "/b"));

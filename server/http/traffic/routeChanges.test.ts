@@ -1,4 +1,4 @@
-/** What the edge must be told is announced in the transaction that changes it, whoever is there afterwards to tell it. */
+/** Changes that the edge must know increase its generation in the same transaction, so that none can be missed. */
 import { beforeAll, expect, test as it } from "vitest";
 import { makeCertificate } from "../../certificates/testing/openssl.ts";
 import { edgeGenerations } from "../../store/generations.ts";
@@ -17,8 +17,8 @@ beforeAll(async () => {
   name = `d-${domainId}.example`;
 });
 
-/** How many announcements the call made. */
-async function announcedBy(
+/** Makes the call. Returns by how much it increased the edge's generation. */
+async function generationsAfter(
   method: "POST" | "PUT" | "DELETE",
   path: string,
   body: object,
@@ -32,25 +32,25 @@ async function announcedBy(
 
 const rule = { domain: null, from: "/old", to: "/new", type: "permanent" };
 
-it("denied addresses are announced", async () => {
+it("blocking addresses increases the generation", async () => {
   const body = { environment_id: environmentId, ip_list: ["203.0.113.7"] };
-  expect(await announcedBy("PUT", "/sites/tools/denied-ips", body)).toBe(1);
+  expect(await generationsAfter("PUT", "/sites/tools/denied-ips", body)).toBe(1);
 });
 
-it("redirect rules are announced, and not where they are refused", async () => {
+it("redirect rules increase the generation, unless they are refused", async () => {
   const path = `/sites/environments/${environmentId}/redirect-rules`;
-  expect(await announcedBy("POST", path, { action_type: "NEW", new_value: rule })).toBe(1);
-  expect(await announcedBy("POST", path, { action_type: "NEW", new_value: rule }, 400)).toBe(0);
+  expect(await generationsAfter("POST", path, { action_type: "NEW", new_value: rule })).toBe(1);
+  expect(await generationsAfter("POST", path, { action_type: "NEW", new_value: rule }, 400)).toBe(0);
 });
 
-it("a certificate that is given or removed is announced", async () => {
+it("uploading and deleting a certificate increases the generation", async () => {
   const { key, cert } = await makeCertificate({ names: [name] });
   const path = `/sites/environments/domains/${domainId}/certificate`;
-  expect(await announcedBy("PUT", path, { custom_ssl_key: key, custom_ssl_cert: cert })).toBe(1);
-  expect(await announcedBy("DELETE", path, {})).toBe(1);
+  expect(await generationsAfter("PUT", path, { custom_ssl_key: key, custom_ssl_cert: cert })).toBe(1);
+  expect(await generationsAfter("DELETE", path, {})).toBe(1);
 });
 
-it("what becomes of visitors by http is announced", async () => {
+it("the HTTPS redirect increases the generation", async () => {
   const path = `/sites/environments/${environmentId}/force-https-status`;
-  expect(await announcedBy("POST", path, { type: "DISABLED" })).toBe(1);
+  expect(await generationsAfter("POST", path, { type: "DISABLED" })).toBe(1);
 });

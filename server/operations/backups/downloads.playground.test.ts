@@ -199,7 +199,7 @@ test("MariaDB gets all data, byte by byte, in tables with MySQL's types", async 
   const last = database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'wp_postmeta'").get()?.seq;
   expect(next?.[0]).toBe(String(Number(last) + 1));
   expect(await readFile(join(target, "README.txt"), "utf8")).toContain(
-    "`wp_options`.`option_value` is longblob instead of longtext, because it holds bytes that are not UTF-8.",
+    "`wp_options`.`option_value` is longblob instead of longtext, because it contains bytes that are not UTF-8.",
   );
   database.close();
 }, 300_000);

@@ -200,7 +200,7 @@ const damages: readonly (readonly [string, Damage])[] = [
     {
       damage: async (place) => rm(await realpath(currentOf(place)), { recursive: true }),
       error: /^Something went wrong on the server\. .+ To restore it anyway /,
-      filesError: /^What the environment is now is damaged, so that no part of it can stay: /,
+      filesError: /^The environment is damaged, so none of its parts can be kept\. /,
     },
   ],
 ];

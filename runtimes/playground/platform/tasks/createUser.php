@@ -1,13 +1,13 @@
 <?php
 /**
- * Makes an administrator, in a network one of all of it. Nobody is told the password, and no mail is sent: whoever it is for
- * comes in by a login link, or asks WordPress for a new password.
+ * Creates an administrator, in a network a super admin. The password is not disclosed and no mail is sent: the user
+ * logs in with a login link, or requests a new password from WordPress.
  */
 
 require __DIR__ . '/../task.php';
 require '/site/wp-load.php';
 
-/** From what stands before the @, of letters and digits only, as networks want it. */
+/** Derives a free login from the local part of the e-mail address. Letters and digits only, as networks require. */
 function sitewright_free_login( string $email ): string {
 	$base = substr( preg_replace( '/[^a-z0-9]/', '', strtolower( strstr( $email, '@', true ) ) ), 0, 40 );
 	if ( ! preg_match( '/[a-z]/', $base ) ) {
@@ -21,7 +21,7 @@ function sitewright_free_login( string $email ): string {
 	return $login;
 }
 
-/** Whether the user is what was asked for, whatever plugins have made of it. */
+/** Whether the user really is an administrator: plugins may have changed the role. */
 function sitewright_is_administrator( int $id ): bool {
 	clean_user_cache( $id );
 	$user = get_userdata( $id );
@@ -41,19 +41,19 @@ function sitewright_remove_user( int $id ): void {
 	}
 }
 
-function sitewright_create_user( array $wish ): array {
-	// WordPress itself looks for it with the slashes that it wants to be given, and overlooks an apostrophe.
-	if ( email_exists( $wish['email'] ) ) {
+function sitewright_create_user( array $input ): array {
+	// WordPress's own check uses the slashed address and misses one with an apostrophe.
+	if ( email_exists( $input['email'] ) ) {
 		return [ 'refused' => 'exists' ];
 	}
 	$id = wp_insert_user(
 		wp_slash(
 			[
-				'user_login' => sitewright_free_login( $wish['email'] ),
+				'user_login' => sitewright_free_login( $input['email'] ),
 				'user_pass'  => wp_generate_password( 64, false ),
-				'user_email' => $wish['email'],
-				'first_name' => $wish['firstName'],
-				'last_name'  => $wish['lastName'],
+				'user_email' => $input['email'],
+				'first_name' => $input['firstName'],
+				'last_name'  => $input['lastName'],
 				'role'       => 'administrator',
 			]
 		)
@@ -70,9 +70,9 @@ function sitewright_create_user( array $wish ): array {
 	}
 	if ( ! sitewright_is_administrator( $id ) ) {
 		sitewright_remove_user( $id );
-		return [ 'failed' => 'Something in the site keeps new users from becoming administrators.' ];
+		return [ 'failed' => 'A plugin or theme of the site prevents new users from becoming administrators.' ];
 	}
 	return [ 'created' => $id ];
 }
 
-sitewright_answer( sitewright_create_user( sitewright_input() ) );
+sitewright_task_result( sitewright_create_user( sitewright_task_input() ) );

@@ -1,15 +1,15 @@
 <?php
 /**
- * Runs what WordPress has planned and what is due, one event after the other, as its own `wp-cron.php` does, of the site of
- * a network that the host and `path` lead to. Other than that it tells which events failed, goes on after one that throws
- * an error, and begins none after `seconds`.
+ * Runs WP-Cron events that are due, one after the other, like `wp-cron.php`, on the site of a network given by the host
+ * and `path`. In addition it reports failed events, continues after an event that throws an error, and starts none
+ * after `seconds`.
  *
- * Each event is planned anew or taken off the list before it is run: one that never ends is not begun again and again.
+ * Each event is rescheduled or removed before it runs, so that an event that never ends is not repeated forever.
  */
 
 require __DIR__ . '/../task.php';
 
-/** Where the hook is written down that is being run: after PHP was ended from outside, the next run tells which it was. */
+/** Option with the hook that is running: if PHP is killed, the next run reports the hook. */
 const SITEWRIGHT_HOOK_OPTION = 'sitewright_planned_event';
 
 $sitewright_cron = [
@@ -20,24 +20,24 @@ $sitewright_cron = [
 ];
 
 defined( 'DOING_CRON' ) || define( 'DOING_CRON', true );
-$_SERVER['REQUEST_URI'] = sitewright_input()['path'] . 'wp-cron.php';
+$_SERVER['REQUEST_URI'] = sitewright_task_input()['path'] . 'wp-cron.php';
 
 require '/site/wp-load.php';
 
 wp_raise_memory_limit( 'cron' );
-register_shutdown_function( 'sitewright_event_has_ended_php' );
+register_shutdown_function( 'sitewright_report_at_shutdown' );
 if ( sitewright_take_cron_lock() ) {
-	sitewright_tell_unfinished_event();
-	sitewright_run_due_events( microtime( true ) + sitewright_input()['seconds'] );
+	sitewright_report_killed_event();
+	sitewright_run_due_events( microtime( true ) + sitewright_task_input()['seconds'] );
 	delete_option( SITEWRIGHT_HOOK_OPTION );
 	sitewright_release_cron_lock();
 }
 sitewright_report( false );
 
-/** Answers what was done. `$is_cut_short`: PHP is at its end, and other events are due. */
+/** Ends the task with its result. `$is_cut_short`: PHP is shutting down, and more events may be due. */
 function sitewright_report( bool $is_cut_short ): never {
 	global $sitewright_cron;
-	sitewright_answer(
+	sitewright_task_result(
 		[
 			'ran'        => $sitewright_cron['ran'],
 			'failed'     => $sitewright_cron['failed'],
@@ -46,17 +46,17 @@ function sitewright_report( bool $is_cut_short ): never {
 	);
 }
 
-/** For the answer, and for the site's log. */
+/** Adds a failure to the result and to the site's log. */
 function sitewright_event_failed( string $hook, string $message, string $more = '' ): void {
 	global $sitewright_cron;
 	$sitewright_cron['failed'][] = [
 		'hook'    => $hook,
 		'message' => substr( $message, 0, 500 ),
 	];
-	error_log( "Planned event $hook failed: $message$more" );
+	error_log( "WP-Cron event $hook failed: $message$more" );
 }
 
-/** The time of a lock that is held, as it is stored; null if there is none. Asks the database and not what is remembered. */
+/** Reads WordPress's cron lock as stored; null if there is none. Bypasses WordPress's option cache. */
 function sitewright_cron_lock(): ?string {
 	global $wpdb;
 	if ( wp_using_ext_object_cache() ) {
@@ -67,7 +67,10 @@ function sitewright_cron_lock(): ?string {
 	return $lock ? (string) $lock : null;
 }
 
-/** The lock is WordPress's own: a visitor's page may have begun its `wp-cron.php`. One from the future is the clock's mistake. */
+/**
+ * Takes WordPress's own lock, because a visitor's page may have started `wp-cron.php`. Ignores a lock from the future,
+ * which a wrong clock has left.
+ */
 function sitewright_take_cron_lock(): bool {
 	global $sitewright_cron;
 	$now  = microtime( true );
@@ -88,10 +91,10 @@ function sitewright_release_cron_lock(): void {
 	$sitewright_cron['lock'] = null;
 }
 
-function sitewright_tell_unfinished_event(): void {
+function sitewright_report_killed_event(): void {
 	$hook = get_option( SITEWRIGHT_HOOK_OPTION );
 	if ( is_string( $hook ) && '' !== $hook ) {
-		sitewright_event_failed( $hook, 'PHP was ended in the middle of it.' );
+		sitewright_event_failed( $hook, 'PHP was killed while running it.' );
 	}
 }
 
@@ -112,16 +115,16 @@ function sitewright_run_due_events( float $until ): void {
 function sitewright_run_event( int $time, string $hook, array $event ): void {
 	global $sitewright_cron;
 	$arguments = (array) ( $event['args'] ?? [] );
-	// Another event may have taken it off the list.
+	// Another event may have removed it.
 	if ( ! wp_get_scheduled_event( $hook, $arguments, $time ) ) {
 		return;
 	}
 	update_option( SITEWRIGHT_HOOK_OPTION, $hook, false );
 	$sitewright_cron['hook'] = $hook;
 	if ( $event['schedule'] ?? false ) {
-		sitewright_tell_error( $hook, wp_reschedule_event( $time, $event['schedule'], $hook, $arguments, true ) );
+		sitewright_report_error( $hook, wp_reschedule_event( $time, $event['schedule'], $hook, $arguments, true ) );
 	}
-	sitewright_tell_error( $hook, wp_unschedule_event( $time, $hook, $arguments, true ) );
+	sitewright_report_error( $hook, wp_unschedule_event( $time, $hook, $arguments, true ) );
 	++$sitewright_cron['ran'];
 	try {
 		do_action_ref_array( $hook, $arguments );
@@ -131,20 +134,20 @@ function sitewright_run_event( int $time, string $hook, array $event ): void {
 	$sitewright_cron['hook'] = null;
 }
 
-/** @param mixed $result Of one of WordPress's functions. */
-function sitewright_tell_error( string $hook, $result ): void {
+/** @param mixed $result Result of a WordPress function. */
+function sitewright_report_error( string $hook, $result ): void {
 	if ( is_wp_error( $result ) ) {
 		sitewright_event_failed( $hook, $result->get_error_message() );
 	}
 }
 
-/** Where a hook has ended PHP, with a fatal error or by `exit`, there is an answer nevertheless. */
-function sitewright_event_has_ended_php(): void {
+/** Reports at shutdown, if a hook has ended PHP with a fatal error or `exit`. */
+function sitewright_report_at_shutdown(): void {
 	global $sitewright_cron;
 	if ( null === $sitewright_cron['hook'] ) {
 		return;
 	}
-	// What has used up all memory may have left none for this.
+	// After a memory exhaustion none may be left for this.
 	ini_set( 'memory_limit', '-1' );
 	$error = error_get_last();
 	if ( null !== $error && ( $error['type'] & ( E_ERROR | E_CORE_ERROR | E_COMPILE_ERROR | E_USER_ERROR | E_RECOVERABLE_ERROR ) ) ) {

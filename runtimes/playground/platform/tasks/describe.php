@@ -1,10 +1,10 @@
 <?php
-/** What WordPress says of itself: whether it loads, plugins and theme included, and at which address it is. */
+/** Reports WordPress's version and address, which also shows whether it loads with its plugins and theme. */
 
 require __DIR__ . '/../task.php';
 require '/site/wp-load.php';
 
-sitewright_answer(
+sitewright_task_result(
 	[
 		'version'   => wp_get_wp_version(),
 		'address'   => home_url(),

@@ -1,10 +1,10 @@
 <?php
 /**
- * Logs a visitor in who came by a login link, and sends them to the dashboard. What it prints is for them: a plugin that asks
- * for a second factor after a login may do so.
+ * Logs in a visitor who came by a login link, and redirects to the dashboard. Its output goes to the visitor, so that a
+ * plugin can ask for a second factor after the login.
  *
- * It happens at the very beginning of `init`, where WordPress is ready for it: before plugins that send everybody away who
- * is not logged in, and without the login page, which a plugin may have moved.
+ * Runs at the very beginning of `init`, when WordPress is ready: before plugins that redirect visitors who are not
+ * logged in, and independent of the login page, which a plugin may have moved.
  */
 
 require __DIR__ . '/../order.php';
@@ -15,13 +15,13 @@ function sitewright_dashboard( WP_User $user ): string {
 }
 
 function sitewright_log_in(): void {
-	[ 'user' => $id, 'login' => $login ] = sitewright_input();
+	[ 'user' => $id, 'login' => $login ] = sitewright_task_input();
 	$user = get_userdata( $id );
 	if ( ! $user || $user->user_login !== $login ) {
-		wp_die( 'This user is not there any more.', '', [ 'response' => 403 ] );
+		wp_die( 'This user no longer exists.', '', [ 'response' => 403 ] );
 	}
 	if ( ! in_array( 'administrator', $user->roles, true ) && ! ( is_multisite() && is_super_admin( $id ) ) ) {
-		wp_die( 'This user is no administrator any more.', '', [ 'response' => 403 ] );
+		wp_die( 'This user is no longer an administrator.', '', [ 'response' => 403 ] );
 	}
 	wp_set_current_user( $id );
 	wp_set_auth_cookie( $id );

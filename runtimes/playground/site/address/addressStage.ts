@@ -1,10 +1,10 @@
-/** A next release in which WordPress is at another address. */
+/** Stages a release in which WordPress has another address. */
 import path from "node:path";
 import { environmentFolders } from "../../../folders.ts";
 import { sharePart, stageRelease } from "../../../releaseMoves.ts";
 import { partOf, type Release, writeRecord } from "../../../releases.ts";
 import type { AddressChange, StageAddressSpec } from "../../../runtime.ts";
-import { ownConfig, readConfig } from "../copy/configCopy.ts";
+import { readConfig, rewriteConfig } from "../copy/configCopy.ts";
 import { copyLive } from "../copy/copy.ts";
 import { moveDatabases } from "../database/databases.ts";
 import { tablePrefixOf } from "../database/tablePrefix.ts";
@@ -13,22 +13,22 @@ import {
   mainDatabase,
   type ReleaseRecord,
   recordOf,
+  reportFullDisk,
   requireRelease,
-  tellFullDisk,
 } from "../release.ts";
 import { addressChanger } from "./addresses.ts";
 
-/** The files are copied only where the configuration among them names the address, as a network's does. */
+/** Copies the files only if the configuration contains the address, as in a network; otherwise shares them. */
 async function layOutFiles(own: Release, folder: string, change: AddressChange): Promise<void> {
   const webRoot = await partOf(own, "public");
   const config = await readConfig(webRoot);
   if (config === null || addressChanger([change])(config) === config) return sharePart("public", own, folder);
   const copy = path.join(folder, "public");
   await copyLive(webRoot, copy);
-  await ownConfig(copy, webRoot, [change]);
+  await rewriteConfig(copy, webRoot, [change]);
 }
 
-/** Idempotent: what is staged under this token already, or even served, is left as it is. */
+/** Implements `Runtime.stageAddress`. */
 export async function stageAddress(
   { environment, token, change, isEverywhere }: StageAddressSpec,
   environments: string,
@@ -52,5 +52,5 @@ export async function stageAddress(
       await writeRecord(folder, record);
     };
   };
-  await tellFullDisk(() => stageRelease(live, token, plan));
+  await reportFullDisk(() => stageRelease(live, token, plan));
 }

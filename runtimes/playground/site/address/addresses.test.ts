@@ -48,11 +48,11 @@ describe("an address in a text", () => {
     "http://demo.localhost:9999/",
     "demo.local",
     "demo-localhost:8081",
-  ])("%s is another one and stays", (text) => {
+  ])("%s is a different address and stays", (text) => {
     expect(addressChanger(changes)(text)).toBe(text);
   });
 
-  test("changes in names below it, which a network gives to its sites", () => {
+  test("changes in subdomains, which a network gives to its sites", () => {
     const change = addressChanger([{ from, to: "https://example.com" }]);
     expect(change("http://one.two.demo.localhost:8081/ and three.demo.localhost:8081")).toBe(
       "https://one.two.example.com/ and three.example.com",
@@ -60,7 +60,7 @@ describe("an address in a text", () => {
     expect(change("'.demo.localhost'")).toBe("'.example.com'");
   });
 
-  test("without its port keeps its scheme and goes without the new port", () => {
+  test("without its port keeps its scheme and does not get the new port", () => {
     const change = addressChanger(changes);
     expect(change("https://demo.localhost/a, demo.localhost")).toBe(
       "https://staging-demo.localhost/a, staging-demo.localhost",
@@ -68,14 +68,14 @@ describe("an address in a text", () => {
   });
 
   test.each(["admin@demo.localhost", "mailto:a@mail.demo.localhost", "admin%40demo.localhost"])(
-    "is no part of the e-mail address %s",
+    "does not change in the e-mail address %s",
     (text) => {
       expect(addressChanger(changes)(text)).toBe(text);
       expect(addressChanger([{ from: "https://demo.localhost", to }])(text)).toBe(text);
     },
   );
 
-  test("gets a port where it had none, and loses one, encoded like the rest of it", () => {
+  test("gains or loses a port, with the encoding of the rest", () => {
     const add = addressChanger([{ from: "https://example.com", to }]);
     expect(add("https://example.com/a")).toBe("http://staging-demo.localhost:9090/a");
     expect(add("https%253A%252F%252Fexample.com")).toBe("http%253A%252F%252Fstaging-demo.localhost%253A9090");
@@ -86,7 +86,7 @@ describe("an address in a text", () => {
     );
   });
 
-  test("with two hyphens is found in the attributes of blocks, where they are escaped", () => {
+  test("with two hyphens is found in block attributes, which escape them", () => {
     const change = addressChanger([{ from: "http://a--b.localhost:8081", to }]);
     expect(change(`"http://a\\u002d\\u002db.localhost:8081/x\\u002d\\u002dy"`)).toBe(
       `"http://staging-demo.localhost:9090/x\\u002d\\u002dy"`,
@@ -95,7 +95,7 @@ describe("an address in a text", () => {
 });
 
 describe("several addresses", () => {
-  test("are changed in one pass: nothing that was replaced is replaced again", () => {
+  test("are replaced in one pass, so replacements are not replaced again", () => {
     const swap = addressChanger([
       { from, to },
       { from: to, to: from },
@@ -105,7 +105,7 @@ describe("several addresses", () => {
     expect(below(`${from} ${from}`)).toBe("http://copy.demo.localhost:8081 http://copy.demo.localhost:8081");
   });
 
-  test("are told apart by the longest host, the port and the scheme", () => {
+  test("are distinguished by the longest host, the port and the scheme", () => {
     const change = addressChanger([
       { from, to: "http://a" },
       { from: "http://sub.demo.localhost:8081", to: "http://b" },
@@ -116,7 +116,7 @@ describe("several addresses", () => {
     expect(change(text)).toBe("http://a http://b http://other.a c https://d");
   });
 
-  test("may be none", () => {
+  test("may be empty", () => {
     expect(addressChanger([])(from)).toBe(from);
   });
 });
@@ -149,7 +149,7 @@ describe("in a database", () => {
     return withDatabase(file, (database) => database.prepare(sql).all()).flatMap((row) => Object.values(row));
   }
 
-  test("every text of every table changes, other values don't, and the rows are counted", () => {
+  test("every text of every table changes, other values don't, and rows are counted", () => {
     const file = makeDatabase(`
       CREATE TABLE wp_posts (ID INTEGER PRIMARY KEY, guid TEXT, post_content TEXT, post_date INTEGER) STRICT;
       INSERT INTO wp_posts VALUES (1, '${from}/?p=1', 'see ${from}', 5), (2, 'x', 'nothing', 6);
@@ -165,7 +165,7 @@ describe("in a database", () => {
     expect(column(file, `SELECT typeof(data) FROM "odd ""name"`)).toEqual(["blob", "text"]);
   });
 
-  test("only the named tables change, and never the driver's own", () => {
+  test("only the named tables change, and never the driver's tables", () => {
     const tables = ["wp_options", "wp_plugin", "_wp_sqlite_global_variables"];
     const file = makeDatabase(
       tables.map((name) => `CREATE TABLE ${name} (a); INSERT INTO ${name} VALUES ('${from}');`).join(""),
@@ -177,7 +177,7 @@ describe("in a database", () => {
     expect(column(file, all)).toEqual([to, to, from]);
   });
 
-  test("a network's hosts change, with and without port, and so do its sites below", () => {
+  test("a network's hosts change, with and without port, and so do its sites' subdomains", () => {
     const file = makeDatabase(`
       CREATE TABLE wp_blogs (blog_id INTEGER PRIMARY KEY, domain TEXT, path TEXT);
       INSERT INTO wp_blogs VALUES (1, 'demo.localhost:8081', '/'), (2, 'shop.demo.localhost:8081', '/');
@@ -194,7 +194,7 @@ describe("in a database", () => {
     expect(column(file, "SELECT meta_value FROM wp_sitemeta")).toEqual([`${to}/`, "admin@demo.localhost"]);
   });
 
-  test("a text behind a NUL is found, and bytes that are no UTF-8 survive", () => {
+  test("text after a NUL is found, and invalid UTF-8 is preserved", () => {
     const file = makeDatabase("CREATE TABLE wp_options (option_value TEXT COLLATE NOCASE NOT NULL) STRICT");
     const value = (address: string) =>
       Buffer.concat([Buffer.from(serialize({ "\0A\0b": address })), Buffer.from([0xff, 0xfe, 0])]);
@@ -206,7 +206,7 @@ describe("in a database", () => {
     expect(column(file, "SELECT typeof(option_value) FROM wp_options")).toEqual(["text"]);
   });
 
-  test("a text that would become equal to one that must differ from it stays, and the others of its row change", () => {
+  test("a text that would violate uniqueness stays, and the other texts of its row change", () => {
     const file = makeDatabase(`
       CREATE TABLE wp_options (option_id INTEGER PRIMARY KEY, option_name TEXT UNIQUE, option_value TEXT NOT NULL);
       INSERT INTO wp_options VALUES (1, '${to}', 'a'), (2, '${from}', 'at ${from}'), (3, 'x ${from}', 'b');
@@ -217,7 +217,7 @@ describe("in a database", () => {
     ]);
   });
 
-  test("rows without a number are found by their key, which may change itself", () => {
+  test("rows without a rowid are found by their key, which may change itself", () => {
     const file = makeDatabase(`
       CREATE TABLE plugin (host TEXT, n INTEGER, note TEXT, PRIMARY KEY (n, host)) WITHOUT ROWID;
       INSERT INTO plugin VALUES ('demo.localhost:8081', 1, '${from}'), ('${to}', 2, '${from}'), ('${from}', 2, '${from}');
@@ -228,7 +228,7 @@ describe("in a database", () => {
     ]);
   });
 
-  test("a row is changed once, also where its index brings it up again", () => {
+  test("a row is changed once, even if its index returns it again", () => {
     const file = makeDatabase(`
       CREATE TABLE a (host TEXT); CREATE INDEX b ON a (host);
       WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
@@ -238,7 +238,7 @@ describe("in a database", () => {
     expect(column(file, "SELECT DISTINCT host FROM a")).toEqual(["zzz.demo.localhost:8081"]);
   });
 
-  test("references between tables hinder nothing and change with what they refer to", () => {
+  test("foreign keys change with the values they refer to", () => {
     const file = makeDatabase(`
       CREATE TABLE hosts (host TEXT PRIMARY KEY); INSERT INTO hosts VALUES ('${from}');
       CREATE TABLE pages (host TEXT REFERENCES hosts ON DELETE CASCADE); INSERT INTO pages VALUES ('${from}');
@@ -247,7 +247,7 @@ describe("in a database", () => {
     expect(column(file, "SELECT host FROM pages UNION ALL SELECT host FROM hosts")).toEqual([to, to]);
   });
 
-  test("computed columns and tables of extensions are left to SQLite", () => {
+  test("generated columns and virtual tables are left to SQLite", () => {
     const file = makeDatabase(`
       CREATE TABLE a (host TEXT, twice TEXT AS (host || host) STORED); INSERT INTO a (host) VALUES ('${from} ');
       CREATE VIRTUAL TABLE search USING fts5(body); INSERT INTO search VALUES ('${from}');
@@ -256,7 +256,7 @@ describe("in a database", () => {
     expect(column(file, "SELECT twice FROM a")).toEqual([`${to} ${to} `]);
   });
 
-  test("all changes or none: what fails on the way leaves the file as it was", () => {
+  test("a failure rolls back all changes", () => {
     const file = makeDatabase(`
       CREATE TABLE a (host TEXT); INSERT INTO a VALUES ('${from}');
       CREATE TABLE b (host TEXT); INSERT INTO b VALUES ('${from}');
@@ -266,7 +266,7 @@ describe("in a database", () => {
     expect(column(file, "SELECT host FROM a")).toEqual([from]);
   });
 
-  test("a hundred thousand posts are changed row by row", () => {
+  test("changes a hundred thousand posts row by row", () => {
     const file = makeDatabase(`
       CREATE TABLE wp_posts (ID INTEGER PRIMARY KEY, post_content TEXT);
       WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)

@@ -1,4 +1,4 @@
-/** A copy of a site answers at another address: everywhere the old one stands, the new one must. */
+/** Replaces a site's address everywhere in its texts. */
 import { DatabaseSync } from "node:sqlite";
 import type { AddressChange } from "../../../runtime.ts";
 import { siteTables } from "../database/tables.ts";
@@ -16,14 +16,14 @@ function pairsOf(changes: readonly AddressChange[]): Pair[] {
 
 const endsAsEmail = /(?:@|%40)(?:[a-z0-9-]+\.)*$/i;
 
-/** Long enough for any name that DNS allows. */
-const longestName = 256;
+/** Long enough for any DNS name. */
+const maxNameLength = 256;
 
 function isEmail(text: string, end: number): boolean {
-  return endsAsEmail.test(text.slice(Math.max(0, end - longestName), end));
+  return endsAsEmail.test(text.slice(Math.max(0, end - maxNameLength), end));
 }
 
-/** How a colon is written beside these slashes: encoded as often as they are. */
+/** Returns a colon that is encoded like these slashes. */
 function colonLike(slashes: string): string {
   return slashes.startsWith("%") ? `${slashes.slice(0, slashes.length / 2 - 2)}3A` : ":";
 }
@@ -33,17 +33,17 @@ interface Replacement {
   readonly text: string;
 }
 
-/** What stands in place of an address that was found, and from where on; null: it stays. */
+/** Returns the replacement of a match and where it starts, or null to keep the match. */
 function replacement(match: RegExpExecArray, pairs: readonly Pair[]): Replacement | null {
   const { scheme = "", colon = "", slashes = "", labels = "", host = "", portColon, port } = match.groups ?? {};
   const sameHost = pairs.filter(({ from }) => from.hostname === hostOf(host));
   const samePort = sameHost.filter(({ from }) => from.port === (port ?? ""));
   const sameScheme = samePort.find(({ from }) => from.protocol === `${scheme.toLowerCase()}:`);
-  const whole = sameScheme ?? samePort[0];
+  const pair = sameScheme ?? samePort[0];
   if (port === undefined && slashes === "" && isEmail(match.input, match.index)) return null;
   const start = match.index - `${scheme}${colon}${slashes}${labels}`.length;
-  if (whole !== undefined) {
-    const { protocol, hostname, port: newPort } = whole.to;
+  if (pair !== undefined) {
+    const { protocol, hostname, port: newPort } = pair.to;
     const newScheme = scheme === "" ? "" : protocol.slice(0, -1);
     const ending = newPort === "" ? "" : `${portColon ?? (colon || colonLike(slashes))}${newPort}`;
     return { start, text: `${newScheme}${colon}${slashes}${labels}${hostname}${ending}` };
@@ -53,9 +53,9 @@ function replacement(match: RegExpExecArray, pairs: readonly Pair[]): Replacemen
 }
 
 /**
- * Makes the function that changes addresses in a text, in one pass: whatever the case, the scheme and the escaping,
- * without a scheme and, outside e-mail addresses, without the port; also of the hosts below. A host is changed as a
- * whole only. The text may have one character for each byte: hosts have no others.
+ * Creates a function that replaces addresses in a text, in one pass: with any case, scheme and escaping, without a
+ * scheme and, outside e-mail addresses, without the port, and in subdomains. A host is only replaced as a whole. The
+ * text may have one character per byte: hosts are ASCII.
  */
 export function addressChanger(changes: readonly AddressChange[]): (text: string) => string {
   const pairs = pairsOf(changes);
@@ -75,9 +75,9 @@ export function addressChanger(changes: readonly AddressChange[]): (text: string
 }
 
 /**
- * Changes addresses in every text of the database, or of these tables, in one transaction. Nobody else may have the
- * file open. A text stays where the change would break a rule of its table, such as that no two are equal. `rows`:
- * how many were changed.
+ * Replaces addresses in every text of the database, or of these tables, in one transaction. The file must not be in
+ * use. A text stays if the change would violate a constraint of its table, such as uniqueness. Returns the number of
+ * changed rows.
  */
 export function changeAddresses(
   file: string,
@@ -87,7 +87,7 @@ export function changeAddresses(
   if (changes.length === 0) return { rows: 0 };
   const change = addressChanger(changes);
   const marks = [...new Set(pairsOf(changes).map(({ from }) => markOf(from.hostname)))];
-  // A key that changes in one table changes in all: none is checked, or changed with another, on the way.
+  // Foreign keys are not enforced: a key that changes in one table changes in all of them.
   const database = new DatabaseSync(file, { enableForeignKeyConstraints: false });
   try {
     database.exec("PRAGMA synchronous = FULL");

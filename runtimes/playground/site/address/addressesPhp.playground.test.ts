@@ -1,4 +1,4 @@
-/** A real WordPress's database gets another address: what its own PHP wrote, its own PHP must read back. */
+/** Changes the address in a real WordPress's database. PHP must be able to read every value that PHP has written. */
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -71,7 +71,7 @@ describe("a site with a new address", () => {
     expect(changeAddresses(databaseOf(site), [{ from: site.wordpress.address, to }]).rows).toBeGreaterThan(10);
   }, 120_000);
 
-  test("has every value as if it had been stored with that address", async () => {
+  test("has every value as if it had been stored with the new address", async () => {
     const code = `${classes} ${values(to)}
       $wrong = [];
       foreach ($values as $name => $value)
@@ -82,7 +82,7 @@ describe("a site with a new address", () => {
     expect(JSON.parse(await runPhp(world.serving, site, code))).toEqual([]);
   });
 
-  test("has it in the attributes of blocks, whose other escapes stay", async () => {
+  test("has it in block attributes, whose other escapes stay", async () => {
     const code = `${classes} ${values(to)}
       $content = get_page_by_path('blocks', OBJECT, 'post')->post_content;
       echo json_encode([parse_blocks($content)[0]['attrs'], $attributes, $content]);`;
@@ -91,7 +91,7 @@ describe("a site with a new address", () => {
     expect(content).toContain(`/\\u002d\\u002dx`);
   });
 
-  test("knows itself by it, and by no other", async () => {
+  test("uses it as its own address, and no other", async () => {
     const code = `${classes} echo home_url(), ' ', site_url(), ' ', get_post(1)->guid;`;
     expect(await runPhp(world.serving, site, code)).toBe(`${to} ${to} ${to}/?p=1`);
     const database = new DatabaseSync(databaseOf(site), { readOnly: true });
@@ -105,7 +105,7 @@ describe("a site with a new address", () => {
   });
 });
 
-test("PHP reads every made-up value whose address has changed, and would write it the same", async () => {
+test("PHP reads generated values with a changed address, and would write them identically", async () => {
   const site = await world.site();
   const from = site.wordpress.address;
   const change = addressChanger([{ from, to }]);
@@ -123,7 +123,7 @@ test("PHP reads every made-up value whose address has changed, and would write i
   expect(JSON.parse(await runPhp(world.serving, site, code))).toEqual([]);
 });
 
-test("a network answers at its new address, and so does a site below it", async () => {
+test("a network answers at its new address, and so does its subdomain site", async () => {
   const site = await world.site({ multisite: "subdomain" });
   const { host } = new URL(site.wordpress.address);
   const made = `require 'wp-load.php'; require_once ABSPATH . 'wp-admin/includes/ms.php';

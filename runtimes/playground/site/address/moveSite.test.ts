@@ -31,7 +31,7 @@ const network = [
 ];
 
 describe("the address of a site", () => {
-  test("changes where WordPress looks it up, and nowhere else", () => {
+  test("changes where WordPress stores it, and nowhere else", () => {
     database.run(...options("wp_", from, `${from}/core`));
     move();
     expect(database.rowsOf("SELECT option_name, option_value FROM wp_options")).toEqual([
@@ -41,25 +41,25 @@ describe("the address of a site", () => {
     ]);
   });
 
-  test("changes in every text where that is asked for", () => {
+  test("changes in every text if isEverywhere is set", () => {
     database.run(...options("wp_", from));
     move({ isEverywhere: true });
     expect(database.rowsOf("SELECT option_value FROM wp_options")).toEqual([to, to, `At ${to}`]);
   });
 
-  test("is another one than it was known by: it becomes the new one all the same", () => {
+  test("is replaced even if WordPress uses a different one than `from`", () => {
     database.run(...options("blog_", "https://www.elsewhere.example:444"));
     move({ prefix: "blog_" });
     expect(database.rowsOf("SELECT option_value FROM blog_options WHERE option_name <> 'blogname'")).toEqual([to, to]);
   });
 
-  test("is the new one already: nothing changes", () => {
+  test("does not change if it is already the new one", () => {
     database.run(...options("wp_", to));
     move({ from: to });
     expect(database.rowsOf("SELECT option_value FROM wp_options")).toEqual([to, to, `At ${to}`]);
   });
 
-  test("goes from http to https under the same name", () => {
+  test("changes from http to https on the same host", () => {
     database.run(...options("wp_", "http://shop.example"));
     move({ from: "http://shop.example" });
     expect(database.rowsOf("SELECT option_value FROM wp_options LIMIT 2")).toEqual([to, to]);
@@ -67,7 +67,7 @@ describe("the address of a site", () => {
 });
 
 describe("the addresses of a network", () => {
-  test("of subdomains change with those of its sites", () => {
+  test("with subdomains change together with those of its sites", () => {
     database.run(...options("wp_", from), ...options("wp_2_", "http://two.demo.localhost:8081"), ...network);
     database.run(
       "INSERT INTO wp_blogs VALUES (1, 1, 'demo.localhost:8081', '/'), (2, 1, 'two.demo.localhost:8081', '/')",
@@ -79,7 +79,7 @@ describe("the addresses of a network", () => {
     expect(database.rowsOf("SELECT option_value FROM wp_2_options LIMIT 1")).toEqual(["https://two.shop.example"]);
   });
 
-  test("of subdirectories change, and their paths stay", () => {
+  test("with subdirectories change, and their paths stay", () => {
     database.run(...options("wp_", from), ...options("wp_2_", `${from}/two`), ...network);
     database.run(
       "INSERT INTO wp_blogs VALUES (1, 1, 'demo.localhost:8081', '/'), (2, 1, 'demo.localhost:8081', '/two/')",
@@ -90,30 +90,30 @@ describe("the addresses of a network", () => {
   });
 });
 
-describe("whatever PHP has made of the database", () => {
+describe("a database with unexpected content", () => {
   test.each([
-    ["no table at all", ["CREATE TABLE other (a)"]],
+    ["no table", ["CREATE TABLE other (a)"]],
     [
-      "no text where the address is",
+      "no text in the address columns",
       [
         "CREATE TABLE wp_options (option_name, option_value)",
         "INSERT INTO wp_options VALUES ('home', 7), ('siteurl', NULL)",
       ],
     ],
     [
-      "no address there",
+      "no address in them",
       [
         "CREATE TABLE wp_options (option_name, option_value)",
         "INSERT INTO wp_options VALUES ('home', 'nonsense'), ('siteurl', 'javascript:1')",
       ],
     ],
-    ["a view in its place", ["CREATE VIEW wp_options AS SELECT 'home' AS option_name, 'x' AS option_value"]],
-  ])("%s: nothing breaks", (_, statements) => {
+    ["a view instead of the table", ["CREATE VIEW wp_options AS SELECT 'home' AS option_name, 'x' AS option_value"]],
+  ])("does not break the move: %s", (_, statements) => {
     database.run(...statements);
     for (const isEverywhere of [false, true]) expect(() => move({ isEverywhere })).not.toThrow();
   });
 
-  test("all changes or none", () => {
+  test("a failure rolls back all changes", () => {
     database.run(...options("wp_", from), ...network);
     database.run("INSERT INTO wp_blogs VALUES (1, 1, 'demo.localhost:8081', '/')");
     database.run("CREATE TRIGGER broken AFTER UPDATE ON wp_options BEGIN SELECT raise(FAIL, 'no'); END");

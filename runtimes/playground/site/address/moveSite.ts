@@ -1,4 +1,4 @@
-/** Returns a WordPress another address, in a database that nobody else has open. */
+/** Changes the address of a WordPress, in databases that are not in use. */
 import { DatabaseSync } from "node:sqlite";
 import type { AddressChange } from "../../../runtime.ts";
 import { quoted } from "../../templates/places.ts";
@@ -6,40 +6,43 @@ import { siteTables } from "../database/tables.ts";
 import { hasTable } from "../database/wordpressTables.ts";
 import { addressChanger, changeAddresses } from "./addresses.ts";
 
-interface PlaceholderPosition {
-  /** That of the address is the last. */
+interface AddressColumns {
+  /** The last column contains the address. */
   readonly columns: readonly string[];
   readonly where: string;
 }
 
-/** Where WordPress looks up where it is, its networks and their sites. */
-const places: readonly PlaceholderPosition[] = [
+/** Columns in which WordPress stores its own address, its networks and their sites. */
+const addressColumns: readonly AddressColumns[] = [
   { columns: ["option_name", "option_value"], where: "option_name IN ('siteurl', 'home')" },
   { columns: ["site_id", "meta_key", "meta_value"], where: "meta_key = 'siteurl'" },
   { columns: ["blog_id", "domain"], where: "TRUE" },
   { columns: ["id", "path", "domain"], where: "TRUE" },
 ];
 
-/** Longer ones are no address. */
-const longestValue = 2_000;
+/** Longer values are not addresses. */
+const maxValueLength = 2_000;
 
 function distinctValues(database: DatabaseSync, table: string, column: string, where: string): string[] {
   const select = `SELECT DISTINCT ${column} AS value FROM ${quoted(table)}
-    WHERE ${where} AND typeof(${column}) = 'text' AND length(${column}) <= ${longestValue}`;
+    WHERE ${where} AND typeof(${column}) = 'text' AND length(${column}) <= ${maxValueLength}`;
   return database
     .prepare(select)
     .all()
     .map(({ value }) => String(value));
 }
 
-/** Scheme, host and port of a text that is an address; null if it is none. */
+/** Returns scheme, host and port of a text, or null if it is not an HTTP address. */
 function originOf(text: string): string | null {
   if (!URL.canParse(text)) return null;
   const { protocol, origin } = new URL(text);
   return protocol === "http:" || protocol === "https:" ? origin : null;
 }
 
-/** The address may have been changed within WordPress: whatever it takes for its own becomes the new one, too. */
+/**
+ * Returns all changes: the address may have been changed within WordPress, so the addresses that it uses become the new
+ * one, too.
+ */
 function allChanges(file: string, prefix: string, change: AddressChange): readonly AddressChange[] {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
@@ -54,14 +57,14 @@ function allChanges(file: string, prefix: string, change: AddressChange): readon
   }
 }
 
-function changePlaces(file: string, changes: readonly AddressChange[]): void {
+function changeColumns(file: string, changes: readonly AddressChange[]): void {
   const change = addressChanger(changes);
   const database = new DatabaseSync(file, { enableForeignKeyConstraints: false });
   try {
     database.exec("PRAGMA synchronous = FULL");
     database.exec("BEGIN IMMEDIATE");
     for (const table of siteTables(database)) {
-      for (const { columns, where } of places) {
+      for (const { columns, where } of addressColumns) {
         if (!columns.every((column) => table.columns.includes(column))) continue;
         const column = columns.at(-1) ?? "";
         const update = database.prepare(
@@ -82,16 +85,17 @@ function changePlaces(file: string, changes: readonly AddressChange[]): void {
 export interface SiteMove {
   /** Path of the database that WordPress uses. */
   readonly main: string;
-  /** Of all databases, that one included. */
+  /** Paths of all databases, including that one. */
   readonly all: readonly string[];
-  /** What the names of WordPress's tables begin with. */
+  /** Prefix of WordPress's table names. */
   readonly prefix: string;
   readonly change: AddressChange;
   readonly isEverywhere: boolean;
 }
 
+/** Changes the address in all databases, or only where WordPress stores it. */
 export function moveSite({ main, all, prefix, change, isEverywhere }: SiteMove): void {
   const changes = all.includes(main) ? allChanges(main, prefix, change) : [change];
   if (isEverywhere) for (const file of all) changeAddresses(file, changes);
-  else if (all.includes(main)) changePlaces(main, changes);
+  else if (all.includes(main)) changeColumns(main, changes);
 }

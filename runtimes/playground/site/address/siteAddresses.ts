@@ -1,15 +1,17 @@
-/** Where WordPress looks up at which address it is, in a database that PHP has written: every value may be anything. */
+/**
+ * Reads the columns in which WordPress stores its address, from a database that PHP has written: any value is possible.
+ */
 import type { DatabaseSync } from "node:sqlite";
 import { quoted } from "../../templates/places.ts";
 import { siteTables } from "../database/tables.ts";
 
-interface PlaceholderPosition {
+interface AddressColumns {
   readonly columns: readonly string[];
-  /** A query for the rows with an address, each as `name` and `value`. */
+  /** Query for the rows with an address, each as `name` and `value`. */
   readonly select: string;
 }
 
-const places: readonly PlaceholderPosition[] = [
+const addressColumns: readonly AddressColumns[] = [
   {
     columns: ["option_name", "option_value"],
     select: "SELECT option_name AS name, option_value AS value FROM $ WHERE option_name IN ('siteurl', 'home')",
@@ -24,10 +26,10 @@ const places: readonly PlaceholderPosition[] = [
   },
 ];
 
-/** Value by where it stands: `wp_options: home`. */
+/** Returns the addresses by location, such as `wp_options: home`. */
 export function siteAddresses(database: DatabaseSync): ReadonlyMap<string, string> {
   const found = siteTables(database).flatMap((table) =>
-    places
+    addressColumns
       .filter(({ columns }) => columns.every((column) => table.columns.includes(column)))
       .flatMap(({ select }) => database.prepare(select.replace("$", () => quoted(table.name))).all())
       .map(({ name, value }) => [`${table.name}: ${String(name)}`, String(value)] as const),

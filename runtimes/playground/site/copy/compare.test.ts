@@ -20,7 +20,7 @@ function nextPath(): string {
 
 type Files = Readonly<Record<string, string | { readonly link: string }>>;
 
-/** A web root with these files, which have the time of modification `seconds`. */
+/** Creates a web root with these files and this modification time in seconds. */
 function webRoot(files: Files, seconds = made): string {
   const root = nextPath();
   mkdirSync(root);
@@ -39,7 +39,7 @@ const none = { count: 0, bytes: 0, listed: [] };
 const one = (name: string, bytes: number) => ({ count: 1, bytes, listed: [{ path: name, bytes }] });
 
 describe("files", () => {
-  test("are added, changed, removed or equal, with the bytes that they have in the source", async () => {
+  test("are added, changed, removed or equal, with their size in the source", async () => {
     const own = webRoot({ "a/same.php": "same", "changed.php": "a", "removed.txt": "12345", ".hidden": "x" });
     const source = webRoot({ "a/same.php": "same", "changed.php": "abc", "a/b/added.txt": "1234567", ".hidden": "x" });
     expect(await compareFiles(own, source, null)).toEqual({
@@ -49,7 +49,7 @@ describe("files", () => {
     });
   });
 
-  test("of equal size differ by their bytes, the last one too, unless they are of the same time", async () => {
+  test("of equal size are compared byte by byte, unless their modification times are equal", async () => {
     const large = "x".repeat(600_000);
     const own = webRoot({ "a.bin": `${large}1`, "b.bin": `${large}1` }, 1000);
     const source = webRoot({ "a.bin": `${large}2`, "b.bin": `${large}1` }, 2000);
@@ -58,7 +58,7 @@ describe("files", () => {
     expect((await compareFiles(own, source, null)).changed).toEqual(none);
   });
 
-  test("of WordPress's own code are not looked at, but those of the same name deeper down are", async () => {
+  test("of WordPress core are ignored, but not folders of the same name deeper down", async () => {
     const own = webRoot({ "wp-admin/a.php": "1", "wp-content/wp-includes/a.php": "1" });
     const source = webRoot({ "wp-includes/a.php": "1", "wp-content/wp-admin/a.php": "12" });
     expect(await compareFiles(own, source, null)).toEqual({
@@ -68,11 +68,11 @@ describe("files", () => {
     });
   });
 
-  test("that are symbolic links are not listed in either tree, and nothing behind them is seen", async () => {
+  test("that are symbolic links are not listed, nor anything behind them", async () => {
     const outside = webRoot({ "secret.txt": "secret" });
     const own = webRoot({ other: { link: "x1" }, gone: { link: outside }, file: "12", link: { link: "x" } });
     const source = webRoot({ other: { link: "x2" }, out: { link: outside }, file: { link: "12" }, link: "1" });
-    // Where one of them is a file, it comes new, or nothing comes in its place.
+    // A file that replaces a link is added; a file that a link replaces is removed.
     expect(await compareFiles(own, source, null)).toEqual({
       added: one("link", 1),
       changed: none,
@@ -81,7 +81,7 @@ describe("files", () => {
     expect((await compareFiles(own, source, ["out/secret.txt"])).added).toEqual(none);
   });
 
-  test("are compared with what would be written in the place of the source's", async () => {
+  test("are compared with the rewritten files instead of the source's", async () => {
     const own = webRoot({ "same.php": "written", "changed.php": "own", "kept.php": "source" });
     const source = webRoot({ "same.php": "source", "changed.php": "own", "kept.php": "source", "new.php": "1" });
     const rewritten = webRoot({ "same.php": "written", "changed.php": "other!", "new.php": "12", "unasked.php": "1" });
@@ -92,7 +92,7 @@ describe("files", () => {
     });
   });
 
-  test("make way for folders of the same name, and pipes are no files", async () => {
+  test("may be replaced by folders of the same name, and pipes are ignored", async () => {
     const own = webRoot({ thing: "1234" });
     const source = webRoot({ "thing/file": "12" });
     execFileSync("mkfifo", [path.join(source, "pipe")]);
@@ -129,7 +129,7 @@ describe("files", () => {
     ],
     [["plug", "absent"], []],
     [[], []],
-  ])("only %j stands for %j", async (only, expected) => {
+  ])("only %j selects %j", async (only, expected) => {
     const files = {
       "plugins/a/1": "1",
       "plugins/a/b/2": "1",
@@ -142,7 +142,7 @@ describe("files", () => {
     expect(removed).toEqual(none);
   });
 
-  test("what only the target has in a named folder is removed, and nothing elsewhere", async () => {
+  test("files that only the target has are removed in selected folders only", async () => {
     const own = webRoot({ "plugins/a/own": "1", "plugins/b/own": "1" });
     const { removed } = await compareFiles(own, webRoot({ "plugins/a/1": "1" }), ["plugins/a"]);
     expect(removed.listed.map((file) => file.path)).toEqual(["plugins/a/own"]);
@@ -161,7 +161,7 @@ describe("rows that would be lost", () => {
   const lost = (own: string, source: string | null, tables: readonly string[] | null = null) =>
     lostRows(makeDatabase(own), source === null ? null : makeDatabase(source), tables);
 
-  test("are those whose key the source doesn't have, or has with another content; most first", () => {
+  test("have a key that the source doesn't have, or has with other content; sorted by count", () => {
     const own = `
       CREATE TABLE wp_posts (ID INTEGER PRIMARY KEY, title TEXT COLLATE NOCASE); INSERT INTO wp_posts VALUES (1, 'a'), (2, 'b');
       CREATE TABLE wp_orders (ID INTEGER PRIMARY KEY); INSERT INTO wp_orders VALUES (1), (2), (3);
@@ -177,7 +177,7 @@ describe("rows that would be lost", () => {
     expect(lost(own, source, ["wp_posts", "wp_users"])).toEqual([{ table: "wp_posts", rows: 2 }]);
   });
 
-  test("have a key of several columns, or one without a value", () => {
+  test("are found with composite and NULL keys", () => {
     const table = "CREATE TABLE t (a TEXT, b INTEGER, PRIMARY KEY (b, a));";
     const own = `${table} INSERT INTO t VALUES ('x', 1), ('x', 2), (NULL, 1), (NULL, 3);`;
     expect(lost(own, `${table} INSERT INTO t VALUES ('x', 1), ('y', 2), (NULL, 1);`)).toEqual([
@@ -185,7 +185,7 @@ describe("rows that would be lost", () => {
     ]);
   });
 
-  test("have a value where the source has none, or none where it has one", () => {
+  test("differ by NULL values and blobs", () => {
     const table = "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b BLOB);";
     const own = `${table} INSERT INTO t VALUES (1, NULL, x'00'), (2, NULL, NULL), (3, 'x', x'0001');`;
     expect(lost(own, `${table} INSERT INTO t VALUES (1, NULL, x'00'), (2, '', NULL), (3, 'x', x'0002');`)).toEqual([
@@ -193,21 +193,21 @@ describe("rows that would be lost", () => {
     ]);
   });
 
-  test("are found by their content where the source has another key, however many there are", () => {
+  test("are found quickly by content if the source has another key", () => {
     const rows = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)
       INSERT INTO t SELECT i, 'x' || i FROM n;`;
     const own = `CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT); ${rows} UPDATE t SET a = 'own' WHERE id = 7;`;
     expect(lost(own, `CREATE TABLE t (id INTEGER, a TEXT); ${rows}`)).toEqual([{ table: "t", rows: 1 }]);
   });
 
-  test("are all different ones where there is no key, equal rows each counted", () => {
+  test("are compared by content without a key, counting duplicates", () => {
     const table = "CREATE TABLE t (a TEXT COLLATE NOCASE, b);";
     const own = `${table} INSERT INTO t VALUES ('x', 1), ('x', 1), ('y', NULL), ('Z', 1), ('only', 1), ('only', 1);`;
     const source = `${table} INSERT INTO t VALUES ('x', 1), ('y', NULL), ('z', 1), ('new', 1);`;
     expect(lost(own, source)).toEqual([{ table: "t", rows: 3 }]);
   });
 
-  test("are all rows of a table that the source doesn't have, or knows by another key", () => {
+  test("are all rows of a table that the source doesn't have, or has with other columns", () => {
     const own = `
       CREATE TABLE gone (a); INSERT INTO gone VALUES (1), (1);
       CREATE TABLE "odd ""name" ("the ""key" INTEGER PRIMARY KEY); INSERT INTO "odd ""name" VALUES (1);
@@ -218,7 +218,7 @@ describe("rows that would be lost", () => {
     ]);
   });
 
-  test("are all rows of all tables where nothing comes in their place; most first", () => {
+  test("are all rows of all tables if there is no source; sorted by count", () => {
     const own = `
       CREATE TABLE wp_users (ID INTEGER PRIMARY KEY); INSERT INTO wp_users VALUES (1);
       CREATE TABLE log (line); INSERT INTO log VALUES ('a'), ('a');
@@ -229,7 +229,7 @@ describe("rows that would be lost", () => {
     ]);
   });
 
-  test("are neither planned tasks nor sessions, which differ between any two sites", () => {
+  test("don't include WP-Cron events and sessions", () => {
     const tables = `CREATE TABLE wp_options (option_id INTEGER PRIMARY KEY, option_name TEXT, option_value TEXT);
       CREATE TABLE wp_usermeta (umeta_id INTEGER PRIMARY KEY, meta_key TEXT, meta_value TEXT);
       CREATE TABLE wp_sitemeta (meta_id INTEGER PRIMARY KEY, meta_key TEXT, meta_value TEXT);`;
@@ -245,7 +245,7 @@ describe("rows that would be lost", () => {
     expect(lost(filled("own"), filled("own"))).toEqual([]);
   });
 
-  test("are not transients, nor what the driver keeps for itself", () => {
+  test("don't include transients and the driver's tables", () => {
     const options = "CREATE TABLE wp_options (option_id INTEGER PRIMARY KEY, option_name TEXT);";
     const own = `${options}
       INSERT INTO wp_options (option_name) VALUES
@@ -256,7 +256,7 @@ describe("rows that would be lost", () => {
     expect(lost(own.replaceAll("wp_options", "wp_2_options"), "")).toEqual([{ table: "wp_2_options", rows: 2 }]);
   });
 
-  test("are counted while others have both files open, and neither is written", () => {
+  test("are counted while both files are in use, without writing to them", () => {
     const [own, source] = ["INSERT INTO t VALUES (1)", ""].map((insert) =>
       makeDatabase(`CREATE TABLE t (a INTEGER PRIMARY KEY); ${insert}`),
     );

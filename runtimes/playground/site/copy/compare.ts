@@ -1,4 +1,4 @@
-/** What a push would change: files, and rows that only the target has. */
+/** Compares two sites before a push: changed files, and rows that only the target has. */
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { FileChanges, StageChanges } from "../../../runtime.ts";
@@ -7,14 +7,14 @@ import { siteTables, type Table } from "../database/tables.ts";
 import { type OwnFile, ownFiles, type Selection, select, unlessGone } from "../webRoot.ts";
 import { sameContent } from "./sameContent.ts";
 
-const listedAtMost = 100;
+const maxListed = 100;
 
 function summary(files: readonly (readonly [name: string, file: OwnFile])[]): FileChanges {
   const found = files.map(([name, { bytes }]) => ({ path: name, bytes }));
   return {
     count: found.length,
     bytes: found.reduce((sum, { bytes }) => sum + bytes, 0),
-    listed: found.toSorted((one, other) => (one.path < other.path ? -1 : 1)).slice(0, listedAtMost),
+    listed: found.toSorted((one, other) => (one.path < other.path ? -1 : 1)).slice(0, maxListed),
   };
 }
 
@@ -23,14 +23,14 @@ interface Side {
   readonly file: OwnFile;
 }
 
-/** False also for a file that is gone meanwhile. */
+/** Compares two files. Also false for a file that has vanished meanwhile. */
 async function isEqual(name: string, own: Side, source: Side): Promise<boolean> {
   if (own.file.bytes !== source.file.bytes) return false;
   if (own.file.modifiedMilliseconds === source.file.modifiedMilliseconds) return true;
   return (await unlessGone(sameContent(path.join(own.root, name), path.join(source.root, name)))) ?? false;
 }
 
-/** Files by name. Without links: no copy has any. */
+/** Lists files by name, without links: copies don't contain any. */
 async function sidesIn(root: string, selection: Selection): Promise<Map<string, Side>> {
   const files = [...(await ownFiles(root, selection))].filter(([, { isLink }]) => !isLink);
   return new Map(files.map(([name, file]) => [name, { root, file }]));
@@ -38,10 +38,9 @@ async function sidesIn(root: string, selection: Selection): Promise<Map<string, 
 
 /**
  * Compares the files of two web roots, given by absolute path. Symbolic links are neither followed nor listed: a push
- * drops them. Files of equal size and time of modification count as equal, as elsewhere in the runtime. `only`: these
- * files and what is below these folders, relative to the web root, whatever else there is. `rewritten`: a folder with
- * files that the push would write instead of the source's of the same name. Changed files have the size that they
- * would get.
+ * drops them. Files of equal size and modification time count as equal, as elsewhere in the runtime. `only`: these
+ * files, and everything below these folders, relative to the web root. `rewritten`: a folder with files that the push
+ * would write instead of the source's files of the same name. Changed files are listed with their new size.
  */
 export async function compareFiles(
   own: string,
@@ -50,7 +49,7 @@ export async function compareFiles(
   rewritten: string | null = null,
 ): Promise<StageChanges["files"]> {
   const selection = select(only);
-  const [ours, theirs, instead] = await Promise.all([
+  const [ours, theirs, replacements] = await Promise.all([
     sidesIn(own, selection),
     sidesIn(source, selection),
     rewritten === null ? new Map<string, Side>() : sidesIn(rewritten, selection),
@@ -59,7 +58,7 @@ export async function compareFiles(
   const changed: [string, OwnFile][] = [];
   for (const [name, theirSide] of theirs) {
     const before = ours.get(name);
-    const after = instead.get(name) ?? theirSide;
+    const after = replacements.get(name) ?? theirSide;
     if (before === undefined) added.push([name, after.file]);
     else if (!(await isEqual(name, before, after))) changed.push([name, after.file]);
   }
@@ -67,17 +66,17 @@ export async function compareFiles(
   return { added: summary(added), changed: summary(changed), removed: summary(removed) };
 }
 
-/** How long a reader waits for one who is just writing. */
-const patienceMilliseconds = 10_000;
+/** How long a reader waits for a writer. */
+const lockTimeoutMilliseconds = 10_000;
 
-interface Passing {
+interface VolatileRows {
   readonly tables: RegExp;
   readonly column: string;
   readonly condition: string;
 }
 
-/** What WordPress caches, reschedules or expires without harm: it differs between any two sites. */
-const passing: readonly Passing[] = [
+/** Rows that WordPress caches, reschedules or lets expire without harm. They differ between any two sites. */
+const volatileRows: readonly VolatileRows[] = [
   {
     tables: /^wp_(?:\d+_)?options$/,
     column: "option_name",
@@ -93,17 +92,17 @@ const passing: readonly Passing[] = [
 ];
 
 function countedRows(table: Table): string {
-  const found = passing.find(({ tables, column }) => tables.test(table.name) && table.columns.includes(column));
+  const found = volatileRows.find(({ tables, column }) => tables.test(table.name) && table.columns.includes(column));
   return found === undefined ? "TRUE" : `(${found.condition}) IS NOT TRUE`;
 }
 
 /**
- * Rows whose key the source doesn't have, or has with another content: both sides of a clone count on from the same
- * number. `IS`, because a value may be missing.
+ * Counts rows whose key the source doesn't have, or has with other content: both sides of a clone continue with the
+ * same number. Uses `IS`, because a value may be NULL.
  */
 function lostByKey(table: Table): string {
   const sameKey = table.primaryKey.map((column) => `other.${quoted(column)} IS own.${quoted(column)}`);
-  // In bytes, whatever the column takes for equal. Only the key is looked up, by the key's own index.
+  // Compares bytes, regardless of the column's collation. Only the key is looked up, with its own index.
   const sameValues = table.columns.map((column) => `other.${quoted(column)} IS own.${quoted(column)} COLLATE BINARY`);
   const same = [...sameKey, ...sameValues].join(" AND ");
   const name = quoted(table.name);
@@ -111,7 +110,7 @@ function lostByKey(table: Table): string {
     WHERE ${countedRows(table)} AND NOT EXISTS (SELECT 1 FROM source.${name} AS other WHERE ${same})`;
 }
 
-/** Rows whose content the source doesn't have, equal ones each: the rows of both in groups of the same content. */
+/** Counts rows whose content the source doesn't have, duplicates included: groups the rows of both by content. */
 function lostByContent(table: Table): string {
   const columns = table.columns.map(quoted).join(", ");
   const content = table.columns.map((column) => `${quoted(column)} COLLATE BINARY`).join(", ");
@@ -128,25 +127,25 @@ function query(table: Table, source: Table | undefined): string {
   if (source === undefined || !table.columns.every((column) => source.columns.includes(column))) {
     return `SELECT count(*) AS rows FROM main.${quoted(table.name)} AS own WHERE ${countedRows(table)}`;
   }
-  // By a key that the source hasn't, every row would be looked for among all.
+  // With a key that the source doesn't have, every row would need a full scan.
   const isSameKey = table.primaryKey.length > 0 && table.primaryKey.join("\n") === source.primaryKey.join("\n");
   return isSameKey ? lostByKey(table) : lostByContent(table);
 }
 
 /**
- * Counts, for each of the own tables or of those in `tables`, the rows that the source doesn't have with the same
- * primary key and the same content, or with the same content where there is no key. A row that was edited on either
- * side counts: nobody can tell whose it is. Texts are compared as they are: the source's should have their new
- * addresses. All rows of a table count that has columns which the source doesn't know; `sourceDatabase` null: of every
- * table. Left out are transients, planned tasks and sessions. Most rows first; tables that lose nothing are left out.
- * Both files are only read and may be in use.
+ * Counts, for each of the environment's tables or of those in `tables`, the rows that the source doesn't have with the
+ * same primary key and content, or with the same content if there is no key. A row that was edited on either side
+ * counts, because the newer version is unknown. Texts are compared as they are: the source should already have the new
+ * addresses. If a table has columns that the source doesn't have, all its rows count; if `sourceDatabase` is null, all
+ * rows of all tables. Transients, WP-Cron events and sessions are ignored. Sorted by number of rows, highest first;
+ * tables that lose nothing are left out. Both files are only read and may be in use.
  */
 export function lostRows(
   ownDatabase: string,
   sourceDatabase: string | null,
   tables: readonly string[] | null,
 ): StageChanges["lost"] {
-  const database = new DatabaseSync(ownDatabase, { readOnly: true, timeout: patienceMilliseconds });
+  const database = new DatabaseSync(ownDatabase, { readOnly: true, timeout: lockTimeoutMilliseconds });
   try {
     database.prepare("ATTACH ? AS source").run(sourceDatabase ?? ":memory:");
     const theirs = new Map(siteTables(database, "source").map((table) => [table.name, table]));

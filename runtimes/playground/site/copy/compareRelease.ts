@@ -1,4 +1,4 @@
-/** What a release would change that isn't staged yet. */
+/** Computes what staging a release would change. */
 import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
@@ -6,26 +6,26 @@ import { environmentFolders, removeTree } from "../../../folders.ts";
 import { scratchFolder } from "../../../releaseMoves.ts";
 import type { StageChanges, StageSpec } from "../../../runtime.ts";
 import { findLostRows } from "../database/databases.ts";
-import { tellFullDisk } from "../release.ts";
+import { reportFullDisk } from "../release.ts";
 import { unlessGone } from "../webRoot.ts";
 import { compareFiles } from "./compare.ts";
-import { configName, ownConfig } from "./configCopy.ts";
+import { configName, rewriteConfig } from "./configCopy.ts";
 import { copyLive } from "./copy.ts";
 import { planStage, type StagePlan } from "./stage.ts";
 
-const nothing = { count: 0, bytes: 0, listed: [] };
+const noFiles = { count: 0, bytes: 0, listed: [] };
 
-/** Puts the configuration that the push would write, with the environment's own keys, into the new folder `to`. */
+/** Writes the configuration that the push would write, with the environment's own salts, into the new folder `to`. */
 async function layOutConfig({ own, source, addresses }: StagePlan, to: string): Promise<void> {
   await mkdir(to);
-  // A site may do without, or have a link there that leads nowhere.
+  // A site may have no configuration, or a dangling link.
   await unlessGone(copyLive(path.join(source.webRoot, configName), path.join(to, configName)));
-  await ownConfig(to, own.webRoot, addresses);
+  await rewriteConfig(to, own.webRoot, addresses);
 }
 
 async function changedFiles(plan: StagePlan, scratch: string): Promise<StageChanges["files"]> {
   const { own, source, files } = plan;
-  if (files === "none") return { added: nothing, changed: nothing, removed: nothing };
+  if (files === "none") return { added: noFiles, changed: noFiles, removed: noFiles };
   const only = files === "all" ? null : files;
   if (source.facts.wordpressVersion === null) return compareFiles(own.webRoot, source.webRoot, only);
   const rewritten = path.join(scratch, "public");
@@ -34,10 +34,10 @@ async function changedFiles(plan: StagePlan, scratch: string): Promise<StageChan
 }
 
 /** Works on copies, so that writers don't have to wait. */
-async function lost(plan: StagePlan, scratch: string): Promise<StageChanges["lost"]> {
+async function lostRowsOf(plan: StagePlan, scratch: string): Promise<StageChanges["lost"]> {
   const { own, source, database, addresses } = plan;
   if (database === "none") return [];
-  // With WordPress and without: nothing comes in the place of what the environment has.
+  // If only one of them has WordPress, the source database replaces no table of this one.
   const isSameKind = path.basename(own.database) === path.basename(source.database);
   return findLostRows({
     own: own.database,
@@ -48,14 +48,14 @@ async function lost(plan: StagePlan, scratch: string): Promise<StageChanges["los
   });
 }
 
-/** Throws `RuntimeFailure` as `stage` does. */
+/** Implements `Runtime.compare`. Throws `RuntimeFailure` like `stage`. */
 export async function compareRelease(spec: Omit<StageSpec, "token">, environments: string): Promise<StageChanges> {
   const plan = await planStage(spec, environments);
   const scratch = scratchFolder(environmentFolders(environments, spec.environment).live, randomUUID());
-  return tellFullDisk(async () => {
+  return reportFullDisk(async () => {
     await mkdir(scratch, { mode: 0o700 });
     try {
-      return { files: await changedFiles(plan, scratch), lost: await lost(plan, scratch) };
+      return { files: await changedFiles(plan, scratch), lost: await lostRowsOf(plan, scratch) };
     } finally {
       await removeTree(scratch);
     }

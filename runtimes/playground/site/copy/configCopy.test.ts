@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { saltNames, wpConfig } from "../wpConfig.ts";
-import { copiedConfig, ownConfig } from "./configCopy.ts";
+import { adaptConfig, rewriteConfig } from "./configCopy.ts";
 
 const from = "http://source.localhost:8081";
 const to = "https://target.example.com";
@@ -15,49 +15,49 @@ function valuesOf(config: string): readonly (string | undefined)[] {
   return saltNames.map((name) => new RegExp(`define\\( '${name}', (.+) \\);`).exec(config)?.[1]);
 }
 
-test("a copy keeps the salts that the environment had, and has the source's other lines", () => {
-  const copied = copiedConfig(`${source}// A line of the source's.\n`, own, addresses);
+test("a copy keeps the environment's salts and takes the source's other lines", () => {
+  const copied = adaptConfig(`${source}// A line of the source's.\n`, own, addresses);
   expect(valuesOf(copied)).toEqual(valuesOf(own));
   expect(copied).toBe(`${own}// A line of the source's.\n`);
 });
 
-test("a copy for a new environment has salts of its own", () => {
-  const [one, other] = [copiedConfig(source, null, addresses), copiedConfig(source, null, addresses)];
+test("a copy for a new environment gets new salts", () => {
+  const [one, other] = [adaptConfig(source, null, addresses), adaptConfig(source, null, addresses)];
   const all = [source, one, other].flatMap(valuesOf);
   expect(all).not.toContain(undefined);
   expect(new Set(all).size).toBe(3 * saltNames.length);
 });
 
-test("a network's host, and the one for its cookies, are the copy's", () => {
-  const copied = copiedConfig(source, null, addresses);
+test("a network's host and cookie domain are the copy's", () => {
+  const copied = adaptConfig(source, null, addresses);
   expect(copied).toContain("define( 'DOMAIN_CURRENT_SITE', 'target.example.com' );");
   expect(copied).toContain("define( 'COOKIE_DOMAIN', '.target.example.com' );");
   expect(copied).not.toContain("source");
 });
 
 test.each([`define('AUTH_KEY','it\\'s $1 \\\\');`, `define ( "AUTH_KEY" , "a \\" b $& c" ) ;`])(
-  "a salt is found however it is written: %s",
+  "a salt is found in any notation: %s",
   (line) => {
-    const copied = copiedConfig(`<?php\n${line}\n$after = 1;`, own, []);
+    const copied = adaptConfig(`<?php\n${line}\n$after = 1;`, own, []);
     expect(copied).toContain(String(valuesOf(own)[0]));
     expect(copied).toContain("$after = 1;");
     expect(copied).not.toContain("it\\'s");
-    expect(copiedConfig(own, `<?php ${line}`, [])).toContain(
+    expect(adaptConfig(own, `<?php ${line}`, [])).toContain(
       line.includes("it") ? "'it\\'s $1 \\\\'" : '"a \\" b $& c"',
     );
   },
 );
 
-test("what is no configuration is left as it is, and what is one can't be read by others", async () => {
+test("a missing or oversized configuration is ignored, and a rewritten one has the new address", async () => {
   const folder = await mkdtemp(path.join(tmpdir(), "config-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   const file = path.join(folder, "wp-config.php");
-  await ownConfig(folder, null, addresses);
+  await rewriteConfig(folder, null, addresses);
   const large = `<?php // ${"x".repeat(2_000_000)} ${from}`;
   await writeFile(file, large);
-  await ownConfig(folder, null, addresses);
+  await rewriteConfig(folder, null, addresses);
   expect(await readFile(file, "utf8")).toBe(large);
   await writeFile(file, source);
-  await ownConfig(folder, path.join(folder, "absent"), addresses);
+  await rewriteConfig(folder, path.join(folder, "absent"), addresses);
   expect(await readFile(file, "utf8")).not.toContain(from);
 });

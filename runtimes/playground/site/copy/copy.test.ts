@@ -19,7 +19,7 @@ describe.each([
   ["copied", copyLive],
   ["linked", linkLive],
 ])("a site that is %s", (_how, make) => {
-  test("has the times and the permissions of the original, which PHP's opcode cache goes by", async () => {
+  test("keeps modification times, which PHP's opcode cache uses, and permissions", async () => {
     const file = path.join(source, "inner", "a.php");
     await writeFile(file, "x");
     await utimes(file, 1_000_000, 1_000_000);
@@ -29,7 +29,7 @@ describe.each([
     expect([facts.mtimeMs, facts.mode & 0o777]).toEqual([1_000_000_000, 0o640]);
   });
 
-  test("has no symbolic link, wherever it leads, and nothing behind it", async () => {
+  test("has no symbolic links, nor anything behind them", async () => {
     await writeFile(path.join(source, "a.txt"), "x");
     await symlink("/etc", path.join(source, "outside"));
     await symlink("a.txt", path.join(source, "inner", "inside"));
@@ -37,7 +37,7 @@ describe.each([
     expect((await readdir(target, { recursive: true })).toSorted()).toEqual(["a.txt", "inner"]);
   });
 
-  test("is without what vanishes meanwhile", async () => {
+  test("leaves out files that vanish meanwhile", async () => {
     const names = Array.from({ length: 3000 }, (_, index) => path.join(source, "inner", `cached-'\n${index}`));
     await Promise.all(names.map((name) => writeFile(name, "x")));
     await writeFile(path.join(source, "kept.txt"), "kept");
@@ -50,16 +50,16 @@ describe.each([
     expect(await readFile(path.join(target, "kept.txt"), "utf8")).toBe("kept");
   });
 
-  test("is not empty where there is no original", async () => {
+  test("fails if there is no original", async () => {
     await expect(make(path.join(folder, "absent"), target)).rejects.toThrow("ENOENT");
   });
 });
 
-describe("what cp says", () => {
+describe("cp's error messages", () => {
   const gone = (index: number) => `cp: cannot stat '/sites/No space left/${index}': No such file or directory`;
   const lines = Array.from({ length: 5000 }, (_, index) => gone(index));
 
-  test("goes into the error by its first lines only", async () => {
+  test("are truncated in the error", async () => {
     const sources = Array.from({ length: 2000 }, (_, index) => path.join(source, `absent-${index}`));
     const error = await copyFolders(sources, source).catch((failure: unknown) => failure);
     expect(error).toBeInstanceOf(CopyFailed);
@@ -70,7 +70,7 @@ describe("what cp says", () => {
     expect(isDiskFull(error)).toBe(false);
   });
 
-  test("is a full disk whichever line says so, and not where a file has such a name", () => {
+  test("report a full disk in any line, but not in a file name", () => {
     const full = new CopyFailed([...lines, "cp: error writing '/sites/a': No space left on device"].join("\n"));
     expect([isDiskFull(full), full.onlyVanished]).toEqual([true, false]);
     const vanished = new CopyFailed(lines.join("\n"));
@@ -78,14 +78,14 @@ describe("what cp says", () => {
   });
 });
 
-test("a linked site takes no room for its files", async () => {
+test("a linked site's files take no disk space", async () => {
   await writeFile(path.join(source, "inner", "a.jpg"), "x");
   await linkLive(source, target);
   const [one, other] = await Promise.all([source, target].map((root) => stat(path.join(root, "inner", "a.jpg"))));
   expect(other?.ino).toBe(one?.ino);
 });
 
-test("a site is copied where its files can't be linked, on another file system for example", async () => {
+test("a site is copied if its files can't be linked, for example on another file system", async () => {
   const elsewhere = await mkdtemp("/dev/shm/copy-");
   onTestFinished(() => rm(elsewhere, { recursive: true }));
   await writeFile(path.join(source, "inner", "a.jpg"), "x");

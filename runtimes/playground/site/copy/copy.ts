@@ -1,30 +1,33 @@
-/** Copies files quickly: the system's `cp` takes a fifth of the time of Node's own copying. */
+/** Copies files with the system's `cp`, which takes a fifth of the time of Node's copying. */
 import { execFile } from "node:child_process";
 import { stat } from "node:fs/promises";
 import { promisify } from "node:util";
 import { removeTree } from "../../../folders.ts";
 
 const run = promisify(execFile);
-/** In English, because messages are read below. A name in one can't pass for a message: it stands in quotes, on one line. */
+/**
+ * English messages, because they are parsed below. A file name can't be mistaken for a message: it is quoted, on one
+ * line.
+ */
 const settings = { env: { PATH: process.env.PATH, LC_ALL: "C" } };
-/** A site that is at work may lose a thousand cached pages while it is copied, and each is a message. */
+/** A live site may delete a thousand cached pages during a copy, and each causes a message. */
 const maxBuffer = 64 << 20;
-/** Characters of it that go into an error, and from there to the terminal and the log. */
-const mostSaid = 2_000;
-const saysFull = /: (No space left on device|Disk quota exceeded)$/m;
+/** Length of the messages in an error, which goes to the terminal and the log. */
+const maxErrorLength = 2_000;
+const diskFullPattern = /: (No space left on device|Disk quota exceeded)$/m;
 const copyArguments = ["-a", ...(process.platform === "linux" ? ["--reflink=auto"] : [])];
 
-/** For `find`: links, pipes and sockets go. */
+/** Arguments of `find` that remove links, pipes and sockets. */
 const removeLinks = ["!", "-type", "f", "!", "-type", "d", "-delete"];
 
-/** Copies folders into `target`, with times and permissions; shares blocks where the file system can. */
+/** Copies folders into `target`, with times and permissions. Shares blocks if the file system supports it. */
 export async function copyFolders(sources: readonly string[], target: string): Promise<void> {
   await runCp([...copyArguments, ...sources, target]);
 }
 
 /**
- * Copies a file or a folder of a site that may be at work: `target` is its new name, which must be free. What
- * vanishes meanwhile is left out, and so is everything that is neither file nor folder: no link leads anywhere.
+ * Copies a file or folder of a live site to `target`, which must not exist. Leaves out files that vanish meanwhile, and
+ * everything except files and folders, so that the copy contains no links.
  */
 export async function copyLive(source: string, target: string): Promise<void> {
   await stat(source);
@@ -35,8 +38,8 @@ export async function copyLive(source: string, target: string): Promise<void> {
 }
 
 /**
- * What `copyLive` gives, but no content is copied where the file system can do without: a file is then the same one
- * under two names, and who writes to it there changes it here. To be read soon, and not written to.
+ * Like `copyLive`, but with hard links if the file system supports them: writing to a file in the original then changes
+ * the copy. The copy must be read soon and not written to.
  */
 export async function linkLive(source: string, target: string): Promise<void> {
   await stat(source);
@@ -51,14 +54,17 @@ export async function linkLive(source: string, target: string): Promise<void> {
   await run("find", [target, ...removeLinks], settings);
 }
 
-/** Has the beginning of what `cp` said, and what follows from all of it: on a full disk it says a line for each file. */
+/**
+ * Has the beginning of `cp`'s messages, and conclusions from all of them: on a full disk there is a message for each
+ * file.
+ */
 export class CopyFailed extends Error {
   override readonly name = "CopyFailed";
   readonly code: "ENOSPC" | null;
   readonly onlyVanished: boolean;
   constructor(stderr: string) {
     super(`cp failed: ${firstLines(stderr)}`);
-    this.code = saysFull.test(stderr) ? "ENOSPC" : null;
+    this.code = diskFullPattern.test(stderr) ? "ENOSPC" : null;
     this.onlyVanished = stderr
       .trim()
       .split("\n")
@@ -66,28 +72,28 @@ export class CopyFailed extends Error {
   }
 }
 
-/** Rejects with `CopyFailed` if `cp` ran to its end and complained. */
+/** Runs `cp`. Rejects with `CopyFailed` if it completed with errors. */
 async function runCp(parameters: readonly string[]): Promise<void> {
   try {
     await run("cp", parameters, { ...settings, maxBuffer });
   } catch (error) {
     if (!(error instanceof Error && "stderr" in error && typeof error.stderr === "string")) throw error;
-    // Without an exit code it did not start, or was ended in the middle: what it said is not all, and not kept either.
-    if (typeof codeOf(error) !== "number") throw brokenOff(error, error.stderr);
+    // Without an exit code it did not start or was killed, and its messages are incomplete.
+    if (typeof codeOf(error) !== "number") throw interrupted(error, error.stderr);
     throw new CopyFailed(error.stderr);
   }
 }
 
-function brokenOff(error: Error, stderr: string): Error {
-  const code = saysFull.test(stderr) ? "ENOSPC" : codeOf(error);
-  return Object.assign(new Error(`cp was broken off: ${firstLines(error.message)}`), { code });
+function interrupted(error: Error, stderr: string): Error {
+  const code = diskFullPattern.test(stderr) ? "ENOSPC" : codeOf(error);
+  return Object.assign(new Error(`cp was interrupted: ${firstLines(error.message)}`), { code });
 }
 
-/** Whole lines, unless the first alone is too long. */
+/** Truncates a text at a line break, unless the first line alone is too long. */
 function firstLines(text: string): string {
   const all = text.trim();
-  if (all.length <= mostSaid) return all;
-  const start = all.slice(0, mostSaid);
+  if (all.length <= maxErrorLength) return all;
+  const start = all.slice(0, maxErrorLength);
   const end = start.lastIndexOf("\n");
   return `${end > 0 ? start.slice(0, end) : start}\n…`;
 }
@@ -96,6 +102,7 @@ function onlyVanished(error: unknown): boolean {
   return error instanceof CopyFailed && error.onlyVanished;
 }
 
+/** Changes the owner of a folder and its content. */
 export async function giveTo(owner: number, folder: string): Promise<void> {
   await run("chown", ["-R", `${owner}:${owner}`, folder], settings);
 }
@@ -104,10 +111,10 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : null;
 }
 
-/** Whether the disk was full, as reported by Node, `cp` or SQLite, in this process or another one. */
+/** Whether the error of Node, `cp` or SQLite means a full disk, in this process or another one. */
 export function isDiskFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  // The name of a file in its message may be anything.
+  // File names in its message may contain anything.
   if (error instanceof CopyFailed) return error.code === "ENOSPC";
   const sqliteFull = "errcode" in error && error.errcode === 13;
   const sqliteWriteFailed = "errcode" in error && error.errcode === 778;

@@ -26,7 +26,7 @@ function withDatabase<T>(file: string, work: (database: DatabaseSync) => T): T {
 
 const pages = 200;
 
-/** A database of a few hundred pages, in each of which a number says when it was written. */
+/** Creates a database of a few hundred pages, each with a version number. */
 function makeDatabase(file: string): void {
   withDatabase(file, (database) => {
     database.exec("CREATE TABLE t (id INTEGER PRIMARY KEY, version INTEGER, filling TEXT)");
@@ -48,7 +48,7 @@ function versionsIn(file: string): unknown[] {
   });
 }
 
-/** Leaves database and journal as a writer does that is killed after half of its pages. */
+/** Leaves database and journal like a writer that is killed after half of its pages. */
 async function leaveUnfinishedWrite(file: string): Promise<void> {
   const scratch = path.join(folder, "scratch.sqlite");
   makeDatabase(scratch);
@@ -61,7 +61,7 @@ async function leaveUnfinishedWrite(file: string): Promise<void> {
   database.close();
 }
 
-test("a database is copied as it was before a write that is going on", async () => {
+test("a copy does not contain a concurrent write", async () => {
   const file = path.join(live, "a.sqlite");
   makeDatabase(file);
   const writer = new DatabaseSync(file);
@@ -73,7 +73,7 @@ test("a database is copied as it was before a write that is going on", async () 
   expect(versionsIn(file)).toEqual([2, 1]);
 });
 
-test("a write that a killed worker left unfinished is taken back in the copy, and left alone in the original", async () => {
+test("an unfinished write is rolled back in the copy, and the original stays unchanged", async () => {
   const file = path.join(live, "a.sqlite");
   await leaveUnfinishedWrite(file);
   const before = await Promise.all([file, `${file}-journal`].map((each) => readFile(each)));
@@ -84,7 +84,7 @@ test("a write that a killed worker left unfinished is taken back in the copy, an
   expect(versionsIn(file)).toEqual([1]);
 });
 
-test("a journal that names another file is not believed", async () => {
+test("a journal that names another file is refused", async () => {
   const file = path.join(live, "a.sqlite");
   const victim = path.join(folder, "victim");
   await writeFile(victim, "precious");
@@ -108,7 +108,7 @@ test("a journal that names another file is not believed", async () => {
   expect(await readFile(victim, "utf8")).toBe("precious");
 });
 
-test("a copy never has write-ahead logging", async () => {
+test("a copy never uses write-ahead logging", async () => {
   const file = path.join(live, "a.sqlite");
   makeDatabase(file);
   const writer = new DatabaseSync(file);
@@ -118,7 +118,7 @@ test("a copy never has write-ahead logging", async () => {
   expect(versionsIn(path.join(folder, "copy.sqlite"))).toEqual([2]);
 });
 
-test("a folder of databases is copied with whatever else is in it, but for links and journals", async () => {
+test("a folder is copied with databases and other files, but without links and journals", async () => {
   await mkdir(path.join(live, "inner"));
   for (const name of ["a.sqlite", "inner/b.db"]) makeDatabase(path.join(live, name));
   await writeFile(path.join(live, "a.sqlite-journal"), "");
@@ -138,7 +138,7 @@ test("a folder of databases is copied with whatever else is in it, but for links
   expect(await readFile(path.join(copy, "notes.sqlite"), "utf8")).toBe("no database");
 });
 
-test("a file that only begins like a database is found to be damaged", async () => {
+test("a file with only a database header is reported as damaged", async () => {
   const file = path.join(live, "a.sqlite");
   await writeFile(file, Buffer.concat([Buffer.from("SQLite format 3\0"), Buffer.alloc(5000, 7)]));
   const error: unknown = await copyDatabase(file, path.join(folder, "copy.sqlite")).catch((thrown: unknown) => thrown);

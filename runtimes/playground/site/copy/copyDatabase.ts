@@ -1,10 +1,10 @@
 /**
- * Copies a database that PHP may be writing, as it is at one moment.
+ * Copies a consistent state of a database that PHP may be writing.
  *
- * PHP writes everything in the folder, the journal beside the database too, and SQLite believes a journal, even where it
- * names another file that decides whether the write counts. So a live database is only ever opened for reading, which
- * leaves its journal alone. Where a killed worker has left a write unfinished, database and journal are copied as they
- * are, the journal is looked at, and the write is taken back in the copy.
+ * PHP can write everything in the folder, including the journal, and SQLite trusts a journal, even if it names another
+ * file that decides whether the write counts. So a live database is only opened for reading, which leaves its journal
+ * alone. If a killed worker has left an unfinished write, database and journal are copied, the journal is checked, and
+ * the write is rolled back in the copy.
  */
 import { copyFile, mkdir, open, rm, stat } from "node:fs/promises";
 import path from "node:path";
@@ -13,17 +13,17 @@ import { setTimeout as delay } from "node:timers/promises";
 import { RuntimeFailure } from "../../../runtime.ts";
 import { listDatabaseFiles } from "../database/databaseFiles.ts";
 
-/** Codes of SQLite: the lower byte of its extended ones. */
+/** SQLite error codes: the lower byte of extended codes. */
 const busy = 5;
 const corrupt = 11;
 const notDatabase = 26;
-/** An extended code, whole. */
+/** A complete extended code. */
 const unfinishedWrite = 776;
 
-/** How long a reader waits for one who is just writing. */
-const patienceMilliseconds = 20_000;
-const tries = 50;
-/** Of a backup: all at once, so that nothing can be written between two steps and make it begin again. */
+/** How long a reader waits for a writer. */
+const lockTimeoutMilliseconds = 20_000;
+const maxAttempts = 50;
+/** Pages per step of a backup: all at once, because a write between two steps would restart it. */
 const everyPage = 2 ** 31 - 1;
 /** The last bytes of a journal that names another file. */
 const endOfName = Buffer.from("d9d505f920a163d7", "hex");
@@ -32,12 +32,12 @@ function codeOf(error: unknown): number {
   return error instanceof Error && "errcode" in error ? Number(error.errcode) : 0;
 }
 
-/** Whether SQLite could not make sense of a file. */
+/** Whether SQLite found a file to be damaged. */
 export function isDamaged(error: unknown): boolean {
   return [corrupt, notDatabase].includes(codeOf(error) & 0xff);
 }
 
-/** Whether another process was reading or writing it. */
+/** Whether another process had locked the database. */
 export function isBusy(error: unknown): boolean {
   return (codeOf(error) & 0xff) === busy;
 }
@@ -48,10 +48,10 @@ export function isUnfinished(error: unknown): boolean {
 }
 
 async function copyInOneRead(from: string, to: string): Promise<void> {
-  const source = new DatabaseSync(from, { readOnly: true, timeout: patienceMilliseconds });
+  const source = new DatabaseSync(from, { readOnly: true, timeout: lockTimeoutMilliseconds });
   try {
     source.exec("BEGIN");
-    // The first read takes the lock, which is kept until the end. It reads nothing that PHP could have made a trap of.
+    // The first read takes the lock, which is held until the end. It reads nothing that PHP could have manipulated.
     source.prepare("PRAGMA schema_version").get();
     await backup(source, to, { rate: everyPage });
   } finally {
@@ -76,7 +76,7 @@ async function namesAnotherFile(journal: string): Promise<boolean> {
   }
 }
 
-/** False if there is no such file. */
+/** Copies a file. Returns false if it doesn't exist. */
 async function copyIfThere(from: string, to: string): Promise<boolean> {
   try {
     await copyFile(from, to);
@@ -87,7 +87,10 @@ async function copyIfThere(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** False if the write was finished or rolled back meanwhile. */
+/**
+ * Copies a database with an unfinished write and rolls the write back. Returns false if it was finished or rolled back
+ * meanwhile.
+ */
 async function copyUnfinished(from: string, to: string): Promise<boolean> {
   const journal = `${from}-journal`;
   const before = await identityOf(journal);
@@ -112,7 +115,7 @@ async function copyUnfinished(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Under WebAssembly any other journal loses rows (`../wpConfig.ts`). */
+/** Sets the rollback journal: under WebAssembly any other mode loses rows (`../wpConfig.ts`). */
 function useRollbackJournal(file: string): void {
   const database = new DatabaseSync(file);
   try {
@@ -122,19 +125,19 @@ function useRollbackJournal(file: string): void {
   }
 }
 
-/** `to` must not be there. Rejects with `RuntimeFailure` if the database is never free. */
+/** Copies a database to `to`, which must not exist. Rejects with `RuntimeFailure` if the database is never free. */
 export async function copyDatabase(from: string, to: string): Promise<void> {
-  for (let tried = 1; ; tried += 1) {
+  for (let attempt = 1; ; attempt += 1) {
     try {
       await copyInOneRead(from, to);
       useRollbackJournal(to);
       return;
     } catch (error) {
       if (isBusy(error)) {
-        const sentence = "The database is written without a pause. Try again when less is going on.";
+        const sentence = "The database is being written constantly. Try again when the site is less busy.";
         throw new RuntimeFailure(sentence, { cause: error });
       }
-      if (!isUnfinished(error) || tried === tries) throw error;
+      if (!isUnfinished(error) || attempt === maxAttempts) throw error;
     }
     await rm(to, { force: true });
     if (await copyUnfinished(from, to)) return useRollbackJournal(to);
@@ -143,7 +146,7 @@ export async function copyDatabase(from: string, to: string): Promise<void> {
   }
 }
 
-/** Copies all that is in `from` into the new folder `to`. Returns the paths of the databases in it, relative to it. */
+/** Copies everything in `from` into the new folder `to`. Returns the relative paths of the databases. */
 export async function copyDatabaseFolder(from: string, to: string): Promise<readonly string[]> {
   const { folders, databases, others } = await listDatabaseFiles(from);
   for (const folder of ["", ...folders]) await mkdir(path.join(to, folder));

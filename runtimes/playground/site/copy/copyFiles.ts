@@ -1,10 +1,10 @@
-/** Puts listed files and folders of one web root in the place of another's. */
+/** Replaces listed files and folders of one web root by another's. */
 import { lstat, mkdir } from "node:fs/promises";
 import path from "node:path";
 import { removeTree } from "../../../folders.ts";
 import { copyLive } from "./copy.ts";
 
-/** Whatever the target has that is no folder makes way for one. */
+/** Creates folders, replacing anything in the way. */
 async function makeFolders(root: string, segments: readonly string[]): Promise<void> {
   for (const count of segments.keys()) {
     const folder = path.join(root, ...segments.slice(0, count + 1));
@@ -15,7 +15,7 @@ async function makeFolders(root: string, segments: readonly string[]): Promise<v
   }
 }
 
-/** The list has been checked (`checkFiles`). `to` is not in use yet. */
+/** Copies the files. The list has been checked (`checkFiles`), and `to` is not in use yet. */
 export async function copyFiles(files: readonly string[], from: string, to: string): Promise<void> {
   for (const file of files) {
     const target = path.join(to, file);

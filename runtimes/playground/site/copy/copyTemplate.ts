@@ -1,4 +1,4 @@
-/** What a release has of the template that it begins as: its own files and its database. */
+/** Copies a template's files and database into a new release. */
 import path from "node:path";
 import type { Template } from "../../templates/template.ts";
 import { copyFolders } from "./copy.ts";

@@ -6,10 +6,10 @@ import { partOf, type Release, writeRecord } from "../../../releases.ts";
 import type { EnvironmentRef } from "../../../runtime.ts";
 import { bothSettled } from "../bothSettled.ts";
 import { copyDatabases } from "../database/databases.ts";
-import { giveToEnvironment, recordOf, tellFullDisk } from "../release.ts";
+import { giveToEnvironment, recordOf, reportFullDisk } from "../release.ts";
 import { copyLive } from "./copy.ts";
 
-/** Built on each call. Throws if nothing is staged under this token. */
+/** Implements `Runtime.rehearse`. Creates a new copy at each call. Throws if nothing is staged under this token. */
 export async function rehearse(environment: EnvironmentRef, token: string, environments: string): Promise<Release> {
   const { live } = environmentFolders(environments, environment);
   const rehearsing = rehearseRelease(live, token, (staged, rehearsal) => async (folder) => {
@@ -21,5 +21,5 @@ export async function rehearse(environment: EnvironmentRef, token: string, envir
     await giveToEnvironment(environment, folder);
     await writeRecord(folder, { ...recordOf(staged), token: rehearsal });
   });
-  return tellFullDisk(() => rehearsing);
+  return reportFullDisk(() => rehearsing);
 }

@@ -1,13 +1,13 @@
-/** Whether two files are equal, byte for byte. */
+/** Compares two files byte by byte. */
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 
 const chunkBytes = 256 * 1024;
 
-/** Whatever has taken a file's place since it was listed is not followed and not waited for. */
+/** Does not follow links or block on pipes that have replaced a file since it was listed. */
 const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** As much as fits; less at the end only. */
+/** Fills the buffer; less only at the end of the file. */
 async function fill(file: FileHandle, buffer: Buffer): Promise<Buffer> {
   let length = 0;
   while (length < buffer.length) {
@@ -27,7 +27,7 @@ async function sameRest(one: FileHandle, other: FileHandle): Promise<boolean> {
   }
 }
 
-/** Rejects if one of them can't be read. */
+/** Whether the files are equal. Rejects if one of them can't be read. */
 export async function sameContent(one: string, other: string): Promise<boolean> {
   const left = await open(one, flags);
   try {

@@ -1,4 +1,4 @@
-/** The next release of an environment: made of parts of another one and of its own, beside the one that is served. */
+/** Stages the next release of an environment from parts of another one and its own. */
 import path from "node:path";
 import { checkFiles } from "../../../fileList.ts";
 import { environmentFolders } from "../../../folders.ts";
@@ -6,25 +6,25 @@ import { sharePart, stageRelease } from "../../../releaseMoves.ts";
 import { partOf, type Release, writeRecord } from "../../../releases.ts";
 import { RuntimeFailure, type StageSpec } from "../../../runtime.ts";
 import { bothSettled } from "../bothSettled.ts";
-import { bringCore } from "../core.ts";
+import { importCore } from "../core.ts";
 import { copyDatabases, replaceTablesOf } from "../database/databases.ts";
 import { plainFacts } from "../plain.ts";
 import {
   giveToEnvironment,
-  isLost,
+  isIncomplete,
   mainDatabase,
   type ReleaseFacts,
   type ReleaseRecord,
   recordOf,
+  reportFullDisk,
   sharedFoldersOf,
   sourceRelease,
-  tellFullDisk,
 } from "../release.ts";
-import { configName, ownConfig } from "./configCopy.ts";
+import { configName, rewriteConfig } from "./configCopy.ts";
 import { copyLive } from "./copy.ts";
 import { copyFiles } from "./copyFiles.ts";
 
-/** One of the two environments as it is now, or as it was when a snapshot was made of it. */
+/** One of the two sides: an environment's current release, or a snapshot. */
 interface Side {
   readonly release: Release;
   readonly facts: ReleaseFacts;
@@ -33,11 +33,11 @@ interface Side {
   readonly database: string;
 }
 
-/** A specification that has been looked at: everything in it is there, and goes together. */
+/** A checked specification: everything in it exists and is compatible. */
 export interface StagePlan {
   readonly own: Side;
   readonly source: Side;
-  /** Paths have no slash at the end. An empty list has become `none`, here and below. */
+  /** Paths have no trailing slash. Empty lists have become `none`, here and below. */
   readonly files: StageSpec["files"];
   readonly database: StageSpec["database"];
   readonly addresses: StageSpec["addresses"];
@@ -50,37 +50,37 @@ async function sideOf(source: StageSpec["source"], environments: string): Promis
   return { release, facts, webRoot: await partOf(release, "public"), database };
 }
 
-/** What is replaced as a whole may be lost: something else takes its place all the same. */
+/** Returns the environment's side. Its release may be incomplete if it is replaced completely. */
 async function ownSide(spec: Omit<StageSpec, "token">, environments: string): Promise<Side> {
   const release = await sourceRelease(spec.environment, environments);
-  if (!(await isLost(release))) return sideOf(spec.environment, environments);
-  if (!isWhole(spec)) {
+  if (!(await isIncomplete(release))) return sideOf(spec.environment, environments);
+  if (!isComplete(spec)) {
     throw new RuntimeFailure(
-      "What the environment is now is damaged, so that no part of it can stay: replace its files and its database together.",
+      "The environment is damaged, so none of its parts can be kept. Replace its files and its database together.",
     );
   }
   const [webRoot, database] = [path.join(release.folder, "public"), path.join(release.folder, "database")];
   return { release, facts: plainFacts, webRoot, database: path.join(database, mainDatabase(plainFacts)) };
 }
 
-/** Half of a site runs with the other half of another one only where both are of one kind. */
+/** Requires both sides to be of the same kind: only then can files of one run with the database of the other. */
 function checkKinds(own: ReleaseFacts, source: ReleaseFacts): void {
-  const whatToDo = "Copy all files and the whole database";
+  const advice = "Copy all files and the whole database";
   if ((own.wordpressVersion === null) !== (source.wordpressVersion === null)) {
-    throw new RuntimeFailure(`Only one of the environments has WordPress. ${whatToDo}.`);
+    throw new RuntimeFailure(`Only one of the environments has WordPress. ${advice}.`);
   }
   if (own.wordpressVersion !== source.wordpressVersion) {
     throw new RuntimeFailure(
       `The environments have different versions of WordPress, ${source.wordpressVersion} and ${own.wordpressVersion}. ` +
-        `${whatToDo}, or update one of them first.`,
+        `${advice}, or update one of them first.`,
     );
   }
   if (own.multisite !== source.multisite) {
-    throw new RuntimeFailure(`The environments are different kinds of network. ${whatToDo}.`);
+    throw new RuntimeFailure(`The environments are different kinds of network. ${advice}.`);
   }
 }
 
-/** Throws `RuntimeFailure` that says what is not there or does not go together. */
+/** Checks a specification. Throws `RuntimeFailure` that names the missing or incompatible part. */
 export async function planStage(spec: Omit<StageSpec, "token">, environments: string): Promise<StagePlan> {
   const [own, source] = await Promise.all([ownSide(spec, environments), sideOf(spec.source, environments)]);
   const database = spec.database.length === 0 ? "none" : spec.database;
@@ -88,13 +88,13 @@ export async function planStage(spec: Omit<StageSpec, "token">, environments: st
     ? await checkFiles(source.webRoot, spec.files, sharedFoldersOf(source.facts))
     : spec.files;
   const plan = { own, source, files: files.length === 0 ? "none" : files, database, addresses: spec.addresses };
-  const isMixed = (plan.files !== "none" || database !== "none") && !isWhole(plan);
+  const isMixed = (plan.files !== "none" || database !== "none") && !isComplete(plan);
   if (isMixed) checkKinds(own.facts, source.facts);
   return plan;
 }
 
-/** Whether nothing of the environment's own is left. */
-function isWhole({ files, database }: Pick<StagePlan, "files" | "database">): boolean {
+/** Whether the environment's files and database are both replaced completely. */
+function isComplete({ files, database }: Pick<StagePlan, "files" | "database">): boolean {
   return files === "all" && database === "all";
 }
 
@@ -104,7 +104,7 @@ async function layOutFiles({ own, source, files, addresses }: StagePlan, folder:
   await copyLive(files === "all" ? source.webRoot : own.webRoot, webRoot);
   if (files !== "all") await copyFiles(files, source.webRoot, webRoot);
   const isConfigCopied = files === "all" || files.includes(configName);
-  if (isConfigCopied && source.facts.wordpressVersion !== null) await ownConfig(webRoot, own.webRoot, addresses);
+  if (isConfigCopied && source.facts.wordpressVersion !== null) await rewriteConfig(webRoot, own.webRoot, addresses);
 }
 
 async function layOutDatabase({ own, source, database, addresses }: StagePlan, folder: string): Promise<void> {
@@ -122,21 +122,21 @@ async function layOutDatabase({ own, source, database, addresses }: StagePlan, f
 }
 
 function nextRecord(plan: StagePlan, core: string | null, token: string): ReleaseRecord {
-  const { wordpressVersion, multisite } = isWhole(plan) ? plan.source.facts : plan.own.facts;
+  const { wordpressVersion, multisite } = isComplete(plan) ? plan.source.facts : plan.own.facts;
   return { wordpressVersion, multisite, core, token, previous: plan.own.release.number };
 }
 
-/** Idempotent: what is staged under this token already, or even served, is left as it is. */
+/** Implements `Runtime.stage`. */
 export async function stage(spec: StageSpec, environments: string, assets: string): Promise<void> {
   const { live } = environmentFolders(environments, spec.environment);
   const plan = async () => {
     const planned = await planStage(spec, environments);
-    const core = isWhole(planned) ? await bringCore(assets, planned.source.release) : planned.own.facts.core;
+    const core = isComplete(planned) ? await importCore(assets, planned.source.release) : planned.own.facts.core;
     return async (folder: string) => {
       await bothSettled(layOutFiles(planned, folder), layOutDatabase(planned, folder));
       await giveToEnvironment(spec.environment, folder);
       await writeRecord(folder, nextRecord(planned, core, spec.token));
     };
   };
-  await tellFullDisk(() => stageRelease(live, spec.token, plan));
+  await reportFullDisk(() => stageRelease(live, spec.token, plan));
 }

@@ -1,13 +1,16 @@
-/** How many rows an environment's tables have, or a snapshot's. */
+/** Counts the rows of an environment's tables, or a snapshot's. */
 import { randomUUID } from "node:crypto";
 import { environmentFolders, removeTree } from "../../../folders.ts";
 import { scratchFolder } from "../../../releaseMoves.ts";
 import { partOf, type Release } from "../../../releases.ts";
 import type { EnvironmentRef, RowCounts, SnapshotFolder } from "../../../runtime.ts";
-import { mainDatabase, recordOf, sourceRelease, tellFullDisk } from "../release.ts";
+import { mainDatabase, recordOf, reportFullDisk, sourceRelease } from "../release.ts";
 import { countRowsOf } from "./databases.ts";
 
-/** A snapshot is read where it is. An environment may be written to: a copy of its databases is read. */
+/**
+ * Implements `Runtime.countRows`. A snapshot is read in place. An environment may be written to, so a copy of its
+ * databases is read.
+ */
 export async function countRows(
   source: EnvironmentRef | SnapshotFolder,
   environments: string,
@@ -17,7 +20,7 @@ export async function countRows(
   if ("folder" in source) return count(release, null, signal);
   const scratch = scratchFolder(environmentFolders(environments, source).live, randomUUID());
   try {
-    return await tellFullDisk(() => count(release, scratch, signal));
+    return await reportFullDisk(() => count(release, scratch, signal));
   } finally {
     await removeTree(scratch);
   }

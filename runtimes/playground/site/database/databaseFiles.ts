@@ -1,22 +1,22 @@
-/** What lies in a database folder. PHP writes it, so that nothing in it can be taken for granted. */
+/** Lists a database folder. PHP writes it, so its content is untrusted. */
 import { open, readdir } from "node:fs/promises";
 import path from "node:path";
 import { unlessGone } from "../webRoot.ts";
 
 export interface DatabaseFiles {
-  /** Paths relative to the folder; a folder stands before what is in it. */
+  /** Paths relative to the folder; each folder precedes its content. */
   readonly folders: readonly string[];
-  /** SQLite databases, told by their first bytes. */
+  /** SQLite databases, recognised by their first bytes. */
   readonly databases: readonly string[];
-  /** Everything else but links, and but what SQLite keeps beside a database while it writes. */
+  /** All other files except links and SQLite's temporary files of the databases. */
   readonly others: readonly string[];
 }
 
 const magic = "SQLite format 3\0";
-const companions = ["-journal", "-wal", "-shm"];
+const temporarySuffixes = ["-journal", "-wal", "-shm"];
 
 async function isDatabase(file: string): Promise<boolean> {
-  // A journal may have vanished since it was listed: its database was written meanwhile.
+  // A journal may have vanished since it was listed, when its database was written.
   const handle = await unlessGone(open(file, "r"));
   if (handle === null) return false;
   try {
@@ -33,11 +33,11 @@ export async function listDatabaseFiles(folder: string): Promise<DatabaseFiles> 
   const files = entries.filter((entry) => entry.isFile()).map(relative);
   const databases: string[] = [];
   for (const file of files) if (await isDatabase(path.join(folder, file))) databases.push(file);
-  const beside = new Set(databases.flatMap((file) => companions.map((companion) => file + companion)));
+  const temporary = new Set(databases.flatMap((file) => temporarySuffixes.map((suffix) => file + suffix)));
   const folders = entries.filter((entry) => entry.isDirectory()).map(relative);
   return {
     folders: folders.toSorted(),
-    databases: databases.filter((file) => !beside.has(file)),
-    others: files.filter((file) => !databases.includes(file) && !beside.has(file)),
+    databases: databases.filter((file) => !temporary.has(file)),
+    others: files.filter((file) => !databases.includes(file) && !temporary.has(file)),
   };
 }

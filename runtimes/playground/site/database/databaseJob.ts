@@ -1,6 +1,6 @@
 /**
- * Work on databases that PHP has written: the main module of a process that does this once and ends. A trigger that
- * never comes to an end, or a database of gigabytes, then stops nobody else.
+ * Works on databases that PHP has written. Main module of a process that does one job and ends, so that an endless
+ * trigger or a huge database affects nothing else.
  */
 import { rm } from "node:fs/promises";
 import path from "node:path";
@@ -25,7 +25,7 @@ import { findStoredUser } from "../users/wordpressUsers.ts";
 import { readStoredFacts, type StoredFacts } from "../wordpressFacts.ts";
 import { countRowsIn } from "./rowCounts.ts";
 
-/** Copies the folder `from` into the new folder `to`; texts in its databases get the new addresses. */
+/** Copies the folder `from` into the new folder `to`, with new addresses in the databases' texts. */
 export interface CopyJob {
   readonly kind: "copy";
   readonly from: string;
@@ -33,35 +33,35 @@ export interface CopyJob {
   readonly addresses: readonly AddressChange[];
 }
 
-/** Two database files, and tables of them; null stands for every one. */
+/** Two databases, and tables of them; null: all tables. */
 interface TwoDatabases {
   readonly own: string;
   readonly source: string;
-  /** New file for a copy of the source, removed in the end. */
+  /** New file for a copy of the source; removed at the end. */
   readonly scratch: string;
 }
 
-/** Replaces tables of `own`, which must not be open elsewhere, by the source's, with the new addresses. */
+/** Replaces tables of `own`, which must not be in use, by the source's tables with the new addresses. */
 export interface TablesJob extends TwoDatabases {
   readonly kind: "tables";
   readonly tables: readonly string[];
   readonly addresses: readonly AddressChange[];
 }
 
-/** Resolves with what `StageChanges` calls `lost` if the source's tables came with the new addresses. */
+/** Resolves with `StageChanges.lost`, assuming the source's tables with the new addresses. */
 export interface LostJob extends Omit<TwoDatabases, "source"> {
   readonly kind: "lost";
-  /** Null if nothing comes in the place of the own tables: all are lost. */
+  /** Null if no tables replace the own ones: all their rows are lost. */
   readonly source: string | null;
   readonly tables: readonly string[] | null;
   readonly addresses: readonly AddressChange[];
 }
 
-/** Resolves with what `../wordpressFacts.ts` calls `StoredFacts`. */
+/** Resolves with `StoredFacts` (`../wordpressFacts.ts`). */
 export interface FactsJob {
   readonly kind: "facts";
   readonly file: string;
-  /** New file for a copy of the database, removed in the end. */
+  /** New file for a copy of the database; removed at the end. */
   readonly scratch: string;
 }
 
@@ -69,7 +69,7 @@ export interface FactsJob {
 export interface UserJob {
   readonly kind: "user";
   readonly file: string;
-  /** New file for a copy of the database, where it can't be read as it is; removed in the end. */
+  /** New file for a copy of the database if it can't be read in place; removed at the end. */
   readonly scratch: string;
   readonly email: string;
 }
@@ -78,20 +78,25 @@ export interface UserJob {
 export interface CountJob {
   readonly kind: "count";
   readonly folder: string;
-  /** The database whose tables have their names alone: those of another have its path before them. */
+  /** The main database; tables of other databases are prefixed with their path. */
   readonly main: string;
-  /** New folder for copies of the databases, removed in the end. Null: they are not being written, and are read in place. */
+  /**
+   * New folder for copies of the databases; removed at the end. Null: they are not being written and are read in place.
+   */
   readonly scratch: string | null;
 }
 
-/** Resolves with what `dump.ts` calls `Dumped`: the database, which nobody writes, as SQL in a new file. */
+/** Dumps a database that is not being written as SQL into a new file. Resolves with `Dumped` (`dump.ts`). */
 export interface DumpJob {
   readonly kind: "dump";
   readonly file: string;
   readonly sql: string;
 }
 
-/** Copies the folder `from` into the new folder `to`, and replaces texts in the main one of its databases. Resolves with `Replacements`. */
+/**
+ * Copies the folder `from` into the new folder `to`, and replaces texts in the database `main`. Resolves with
+ * `Replacements`.
+ */
 export interface ReplaceJob {
   readonly kind: "replace";
   readonly from: string;
@@ -100,7 +105,10 @@ export interface ReplaceJob {
   readonly change: TextChange;
 }
 
-/** Copies the folder `from` into the new folder `to`; WordPress, in the database `main`, gets another address (`../address/moveSite.ts`). */
+/**
+ * Copies the folder `from` into the new folder `to`, and changes the address of the WordPress in the database `main`
+ * (`../address/moveSite.ts`).
+ */
 export interface MoveJob {
   readonly kind: "move";
   readonly from: string;
@@ -145,7 +153,7 @@ async function replace({ own, source, scratch, tables, addresses }: TablesJob): 
   await rm(scratch);
 }
 
-/** Makes the source's tables in `scratch` what a push would bring. */
+/** Copies the source's tables to `scratch`, with the new addresses. */
 async function copyIncoming(source: string, { scratch, tables, addresses }: LostJob): Promise<void> {
   await copyDatabase(source, scratch);
   if (tables !== null) withDatabase(scratch, (database) => checkTables(database, "main", tables));
@@ -169,13 +177,16 @@ async function facts({ file, scratch }: FactsJob): Promise<StoredFacts> {
   return found;
 }
 
-/** Reads where it is, because a copy of a large database takes long; the copy is for what a killed worker left. */
+/**
+ * Reads the database in place, because copying a large one takes long. Uses a copy only if a killed worker has left an
+ * unfinished write.
+ */
 async function user({ file, scratch, email }: UserJob): Promise<WordPressUser | null> {
   try {
     return findStoredUser(file, email);
   } catch (error) {
     if (isBusy(error)) {
-      const sentence = "The site's database is written without a pause. Try again when less is going on.";
+      const sentence = "The site's database is being written constantly. Try again when the site is less busy.";
       throw new RuntimeFailure(sentence, { cause: error });
     }
     if (!isUnfinished(error)) throw error;
@@ -193,16 +204,16 @@ async function count({ folder, main, scratch }: CountJob): Promise<RowCounts> {
   return counts;
 }
 
-const nothing: Replacements = { places: [], skipped: { occurrences: 0, listed: [] }, addresses: [] };
+const noReplacements: Replacements = { places: [], skipped: { occurrences: 0, listed: [] }, addresses: [] };
 
 async function replaceIn({ from, to, main, change }: ReplaceJob): Promise<Replacements> {
   const databases = await copyDatabaseFolder(from, to);
-  return databases.includes(main) ? replaceTexts(path.join(to, main), change) : nothing;
+  return databases.includes(main) ? replaceTexts(path.join(to, main), change) : noReplacements;
 }
 
-async function move({ from, to, main, ...how }: MoveJob): Promise<void> {
+async function move({ from, to, main, ...options }: MoveJob): Promise<void> {
   const databases = await copyDatabaseFolder(from, to);
-  moveSite({ ...how, main: path.join(to, main), all: databases.map((file) => path.join(to, file)) });
+  moveSite({ ...options, main: path.join(to, main), all: databases.map((file) => path.join(to, file)) });
 }
 
 async function work(job: DatabaseJob): Promise<unknown> {

@@ -1,4 +1,4 @@
-/** Work on databases, asked for from the process that serves others and done in one of its own (`databaseJob.ts`). */
+/** Starts work on databases, each in a process of its own (`databaseJob.ts`). */
 import pLimit from "p-limit";
 import type { Replacements, RowCounts, StageChanges, WordPressUser } from "../../../runtime.ts";
 import type { Dumped } from "../../mysql/dump.ts";
@@ -17,17 +17,17 @@ import type {
   UserJob,
 } from "./databaseJob.ts";
 
-/** A database of some gigabytes is done by then; a trap in one never is. */
-const usualSeconds = 900;
-/** All of its values are examined and rewritten. */
+/** Enough for a database of some gigabytes. Also ends jobs that would never end. */
+const defaultSeconds = 900;
+/** For jobs that examine or rewrite all values. */
 const dumpSeconds = 3_600;
 
-interface Patience {
+interface RunOptions {
   readonly deadlineSeconds?: number;
   readonly signal?: AbortSignal;
 }
 
-function run(job: DatabaseJob, { deadlineSeconds = usualSeconds, signal }: Patience = {}): Promise<unknown> {
+function run(job: DatabaseJob, { deadlineSeconds = defaultSeconds, signal }: RunOptions = {}): Promise<unknown> {
   return runJob("../site/database/databaseJob.ts", job, { deadlineSeconds, ...(signal && { signal }) });
 }
 
@@ -43,13 +43,13 @@ export async function replaceTablesOf(job: Omit<TablesJob, "kind">): Promise<voi
   await run({ kind: "tables", ...job });
 }
 
-function isLost(value: unknown): value is StageChanges["lost"] {
+function isLostRows(value: unknown): value is StageChanges["lost"] {
   return Array.isArray(value) && value.every((each) => typeof each === "object" && each !== null && "table" in each);
 }
 
 export async function findLostRows(job: Omit<LostJob, "kind">): Promise<StageChanges["lost"]> {
   const found = await run({ kind: "lost", ...job });
-  if (!isLost(found)) throw new Error("The comparison of two databases came to something else.");
+  if (!isLostRows(found)) throw new Error("The comparison of two databases returned an unknown result.");
   return found;
 }
 
@@ -59,13 +59,13 @@ function isFacts(value: unknown): value is StoredFacts {
 
 export async function storedFactsOf(job: Omit<FactsJob, "kind">): Promise<StoredFacts> {
   const found = await run({ kind: "facts", ...job });
-  if (!isFacts(found)) throw new Error("Reading the facts of a WordPress came to something else.");
+  if (!isFacts(found)) throw new Error("Reading facts about a WordPress returned an unknown result.");
   return found;
 }
 
-/** The caller waits for it. */
+/** Short, because the caller waits. */
 const userSeconds = 30;
-/** Anybody with a key may ask as often as they like, and each time takes a process. */
+/** Limits concurrent processes: API callers can repeat this at will. */
 const limitUsers = pLimit(3);
 
 function isUser(value: unknown): value is WordPressUser | null {
@@ -74,7 +74,7 @@ function isUser(value: unknown): value is WordPressUser | null {
 
 export async function storedUserOf(job: Omit<UserJob, "kind">): Promise<WordPressUser | null> {
   const found = await limitUsers(() => run({ kind: "user", ...job }, { deadlineSeconds: userSeconds }));
-  if (!isUser(found)) throw new Error("Looking for a user came to something else.");
+  if (!isUser(found)) throw new Error("Searching for a user returned an unknown result.");
   return found;
 }
 
@@ -84,7 +84,7 @@ function isRowCounts(value: unknown): value is RowCounts {
 
 export async function countRowsOf(job: Omit<CountJob, "kind">, signal: AbortSignal): Promise<RowCounts> {
   const found = await run({ kind: "count", ...job }, { signal });
-  if (!isRowCounts(found)) throw new Error("Counting the rows of a database came to something else.");
+  if (!isRowCounts(found)) throw new Error("Counting the rows of a database returned an unknown result.");
   return found;
 }
 
@@ -92,15 +92,15 @@ function isReplacements(value: unknown): value is Replacements {
   return typeof value === "object" && value !== null && "places" in value && "skipped" in value && "addresses" in value;
 }
 
-/** What is kept of an earlier replacement must be one. */
+/** Checks a value that is stored for an earlier replacement. */
 export function asReplacements(value: unknown): Replacements {
-  if (!isReplacements(value)) throw new Error("Replacing texts in a database came to something else.");
+  if (!isReplacements(value)) throw new Error("Replacing texts in a database returned an unknown result.");
   return value;
 }
 
 export async function replaceTextsOf(job: Omit<ReplaceJob, "kind">, signal?: AbortSignal): Promise<Replacements> {
-  const patience = { deadlineSeconds: dumpSeconds, ...(signal && { signal }) };
-  return asReplacements(await run({ kind: "replace", ...job }, patience));
+  const options = { deadlineSeconds: dumpSeconds, ...(signal && { signal }) };
+  return asReplacements(await run({ kind: "replace", ...job }, options));
 }
 
 function isDumped(value: unknown): value is Dumped {
@@ -109,6 +109,6 @@ function isDumped(value: unknown): value is Dumped {
 
 export async function dumpDatabase(job: Omit<DumpJob, "kind">): Promise<Dumped> {
   const dumped = await run({ kind: "dump", ...job }, { deadlineSeconds: dumpSeconds });
-  if (!isDumped(dumped)) throw new Error("Writing a database as SQL came to something else.");
+  if (!isDumped(dumped)) throw new Error("Dumping a database returned an unknown result.");
   return dumped;
 }

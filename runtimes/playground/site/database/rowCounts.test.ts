@@ -23,7 +23,7 @@ function make(file: string, sql: string): void {
 
 const count = (scratch: string | null = null) => countRowsOf({ folder, main: "main.sqlite", scratch }, signal);
 
-test("every table counts, whatever it is called, but for views, virtual tables and what only SQLite and its driver need", async () => {
+test("counts all tables except views, virtual tables, and those of SQLite and its driver", async () => {
   make(
     "main.sqlite",
     `CREATE TABLE "odd ""name""" (id INTEGER PRIMARY KEY AUTOINCREMENT); INSERT INTO "odd ""name""" VALUES (1), (2), (3);
@@ -43,7 +43,7 @@ test("every table counts, whatever it is called, but for views, virtual tables a
   expect(Object.entries(await count()).toSorted()).toEqual(expected.toSorted());
 });
 
-test("tables of other databases are told by the path of theirs, and other files don't matter", async () => {
+test("prefixes tables of other databases with their path, and ignores other files", async () => {
   make("main.sqlite", "CREATE TABLE a (id); INSERT INTO a VALUES (1)");
   await mkdir(path.join(folder, "shop"));
   make("shop/orders.db", "CREATE TABLE a (id); INSERT INTO a VALUES (1), (2)");
@@ -51,7 +51,7 @@ test("tables of other databases are told by the path of theirs, and other files 
   expect(await count()).toEqual({ a: 1, "shop/orders.db: a": 2 });
 });
 
-test("while somebody writes, what was written is counted, and nothing of the copy is left", async () => {
+test("ignores a concurrent write, and removes the copy", async () => {
   make("main.sqlite", "CREATE TABLE a (id); INSERT INTO a VALUES (1)");
   const writer = new DatabaseSync(path.join(folder, "main.sqlite"));
   writer.exec("BEGIN; INSERT INTO a VALUES (2)");
@@ -61,16 +61,16 @@ test("while somebody writes, what was written is counted, and nothing of the cop
   expect(await readdir(parent)).toEqual(["database"]);
 });
 
-test("a damaged database is told", async () => {
+test("reports a damaged database", async () => {
   make("main.sqlite", "CREATE TABLE a (id); CREATE TABLE b (id); INSERT INTO a VALUES (hex(randomblob(20000)))");
   await truncate(path.join(folder, "main.sqlite"), 5_000);
   await expect(count()).rejects.toThrow("A database is damaged, so that it can't be read.");
 });
 
-test("who does not want the answer any more ends the work", async () => {
+test("an abort ends the work", async () => {
   make("main.sqlite", "CREATE TABLE a (id)");
-  const enough = new AbortController();
-  const counting = countRowsOf({ folder, main: "main.sqlite", scratch: null }, enough.signal);
-  enough.abort();
+  const controller = new AbortController();
+  const counting = countRowsOf({ folder, main: "main.sqlite", scratch: null }, controller.signal);
+  controller.abort();
   await expect(counting).rejects.toThrow("abort");
 });

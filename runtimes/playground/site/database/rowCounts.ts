@@ -18,7 +18,10 @@ function countTables(file: string): readonly (readonly [table: string, rows: num
   }
 }
 
-/** Of every database in the folder. A table of another than the `main` one has that one's path before its name. */
+/**
+ * Counts the rows of every database in the folder. Tables of databases other than `main` are prefixed with the
+ * database's path.
+ */
 export async function countRowsIn(folder: string, main: string): Promise<RowCounts> {
   const { databases } = await listDatabaseFiles(folder);
   const counts = databases.flatMap((file) =>

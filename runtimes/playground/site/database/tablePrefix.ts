@@ -1,12 +1,12 @@
-/** What the names of WordPress's tables begin with: its owner may choose. */
+/** Finds the prefix of WordPress's tables, which the site's owner may choose. */
 import { readConfig } from "../copy/configCopy.ts";
 
-const usual = "wp_";
+const defaultPrefix = "wp_";
 /** `$table_prefix = 'wp_';` on a line of its own. */
 const assignment = /^\s*\$table_prefix\s*=\s*(['"])([A-Za-z0-9_]{1,50})\1\s*;/m;
 
-/** As the configuration of the web root says it; the usual one where there is none, or it can't be read. */
+/** Reads the prefix from the configuration in the web root. Returns the default if it can't be read. */
 export async function tablePrefixOf(webRoot: string): Promise<string> {
   const text = await readConfig(webRoot).catch(() => null);
-  return assignment.exec(text ?? "")?.[2] ?? usual;
+  return assignment.exec(text ?? "")?.[2] ?? defaultPrefix;
 }

@@ -1,21 +1,23 @@
-/** What a WordPress database holds, as far as it is the site's own: its tables, their columns and keys. */
+/** Lists the site's own tables of a database, with their columns and keys. */
 import type { DatabaseSync } from "node:sqlite";
 
 export interface Table {
   readonly name: string;
-  /** Without generated ones. */
+  /** Without generated columns. */
   readonly columns: readonly string[];
-  /** In the key's order; empty if there is none. */
+  /** In the order of the key; empty if there is none. */
   readonly primaryKey: readonly string[];
   readonly withoutRowid: boolean;
 }
 
-/** SQLite's own, and those in which WordPress's SQLite driver keeps what MySQL knows about tables. */
+/** Whether a table belongs to SQLite, or to WordPress's SQLite driver, which stores MySQL's schema in tables. */
 function isInternal(name: string): boolean {
   return name.startsWith("sqlite_") || name.startsWith("_wp_sqlite_");
 }
 
-/** Every table but internal and virtual ones, by name. `schema`: `main`, or what a database is attached as. */
+/**
+ * Lists all tables except internal and virtual ones, by name. `schema`: `main`, or the name of an attached database.
+ */
 export function siteTables(database: DatabaseSync, schema = "main"): Table[] {
   const columnsOf = database.prepare("SELECT name, pk FROM pragma_table_info(?, ?)");
   return database

@@ -1,4 +1,4 @@
-/** Whether a database has WordPress's tables. PHP writes it, so that everything that is expected may be missing. */
+/** Checks for WordPress's tables. PHP writes the database, so anything expected may be missing. */
 import type { DatabaseSync } from "node:sqlite";
 import { RuntimeFailure } from "../../../runtime.ts";
 
@@ -8,9 +8,11 @@ const neededColumns = {
   wp_usermeta: ["user_id", "meta_key", "meta_value"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-export const whatToDo = "Mend it, or make a new environment instead.";
+export const advice = "Repair it, or create a new environment instead.";
 
-/** A view of such a name does not count, nor a computed column: reading one may never come to an end. */
+/**
+ * Whether a real table with these columns exists. Views and generated columns don't count: reading one may never end.
+ */
 export function hasTable(database: DatabaseSync, name: string, columns: readonly string[]): boolean {
   const isTable = database
     .prepare("SELECT 1 FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name = ?")
@@ -20,9 +22,9 @@ export function hasTable(database: DatabaseSync, name: string, columns: readonly
   return columns.every((column) => found.some((each) => each.name === column));
 }
 
-/** Throws `RuntimeFailure`, naming one that is missing. */
+/** Throws `RuntimeFailure` naming the first missing table. */
 export function requireTables(database: DatabaseSync, names: readonly (keyof typeof neededColumns)[]): void {
   const missing = names.find((name) => !hasTable(database, name, neededColumns[name]));
   if (missing === undefined) return;
-  throw new RuntimeFailure(`The site's database has no table ${missing} as WordPress makes it. ${whatToDo}`);
+  throw new RuntimeFailure(`The site's database has no WordPress table ${missing}. ${advice}`);
 }

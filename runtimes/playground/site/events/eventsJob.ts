@@ -1,21 +1,21 @@
 /**
- * Reads what WordPresses plan, many in one go: the main module of a process that does this once and ends. A database on
- * which SQLite never comes to an end then stops nobody else.
+ * Reads the WP-Cron events of many WordPress databases. Main module of a process that does this once and ends, so that
+ * a database that SQLite can't read in finite time affects nothing else.
  */
 import type { EventPlans } from "../../../runtime.ts";
 import { serveJob } from "../../templates/job.ts";
 import { isBusy, isUnfinished } from "../copy/copyDatabase.ts";
-import { type PlansSource, readPlannedEvents } from "./plannedEvents.ts";
+import { type EventsSource, readCronEvents } from "./cronEvents.ts";
 
 export interface EventsJob {
-  readonly sources: readonly PlansSource[];
-  /** `next`: of each site the next event only, without what its hook is given. */
-  readonly what: "next" | "all";
+  readonly sources: readonly EventsSource[];
+  /** `next`: only the next event of each site, without arguments. */
+  readonly scope: "next" | "all";
 }
 
 /**
- * What became of one of the sources. `busy`: somebody is just writing. `unfinished`: a killed process has left a write in it,
- * which the next one that writes will take back.
+ * Result for one source. `busy`: the database is being written. `unfinished`: a killed process has left an unfinished
+ * write, which the next writer will roll back.
  */
 export type EventsRead = EventPlans | "busy" | "unfinished";
 
@@ -27,10 +27,10 @@ function nextOnly({ sites, problem }: EventPlans): EventPlans {
   return { sites: shorter, problem };
 }
 
-function read(source: PlansSource, what: EventsJob["what"]): EventsRead {
+function read(source: EventsSource, scope: EventsJob["scope"]): EventsRead {
   try {
-    const plans = readPlannedEvents(source);
-    return what === "all" ? plans : nextOnly(plans);
+    const plans = readCronEvents(source);
+    return scope === "all" ? plans : nextOnly(plans);
   } catch (error) {
     if (isBusy(error)) return "busy";
     if (isUnfinished(error)) return "unfinished";
@@ -38,4 +38,4 @@ function read(source: PlansSource, what: EventsJob["what"]): EventsRead {
   }
 }
 
-if (import.meta.main) serveJob(async ({ sources, what }: EventsJob) => sources.map((source) => read(source, what)));
+if (import.meta.main) serveJob(async ({ sources, scope }: EventsJob) => sources.map((source) => read(source, scope)));

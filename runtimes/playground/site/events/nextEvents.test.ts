@@ -34,7 +34,7 @@ function write(one: EnvironmentRef, sql: string): void {
   database.close();
 }
 
-/** As if nobody had written for a while. */
+/** Makes the last write look old. */
 const settle = (one: EnvironmentRef, second = 1) => utimes(fileOf(one), second, second);
 
 async function site(seconds: number): Promise<EnvironmentRef> {
@@ -51,7 +51,7 @@ async function site(seconds: number): Promise<EnvironmentRef> {
 const plan = (one: EnvironmentRef, seconds: number) =>
   write(one, `UPDATE wp_options SET option_value = '${listDueAt(seconds)}'`);
 
-test("what has been written is known at the next look; what was only touched too", async () => {
+test("changes are noticed at the next call", async () => {
   const [one, other, reader] = [await site(5), await site(7), createEventReader(root)];
   const due = async () => [...(await reader.next([one, other], never)).values()].map(({ events }) => events[0]?.dueAt);
   expect(await due()).toEqual([5_000, 7_000]);
@@ -63,17 +63,17 @@ test("what has been written is known at the next look; what was only touched too
   expect(await due()).toEqual([8_000, 7_000]);
 });
 
-test("a file that nobody has written to is not read again", async () => {
+test("an unchanged file is not read again", async () => {
   const [one, reader] = [await site(5), createEventReader(root)];
   const due = async (signal: AbortSignal) => (await reader.next([one], signal)).get(one.id)?.events[0]?.dueAt;
   expect(await due(never)).toBe(5_000);
-  // Reading would be broken off.
+  // Reading would be aborted.
   expect(await due(AbortSignal.abort())).toBe(5_000);
   plan(one, 6);
   await expect(due(AbortSignal.abort())).rejects.toThrow();
 });
 
-test("the next release's database is another one", async () => {
+test("the next release's database is read", async () => {
   const [one, reader] = [await site(5), createEventReader(root)];
   await reader.next([one], never);
   const next = path.join(root, one.id, "releases/2/database");
@@ -87,10 +87,10 @@ test("the next release's database is another one", async () => {
   expect((await reader.next([one], never)).get(one.id)?.events).toEqual([{ place: null, dueAt: 9_000 }]);
 });
 
-describe("nobody else's events are hidden by", () => {
+describe("other sites' events are not hidden by", () => {
   test.each<[string, (file: string) => Promise<unknown>, string]>([
-    ["an empty file", (file) => writeFile(file, ""), "no table wp_options"],
-    ["a file that is no database", (file) => writeFile(file, "nonsense".repeat(1_000)), "can't be read"],
+    ["an empty file", (file) => writeFile(file, ""), "no WordPress table wp_options"],
+    ["a file that is not a database", (file) => writeFile(file, "nonsense".repeat(1_000)), "can't be read"],
   ])("%s", async (_, spoil, problem) => {
     const [broken, fine, reader] = [await environment(), await site(5), createEventReader(root)];
     await spoil(fileOf(broken));
@@ -100,10 +100,10 @@ describe("nobody else's events are hidden by", () => {
   });
 
   test.each<[string, (file: string) => Promise<unknown>]>([
-    ["a folder in the database's place", (file) => mkdir(file)],
-    ["a link in its place", (file) => symlink("/etc/passwd", file)],
-    ["a circle of links", (file) => symlink(file, file)],
-    ["nothing", async () => undefined],
+    ["a folder instead of the database", (file) => mkdir(file)],
+    ["a link instead of it", (file) => symlink("/etc/passwd", file)],
+    ["a link to itself", (file) => symlink(file, file)],
+    ["a missing database", async () => undefined],
   ])("%s", async (_, spoil) => {
     const [absent, fine, reader] = [await environment(), await site(5), createEventReader(root)];
     await spoil(fileOf(absent));
@@ -112,7 +112,7 @@ describe("nobody else's events are hidden by", () => {
   });
 });
 
-test("while somebody writes, what was known before stays", async () => {
+test("during a write, the earlier result stays", async () => {
   const [one, reader] = [await site(5), createEventReader(root)];
   await reader.next([one], never);
   const writer = new DatabaseSync(fileOf(one));
@@ -123,7 +123,7 @@ test("while somebody writes, what was known before stays", async () => {
   writer.close();
 });
 
-test("where a killed process has left a write unfinished, something is due: whoever writes takes it back", async () => {
+test("with an unfinished write of a killed process, an event is due at once: the next writer rolls it back", async () => {
   const [one, reader] = [await site(5_000_000_000), createEventReader(root)];
   const killed = spawn(process.execPath, [
     "-e",
@@ -139,7 +139,7 @@ test("where a killed process has left a write unfinished, something is due: whoe
   expect((await reader.next([one], never)).get(one.id)?.events).toEqual([{ place: null, dueAt: 5e12 }]);
 });
 
-test("whoever stops in the middle hears of it", async () => {
+test("rejects when aborted", async () => {
   const [one, reader] = [await site(5), createEventReader(root)];
   await expect(reader.next([one], AbortSignal.abort())).rejects.toThrow();
 });

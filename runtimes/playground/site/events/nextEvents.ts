@@ -1,6 +1,6 @@
 /**
- * When WordPress's planned events are due, of every environment, without waking PHP: read from the databases. A thousand
- * sites that sleep cost a look at a file each; a database is read again only when somebody has written to it.
+ * Finds when the WP-Cron events of all environments are due, without running PHP, by reading the databases. For a
+ * thousand idle sites this costs one `lstat` each; a database is read again only if it has been written.
  */
 import { type BigIntStats, lstatSync } from "node:fs";
 import path from "node:path";
@@ -9,31 +9,34 @@ import { type EnvironmentRef, type EventPlans, type NextEvents, RuntimeFailure }
 import { runJob } from "../../templates/job.ts";
 import { databaseFile } from "../../templates/template.ts";
 import { tablePrefixOf } from "../database/tablePrefix.ts";
+import type { EventsSource } from "./cronEvents.ts";
 import type { EventsJob, EventsRead } from "./eventsJob.ts";
-import type { PlansSource } from "./plannedEvents.ts";
 
 export interface EventReader {
   next(environments: readonly EnvironmentRef[], signal: AbortSignal): Promise<ReadonlyMap<string, NextEvents>>;
   all(environment: EnvironmentRef, signal: AbortSignal): Promise<EventPlans | null>;
 }
 
-/** Read in one process. */
-const together = 100;
-const togetherSeconds = 20;
-const aloneSeconds = 5;
+/** How many databases one process reads. */
+const batchSize = 100;
+const batchSeconds = 20;
+const singleSeconds = 5;
 /** Visitors come first. */
 const priority = 10;
-/** The time of modification has steps: what was written since within the same one looks as if it had not been. */
+/**
+ * Modification times have a limited resolution: a file that was modified within this time may have changed since it was
+ * read.
+ */
 const settledMilliseconds = 1_000;
-/** Between two readings of what keeps a reader busy until it is ended: twice as long each time. */
-const firstPause = 60_000;
-const longestPause = 3_600_000;
+/** Pause after a read that never ended; doubles with each failure. */
+const minPause = 60_000;
+const maxPause = 3_600_000;
 
 interface Known {
-  /** Of the database when it was read; null: to be read again. */
+  /** Identifies the state of the database when it was read; null: read it again. */
   readonly stamp: string | null;
   readonly next: NextEvents;
-  /** How often in a row no reader came to an end, and until when it is left alone therefore (`performance.now()`). */
+  /** Number of successive failures, and until when the database is not read therefore (`performance.now()`). */
   readonly failures: number;
   readonly pausedUntil: number;
 }
@@ -44,10 +47,10 @@ interface Due {
   readonly stamp: string | null;
 }
 
-/** Of the database, where it is a file. */
+/** Returns the facts of the database file; null if it is not a file. */
 function factsOf(file: string): BigIntStats | null {
   try {
-    // Not in a thread: the system has the answer in memory, and a thousand turns of waiting would take longer.
+    // Synchronous on purpose: the system has the answer in memory, and a thousand asynchronous calls would take longer.
     const facts = lstatSync(file, { bigint: true });
     return facts.isFile() ? facts : null;
   } catch {
@@ -63,7 +66,7 @@ function isEventsRead(value: unknown): value is EventsRead {
 async function read(job: EventsJob, deadlineSeconds: number, signal: AbortSignal): Promise<readonly EventsRead[]> {
   const found = await runJob("../site/events/eventsJob.ts", job, { deadlineSeconds, priority, signal });
   if (Array.isArray(found) && found.length === job.sources.length && found.every(isEventsRead)) return found;
-  throw new Error("Reading planned events came to something else.");
+  throw new Error("Reading WP-Cron events returned an unknown result.");
 }
 
 function stampOf(facts: BigIntStats): string | null {
@@ -78,11 +81,11 @@ function soonest({ sites, problem }: EventPlans): NextEvents {
   return { events, problem };
 }
 
-/** The next writer rolls the unfinished write back, so something is due now. */
+/** The next writer rolls the unfinished write back, so an event is reported as due now. */
 const afterUnfinished: NextEvents = { events: [{ place: null, dueAt: 0 }], problem: null };
-const neverEnds: NextEvents = { events: [], problem: "Reading the site's database does not come to an end." };
+const neverEnds: NextEvents = { events: [], problem: "Reading the site's database takes too long." };
 
-/** `environments` is the folder that holds an environment's folder each. */
+/** Creates a reader. `environments` is the folder that contains the environments' folders. */
 export function createEventReader(environments: string): EventReader {
   const known = new Map<string, Known>();
 
@@ -90,12 +93,12 @@ export function createEventReader(environments: string): EventReader {
     path.join(environmentFolders(environments, environment).live, "current");
   const fileOf = (environment: EnvironmentRef) => path.join(currentOf(environment), "database", databaseFile);
 
-  async function sourceOf({ environment, file }: Pick<Due, "environment" | "file">): Promise<PlansSource> {
+  async function sourceOf({ environment, file }: Pick<Due, "environment" | "file">): Promise<EventsSource> {
     return { file, prefix: await tablePrefixOf(path.join(currentOf(environment), "public")) };
   }
 
-  /** What is to be read now. Forgets what is not there. */
-  function look(environment: EnvironmentRef): Due | null {
+  /** Returns what to read now, or null if nothing has changed. Forgets environments that don't exist. */
+  function check(environment: EnvironmentRef): Due | null {
     const file = fileOf(environment);
     const facts = factsOf(file);
     if (facts === null) {
@@ -108,58 +111,61 @@ export function createEventReader(environments: string): EventReader {
     return isKnown || performance.now() < (before?.pausedUntil ?? 0) ? null : { environment, file, stamp };
   }
 
-  function keep({ environment, stamp }: Due, found: EventsRead): void {
+  function store({ environment, stamp }: Due, found: EventsRead): void {
     if (found === "busy") return;
     const next = found === "unfinished" ? afterUnfinished : soonest(found);
     known.set(environment.id, { stamp: found === "unfinished" ? null : stamp, next, failures: 0, pausedUntil: 0 });
   }
 
-  function leaveAlone({ environment }: Due): void {
+  function pause({ environment }: Due): void {
     const failures = (known.get(environment.id)?.failures ?? 0) + 1;
-    const pause = Math.min(longestPause, firstPause * 2 ** (failures - 1));
-    known.set(environment.id, { stamp: null, next: neverEnds, failures, pausedUntil: performance.now() + pause });
+    const duration = Math.min(maxPause, minPause * 2 ** (failures - 1));
+    known.set(environment.id, { stamp: null, next: neverEnds, failures, pausedUntil: performance.now() + duration });
   }
 
-  /** One on which no reader comes to an end is found out by reading each alone. */
-  async function readTogether(all: readonly Due[], signal: AbortSignal): Promise<void> {
-    const isAlone = all.length === 1;
+  /**
+   * Reads several databases in one process. If that fails, reads each in its own process to find the one that never
+   * ends.
+   */
+  async function readBatch(all: readonly Due[], signal: AbortSignal): Promise<void> {
+    const isSingle = all.length === 1;
     const sources = await Promise.all(all.map(sourceOf));
     try {
-      const found = await read({ sources, what: "next" }, isAlone ? aloneSeconds : togetherSeconds, signal);
+      const found = await read({ sources, scope: "next" }, isSingle ? singleSeconds : batchSeconds, signal);
       for (const [index, each] of found.entries()) {
         const due = all[index];
-        if (due !== undefined) keep(due, each);
+        if (due !== undefined) store(due, each);
       }
     } catch {
       signal.throwIfAborted();
-      if (isAlone) all.forEach(leaveAlone);
-      else for (const each of all) await readTogether([each], signal);
+      if (isSingle) all.forEach(pause);
+      else for (const each of all) await readBatch([each], signal);
     }
   }
 
   return {
     next: async (wanted, signal) => {
-      const due = wanted.map(look).filter((each) => each !== null);
+      const due = wanted.map(check).filter((each) => each !== null);
       const isSuspect = ({ environment }: Due) => (known.get(environment.id)?.failures ?? 0) > 0;
-      const usual = due.filter((each) => !isSuspect(each));
-      for (let done = 0; done < usual.length; done += together) {
-        await readTogether(usual.slice(done, done + together), signal);
+      const normal = due.filter((each) => !isSuspect(each));
+      for (let done = 0; done < normal.length; done += batchSize) {
+        await readBatch(normal.slice(done, done + batchSize), signal);
       }
-      for (const each of due.filter(isSuspect)) await readTogether([each], signal);
-      const asked = new Set(wanted.map(({ id }) => id));
-      for (const id of known.keys()) if (!asked.has(id)) known.delete(id);
+      for (const each of due.filter(isSuspect)) await readBatch([each], signal);
+      const wantedIds = new Set(wanted.map(({ id }) => id));
+      for (const id of known.keys()) if (!wantedIds.has(id)) known.delete(id);
       return new Map([...known].map(([id, { next }]) => [id, next]));
     },
     all: async (environment, signal) => {
       const file = fileOf(environment);
       if (factsOf(file) === null) return null;
       const [found] = await read(
-        { sources: [await sourceOf({ environment, file })], what: "all" },
-        aloneSeconds,
+        { sources: [await sourceOf({ environment, file })], scope: "all" },
+        singleSeconds,
         signal,
       );
       if (typeof found === "object") return found;
-      throw new RuntimeFailure("The site's database is being written just now. Try again in a moment.");
+      throw new RuntimeFailure("The site's database is being written. Try again in a moment.");
     },
   };
 }

@@ -1,18 +1,18 @@
 import { expect, test } from "vitest";
 import { wpConfig } from "../wpConfig.ts";
-import { exportedConfig } from "./exportConfig.ts";
+import { convertConfig } from "./exportConfig.ts";
 
 const address = "http://demo.localhost:8081";
 
-/** The names that a configuration defines, each with its value as PHP writes it. */
+/** Returns the constants of a configuration with their PHP literals. */
 function defined(config: string): Record<string, string> {
   const found = config.matchAll(/define\(\s*['"](\w+)['"]\s*,\s*(.*?)\s*\);/g);
   return Object.fromEntries(Array.from(found, ([, name = "", value = ""]) => [name, value]));
 }
 
-test("ours becomes one with WordPress's own place-holders, without SQLite, and with the same secrets", () => {
+test("our configuration gets WordPress's placeholders, loses SQLite, and keeps its salts", () => {
   const ours = wpConfig({ address, multisite: "subdomain" });
-  const moved = defined(exportedConfig(ours));
+  const moved = defined(convertConfig(ours));
   expect(moved).toMatchObject({
     DB_NAME: "'database_name_here'",
     DB_USER: "'username_here'",
@@ -25,10 +25,10 @@ test("ours becomes one with WordPress's own place-holders, without SQLite, and w
   for (const name of ["DB_ENGINE", "DB_DIR", "DB_FILE", "SQLITE_JOURNAL_MODE", "DISABLE_WP_CRON", "FS_METHOD"]) {
     expect(moved).not.toHaveProperty(name);
   }
-  expect(exportedConfig(ours)).toContain("$table_prefix = 'wp_';");
+  expect(convertConfig(ours)).toContain("$table_prefix = 'wp_';");
 });
 
-test("what somebody has put there stays: values for a database, other settings, comments, any bytes", () => {
+test("values, settings, comments and bytes of the site's owner stay", () => {
   const own = [
     "<?php // \xff kept",
     `define("DB_NAME", "shop"); define( 'DB_USER','it\\'s me' );`,
@@ -39,11 +39,11 @@ test("what somebody has put there stays: values for a database, other settings, 
     "// define( 'DB_ENGINE', 'sqlite' );",
     "",
   ].join("\r\n");
-  expect(exportedConfig(own)).toBe(own);
+  expect(convertConfig(own)).toBe(own);
 });
 
-test("place-holders that are missing are put at the beginning, in their order", () => {
-  expect(exportedConfig("<?php\nrequire 'wp-settings.php';\n")).toBe(
+test("missing placeholders are added at the beginning, in order", () => {
+  expect(convertConfig("<?php\nrequire 'wp-settings.php';\n")).toBe(
     [
       "<?php",
       "define( 'DB_NAME', 'database_name_here' );",
@@ -54,5 +54,5 @@ test("place-holders that are missing are put at the beginning, in their order", 
       "",
     ].join("\n"),
   );
-  expect(exportedConfig("no PHP at all")).toBe("no PHP at all");
+  expect(convertConfig("no PHP at all")).toBe("no PHP at all");
 });

@@ -1,22 +1,25 @@
-/** A snapshot of a site as it runs elsewhere: all of WordPress with MySQL, and nothing that only this installation has. */
+/**
+ * Exports a snapshot to run elsewhere: with all of WordPress, for MySQL, and without anything specific to this
+ * installation.
+ */
 import { chmod, lstat, readFile, rm } from "node:fs/promises";
 import path from "node:path";
-import { buildWhole, exists, removeTree } from "../../../folders.ts";
+import { buildAtomically, exists, removeTree } from "../../../folders.ts";
 import { partOf, type Release, releaseIn } from "../../../releases.ts";
 import { RuntimeFailure, type SiteExport, type SnapshotFolder } from "../../../runtime.ts";
 import { sharedFolders } from "../../php/site.ts";
 import { linkLive } from "../copy/copy.ts";
 import { sharedCodeOf } from "../core.ts";
 import { dumpDatabase } from "../database/databases.ts";
-import { mainDatabase, type ReleaseFacts, recordOf, tellFullDisk } from "../release.ts";
+import { mainDatabase, type ReleaseFacts, recordOf, reportFullDisk } from "../release.ts";
 import { exportConfig } from "./exportConfig.ts";
 
-/** What makes a WordPress one on SQLite; each template has it (`templates/template.ts`). */
+/** The SQLite driver that each template contains (`templates/template.ts`). */
 const driver = { folder: "wp-content/mu-plugins/sqlite-database-integration", dropIn: "wp-content/db.php" };
 const driverMark = "sqlite-database-integration";
 const maxDropInBytes = 1_000_000;
 
-/** Drop-ins of others stay. */
+/** Removes the SQLite driver. Other drop-ins stay. */
 async function removeDriver(webRoot: string): Promise<void> {
   await removeTree(path.join(webRoot, driver.folder));
   const dropIn = path.join(webRoot, driver.dropIn);
@@ -27,7 +30,7 @@ async function removeDriver(webRoot: string): Promise<void> {
 
 async function addSharedCode(webRoot: string, core: string): Promise<void> {
   for (const name of sharedFolders) {
-    // An environment has an empty folder there, which PHP can't see.
+    // Environments have an empty folder there, which PHP doesn't see.
     await removeTree(path.join(webRoot, name));
     await linkLive(path.join(core, name), path.join(webRoot, name));
   }
@@ -41,7 +44,7 @@ async function layOutWordPress(webRoot: string, release: Release, assets: string
   await exportConfig(webRoot);
 }
 
-/** A program without WordPress may do without a database; without a table there is nothing to import. */
+/** Dumps the database. Without WordPress there may be no database; without tables no file is written. */
 async function writeSql(
   facts: ReleaseFacts,
   databases: string,
@@ -50,14 +53,17 @@ async function writeSql(
   const file = path.join(databases, mainDatabase(facts));
   if (!(await exists(file))) {
     if (facts.wordpressVersion === null) return { tables: 0, notes: [] };
-    throw new RuntimeFailure("The site has no database, so that it can't run elsewhere either.");
+    throw new RuntimeFailure("The site has no database, so it can't be exported.");
   }
   const dumped = await dumpDatabase({ file, sql });
   if (dumped.tables === 0) await rm(sql);
   return dumped;
 }
 
-/** Whole or not at all; a folder that is there already is not looked at. `assets` is the folder of what all environments share. */
+/**
+ * Implements `Runtime.exportSite`: creates the folder atomically, unless it exists. `assets` is the folder of shared
+ * files.
+ */
 export async function exportSite(
   { folder: source }: SnapshotFolder,
   folder: string,
@@ -67,15 +73,15 @@ export async function exportSite(
   const facts = recordOf(release);
   const [files, databases] = await Promise.all([partOf(release, "public"), partOf(release, "database")]);
   let dumped: Pick<SiteExport, "tables" | "notes"> = { tables: 0, notes: [] };
-  const build = async (place: string) => {
-    await chmod(place, 0o700);
-    const webRoot = path.join(place, "public");
+  const build = async (target: string) => {
+    await chmod(target, 0o700);
+    const webRoot = path.join(target, "public");
     await linkLive(files, webRoot);
     await layOutWordPress(webRoot, release, assets);
     // A site without WordPress may keep using SQLite.
-    if (facts.wordpressVersion === null) await linkLive(databases, path.join(place, "database"));
-    dumped = await writeSql(facts, databases, path.join(place, "database.sql"));
+    if (facts.wordpressVersion === null) await linkLive(databases, path.join(target, "database"));
+    dumped = await writeSql(facts, databases, path.join(target, "database.sql"));
   };
-  await tellFullDisk(() => buildWhole(folder, `${folder}.new`, build));
+  await reportFullDisk(() => buildAtomically(folder, `${folder}.new`, build));
   return { ...dumped, wordpressVersion: facts.wordpressVersion, multisite: facts.multisite };
 }

@@ -1,6 +1,6 @@
 /**
- * Which plugins and themes a WordPress uses, and which it updates by itself, as its database says. PHP writes it, so that
- * everything that is expected may be missing, of another kind, or too much.
+ * Reads from the database which plugins and themes are active, and which WordPress updates automatically. PHP writes
+ * it, so anything expected may be missing, of another type, or too large.
  */
 import { DatabaseSync } from "node:sqlite";
 import type { PackageStates } from "../../../packageFiles.ts";
@@ -12,8 +12,8 @@ import { readPhpValue } from "../phpValue.ts";
 
 /** No list of plugins is longer. */
 const maxBytes = 1_000_000;
-/** How long a reader waits for one who is just writing. */
-const patienceMilliseconds = 1_000;
+/** How long a reader waits for a writer. */
+const lockTimeoutMilliseconds = 1_000;
 
 interface ValueColumn {
   readonly table: string;
@@ -23,8 +23,8 @@ interface ValueColumn {
 
 const optionsIn = (table: string): ValueColumn => ({ table, name: "option_name", value: "option_value" });
 
-/** Null if there is none, or one that is too long. */
-function stored(database: DatabaseSync, { table, name, value }: ValueColumn, wanted: string): Uint8Array | null {
+/** Reads a value; null if there is none, or it is too long. */
+function readValue(database: DatabaseSync, { table, name, value }: ValueColumn, wanted: string): Uint8Array | null {
   const row = database
     .prepare(
       `SELECT substr(CAST(${value} AS BLOB), 1, ${maxBytes + 1}) AS found FROM ${quoted(table)} WHERE ${name} = ? LIMIT 1`,
@@ -34,38 +34,38 @@ function stored(database: DatabaseSync, { table, name, value }: ValueColumn, wan
   return found instanceof Uint8Array && found.length <= maxBytes ? found : null;
 }
 
-/** Throws `RuntimeFailure` if it is no serialised value. */
-function listed(bytes: Uint8Array | null, name: string, of: "keys" | "values"): readonly string[] {
+/** Parses a serialised list. Throws `RuntimeFailure` if it is damaged. */
+function parseList(bytes: Uint8Array | null, name: string, of: "keys" | "values"): readonly string[] {
   if (bytes === null || bytes.length === 0) return [];
   try {
     const value = readPhpValue(bytes);
     if (typeof value !== "object" || value === null) return [];
-    // A list whose keys are its order is an array here, and no plugin's file is a number.
+    // A PHP list is parsed to an array, and no plugin file is a number.
     const all: readonly unknown[] = of === "keys" ? Object.keys(value) : Object.values(value);
     return all.filter((each) => typeof each === "string");
   } catch (cause) {
-    throw new RuntimeFailure(`What WordPress keeps as \`${name}\` is damaged.`, { cause });
+    throw new RuntimeFailure(`WordPress's option \`${name}\` is damaged.`, { cause });
   }
 }
 
 /**
- * Reads a database that may be in use, without changing it. Throws SQLite's errors where it is damaged, somebody is just
- * writing, or a write was left unfinished; `RuntimeFailure` where it is none of WordPress's.
+ * Reads a database that may be in use, without changing it. Throws SQLite's errors if it is damaged, being written, or
+ * has an unfinished write; `RuntimeFailure` if it is not WordPress's.
  */
 export function readPackageStates({ file, prefix }: { readonly file: string; readonly prefix: string }): PackageStates {
-  const database = new DatabaseSync(file, { readOnly: true, timeout: patienceMilliseconds });
+  const database = new DatabaseSync(file, { readOnly: true, timeout: lockTimeoutMilliseconds });
   try {
     database.exec("BEGIN");
     const sites = sitesWithOptions(database, prefix);
     if (sites.length === 0) {
-      throw new RuntimeFailure(`The site's database has no table ${prefix}options as WordPress makes it.`);
+      throw new RuntimeFailure(`The site's database has no WordPress table ${prefix}options.`);
     }
     const plugins = sites.flatMap(({ options }) =>
-      listed(stored(database, optionsIn(options), "active_plugins"), "active_plugins", "values"),
+      parseList(readValue(database, optionsIn(options), "active_plugins"), "active_plugins", "values"),
     );
     const themes = sites.flatMap(({ options }) =>
       ["stylesheet", "template"].flatMap((name) => {
-        const bytes = stored(database, optionsIn(options), name);
+        const bytes = readValue(database, optionsIn(options), name);
         return bytes === null ? [] : [Buffer.from(bytes).toString("utf8")];
       }),
     );
@@ -75,9 +75,9 @@ export function readPackageStates({ file, prefix }: { readonly file: string; rea
       ? { table: meta, name: "meta_key", value: "meta_value" }
       : optionsIn(`${prefix}options`);
     const networkPlugins = isNetwork
-      ? listed(stored(database, everywhere, "active_sitewide_plugins"), "active_sitewide_plugins", "keys")
+      ? parseList(readValue(database, everywhere, "active_sitewide_plugins"), "active_sitewide_plugins", "keys")
       : [];
-    const autoUpdated = (name: string) => new Set(listed(stored(database, everywhere, name), name, "values"));
+    const autoUpdated = (name: string) => new Set(parseList(readValue(database, everywhere, name), name, "values"));
     return {
       activePlugins: new Set([...plugins, ...networkPlugins]),
       activeThemes: new Set(themes),

@@ -1,4 +1,4 @@
-/** Which plugins and themes environments have, read from their files and databases in a process of its own. */
+/** Lists the plugins and themes of environments, read from their files and databases in a separate process. */
 import path from "node:path";
 import { environmentFolders } from "../../../folders.ts";
 import { currentRelease, partOf } from "../../../releases.ts";
@@ -8,10 +8,10 @@ import { tablePrefixOf } from "../database/tablePrefix.ts";
 import { mainDatabase, recordOf } from "../release.ts";
 import type { PackagesJob, PackagesRead, PackagesSource } from "./packagesJob.ts";
 
-/** Read in one process. */
-const together = 100;
-const togetherSeconds = 60;
-const aloneSeconds = 10;
+/** How many environments one process reads. */
+const batchSize = 100;
+const batchSeconds = 60;
+const singleSeconds = 10;
 /** Visitors come first. */
 const priority = 10;
 
@@ -27,10 +27,10 @@ function isPackagesRead(value: unknown): value is PackagesRead {
 async function read(job: PackagesJob, deadlineSeconds: number, signal: AbortSignal): Promise<readonly PackagesRead[]> {
   const found = await runJob("../site/packages/packagesJob.ts", job, { deadlineSeconds, priority, signal });
   if (Array.isArray(found) && found.length === job.sources.length && found.every(isPackagesRead)) return found;
-  throw new Error("Reading plugins and themes came to something else.");
+  throw new Error("Reading plugins and themes returned an unknown result.");
 }
 
-/** Null if the environment is absent or has no WordPress. */
+/** Returns what to read, or null if the environment doesn't exist or has no WordPress. */
 async function wantedOf(environment: EnvironmentRef, environments: string): Promise<Wanted | null> {
   const release = await currentRelease(environmentFolders(environments, environment).live);
   if (release === null) return null;
@@ -43,43 +43,46 @@ async function wantedOf(environment: EnvironmentRef, environments: string): Prom
 
 const neverEnds: InstalledPackages = {
   packages: [],
-  problem: "Reading the site's plugins and themes does not come to an end.",
+  problem: "Reading the site's plugins and themes takes too long.",
 };
 
-/** One on which no reader comes to an end is found out by reading each alone. */
-async function readTogether(
+/**
+ * Reads several environments in one process. If that fails, reads each in its own process to find the one that never
+ * ends.
+ */
+async function readBatch(
   all: readonly Wanted[],
   signal: AbortSignal,
 ): Promise<readonly (readonly [string, InstalledPackages])[]> {
-  const isAlone = all.length === 1;
+  const isSingle = all.length === 1;
   try {
     const job = { sources: all.map(({ source }) => source) };
-    const found = await read(job, isAlone ? aloneSeconds : togetherSeconds, signal);
+    const found = await read(job, isSingle ? singleSeconds : batchSeconds, signal);
     return all.flatMap(({ id }, at) => {
       const one = found[at] ?? null;
       return one === null ? [] : [[id, one] as const];
     });
   } catch {
     signal.throwIfAborted();
-    if (isAlone) return all.map(({ id }) => [id, neverEnds]);
+    if (isSingle) return all.map(({ id }) => [id, neverEnds]);
     const each: (readonly [string, InstalledPackages])[] = [];
-    for (const one of all) each.push(...(await readTogether([one], signal)));
+    for (const one of all) each.push(...(await readBatch([one], signal)));
     return each;
   }
 }
 
-/** By id, without those that are absent, have no WordPress, or are just being written to. */
+/** Implements `Runtime.packages`. Also leaves out environments whose database is being written. */
 export async function readPackages(
   wanted: readonly EnvironmentRef[],
   environments: string,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, InstalledPackages>> {
   const found = new Map<string, InstalledPackages>();
-  for (let done = 0; done < wanted.length; done += together) {
-    const some = await Promise.all(wanted.slice(done, done + together).map((each) => wantedOf(each, environments)));
-    const there = some.filter((each) => each !== null);
-    if (there.length === 0) continue;
-    for (const [id, packages] of await readTogether(there, signal)) found.set(id, packages);
+  for (let done = 0; done < wanted.length; done += batchSize) {
+    const batch = await Promise.all(wanted.slice(done, done + batchSize).map((each) => wantedOf(each, environments)));
+    const existing = batch.filter((each) => each !== null);
+    if (existing.length === 0) continue;
+    for (const [id, packages] of await readBatch(existing, signal)) found.set(id, packages);
   }
   return found;
 }

@@ -1,6 +1,6 @@
 /**
- * Reads which plugins and themes WordPresses have, many in one go: the main module of a process that does this once and ends.
- * A database on which SQLite never comes to an end then stops nobody else.
+ * Reads the plugins and themes of many environments. Main module of a process that does this once and ends, so that a
+ * database that SQLite can't read in finite time affects nothing else.
  */
 import { noStates, type PackageStates, readPackageFiles, withStates } from "../../../packageFiles.ts";
 import { type InstalledPackages, RuntimeFailure } from "../../../runtime.ts";
@@ -11,9 +11,9 @@ import { readPackageStates } from "./packageStates.ts";
 export interface PackagesSource {
   /** Path without symbolic links. */
   readonly webRoot: string;
-  /** Of the database. */
+  /** Path of the database. */
   readonly file: string;
-  /** Of WordPress's tables. */
+  /** Prefix of WordPress's tables. */
   readonly prefix: string;
 }
 
@@ -21,7 +21,10 @@ export interface PackagesJob {
   readonly sources: readonly PackagesSource[];
 }
 
-/** The outcome for one source, or null if it is being written or has an unfinished write, and must be read later. */
+/**
+ * The result for one source, or null if its database is being written or has an unfinished write, and must be read
+ * later.
+ */
 export type PackagesRead = InstalledPackages | null;
 
 async function read(source: PackagesSource): Promise<PackagesRead> {

@@ -1,6 +1,6 @@
-/** Changes the texts in JSON, and leaves every other byte of it as it is written. */
+/** Changes the strings in JSON and keeps every other byte. */
 
-/** How a text that changes is written: as its document does otherwise, or as WordPress writes the attributes of a block. */
+/** How changed strings are written: like the rest of the document, or like WordPress writes block attributes. */
 export type JsonStyle = "document" | "block";
 
 const token = /"(?:[^"\\]|\\.)*"/gs;
@@ -21,23 +21,24 @@ function parse(json: string): unknown {
   }
 }
 
-/** A text as JSON, the way that the rest of the document is written. */
+/** Returns a function that writes a string in the document's style. */
 function writerFor(json: string, style: JsonStyle): (text: string) => string {
   if (style === "block") return (text) => blockEscaped(JSON.stringify(text));
   const hasSlashes = json.includes("\\/");
   const isAscii = /^\p{ASCII}*$/u.test(json);
   return (text) => {
     const written = JSON.stringify(text);
-    const letters = isAscii ? asciiOf(written) : written;
-    return hasSlashes ? letters.replaceAll("/", "\\/") : letters;
+    const encoded = isAscii ? asciiOf(written) : written;
+    return hasSlashes ? encoded.replaceAll("/", "\\/") : encoded;
   };
 }
 
+/** Escapes all characters of JSON that are not printable ASCII. */
 export function asciiOf(json: string): string {
-  return json.replace(/[^\x20-\x7e]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return json.replace(/[^\x20-\x7e]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** What WordPress does to the attributes of a block, so that they don't end its comment. Quotes around it all stay. */
+/** Escapes block attributes like WordPress, so that they don't end the block's comment. The enclosing quotes stay. */
 export function blockEscaped(json: string): string {
   return json
     .replace(/\\(["\\])/g, (_, escaped: string) => (escaped === '"' ? "\\u0022" : "\\u005c"))
@@ -48,8 +49,8 @@ export function blockEscaped(json: string): string {
 }
 
 /**
- * Null if it is no JSON that has parts. `text`, and what `change` is given and returns, has one character for each byte;
- * names of properties are changed like values.
+ * Changes the strings of a JSON document. Null if the text is not a JSON object or array. `text`, and the texts that
+ * `change` gets and returns, have one character per byte. Property names are changed like values.
  */
 export function changeJson(text: string, change: (part: string) => string, style: JsonStyle): string | null {
   const json = decode(text);
@@ -58,7 +59,7 @@ export function changeJson(text: string, change: (part: string) => string, style
   const write = writerFor(json, style);
   const changed = json.replace(token, (found) => {
     const part = String(JSON.parse(found));
-    // Half of a character can't be told in bytes.
+    // A lone surrogate can't be expressed in bytes.
     if (!part.isWellFormed()) return found;
     const bytes = Buffer.from(part, "utf8").toString("latin1");
     const after = change(bytes);

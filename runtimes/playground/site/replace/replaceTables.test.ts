@@ -23,7 +23,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Two tables as the driver makes them, and what it remembers of them. */
+/** Creates two tables like the driver does, with its metadata. */
 function schema(type: string, more = ""): string {
   return `
     CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT, name ${type} COLLATE NOCASE ${more}) STRICT;
@@ -50,7 +50,7 @@ const rows = (sql: string) =>
     .all()
     .map((row) => Object.values(row).join());
 
-test("a table comes with its rows, indexes and triggers, its highest number, and what the driver knows of it", () => {
+test("copies a table with its rows, indexes, triggers, sequence and driver metadata", () => {
   makeSource(`${schema("ANY")}
     CREATE UNIQUE INDEX t__name ON t (name);
     CREATE TRIGGER on_update AFTER UPDATE ON t BEGIN UPDATE t SET name = 'touched' WHERE rowid = NEW.rowid + 1; END;
@@ -70,13 +70,13 @@ test("a table comes with its rows, indexes and triggers, its highest number, and
   expect(rows("PRAGMA integrity_check")).toEqual(["ok"]);
 });
 
-test("a table that only the source has is added, and computed columns compute again", () => {
+test("adds a table that only the source has, with generated columns", () => {
   makeSource("CREATE TABLE fresh (a INTEGER, b INTEGER AS (a * 2)); INSERT INTO fresh (a) VALUES (21)");
   replaceTables(own, sourceFile, ["fresh"]);
   expect(rows("SELECT * FROM fresh")).toEqual(["21,42"]);
 });
 
-test.each(["missing", "sqlite_sequence", `${driver}columns`, "a_view", "words"])("%s can't be asked for", (table) => {
+test.each(["missing", "sqlite_sequence", `${driver}columns`, "a_view", "words"])("%s can't be replaced", (table) => {
   makeSource(`${schema("TEXT")} CREATE VIEW a_view AS SELECT 1; CREATE VIRTUAL TABLE words USING fts5 (word)`);
   expect(() => replaceTables(own, sourceFile, ["t", table])).toThrow(RuntimeFailure);
   expect(rows("SELECT name FROM t")).toEqual(["own"]);
@@ -88,14 +88,14 @@ test.each([
     "CREATE TABLE t AS SELECT 1 AS name FROM pragma_database_list; ATTACH 'FILE' AS victim",
     "a statement after a query",
   ],
-])("what PHP has written into a schema reaches no other file: %s", async (sql) => {
+])("a manipulated schema can't access another file: %s", async (sql) => {
   const planted = sql.replace("FILE", path.join(folder, "victim.sqlite")).replaceAll("'", "''");
   makeSource(`CREATE TABLE t (name TEXT); PRAGMA writable_schema = ON;
     UPDATE sqlite_schema SET sql = '${planted}' WHERE name = 't'`);
   try {
     replaceTables(own, sourceFile, ["t"]);
   } catch {
-    // That it is refused is as good as that it does nothing.
+    // Refusing it is as good as ignoring it.
   }
   expect((await readdir(folder)).filter((name) => name.startsWith("victim"))).toEqual([]);
   expect(rows("PRAGMA database_list").some((row) => row.includes("victim"))).toBe(false);

@@ -1,6 +1,6 @@
 /**
- * Puts tables of one database in the place of another's, with their indexes and triggers, and with what the driver
- * remembers of them: it translates MySQL, and knows in tables of its own how MySQL would see each of ours.
+ * Replaces tables of one database by another's, with their indexes, triggers, and the driver's metadata: the SQLite
+ * driver translates MySQL, and stores MySQL's schema in tables of its own.
  */
 import { constants, type DatabaseSync } from "node:sqlite";
 import { RuntimeFailure } from "../../../runtime.ts";
@@ -12,18 +12,18 @@ const driverPrefix = "_wp_sqlite_mysql_information_schema_";
 
 type Schema = "main" | "source";
 
-/** Throws `RuntimeFailure` that names the first table which the database doesn't have. */
+/** Throws `RuntimeFailure` naming the first table that the database doesn't have. */
 export function checkTables(database: DatabaseSync, schema: Schema, tables: readonly string[]): void {
   const find = database.prepare(`SELECT sql FROM ${schema}.sqlite_schema WHERE type = 'table' AND name = ?`);
   for (const table of tables) {
     const found = find.get(table);
     if (found === undefined || reserved.test(table)) throw new RuntimeFailure(`The source has no table "${table}".`);
-    // What else a table can be needs extensions, and tables of its own.
+    // Other kinds of tables need extensions and hidden tables.
     if (!/^CREATE TABLE /i.test(String(found.sql))) throw new RuntimeFailure(`The table "${table}" can't be copied.`);
   }
 }
 
-/** Those that are not computed from others. */
+/** Returns the columns that are not generated. */
 function columnsOf(database: DatabaseSync, schema: Schema, table: string): readonly string[] {
   return database
     .prepare(`PRAGMA ${schema}.table_xinfo(${quoted(table)})`)
@@ -41,7 +41,7 @@ function copyRows(database: DatabaseSync, table: string, where = "", values: rea
     .run(...values);
 }
 
-/** What makes the table, or what belongs to it, as the source remembers it. */
+/** Returns the SQL that creates the table, its indexes or its triggers, as stored in the source. */
 function statementsOf(database: DatabaseSync, table: string, types: readonly string[]): readonly string[] {
   return database
     .prepare("SELECT type, sql FROM source.sqlite_schema WHERE tbl_name = ? AND sql IS NOT NULL")
@@ -57,7 +57,7 @@ function replaceTable(database: DatabaseSync, table: string): void {
   for (const sql of statementsOf(database, table, ["index", "trigger"])) database.prepare(sql).run();
 }
 
-/** The highest number that was ever given to a row. */
+/** Copies the highest rowid that was ever assigned. */
 function replaceSequence(database: DatabaseSync, table: string): void {
   for (const schema of ["main", "source"] as const) if (!hasTable(database, schema, "sqlite_sequence")) return;
   database.prepare("DELETE FROM main.sqlite_sequence WHERE name = ?").run(table);
@@ -77,7 +77,7 @@ function driverTables(database: DatabaseSync): readonly string[] {
     .filter((name) => name.startsWith(driverPrefix) && hasTable(database, "main", name));
 }
 
-/** Rows of a check name no table: they are found through the constraints of the table. */
+/** Condition for CHECK rows, which don't name a table: they are found through the table's constraints. */
 const ofChecks = (schema: Schema) => `WHERE (CONSTRAINT_SCHEMA, CONSTRAINT_NAME) IN (
   SELECT CONSTRAINT_SCHEMA, CONSTRAINT_NAME FROM ${schema}.${driverPrefix}table_constraints
   WHERE TABLE_NAME = ? AND CONSTRAINT_TYPE = 'CHECK')`;
@@ -97,8 +97,8 @@ function replaceDriverRows(database: DatabaseSync, table: string): void {
 }
 
 /**
- * In one transaction. Both are copies that nobody else has open; `source` is a file's path. Their schemas were written
- * by PHP: a statement in them may say anything, but it is only one, and it can't reach another file.
+ * Replaces the tables in one transaction. Both databases are copies that are not in use; `source` is a path. PHP has
+ * written their schemas: a statement in them is untrusted, but it is a single one and can't access another file.
  */
 export function replaceTables(database: DatabaseSync, source: string, tables: readonly string[]): void {
   database.prepare("ATTACH ? AS source").run(source);

@@ -7,35 +7,35 @@ function replaced(text: string, search = "old", replace = "newer") {
   return { text: Buffer.from(bytes, "latin1").toString(), ...counts };
 }
 
-describe("a text is replaced", () => {
-  test("wherever it stands, literally, with capitals told apart", () => {
-    expect(replaced("old, Old and old.old")).toEqual({ text: "newer, Old and newer.newer", replaced: 3, left: 0 });
+describe("replaces a text", () => {
+  test("everywhere, literally and case-sensitively", () => {
+    expect(replaced("old, Old and old.old")).toEqual({ text: "newer, Old and newer.newer", replaced: 3, kept: 0 });
     expect(replaced("a.c abc", "a.c", "$&$1")).toMatchObject({ text: "$&$1 abc", replaced: 1 });
     expect(replaced("aaaa", "aa", "a")).toMatchObject({ text: "aa", replaced: 2 });
     expect(replaced("old", "old", "")).toMatchObject({ text: "" });
   });
 
-  test("of more bytes than letters", () => {
-    expect(replaced('s:5:"Käse";', "Käse", "Öl")).toEqual({ text: 's:3:"Öl";', replaced: 1, left: 0 });
+  test("with multi-byte characters", () => {
+    expect(replaced('s:5:"Käse";', "Käse", "Öl")).toEqual({ text: 's:3:"Öl";', replaced: 1, kept: 0 });
   });
 
-  test("in serialised values in serialised values, whose lengths follow", () => {
+  test("in nested serialised values, updating their lengths", () => {
     const inner = serialize({ a: "old", b: ["very old"] });
     const wanted = serialize({ a: "newer", b: ["very newer"] });
     expect(replaced(serialize({ inner, deep: serialize([inner]) }))).toEqual({
       text: serialize({ inner: wanted, deep: serialize([wanted]) }),
       replaced: 4,
-      left: 0,
+      kept: 0,
     });
   });
 
   test("in JSON in serialised values in JSON", () => {
     const json = (word: string) => JSON.stringify({ a: word, list: [`in ${word}`] });
     const deep = (word: string) => JSON.stringify({ data: serialize({ json: json(word) }) });
-    expect(replaced(deep("old"))).toEqual({ text: deep("newer"), replaced: 2, left: 0 });
+    expect(replaced(deep("old"))).toEqual({ text: deep("newer"), replaced: 2, kept: 0 });
   });
 
-  test("in JSON also where that is written in another way, and its way is kept", () => {
+  test("in JSON in any notation, and keeps the notation", () => {
     const escaped = String.raw`{"url":"http:\/\/old\/x","name":"K\u00e4se","kept":"\u0041"}`;
     expect(replaced(escaped, "http://old", "http://new/er").text).toBe(
       String.raw`{"url":"http:\/\/new\/er\/x","name":"K\u00e4se","kept":"\u0041"}`,
@@ -44,12 +44,12 @@ describe("a text is replaced", () => {
     expect(replaced(`{"name":"Käse"}`, "Käse", "Öl").text).toBe(`{"name":"Öl"}`);
   });
 
-  test("by something that JSON must escape", () => {
+  test("with characters that JSON must escape", () => {
     const text = replaced(`{"a":"old"}`, "old", `"\\\n`).text;
     expect(JSON.parse(text)).toEqual({ a: `"\\\n` });
   });
 
-  test("in the attributes of blocks, whose comment does not end by it", () => {
+  test("in block attributes, without ending their comment", () => {
     const block = `<!-- wp:image {"alt":"old"} --><p>old</p><!-- /wp:image -->`;
     expect(replaced(block, "old", `--> "x\\`).text).toBe(
       String.raw`<!-- wp:image {"alt":"\u002d\u002d\u003e \u0022x\u005c"} --><p>--> "x\</p><!-- /wp:image -->`,
@@ -57,33 +57,33 @@ describe("a text is replaced", () => {
   });
 });
 
-describe("what would break is left and counted", () => {
-  test("the name of a class, also of one that is only quoted", () => {
+describe("keeps and counts matches in", () => {
+  test("class names, also in quoted values", () => {
     const object = 'O:3:"old":1:{s:1:"a";s:3:"old";}';
-    expect(replaced(object)).toEqual({ text: 'O:3:"old":1:{s:1:"a";s:5:"newer";}', replaced: 1, left: 1 });
-    expect(replaced(`see ${object}`)).toMatchObject({ replaced: 1, left: 1 });
+    expect(replaced(object)).toEqual({ text: 'O:3:"old":1:{s:1:"a";s:5:"newer";}', replaced: 1, kept: 1 });
+    expect(replaced(`see ${object}`)).toMatchObject({ replaced: 1, kept: 1 });
   });
 
   test("numbers of serialised values", () => {
-    expect(replaced("a:1:{i:0;i:17;}", "17", "18")).toEqual({ text: "a:1:{i:0;i:17;}", replaced: 0, left: 1 });
+    expect(replaced("a:1:{i:0;i:17;}", "17", "18")).toEqual({ text: "a:1:{i:0;i:17;}", replaced: 0, kept: 1 });
     expect(replaced('a:1:{i:0;s:2:"17";}', "17", "180").text).toBe('a:1:{i:0;s:3:"180";}');
   });
 
-  test("a damaged value as a whole, and what is around it not", () => {
+  test("a damaged value, but not in the text around it", () => {
     const damaged = 'a:2:{i:0;s:3:"old";i:1;s:9:"old";}';
-    expect(replaced(damaged)).toEqual({ text: damaged, replaced: 0, left: 2 });
+    expect(replaced(damaged)).toEqual({ text: damaged, replaced: 0, kept: 2 });
     expect(replaced(serialize({ damaged, whole: "old" }))).toEqual({
       text: serialize({ damaged, whole: "newer" }),
       replaced: 1,
-      left: 2,
+      kept: 2,
     });
   });
 
-  test("what goes over the edge of a text in JSON", () => {
-    expect(replaced('{"a":"b"}', '":"', "x")).toEqual({ text: '{"a":"b"}', replaced: 0, left: 1 });
+  test("JSON across the boundary of a string", () => {
+    expect(replaced('{"a":"b"}', '":"', "x")).toEqual({ text: '{"a":"b"}', replaced: 0, kept: 1 });
   });
 
-  test("bytes that are no UTF-8 survive", () => {
+  test("invalid UTF-8 is preserved", () => {
     const { text, replaced: count } = textReplacer({ search: "old", replace: "new" })("\xff old \xc3");
     expect([text, count]).toEqual(["\xff new \xc3", 1]);
   });
@@ -95,7 +95,7 @@ test.each([
   ["Käse", String.raw`{"a":"{\"b\":\"K\\u00e4se\"}"}`],
   ['say "old"', String.raw`{"a":"say \"old\""}`],
   ["a & b", String.raw`<!-- wp:x {"a":"a \u0026 b"} -->`],
-])("a row that has %s written in another way is found", (search, text) => {
+])("finds rows with %s in another notation", (search, text) => {
   expect(replaced(text, search, "new")).toMatchObject({ replaced: 1 });
   expect(marksOf({ search, replace: "" }).some((mark) => text.includes(mark))).toBe(true);
 });

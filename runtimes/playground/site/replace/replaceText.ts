@@ -1,8 +1,8 @@
 /**
- * Replaces a text in one value of a database, whatever the value is: serialised, in as many layers as it likes, JSON,
- * blocks, or plain. What would break by it stays, and is counted.
+ * Replaces a text in one database value, which may be serialised in any number of layers, JSON, blocks, or plain.
+ * Matches whose replacement would break the value stay, and are counted.
  *
- * Like `serialized.ts` it works on texts with one character for each byte.
+ * Like `serialized.ts` it works on texts with one character per byte.
  */
 import type { TextChange } from "../../../runtime.ts";
 import { asciiOf, blockEscaped, changeJson, type JsonStyle } from "./jsonText.ts";
@@ -10,16 +10,16 @@ import { changeBytes, type Watch } from "./serialized.ts";
 
 export interface Replaced {
   readonly text: string;
-  /** How often it was replaced. */
+  /** Number of replacements. */
   readonly replaced: number;
-  /** How often it was found and left. */
-  readonly left: number;
+  /** Number of matches that were kept. */
+  readonly kept: number;
 }
 
-/** The names of classes, outside of serialised values that are known as such. */
+/** Class names outside of recognised serialised values. */
 const classNames = /(?<![A-Za-z0-9])[OE]:\d+:(?:\\*"|\\+u0022)[\w\\:\x80-\xff]+(?:\\*"|\\+u0022)/g;
 
-/** A block's comment; what stands between its braces is JSON. */
+/** The attributes of a block's comment, as JSON. */
 const blocks = /(?<=<!-- wp:[a-z][a-z0-9/_-]* )\{.*?\}(?= \/?-->)/gs;
 
 export function bytesOf(text: string): string {
@@ -32,23 +32,26 @@ export function countOf(text: string, search: string): number {
   return count;
 }
 
-/** Makes the function that replaces in a value. */
+/** Creates a function that replaces the text in a value. */
 export function textReplacer(change: TextChange): (text: string) => Replaced {
   const search = bytesOf(change.search);
   const replace = bytesOf(change.replace);
   let replaced = 0;
-  let left = 0;
+  let kept = 0;
 
-  /** Where a match touches the name of a class it stays. */
+  /** Replaces in plain text. Matches that overlap a class name stay. */
   function replacePlain(text: string): string {
     if (!text.includes(search)) return text;
-    const kept = Array.from(text.matchAll(classNames), ({ index, 0: { length } }) => [index, index + length] as const);
+    const protectedRanges = Array.from(
+      text.matchAll(classNames),
+      ({ index, 0: { length } }) => [index, index + length] as const,
+    );
     let result = "";
     let done = 0;
     for (let at = text.indexOf(search); at !== -1; at = text.indexOf(search, at + search.length)) {
       const end = at + search.length;
-      if (kept.some(([from, to]) => at < to && end > from)) {
-        left += 1;
+      if (protectedRanges.some(([from, to]) => at < to && end > from)) {
+        kept += 1;
         continue;
       }
       result += text.slice(done, at) + replace;
@@ -58,11 +61,13 @@ export function textReplacer(change: TextChange): (text: string) => Replaced {
     return result + text.slice(done);
   }
 
-  /** What is found in JSON as it is written, but in none of its texts, goes over the edge of one. */
+  /**
+   * Replaces in JSON. Matches in the source text but in none of its strings cross the boundary of a string, and stay.
+   */
   function replaceJson(text: string, style: JsonStyle): string | null {
-    const before = replaced + left;
+    const before = replaced + kept;
     const changed = changeJson(text, replaceIn, style);
-    if (changed !== null) left += Math.max(0, countOf(text, search) - (replaced + left - before));
+    if (changed !== null) kept += Math.max(0, countOf(text, search) - (replaced + kept - before));
     return changed;
   }
 
@@ -78,13 +83,13 @@ export function textReplacer(change: TextChange): (text: string) => Replaced {
   }
 
   const watch: Watch = {
-    left: (part) => {
-      left += countOf(part, search);
+    kept: (part) => {
+      kept += countOf(part, search);
     },
     mark: () => {
-      const before = { replaced, left };
+      const before = { replaced, kept };
       return () => {
-        ({ replaced, left } = before);
+        ({ replaced, kept } = before);
       };
     },
     document: (text) => (/^\s*[[{]/.test(text) ? replaceJson(text, "document") : null),
@@ -96,21 +101,21 @@ export function textReplacer(change: TextChange): (text: string) => Replaced {
 
   return (text) => {
     replaced = 0;
-    left = 0;
-    return { text: replaceIn(text), replaced, left };
+    kept = 0;
+    return { text: replaceIn(text), replaced, kept };
   };
 }
 
-/** Each of these is in a value that has something to replace; with all but the first, it is written in another way. */
+/** Returns texts of which at least one occurs in every value with a match: the searched text in all its notations. */
 export function marksOf({ search }: TextChange): readonly string[] {
-  const written = (text: string, toAscii: boolean, slashes: boolean) => {
+  const write = (text: string, toAscii: boolean, slashes: boolean) => {
     const json = JSON.stringify(text).slice(1, -1);
     const ascii = toAscii ? asciiOf(json) : json;
     return slashes ? ascii.replaceAll("/", "\\/") : ascii;
   };
-  const ways = [false, true].flatMap((ascii) => [false, true].map((slashes) => [ascii, slashes] as const));
-  const once = ways.map(([ascii, slashes]) => written(search, ascii, slashes));
-  const twice = once.flatMap((text) => ways.map(([ascii, slashes]) => written(text, ascii, slashes)));
+  const variants = [false, true].flatMap((ascii) => [false, true].map((slashes) => [ascii, slashes] as const));
+  const once = variants.map(([ascii, slashes]) => write(search, ascii, slashes));
+  const twice = once.flatMap((text) => variants.map(([ascii, slashes]) => write(text, ascii, slashes)));
   const inBlocks = blockEscaped(JSON.stringify(search).slice(1, -1));
   return [...new Set([search, ...once, ...twice, inBlocks])];
 }

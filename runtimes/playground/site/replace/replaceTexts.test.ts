@@ -6,7 +6,7 @@ const database = useSqliteFile();
 
 const change = { search: "old", replace: "new" };
 
-test("rows and occurrences are counted by table and column", () => {
+test("counts rows and occurrences by table and column", () => {
   database.run(
     "CREATE TABLE wp_posts (ID INTEGER PRIMARY KEY, post_title TEXT, guid TEXT)",
     "INSERT INTO wp_posts VALUES (1, 'old old', 'http://old/'), (2, 'old', 'x'), (3, 'Old', NULL)",
@@ -41,7 +41,7 @@ test("keys, numbers, passwords and sessions stay", () => {
   expect(database.rowsOf("SELECT * FROM plugin")).toEqual(["old | new", "older | x"]);
 });
 
-test("a date is no text, where WordPress's driver says so", () => {
+test("dates, according to the driver's schema, stay", () => {
   database.run(
     "CREATE TABLE wp_posts (ID INTEGER PRIMARY KEY, post_date TEXT, post_title TEXT)",
     "INSERT INTO wp_posts VALUES (1, '2024-01-01 00:00:00', 'In 2024')",
@@ -57,7 +57,7 @@ test("a date is no text, where WordPress's driver says so", () => {
   expect(database.rowsOf("SELECT post_date, post_title FROM wp_posts")).toEqual(["2024-01-01 00:00:00 | In 2025"]);
 });
 
-test("what is left is named, and so is what a rule of the table forbids", () => {
+test("lists skipped matches, including those that a constraint forbids", () => {
   database.run(
     "CREATE TABLE wp_options (option_id INTEGER PRIMARY KEY, option_name TEXT UNIQUE, option_value TEXT)",
     "INSERT INTO wp_options VALUES (1, 'old', 'old'), (2, 'new', 'x'), (7, 'o', 'O:3:\"old\":0:{}')",
@@ -78,7 +78,7 @@ test("what is left is named, and so is what a rule of the table forbids", () => 
   ]);
 });
 
-test("it is told which of the site's addresses become others", () => {
+test("reports the site's addresses that change", () => {
   database.run(
     "CREATE TABLE wp_options (option_id INTEGER PRIMARY KEY, option_name TEXT, option_value TEXT)",
     "INSERT INTO wp_options VALUES (1, 'siteurl', 'http://old'), (2, 'home', 'http://other')",
@@ -91,7 +91,7 @@ test("it is told which of the site's addresses become others", () => {
   ]);
 });
 
-test("a text that becomes a longer one with itself in it is replaced once, in however many rows", () => {
+test("a replacement that contains the searched text is made once per match", () => {
   database.run(
     "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT)",
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) INSERT INTO t SELECT i, 'old' FROM n",
@@ -103,7 +103,7 @@ test("a text that becomes a longer one with itself in it is replaced once, in ho
   expect(database.rowsOf("SELECT DISTINCT a FROM t")).toEqual(["old old"]);
 });
 
-test("a large table does not sit in memory", () => {
+test("a large table is not loaded into memory", () => {
   database.run(
     "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT)",
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) INSERT INTO t SELECT i, 'old' || hex(zeroblob(25000)) FROM n",

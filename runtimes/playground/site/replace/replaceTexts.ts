@@ -1,11 +1,10 @@
 /**
- * Replaces a text everywhere in a database that nobody else has open, in one transaction, a few hundred rows at a time.
- * Keys stay, because other rows name them; so does what people log in with: a digest in which something is
- * replaced locks somebody out.
+ * Replaces a text everywhere in a database that is not in use, in one transaction, a few hundred rows at a time. Keys
+ * stay, because other rows refer to them; so do credentials: a changed hash would lock users out.
  */
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from "node:sqlite";
 import type { Replacements, TextChange } from "../../../runtime.ts";
-import { readSchema, sameName } from "../../mysql/schema.ts";
+import { nameKey, readSchema } from "../../mysql/schema.ts";
 import { quoted } from "../../templates/places.ts";
 import { siteAddresses } from "../address/siteAddresses.ts";
 import { siteTables, type Table } from "../database/tables.ts";
@@ -13,9 +12,9 @@ import { marksOf, textReplacer } from "./replaceText.ts";
 import { keyOf, rowWriter } from "./tableTexts.ts";
 
 const pageRows = 300;
-const mostListed = 100;
+const maxListed = 100;
 /** Longer values are not written by people, and would need too much memory. */
-const longestBytes = 100 << 20;
+const maxValueBytes = 100 << 20;
 
 const credentialColumns = new Set(["user_pass", "user_activation_key"]);
 const credentialKeys = ["session_tokens", "_application_passwords"];
@@ -26,7 +25,7 @@ interface Found {
   readonly column: string;
   readonly bytes: Buffer;
   readonly replaced: number;
-  readonly left: number;
+  readonly kept: number;
 }
 
 class Tally {
@@ -44,7 +43,7 @@ class Tally {
 
   skipped(table: string, column: string, key: Key, occurrences: number): void {
     this.#skipped += occurrences;
-    if (this.#listed.length < mostListed)
+    if (this.#listed.length < maxListed)
       this.#listed.push({ table, column, row: key.map(String).join(", "), occurrences });
   }
 
@@ -54,30 +53,30 @@ class Tally {
   }
 }
 
-/** The columns of a table that have texts in MySQL, whose name is no part of the table's key. */
+/** Returns a function that lists the text columns of a table in MySQL's terms, without key columns and credentials. */
 function textColumns(database: DatabaseSync): (table: Table) => readonly string[] {
   const schema = new Map(readSchema(database).map((table) => [table.name, table]));
   return ({ name, columns, primaryKey }) => {
-    const types = new Map(schema.get(name)?.columns.map((column) => [sameName(column.name), column.type?.family]));
+    const types = new Map(schema.get(name)?.columns.map((column) => [nameKey(column.name), column.type?.family]));
     return columns.filter((column) => {
-      const family = types.get(sameName(column));
+      const family = types.get(nameKey(column));
       const isText = family === undefined || family === "text" || family === "json";
       return isText && !primaryKey.includes(column) && !credentialColumns.has(column);
     });
   };
 }
 
-/** A condition that holds for rows with something to replace. Its parameters are the marks. */
+/** Returns an SQL condition for rows with a match. Its parameters are the marks. */
 function conditionFor({ columns }: Table, texts: readonly string[], marks: number): string {
   const marked = (column: string) =>
     Array.from({ length: marks }, (_, index) => `instr(${column}, ?${index + 1}) > 0`).join(" OR ");
   const found = texts.map(quoted).map((name) => `(typeof(${name}) = 'text' AND (${marked(name)}))`);
   const isMeta = columns.includes("meta_key") && columns.includes("user_id");
-  const kept = isMeta ? ` AND meta_key NOT IN (${credentialKeys.map((key) => `'${key}'`).join(", ")})` : "";
-  return `(${found.join(" OR ")})${kept}`;
+  const exclusion = isMeta ? ` AND meta_key NOT IN (${credentialKeys.map((key) => `'${key}'`).join(", ")})` : "";
+  return `(${found.join(" OR ")})${exclusion}`;
 }
 
-/** The keys of those rows, page after page, in order: nothing that changes on the way changes a key. */
+/** Iterates over the keys of these rows in order, page by page. The replacements don't change keys. */
 function* keysIn(
   database: DatabaseSync,
   table: Table,
@@ -106,7 +105,7 @@ function* keysIn(
 
 function readerFor(database: DatabaseSync, table: Table, texts: readonly string[], where: string) {
   const values = texts.map(quoted).map((name, index) => {
-    const isShort = `octet_length(${name}) <= ${longestBytes}`;
+    const isShort = `octet_length(${name}) <= ${maxValueBytes}`;
     return `CASE WHEN typeof(${name}) = 'text' AND ${isShort} THEN CAST(${name} AS BLOB) END AS c${index}`;
   });
   return database.prepare(`SELECT ${values.join(", ")} FROM ${quoted(table.name)} WHERE ${where}`);
@@ -130,23 +129,23 @@ function replaceInTable(
     const found = texts.flatMap((column, index): Found[] => {
       const value = row[`c${index}`];
       if (!(value instanceof Uint8Array)) return [];
-      const { text, replaced, left } = replace(
+      const { text, replaced, kept } = replace(
         Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("latin1"),
       );
-      return replaced + left === 0 ? [] : [{ column, bytes: Buffer.from(text, "latin1"), replaced, left }];
+      return replaced + kept === 0 ? [] : [{ column, bytes: Buffer.from(text, "latin1"), replaced, kept }];
     });
     const changed = found.filter(({ replaced }) => replaced > 0);
-    const isWhole = changed.length > 0 && write(key, changed);
+    const isRowWritten = changed.length > 0 && write(key, changed);
     for (const one of found) {
-      const isWritten = one.replaced > 0 && (isWhole || write(key, [one]));
+      const isWritten = one.replaced > 0 && (isRowWritten || write(key, [one]));
       if (isWritten) tally.replaced(table.name, one.column, one.replaced);
-      const left = one.left + (isWritten ? 0 : one.replaced);
-      if (left > 0) tally.skipped(table.name, one.column, key, left);
+      const kept = one.kept + (isWritten ? 0 : one.replaced);
+      if (kept > 0) tally.skipped(table.name, one.column, key, kept);
     }
   }
 }
 
-/** The file must not be open elsewhere. */
+/** Replaces the text in a database file that is not in use. */
 export function replaceTexts(file: string, change: TextChange): Replacements {
   const database = new DatabaseSync(file, { enableForeignKeyConstraints: false });
   try {

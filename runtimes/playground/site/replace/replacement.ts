@@ -1,4 +1,4 @@
-/** Replacing texts in an environment's database: what it would come to, and a next release in which it is done. */
+/** Replaces texts in an environment's database: counts the matches, or stages a release with the replacements. */
 import { randomUUID } from "node:crypto";
 import path from "node:path";
 import { environmentFolders, removeTree } from "../../../folders.ts";
@@ -11,11 +11,11 @@ import {
   mainDatabase,
   type ReleaseRecord,
   recordOf,
+  reportFullDisk,
   requireRelease,
-  tellFullDisk,
 } from "../release.ts";
 
-/** What a release that came of a replacement is, and what was replaced in it. */
+/** The record of a release that a replacement has created, with the replacements made. */
 type ReplacedRecord = ReleaseRecord & { readonly replacements: Replacements };
 
 async function replaceInCopy(
@@ -28,7 +28,10 @@ async function replaceInCopy(
   return replaceTextsOf({ from, to, main: mainDatabase(recordOf(release)), change }, signal);
 }
 
-/** It is done in a copy, which nobody gets: so it comes to what the replacement itself would come to. */
+/**
+ * Implements `Runtime.countReplacements`. Replaces in a temporary copy, so the result is the same as that of a real
+ * replacement.
+ */
 export async function countReplacements(
   environment: EnvironmentRef,
   change: TextChange,
@@ -39,12 +42,13 @@ export async function countReplacements(
   const release = await requireRelease(live);
   const scratch = scratchFolder(live, randomUUID());
   try {
-    return await tellFullDisk(() => replaceInCopy(release, scratch, change, signal));
+    return await reportFullDisk(() => replaceInCopy(release, scratch, change, signal));
   } finally {
     await removeTree(scratch);
   }
 }
 
+/** Implements `Runtime.stageReplacement`. */
 export async function stageReplacement(
   { environment, token, change }: StageReplacementSpec,
   environments: string,
@@ -61,7 +65,7 @@ export async function stageReplacement(
       await writeRecord(folder, record);
     };
   };
-  await tellFullDisk(() => stageRelease(live, token, plan));
+  await reportFullDisk(() => stageRelease(live, token, plan));
   return replacementsOf(await findRelease(live, token));
 }
 

@@ -1,39 +1,40 @@
 /**
- * PHP's serialised values: strings in them carry their length in bytes, which must follow when a text changes.
+ * Changes PHP's serialised values. Strings in them carry their length in bytes, which must be updated when a text
+ * changes.
  *
- * WordPress's texts hold such values in every combination: a serialised array in a string of another one, in JSON
- * (where each of its quotes has a backslash), in the comments of blocks. A string's end is known from its length
- * only, so a text is read head by head, `s:5:"`, and never by its quotes. A length may change nowhere but in such a
- * head: where one does not fit, the value is damaged, and stays as it is.
+ * WordPress's texts contain such values in every combination: a serialised array in a string of another one, in JSON
+ * (where each quote has a backslash), in the comments of blocks. Only the length tells where a string ends, so texts
+ * are parsed by heads, such as `s:5:"`, and never by quotes. Lengths are only changed in such heads: if one does not
+ * match its content, the value is damaged and stays unchanged.
  *
- * All of it works on texts with one character for each byte (Latin-1): lengths are right without counting, and
- * bytes that are no UTF-8 survive.
+ * All functions work on texts with one character per byte (Latin-1): lengths are then correct without counting, and
+ * invalid UTF-8 is preserved.
  */
 
-/** As such, or as JSON escapes it in one of two ways, once or more. */
+/** A quote, plain or escaped as in JSON in one of two ways, one or more times. */
 const quote = String.raw`(?:\\*"|\\+u0022)`;
 
-/** `s:5:"`, and `C:3:"Foo":5:{` of an object that writes itself. */
+/** Heads of strings, `s:5:"`, and of objects with a custom format, `C:3:"Foo":5:{`. */
 const heads = new RegExp(
   String.raw`(?<![A-Za-z0-9])(?:s|C:\d+:(?<name>${quote})[\w\\\x80-\xff]+${quote}):(?<length>\d+):(?<open>${quote}|\{)`,
   "g",
 );
 
-/** How a text begins that is a serialised value as a whole, and not one that holds some. */
+/** The beginning of a text that is itself a serialised value, and doesn't only contain some. */
 const wholeValue = new RegExp(String.raw`^\s*(?:a:\d+:\{|[sOC]:\d+:${quote})`);
 
-/** Values nested deeper than this are left alone: they are only written to exhaust the stack. */
-const deepest = 100;
+/** Values nested deeper than this stay unchanged: they are only written to exhaust the stack. */
+const maxDepth = 100;
 
 type Change = (part: string) => string;
 
 /** For callers that need details, or handle some texts themselves. */
 export interface Watch {
-  /** Told of what stays as it is: what is no string in a serialised value, and values that are damaged. */
-  left(part: string): void;
-  /** Returns what makes everything undone that `change` was told since: the value it was a part of is damaged. */
+  /** Called for parts that stay unchanged: everything but strings in serialised values, and damaged values. */
+  kept(part: string): void;
+  /** Returns a function that forgets all calls of `change` since then, because the value they belong to is damaged. */
   mark(): () => void;
-  /** Changes a text as a whole; null: it is changed as any other. */
+  /** Changes a complete text; null: it is changed like any other. */
   document(text: string): string | null;
 }
 
@@ -42,10 +43,10 @@ interface Changer {
   readonly watch: Watch;
 }
 
-const noWatch: Watch = { left: () => undefined, mark: () => () => undefined, document: () => null };
+const noWatch: Watch = { kept: () => undefined, mark: () => () => undefined, document: () => null };
 
 interface Part {
-  /** The head up to its length, and after it. */
+  /** The head up to its length, and the head after it. */
   readonly before: string;
   readonly open: string;
   readonly length: number;
@@ -59,7 +60,7 @@ function utf8Bytes(text: string): string {
   return Buffer.from(text, "utf8").toString("latin1");
 }
 
-/** As long as the text is without its backslashes. */
+/** Removes backslash escapes, to get the original length. */
 function unescaped(text: string, levels: number): string {
   if (levels === 0) return text;
   const once = text.replace(/(?:\\u[0-9a-f]{4})+|\\(.)/gis, (found: string, character?: string) => {
@@ -68,7 +69,9 @@ function unescaped(text: string, levels: number): string {
   return unescaped(once, levels - 1);
 }
 
-/** Where the content that begins at `start` ends, which is `length` bytes long without backslashes; null: nowhere. */
+/**
+ * Returns the end of the content that begins at `start` and has `length` bytes when unescaped; null if there is none.
+ */
 function endOf(text: string, start: number, length: number, levels: number, closing: string): number | null {
   let end = text.indexOf(closing, start + length);
   while (end !== -1) {
@@ -79,13 +82,13 @@ function endOf(text: string, start: number, length: number, levels: number, clos
   return null;
 }
 
-/** How often a text is escaped that has quotes like this; each time doubles the backslashes. */
+/** Returns how often a text with such quotes is escaped; each level doubles the backslashes. */
 function levelsOf(quote: string): number {
   const backslashes = quote.lastIndexOf("\\") + 1;
   return Math.log2(quote.endsWith('"') ? backslashes + 1 : backslashes * 2);
 }
 
-/** Null if the head's length does not fit what follows it. */
+/** Parses the part at a head. Null if its length does not match what follows. */
 function partAt(text: string, match: RegExpExecArray): Part | null {
   const { name, length = "", open = "" } = match.groups ?? {};
   const isObject = name !== undefined;
@@ -104,17 +107,17 @@ function changePart(part: Part, match: RegExpExecArray, changer: Changer, depth:
   return part.before + unescaped(content, part.levels).length + part.open + content;
 }
 
-function leave(text: string, { watch }: Changer): string {
-  watch.left(text);
+function keep(text: string, { watch }: Changer): string {
+  watch.kept(text);
   return text;
 }
 
 function changeWithin(text: string, changer: Changer, depth: number): string {
-  if (depth > deepest) return leave(text, changer);
+  if (depth > maxDepth) return keep(text, changer);
   const document = changer.watch.document(text);
   if (document !== null) return document;
-  const whole = wholeValue.test(text);
-  const changeBetween: Change = whole ? (between) => leave(between, changer) : changer.change;
+  const isSerialized = wholeValue.test(text);
+  const changeBetween: Change = isSerialized ? (between) => keep(between, changer) : changer.change;
   const undo = changer.watch.mark();
   let result = "";
   let done = 0;
@@ -125,9 +128,9 @@ function changeWithin(text: string, changer: Changer, depth: number): string {
     if (match === null) return result + changeBetween(text.slice(done));
     const part = partAt(text, match);
     if (part === null) {
-      if (whole) {
+      if (isSerialized) {
         undo();
-        return leave(text, changer);
+        return keep(text, changer);
       }
       position = match.index + match[0].length;
       continue;
@@ -139,26 +142,26 @@ function changeWithin(text: string, changer: Changer, depth: number): string {
 }
 
 /**
- * Applies `change` to every string inside serialised values, whatever they are in, and to what is around them; to
- * nothing of a text that begins as a serialised value and is damaged. `text` has one character for each byte, and
- * so has what `change` is given and returns; it must not depend on how often that is escaped.
+ * Applies `change` to every string inside serialised values, at any depth, and to the text around them, but not to a
+ * damaged serialised value. `text`, and the texts that `change` gets and returns, have one character per byte. The
+ * result of `change` must not depend on how often a text is escaped.
  */
 export function changeBytes(text: string, change: Change, watch = noWatch): string {
   return changeWithin(text, { change, watch }, 0);
 }
 
-/** The same for a text as JavaScript has it. */
+/** Like `changeBytes`, for JavaScript strings. */
 export function changeText(text: string, change: Change): string {
   const changed = changeBytes(utf8Bytes(text), (part) => utf8Bytes(change(Buffer.from(part, "latin1").toString())));
   return Buffer.from(changed, "latin1").toString();
 }
 
-/** What WordPress takes for a serialised value, and more: a text is stored as one without harm. */
+/** What WordPress takes for a serialised value, and more: storing other texts like this does no harm. */
 const looksSerialized = /^(?:N;|[a-zA-Z]:.*[;}])$/s;
 
 /**
- * A text as WordPress stores it among options and the like: as it is, or, where it looks like a serialised value itself, as
- * one that is a text.
+ * Returns a text as WordPress stores it in options and metadata: unchanged, or serialised if it looks like a serialised
+ * value itself.
  */
 export function asStored(text: string): string {
   return looksSerialized.test(text.trim()) ? `s:${Buffer.byteLength(text)}:"${text}";` : text;

@@ -1,4 +1,4 @@
-/** Changes the texts of a table row by row, without reading rows that have nothing to change. */
+/** Changes the texts of a table row by row, reading only rows with something to change. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { quoted } from "../../templates/places.ts";
 import type { Table } from "../database/tables.ts";
@@ -11,7 +11,7 @@ interface Changed {
   readonly bytes: Buffer;
 }
 
-/** What tells the rows of a table apart. A column may have taken one of the names of the row's number. */
+/** Returns the columns that identify rows. A column may have taken one of the names of the rowid. */
 export function keyOf(table: Table): readonly string[] {
   if (table.withoutRowid) return table.primaryKey;
   const taken = new Set(table.columns.map((name) => name.toLowerCase()));
@@ -19,8 +19,8 @@ export function keyOf(table: Table): readonly string[] {
 }
 
 /**
- * The keys of the rows with one of the marks, all at once: a row that is changed while rows are read may come
- * again. `LIKE` would see nothing behind a NUL, which stands before the names of PHP's private properties.
+ * Returns the keys of all rows with one of the marks at once: a row that is changed during the iteration may be
+ * returned again. `LIKE` would ignore text after a NUL, which precedes the names of PHP's private properties.
  */
 function markedRows(database: DatabaseSync, table: Table, marks: readonly string[]): Key[] {
   const marked = (column: string) => marks.map((_, index) => `instr(lower(${column}), ?${index + 1}) > 0`).join(" OR ");
@@ -33,7 +33,7 @@ function markedRows(database: DatabaseSync, table: Table, marks: readonly string
   return Array.from(rows.iterate(...marks), (row) => Object.values(row));
 }
 
-/** Reads texts as bytes: not all of them need be UTF-8. */
+/** Reads texts as bytes, because they may not be UTF-8. */
 function rowReader(database: DatabaseSync, table: Table, where: string, change: (text: string) => string) {
   const values = table.columns
     .map(quoted)
@@ -51,7 +51,7 @@ function rowReader(database: DatabaseSync, table: Table, where: string, change: 
   };
 }
 
-/** Returns whether the row could be changed like this. */
+/** Returns a function that writes a row, and tells whether the row could be changed. */
 export function rowWriter(database: DatabaseSync, table: Table, where: string) {
   const statements = new Map<string, StatementSync>();
   return (key: Key, changed: readonly Changed[]): boolean => {
@@ -64,8 +64,8 @@ export function rowWriter(database: DatabaseSync, table: Table, where: string) {
 }
 
 /**
- * Applies `change` to every text with one of the marks, which are in lower case. A text stays where it would break
- * a rule of the table. Returns how many rows were changed.
+ * Applies `change` to every text with one of the marks, which are in lower case. A text stays if the change would
+ * violate a constraint of the table. Returns the number of changed rows.
  */
 export function changeTexts(
   database: DatabaseSync,
@@ -81,7 +81,7 @@ export function changeTexts(
   return markedRows(database, table, marks).filter((key) => {
     const changed = read(key);
     if (changed.length === 0) return false;
-    // A key among the columns is changed last: the others find the row by it.
+    // Key columns are changed last, because the other changes find the row by its key.
     const keysLast = changed.toSorted((one, other) => rank(table, one) - rank(table, other));
     return write(key, changed) || keysLast.filter((one) => write(key, [one])).length > 0;
   }).length;

@@ -31,18 +31,18 @@ afterEach(async () => {
 
 const stored = () => database.prepare("SELECT user_pass AS hash FROM wp_users ORDER BY ID").all();
 
-test("the first administrator gets a password, and nobody else", async () => {
+test("only the first administrator gets a password", async () => {
   await setAdminPassword(live, digest);
   expect(stored()).toEqual([{ hash: expect.stringMatching(/^\$wp\$2y\$10\$.{53}$/) }, { hash: noPassword }]);
 });
 
-test("a password that is there stays", async () => {
+test("an existing password stays", async () => {
   database.exec("UPDATE wp_users SET user_pass = 'theirs' WHERE ID = 1");
   await setAdminPassword(live, digest);
   expect(stored()).toEqual([{ hash: "theirs" }, { hash: noPassword }]);
 });
 
-test("who is writing is waited for, without holding anything else up", async () => {
+test("waits for a writer without blocking the process", async () => {
   database.exec("BEGIN IMMEDIATE; INSERT INTO wp_users VALUES (3, 'x')");
   const set = setAdminPassword(live, digest);
   let turns = 0;
@@ -56,6 +56,6 @@ test("who is writing is waited for, without holding anything else up", async () 
   expect(stored()[0]).not.toEqual({ hash: noPassword });
 }, 30_000);
 
-test("an environment that is gone is said to be gone", async () => {
+test("reports a missing environment", async () => {
   await expect(setAdminPassword(path.join(live, "elsewhere"), digest)).rejects.toThrow(RuntimeFailure);
 });

@@ -1,9 +1,9 @@
 /**
- * The password of a WordPress's first administrator. Making bcrypt's hash takes a tenth of a second, for which nobody
- * should wait to see a new site: its database begins without one, and gets it while visitors are already served.
+ * Sets the password of a WordPress's first administrator. A bcrypt hash takes a tenth of a second, which should not
+ * delay a new site: its database starts without a password, and gets it while visitors are already served.
  *
- * This is the only place where a database is written that PHP may have open. It is safe because nobody could log in
- * before: whatever PHP ran there is WordPress's own code.
+ * This is the only place that writes a database PHP may have open. It is safe because no one could log in before, so
+ * PHP has only run WordPress core there.
  */
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -12,20 +12,20 @@ import { hash } from "bcrypt";
 import { partOf } from "../../../releases.ts";
 import { RuntimeFailure } from "../../../runtime.ts";
 import { isBusy } from "../copy/copyDatabase.ts";
-import { mainDatabase, recordOf, requireRelease, tellFullDisk } from "../release.ts";
+import { mainDatabase, recordOf, reportFullDisk, requireRelease } from "../release.ts";
 
-/** What no password's hash is equal to. */
+/** A value that no password's hash equals. */
 export const noPassword = "*";
 
-/** As PHP's `password_hash` uses it. */
+/** The default cost of PHP's `password_hash`. */
 const cost = 10;
 
 const pauseMilliseconds = 10;
-const patienceMilliseconds = 20_000;
+const lockTimeoutMilliseconds = 20_000;
 
 /**
- * What WordPress stores for a password whose digest this is (`runtimes/password.ts`). WordPress marks its own scheme
- * with `$wp`, and PHP writes bcrypt as `$2y$`: `$2b$` is equivalent, but would be rehashed at the first login.
+ * Returns the hash that WordPress stores for a password with this digest (`runtimes/password.ts`). WordPress marks its
+ * scheme with `$wp`, and PHP writes bcrypt as `$2y$`: `$2b$` is equivalent, but would be rehashed at the first login.
  */
 export async function hashPassword(digest: string): Promise<string> {
   return `$wp${(await hash(digest, cost)).replace(/^\$2[ab]\$/, "$2y$")}`;
@@ -40,16 +40,16 @@ function write(file: string, passwordHash: string): void {
   }
 }
 
-/** Waits beside the event loop while PHP is writing. */
+/** Writes when PHP is not writing. Waits without blocking the event loop. */
 async function writeWhenFree(file: string, passwordHash: string): Promise<void> {
-  const deadline = performance.now() + patienceMilliseconds;
+  const deadline = performance.now() + lockTimeoutMilliseconds;
   for (;;) {
     try {
       return write(file, passwordHash);
     } catch (error) {
       if (!isBusy(error)) throw error;
       if (performance.now() > deadline) {
-        const sentence = "The new site's database is in use without a pause, so that the password can't be set.";
+        const sentence = "The password can't be set, because the new site's database is in constant use.";
         throw new RuntimeFailure(sentence, { cause: error });
       }
     }
@@ -57,12 +57,15 @@ async function writeWhenFree(file: string, passwordHash: string): Promise<void> 
   }
 }
 
-/** `live` is the environment's folder. Changes nothing where there is a password, or no WordPress. */
+/**
+ * Implements `Runtime.setAdminPassword`. `live` is the environment's folder. Does nothing if there is a password, or no
+ * WordPress.
+ */
 export async function setAdminPassword(live: string, digest: string): Promise<void> {
   const release = await requireRelease(live);
   const facts = recordOf(release);
   if (facts.wordpressVersion === null) return;
   const passwordHash = await hashPassword(digest);
   const file = path.join(await partOf(release, "database"), mainDatabase(facts));
-  await tellFullDisk(() => writeWhenFree(file, passwordHash));
+  await reportFullDisk(() => writeWhenFree(file, passwordHash));
 }

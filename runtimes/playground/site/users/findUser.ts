@@ -1,4 +1,4 @@
-/** A user of a release's WordPress. */
+/** Finds a user of a release's WordPress. */
 import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
@@ -7,9 +7,9 @@ import { scratchFolder } from "../../../releaseMoves.ts";
 import { partOf, type Release } from "../../../releases.ts";
 import type { UserSearch } from "../../../runtime.ts";
 import { storedUserOf } from "../database/databases.ts";
-import { mainDatabase, recordOf, tellFullDisk } from "../release.ts";
+import { mainDatabase, recordOf, reportFullDisk } from "../release.ts";
 
-/** Null if there is no WordPress in it. `live` is the environment's folder. */
+/** Implements `Runtime.findUser`. Null if there is no WordPress. `live` is the environment's folder. */
 export async function findUser(release: Release, live: string, email: string): Promise<UserSearch | null> {
   const facts = recordOf(release);
   if (facts.wordpressVersion === null) return null;
@@ -17,7 +17,7 @@ export async function findUser(release: Release, live: string, email: string): P
   const folder = scratchFolder(live, randomUUID());
   await mkdir(folder, { mode: 0o700 });
   try {
-    const user = await tellFullDisk(() => storedUserOf({ file, scratch: path.join(folder, "copy.sqlite"), email }));
+    const user = await reportFullDisk(() => storedUserOf({ file, scratch: path.join(folder, "copy.sqlite"), email }));
     return { user };
   } finally {
     await removeTree(folder);

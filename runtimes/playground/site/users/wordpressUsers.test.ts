@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-const usual = `
+const minimal = `
   CREATE TABLE wp_users (ID INTEGER PRIMARY KEY, user_login TEXT, user_email TEXT);
   CREATE TABLE wp_usermeta (user_id INTEGER, meta_key TEXT, meta_value TEXT);
   INSERT INTO wp_users VALUES (1, 'ada', 'Ada@Example.com'), (2, 'ed', 'ed@example.com');
@@ -21,18 +21,18 @@ const usual = `
     (2, 'wp_capabilities', 'a:1:{s:6:"editor";b:1;}');`;
 
 let made = 0;
-/** A database with these changes. */
+/** Creates a database with these changes. */
 function after(changes: string): string {
   made += 1;
   const file = path.join(folder, `${made}.sqlite`);
   const database = new DatabaseSync(file);
-  database.exec(usual);
+  database.exec(minimal);
   database.exec(changes);
   database.close();
   return file;
 }
 
-test("an address is found in whatever case, with the role", () => {
+test("finds an e-mail address in any case, with the role", () => {
   const file = after("");
   expect(findStoredUser(file, "aDA@example.COM")).toEqual({ id: 1, login: "ada", isAdministrator: true });
   expect(findStoredUser(file, "ed@example.com")).toEqual({ id: 2, login: "ed", isAdministrator: false });
@@ -40,16 +40,16 @@ test("an address is found in whatever case, with the role", () => {
 });
 
 test.each([
-  ["a role that is switched off", `'a:1:{s:13:"administrator";b:0;}'`],
+  ["a disabled role", `'a:1:{s:13:"administrator";b:0;}'`],
   ["a role of a similar name", `'a:1:{s:19:"notanadministrator";b:1;}'`],
-  ["a value that is none", "NULL"],
+  ["a missing value", "NULL"],
   ["a number", "13"],
-])("%s is none of an administrator", (_what, value) => {
+])("%s does not make an administrator", (_what, value) => {
   const file = after(`UPDATE wp_usermeta SET meta_value = ${value} WHERE user_id = 1`);
   expect(findStoredUser(file, "ada@example.com")).toMatchObject({ isAdministrator: false });
 });
 
-test("a network's super administrators are named with the length of their names", () => {
+test("a network's super administrators are matched by their complete login", () => {
   const file = after(`
     CREATE TABLE wp_sitemeta (meta_key TEXT, meta_value TEXT);
     INSERT INTO wp_sitemeta VALUES ('site_admins', 'a:2:{i:0;s:4:"root";i:1;s:6:"edmund";}');
@@ -58,7 +58,7 @@ test("a network's super administrators are named with the length of their names"
   expect(findStoredUser(file, "ed@example.com")).toMatchObject({ isAdministrator: false });
 });
 
-test("of several with one address, an administrator is found", () => {
+test("of several users with one e-mail address, finds an administrator", () => {
   const file = after(`
     INSERT INTO wp_users VALUES (8, 'first', 'both@example.com'), (9, 'second', 'BOTH@example.com');
     INSERT INTO wp_usermeta VALUES (9, 'wp_capabilities', 'a:1:{s:13:"administrator";b:1;}')`);
@@ -74,13 +74,13 @@ test.each([
      SELECT ID, 'x' AS user_login, 'x' AS user_email FROM endless`,
     "wp_users",
   ],
-])("what is not as WordPress makes it is named: %s", (changes, table) => {
+])("names the missing table: %s", (changes, table) => {
   const file = after(changes);
   expect(() => findStoredUser(file, "ada@example.com")).toThrow(RuntimeFailure);
   expect(() => findStoredUser(file, "ada@example.com")).toThrow(table);
 });
 
-test("one of a hundred thousand users is found", () => {
+test("finds one of a hundred thousand users", () => {
   const file = after(`
     WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
     INSERT INTO wp_users SELECT i, 'user' || i, 'user' || i || '@example.com' FROM n`);
@@ -90,13 +90,13 @@ test("one of a hundred thousand users is found", () => {
 const search = (file: string) =>
   storedUserOf({ file, scratch: path.join(folder, "scratch.sqlite"), email: "ada@example.com" });
 
-test("a damaged file is said to be one, by the process that met it", async () => {
+test("reports a damaged file from the other process", async () => {
   const file = path.join(folder, "damaged.sqlite");
   await writeFile(file, "no database ".repeat(1_000));
   await expect(search(file)).rejects.toThrow(/damaged/);
 });
 
-test("what a killed worker left unfinished is taken back in a copy, and left as it is", async () => {
+test("an unfinished write is rolled back in a copy, and the original stays unchanged", async () => {
   const file = after("CREATE TABLE t (id INTEGER PRIMARY KEY, filling TEXT)");
   const left = path.join(folder, "left.sqlite");
   const writer = new DatabaseSync(file);
