@@ -7,7 +7,7 @@ import { packagesOf } from "../store/packages/packages.ts";
 import { addCompany, addSite } from "../store/testing/rows.ts";
 import { useTestDatabase } from "../testing/database.ts";
 import { type PackageWish, putPackages } from "../testing/packages.ts";
-import { readOffers } from "./readOffers.ts";
+import { checkForUpdates } from "./checkForUpdates.ts";
 
 const world = useTestDatabase();
 const { signal } = new AbortController();
@@ -29,7 +29,7 @@ const source = {
     return offers;
   },
 };
-const run = () => readOffers({ database: world.database, source }, signal);
+const run = () => checkForUpdates({ database: world.database, source }, signal);
 
 async function environment(wishes: readonly PackageWish[]): Promise<string> {
   const { environmentId } = await addSite(world.database, companyId);
@@ -52,7 +52,7 @@ const offer = (version: string, more: Partial<Offer> = {}): Offer => ({
   ...more,
 });
 
-test("the source is asked once about what many have, in questions of a hundred, and not again before hours have passed", async () => {
+test("each package is asked about once, in requests of a hundred, and again only hours later", async () => {
   const many = Array.from({ length: 150 }, (_, at) => ({ name: `p${at}` }));
   await environment([...many, { name: "leaf", kind: "theme" }]);
   await environment([...many, { name: "own", is_elsewhere: true }]);
@@ -72,7 +72,7 @@ test("the source is asked once about what many have, in questions of a hundred, 
   expect(asked).toHaveLength(6);
 });
 
-describe("what can be updated to", () => {
+describe("the available update", () => {
   test.each([
     ["1.9", offer("1.10"), "1.10"],
     ["1.10", offer("1.10"), null],
@@ -85,14 +85,14 @@ describe("what can be updated to", () => {
     ["1.0", offer("2.0", { php: "8.4" }), null],
     ["1.0", offer("2.0", { wordpress: "7.1" }), "2.0"],
     ["1.0", offer("2.0", { wordpress: "7.2" }), null],
-  ])("from %j by %o is %s", async (version, found, expected) => {
+  ])("of version %j with the offer %o is %s", async (version, found, expected) => {
     if (found !== undefined) offers.set("shop/shop.php", found);
     const id = await environment([{ name: "shop", version }]);
     await run();
     expect(await updateOf(id)).toBe(expected);
   });
 
-  test("is nothing where its updates are elsewhere, whatever has the same name", async () => {
+  test("is null for a package with another update source, even if the directory has one of the same name", async () => {
     offers.set("shop/shop.php", offer("9.0"));
     const own = await environment([{ name: "shop", is_elsewhere: true }]);
     const usual = await environment([{ name: "shop" }]);
@@ -100,7 +100,7 @@ describe("what can be updated to", () => {
     expect([await updateOf(own), await updateOf(usual)]).toEqual([null, "9.0"]);
   });
 
-  test("is told plugins from themes", async () => {
+  test("of a theme is not offered to a plugin of the same name", async () => {
     offers.set("leaf", offer("9.0", { slug: "leaf" }));
     const id = await environment([
       { name: "leaf", kind: "theme" },
@@ -111,7 +111,7 @@ describe("what can be updated to", () => {
     expect(await updateOf(id, "leaf", "plugin")).toBeNull();
   });
 
-  test("changes with what is installed, without asking again", async () => {
+  test("follows the installed version without asking the source again", async () => {
     offers.set("shop/shop.php", offer("2.0"));
     const id = await environment([{ name: "shop", version: "1.0" }]);
     await run();
@@ -131,13 +131,13 @@ test("the outcome of each check is recorded, and a failure leaves the time of th
   expect(checkedAt).toBeInstanceOf(Date);
   await environment([{ name: "shop" }]);
   const away = { newest: () => Promise.reject(new Error("The source is away.")) };
-  await expect(readOffers({ database: world.database, source: away }, signal)).rejects.toThrow("away");
+  await expect(checkForUpdates({ database: world.database, source: away }, signal)).rejects.toThrow("away");
   expect((await lastChecks(world.database)).updates).toEqual({ checkedAt, problem: "The source is away." });
   await run();
   expect((await lastChecks(world.database)).updates.problem).toBeNull();
 });
 
-test("what was known stays so where the source fails", async () => {
+test("known updates are kept if the source fails", async () => {
   offers.set("shop/shop.php", offer("2.0"));
   const id = await environment([{ name: "shop", version: "1.0" }]);
   await run();
@@ -146,6 +146,6 @@ test("what was known stays so where the source fails", async () => {
     .set({ checked_at: new Date(0) })
     .execute();
   const broken = { newest: () => Promise.reject(new Error("away")) };
-  await expect(readOffers({ database: world.database, source: broken }, signal)).rejects.toThrow("away");
+  await expect(checkForUpdates({ database: world.database, source: broken }, signal)).rejects.toThrow("away");
   expect(await updateOf(id)).toBe("2.0");
 });

@@ -1,4 +1,4 @@
-/** Asks the package source what is new, for everything that is installed anywhere: one question for a hundred plugins, whoever has them. */
+/** Asks the package source for newer versions of all installed plugins and themes, a hundred per request. */
 import { applyOffers } from "../packages/applyOffers.ts";
 import type { Offer, PackageSource } from "../packages/source.ts";
 import { versionKey } from "../packages/versions.ts";
@@ -7,13 +7,12 @@ import { markOffersVulnerable } from "../store/packages/advisories.ts";
 import { noteSourceCheck } from "../store/packages/packageChecks.ts";
 import { findToCheck, type NewOffer, noteOffers } from "../store/packages/packageOffers.ts";
 
-export interface ReadOffersOptions {
+export interface CheckForUpdatesOptions {
   readonly database: Database;
   readonly source: Pick<PackageSource, "newest">;
 }
 
-/** In one question. */
-const together = 100;
+const packagesPerRequest = 100;
 
 function keyOrNull(version: string | null): string | null {
   return version === null ? null : versionKey(version);
@@ -30,10 +29,10 @@ function rowOf(file: string, offer: Offer | undefined): NewOffer {
   };
 }
 
-/** Asks about everything that is due, and records the outcome. Answers from before a failure count. */
-export async function readOffers(options: ReadOffersOptions, signal: AbortSignal): Promise<void> {
+/** Checks everything that is due and records the outcome. Results received before a failure are kept. */
+export async function checkForUpdates(options: CheckForUpdatesOptions, signal: AbortSignal): Promise<void> {
   try {
-    await readDueOffers(options, signal);
+    await checkDuePackages(options, signal);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     if (!signal.aborted) await noteSourceCheck(options.database, reason);
@@ -42,21 +41,21 @@ export async function readOffers(options: ReadOffersOptions, signal: AbortSignal
   await noteSourceCheck(options.database, null);
 }
 
-async function readDueOffers({ database, source }: ReadOffersOptions, signal: AbortSignal): Promise<void> {
-  let isAnswered = false;
+async function checkDuePackages({ database, source }: CheckForUpdatesOptions, signal: AbortSignal): Promise<void> {
+  let hasNewOffers = false;
   try {
     for (const kind of ["plugin", "theme"] as const) {
       for (;;) {
-        const files = await findToCheck(database, kind, together);
+        const files = await findToCheck(database, kind, packagesPerRequest);
         if (files.length === 0) break;
         const offers = await source.newest(kind, files, signal);
         const rows = files.map((file) => rowOf(file, offers.get(file)));
         await noteOffers(database, kind, rows);
-        isAnswered = true;
+        hasNewOffers = true;
       }
     }
   } finally {
-    if (isAnswered) {
+    if (hasNewOffers) {
       await markOffersVulnerable(database);
       await applyOffers(database, null);
     }

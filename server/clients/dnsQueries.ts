@@ -1,18 +1,18 @@
-/** Asks a DNS server as everybody asks it. */
+/** Queries to a DNS server on its public port. */
 import { Resolver } from "node:dns/promises";
 import { DnsUnavailable } from "./dnsUnavailable.ts";
 
-export interface DnsQuestions {
-  /** The serial that the running server answers for the zone. */
+export interface DnsQueries {
+  /** The zone's serial. */
   serialOf(zone: string): Promise<number>;
-  /** The texts that it answers for the name; none if there are none. */
+  /** The TXT records of the name; empty if there are none. */
   textsOf(name: string): Promise<readonly string[]>;
 }
 
 const noSuchRecord = new Set(["ENOTFOUND", "ENODATA"]);
 
-/** `place` gives address and port. Every method rejects with `DnsUnavailable` if there is no proper answer. */
-export function makeDnsQuestions(place: () => Promise<string>): DnsQuestions {
+/** `place` returns the address with port. Every method rejects with `DnsUnavailable` if there is no valid answer. */
+export function makeDnsQueries(place: () => Promise<string>): DnsQueries {
   async function resolver(): Promise<Resolver> {
     const one = new Resolver({ timeout: 1_000, tries: 2 });
     one.setServers([await place()]);

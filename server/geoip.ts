@@ -1,17 +1,17 @@
-/** Where visitors are, by a database in MaxMind's format. */
+/** Locates visitors with a database in MaxMind's format. */
 import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import { type CityResponse, Reader } from "maxmind";
 
-export interface KnownPlace {
-  /** Two capital letters; null: unknown. */
+export interface VisitorLocation {
+  /** Two capital letters, or null if unknown. */
   readonly country: string | null;
-  /** In English; null: unknown. */
+  /** In English, or null if unknown. */
   readonly city: string | null;
 }
 
-/** Rejects, saying which setting to change, where the file can't be read or is no such database. */
-export async function openPlaces(file: string): Promise<(address: string) => KnownPlace> {
+/** Rejects with the name of the setting if the file is not a readable database. */
+export async function openGeoip(file: string): Promise<(address: string) => VisitorLocation> {
   const reader = await open(file);
   return (address) => {
     const found = isIP(address) === 0 ? null : reader.get(address);

@@ -1,11 +1,11 @@
-/** What is outside of this machine's processes, as the settings name it. */
+/** Connections to external services, as configured. */
 import { readFile } from "node:fs/promises";
 import { type Deliver, makeDeliver } from "../mail/deliver.ts";
-import { CannotStart } from "../part.ts";
 import type { Config } from "../settings/config.ts";
 import { parseSmtpUrl, SmtpUrlError } from "../settings/smtpUrl.ts";
+import { CannotStart } from "../supervisedProcess.ts";
 
-/** PEM of the roots that the certificate authority's own address is checked with; null: the usual ones. */
+/** PEM of the roots for the certificate authority's own certificate, or null for the system's. */
 export async function readAcmeRoots({ acmeCaFile }: Config): Promise<readonly string[] | null> {
   if (acmeCaFile === null) return null;
   const text = await readFile(acmeCaFile, "utf8").catch((cause: unknown) => {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { EdgeUnavailable } from "../clients/edgeClient.ts";
-import { publishPatiently } from "./publishPatiently.ts";
+import { publishWithRetry } from "./publishWithRetry.ts";
 
-/** Fails so often with this error, and succeeds then. */
+/** Fails with this error the given number of times, then succeeds. */
 function failing(times: number, error: Error) {
   let calls = 0;
   const publish = async () => {
@@ -12,20 +12,20 @@ function failing(times: number, error: Error) {
   return { publish, calls: () => calls };
 }
 
-test("an edge that is being restarted is waited for", async () => {
+test("retries while the edge is being restarted", async () => {
   const publisher = failing(2, new EdgeUnavailable("starting"));
-  await publishPatiently(publisher);
+  await publishWithRetry(publisher);
   expect(publisher.calls()).toBe(3);
 });
 
-test("one that stays away is not, for ever", async () => {
+test("gives up if the edge stays down", async () => {
   const publisher = failing(Number.POSITIVE_INFINITY, new EdgeUnavailable("gone"));
-  await expect(publishPatiently(publisher, 300)).rejects.toBeInstanceOf(EdgeUnavailable);
+  await expect(publishWithRetry(publisher, 300)).rejects.toBeInstanceOf(EdgeUnavailable);
   expect(publisher.calls()).toBeGreaterThan(1);
 });
 
-test("any other failure is told at once", async () => {
+test("rejects at once with any other error", async () => {
   const publisher = failing(1, new Error("the database is gone"));
-  await expect(publishPatiently(publisher)).rejects.toThrow("the database is gone");
+  await expect(publishWithRetry(publisher)).rejects.toThrow("the database is gone");
   expect(publisher.calls()).toBe(1);
 });

@@ -1,4 +1,4 @@
-/** When a backup is proven, and which. */
+/** When test restores start, and of which backup. */
 import { randomUUID } from "node:crypto";
 import { makeProof } from "@sitewright/server/app/backups/automaticProofs.ts";
 import { sql } from "kysely";
@@ -9,7 +9,7 @@ import { endOperation } from "../store/operations.ts";
 import { addCompany, addSite } from "../store/testing/rows.ts";
 import { useTestDatabase } from "../testing/database.ts";
 import { type TestOperations, testOperations } from "../testing/engine.ts";
-import { proveBackups } from "./proveBackups.ts";
+import { startTestRestores } from "./testRestores.ts";
 
 const world = useTestDatabase();
 const noSteps = { kind: "addSite", steps: [], succeeded: async () => null, failed: async () => undefined };
@@ -38,7 +38,7 @@ async function environment() {
 }
 type Environment = Awaited<ReturnType<typeof environment>>;
 
-/** A finished backup, made so many minutes ago. */
+/** Adds a finished backup with this age. */
 async function addBackup({ environmentId }: Environment, minutesAgo = 60): Promise<number> {
   const facts = { name: "Daily", note: null, type: "manual", address: "http://x.localhost" } as const;
   const wish = { environmentId, operationId: randomUUID(), expiresAt: new Date(Date.now() + 1e9), ...facts };
@@ -53,22 +53,22 @@ async function addBackup({ environmentId }: Environment, minutesAgo = 60): Promi
   return backup.id;
 }
 
-/** Looks once whether it is time. */
-async function look(perDay = 24): Promise<void> {
+/** Runs the reconciler once. */
+async function run(perDay = 24): Promise<void> {
   const prove = makeProof({ database: world.database, settings, acceptOperation: operations.accept });
-  await proveBackups({ database: world.database, perDay, prove });
+  await startTestRestores({ database: world.database, perDay, prove });
 }
 
-function proofs() {
+function testRestores() {
   return world.database.selectFrom("operations").selectAll().where("kind", "=", "proveBackup").orderBy("created_at");
 }
 
 const backupIdIn = (input: unknown) => Object(input).backupId;
 
-/** Ends what is under way and lets so many hours pass: every moment that was noted lies so far back. */
+/** Ends running test restores and lets `hours` pass, by moving all stored times back. */
 async function passHours(hours: number): Promise<void> {
   const { database } = world;
-  for (const { id } of await proofs().where("state", "=", "running").execute()) {
+  for (const { id } of await testRestores().where("state", "=", "running").execute()) {
     await database
       .transaction()
       .execute((transaction) => endOperation(transaction, id, { state: "succeeded", result: null }));
@@ -88,16 +88,16 @@ async function passHours(hours: number): Promise<void> {
     .execute();
 }
 
-/** Which backup is proven next, an hour later; null: none. */
+/** Lets an hour pass; returns the backup whose test restore starts then, or null. */
 async function next(): Promise<number | null> {
   await passHours(1);
-  const before = (await proofs().execute()).length;
-  await look();
-  const all = await proofs().execute();
+  const before = (await testRestores().execute()).length;
+  await run();
+  const all = await testRestores().execute();
   return all.length === before ? null : backupIdIn(all.at(-1)?.input);
 }
 
-async function noted(backupId: number, error: string | null): Promise<void> {
+async function recordResult(backupId: number, error: string | null): Promise<void> {
   const reading = await beginProofReading(world.database, backupId);
   await world.database
     .transaction()
@@ -106,12 +106,12 @@ async function noted(backupId: number, error: string | null): Promise<void> {
     );
 }
 
-describe("a proof", () => {
-  test("is nobody's operation, names what it proves, and blocks nothing", async () => {
+describe("a test restore", () => {
+  test("is an operation without a user that names the backup and locks nothing", async () => {
     const site = await environment();
     const backupId = await addBackup(site);
-    await look();
-    const [row] = await proofs().execute();
+    await run();
+    const [row] = await testRestores().execute();
     expect(row).toMatchObject({
       id: expect.stringMatching(/^backups:prove-[0-9a-f-]{36}$/),
       state: "running",
@@ -130,19 +130,19 @@ describe("a proof", () => {
     expect(await world.database.selectFrom("environment_locks").selectAll().execute()).toEqual([]);
   });
 
-  test("happens in an environment of its own", async () => {
+  test("uses a scratch environment", async () => {
     const site = await environment();
     await addBackup(site);
-    await look();
-    const [row] = await proofs().execute();
+    await run();
+    const [row] = await testRestores().execute();
     const { scratch, environment: real } = Object(row?.input);
     expect(scratch.id).not.toBe(real.id);
     expect(scratch.number).toBeGreaterThan(real.number);
   });
 });
 
-describe("it is time", () => {
-  test("once in each part of the day, whatever was missed before", async () => {
+describe("a test restore is due", () => {
+  test("once in each part of the day, however many were missed", async () => {
     for (let count = 0; count < 4; count += 1) await addBackup(await environment());
     for (const [hours, expected] of [
       [0, 1],
@@ -150,11 +150,11 @@ describe("it is time", () => {
       [240, 3],
     ] as const) {
       await passHours(hours);
-      for (let looks = 0; looks < 3; looks += 1) {
-        await look(1);
+      for (let runs = 0; runs < 3; runs += 1) {
+        await run(1);
         await passHours(0);
       }
-      expect(await proofs().execute()).toHaveLength(expected);
+      expect(await testRestores().execute()).toHaveLength(expected);
     }
   });
 
@@ -165,35 +165,35 @@ describe("it is time", () => {
   ])("%i times a day, which is every %f hours", async (perDay, hours) => {
     for (let count = 0; count < 3; count += 1) await addBackup(await environment());
     for (const expected of [1, 2, 3]) {
-      await look(perDay);
-      expect(await proofs().execute()).toHaveLength(expected);
+      await run(perDay);
+      expect(await testRestores().execute()).toHaveLength(expected);
       await passHours(hours);
     }
   });
 
-  test("not while one is under way, however long", async () => {
+  test("not while another one is running, however long", async () => {
     await addBackup(await environment());
     await addBackup(await environment());
-    await look();
+    await run();
     await world.database.updateTable("operations").set({ created_at: sql<Date>`now() - interval '5 hours'` }).execute();
-    await look();
-    expect(await proofs().execute()).toHaveLength(1);
+    await run();
+    expect(await testRestores().execute()).toHaveLength(1);
   });
 
-  test("also where the clock was put back by years, and then no more often than ever", async () => {
+  test("also if the clock was set back by years, and then no more often than usual", async () => {
     for (let count = 0; count < 3; count += 1) await addBackup(await environment());
-    await look();
+    await run();
     await passHours(-20_000);
-    for (let looks = 0; looks < 3; looks += 1) {
-      await look(1);
+    for (let runs = 0; runs < 3; runs += 1) {
+      await run(1);
       await passHours(0);
     }
-    expect(await proofs().execute()).toHaveLength(2);
+    expect(await testRestores().execute()).toHaveLength(2);
   });
 });
 
-describe("next is", () => {
-  test("the environment whose last proof is longest ago, and first who never had one", async () => {
+describe("the next one is of", () => {
+  test("the environment whose last test restore is longest ago, starting with those that never had one", async () => {
     const [first, second] = [await environment(), await environment()];
     const [one, two] = [await addBackup(first), await addBackup(second)];
     expect(await next()).toBe(one);
@@ -201,7 +201,7 @@ describe("next is", () => {
     expect([await next(), await next(), await next(), await next()]).toEqual([two, three, one, two]);
   });
 
-  test("the newest backup that is finished", async () => {
+  test("the newest finished backup", async () => {
     const site = await environment();
     await addBackup(site);
     const newest = await addBackup(site);
@@ -211,40 +211,40 @@ describe("next is", () => {
   });
 
   test.each([
-    ["was proven", null],
-    ["failed its proof", "The table wp_posts is gone."],
-  ])("not one that %s, until a week later or until there is a newer one", async (_, error) => {
+    ["passed", null],
+    ["failed", "The table wp_posts is gone."],
+  ])("no backup whose test restore %s, until a week later or until there is a newer one", async (_, error) => {
     const site = await environment();
     const backupId = await addBackup(site);
     expect(await next()).toBe(backupId);
-    await noted(backupId, error);
+    await recordResult(backupId, error);
     expect(await next()).toBeNull();
     await passHours(6 * 24);
     expect(await next()).toBeNull();
     await passHours(24);
     expect(await next()).toBe(backupId);
-    await noted(backupId, error);
+    await recordResult(backupId, error);
     expect(await next()).toBeNull();
     const newer = await addBackup(site);
     expect(await next()).toBe(newer);
   });
 
-  test("one again of which nothing was found out, after the others", async () => {
+  test("a backup whose test restore had no result, again, after the others", async () => {
     const [site, other] = [await environment(), await environment()];
     const [one, two] = [await addBackup(site), await addBackup(other)];
     expect([await next(), await next(), await next()]).toEqual([one, two, one]);
   });
 
-  test("one that was proven in a future from which the clock was put back", async () => {
+  test("a backup that was tested in the future, if the clock was set back", async () => {
     const site = await environment();
     const backupId = await addBackup(site);
-    await noted(backupId, null);
+    await recordResult(backupId, null);
     await passHours(-20_000);
     expect(await next()).toBe(backupId);
   });
 
-  test("nobody whose backup was made a moment ago, who is being changed, or who is not served", async () => {
-    // Five minutes ago, when the hour has passed.
+  test("no environment whose backup is new, that is being changed, or that is not served", async () => {
+    // Five minutes old after `next` has let an hour pass.
     await addBackup(await environment(), -55);
     const busy = await environment();
     await addBackup(busy);
@@ -261,18 +261,18 @@ describe("next is", () => {
   });
 });
 
-test("the day on which everything was read does not move back", async () => {
+test("the verification time does not move back", async () => {
   const backupId = await addBackup(await environment());
   const rows = () => world.database.selectFrom("backups").selectAll().where("id", "=", backupId);
   const future = new Date(Date.now() + 1e9);
-  await noted(backupId, "It is broken.");
+  await recordResult(backupId, "It is broken.");
   expect(await rows().executeTakeFirst()).toMatchObject({ last_proven_restore: null, proof_error: "It is broken." });
   const before = (await rows().executeTakeFirstOrThrow()).verified_at ?? future;
-  await noted(backupId, null);
+  await recordResult(backupId, null);
   const after = await rows().executeTakeFirstOrThrow();
   expect(after).toMatchObject({ last_proven_restore: expect.any(Date), proof_error: null });
   expect(after.verified_at?.getTime()).toBeGreaterThan(before.getTime());
   await world.database.updateTable("backups").set({ verified_at: future }).execute();
-  await noted(backupId, null);
+  await recordResult(backupId, null);
   expect((await rows().executeTakeFirstOrThrow()).verified_at).toEqual(future);
 });
