@@ -42,9 +42,9 @@ export function createAdminServer(parts: AdminParts): Server {
 }
 
 async function answer(parts: AdminParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const asked = `${request.method} ${request.url}`;
-  if (asked === "PUT /table") return putTable(parts, request, response);
-  if (asked === "GET /status") return reply(response, 200, status(parts));
+  const endpoint = `${request.method} ${request.url}`;
+  if (endpoint === "PUT /table") return putTable(parts, request, response);
+  if (endpoint === "GET /status") return reply(response, 200, status(parts));
   reply(response, 404, { message: "Endpoints: PUT /table, GET /status" });
 }
 
