@@ -1,8 +1,8 @@
 /**
  * The DNS server's admin API, on a Unix socket in a folder that only this installation's user can enter.
  *
- * - `PUT /table`: puts a complete table in force, in the format of `tableText.ts`, and returns `{ generation }`. An older
- *   table changes nothing; the response has the newer generation.
+ * - `PUT /table`: puts a complete table in force (in the format of `tableText.ts`) and returns `{ generation }`. An
+ *   older table changes nothing; the response has the newer generation.
  * - `GET /status`: what the server is serving.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
