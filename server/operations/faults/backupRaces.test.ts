@@ -93,7 +93,7 @@ test("a backup can be restored to two environments at once, and twice to one of 
   expect([await read(site), await read(other)]).toEqual(["then", "then"]);
 });
 
-test("a restore waits for an earlier removal and fails because the backup is gone; a removal waits for an earlier restore", async () => {
+test("restores and removals of a backup run in the order of their requests, and a restore after the removal fails", async () => {
   const { site, other } = await twoEnvironments();
   await write(site, "then");
   await write(other, "now");
