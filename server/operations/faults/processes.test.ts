@@ -39,7 +39,12 @@ afterEach(async () => {
 });
 
 async function startSlot(fault: Fault = {}): Promise<Slot> {
-  const slot: Slot = { child: await startChild(world, { [anyOperation]: fault }), restarts: 0, shouldRestart: true, fault };
+  const slot: Slot = {
+    child: await startChild(world, { [anyOperation]: fault }),
+    restarts: 0,
+    shouldRestart: true,
+    fault,
+  };
   slots.push(slot);
   void keepRunning(slot);
   return slot;
