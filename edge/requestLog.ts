@@ -15,7 +15,7 @@ export interface RequestLogs {
   readonly log: EdgeLog;
 }
 
-export interface AnsweredRequest {
+export interface FinishedRequest {
   readonly request: VisitorRequest;
   readonly response: VisitorResponse;
   readonly socket: VisitorSocket;
@@ -29,9 +29,9 @@ export interface AnsweredRequest {
 const clientClosedRequest = 499;
 
 /** Writes to the environment's access log and, at level debug, to the edge's log. */
-export function logResponse({ logs, log }: RequestLogs, answered: AnsweredRequest): void {
-  const { request, response, found, milliseconds } = answered;
-  if (typeof found !== "string") logAccess(logs, answered, found);
+export function logResponse({ logs, log }: RequestLogs, finished: FinishedRequest): void {
+  const { request, response, found, milliseconds } = finished;
+  if (typeof found !== "string") logAccess(logs, finished, found);
   log.debug(
     {
       host: hostOf(request),
@@ -48,7 +48,7 @@ export function logResponse({ logs, log }: RequestLogs, answered: AnsweredReques
 
 function logAccess(
   logs: EnvironmentLogs,
-  { request, response, socket, address, fromPhp, milliseconds }: AnsweredRequest,
+  { request, response, socket, address, fromPhp, milliseconds }: FinishedRequest,
   { route, path, host }: FoundRoute,
 ): void {
   logs.access(route.environment.id, {
@@ -72,7 +72,7 @@ const explanations: Record<NoAnswerReason, string> = {
   deadline: "it exceeded the time limit and was stopped",
   crashed: "it stopped unexpectedly",
   unavailable: "it could not be started",
-  wouldWrite: "it wanted to write while the environment was being changed",
+  wouldWrite: "it tried to write while the environment was frozen",
 };
 
 /** Logs why a visitor got no page or an incomplete one. */

@@ -25,7 +25,7 @@ export interface PageIndex {
   has(file: string): boolean;
   /** Removes the matching pages and cancels matching writes. */
   removeWhere(isOld: (page: PageFile) => boolean): void;
-  /** As `drop`, for files that are already gone. */
+  /** As `removeWhere`, for files that are already gone. */
   forgetWhere(isGone: (page: PageFile) => boolean): void;
 }
 
