@@ -1,4 +1,4 @@
-/** Plugins and themes of environments, as a reading of them finds them. */
+/** Plugins and themes of environments, as the runtime reports them. */
 import { randomUUID } from "node:crypto";
 import { versionKey } from "../packages/versions.ts";
 import type { Database } from "../store/database.ts";
@@ -7,7 +7,7 @@ import { databaseNow } from "../store/sites/diskUse.ts";
 
 export type PackageWish = Partial<FoundPackage> & Pick<FoundPackage, "name">;
 
-/** A plugin that is in use, unless the wish says something else. */
+/** Returns an active plugin, changed by `wish`. */
 export function foundPackage(wish: PackageWish): FoundPackage {
   const version = wish.version ?? "1.0";
   return {
@@ -24,7 +24,7 @@ export function foundPackage(wish: PackageWish): FoundPackage {
   };
 }
 
-/** The environment has been read, and has these. */
+/** Stores these as the environment's packages, as after reading them. */
 export async function putPackages(
   database: Database,
   environmentId: string,
@@ -35,5 +35,5 @@ export async function putPackages(
   await notePackages(database, environmentId, { packages: wishes.map(foundPackage), problem, readAt });
 }
 
-/** A slug that nobody else has. */
+/** Returns a unique slug. */
 export const someSlug = (): string => `p-${randomUUID()}`;
