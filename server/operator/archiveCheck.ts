@@ -10,8 +10,8 @@ import { readKey } from "../sealing.ts";
 import { nameOfPlace, parseArchiveUrl } from "../settings/archiveUrl.ts";
 import type { Config } from "../settings/config.ts";
 import { piecesFor } from "../store/backups/pieces.ts";
-import { type EnvironmentBackup, listNewestBackups } from "../store/moved.ts";
 import { databaseOn } from "../store/open.ts";
+import { type EnvironmentBackup, listNewestBackups } from "../store/restoredInstallation.ts";
 
 export interface ArchiveCheck {
   /** Location of the archives, in words. */

@@ -17,7 +17,7 @@ import {
   type SeenRecords,
 } from "../domains/records.ts";
 import type { Publisher } from "../publishing/publishRoutes.ts";
-import { endActivity, nobody, recordActivity } from "../store/company/activity.ts";
+import { endActivity, recordActivity, systemActor } from "../store/company/activity.ts";
 import type { Database } from "../store/database.ts";
 import { type CheckedDomain, type CheckOutcome, claimDueDomains, noteCheck } from "../store/domains/domainChecks.ts";
 
@@ -61,7 +61,7 @@ async function checkOne(domain: CheckedDomain, options: CheckDomainsOptions): Pr
       category: "siteActions",
       type: "verifyDomain",
       parameters,
-      actor: nobody,
+      actor: systemActor,
     } as const;
     await endActivity(transaction, await recordActivity(transaction, entry), { hasFailed: false });
   });

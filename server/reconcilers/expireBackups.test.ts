@@ -4,7 +4,7 @@ import { beginBackup, findBackup, finishBackup } from "../store/backups/backups.
 import { keepDeletedEnvironments } from "../store/backups/deletedEnvironments.ts";
 import { keepDeletedSite } from "../store/backups/deletedSites.ts";
 import { piecesFor } from "../store/backups/pieces.ts";
-import { nobody, recordActivity } from "../store/company/activity.ts";
+import { recordActivity, systemActor } from "../store/company/activity.ts";
 import { insertOperation, type NewOperation } from "../store/operations.ts";
 import { removeEnvironmentRows } from "../store/sites/environments.ts";
 import { removeSiteRows } from "../store/sites/siteStates.ts";
@@ -41,7 +41,7 @@ async function addBackup(days: number, place?: Awaited<ReturnType<typeof addEnvi
 function addOperation(companyId: string, of: Partial<Pick<NewOperation, "kind" | "input">> = {}): Promise<string> {
   return test.database.transaction().execute(async (transaction) => {
     const entry = { companyId, siteId: null, category: "siteActions", type: "deleteSite", parameters: {} } as const;
-    const activityId = await recordActivity(transaction, { ...entry, actor: nobody });
+    const activityId = await recordActivity(transaction, { ...entry, actor: systemActor });
     const id = `sites:delete-${randomUUID()}`;
     const ids = { id, companyId, siteId: null, environmentId: null, activityId, referenceId: randomUUID() };
     const facts = { kind: "deleteSite", state: "running", stepsTotal: 1, input: {}, secret: null, ...of } as const;

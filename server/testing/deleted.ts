@@ -14,7 +14,7 @@ import {
   restorableEnvironments,
 } from "../store/backups/deletedEnvironments.ts";
 import { insertSiteAgain, keepDeletedSite } from "../store/backups/deletedSites.ts";
-import { nobody, recordActivity } from "../store/company/activity.ts";
+import { recordActivity, systemActor } from "../store/company/activity.ts";
 import type { DatabaseTransaction } from "../store/database.ts";
 import { insertPrimaryDomain } from "../store/domains/domains.ts";
 import { insertOperation } from "../store/operations.ts";
@@ -47,7 +47,7 @@ async function fileOf({ services }: World, environment: EnvironmentRef): Promise
 async function insertDeletion({ own }: World, { companyId, siteId }: LiveSite, operationId: string): Promise<void> {
   await own.database.transaction().execute(async (transaction) => {
     const category = "siteActions";
-    const entry = { companyId, siteId, category, type: "deleteSite", parameters: {}, actor: nobody } as const;
+    const entry = { companyId, siteId, category, type: "deleteSite", parameters: {}, actor: systemActor } as const;
     const activityId = await recordActivity(transaction, entry);
     const ids = { id: operationId, companyId, siteId, environmentId: null, activityId, referenceId: randomUUID() };
     const facts = { kind: "deleteSite", state: "running", stepsTotal: 1, input: {}, secret: null } as const;
@@ -112,7 +112,7 @@ async function requestFor(world: World, kind: Subject["kind"], facts: Known): Pr
     locks,
     input,
     whenBusy: "fail",
-    actor: nobody,
+    actor: systemActor,
     activityParameters: { siteName: name },
   };
   // Numbers are new.

@@ -7,7 +7,7 @@ import { type Engine, type EngineOptions, startEngine } from "../operations/engi
 import type { AnyDefinition } from "../operations/engine/operation.ts";
 import { makeWaitForOperation, type WaitForOperation } from "../operations/engine/wait.ts";
 import { makeSealer, type Sealer } from "../sealing.ts";
-import { nobody } from "../store/company/activity.ts";
+import { systemActor } from "../store/company/activity.ts";
 import type { Database, DatabaseTransaction } from "../store/database.ts";
 import { type Notifications, openNotifications } from "../store/notifications.ts";
 import { acceptedChannel, endedChannel, type OperationRow, readOperation } from "../store/operations.ts";
@@ -138,7 +138,7 @@ function requestOf(companyId: string): OperationRequest {
     locks: [],
     input: {},
     whenBusy: "fail",
-    actor: nobody,
+    actor: systemActor,
     activityParameters: {},
   };
 }

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { ProveBackupInput } from "../operations/backups/proveBackup.ts";
 import type { OperationRequest } from "../operations/engine/accept.ts";
 import type { Subject } from "../operations/faults/testing/crashHarness.ts";
-import { nobody } from "../store/company/activity.ts";
+import { systemActor } from "../store/company/activity.ts";
 import { nextEnvironmentNumber } from "../store/sites/environments.ts";
 import { backedUpSite } from "./backups.ts";
 import { visit } from "./edge.ts";
@@ -38,7 +38,7 @@ export async function proofOf(
     locks: [],
     input: { backupId, environment, address, scratch: { id: randomUUID(), number } },
     whenBusy: "fail",
-    actor: nobody,
+    actor: systemActor,
     activityParameters: names,
   } as const;
   inputs.set(request, request.input);

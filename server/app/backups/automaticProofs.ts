@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { ProveBackupInput } from "@sitewright/server/operations/backups/proveBackup.ts";
 import type { AcceptOperation } from "@sitewright/server/operations/engine/accept.ts";
 import { type BackupToProve, noteProofBegan } from "@sitewright/server/store/backups/proofs.ts";
-import { nobody } from "@sitewright/server/store/company/activity.ts";
+import { systemActor } from "@sitewright/server/store/company/activity.ts";
 import type { Database } from "@sitewright/server/store/database.ts";
 import { nextEnvironmentNumber } from "@sitewright/server/store/sites/environments.ts";
 import type { Settings } from "../context.ts";
@@ -33,7 +33,7 @@ export function makeProof(options: {
         locks: [],
         input,
         whenBusy: "queue",
-        actor: nobody,
+        actor: systemActor,
         activityParameters: { backupName, environmentName, siteName },
       });
     });

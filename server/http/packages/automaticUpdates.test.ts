@@ -3,7 +3,7 @@ import { makeAutomaticUpdate } from "@sitewright/server/app/packages/automaticUp
 import type { UpdatePackagesInput } from "@sitewright/server/operations/packages/updatePackages.ts";
 import { versionKey } from "@sitewright/server/packages/versions.ts";
 import { updateAutomatically } from "@sitewright/server/reconcilers/updateAutomatically.ts";
-import { nobody } from "@sitewright/server/store/company/activity.ts";
+import { systemActor } from "@sitewright/server/store/company/activity.ts";
 import type { PackageKind } from "@sitewright/server/store/database.ts";
 import {
   addAdvisoryRanges,
@@ -263,7 +263,7 @@ describe("an automatic update", () => {
       .select(["company_id", "site_id"])
       .where("id", "=", requestedId)
       .executeTakeFirstOrThrow();
-    const actor = { ...nobody, apiKeyId: randomUUID() };
+    const actor = { ...systemActor, apiKeyId: randomUUID() };
     const request = {
       kind: "updatePlugin",
       companyId: company_id,

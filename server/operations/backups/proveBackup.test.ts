@@ -10,7 +10,7 @@ import { makeBackupLists } from "../../store/backups/backupList.ts";
 import { removeBackupById } from "../../store/backups/backups.ts";
 import { noteDamage, suspicion } from "../../store/backups/damage.ts";
 import { losePacks } from "../../store/backups/lostPacks.ts";
-import { nobody } from "../../store/company/activity.ts";
+import { systemActor } from "../../store/company/activity.ts";
 import { removeEnvironmentRows } from "../../store/sites/environments.ts";
 import { backedUpSite } from "../../testing/backups.ts";
 import { visit } from "../../testing/edge.ts";
@@ -251,7 +251,7 @@ describe("during a test restore", () => {
       locks: [environment.id],
       input: { environment, address, note: null },
       whenBusy: "fail",
-      actor: nobody,
+      actor: systemActor,
       activityParameters: {},
     };
     const isTrying = Promise.withResolvers<void>();

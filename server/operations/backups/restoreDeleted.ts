@@ -7,7 +7,7 @@ import { backupForOperation, findBackup, listFinishedBackups } from "../../store
 import { removeDeletedEnvironment } from "../../store/backups/deletedEnvironments.ts";
 import { removeDeletedSite } from "../../store/backups/deletedSites.ts";
 import type { FinishedBackup } from "../../store/backups/finishedBackup.ts";
-import { warnOfOperation } from "../../store/company/activity.ts";
+import { endActivityWithWarning } from "../../store/company/activity.ts";
 import type { Json } from "../../store/database.ts";
 import { readResult, saveResult } from "../../store/operations.ts";
 import { isEnvironmentThere, removeEnvironmentRows } from "../../store/sites/environments.ts";
@@ -156,7 +156,7 @@ export function restoreDeleted(services: Services, kind: OperationKind): Operati
       const environments = returnedIn(await readResult(transaction, operationId));
       const leftOut = input.environments.flatMap((returning) => returning.leftOut ?? []);
       const warnings = [warningOf(environments), leftOutWarning(leftOut)].filter((warning) => warning !== null);
-      if (warnings.length > 0) await warnOfOperation(transaction, operationId, warnings.join(" "));
+      if (warnings.length > 0) await endActivityWithWarning(transaction, operationId, warnings.join(" "));
       const returned = environments.map((each) => ({ ...each }));
       return { address: first.address, environments: returned, left_out_domains: leftOut };
     },

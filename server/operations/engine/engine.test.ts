@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { expire } from "../../reconcilers/expire.ts";
-import { nobody } from "../../store/company/activity.ts";
+import { systemActor } from "../../store/company/activity.ts";
 import type { Json } from "../../store/database.ts";
 import { createTestDatabase, type TestDatabase } from "../../testing/database.ts";
 import { insertTestCompany, type TestOperations, testOperations } from "../../testing/engine.ts";
@@ -291,7 +291,7 @@ describe("acceptance", () => {
         locks: [environment],
         input: {},
         whenBusy: "fail",
-        actor: nobody,
+        actor: systemActor,
         activityParameters: {},
       });
       throw new Error("changed my mind");

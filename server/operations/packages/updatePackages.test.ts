@@ -5,7 +5,7 @@ import path from "node:path";
 import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pluginZip, themeZip } from "../../packages/testing/zips.ts";
-import { nobody } from "../../store/company/activity.ts";
+import { systemActor } from "../../store/company/activity.ts";
 import type { PackageKind } from "../../store/database.ts";
 import { putPackages } from "../../testing/packages.ts";
 import { putZip } from "../../testing/packageUpdates.ts";
@@ -72,7 +72,7 @@ async function siteWith(...names: readonly string[]) {
       locks: [environment.id],
       input,
       whenBusy: "queue",
-      actor: nobody,
+      actor: systemActor,
       activityParameters: { siteName, environmentName: "Live" },
     };
   };
