@@ -39,11 +39,11 @@ function makeMemory(kept: readonly SomePiece[] = []): StoreMemory & { readonly t
       told.push(`remember ${now}`);
       place = now;
     },
-    beginAnew: async (now, check) => {
+    startFromScratch: async (now, check) => {
       told.push(`begin ${now}`);
       [place, keyCheck] = [now, check];
     },
-    someKept: async () => kept,
+    sampleKeptPieces: async () => kept,
   };
 }
 

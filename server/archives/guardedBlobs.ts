@@ -33,9 +33,9 @@ export interface StoreMemory {
   /** The key with this check is the one that backups are sealed with. */
   rememberKey(keyCheck: Buffer): Promise<void>;
   /** From now on another, empty store is used, with this key: nothing of what was kept is in it. */
-  beginAnew(place: string, keyCheck: Buffer): Promise<void>;
+  startFromScratch(place: string, keyCheck: Buffer): Promise<void>;
   /** None if it was never used. */
-  someKept(): Promise<readonly SomePiece[]>;
+  sampleKeptPieces(): Promise<readonly SomePiece[]>;
 }
 
 export interface GuardOptions {
@@ -72,7 +72,7 @@ export async function mayMakeKey(
   { place, isThere }: Pick<GuardOptions, "place" | "isThere">,
 ): Promise<boolean> {
   const { place: before } = await memory.recall();
-  if (before === null) return (await memory.someKept()).length === 0;
+  if (before === null) return (await memory.sampleKeptPieces()).length === 0;
   return before !== place && isThere();
 }
 
@@ -94,7 +94,7 @@ export function guardBlobs({ blobs, memory, key, place, isThere, onNewStore }: G
 
   /** What is in the store of the pieces that must be. Rejects if the key does not open them. */
   async function lookAtKept(key: Buffer, signal: AbortSignal): Promise<"nothing was kept" | "gone" | "opened"> {
-    const pieces = await memory.someKept();
+    const pieces = await memory.sampleKeptPieces();
     let isShut = false;
     for (const piece of pieces) {
       const sealed = await readIfThere(piece.blob, piece.start, piece.length, signal);
@@ -129,7 +129,7 @@ export function guardBlobs({ blobs, memory, key, place, isThere, onNewStore }: G
   }
 
   /** The setting has changed. If the folder exists, or it is a bucket, the change is intended. */
-  async function beginAnew(mark: string, before: string, signal: AbortSignal): Promise<void> {
+  async function startFromScratch(mark: string, before: string, signal: AbortSignal): Promise<void> {
     if (!(await isThere())) {
       throw notOurs(
         `There is no folder at ${place}. Until now backups were kept in ${before}. Is the address right? ` +
@@ -138,7 +138,7 @@ export function guardBlobs({ blobs, memory, key, place, isThere, onNewStore }: G
     }
     const keyCheck = keyCheckOf(requireKey(), mark);
     await blobs.put(`${markFolder}/${mark}`, content, signal);
-    await memory.beginAnew(place, keyCheck);
+    await memory.startFromScratch(place, keyCheck);
     onNewStore(
       `Backups are kept in ${place} from now on. Those made until now are in ${before}, and can't be restored from here ` +
         "unless all that is there is copied to the new place.",
@@ -152,7 +152,7 @@ export function guardBlobs({ blobs, memory, key, place, isThere, onNewStore }: G
       await checkKey(known, signal);
       if (before !== place) await memory.remember(place);
     } else if (before === null) await markFirst(mark, signal);
-    else if (before !== place) await beginAnew(mark, before, signal);
+    else if (before !== place) await startFromScratch(mark, before, signal);
     else {
       throw notOurs(
         `The archives of this installation are not in ${place}: the file ${markFolder}/${mark} is missing. ` +

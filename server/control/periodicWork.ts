@@ -1,9 +1,9 @@
 /** Everything that the control process does by itself, again and again. */
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { Logger } from "pino";
-import { makeProof } from "../app/backups/automaticProofs.ts";
 import { makeRebuild } from "../app/backups/rebuild.ts";
 import { makeScheduledBackup } from "../app/backups/scheduledBackups.ts";
+import { makeTestRestore } from "../app/backups/scheduledTestRestores.ts";
 import { makeAutomaticUpdate } from "../app/packages/automaticUpdateStarts.ts";
 import { makeRolloutStart } from "../app/packages/rolloutStarts.ts";
 import { makePhpUpdate } from "../app/sites/automaticPhp.ts";
@@ -303,7 +303,7 @@ function workOnBackups(options: PeriodicWorkOptions): Reconciler[] {
   const { database, archives, downloads, acceptOperation, config } = options;
   const starting = { database, settings: config, acceptOperation };
   const backups = { database, hours: config.backupHours, begin: makeScheduledBackup(starting) };
-  const proofs = { database, perDay: config.proofsPerDay, prove: makeProof(starting) };
+  const proofs = { database, perDay: config.proofsPerDay, prove: makeTestRestore(starting) };
   // Ahead of the backups, which would have to wait for it.
   const reading = { database, archives, days: readAhead * config.archiveReadDays, signal: options.signal };
   // So that it is told at the start, and not by the first backup that fails.

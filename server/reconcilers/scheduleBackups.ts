@@ -3,7 +3,7 @@
  * nothing ran is made up for once; a few at a time, the longest overdue first.
  */
 
-import { decideBackups, listUndecidedBackups } from "../store/backups/scheduledBackups.ts";
+import { listBackupsWithoutDueTime, setDueTimes } from "../store/backups/scheduledBackups.ts";
 import type { Database } from "../store/database.ts";
 import { hour, nextMoment } from "./backupMoments.ts";
 
@@ -51,9 +51,9 @@ export async function scheduleBackups(options: ScheduleBackupsOptions): Promise<
  */
 async function decide(database: Database, farthest: Date, moment: (id: string) => Date): Promise<void> {
   for (;;) {
-    const ids = await listUndecidedBackups(database, farthest, decidedTogether);
+    const ids = await listBackupsWithoutDueTime(database, farthest, decidedTogether);
     if (ids.length === 0) return;
-    await decideBackups(
+    await setDueTimes(
       database,
       ids.map((id) => ({ id, dueAt: moment(id) })),
     );

@@ -9,11 +9,11 @@ import type { OperationRequest } from "../operations/engine/accept.ts";
 import type { Subject } from "../operations/faults/testing/crashHarness.ts";
 import { backUp } from "../operations/steps/backup.ts";
 import {
-  insertEnvironmentAgain,
   keepDeletedEnvironments,
+  reinsertEnvironment,
   restorableEnvironments,
 } from "../store/backups/deletedEnvironments.ts";
-import { insertSiteAgain, keepDeletedSite } from "../store/backups/deletedSites.ts";
+import { keepDeletedSite, reinsertSite } from "../store/backups/deletedSites.ts";
 import { recordActivity, systemActor } from "../store/company/activity.ts";
 import type { DatabaseTransaction } from "../store/database.ts";
 import { insertPrimaryDomain } from "../store/domains/domains.ts";
@@ -76,13 +76,13 @@ async function deleted(
 }
 
 /** What a request to restore it inserts. */
-function insertAgain(world: World, { siteId, companyId, name }: LiveSite, isSite: boolean): Promise<Returning[]> {
+function reinsert(world: World, { siteId, companyId, name }: LiveSite, isSite: boolean): Promise<Returning[]> {
   return world.own.database.transaction().execute(async (transaction) => {
-    if (isSite) await insertSiteAgain(transaction, siteId, { name, displayName: name });
+    if (isSite) await reinsertSite(transaction, siteId, { name, displayName: name });
     const environments: Returning[] = [];
     for (const environment of await restorableEnvironments(transaction, siteId, isSite)) {
       const { id, name: own, display_name: displayName, host, domain_id, is_wildcard: isWildcard } = environment;
-      const number = await insertEnvironmentAgain(transaction, id, { name: own, displayName });
+      const number = await reinsertEnvironment(transaction, id, { name: own, displayName });
       if (number === null) throw new Error("The environment is there already");
       await insertPrimaryDomain(transaction, {
         id: domain_id,
@@ -102,7 +102,7 @@ function insertAgain(world: World, { siteId, companyId, name }: LiveSite, isSite
 async function requestFor(world: World, kind: Subject["kind"], facts: Known): Promise<OperationRequest> {
   const { siteId, companyId, name } = facts.site;
   const isSite = kind === "restoreDeletedSite";
-  const input: RestoreDeletedInput = { siteId, isSite, environments: await insertAgain(world, facts.site, isSite) };
+  const input: RestoreDeletedInput = { siteId, isSite, environments: await reinsert(world, facts.site, isSite) };
   const locks = input.environments.map(({ environment }) => environment.id);
   const request: OperationRequest = {
     kind,

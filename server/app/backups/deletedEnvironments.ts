@@ -3,15 +3,15 @@ import type { RestoreDeletedInput, Returning } from "@sitewright/server/operatio
 import {
   type DeletedEnvironmentFacts,
   deletedEnvironmentForRestore,
-  insertEnvironmentAgain,
   listDeletedEnvironments,
+  reinsertEnvironment,
 } from "@sitewright/server/store/backups/deletedEnvironments.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { insertPrimaryDomain } from "@sitewright/server/store/domains/domains.ts";
-import { isEnvironmentThere, removeEnvironmentRows } from "@sitewright/server/store/sites/environments.ts";
+import { environmentExists, removeEnvironmentRows } from "@sitewright/server/store/sites/environments.ts";
 import { siteForAddition } from "@sitewright/server/store/sites/sites.ts";
 import type { Context } from "../context.ts";
-import { insertDomainsAgain } from "../domains/deletedDomains.ts";
+import { reinsertDomains } from "../domains/deletedDomains.ts";
 import { NotFound, Refused } from "../failures.ts";
 import { addressOf, hostOf } from "../sites/addresses.ts";
 import { refuseTakenEnvironmentName } from "../sites/displayNames.ts";
@@ -36,7 +36,7 @@ export function restore(context: Context, ids: DeletedEnvironmentIds, displayNam
     const environment = await deletedEnvironmentForRestore(transaction, site.id, ids.env_id);
     if (environment === null) throw new NotFound();
     const { id, display_name: oldName } = environment;
-    if (await isEnvironmentThere(transaction, id)) {
+    if (await environmentExists(transaction, id)) {
       throw new Refused("being_brought_back", `The environment ${oldName} is already being restored.`);
     }
     const returning = await insert(context, transaction, site, environment, displayName);
@@ -83,7 +83,12 @@ async function insert(
   await refuseTakenEnvironmentName(transaction, site.id, displayName, renameAdvice);
   for (const name of wanted === null ? [environment.name] : environmentNames(wanted)) {
     const host = wanted === null ? environment.host : hostOf(context.settings, name, site.name);
-    const inserted = await insertAgain(context, transaction, environment, { ...ids, name, displayName, host });
+    const inserted = await reinsertEnvironmentWithDomains(context, transaction, environment, {
+      ...ids,
+      name,
+      displayName,
+      host,
+    });
     if (inserted) return inserted;
     await removeEnvironmentRows(transaction, environment.id);
   }
@@ -100,17 +105,17 @@ export interface RestoredNames {
 }
 
 /** Inserts the rows of a deleted environment. Null if its name or host is taken; the caller then removes inserted rows. */
-export async function insertAgain(
+export async function reinsertEnvironmentWithDomains(
   context: Context,
   transaction: DatabaseTransaction,
   { id, domain_id, is_wildcard, backup_id, domains }: DeletedEnvironmentFacts,
   { siteId, companyId, host, ...names }: RestoredNames,
 ): Promise<Returning | null> {
-  const number = await insertEnvironmentAgain(transaction, id, names);
+  const number = await reinsertEnvironment(transaction, id, names);
   if (number === null) return null;
   const domain = { id: domain_id, environmentId: id, siteId, companyId, name: host, isWildcard: is_wildcard };
   if (!(await insertPrimaryDomain(transaction, domain))) return null;
-  const { primary, leftOut } = await insertDomainsAgain(transaction, domain, domains);
+  const { primary, leftOut } = await reinsertDomains(transaction, domain, domains);
   const address = addressOf(context.settings, primary ?? { host, is_https: false });
   return { environment: { id, number }, address, backupId: backup_id, leftOut };
 }

@@ -10,7 +10,7 @@ import type { FinishedBackup } from "../../store/backups/finishedBackup.ts";
 import { endActivityWithWarning } from "../../store/company/activity.ts";
 import type { Json } from "../../store/database.ts";
 import { readResult, saveResult } from "../../store/operations.ts";
-import { isEnvironmentThere, removeEnvironmentRows } from "../../store/sites/environments.ts";
+import { environmentExists, removeEnvironmentRows } from "../../store/sites/environments.ts";
 import { noteWordPressVersion, removeSiteRows, setSiteState } from "../../store/sites/siteStates.ts";
 import { setEnvironmentState } from "../../store/traffic/routes.ts";
 import { attempt, quickPace } from "../engine/attempt.ts";
@@ -144,7 +144,7 @@ export function restoreDeleted(services: Services, kind: OperationKind): Operati
     ],
     succeeded: async (transaction, { input, operationId }) => {
       const [first] = input.environments;
-      if (!first || !(await isEnvironmentThere(transaction, first.environment.id))) {
+      if (!first || !(await environmentExists(transaction, first.environment.id))) {
         throw new StepFailure("The site was deleted during the restore.");
       }
       if (input.isSite) {

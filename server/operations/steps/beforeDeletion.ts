@@ -2,7 +2,7 @@
  * Backs up environments before they are deleted, so that they can be restored. Until the backup is finished, visitors
  * can read the site, but writes are refused, so that the backup contains everything that was saved.
  */
-import { findPresent } from "../../store/sites/environmentStates.ts";
+import { filterPresent } from "../../store/sites/environmentStates.ts";
 import type { Step } from "../engine/operation.ts";
 import { backUp, backupSpace, removeBackUp, workName } from "./backup.ts";
 import { withBypassHint } from "./bypassHint.ts";
@@ -36,7 +36,7 @@ export function beforeDeletion<Input>(
   async function toBackUp(input: Input): Promise<readonly EnvironmentToDelete[]> {
     const { environments, withoutBackup } = deletionOf(input);
     if (withoutBackup) return [];
-    const present = await findPresent(
+    const present = await filterPresent(
       database,
       environments.map(({ id }) => id),
     );

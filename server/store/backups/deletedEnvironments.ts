@@ -154,7 +154,7 @@ export async function deletedEnvironmentForRestore(
  * Inserts the row again with these names and state `adding`. Returns its number, or null if it exists or a name is
  * taken.
  */
-export async function insertEnvironmentAgain(
+export async function reinsertEnvironment(
   transaction: DatabaseTransaction,
   environmentId: string,
   names: { readonly name: string; readonly displayName: string },
