@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readEdgeCertificate } from "../edgeCertificate.ts";
 import { makeSealer } from "../sealing.ts";
-import { addCertificate, type ShownCertificate } from "../store/domains/certificates.ts";
+import { addCertificate, type PresentedCertificate } from "../store/domains/certificates.ts";
 import { addCompany, addSite } from "../store/testing/rows.ts";
 import { createTestDatabase, type TestDatabase } from "../testing/database.ts";
 import { silentLog } from "../testing/engine.ts";
@@ -28,7 +28,7 @@ const opened = () => makeCertificateFiles({ database: own.database, dataFolder, 
 const folder = () => certificateFolder(dataFolder);
 
 /** A row, whose key was sealed as it should be unless told otherwise. */
-async function add(sealedFor = ""): Promise<ShownCertificate> {
+async function add(sealedFor = ""): Promise<PresentedCertificate> {
   const { companyId } = await addCompany(own.database);
   const { environmentId } = await addSite(own.database, companyId);
   const id = randomUUID();
@@ -43,7 +43,7 @@ async function add(sealedFor = ""): Promise<ShownCertificate> {
   return { id, names: certificate.names, notAfter };
 }
 
-const told = ({ id, names, notAfter }: ShownCertificate) => ({ id, names, notAfter: notAfter.getTime() });
+const told = ({ id, names, notAfter }: PresentedCertificate) => ({ id, names, notAfter: notAfter.getTime() });
 
 describe("what is written", () => {
   test("is sealed, for nobody else to read, and opened by the edge", async () => {

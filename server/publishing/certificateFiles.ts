@@ -9,11 +9,11 @@ import type { Logger } from "pino";
 import { writeDurableFile } from "../durableFile.ts";
 import type { Sealer } from "../sealing.ts";
 import type { Database } from "../store/database.ts";
-import { findSecrets, listCertificateIds, type ShownCertificate } from "../store/domains/certificates.ts";
+import { findSecrets, listCertificateIds, type PresentedCertificate } from "../store/domains/certificates.ts";
 
 export interface CertificateFiles {
   /** Writes those that are absent. Returns what the table says of those that are there. */
-  write(certificates: readonly ShownCertificate[]): Promise<readonly EdgeCertificate[]>;
+  write(certificates: readonly PresentedCertificate[]): Promise<readonly EdgeCertificate[]>;
   /** Removes the files of certificates that are gone. These are not, as a table names them. */
   removeOthers(certificates: readonly EdgeCertificate[]): Promise<void>;
 }

@@ -3,18 +3,18 @@
  * once: each takes some of those whose turn it is, and they are nobody else's meanwhile.
  */
 import type { Logger } from "pino";
+import { secondsUntilCheck } from "../domains/checkInterval.ts";
 import { type LookUp, NoDnsAnswer } from "../domains/lookUp.ts";
 import { readDomainName } from "../domains/names.ts";
-import { secondsUntilCheck } from "../domains/pace.ts";
 import {
   challengeNameOf,
+  evaluateRecords,
+  type FoundRecords,
   type Installation,
   isDelegatedHere,
-  judge,
   ownershipRecord,
   recordKey,
-  recordsToAsk,
-  type SeenRecords,
+  recordsToQuery,
 } from "../domains/records.ts";
 import type { Publisher } from "../publishing/publishRoutes.ts";
 import { endActivity, recordActivity, systemActor } from "../store/company/activity.ts";
@@ -75,7 +75,7 @@ async function look(domain: CheckedDomain, { lookUp, installation, log }: CheckD
     secondsUntilCheck({ ageSeconds, failures, isRight }, Math.random());
   try {
     const seen = await ask(domain, lookUp, installation);
-    const { isVerified, pointsHere } = judge(domain, seen, installation);
+    const { isVerified, pointsHere } = evaluateRecords(domain, seen, installation);
     const isProven = isVerified || domain.verifiedAt !== null;
     // A name that points here no longer points to its former host, so visitors must see the site now.
     const isServed = domain.setupType === "avoid_downtime" && (isProven || pointsHere);
@@ -102,14 +102,14 @@ async function isDelegated(domain: CheckedDomain, lookUp: LookUp, dnsNames: read
   }
 }
 
-async function ask(domain: CheckedDomain, lookUp: LookUp, installation: Installation): Promise<SeenRecords> {
-  const asked = recordsToAsk(domain, installation);
+async function ask(domain: CheckedDomain, lookUp: LookUp, installation: Installation): Promise<FoundRecords> {
+  const asked = recordsToQuery(domain, installation);
   const answers = asked.map(async (record) => [recordKey(record), await lookUp(record.type, record.name)] as const);
   return Object.fromEntries(await Promise.all(answers));
 }
 
 /** The one that is wanted is never among those left out. */
-function keptOf(domain: CheckedDomain, seen: SeenRecords): SeenRecords {
+function keptOf(domain: CheckedDomain, seen: FoundRecords): FoundRecords {
   const wanted = ownershipRecord(domain).value;
   const rank = (value: string) => (value === wanted ? 0 : 1);
   const kept = Object.entries(seen).map(([key, values]) => {

@@ -3,7 +3,7 @@ import type { InstalledPackages, Runtime } from "@sitewright/runtimes/runtime.ts
 import { applyOffers } from "../packages/applyOffers.ts";
 import { versionKey } from "../packages/versions.ts";
 import type { Database } from "../store/database.ts";
-import { type FoundPackage, findToRead, notePackages, type ToRead } from "../store/packages/packages.ts";
+import { type FoundPackage, findDueForReading, notePackages, type ToRead } from "../store/packages/packages.ts";
 import { databaseNow } from "../store/sites/diskUse.ts";
 
 export interface ReadPackagesOptions {
@@ -62,6 +62,6 @@ export function makeReadPackages({ database, runtime }: ReadPackagesOptions): Re
 /** Those that are due. What could not be read, because it is just being written, is so still. */
 export async function readDuePackages(options: ReadPackagesOptions, signal: AbortSignal): Promise<void> {
   const read = makeReadPackages(options);
-  const due = await findToRead(options.database, most);
+  const due = await findDueForReading(options.database, most);
   for (let done = 0; done < due.length; done += together) await read(due.slice(done, done + together), signal);
 }

@@ -10,7 +10,7 @@
 import type { Logger } from "pino";
 import type { Sealer } from "../../sealing.ts";
 import type { Database, DatabaseTransaction, Json, OperationOutcome } from "../../store/database.ts";
-import { beginStep, lockRunningOperation, uncountBeginning } from "../../store/operationRuns.ts";
+import { lockRunningOperation, revertAttempt, startStep } from "../../store/operationRuns.ts";
 import { endOperation, type OperationEnd, type OperationRow, readOperation } from "../../store/operations.ts";
 import { attempt, type Pace, pause, retryUntilDone, Stopping } from "./attempt.ts";
 import { CrashLoop, failureKindOf, publicReason } from "./failures.ts";
@@ -123,7 +123,7 @@ class Run {
       return await work();
     } catch (error) {
       const { database, runner } = this.#services;
-      if (error instanceof Stopping) await uncountBeginning(database, this.#row.id, runner, name);
+      if (error instanceof Stopping) await revertAttempt(database, this.#row.id, runner, name);
       throw error;
     }
   }
@@ -183,7 +183,7 @@ class Run {
 
   #begin(name: string, stepsDone: number): Promise<number | null> {
     const { database, runner } = this.#services;
-    return this.#retryUntilDone(name, () => beginStep(database, this.#row.id, runner, { step: name, stepsDone }));
+    return this.#retryUntilDone(name, () => startStep(database, this.#row.id, runner, { step: name, stepsDone }));
   }
 
   #attempt(deadlineSeconds: number, work: (signal: AbortSignal) => Promise<void>): Promise<Error | null> {

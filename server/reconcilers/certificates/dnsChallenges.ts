@@ -8,7 +8,7 @@ import { addDnsChallenge, removeDnsChallenge } from "../../store/domains/dnsChal
 
 export interface DnsChallenges {
   /** Resolves when the running server answers it. Rejects with `DnsUnavailable` if it did not within ten seconds. */
-  show(name: string, value: string): Promise<void>;
+  publish(name: string, value: string): Promise<void>;
   /** Tolerates that it is gone. */
   remove(name: string, value: string): Promise<void>;
 }
@@ -38,7 +38,7 @@ export function makeDnsChallenges({ database, zones, dns }: DnsChallengesOptions
   }
 
   return {
-    show: async (text, value) => {
+    publish: async (text, value) => {
       const name = nameOf(text);
       await addDnsChallenge(database, { name, value }, shownSeconds);
       const until = performance.now() + patienceMilliseconds;

@@ -2,7 +2,7 @@
  * Orders certificates for domains that are served under a name of their owner's and have none that is good for long enough.
  * Takes no input: what is wanted is in the database, and any number of processes may do this; each domain is held by one.
  */
-import { isForgotten, isUnknownAccount } from "../../certificates/acme/client.ts";
+import { isUnknownAccount, isUnknownResource } from "../../certificates/acme/client.ts";
 import { AcmeProblem, AcmeUnreachable, readableDetail } from "../../certificates/acme/problems.ts";
 import type { AccountBinding } from "../../certificates/acme/signing.ts";
 import type { Solver } from "../../certificates/acme/solver.ts";
@@ -16,9 +16,9 @@ import {
   type ClaimedOrder,
   claimOrder,
   countOrder,
-  holdOrder,
-  keepOrder,
-  setBack,
+  extendClaim,
+  recordFailedAttempt,
+  storeOrder,
 } from "../../store/domains/certificateOrders.ts";
 import { type Authority, openAuthority } from "./acmeAuthority.ts";
 import { issueCertificate, OrderRefused, OrderTakesLong } from "./issueCertificate.ts";
@@ -85,7 +85,7 @@ async function attempt(claimed: ClaimedOrder, options: OrderCertificatesOptions)
   const { acme, account } = authority;
   const begun = claimed.url !== null && claimed.directory === options.directory;
   const order = begun ? { url: claimed.url, names: claimed.names } : await begin(claimed, authority, options);
-  const hold = () => holdOrder(database, claimed.domainId, holdSeconds);
+  const hold = () => extendClaim(database, claimed.domainId, holdSeconds);
   const challengeName = isShownByDns(claimed) ? claimed.challengeName : null;
   await issueCertificate(
     { ...claimed, ...order, challengeName },
@@ -102,7 +102,7 @@ async function begin(claimed: ClaimedOrder, { acme, account }: Authority, option
   if (next)
     throw new TooManyOrders(`${ordersPerHour} certificates were ordered for ${registrable} within an hour.`, next);
   const { url } = await acme.newOrder(account, names);
-  await keepOrder(database, claimed.domainId, { directory, url, names });
+  await storeOrder(database, claimed.domainId, { directory, url, names });
   return { url, names };
 }
 
@@ -137,7 +137,7 @@ function namesFor(claimed: ClaimedOrder, registrable: string): string[] {
 
 /** Releases the order for other processes. */
 async function release({ domainId }: ClaimedOrder, { database }: OrderCertificatesOptions): Promise<void> {
-  await holdOrder(database, domainId, 0);
+  await extendClaim(database, domainId, 0);
 }
 
 async function noteFailure(error: unknown, claimed: ClaimedOrder, options: OrderCertificatesOptions): Promise<void> {
@@ -150,7 +150,7 @@ async function noteFailure(error: unknown, claimed: ClaimedOrder, options: Order
   }
   const setback = judge(error, claimed, moment);
   if (setback === null) throw error;
-  await setBack(database, claimed.domainId, moment, setback);
+  await recordFailedAttempt(database, claimed.domainId, moment, setback);
 }
 
 /** Null if it is no failure that is known. */
@@ -188,7 +188,7 @@ function judge(error: unknown, claimed: ClaimedOrder, now: Date) {
     return { ...usual, error: message, nextTryAt, isFailure: false, limitedUntil: nextTryAt };
   }
   // The authority may have been reset or have dropped the order: one new order is made at once.
-  const isLost = isUnknownAccount(error) || (url !== null && isForgotten(error));
+  const isLost = isUnknownAccount(error) || (url !== null && isUnknownResource(error));
   if (isLost && failures === 0) return { ...usual, error: null, nextTryAt: now, isOver: true };
   return { ...usual, error: said, isOver: true };
 }
