@@ -1,14 +1,14 @@
-/** What the edge allows a visitor at most. */
+/** Limits for visitors' requests. */
 export interface Limits {
   readonly uploadBytes: number;
-  /** Within which the head of a request must have come. */
+  /** Timeout for receiving the head of a request. */
   readonly headSeconds: number;
-  /** Within which the whole request must have come, upload included. */
+  /** Timeout for receiving the whole request, upload included. */
   readonly requestSeconds: number;
-  /** After which a connection on which nothing moves is closed; longer than PHP may take for an answer. */
+  /** An inactive connection is closed after this time. Must be longer than PHP's time limit. */
   readonly silenceSeconds: number;
-  /** For which what PHP has begun is waited for when its environment is frozen. */
+  /** How long a freeze waits for running PHP requests of the environment. */
   readonly freezeSeconds: number;
-  /** For which a visitor waits whose page can't be made while its environment is frozen. */
+  /** How long a visitor waits for a page that can't be rendered while its environment is frozen. */
   readonly holdSeconds: number;
 }

@@ -17,7 +17,7 @@ const names: readonly PageName[] = [
   "broken",
 ];
 
-test.each(names)("the page %s stands alone, is never kept, and says what to do next", (name) => {
+test.each(names)("the page %s needs no other files, is never cached, and says what to do next", (name) => {
   const page = makePage({ headers: { accept: "text/html" } }, name);
   expect(page.body).toMatch(/^<!doctype html>\n<html lang="en">/);
   expect(page.body).toContain("Please");
@@ -47,7 +47,7 @@ test.each([
   expect(page.headers["content-type"]).toBe(`${type}; charset=utf-8`);
 });
 
-test("as JSON it has the shape of WordPress' own REST errors", () => {
+test("as JSON it has the format of WordPress's REST errors", () => {
   const page = makePage({ headers: { accept: "application/json" } }, "busy");
   expect(JSON.parse(page.body)).toEqual({
     code: "site_busy",

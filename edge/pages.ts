@@ -1,4 +1,4 @@
-/** What the edge says in its own words, when there is no site to speak: plain, and with what to do next. */
+/** The edge's own pages, mostly errors. Each says in plain words what to do next. */
 import type { VisitorRequest, VisitorResponse } from "./http/visitorHttp.ts";
 
 interface Page {
@@ -6,7 +6,7 @@ interface Page {
   readonly code: string;
   readonly title: string;
   readonly text: string;
-  /** For the person whose site it is. */
+  /** Advice for the site's owner. */
   readonly owner?: string;
   readonly retryAfterSeconds?: number;
 }
@@ -48,7 +48,7 @@ const pages = {
     status: 405,
     code: "method_not_allowed",
     title: "This can't be done here",
-    text: "There is a file at this address, which can only be read. Please go back and try another way.",
+    text: "The file at this address can only be read. Please go back and try another way.",
   },
   tooLarge: {
     status: 413,
@@ -86,7 +86,7 @@ const pages = {
     title: "This site is not available at the moment",
     text: "It is not on this server yet. Please try again later.",
     owner:
-      "It is being restored from its newest backup; the activity log says when that is done, or why it failed. Without a backup of its own, one of another environment can be restored to it.",
+      "It is being restored from its newest backup. The activity log shows whether that has finished or failed. If the environment has no backup, restore the backup of another environment to it.",
     retryAfterSeconds: 60,
   },
   starting: {
@@ -155,8 +155,8 @@ export interface MadePage {
 }
 
 /**
- * A page in the form that the visitor's `Accept` asks for: HTML, the JSON that WordPress' own REST interface uses
- * for errors, or one line of text. Tells search engines and caches to forget it. `facts` fill the `{name}`s of the text.
+ * Renders a page in the format that `Accept` prefers: HTML, JSON in the format of WordPress's REST API errors, or one
+ * line of text. Headers keep it out of caches and search engines. `facts` replace `{name}` in the text.
  */
 export function makePage(
   request: Pick<VisitorRequest, "headers">,
@@ -165,7 +165,7 @@ export function makePage(
 ): MadePage {
   const template: Page = pages[name];
   const page = { ...template, text: template.text.replace(/\{(\w+)\}/g, (_, fact) => facts[fact] ?? "") };
-  const [type, body] = write(page, request.headers.accept);
+  const [type, body] = format(page, request.headers.accept);
   const headers = {
     ...pageHeaders(type, body),
     ...(page.retryAfterSeconds === undefined ? {} : { "retry-after": page.retryAfterSeconds }),
@@ -173,7 +173,7 @@ export function makePage(
   return { status: page.status, headers, body };
 }
 
-/** Headers of the edge's own pages: not cached, and no scripts. */
+/** Headers of the edge's own pages: no caching and no scripts. */
 export function pageHeaders(type: string, body: string): Readonly<Record<string, string | number>> {
   return {
     "content-type": type,
@@ -189,7 +189,7 @@ export function escapeText(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** Answers with a page; `more` are further headers. */
+/** Sends a page. `more` are additional headers. */
 export function sendPage(
   request: Pick<VisitorRequest, "headers">,
   response: VisitorResponse,
@@ -201,7 +201,7 @@ export function sendPage(
   response.end(page.body);
 }
 
-function write(page: Page, accept = "*/*"): [type: string, body: string] {
+function format(page: Page, accept = "*/*"): [type: string, body: string] {
   const wanted = accept.toLowerCase();
   const html = wanted.indexOf("text/html");
   const json = wanted.search(/application\/(?:[\w.+-]+\+)?json/);
@@ -217,7 +217,7 @@ function asJson(page: Page): string {
 function asHtml(page: Page): string {
   const owner =
     page.owner === undefined ? "" : `<p class="owner"><strong>Is this your site?</strong> ${page.owner}</p>\n`;
-  return frame(
+  return layout(
     page.title,
     `<h1>${page.title}</h1>
 <p>${page.text}</p>
@@ -225,8 +225,8 @@ ${owner}<p class="code">${page.status} · ${page.code}</p>`,
   );
 }
 
-/** A whole page of ours around what is in it. */
-export function frame(title: string, html: string): string {
+/** Wraps `html` in the layout of the edge's own pages. */
+export function layout(title: string, html: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>

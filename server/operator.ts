@@ -1,29 +1,29 @@
 /**
- * `npm run --silent operator -- <command>`: what only the operator of the installation may do. Standard output holds
- * nothing but the result.
+ * `npm run --silent operator -- <command>`: commands for the operator of the installation. Standard output contains only the
+ * result.
  *
- * Exit codes: 0 done, 1 it failed, 2 the command or a setting was not understood.
+ * Exit codes: 0 success, 1 failure, 2 invalid command or setting.
  */
 import { parseArgs } from "node:util";
 import type { Command, Given } from "./operator/command.ts";
 import { findCommand, helpOf, overview } from "./operator/commands.ts";
 import { Failure, failed, notUnderstood } from "./operator/failure.ts";
 
-/** Runs the command that was typed. Resolves with its output. */
+/** Runs the command and resolves with its output. */
 async function main(typed: readonly string[]): Promise<string> {
   const names = typed.filter((word) => !word.startsWith("-"));
   const found = findCommand(names);
   if (typed.includes("--help") || typed.includes("-h")) return found === null ? overview() : helpOf(found.command);
   if (found === null) {
-    const said = typed.length === 0 ? "No command given." : `There is no command "${typed.join(" ")}".`;
-    throw new Failure(`${said}\n\n${overview()}`, notUnderstood);
+    const problem = typed.length === 0 ? "No command given." : `There is no command "${typed.join(" ")}".`;
+    throw new Failure(`${problem}\n\n${overview()}`, notUnderstood);
   }
   const given = readGiven(found.command, typed, names.length - found.rest.length);
   const run = await found.command.load();
-  return run(given, await surroundings());
+  return run(given, await loadContext());
 }
 
-/** `nameWords`: how many of the words are the command's name. Throws `Failure` with the command's help. */
+/** Parses the arguments; `nameWords` is the number of words in the command's name. Throws `Failure` with the command's help. */
 function readGiven(command: Command, typed: readonly string[], nameWords: number): Given {
   try {
     const { values, positionals } = parseArgs({
@@ -33,8 +33,8 @@ function readGiven(command: Command, typed: readonly string[], nameWords: number
     });
     const words = positionals.slice(nameWords);
     const [fewest, most] = command.words;
-    if (words.length < fewest) throw new Error("Something is missing.");
-    if (words.length > most) throw new Error(`Not understood: ${words.slice(most).join(" ")}`);
+    if (words.length < fewest) throw new Error("An argument is missing.");
+    if (words.length > most) throw new Error(`Unexpected arguments: ${words.slice(most).join(" ")}`);
     const flags = Object.entries(values).map(([name, value]) => [name, Array.isArray(value) ? undefined : value]);
     return { words, flags: Object.fromEntries(flags) };
   } catch (cause) {
@@ -43,14 +43,14 @@ function readGiven(command: Command, typed: readonly string[], nameWords: number
   }
 }
 
-async function surroundings() {
+async function loadContext() {
   const { loadConfig } = await import("./settings/config.ts");
   const { withSettingsFile } = await import("./settings/settingsFile.ts");
   const env = withSettingsFile(process.env);
   return { config: loadConfig(env), env, typist: { input: process.stdin, output: process.stderr } };
 }
 
-/** A sentence for the person, whatever went wrong, and the exit code. */
+/** A message for the operator, and the exit code. */
 async function explain(error: unknown): Promise<{ readonly message: string; readonly exitCode: number }> {
   if (error instanceof Failure) return { message: error.message, exitCode: error.exitCode };
   const { ConfigError, loadConfig } = await import("./settings/config.ts");

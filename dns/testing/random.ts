@@ -1,4 +1,4 @@
-/** Numbers from 0 to below `limit` that look random, and are the same for the same seed. */
+/** Returns a generator of pseudo-random numbers from 0 to below `limit`, the same for the same seed. */
 export function createRandom(seed: number): (limit: number) => number {
   let state = seed >>> 0;
   return (limit) => {

@@ -13,7 +13,7 @@ function post(edge: EdgeWorld["edge"], body: object | string) {
   return ask(edge, "/try", { socketPath: edge.adminSocket, method: "POST", body: text });
 }
 
-/** Tries out another release of the site, with these files. */
+/** Sends a test request to another release of the site, with these files. */
 async function tryOut(
   { edge, folder }: EdgeWorld,
   files: Readonly<Record<string, string>>,
@@ -40,7 +40,7 @@ const page = (
   errors: Promise.resolve(errors),
 });
 
-test("a trial asks PHP as a visitor would, for the environment as it is given and not as it is served", async () => {
+test("a test request runs in the given environment, not in the served one", async () => {
   const world = await startSite();
   world.upstream.trial = () => page("<html>fine</html>\n");
   const files = { "index.php": "<?php", "tool.php": "<?php" };
@@ -62,7 +62,7 @@ test("a trial asks PHP as a visitor would, for the environment as it is given an
   ]);
 });
 
-test("PHP is told what it may not change, and whether it wanted to is told", async () => {
+test("a read-only test request reports attempts to write", async () => {
   const world = await startSite();
   world.upstream.trial = () => Promise.reject(new FakeNoAnswer("wouldWrite"));
   const trial = await tryOut(world, { "index.php": "" }, "/", true);
@@ -70,7 +70,7 @@ test("PHP is told what it may not change, and whether it wanted to is told", asy
   expect(trial).toMatchObject({ status: 0, reason: "wouldWrite" });
 });
 
-test("an environment that is not in the table can be tried out", async () => {
+test("the environment need not be in the table", async () => {
   const world = await startSite();
   const environment = makeEnvironment(world.root, { id: "unknown", number: 9 });
   const order = { environment, host: "unknown.localhost", url: "/", isReadOnly: false };
@@ -90,40 +90,40 @@ test.each([
   ["<html></html><p>more", false],
   ["<html>half", false],
   ["", false],
-])("an answer of %j is whole: %s", async (body, isWhole) => {
+])("the body %j ends like a page: %s", async (body, isWhole) => {
   const world = await startSite();
   world.upstream.trial = () => page(body);
   expect(await tryOut(world, { "index.php": "" })).toEqual({ ...quiet, status: 200, isWhole });
 });
 
-test("a page is recognised by its end, however it comes", async () => {
+test("the end of a page is recognised across chunks", async () => {
   const world = await startSite();
   const pieces = ["<html>".padEnd(100_000, "x"), "</ht", "ml", ">", "\n"];
   world.upstream.trial = () => page(Readable.from(pieces.map((piece) => Buffer.from(piece))));
   expect(await tryOut(world, { "index.php": "" })).toMatchObject({ isWhole: true });
 });
 
-test("what a browser would show is told where it is wanted, of PHP and of files", async () => {
+test("the body is returned on request, for PHP and for files", async () => {
   const world = await startSite();
   world.upstream.trial = () => page("<html>fïne</html>");
   const files = { "index.php": "", "a/style.css": "body {}" };
-  const wish = { wantsContent: true };
-  const php = await tryOut(world, files, "/", false, wish);
+  const more = { wantsContent: true };
+  const php = await tryOut(world, files, "/", false, more);
   expect(php.content).toEqual({ type: "text/html", base64: Buffer.from("<html>fïne</html>").toString("base64") });
-  const { content } = await tryOut(world, files, "/a/style.css", false, wish);
+  const { content } = await tryOut(world, files, "/a/style.css", false, more);
   expect(content).toEqual({ type: "text/css", base64: Buffer.from("body {}").toString("base64") });
   world.upstream.trial = () => page(" ".repeat(10_000_001));
-  expect((await tryOut(world, files, "/", false, wish)).content.base64).toBe("");
+  expect((await tryOut(world, files, "/", false, more)).content.base64).toBe("");
 });
 
-test("PHP is told whether it is asked by https", async () => {
+test("PHP sees whether the request uses HTTPS", async () => {
   const world = await startSite();
   await tryOut(world, { "index.php": "" });
   await tryOut(world, { "index.php": "" }, "/", false, { isHttps: true });
   expect(world.upstream.tried.map(({ request }) => request.https)).toEqual([false, true]);
 });
 
-test("an answer without end is not read for ever", async () => {
+test("an endless body is not read to the end", async () => {
   const world = await startSite();
   const endless = new Readable({
     read() {
@@ -135,14 +135,14 @@ test("an answer without end is not read for ever", async () => {
   expect(endless.destroyed).toBe(true);
 });
 
-test("what PHP wrote to its log is told, and a status as it is", async () => {
+test("returns PHP's log output and status", async () => {
   const world = await startSite();
   world.upstream.trial = () => page("<html></html>", "PHP Parse error: …", 500);
   const errors = "PHP Parse error: …";
   expect(await tryOut(world, { "index.php": "" })).toEqual({ ...quiet, status: 500, isWhole: true, errors });
 });
 
-test("a redirect is told and not followed, PHP's and that of a folder", async () => {
+test("redirects of PHP and of folders are returned, not followed", async () => {
   const world = await startSite();
   const location = "http://site.localhost:8081/wp-admin/install.php";
   world.upstream.trial = () => ({ ...textAnswer("", [["Location", location]], 302), errors: Promise.resolve("") });
@@ -152,7 +152,7 @@ test("a redirect is told and not followed, PHP's and that of a folder", async ()
   expect(world.upstream.tried).toHaveLength(1);
 });
 
-test("what needs no PHP is answered as visitors would see it", async () => {
+test("files and 404s need no PHP", async () => {
   const world = await startSite();
   const files = { "page/index.html": "<html></html>", "wp-config.php": "secret" };
   expect(await tryOut(world, files, "/page/")).toEqual({ ...quiet, status: 200, isWhole: true });
@@ -160,7 +160,7 @@ test("what needs no PHP is answered as visitors would see it", async () => {
 });
 
 test.each(["busy", "deadline", "crashed", "unavailable"])(
-  "where PHP gives no answer it is told why: %s",
+  "a failure of PHP is returned with its reason: %s",
   async (reason) => {
     const world = await startSite();
     world.upstream.trial = () => Promise.reject(new FakeNoAnswer(reason));
@@ -168,7 +168,7 @@ test.each(["busy", "deadline", "crashed", "unavailable"])(
   },
 );
 
-test("an answer that breaks off is none, and the log is told", async () => {
+test("a response that is cut off counts as a failure, with PHP's log output", async () => {
   const world = await startSite();
   world.upstream.trial = () => {
     const body = new PassThrough();
@@ -180,7 +180,7 @@ test("an answer that breaks off is none, and the log is told", async () => {
   expect(await tryOut(world, { "index.php": "" })).toEqual(expected);
 });
 
-test("PHP hears when whoever wanted the trial has gone", async () => {
+test("PHP is told when the caller has gone", async () => {
   const world = await startSite();
   world.upstream.trial = ({ signal }) =>
     new Promise((_, reject) => signal.addEventListener("abort", () => reject(new FakeNoAnswer("unavailable"))));
@@ -201,7 +201,7 @@ test.each([
   [JSON.stringify({ environment, host: "a b", url: "/" }), "host: expected"],
   [JSON.stringify({ environment, host: "a", url: "http://a/" }), "url: expected"],
   [JSON.stringify({ environment, host: "a", url: "/../x" }), "url: expected"],
-])("an order that makes no sense is refused and says where: %s", async (body, message) => {
+])("an invalid order is refused with the name of the field: %s", async (body, message) => {
   const { edge, upstream } = await startSite();
   const got = await post(edge, body);
   expect(got.status).toBe(400);

@@ -1,8 +1,8 @@
-/** One request to an environment as it might be served, on behalf of those who are about to have it served. */
+/** Sends one test request to an environment before it is served. */
 import { createReadStream } from "node:fs";
 import type { Readable } from "node:stream";
 import { mime } from "@fastify/send";
-import { createLook } from "../disk.ts";
+import { createFileLookup } from "../fileLookup.ts";
 import { resolve } from "../files/resolve.ts";
 import { readPath, type VisitorPath } from "../http/path.ts";
 import { readHost } from "../tables/hosts.ts";
@@ -21,40 +21,40 @@ export interface TrialOrder {
   readonly environment: EdgeEnvironment;
   readonly host: string;
   readonly path: VisitorPath;
-  /** Whether PHP may change nothing. Where it tries, the reason is `wouldWrite`. */
+  /** Whether writes are forbidden. If PHP tries to write, the reason is `wouldWrite`. */
   readonly isReadOnly: boolean;
-  /** Whether it is asked as by https. */
+  /** Whether PHP sees an HTTPS request. */
   readonly isHttps: boolean;
-  /** Whether the answer's content is wanted. */
+  /** Whether to return the body. */
   readonly wantsContent: boolean;
 }
 
-/** What a browser would show. */
+/** The body of the response. */
 export interface TrialContent {
   readonly type: string;
   readonly base64: string;
 }
 
 export interface Trial {
-  /** 0 where there was no answer. Redirects are not followed. */
+  /** 0 if there was no response. Redirects are not followed. */
   readonly status: number;
-  /** Whether the answer ended with `</html>`, which comments may follow. */
+  /** Whether the body ends with `</html>`, except for comments. */
   readonly isWhole: boolean;
   readonly errors: string;
   readonly reason: NoAnswerReason | null;
   readonly location: string | null;
-  /** Only where it was wanted, and is no longer than ten megabytes. */
+  /** Present if requested; empty if the body is longer than ten megabytes. */
   readonly content?: TrialContent;
 }
 
-const silence: Trial = { status: 0, isWhole: false, errors: "", reason: null, location: null };
+const noResponse: Trial = { status: 0, isWhole: false, errors: "", reason: null, location: null };
 
-/** An answer that is longer is none that a page could be recognised by. */
-const limitBytes = 10_000_000;
-/** More white space and comments than this do not follow a page. */
-const endBytes = 4096;
+/** Longer bodies can't be a page. */
+const maxBodyBytes = 10_000_000;
+/** Limit for white space and comments after `</html>`. */
+const maxTrailingBytes = 4096;
 
-/** Throws `BadTable`, saying what is wrong. */
+/** Throws `BadTable` if a field is missing or invalid. */
 export function readTrialOrder(value: unknown): TrialOrder {
   const order = object(value, "trial");
   const environment = readEnvironment(order.environment, "environment");
@@ -67,17 +67,17 @@ export function readTrialOrder(value: unknown): TrialOrder {
   return { environment, host, path, isReadOnly: flag(order.isReadOnly, "isReadOnly"), isHttps, wantsContent };
 }
 
-/** Asks as a visitor's browser would ask for a page. */
+/** Requests a page like a browser. */
 export async function tryOut(order: TrialOrder, upstream: Upstream, signal: AbortSignal): Promise<Trial> {
   const { environment, path } = order;
-  const decision = await resolve(path, environment, createLook(environment));
+  const decision = await resolve(path, environment, createFileLookup(environment));
   switch (decision.kind) {
     case "refuse":
-      return { ...silence, status: 404 };
+      return { ...noResponse, status: 404 };
     case "redirect":
-      return { ...silence, status: 301, location: decision.location };
+      return { ...noResponse, status: 301, location: decision.location };
     case "static":
-      return read(async () => fileAnswer(decision.file), order);
+      return read(async () => fileResponse(decision.file), order);
     case "php":
       return read(() => upstream.tryOut(environment, requestFor(order, decision, signal)), order);
   }
@@ -103,19 +103,19 @@ function requestFor(
   };
 }
 
-function fileAnswer(file: string): Answer {
+function fileResponse(file: string): TrialResponse {
   const headers = [["content-type", mime.getType(file) ?? "application/octet-stream"]] as const;
   return { status: 200, headers, body: createReadStream(file), errors: Promise.resolve("") };
 }
 
-type Answer = Omit<UpstreamResponse, "finished" | "mayBeCached">;
+type TrialResponse = Omit<UpstreamResponse, "finished" | "mayBeCached">;
 
-async function read(ask: () => Promise<Answer>, { wantsContent }: TrialOrder): Promise<Trial> {
-  let answer: Answer;
+async function read(ask: () => Promise<TrialResponse>, { wantsContent }: TrialOrder): Promise<Trial> {
+  let answer: TrialResponse;
   try {
     answer = await ask();
   } catch (error) {
-    return { ...silence, reason: reasonOf(error) };
+    return { ...noResponse, reason: reasonOf(error) };
   }
   const { status, headers, body } = answer;
   try {
@@ -126,11 +126,11 @@ async function read(ask: () => Promise<Answer>, { wantsContent }: TrialOrder): P
     const trial = { status, isWhole, errors: await answer.errors, reason: null, location: header("location") };
     return wantsContent ? { ...trial, content } : trial;
   } catch (error) {
-    return { ...silence, errors: await answer.errors, reason: reasonOf(error) };
+    return { ...noResponse, errors: await answer.errors, reason: reasonOf(error) };
   }
 }
 
-/** Rejects if the body breaks off. `kept` gets what was read; nothing of what is too long. */
+/** Whether the body ends like a page. `kept` collects it, unless it is too long. Rejects if the body is cut off. */
 async function endsAsPage(body: Readable, kept: Buffer[] | null): Promise<boolean> {
   let bytes = 0;
   let end = Buffer.alloc(0);
@@ -138,11 +138,11 @@ async function endsAsPage(body: Readable, kept: Buffer[] | null): Promise<boolea
     const piece = Buffer.from(chunk);
     bytes += piece.length;
     kept?.push(piece);
-    if (bytes > limitBytes) {
+    if (bytes > maxBodyBytes) {
       kept?.splice(0);
       return false;
     }
-    end = Buffer.concat([end, piece]).subarray(-endBytes);
+    end = Buffer.concat([end, piece]).subarray(-maxTrailingBytes);
   }
   return /<\/html>(?:\s|<!--(?:(?!-->).)*-->)*$/is.test(end.toString("latin1"));
 }

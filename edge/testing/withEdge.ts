@@ -1,4 +1,4 @@
-/** A real edge on a free port with a real web root, and everything removed when the test is over. */
+/** A real edge on a free port with a real web root. Everything is removed at the end of the test. */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -10,7 +10,7 @@ import type { EdgeEnvironment, EdgeTable } from "../tables/table.ts";
 import { createFakeUpstream, type FakeUpstream } from "./fakeUpstream.ts";
 import { putTable } from "./http.ts";
 
-/** An edge, and where it listens besides its port. */
+/** An edge and the paths of its sockets. */
 export interface RunningEdge extends Edge {
   readonly adminSocket: string;
   readonly loopbackSocket: string;
@@ -20,7 +20,7 @@ export interface EdgeWorld {
   readonly edge: RunningEdge;
   readonly upstream: FakeUpstream;
   readonly folder: string;
-  /** Web root of the environment `one`, which `site.localhost` leads to. */
+  /** Web root of the environment `one`, which is served at `site.localhost`. */
   readonly root: string;
   readonly environment: EdgeEnvironment;
   readonly logged: Logged[];
@@ -47,7 +47,7 @@ export async function makeFolder(): Promise<string> {
   return folder;
 }
 
-/** Writes files by their paths below `folder`, making the folders they need. */
+/** Writes files by their paths below `folder`, and creates missing folders. */
 export async function writeFiles(folder: string, files: Readonly<Record<string, string | Buffer>>): Promise<void> {
   for (const [name, content] of Object.entries(files)) {
     const file = path.join(folder, name);
@@ -74,7 +74,7 @@ export function makeEnvironment(documentRoot: string, changes: Partial<EdgeEnvir
   };
 }
 
-/** Starts an edge that serves nothing yet. */
+/** Starts an edge without sites. */
 export async function startEmptyEdge(
   changes: Partial<EdgeOptions> = {},
 ): Promise<Omit<EdgeWorld, "environment" | "root">> {
@@ -99,7 +99,7 @@ export async function startEmptyEdge(
   return { edge: { ...edge, adminSocket, loopbackSocket }, upstream, folder, logged };
 }
 
-/** Starts an edge that serves one environment at `site.localhost` with the given files in its web root. */
+/** Starts an edge with one environment at `site.localhost`, with the given files in its web root. */
 export async function startSite(
   files: Readonly<Record<string, string | Buffer>> = {},
   options: { readonly environment?: Partial<EdgeEnvironment>; readonly edge?: Partial<EdgeOptions> } = {},

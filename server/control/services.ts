@@ -1,4 +1,4 @@
-/** What operations, reconcilers and the API share in this process. */
+/** The services that operations, reconcilers and the API share. */
 import { join } from "node:path";
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { Logger } from "pino";
@@ -22,7 +22,7 @@ import { transfersOf } from "../settings/dnsSettings.ts";
 import type { Database } from "../store/database.ts";
 import { type ArchiveStore, openArchiveStore } from "./archiveStore.ts";
 
-/** Of operations, and what only the others need besides. */
+/** The services of operations, and those that only reconcilers and the API use. */
 export interface ControlServices extends Services {
   readonly edge: EdgeClient;
   readonly dns: DnsClient;
@@ -38,7 +38,7 @@ export interface ControlServicesOptions {
   readonly log: Logger;
 }
 
-/** Reaches for nothing yet but the archives. */
+/** Opens the archives. All other services connect on first use. */
 export async function makeControlServices(options: ControlServicesOptions): Promise<ControlServices> {
   const { config, database, runtime, sealer, log } = options;
   const edge = makeEdgeClient(join(config.run, "edge.sock"));

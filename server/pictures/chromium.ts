@@ -1,7 +1,6 @@
 /**
- * A picture of a page, by the system's Chromium. What is in the page is somebody else's, so the browser is given as little as it
- * can do with: it reaches nothing but our proxy, which lets pages run no scripts, and where we are root it is a user of its own, without
- * anything that belongs to anybody.
+ * Takes screenshots of pages with the system's Chromium. Page content is not trusted, so the browser gets few permissions: it
+ * can reach only our proxy, which blocks scripts, and if we are root it runs as a separate user who owns nothing.
  */
 import { spawn } from "node:child_process";
 import { access, chown, constants, copyFile, lstat, mkdtemp, readdir, rm } from "node:fs/promises";
@@ -17,10 +16,10 @@ const usualPlaces = [
   "/Applications/Chromium.app/Contents/MacOS/Chromium",
 ];
 
-/** Below those of environments, which start at 200,001. */
-const owner = 199_999;
+/** User id of the browser. Below those of environments, which start at 200,001. */
+const browserUser = 199_999;
 
-/** Of folders in which pictures are taken. Not in the data folder, which is ours alone. */
+/** Prefix of temporary folders for screenshots. Not in the data folder, which other users can't enter. */
 const prefix = "sitewright-picture-";
 
 const switches = [
@@ -39,22 +38,22 @@ const switches = [
   "--disable-lcd-text",
   "--force-color-profile=srgb",
   "--window-size=1280,1600",
-  // Names that end in localhost would not go through a proxy otherwise.
+  // Otherwise names that end in localhost would bypass the proxy.
   "--proxy-bypass-list=<-loopback>",
 ];
 
-/** Longer than is waited for what a page consists of, where that can't be had for a moment. */
-const patienceMilliseconds = 120_000;
-const mostSaid = 500;
+/** Longer than the retries for the resources of a page. */
+const timeoutMilliseconds = 120_000;
+const maxErrorLength = 500;
 
-/** Null: the machine has none. `wanted` null: in one of the usual places. */
+/** Returns the path of Chromium, or null if there is none. `wanted` null: looks in the usual places. */
 export async function findChromium(wanted: string | null): Promise<string | null> {
   for (const place of wanted === null ? usualPlaces : [wanted]) {
-    const isThere = await access(place, constants.X_OK).then(
+    const isExecutable = await access(place, constants.X_OK).then(
       () => true,
       () => false,
     );
-    if (isThere) return place;
+    if (isExecutable) return place;
   }
   return null;
 }
@@ -64,16 +63,16 @@ export interface Shot {
   /** `http://demo.localhost:8081/`. */
   readonly url: string;
   readonly proxyPort: number;
-  /** New PNG of 1280 by 1600 points. */
+  /** Path of the new PNG of 1280 × 1600 pixels. */
   readonly file: string;
 }
 
-/** Rejects if no picture came of it. */
-export async function takePicture({ chromium, url, proxyPort, file }: Shot, signal: AbortSignal): Promise<void> {
+/** Rejects if the screenshot could not be taken. */
+export async function takeScreenshot({ chromium, url, proxyPort, file }: Shot, signal: AbortSignal): Promise<void> {
   const place = await mkdtemp(path.join(tmpdir(), prefix));
   const isRoot = process.getuid?.() === 0;
   try {
-    if (isRoot) await chown(place, owner, owner);
+    if (isRoot) await chown(place, browserUser, browserUser);
     const picture = path.join(place, "picture.png");
     const parameters = [
       ...switches,
@@ -83,22 +82,22 @@ export async function takePicture({ chromium, url, proxyPort, file }: Shot, sign
       url,
     ];
     const env = { HOME: place, TMPDIR: place, PATH: process.env.PATH };
-    await run(chromium, parameters, { env, cwd: place, ...(isRoot && { uid: owner, gid: owner }) }, signal);
+    await run(chromium, parameters, { env, cwd: place, ...(isRoot && { uid: browserUser, gid: browserUser }) }, signal);
     await copyFile(picture, file);
   } finally {
     await rm(place, { recursive: true, force: true, maxRetries: 10 });
   }
 }
 
-/** Removes what processes that were killed have left, of pictures that were begun before that time. */
+/** Removes temporary folders of killed processes that are older than `before`. */
 export async function removeLeftPictures(before: Date, folder = tmpdir()): Promise<void> {
-  // Anybody may have a folder of that name there.
-  const ours = process.getuid?.() === 0 ? [0, owner] : [process.getuid?.()];
+  // Other users may have folders with this prefix.
+  const ourUsers = process.getuid?.() === 0 ? [0, browserUser] : [process.getuid?.()];
   for (const name of await readdir(folder)) {
     if (!name.startsWith(prefix)) continue;
     const place = path.join(folder, name);
     const facts = await lstat(place).catch(() => null);
-    if (!facts?.isDirectory() || !ours.includes(facts.uid) || facts.mtime >= before) continue;
+    if (!facts?.isDirectory() || !ourUsers.includes(facts.uid) || facts.mtime >= before) continue;
     await rm(place, { recursive: true, force: true, maxRetries: 10 });
   }
 }
@@ -110,33 +109,33 @@ interface SpawnOptions {
   readonly gid?: number;
 }
 
-/** The browser starts processes of its own: all of them end. */
+/** Runs the program, and kills its whole process group at the end. */
 async function run(program: string, parameters: string[], options: SpawnOptions, signal: AbortSignal): Promise<void> {
   const child = spawn(program, parameters, { ...options, detached: true, stdio: ["ignore", "ignore", "pipe"] });
-  let said = "";
+  let errors = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    said = (said + text).slice(-mostSaid);
+    errors = (errors + text).slice(-maxErrorLength);
   });
   const stop = new AbortController();
   const ended = new Promise<void>((resolve, reject) => {
     child.on("error", reject);
-    child.on("close", (code) => (code === 0 ? resolve() : reject(new Error(`Chromium ended with ${code}: ${said}`))));
+    child.on("close", (code) => (code === 0 ? resolve() : reject(new Error(`Chromium ended with ${code}: ${errors}`))));
   });
-  const patience = AbortSignal.any([signal, stop.signal]);
-  const late = delay(patienceMilliseconds, undefined, { signal: patience }).then(() => {
-    throw new Error(`Chromium took longer than ${patienceMilliseconds / 1_000} seconds: ${said}`);
+  const stopTimer = AbortSignal.any([signal, stop.signal]);
+  const timedOut = delay(timeoutMilliseconds, undefined, { signal: stopTimer }).then(() => {
+    throw new Error(`Chromium took longer than ${timeoutMilliseconds / 1_000} seconds: ${errors}`);
   });
   try {
-    await Promise.race([ended, late]);
+    await Promise.race([ended, timedOut]);
   } finally {
     stop.abort();
-    late.catch(() => undefined);
+    timedOut.catch(() => undefined);
     ended.catch(() => undefined);
-    endGroup(child.pid);
+    killGroup(child.pid);
   }
 }
 
-function endGroup(pid: number | undefined): void {
+function killGroup(pid: number | undefined): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, "SIGKILL");

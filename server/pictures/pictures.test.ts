@@ -4,7 +4,7 @@ import path from "node:path";
 import { PNG } from "pngjs";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { findChromium, removeLeftPictures } from "./chromium.ts";
-import { differenceOf } from "./difference.ts";
+import { compareScreenshots } from "./compareScreenshots.ts";
 import type { SeenPage, SeePage } from "./pageProxy.ts";
 import { makePictures, openPictureStore } from "./pictures.ts";
 
@@ -17,7 +17,7 @@ async function freshFolder(): Promise<string> {
   return folder;
 }
 
-/** By path. */
+/** Pages by path. */
 type Site = Readonly<Record<string, { readonly type?: string; readonly content?: string; readonly location?: string }>>;
 
 function siteOf(pages: Site, asked: string[] = []): SeePage {
@@ -46,7 +46,7 @@ async function open() {
 }
 
 describe("two states of a site", () => {
-  test("that look the same do not differ, and both pictures are kept", async () => {
+  test("that look the same do not differ, and both screenshots are stored", async () => {
     const { compare, store } = await open();
     const site = siteOf({ "/": colored("white", "<h1>Harbour</h1>") });
     expect(await compare(site, site)).toEqual([{ path: "/", share: 0 }]);
@@ -65,7 +65,7 @@ describe("two states of a site", () => {
     expect(await store.find("one", "/other/")).toEqual([]);
   });
 
-  test("differ by as much as one sees, each page by itself", async () => {
+  test("differ by the visible fraction, page by page", async () => {
     const { compare } = await open();
     const before = siteOf({ "/": colored("white"), "/shop/?a=1": colored("white") });
     const half = '<div style="position:fixed;inset:0 50% 0 0;background:black"></div>';
@@ -75,7 +75,7 @@ describe("two states of a site", () => {
     expect(shop?.share).toBeCloseTo(0.5, 1);
   });
 
-  test("are asked for what their pages consist of, by https too, and follow redirects; scripts are not run", async () => {
+  test("are loaded with resources, HTTPS URLs and redirects, but without scripts", async () => {
     const { compare } = await open();
     const page = `<html><head><link rel="stylesheet" href="https://${host}/style.css"></head>
       <body><script>document.body.style.background = "black"</script></body></html>`;
@@ -87,7 +87,7 @@ describe("two states of a site", () => {
     expect(asked.filter((each) => each !== "/favicon.ico")).toEqual(["/", "/home/", "/style.css"]);
   });
 
-  test("ask nobody else for anything", async () => {
+  test("are loaded without foreign resources", async () => {
     const { compare } = await open();
     const elsewhere = "http://127.0.0.1:9/x.png";
     const page = colored("white", `<img src="${elsewhere}"><img src="http://other.localhost/x.png">`);
@@ -96,22 +96,22 @@ describe("two states of a site", () => {
     expect(asked.filter((each) => each !== "/favicon.ico")).toEqual(["/"]);
   });
 
-  test("look the same where both lead elsewhere", async () => {
+  test("look the same if both redirect to another site", async () => {
     const { compare } = await open();
     const away = siteOf({ "/": { location: "http://other.localhost/" } });
     expect(await compare(away, away)).toEqual([{ path: "/", share: 0 }]);
   });
 
   const silent = (reason: string) => ({ status: 0, reason, type: "", content: Buffer.of(), location: null });
-  /** The same site, but for one path. */
+  /** The site with a change to one path. */
   const but =
     (site: SeePage, path: string, changed: Partial<SeenPage>): SeePage =>
     async (at, stop) => ({ ...(await site(at, stop)), ...(at === path && changed) });
 
   test.each([
-    ["can't be made without changing something", silent("wouldWrite")],
-    ["was an error", { status: 500 }],
-  ])("are not compared where a page, or what it led to, %s before", async (_, changed) => {
+    ["can't be rendered without writing", silent("wouldWrite")],
+    ["is an error", { status: 500 }],
+  ])("are not compared if a page, or the target of its redirect, %s before the update", async (_, changed) => {
     const { compare, store } = await open();
     const site = siteOf({ "/": { location: "/home/" }, "/home/": colored("white"), "/b/": colored("white") });
     const after = siteOf({ "/": colored("red"), "/b/": colored("white") });
@@ -122,29 +122,29 @@ describe("two states of a site", () => {
   });
 
   test.each(["before", "after"])(
-    "are not compared where a page has no answer %s, or a part of it can't be had",
+    "fail to compare if a page has no answer %s, or one of its resources can't be loaded",
     async (when) => {
       const { compare, folder } = await open();
       const image = { type: "image/svg+xml", content: "<svg/>" };
       const site = siteOf({ "/": colored("white", '<img src="/a.svg">'), "/a.svg": image });
       const inOrder = (other: SeePage) => (when === "before" ? ([other, site] as const) : ([site, other] as const));
       const late = but(site, "/", silent("deadline"));
-      await expect(compare(...inOrder(late))).rejects.toThrow("There is no answer to /: deadline");
+      await expect(compare(...inOrder(late))).rejects.toThrow("/ was not answered: deadline");
       const away: SeePage = (at, stop) =>
         at === "/a.svg" ? Promise.reject(new Error("The edge starts")) : site(at, stop);
-      await expect(compare(...inOrder(away))).rejects.toThrow("/a.svg can't be had");
+      await expect(compare(...inOrder(away))).rejects.toThrow("/a.svg can't be loaded");
       expect(await readdir(folder)).toEqual([]);
     },
   );
 
-  test("are compared where a part of them is an error", async () => {
+  test("are compared even if a resource is an error", async () => {
     const { compare } = await open();
     const site = siteOf({ "/": colored("white", '<img src="/a.svg">') });
     const broken = but(site, "/a.svg", silent("crashed"));
     expect(await compare(broken, broken)).toEqual([{ path: "/", share: 0 }]);
   });
 
-  test("that were compared under the same name are replaced, and removed when they are old", async () => {
+  test("replace earlier ones with the same id, and are removed when they are old", async () => {
     const { compare, store, folder } = await open();
     const [white, red] = [siteOf({ "/": colored("white") }), siteOf({ "/": colored("red") })];
     await compare(white, white);
@@ -159,9 +159,9 @@ describe("two states of a site", () => {
   });
 });
 
-test("where the browser can't be started nothing is kept, and it is said", async () => {
+test("a browser that fails is reported, and nothing is stored", async () => {
   const folder = await freshFolder();
-  // Whoever starts it is somebody else.
+  // The browser runs as another user.
   await chmod(folder, 0o755);
   const broken = path.join(folder, "chromium");
   await writeFile(broken, "#!/bin/sh\necho no display >&2\nexit 7\n", { mode: 0o755 });
@@ -172,14 +172,14 @@ test("where the browser can't be started nothing is kept, and it is said", async
   expect(await readdir(path.join(folder, "kept"))).toEqual([]);
 });
 
-test("what is no picture can't be compared", async () => {
+test("a file that is not a PNG can't be compared", async () => {
   const folder = await freshFolder();
   const file = path.join(folder, "x.png");
-  await writeFile(file, "no picture");
-  await expect(differenceOf({ before: file, after: file })).rejects.toThrow();
+  await writeFile(file, "not a PNG");
+  await expect(compareScreenshots({ before: file, after: file })).rejects.toThrow();
 });
 
-test("what a process that was killed left of a picture is removed when it is old, and nothing of others", async () => {
+test("old temporary folders of killed processes are removed, and those of other users are kept", async () => {
   const folder = await freshFolder();
   const isRoot = process.getuid?.() === 0;
   const make = async (name: string, uid: number, at: Date) => {
@@ -201,6 +201,6 @@ test("what a process that was killed left of a picture is removed when it is old
   expect((await readdir(folder)).toSorted()).toEqual(kept.toSorted());
 });
 
-test("a Chromium is where it is said to be, or nowhere", async () => {
+test("a configured path is the only place where Chromium is looked for", async () => {
   expect(await findChromium("/nowhere/chromium")).toBeNull();
 });

@@ -2,14 +2,14 @@
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import * as v from "valibot";
-import { takePicture } from "./chromium.ts";
-import { differenceOf } from "./difference.ts";
+import { takeScreenshot } from "./chromium.ts";
+import { compareScreenshots } from "./compareScreenshots.ts";
 import { type SeenPage, type SeePage, startPageProxy } from "./pageProxy.ts";
 
 export interface PictureWish {
-  /** Names the pictures: those that it had are replaced. */
+  /** Id of the screenshots. Earlier ones with the same id are replaced. */
   readonly id: string;
-  /** Of the site, with its port where it has one. */
+  /** The site's host, with its port if it has one. */
   readonly host: string;
   readonly paths: readonly string[];
   readonly before: SeePage;
@@ -24,7 +24,7 @@ export interface Difference {
 
 export interface KeptPicture {
   readonly bytes: number;
-  /** Null: it was not asked for. */
+  /** Null if it was not requested. */
   readonly png: Buffer | null;
 }
 
@@ -35,19 +35,18 @@ export interface ComparedPage extends Difference {
 
 export interface Pictures {
   /**
-   * Takes them, compares them and keeps them. A page that was an error before, or could not be made without changing something, is
-   * left out. Rejects if a picture can't be taken, or something of a page can't be had; then none is kept.
+   * Takes screenshots, compares and stores them. A page that was an error before, or can't be rendered without writing, is
+   * left out. Rejects if a screenshot can't be taken or a resource can't be loaded; nothing is then stored.
    */
   compare(wish: PictureWish, signal: AbortSignal): Promise<readonly Difference[]>;
 }
 
 export interface PictureStore {
   /**
-   * The pages that were compared under this id, without the pictures; or the one of this path, with them. Empty if nothing of
-   * the kind is kept.
+   * The pages with this id, without their PNGs; or only the page with the path `only`, with its PNGs. Empty if there are none.
    */
   find(id: string, only: string | null): Promise<readonly ComparedPage[]>;
-  /** Removes those that were taken before. */
+  /** Removes screenshots that were taken before `before`. */
   expire(before: Date): Promise<void>;
 }
 
@@ -56,20 +55,20 @@ const indexFile = "index.json";
 const fileOf = (at: number, when: "before" | "after") => `${at}-${when}.png`;
 
 function checkId(id: string): string {
-  if (!/^[0-9A-Za-z-]+$/.test(id)) throw new Error(`Not a name: ${id}`);
+  if (!/^[0-9A-Za-z-]+$/.test(id)) throw new Error(`Invalid id: ${id}`);
   return id;
 }
 
-/** A page as a browser opens it, with what it consists of. */
+/** A page that the browser opens, with its resources. */
 interface Visit {
   readonly see: SeePage;
-  /** Whether it can be compared. Throws if it is not known how it looks. */
-  hasCome(): boolean;
+  /** Whether the page can be compared. Throws if it was not loaded completely. */
+  isComparable(): boolean;
 }
 
-const silence: SeenPage = { status: 0, reason: null, type: "", content: Buffer.of(), location: null };
+const noAnswer: SeenPage = { status: 0, reason: null, type: "", content: Buffer.of(), location: null };
 
-/** What a page leads to on the same site is that page. */
+/** Follows redirects on the same site. */
 function visitTo(page: string, host: string, see: SeePage): Visit {
   let at = new URL(`http://${host}${page}`);
   let last: SeenPage | null = null;
@@ -79,20 +78,20 @@ function visitTo(page: string, host: string, see: SeePage): Visit {
     const { location, reason } = seen;
     const next = location === null ? null : URL.parse(location, at.href);
     if (next?.host === at.host) at = next;
-    if (reason !== null && reason !== "wouldWrite") failure = new Error(`There is no answer to ${page}: ${reason}`);
+    if (reason !== null && reason !== "wouldWrite") failure = new Error(`${page} was not answered: ${reason}`);
   };
   return {
     see: async (path, signal) => {
       const seen = await see(path, signal).catch((cause: unknown) => {
-        failure = new Error(`${path} can't be had`, { cause });
-        return silence;
+        failure = new Error(`${path} can't be loaded`, { cause });
+        return noAnswer;
       });
       if (path === at.pathname + at.search) note(seen);
       return seen;
     },
-    hasCome: () => {
+    isComparable: () => {
       if (failure !== null) throw failure;
-      if (last === null) throw new Error(`The browser did not ask for ${page}`);
+      if (last === null) throw new Error(`The browser did not request ${page}`);
       return last.reason === null && last.status < 500;
     },
   };
@@ -100,41 +99,44 @@ function visitTo(page: string, host: string, see: SeePage): Visit {
 
 /** `chromium`: path of the program. */
 export function makePictures({ chromium, folder }: { readonly chromium: string; readonly folder: string }): Pictures {
-  /** False if it is a picture of no page that could be compared. */
+  /** Returns false if the page can't be compared. */
   async function take(visit: Visit, url: string, file: string, signal: AbortSignal): Promise<boolean> {
     await using proxy = await startPageProxy(new URL(url).host, visit.see);
-    await takePicture({ chromium, url, proxyPort: proxy.port, file }, signal);
-    return visit.hasCome();
+    await takeScreenshot({ chromium, url, proxyPort: proxy.port, file }, signal);
+    return visit.isComparable();
   }
 
   return {
     compare: async ({ id, host, paths, before, after }, signal) => {
       const place = path.join(folder, checkId(id));
-      const beside = `${place}.new`;
-      await rm(beside, { recursive: true, force: true });
-      await mkdir(beside, { recursive: true, mode: 0o700 });
+      const unfinished = `${place}.new`;
+      await rm(unfinished, { recursive: true, force: true });
+      await mkdir(unfinished, { recursive: true, mode: 0o700 });
       try {
         const takeOne = (see: SeePage, page: string, file: string) =>
           take(visitTo(page, host, see), `http://${host}${page}`, file, signal);
         const found: v.InferOutput<typeof index> = [];
         for (const [at, page] of paths.entries()) {
-          const [one, other] = [path.join(beside, fileOf(at, "before")), path.join(beside, fileOf(at, "after"))];
+          const [one, other] = [
+            path.join(unfinished, fileOf(at, "before")),
+            path.join(unfinished, fileOf(at, "after")),
+          ];
           if (!(await takeOne(before, page, one))) continue;
           await takeOne(after, page, other);
-          found.push({ at, path: page, share: await differenceOf({ before: one, after: other }) });
+          found.push({ at, path: page, share: await compareScreenshots({ before: one, after: other }) });
         }
-        await writeFile(path.join(beside, indexFile), JSON.stringify(found), { mode: 0o600 });
+        await writeFile(path.join(unfinished, indexFile), JSON.stringify(found), { mode: 0o600 });
         await rm(place, { recursive: true, force: true });
-        await rename(beside, place);
+        await rename(unfinished, place);
         return found.map(({ path: page, share }) => ({ path: page, share }));
       } finally {
-        await rm(beside, { recursive: true, force: true });
+        await rm(unfinished, { recursive: true, force: true });
       }
     },
   };
 }
 
-async function keptPicture(file: string, isWanted: boolean): Promise<KeptPicture> {
+async function readPicture(file: string, isWanted: boolean): Promise<KeptPicture> {
   const { size } = await stat(file);
   return { bytes: size, png: isWanted ? await readFile(file) : null };
 }
@@ -149,8 +151,8 @@ export function openPictureStore(folder: string): PictureStore {
       return Promise.all(
         pages.map(async ({ at, ...page }) => ({
           ...page,
-          before: await keptPicture(path.join(place, fileOf(at, "before")), only !== null),
-          after: await keptPicture(path.join(place, fileOf(at, "after")), only !== null),
+          before: await readPicture(path.join(place, fileOf(at, "before")), only !== null),
+          after: await readPicture(path.join(place, fileOf(at, "after")), only !== null),
         })),
       );
     },

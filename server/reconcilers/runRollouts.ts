@@ -1,7 +1,7 @@
 /**
- * Goes on with newer versions that go to many environments. What is begun are ordinary operations, one for each
- * environment; a step of this looks what became of them, or begins one more where there may be one. Each step is one transaction:
- * whoever is killed in the middle has begun nothing, and what was begun is written down.
+ * Runs rollouts: updates of many environments. Each environment is updated by an ordinary operation; a step of the rollout
+ * records the results of ended operations or starts the next one. Each step is one transaction, so a process that is killed
+ * in the middle has started nothing that is not recorded.
  */
 import type { Database, DatabaseTransaction } from "../store/database.ts";
 import {
@@ -20,7 +20,7 @@ import {
 
 export interface RunRolloutsOptions {
   readonly database: Database;
-  /** Begins the operation for the environment, or says why there is nothing to be done. */
+  /** Starts the operation for the environment, or returns why it is skipped. */
   readonly begin: (
     transaction: DatabaseTransaction,
     rollout: UnfinishedRollout,
@@ -28,34 +28,34 @@ export interface RunRolloutsOptions {
   ) => Promise<BegunItem | { readonly skipped: string }>;
 }
 
-/** One that can't go on keeps no other from it. Rejects then, when all have had their turn. */
+/** A failure in one rollout does not stop the others. Rejects at the end if any failed. */
 export async function runRollouts(options: RunRolloutsOptions): Promise<void> {
   const errors: Error[] = [];
   for (const id of await listUnfinishedRollouts(options.database)) {
-    await goOn(id, options).catch((cause: unknown) => {
-      errors.push(new Error(`The rollout ${id} can't go on`, { cause }));
+    await advance(id, options).catch((cause: unknown) => {
+      errors.push(new Error(`Continuing the rollout ${id} failed`, { cause }));
     });
   }
-  if (errors.length > 0) throw new AggregateError(errors, `${errors.length} rollouts can't go on`);
+  if (errors.length > 0) throw new AggregateError(errors, `Rollouts that could not continue: ${errors.length}`);
 }
 
-async function goOn(id: string, { database, begin }: RunRolloutsOptions): Promise<void> {
+async function advance(id: string, { database, begin }: RunRolloutsOptions): Promise<void> {
   const step = (work: (transaction: DatabaseTransaction, rollout: UnfinishedRollout) => Promise<boolean>) =>
     database.transaction().execute(async (transaction) => {
       const rollout = await lockRollout(transaction, id);
       return rollout !== null && work(transaction, rollout);
     });
-  // Not together with what follows, and one environment at a time: whoever deletes a site has several environments in its own
-  // order, and none of the steps may hold one while it waits for another.
+  // Separate transactions, and one environment at a time: deleting a site locks several environments in another order, so a
+  // step that holds one environment while it waits for another could deadlock.
   const isUnderWay = await step(async (transaction) => {
     await noteEndedItems(transaction, id);
     return true;
   });
-  for (let isNext = isUnderWay; isNext; ) isNext = await step((...held) => beginNext(...held, begin));
+  for (let hasNext = isUnderWay; hasNext; ) hasNext = await step((...held) => startNext(...held, begin));
 }
 
-/** Whether the next one may start at once. */
-async function beginNext(
+/** Returns whether the next step can follow at once. */
+async function startNext(
   transaction: DatabaseTransaction,
   rollout: UnfinishedRollout,
   begin: RunRolloutsOptions["begin"],
@@ -75,8 +75,8 @@ async function beginNext(
   // An environment that replaces a skipped or deleted canary is a canary too.
   const missingCanaries = rollout.canaries - progress.updated;
   const isCanary = missingCanaries > 0;
-  const most = isCanary ? Math.min(missingCanaries, rollout.concurrency) : rollout.concurrency;
-  if (progress.running >= most) return false;
+  const limit = isCanary ? Math.min(missingCanaries, rollout.concurrency) : rollout.concurrency;
+  if (progress.running >= limit) return false;
   await recordItem(transaction, id, {
     environmentId,
     isCanary,
@@ -85,7 +85,7 @@ async function beginNext(
   return true;
 }
 
-/** Why nothing more is begun; null: nothing is in the way. */
+/** Why no more operations are started, or null. */
 function problemOf(rollout: UnfinishedRollout, { failed, failedCanaries }: RolloutProgress): string | null {
   if (failedCanaries > 0) return "Not begun, because the update had failed where it was tried first.";
   if (failed < rollout.stop_after_failures) return null;

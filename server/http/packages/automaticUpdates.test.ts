@@ -288,7 +288,9 @@ describe("an automatic update", () => {
     for (const each of [broken, id]) await configure(each, {});
     await configure(broken, { time_zone: "Mars/Olympus" });
     await expect(reconcile()).rejects.toMatchObject({
-      errors: [{ message: `The environment ${broken} can't be updated by itself`, cause: expect.any(RangeError) }],
+      errors: [
+        { message: `Starting the automatic update of environment ${broken} failed`, cause: expect.any(RangeError) },
+      ],
     });
     const running = await query().select("environment_id").execute();
     expect(running.map(({ environment_id }) => environment_id)).toContain(id);

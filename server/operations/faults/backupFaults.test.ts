@@ -114,7 +114,7 @@ const saysUnreachable = new RegExp(
 );
 
 const saysFull = new RegExp(
-  `^The disk that the archives are kept on is full: make room on it\\. The operator finds the cause in the log under ${reference}\\.(${bypassHint})?$`,
+  `^The archives' disk is full\\. Free up space on it\\. The operator finds the cause in the log under ${reference}\\.(${bypassHint})?$`,
 );
 
 describe.each(Object.entries({ "A backup": backingUp, "A restore": restoringBackup }))("%s", (_, subject) => {
@@ -144,7 +144,7 @@ test.each([
   [
     "is read-only",
     () => Object.assign(new Error("EROFS"), { code: "EROFS" }),
-    /^The archives' folder can't be used: .+ To restore it/,
+    /^The archive folder can't be used\. .+ To restore it/,
   ],
 ])(
   "a store that %s is read all the same: a restore without a backup before it needs no more",
@@ -268,7 +268,7 @@ describe("a store that is not where it was", () => {
   }
 
   const says =
-    /^The archive store is not there, or is another one than backups were kept in\. The operator finds the cause in the log under/;
+    /^The archive store is missing, or is not the one that holds the backups\. The operator finds the cause in the log under/;
 
   test("is not taken for an empty one: nothing is kept in it, and nothing said of what is in the right one", async () => {
     blobs.plan(noFaults);
@@ -309,7 +309,7 @@ describe("a store that is not where it was", () => {
         const { state, public_error } = await table.submit(request);
         expect([state, public_error]).toEqual([
           "failed",
-          expect.stringMatching(/^The key that backups are sealed with/),
+          expect.stringMatching(/^The archive key is missing, or is not the one that the backups are encrypted with/),
         ]);
         expect(await badOf(request)).toEqual([]);
       }

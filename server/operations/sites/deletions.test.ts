@@ -46,7 +46,7 @@ test.each(subjects)(
     // Detected before anything was changed.
     expect(row).toMatchObject({ state: "failed", steps_done: subject === deletingSite ? 0 : 1 });
     expect(row.public_error).toMatch(
-      /^Where the archives' folder should be there is something else\. The operator finds the cause in the log under/,
+      /^The archive folder is missing, or there is something else at its path\. The operator finds the cause in the log under/,
     );
     expect(row.public_error?.endsWith(bypassHint)).toBe(true);
     expect(await subject.cleanSlate(world, request)).toEqual([]);

@@ -1,4 +1,4 @@
-/** Records of a feed of vulnerabilities, as Wordfence writes them. */
+/** Records of the Wordfence vulnerability feed. */
 
 export interface RecordWish {
   readonly id?: string;
@@ -13,7 +13,7 @@ export interface RecordWish {
   readonly score?: number | null;
 }
 
-/** A vulnerability of `shop` up to 1.9, unless the wish says something else. */
+/** By default a vulnerability of `shop` up to 1.9. */
 export function feedRecord(wish: RecordWish = {}) {
   const { type = "plugin", slug = "shop", from = "*", to = "1.9", isFromIncluded = true, isToIncluded = true } = wish;
   const id = wish.id ?? `${slug}-${from}-${to}`;

@@ -1,4 +1,4 @@
-/** http-01: the edge answers below the name's `/.well-known/acme-challenge/`. */
+/** http-01: the edge answers requests below `/.well-known/acme-challenge/`. */
 import type { Solver } from "../../certificates/acme/solver.ts";
 import type { Publisher } from "../../publishing/publishRoutes.ts";
 import type { Database } from "../../store/database.ts";
@@ -15,7 +15,7 @@ export function makeHttpSolver({ database, publisher }: HttpSolverOptions): Solv
     canSolve: () => true,
     publish: async ({ domainId, host, token, content }) => {
       await addChallenge(database, domainId, { host, token, content });
-      // Resolves when the edge has acknowledged it, and not before.
+      // Resolves only after the edge has acknowledged the challenge.
       await publisher.publish();
     },
   };
