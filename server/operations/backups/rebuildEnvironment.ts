@@ -13,7 +13,7 @@ import type { Json } from "../../store/database.ts";
 import { readResult, saveResult } from "../../store/operations.ts";
 import { setAwaitsRebuild } from "../../store/restoredInstallation.ts";
 import { noteRelease } from "../../store/sites/environmentStates.ts";
-import { attempt, quickPace } from "../engine/attempt.ts";
+import { attempt, quickBackoff } from "../engine/attempt.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
 import { workName } from "../steps/backup.ts";
 import { createFromLatestIntactBackup, olderBackupWarning } from "../steps/latestIntactBackup.ts";
@@ -96,7 +96,7 @@ export function rebuildEnvironment(services: Services): OperationDefinition<Rebu
         name: "probe",
         deadlineSeconds: 2 * probeSeconds,
         run: async ({ input, operationId, signal }) => {
-          const options = { deadlineSeconds: probeSeconds, pace: quickPace, stop: signal };
+          const options = { deadlineSeconds: probeSeconds, backoff: quickBackoff, stop: signal };
           const error = await attempt((stop) => probe(input.address, stop, "answer"), options);
           const made = await readResult(database, operationId);
           if (error !== null && isRebuilt(made)) await saveResult(database, operationId, { ...made, answers: false });

@@ -13,7 +13,7 @@ import { readResult, saveResult } from "../../store/operations.ts";
 import { environmentExists, removeEnvironmentRows } from "../../store/sites/environments.ts";
 import { noteWordPressVersion, removeSiteRows, setSiteState } from "../../store/sites/siteStates.ts";
 import { setEnvironmentState } from "../../store/traffic/routes.ts";
-import { attempt, quickPace } from "../engine/attempt.ts";
+import { attempt, quickBackoff } from "../engine/attempt.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
 import { workName } from "../steps/backup.ts";
 import { requireDiskSpace } from "../steps/diskSpace.ts";
@@ -93,7 +93,7 @@ export function restoreDeleted(services: Services, kind: OperationKind): Operati
    * deleted.
    */
   async function waitForAnswer({ address }: Returning, stop: AbortSignal): Promise<void> {
-    const options = { deadlineSeconds: probeSeconds, pace: quickPace, stop };
+    const options = { deadlineSeconds: probeSeconds, backoff: quickBackoff, stop };
     const error = await attempt((signal) => probe(address, signal, "answer"), options);
     if (error !== null) await probe(address, stop, "sign");
   }

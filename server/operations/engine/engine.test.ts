@@ -424,14 +424,14 @@ describe("stopping", () => {
       if (mayEnd) return undefined;
       return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
     };
-    const ops = await begin(define([step("one", work)]), { mostAttempts: 2 });
+    const ops = await begin(define([step("one", work)]), { maxAttempts: 2 });
     const id = await ops.submit();
     for (let restart = 0; restart < 3; restart++) {
       await reached.promise;
       reached = Promise.withResolvers();
       await engine?.stop();
       mayEnd = restart === 2;
-      engine = await ops.startEngine({ mostAttempts: 2 });
+      engine = await ops.startEngine({ maxAttempts: 2 });
     }
     expect((await ops.finish(id)).state).toBe("succeeded");
   });

@@ -12,7 +12,7 @@ import { readResult, recordStart, saveResult } from "../../store/operations.ts";
 import { findCommandLimits } from "../../store/sites/commandLimits.ts";
 import { measureDiskUse } from "../../store/sites/diskUse.ts";
 import { clearPageCache } from "../../store/traffic/pageCache.ts";
-import { quickPace, retryUntilDone } from "../engine/attempt.ts";
+import { quickBackoff, retryUntilDone } from "../engine/attempt.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
 import { phpOf } from "../steps/phpOf.ts";
 import type { Services } from "../steps/services.ts";
@@ -61,7 +61,7 @@ export function runWpCli(services: Services): OperationDefinition<RunWpCliInput>
       const outcome = asResult(await runtime.runWpCli(input.environment, command, noteStart, signal));
       const sealed = { sealed: sealer.seal(JSON.stringify(outcome), operationId).toString("base64") };
       // Retry: the command has run, and a short database outage must not lose its result.
-      const keep = { pace: quickPace, stop: signal, onFailure: () => undefined };
+      const keep = { backoff: quickBackoff, stop: signal, onFailure: () => undefined };
       await retryUntilDone(() => saveResult(database, operationId, sealed), keep);
       await clearCacheAndMeasure(services, input.environment, limits.diskLeftBytes !== null);
       return outcome;

@@ -3,7 +3,7 @@
  * repeated.
  */
 import type { SeePage } from "../../pictures/pageProxy.ts";
-import { attempt, quickPace, Stopping } from "../engine/attempt.ts";
+import { attempt, quickBackoff, Stopping } from "../engine/attempt.ts";
 import { failureKindOf } from "../engine/failures.ts";
 import { StepFailure } from "../engine/operation.ts";
 import type { Candidate, TryOut } from "./trial.ts";
@@ -17,7 +17,7 @@ async function withRetries<T>(
   const { promise, resolve } = Promise.withResolvers<T>();
   const error = await attempt(async (signal) => resolve(await work(signal)), {
     deadlineSeconds,
-    pace: quickPace,
+    backoff: quickBackoff,
     stop,
   });
   if (error !== null) throw error;
