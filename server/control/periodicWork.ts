@@ -215,7 +215,7 @@ function workOnPackages(options: PeriodicWorkOptions): Reconciler[] {
       work: "Removing old screenshots",
       everySeconds: hour,
       retrySeconds: minute,
-      run: () => expireScreenshots(config.pictures),
+      run: () => expireScreenshots(config.screenshots),
     },
     {
       name: "runRollouts",

@@ -69,7 +69,7 @@ async function checkAll(pool: Pool, config: Config, blobs: Blobs, environments: 
   const checked: (EnvironmentBackup & { readonly isIntact: boolean })[] = [];
   for (const environment of environments) {
     const { backupId: id, companyId } = environment;
-    const isIntact = id !== null && (await archives.isWhole({ id, companyId }, signal));
+    const isIntact = id !== null && (await archives.isIntact({ id, companyId }, signal));
     checked.push({ ...environment, isIntact });
   }
   return checked;

@@ -3,7 +3,7 @@ import { statfs } from "node:fs/promises";
 import { totalmem } from "node:os";
 import { join } from "node:path";
 import { readRun } from "@sitewright/supervisor/records.ts";
-import { findChromium } from "../pictures/chromium.ts";
+import { findChromium } from "../screenshots/chromium.ts";
 import type { Config } from "../settings/config.ts";
 import { readInstallationNumbers } from "../store/installationMetrics.ts";
 import { lastChecks } from "../store/packages/packageChecks.ts";

@@ -4,7 +4,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { EnvironmentRef } from "@sitewright/runtimes/runtime.ts";
-import type { RestoreDeletedInput, Returning } from "../operations/backups/restoreDeleted.ts";
+import type { EnvironmentToRestore, RestoreDeletedInput } from "../operations/backups/restoreDeleted.ts";
 import type { OperationRequest } from "../operations/engine/accept.ts";
 import type { Subject } from "../operations/faults/testing/crashHarness.ts";
 import { backUp } from "../operations/steps/backup.ts";
@@ -76,10 +76,14 @@ async function deleted(
 }
 
 /** What a request to restore it inserts. */
-function reinsert(world: World, { siteId, companyId, name }: LiveSite, isSite: boolean): Promise<Returning[]> {
+function reinsert(
+  world: World,
+  { siteId, companyId, name }: LiveSite,
+  isSite: boolean,
+): Promise<EnvironmentToRestore[]> {
   return world.own.database.transaction().execute(async (transaction) => {
     if (isSite) await reinsertSite(transaction, siteId, { name, displayName: name });
-    const environments: Returning[] = [];
+    const environments: EnvironmentToRestore[] = [];
     for (const environment of await restorableEnvironments(transaction, siteId, isSite)) {
       const { id, name: own, display_name: displayName, host, domain_id, is_wildcard: isWildcard } = environment;
       const number = await reinsertEnvironment(transaction, id, { name: own, displayName });
@@ -173,7 +177,7 @@ export const restoringDeletedSite: Subject = {
     const site = await liveSite(world);
     const places = [{ ...site.environment, address: site.address }, await servedAnother(world, site)];
     await deleted(world, { site, places }, async (transaction, operationId) => {
-      await keepDeletedSite(transaction, site.siteId, { operationId, undeleteDays: 14 });
+      await keepDeletedSite(transaction, site.siteId, { operationId, restorableDays: 14 });
       await removeSiteRows(transaction, site.siteId);
     });
     return requestFor(world, "restoreDeletedSite", { site, places });
@@ -194,7 +198,7 @@ export const restoringDeletedEnvironment: Subject = {
     const site = await liveSite(world);
     const place = await servedAnother(world, site);
     await deleted(world, { site, places: [place] }, async (transaction, operationId) => {
-      await keepDeletedEnvironments(transaction, [place.id], { operationId, undeleteDays: 14, wentWithSite: false });
+      await keepDeletedEnvironments(transaction, [place.id], { operationId, restorableDays: 14, wentWithSite: false });
       await removeEnvironmentRows(transaction, place.id);
     });
     return requestFor(world, "restoreDeletedEnvironment", { site, places: [place] });

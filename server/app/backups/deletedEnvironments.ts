@@ -1,5 +1,8 @@
 /** Deleted environments of a site: the list, and how restoring one starts. */
-import type { RestoreDeletedInput, Returning } from "@sitewright/server/operations/backups/restoreDeleted.ts";
+import type {
+  EnvironmentToRestore,
+  RestoreDeletedInput,
+} from "@sitewright/server/operations/backups/restoreDeleted.ts";
 import {
   type DeletedEnvironmentFacts,
   deletedEnvironmentForRestore,
@@ -39,14 +42,14 @@ export function restore(context: Context, ids: DeletedEnvironmentIds, displayNam
     if (await environmentExists(transaction, id)) {
       throw new Refused("being_brought_back", `The environment ${oldName} is already being restored.`);
     }
-    const returning = await insert(context, transaction, site, environment, displayName);
+    const toRestore = await insert(context, transaction, site, environment, displayName);
     const { operationId, isRefused } = await context.acceptOperation(transaction, {
       kind: "restoreDeletedEnvironment",
       companyId: context.caller.companyId,
       siteId: site.id,
       environmentId: id,
       locks: [id],
-      input: { siteId: site.id, isSite: false, environments: [returning] } satisfies RestoreDeletedInput,
+      input: { siteId: site.id, isSite: false, environments: [toRestore] } satisfies RestoreDeletedInput,
       whenBusy: context.whenBusy,
       actor: context.actor,
       activityParameters: { environmentName: displayName ?? oldName, siteName: site.display_name },
@@ -77,7 +80,7 @@ async function insert(
   site: Site,
   environment: DeletedEnvironmentFacts,
   wanted: string | null,
-): Promise<Returning> {
+): Promise<EnvironmentToRestore> {
   const displayName = wanted ?? environment.display_name;
   const ids = { siteId: site.id, companyId: context.caller.companyId };
   await refuseTakenEnvironmentName(transaction, site.id, displayName, renameAdvice);
@@ -110,7 +113,7 @@ export async function reinsertEnvironmentWithDomains(
   transaction: DatabaseTransaction,
   { id, domain_id, is_wildcard, backup_id, domains }: DeletedEnvironmentFacts,
   { siteId, companyId, host, ...names }: RestoredNames,
-): Promise<Returning | null> {
+): Promise<EnvironmentToRestore | null> {
   const number = await reinsertEnvironment(transaction, id, names);
   if (number === null) return null;
   const domain = { id: domain_id, environmentId: id, siteId, companyId, name: host, isWildcard: is_wildcard };

@@ -1,5 +1,8 @@
 /** Deleted sites: the list, and how restoring one starts. */
-import type { RestoreDeletedInput, Returning } from "@sitewright/server/operations/backups/restoreDeleted.ts";
+import type {
+  EnvironmentToRestore,
+  RestoreDeletedInput,
+} from "@sitewright/server/operations/backups/restoreDeleted.ts";
 import {
   type DeletedSiteFacts,
   deletedSiteForRestore,
@@ -66,7 +69,7 @@ async function insert(
   transaction: DatabaseTransaction,
   site: DeletedSiteFacts,
   wanted: string | null,
-): Promise<Returning[]> {
+): Promise<EnvironmentToRestore[]> {
   const displayName = wanted ?? site.display_name;
   const names = wanted === null ? [site.name] : numberedNames(slugOf(wanted), 1, maxNames);
   for (const name of names) {
@@ -83,13 +86,13 @@ async function insertUnder(
   context: Context,
   transaction: DatabaseTransaction,
   site: DeletedSiteFacts,
-): Promise<Returning[] | null> {
+): Promise<EnvironmentToRestore[] | null> {
   const { id: siteId, company_id: companyId } = site;
   if (!(await reinsertSite(transaction, siteId, names))) {
     await refuseTakenSiteName(transaction, companyId, names.displayName, renameAdvice);
     return null;
   }
-  const returning: Returning[] = [];
+  const toRestore: EnvironmentToRestore[] = [];
   for (const environment of site.environments) {
     const { name, display_name: displayName } = environment;
     const host = names.name === site.name ? environment.host : hostOf(context.settings, name, names.name);
@@ -99,7 +102,7 @@ async function insertUnder(
       await removeSite(transaction, siteId);
       return null;
     }
-    returning.push(inserted);
+    toRestore.push(inserted);
   }
-  return returning;
+  return toRestore;
 }

@@ -156,15 +156,15 @@ test("updates none of several packages if one of them already has a newer versio
 
 test("does not replace a newer version that the site itself has installed during the download", async () => {
   const site = await siteWith("shop");
-  const { settle } = world.services;
+  const { waitForWrites } = world.services;
   const updatesItself: World = {
     ...world,
     services: {
       ...world.services,
       // The last moment before the environment is frozen.
-      settle: async (environmentId, signal) => {
+      waitForWrites: async (environmentId, signal) => {
         await site.install("shop", "3.0");
-        return settle(environmentId, signal);
+        return waitForWrites(environmentId, signal);
       },
     },
   };

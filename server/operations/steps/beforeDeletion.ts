@@ -4,7 +4,7 @@
  */
 import { filterPresent } from "../../store/sites/environmentStates.ts";
 import type { Step } from "../engine/operation.ts";
-import { backUp, backupSpace, removeBackUp, workName } from "./backup.ts";
+import { backUp, backupSpace, undoBackUp, workName } from "./backup.ts";
 import { withBypassHint } from "./bypassHint.ts";
 import { requireDiskSpace } from "./diskSpace.ts";
 import type { Services } from "./services.ts";
@@ -77,7 +77,7 @@ export function beforeDeletion<Input>(
             await backUp(services, { environment, address, ...facts }, signal);
           }
         }),
-      undo: ({ operationId }) => removeBackUp(services, operationId),
+      undo: ({ operationId }) => undoBackUp(services, operationId),
     },
   ];
 }

@@ -38,7 +38,7 @@ async function createUnlessDamaged(
   signal: AbortSignal,
 ) {
   // Listing the archive finds most missing pieces without downloading anything.
-  if (!(await services.archives.isWhole(work.backup, signal))) {
+  if (!(await services.archives.isIntact(work.backup, signal))) {
     await noteDamage(services.database, work.backup.id, { damage: suspectedDamage, again: "at once" });
     return null;
   }

@@ -2,7 +2,7 @@
  * Trials that run in parallel with other work of a step. They retry on their own, so that the other work is not
  * repeated.
  */
-import type { SeePage } from "../../pictures/pageProxy.ts";
+import type { LoadPage } from "../../screenshots/pageProxy.ts";
 import { attempt, quickBackoff, Stopping } from "../engine/attempt.ts";
 import { failureKindOf } from "../engine/failures.ts";
 import { StepFailure } from "../engine/operation.ts";
@@ -38,7 +38,7 @@ export async function tryOutWithRetries(
   });
 }
 
-/** Like `see`, but retries transient errors. */
-export function seeWithRetries(see: SeePage, deadlineSeconds: number): SeePage {
-  return (path, stop) => withRetries((signal) => see(path, signal), deadlineSeconds, stop);
+/** Like `load`, but retries transient errors. */
+export function loadWithRetries(load: LoadPage, deadlineSeconds: number): LoadPage {
+  return (path, stop) => withRetries((signal) => load(path, signal), deadlineSeconds, stop);
 }
