@@ -53,7 +53,7 @@ export async function startFaultyEngine(
     log: silentLog,
     backoffs: testBackoffs,
     sweepMilliseconds: 100,
-    maxAttempts: 3,
+    maxAttempts: facts.maxAttempts ?? 3,
   });
   return {
     engine,

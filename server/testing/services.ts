@@ -35,6 +35,8 @@ export interface WorldFacts {
   readonly packageSource: string;
   /** Path of Chromium. Screenshots are stored in the folder `pictures` of the data folder. Absent: no screenshots. */
   readonly chromium?: string;
+  /** How many processes may die of a step before it is given up. Absent: 3. */
+  readonly maxAttempts?: number;
 }
 
 /** A runtime that another process can create too: module, factory, and the factory's options. */
