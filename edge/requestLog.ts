@@ -1,19 +1,8 @@
-/** Logs requests and PHP failures. */
-
+/** Logs requests. */
 import { hostOf, type VisitorRequest, type VisitorResponse, type VisitorSocket } from "./http/visitorHttp.ts";
-import type { EdgeLog } from "./log.ts";
+import type { RequestLogs } from "./logs/edgeLog.ts";
 import type { EnvironmentLogs } from "./logs/environmentLogs.ts";
-import { withoutSecrets } from "./logs/masks.ts";
-import { type NoAnswerReason, reasonOf } from "./php/upstream.ts";
 import type { FoundRoute, NoRoute } from "./tables/findRoute.ts";
-import type { Visit } from "./visit.ts";
-
-export interface RequestLogs {
-  /** Logs of environments, for their owners. */
-  readonly logs: EnvironmentLogs;
-  /** The edge's own log. */
-  readonly log: EdgeLog;
-}
 
 export interface FinishedRequest {
   readonly request: VisitorRequest;
@@ -65,31 +54,6 @@ function logAccess(
     milliseconds,
     host,
   });
-}
-
-const explanations: Record<NoAnswerReason, string> = {
-  busy: "too many other requests were waiting",
-  deadline: "it exceeded the time limit and was stopped",
-  crashed: "it stopped unexpectedly",
-  unavailable: "it could not be started",
-  wouldWrite: "it tried to write while the environment was frozen",
-};
-
-/** Logs why a visitor got no page or an incomplete one. */
-export function logVisitFailure({ request, route, path }: Visit, error: unknown, parts: RequestLogs): void {
-  logPhpFailure(route.environment.id, `${request.method} ${withoutSecrets(path.url)}`, error, parts);
-}
-
-/** Logs a PHP failure. `description` names the request and must contain no secrets. */
-export function logPhpFailure(
-  environmentId: string,
-  description: string,
-  error: unknown,
-  { logs, log }: RequestLogs,
-): void {
-  const reason = reasonOf(error);
-  logs.error(environmentId, `PHP did not complete ${description}: ${reason}, ${explanations[reason]}`);
-  log.warn({ environment: environmentId, reason, err: error }, "PHP gave no complete response");
 }
 
 const lastBytesWritten = new WeakMap<VisitorSocket, number>();

@@ -168,13 +168,13 @@ export function testRuntime(name: string, makeWorld: () => Promise<World>): void
       await serve(spec);
       const page = async () => {
         const answer = await world.serving.handle(spec.environment.id, exampleRequest(spec.wordpress.address));
-        return { status: answer.status, isWhole: (await text(answer.body)).includes("</html>") };
+        return { status: answer.status, isComplete: (await text(answer.body)).includes("</html>") };
       };
       const pages = Promise.all([page(), page()]);
       for (const password of ["correct horse", "another"]) {
         await world.runtime.setAdminPassword(spec.environment, passwordDigest(password));
       }
-      for (const shown of [...(await pages), await page()]) expect(shown).toEqual({ status: 200, isWhole: true });
+      for (const shown of [...(await pages), await page()]) expect(shown).toEqual({ status: 200, isComplete: true });
     }, 60_000);
 
     test("setting a password fails for a missing environment and does nothing without WordPress", async () => {

@@ -1,5 +1,5 @@
 /** Index of the cached pages on disk and of those being written, with their total size. */
-import type { PageAddress } from "./pageRequest.ts";
+import type { PageAddress } from "../visit/pageRequest.ts";
 
 export interface PageFile {
   readonly environmentId: string;

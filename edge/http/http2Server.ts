@@ -1,7 +1,7 @@
 /** The HTTP/2 server for visitors, with limits per connection. */
 import { createServer, type Http2Server, type Http2ServerRequest, type ServerHttp2Session } from "node:http2";
-import type { Limits } from "../limits.ts";
 import { Http2Response } from "./http2Response.ts";
+import type { Limits } from "./limits.ts";
 import type { VisitorRequest, VisitorResponse } from "./visitorHttp.ts";
 
 export interface Handler {

@@ -18,7 +18,7 @@ let verdict: () => Promise<string | null>;
 
 beforeAll(async () => {
   world = await openPlayground({
-    takeMail: async (environmentId, mail) => {
+    acceptMail: async (environmentId, mail) => {
       taken.push({ environmentId, ...mail });
       return verdict();
     },

@@ -2,7 +2,7 @@
 import { statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { readLastStart, readRun } from "@sitewright/supervisor/records.ts";
-import { findChromium } from "../pictures/chromium.ts";
+import { findChromium } from "../screenshots/chromium.ts";
 import { type Config, loadConfig } from "../settings/config.ts";
 import { machineMemory } from "../settings/machineMemory.ts";
 import { memoryPerWorker } from "../settings/settings.ts";

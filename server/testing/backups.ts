@@ -10,7 +10,7 @@ import type { OperationRequest } from "../operations/engine/accept.ts";
 import type { Subject } from "../operations/faults/testing/crashHarness.ts";
 import { backUp } from "../operations/steps/backup.ts";
 import { findNewestBackup } from "../store/backups/backups.ts";
-import { nobody } from "../store/company/activity.ts";
+import { systemActor } from "../store/company/activity.ts";
 import { visit } from "./edge.ts";
 import { liveSite } from "./sites.ts";
 import type { World } from "./world.ts";
@@ -33,7 +33,7 @@ function requestOn(
     ...ids,
     input,
     whenBusy: "fail",
-    actor: nobody,
+    actor: systemActor,
     activityParameters: { siteName: name },
   } as const;
   sites.set(environment.id, site);

@@ -7,17 +7,17 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { EnvironmentRef } from "@sitewright/runtimes/runtime.ts";
-import type { RestoreDeletedInput, Returning } from "../operations/backups/restoreDeleted.ts";
+import type { EnvironmentToRestore, RestoreDeletedInput } from "../operations/backups/restoreDeleted.ts";
 import type { OperationRequest } from "../operations/engine/accept.ts";
 import type { Subject } from "../operations/faults/testing/crashHarness.ts";
 import { backUp } from "../operations/steps/backup.ts";
 import {
-  insertEnvironmentAgain,
   keepDeletedEnvironments,
+  reinsertEnvironment,
   restorableEnvironments,
 } from "../store/backups/deletedEnvironments.ts";
-import { insertSiteAgain, keepDeletedSite } from "../store/backups/deletedSites.ts";
-import { nobody, recordActivity } from "../store/company/activity.ts";
+import { keepDeletedSite, reinsertSite } from "../store/backups/deletedSites.ts";
+import { recordActivity, systemActor } from "../store/company/activity.ts";
 import type { DatabaseTransaction } from "../store/database.ts";
 import { insertPrimaryDomain } from "../store/domains/domains.ts";
 import { insertOperation } from "../store/operations.ts";
@@ -50,7 +50,7 @@ async function fileOf({ services }: World, environment: EnvironmentRef): Promise
 async function insertDeletion({ own }: World, { companyId, siteId }: LiveSite, operationId: string): Promise<void> {
   await own.database.transaction().execute(async (transaction) => {
     const category = "siteActions";
-    const entry = { companyId, siteId, category, type: "deleteSite", parameters: {}, actor: nobody } as const;
+    const entry = { companyId, siteId, category, type: "deleteSite", parameters: {}, actor: systemActor } as const;
     const activityId = await recordActivity(transaction, entry);
     const ids = { id: operationId, companyId, siteId, environmentId: null, activityId, referenceId: randomUUID() };
     const facts = { kind: "deleteSite", state: "running", stepsTotal: 1, input: {}, secret: null } as const;
@@ -79,13 +79,17 @@ async function deleted(
 }
 
 /** Inserts the rows that the API inserts when it accepts the request to restore. */
-function insertAgain(world: World, { siteId, companyId, name }: LiveSite, isSite: boolean): Promise<Returning[]> {
+function reinsert(
+  world: World,
+  { siteId, companyId, name }: LiveSite,
+  isSite: boolean,
+): Promise<EnvironmentToRestore[]> {
   return world.own.database.transaction().execute(async (transaction) => {
-    if (isSite) await insertSiteAgain(transaction, siteId, { name, displayName: name });
-    const environments: Returning[] = [];
+    if (isSite) await reinsertSite(transaction, siteId, { name, displayName: name });
+    const environments: EnvironmentToRestore[] = [];
     for (const environment of await restorableEnvironments(transaction, siteId, isSite)) {
       const { id, name: own, display_name: displayName, host, domain_id, is_wildcard: isWildcard } = environment;
-      const number = await insertEnvironmentAgain(transaction, id, { name: own, displayName });
+      const number = await reinsertEnvironment(transaction, id, { name: own, displayName });
       if (number === null) throw new Error("The environment already exists");
       await insertPrimaryDomain(transaction, {
         id: domain_id,
@@ -105,7 +109,7 @@ function insertAgain(world: World, { siteId, companyId, name }: LiveSite, isSite
 async function requestFor(world: World, kind: Subject["kind"], facts: Known): Promise<OperationRequest> {
   const { siteId, companyId, name } = facts.site;
   const isSite = kind === "restoreDeletedSite";
-  const input: RestoreDeletedInput = { siteId, isSite, environments: await insertAgain(world, facts.site, isSite) };
+  const input: RestoreDeletedInput = { siteId, isSite, environments: await reinsert(world, facts.site, isSite) };
   const locks = input.environments.map(({ environment }) => environment.id);
   const request: OperationRequest = {
     kind,
@@ -115,7 +119,7 @@ async function requestFor(world: World, kind: Subject["kind"], facts: Known): Pr
     locks,
     input,
     whenBusy: "fail",
-    actor: nobody,
+    actor: systemActor,
     activityParameters: { siteName: name },
   };
   // The environments have new numbers.
@@ -176,7 +180,7 @@ export const restoringDeletedSite: Subject = {
     const site = await liveSite(world);
     const restored = [{ ...site.environment, address: site.address }, await servedAnother(world, site)];
     await deleted(world, { site, restored }, async (transaction, operationId) => {
-      await keepDeletedSite(transaction, site.siteId, { operationId, undeleteDays: 14 });
+      await keepDeletedSite(transaction, site.siteId, { operationId, restorableDays: 14 });
       await removeSiteRows(transaction, site.siteId);
     });
     return requestFor(world, "restoreDeletedSite", { site, restored });
@@ -199,7 +203,7 @@ export const restoringDeletedEnvironment: Subject = {
     await deleted(world, { site, restored: [environment] }, async (transaction, operationId) => {
       await keepDeletedEnvironments(transaction, [environment.id], {
         operationId,
-        undeleteDays: 14,
+        restorableDays: 14,
         wentWithSite: false,
       });
       await removeEnvironmentRows(transaction, environment.id);

@@ -5,7 +5,7 @@ import { makeDnsClient } from "../clients/dnsClient.ts";
 import type { ChangeDnsRecordInput, ZoneChangeKind } from "../operations/domains/changeDnsRecord.ts";
 import type { OperationRequest } from "../operations/engine/accept.ts";
 import type { Subject } from "../operations/faults/testing/crashHarness.ts";
-import { nobody } from "../store/company/activity.ts";
+import { systemActor } from "../store/company/activity.ts";
 import { listDnsRecords, setDnsRecordSet } from "../store/domains/dnsRecords.ts";
 import { lockZoneOfDomain, putIntoZone, raiseSerial } from "../store/domains/zones.ts";
 import { addOwnDomain } from "../store/testing/rows.ts";
@@ -53,7 +53,7 @@ async function prepare(
     locks: [],
     input,
     whenBusy: "fail",
-    actor: nobody,
+    actor: systemActor,
     activityParameters: { domainName: zone, recordName: first?.place.name ?? zone, recordType: "TXT" },
   };
   inputs.set(request, input);

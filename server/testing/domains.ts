@@ -8,7 +8,7 @@ import type { ChangePrimaryDomainInput } from "../operations/domains/changePrima
 import type { DeleteDomainInput } from "../operations/domains/deleteDomain.ts";
 import type { OperationRequest } from "../operations/engine/accept.ts";
 import type { Subject } from "../operations/faults/testing/crashHarness.ts";
-import { nobody } from "../store/company/activity.ts";
+import { systemActor } from "../store/company/activity.ts";
 import { domainsOfEnvironment } from "../store/domains/domains.ts";
 import { addOwnDomain } from "../store/testing/rows.ts";
 import { visit } from "./edge.ts";
@@ -56,7 +56,7 @@ async function prepare(
     environmentId: environment.id,
     locks: [environment.id],
     whenBusy: "fail",
-    actor: nobody,
+    actor: systemActor,
     activityParameters: { siteName, environmentName: "Live", domainName: name },
   };
   known.set(request, facts);

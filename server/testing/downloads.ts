@@ -9,7 +9,7 @@ import type { AddDownloadableBackupInput } from "../operations/backups/addDownlo
 import type { OperationRequest } from "../operations/engine/accept.ts";
 import type { Subject } from "../operations/faults/testing/crashHarness.ts";
 import { findDownloadableBackup, insertDownloadableBackup } from "../store/backups/downloadableBackups.ts";
-import { nobody } from "../store/company/activity.ts";
+import { systemActor } from "../store/company/activity.ts";
 import { visit } from "./edge.ts";
 import { liveSite } from "./sites.ts";
 import type { World } from "./world.ts";
@@ -38,7 +38,7 @@ export async function downloadRequest(
     locks: [],
     input,
     whenBusy: "fail",
-    actor: nobody,
+    actor: systemActor,
     activityParameters: { siteName: name },
   } as const;
   inputs.set(request, { site, input });

@@ -7,7 +7,7 @@ import { type Engine, type EngineOptions, startEngine } from "../operations/engi
 import type { AnyDefinition } from "../operations/engine/operation.ts";
 import { makeWaitForOperation, type WaitForOperation } from "../operations/engine/wait.ts";
 import { makeSealer, type Sealer } from "../sealing.ts";
-import { nobody } from "../store/company/activity.ts";
+import { systemActor } from "../store/company/activity.ts";
 import type { Database, DatabaseTransaction } from "../store/database.ts";
 import { type Notifications, openNotifications } from "../store/notifications.ts";
 import { acceptedChannel, endedChannel, type OperationRow, readOperation } from "../store/operations.ts";
@@ -15,9 +15,9 @@ import { acceptedChannel, endedChannel, type OperationRow, readOperation } from 
 export const silentLog = pino({ level: process.env.SITEWRIGHT_TEST_LOG ?? "silent" });
 
 /** Short pauses, so that tests of retries are fast. */
-export const testPaces = {
-  quickPace: { firstPauseMilliseconds: 5, longestPauseMilliseconds: 20, graceMilliseconds: 50 },
-  patientPace: { firstPauseMilliseconds: 10, longestPauseMilliseconds: 100, graceMilliseconds: 50 },
+export const testBackoffs = {
+  quickBackoff: { initialDelayMilliseconds: 5, maxDelayMilliseconds: 20, graceMilliseconds: 50 },
+  persistentBackoff: { initialDelayMilliseconds: 10, maxDelayMilliseconds: 100, graceMilliseconds: 50 },
 };
 
 export interface TestOperations extends AsyncDisposable {
@@ -122,7 +122,7 @@ export async function testOperations(options: TestOperationsOptions): Promise<Te
         sealer,
         definitions: [...new Set(Object.values(definitions))],
         log: silentLog,
-        paces: testPaces,
+        backoffs: testBackoffs,
         ...more,
       }),
     [Symbol.asyncDispose]: () => notifications.close(),
@@ -138,7 +138,7 @@ function requestOf(companyId: string): OperationRequest {
     locks: [],
     input: {},
     whenBusy: "fail",
-    actor: nobody,
+    actor: systemActor,
     activityParameters: {},
   };
 }

@@ -9,7 +9,7 @@ import type { CreateEnvironmentInput, NewContent } from "../operations/sites/cre
 import type { DeleteEnvironmentInput } from "../operations/sites/deleteEnvironment.ts";
 import type { PushInput, PushPart } from "../operations/sites/pushEnvironment.ts";
 import { tableFile } from "../publishing/publishRoutes.ts";
-import { nobody } from "../store/company/activity.ts";
+import { systemActor } from "../store/company/activity.ts";
 import type { Database } from "../store/database.ts";
 import { insertPrimaryDomain } from "../store/domains/domains.ts";
 import { insertEnvironment } from "../store/sites/environments.ts";
@@ -20,7 +20,7 @@ import { checkPassword } from "./password.ts";
 import { digest, keptOf, liveSite } from "./sites.ts";
 import type { World } from "./world.ts";
 
-const common = { whenBusy: "fail", actor: nobody, activityParameters: { siteName: "Test" } } as const;
+const common = { whenBusy: "fail", actor: systemActor, activityParameters: { siteName: "Test" } } as const;
 
 /** What the checks need to know about a request in addition to its input. */
 interface Notes {

@@ -7,7 +7,7 @@ import { openSealer } from "../sealing.ts";
 import { type Notifications, openNotifications } from "../store/notifications.ts";
 import { openDatabase } from "../store/open.ts";
 import { acceptedChannel, endedChannel } from "../store/operations.ts";
-import { silentLog, testPaces } from "./engine.ts";
+import { silentLog, testBackoffs } from "./engine.ts";
 import { anyOperation, deathOfProcess, type Fault, withFaults } from "./faults.ts";
 import { servicesOf, type WorldFacts } from "./services.ts";
 
@@ -51,9 +51,9 @@ export async function startFaultyEngine(
     sealer: await openSealer(join(facts.dataFolder, "secrets", "key")),
     definitions: Object.values(definitions).map((definition) => withFaults(definition, faultOf, death)),
     log: silentLog,
-    paces: testPaces,
+    backoffs: testBackoffs,
     sweepMilliseconds: 100,
-    mostAttempts: 3,
+    maxAttempts: 3,
   });
   return {
     engine,

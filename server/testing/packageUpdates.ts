@@ -6,7 +6,7 @@ import type { OperationRequest } from "../operations/engine/accept.ts";
 import type { Subject } from "../operations/faults/testing/crashHarness.ts";
 import type { UpdatePackagesInput } from "../operations/packages/updatePackages.ts";
 import { pluginZip } from "../packages/testing/zips.ts";
-import { nobody } from "../store/company/activity.ts";
+import { systemActor } from "../store/company/activity.ts";
 import { putPackages } from "./packages.ts";
 import { liveSite } from "./sites.ts";
 import { settled, takeOverState } from "./takeOver.ts";
@@ -57,7 +57,7 @@ export const updatingPlugin: Subject = {
       locks: [environment.id],
       input,
       whenBusy: "fail",
-      actor: nobody,
+      actor: systemActor,
       activityParameters: { siteName, environmentName: "Live" },
     };
     inputs.set(request, input);

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { OperationRequest } from "../operations/engine/accept.ts";
 import type { Subject } from "../operations/faults/testing/crashHarness.ts";
-import { nobody } from "../store/company/activity.ts";
-import { setAwaitsRebuild } from "../store/moved.ts";
+import { systemActor } from "../store/company/activity.ts";
+import { setAwaitsRebuild } from "../store/restoredInstallation.ts";
 import { visit } from "./edge.ts";
 import { backUpWith, type LiveSite } from "./installation.ts";
 import { liveSite } from "./sites.ts";
@@ -30,7 +30,7 @@ export function rebuildOf(site: LiveSite, backupId: number | null): OperationReq
     locks: [environment.id],
     input: { environment, address, backupId },
     whenBusy: "fail",
-    actor: nobody,
+    actor: systemActor,
     activityParameters: { siteName: name },
   };
   sites.set(request, site);

@@ -5,7 +5,7 @@ import path from "node:path";
 import type { OperationRequest } from "../operations/engine/accept.ts";
 import type { Subject } from "../operations/faults/testing/crashHarness.ts";
 import type { SearchAndReplaceInput } from "../operations/sites/searchAndReplace.ts";
-import { nobody } from "../store/company/activity.ts";
+import { systemActor } from "../store/company/activity.ts";
 import { liveSite } from "./sites.ts";
 import { settled, takeOverState } from "./takeOver.ts";
 import type { World } from "./world.ts";
@@ -30,7 +30,7 @@ function replacing(kind: "searchAndReplace" | "previewSearchAndReplace"): Subjec
         input,
         secret: JSON.stringify(change),
         whenBusy: "fail",
-        actor: nobody,
+        actor: systemActor,
         activityParameters: { siteName: name, environmentName: "Live" },
       };
       inputs.set(request, input);

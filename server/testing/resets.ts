@@ -7,7 +7,7 @@ import { readSpec } from "@sitewright/runtimes/fake/runtime.ts";
 import type { OperationRequest } from "../operations/engine/accept.ts";
 import type { Subject } from "../operations/faults/testing/crashHarness.ts";
 import type { ResetSiteInput } from "../operations/sites/resetSite.ts";
-import { nobody } from "../store/company/activity.ts";
+import { systemActor } from "../store/company/activity.ts";
 import { nextEnvironmentNumber } from "../store/sites/environments.ts";
 import { visit } from "./edge.ts";
 import { digest, liveSite } from "./sites.ts";
@@ -40,7 +40,7 @@ export const resettingSite: Subject = {
       input,
       secret: newDigest,
       whenBusy: "fail",
-      actor: nobody,
+      actor: systemActor,
       activityParameters: { siteName: name },
     };
     inputs.set(request, { ...input, title: name });

@@ -11,15 +11,15 @@ import { openFolderBlobs } from "../archives/folderBlobs.ts";
 import { namingFailures } from "../archives/namedFailures.ts";
 import { makeDnsClient } from "../clients/dnsClient.ts";
 import { makeEdgeClient } from "../clients/edgeClient.ts";
+import { makeLoadCandidate } from "../operations/steps/loadCandidate.ts";
 import { makeProbe } from "../operations/steps/probe.ts";
-import { makeSeeCandidate } from "../operations/steps/seeCandidate.ts";
 import type { Services } from "../operations/steps/services.ts";
 import { makeTryOut } from "../operations/steps/trial.ts";
 import { openPackageSource } from "../packages/source.ts";
-import { makePictures } from "../pictures/pictures.ts";
 import { makePublisher } from "../publishing/publishRoutes.ts";
 import { makeZonePublisher } from "../publishing/publishZones.ts";
 import { noTransfers } from "../publishing/zoneTable.ts";
+import { makeScreenshots } from "../screenshots/screenshots.ts";
 import { makeSealer } from "../sealing.ts";
 import { piecesFor } from "../store/backups/pieces.ts";
 import type { Database } from "../store/database.ts";
@@ -74,9 +74,10 @@ export function servicesOf(facts: WorldFacts, database: Database, runtime: Runti
     publisher: makePublisher({ database, runtime, edge, dataFolder: facts.dataFolder, sealer, log: silentLog }),
     probe: makeProbe({ http: facts.edgePort, tls: null }),
     tryOut: makeTryOut(edge),
-    see: makeSeeCandidate(edge),
-    pictures: chromium === undefined ? null : makePictures({ chromium, folder: join(facts.dataFolder, "pictures") }),
-    settle: (environmentId, signal) => edge.settle(environmentId, signal),
+    loadForBrowser: makeLoadCandidate(edge),
+    screenshots:
+      chromium === undefined ? null : makeScreenshots({ chromium, folder: join(facts.dataFolder, "pictures") }),
+    waitForWrites: (environmentId, signal) => edge.settle(environmentId, signal),
     purge: (order, signal) => edge.purge(order, signal),
     archives: openArchives({
       blobs: namingFailures(openFolderBlobs(join(facts.dataFolder, "archives"))),
@@ -86,7 +87,7 @@ export function servicesOf(facts: WorldFacts, database: Database, runtime: Runti
       removeFolder: removeTree,
     }),
     backupDays: { manual: 14, scheduled: 14, "system-generated": 14 },
-    undeleteDays: 14,
+    restorableDays: 14,
     fullBackupDays: 7,
     archiveReadDays: 7,
     diskQuotaBytes: null,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
 import type { OperationRequest } from "../operations/engine/accept.ts";
 import type { PackageUpdate, UpdatePackagesInput } from "../operations/packages/updatePackages.ts";
-import { nobody } from "../store/company/activity.ts";
+import { systemActor } from "../store/company/activity.ts";
 import type { PackageKind } from "../store/database.ts";
 import { visit } from "./edge.ts";
 import { playground } from "./playground.ts";
@@ -54,7 +54,7 @@ export async function openShopSite() {
   function request(kind: OperationRequest["kind"], input: OperationRequest["input"]): OperationRequest {
     const ids = { companyId, siteId, environmentId: environment.id, locks: [environment.id] };
     const activityParameters = { siteName, environmentName: "Live" };
-    return { ...ids, kind, input, whenBusy: "fail", actor: nobody, activityParameters };
+    return { ...ids, kind, input, whenBusy: "fail", actor: systemActor, activityParameters };
   }
 
   function update(

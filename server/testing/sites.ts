@@ -8,7 +8,7 @@ import type { OperationRequest } from "../operations/engine/accept.ts";
 import type { Subject } from "../operations/faults/testing/crashHarness.ts";
 import type { CreateEnvironmentInput, NewWordPress } from "../operations/sites/createEnvironment.ts";
 import type { DeleteSiteInput } from "../operations/sites/deleteSite.ts";
-import { nobody } from "../store/company/activity.ts";
+import { systemActor } from "../store/company/activity.ts";
 import { setSiteState } from "../store/sites/siteStates.ts";
 import { setEnvironmentState } from "../store/traffic/routes.ts";
 import { visit } from "./edge.ts";
@@ -91,7 +91,7 @@ function inputOf(request: OperationRequest): NewSiteInput {
   return input;
 }
 
-const common = { whenBusy: "fail", actor: nobody, activityParameters: { siteName: "Test" } } as const;
+const common = { whenBusy: "fail", actor: systemActor, activityParameters: { siteName: "Test" } } as const;
 
 export const creatingSite: Subject = {
   kind: "addSite",

@@ -2,7 +2,7 @@
 
 import { startEngine } from "../operations/engine/engine.ts";
 import { openTable, type Table } from "../operations/faults/testing/crashHarness.ts";
-import { silentLog, testPaces } from "./engine.ts";
+import { silentLog, testBackoffs } from "./engine.ts";
 import { type Fault, withFaults } from "./faults.ts";
 import type { World } from "./world.ts";
 
@@ -16,7 +16,7 @@ export async function withEngine<T>(world: World, work: (table: Table) => Promis
     sealer: table.sealer,
     definitions: Object.values(table.definitions).map((definition) => withFaults(definition, () => fault)),
     log: silentLog,
-    paces: testPaces,
+    backoffs: testBackoffs,
   });
   try {
     return await work(table);

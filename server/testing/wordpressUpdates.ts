@@ -8,7 +8,7 @@ import type { OperationRequest } from "../operations/engine/accept.ts";
 import type { Subject } from "../operations/faults/testing/crashHarness.ts";
 import type { UpdateWordPressInput } from "../operations/packages/updateWordPress.ts";
 import { type MoreFiles, zipOf } from "../packages/testing/zips.ts";
-import { nobody } from "../store/company/activity.ts";
+import { systemActor } from "../store/company/activity.ts";
 import { putZip } from "./packageUpdates.ts";
 import { liveSite } from "./sites.ts";
 import { settled, takeOverState } from "./takeOver.ts";
@@ -63,7 +63,7 @@ export function wordPressUpdate(
     locks: [environment.id],
     input: { token: randomUUID(), target: environment, address, checks: [], pictureThreshold: null, ...update },
     whenBusy: "fail",
-    actor: nobody,
+    actor: systemActor,
     activityParameters: { siteName: name, environmentName: "Live" },
   };
 }

@@ -2,7 +2,7 @@
 import { readFakeCommands } from "@sitewright/runtimes/fake/wpCli.ts";
 import type { OperationRequest } from "../operations/engine/accept.ts";
 import type { Subject } from "../operations/faults/testing/crashHarness.ts";
-import { nobody } from "../store/company/activity.ts";
+import { systemActor } from "../store/company/activity.ts";
 import { liveSite } from "./sites.ts";
 import type { World } from "./world.ts";
 
@@ -21,7 +21,7 @@ export const runningWpCli: Subject = {
       input: { environment },
       secret: JSON.stringify(command),
       whenBusy: "fail",
-      actor: nobody,
+      actor: systemActor,
       activityParameters: { siteName: name, environmentName: "Live", command: "option update" },
     };
   },

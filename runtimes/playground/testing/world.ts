@@ -29,8 +29,8 @@ export async function openPlayground(changes: Partial<PlaygroundServingOptions> 
   const environments = path.join(folder, "environments");
   const run = path.join(folder, "run");
   await mkdir(run);
-  const { takeMail } = changes;
-  const runtime = createPlaygroundRuntime({ assets: sharedAssets, environments, ...(takeMail && { takeMail }) });
+  const { acceptMail } = changes;
+  const runtime = createPlaygroundRuntime({ assets: sharedAssets, environments, ...(acceptMail && { acceptMail }) });
   await runtime.prepare(() => undefined);
   const serving = createPlaygroundServing({
     assets: sharedAssets,

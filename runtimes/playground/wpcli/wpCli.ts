@@ -5,7 +5,7 @@ import path from "node:path";
 import pLimit, { type LimitFunction } from "p-limit";
 import { environmentFolders } from "../../folders.ts";
 import type { EnvironmentRef, WpCliCommand, WpCliOutcome } from "../../runtime.ts";
-import type { OutgoingMail, TakeMail } from "../../serving.ts";
+import type { AcceptMail, OutgoingMail } from "../../serving.ts";
 import type { AssetStore } from "../assets/store.ts";
 import { defaultMemoryMb, maxProcessBytes } from "../pool/limits.ts";
 import { layoutOf, requireRelease } from "../site/release.ts";
@@ -22,7 +22,7 @@ export interface WpCliOptions {
   readonly environments: string;
   /** Null: no network access. */
   readonly network: WpCliNetwork | null;
-  readonly takeMail: TakeMail;
+  readonly acceptMail: AcceptMail;
   /** Absent: the defaults. For tests. */
   readonly limits?: Partial<Omit<WpCliLimits, "seconds">>;
 }
@@ -45,7 +45,7 @@ const maxConcurrent = Math.min(8, Math.max(2, Math.floor(memoryBytes / 8 / memor
 
 const noNetwork: WpCliNetwork = { run: "/nowhere", edgePort: 0, siteSuffix: "localhost" };
 
-export function createWpCli({ assets, compiled, environments, network, takeMail, limits }: WpCliOptions): WpCli {
+export function createWpCli({ assets, compiled, environments, network, acceptMail, limits }: WpCliOptions): WpCli {
   const limit = pLimit(maxConcurrent);
 
   async function assignment(environment: EnvironmentRef, memoryMb: number, maySendMail: boolean) {
@@ -77,7 +77,7 @@ export function createWpCli({ assets, compiled, environments, network, takeMail,
     };
     const job = {
       prepare,
-      takeMail: (mail: OutgoingMail) => takeMail(environment.id, mail),
+      acceptMail: (mail: OutgoingMail) => acceptMail(environment.id, mail),
       limits: { ...defaultLimits, memoryBytes: maxProcessBytes(memoryMb), ...limits, seconds },
       codeCache: path.resolve(assets.folder, "code"),
     };

@@ -1,7 +1,7 @@
 /** Which domain names a company can add: their syntax, who owns them, and who uses them. */
-import { keptByInstallation, NotADomainName, namesAbove, readDomainName } from "@sitewright/server/domains/names.ts";
+import { NotADomainName, namesAbove, readDomainName, reservedReason } from "@sitewright/server/domains/names.ts";
 import { ownershipRecord, recordKey } from "@sitewright/server/domains/records.ts";
-import { endActivity, nobody, recordActivity } from "@sitewright/server/store/company/activity.ts";
+import { endActivity, recordActivity, systemActor } from "@sitewright/server/store/company/activity.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import {
   findOverlaps,
@@ -22,7 +22,7 @@ export interface WantedName extends NewName {
 export function readWantedName({ settings }: Context, text: string, isWildcard: boolean): WantedName {
   try {
     const { name, registrable } = readDomainName(text);
-    const reason = keptByInstallation(name, isWildcard, settings.siteSuffix);
+    const reason = reservedReason(name, isWildcard, settings.siteSuffix);
     if (reason !== null) throw new Refused("domain_reserved", `"${name}" ${reason}.`, { field: "domain_name" });
     return { name, registrable, isWildcard, above: namesAbove(name) };
   } catch (error) {
@@ -96,7 +96,7 @@ async function release(transaction: DatabaseTransaction, domain: Overlap): Promi
     category: "siteActions",
     type: "releaseDomain",
     parameters: { domainName: domain.name, siteName: domain.siteName },
-    actor: nobody,
+    actor: systemActor,
   });
   await endActivity(transaction, id, { hasFailed: false });
   await releaseDomain(transaction, domain);

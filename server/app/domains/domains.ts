@@ -2,12 +2,12 @@
 import {
   challengeRecord,
   type DomainFacts,
+  evaluateRecords,
+  type FoundRecords,
   isRight,
-  judge,
   ownershipRecord,
   pointingRecords,
   recordKey,
-  type SeenRecords,
   type WantedRecord,
 } from "@sitewright/server/domains/records.ts";
 import type { DeleteDomainInput } from "@sitewright/server/operations/domains/deleteDomain.ts";
@@ -54,7 +54,7 @@ export async function verificationRecords(context: Context, domainId: string) {
     verification_records: verificationOf(context, domain).map((record) => recordView(record, seen)),
     pointing_records: pointingRecords(domain, context.settings).map((record) => recordView(record, seen)),
     is_verified: verifiedAt !== null,
-    points_here: seen !== null && judge(domain, seen, context.settings).pointsHere,
+    points_here: seen !== null && evaluateRecords(domain, seen, context.settings).pointsHere,
     last_checked_at,
   };
 }
@@ -70,7 +70,7 @@ function verificationOf({ settings }: Context, domain: DomainFacts): readonly Wa
   return [ownershipRecord(domain), challengeRecord(domain, settings)];
 }
 
-function recordView(record: WantedRecord, seen: SeenRecords | null) {
+function recordView(record: WantedRecord, seen: FoundRecords | null) {
   const { name, value, type, isRequired } = record;
   const values = seen?.[recordKey(record)];
   return {

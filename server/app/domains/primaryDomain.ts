@@ -1,7 +1,7 @@
 /** The primary domain of an environment: how a change starts, and the HTTPS redirect. */
 import { randomUUID } from "node:crypto";
 import { type LookUp, NoDnsAnswer } from "@sitewright/server/domains/lookUp.ts";
-import { type Installation, judge, pointingRecords, recordKey } from "@sitewright/server/domains/records.ts";
+import { evaluateRecords, type Installation, pointingRecords, recordKey } from "@sitewright/server/domains/records.ts";
 import type { ChangePrimaryDomainInput } from "@sitewright/server/operations/domains/changePrimaryDomain.ts";
 import type { ForceHttps } from "@sitewright/server/store/database.ts";
 import { hasCertificateFor } from "@sitewright/server/store/domains/domainCertificates.ts";
@@ -88,7 +88,7 @@ async function pointsHere(domain: CheckedDomain, lookUp: LookUp, installation: I
     const types = ["CNAME", "A", "AAAA"] as const;
     const name = `${domain.name}.`;
     const answers = types.map(async (type) => [recordKey({ type, name }), await lookUp(type, name)] as const);
-    return judge(domain, Object.fromEntries(await Promise.all(answers)), installation).pointsHere;
+    return evaluateRecords(domain, Object.fromEntries(await Promise.all(answers)), installation).pointsHere;
   } catch (error) {
     if (error instanceof NoDnsAnswer) return domain.pointsHereAt !== null;
     throw error;

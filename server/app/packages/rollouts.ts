@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { RolloutWish } from "@sitewright/contract/packages/rollouts.ts";
 import { versionKey } from "@sitewright/server/packages/versions.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
-import { breakOff, holdRollout } from "@sitewright/server/store/packages/rolloutProgress.ts";
+import { lockRollout, stopRollout } from "@sitewright/server/store/packages/rolloutProgress.ts";
 import {
   environmentsAmong,
   findHolders,
@@ -90,9 +90,9 @@ export function get(context: Context, id: string) {
 export function cancel(context: Context, id: string) {
   return context.inTransaction(async (transaction) => {
     const current = await read(context, transaction, id);
-    const rollout = await holdRollout(transaction, id);
+    const rollout = await lockRollout(transaction, id);
     if (rollout?.state !== "running") return current;
-    await breakOff(transaction, id, { state: "cancelled", reason: "The rollout was cancelled before this update." });
+    await stopRollout(transaction, id, { state: "cancelled", reason: "The rollout was cancelled before this update." });
     await recordDone(context, transaction, {
       type: "cancelRollout",
       category: "siteActions",

@@ -1,9 +1,9 @@
 import {
+  activateReading,
   addAdvisoryRanges,
   advisoryFeed,
   markOffersVulnerable,
   markVulnerable,
-  putInForce,
 } from "@sitewright/server/store/packages/advisories.ts";
 import { type PackageWish, putPackages } from "@sitewright/server/testing/packages.ts";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -34,7 +34,7 @@ beforeAll(async () => {
     { advisory_id: "b", kind: "theme", slug: "leaf", score: 9, ...range, ...known, patched: null },
     { advisory_id: "c", kind: "plugin", slug: "foreign", score: 10, ...range, ...known },
   ]);
-  await putInForce(database, { reading, mark: null, records: 3, skipped: 7 });
+  await activateReading(database, { reading, mark: null, records: 3, skipped: 7 });
   await markOffersVulnerable(database);
   await markVulnerable(database, null);
 });

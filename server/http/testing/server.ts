@@ -103,7 +103,7 @@ export interface TestServerOptions {
   /** Default: true. */
   readonly hasBrowser?: boolean;
   /** Default: there are no screenshots. */
-  readonly findPictures?: App["findPictures"];
+  readonly findScreenshots?: App["findScreenshots"];
   /** Default: no token. */
   readonly metricsToken?: string;
   /** Default: true. */
@@ -141,7 +141,7 @@ export const testSettings = {
   endedPhpVersions: ["8.2"],
 };
 
-const undeleteDays = 14;
+const restorableDays = 14;
 const downloadKey = Buffer.alloc(32, "of every test server");
 
 const noSteps = { kind: "addSite", steps: [], succeeded: async () => null, failed: async () => undefined };
@@ -220,7 +220,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       hasMailServer: options.hasMailServer ?? true,
       hasAdvisories: options.hasAdvisories ?? true,
       hasBrowser: options.hasBrowser ?? true,
-      findPictures: options.findPictures ?? (async () => []),
+      findScreenshots: options.findScreenshots ?? (async () => []),
       knowsPlaces: options.knowsPlaces ?? true,
     },
     limits: { rateLimitPerMinute: 1_000_000, creationLimitPerMinute: 1_000_000, ...options.limits },
@@ -318,12 +318,12 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     addBackup,
     deleteSite: (siteId, key = company.api_key) =>
       deleteAs(`/v2/sites/${siteId}`, key, async (transaction, operationId) => {
-        await keepDeletedSite(transaction, siteId, { operationId, undeleteDays });
+        await keepDeletedSite(transaction, siteId, { operationId, restorableDays });
         await removeSiteRows(transaction, siteId);
       }),
     deleteEnvironment: (environmentId, key = company.api_key) =>
       deleteAs(`/v2/sites/environments/${environmentId}`, key, async (transaction, operationId) => {
-        const deletion = { operationId, undeleteDays, wentWithSite: false };
+        const deletion = { operationId, restorableDays, wentWithSite: false };
         await keepDeletedEnvironments(transaction, [environmentId], deletion);
         await removeEnvironmentRows(transaction, environmentId);
       }),

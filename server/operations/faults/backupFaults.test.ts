@@ -27,8 +27,8 @@ import { storeMemory } from "../../store/backups/archiveStore.ts";
 import { findNewestBackup, removeBackupById } from "../../store/backups/backups.ts";
 import type { FinishedBackup } from "../../store/backups/finishedBackup.ts";
 import { backingUp, removingBackup, restoringBackup, restoringWithoutBackup } from "../../testing/backups.ts";
-import { provingBackup } from "../../testing/proofs.ts";
 import { liveSite } from "../../testing/sites.ts";
+import { testingBackup } from "../../testing/testRestores.ts";
 import { withEngine } from "../../testing/withEngine.ts";
 import { withGuardedStore, withStore } from "../../testing/withStore.ts";
 import { makeWorld, type World } from "../../testing/world.ts";
@@ -299,7 +299,7 @@ describe("a missing or different store", () => {
     const requests: OperationRequest[] = [];
     const place = join(world.facts.dataFolder, "archives");
     await withEngine(guarded(), async (table) => {
-      requests.push(await prepare(restoringBackup), await prepare(provingBackup), await prepare(backingUp));
+      requests.push(await prepare(restoringBackup), await prepare(testingBackup), await prepare(backingUp));
       expect(await table.submit(await prepare(backingUp))).toMatchObject({ state: "succeeded" });
     });
     const packs = await readdir(place, { recursive: true });
@@ -337,7 +337,7 @@ describe("a missing or different store", () => {
     const damage = async () =>
       (await database.selectFrom("backups").select("damage").where("id", "=", backup.id).executeTakeFirstOrThrow())
         .damage;
-    await memory.beginAnew("elsewhere", keyCheckOf(key, mark));
+    await memory.startFromScratch("elsewhere", keyCheckOf(key, mark));
     expect(await damage()).not.toBe(null);
     await memory.remember(place ?? "");
     const { archives } = world.services;

@@ -16,7 +16,7 @@ import { findBackup, removeBackupById } from "../../store/backups/backups.ts";
 import { piecesFor } from "../../store/backups/pieces.ts";
 import { liveSite } from "../../testing/sites.ts";
 import { makeWorld, type World } from "../../testing/world.ts";
-import { backUp, removeBackUp } from "../steps/backup.ts";
+import { backUp, undoBackUp } from "../steps/backup.ts";
 
 let world: World;
 beforeAll(async () => {
@@ -156,7 +156,7 @@ async function makeHistory(seed: number) {
       listed.set((await row.executeTakeFirstOrThrow()).id, files);
       return;
     }
-    await removeBackUp({ ...services, archives: archivesOf(immortal) }, operationId);
+    await undoBackUp({ ...services, archives: archivesOf(immortal) }, operationId);
   }
 
   async function remove(): Promise<void> {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeBackupLists } from "../../store/backups/backupList.ts";
 import { findNewestBackup } from "../../store/backups/backups.ts";
 import type { FinishedBackup } from "../../store/backups/finishedBackup.ts";
-import { nobody } from "../../store/company/activity.ts";
+import { systemActor } from "../../store/company/activity.ts";
 import { visit } from "../../testing/edge.ts";
 import { notesOf, pushing } from "../../testing/environments.ts";
 import { liveSite } from "../../testing/sites.ts";
@@ -54,7 +54,7 @@ function requestOn(
 ): OperationRequest {
   const { companyId, siteId } = site;
   const ids = { companyId, siteId, environmentId: locks[0] ?? null, locks: [...new Set(locks)] };
-  return { kind, ...ids, input, whenBusy: "queue", actor: nobody, activityParameters: {} };
+  return { kind, ...ids, input, whenBusy: "queue", actor: systemActor, activityParameters: {} };
 }
 
 function restoring(

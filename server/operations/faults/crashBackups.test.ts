@@ -2,8 +2,8 @@
 import { backingUp, backingUpOnSchedule, removingBackup, restoringBackup } from "../../testing/backups.ts";
 import { restoringDeletedEnvironment, restoringDeletedSite } from "../../testing/deleted.ts";
 import { makingDownload } from "../../testing/downloads.ts";
-import { provingBackup } from "../../testing/proofs.ts";
 import { rebuildingEnvironment } from "../../testing/rebuilds.ts";
+import { testingBackup } from "../../testing/testRestores.ts";
 import { describeCrashes } from "./testing/describeCrashes.ts";
 
 describeCrashes(
@@ -14,7 +14,7 @@ describeCrashes(
     "removing a backup": removingBackup,
     "restoring a backup": restoringBackup,
     "restoring a deleted site": restoringDeletedSite,
-    "test-restoring a backup": provingBackup,
+    "test-restoring a backup": testingBackup,
     "rebuilding an environment": rebuildingEnvironment,
   },
   {

@@ -12,8 +12,8 @@ import { expireBackups } from "../../reconcilers/expireBackups.ts";
 import { backedUpSite, backingUp, removingBackup, restoringBackup } from "../../testing/backups.ts";
 import { askAgain, restoringDeletedSite } from "../../testing/deleted.ts";
 import { downloadRequest, makingDownload } from "../../testing/downloads.ts";
-import { provingBackup } from "../../testing/proofs.ts";
 import { deletingSite } from "../../testing/sites.ts";
+import { testingBackup } from "../../testing/testRestores.ts";
 import { withEngine } from "../../testing/withEngine.ts";
 import { withGuardedStore } from "../../testing/withStore.ts";
 import { makeWorld, type World } from "../../testing/world.ts";
@@ -65,7 +65,7 @@ test("a backup is made, restored, test-restored and removed in a bucket, and its
   const packsOf = async ({ companyId }: OperationRequest) =>
     (await directBlobs().list(`packs/${companyId}`, signal)).size;
   await withEngine(world, async (table) => {
-    for (const subject of [backingUp, restoringBackup, provingBackup, removingBackup]) {
+    for (const subject of [backingUp, restoringBackup, testingBackup, removingBackup]) {
       const request = await subject.prepare(world);
       expect(await table.submit(request)).toMatchObject({ state: "succeeded", public_error: null });
       expect([await subject.finished(world, request), await damageOf(request)]).toEqual([[], []]);
@@ -108,7 +108,7 @@ async function runAgain(table: Table, world: World, subject: Subject, request: O
 const subjects: Readonly<Record<string, Subject>> = {
   "a backup": backingUp,
   "a restore": restoringBackup,
-  "a test restore": provingBackup,
+  "a test restore": testingBackup,
   "a deletion": deletingSite,
   "a restore of a deleted site": restoringDeletedSite,
   "a download of a backup": downloadingBackup,

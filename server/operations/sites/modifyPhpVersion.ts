@@ -6,7 +6,7 @@ import type { Json } from "../../store/database.ts";
 import { readResult, saveResult } from "../../store/operations.ts";
 import { setPhpOptOut, setPhpVersion } from "../../store/sites/environmentStates.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
-import { backUp, backupSpace, removeBackUp, workName } from "../steps/backup.ts";
+import { backUp, backupSpace, undoBackUp, workName } from "../steps/backup.ts";
 import { requireDiskSpace } from "../steps/diskSpace.ts";
 import { inParallel } from "../steps/inParallel.ts";
 import { phpOf } from "../steps/phpOf.ts";
@@ -90,7 +90,7 @@ export function modifyPhpVersion(services: Services): OperationDefinition<Modify
         run: tryAndBackUp,
         undo: async ({ input, operationId }) => {
           await runtime.unstage(input.environment, workName(operationId));
-          await removeBackUp(services, operationId);
+          await undoBackUp(services, operationId);
         },
       },
       {

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { openSealer } from "../../../sealing.ts";
 import { openNotifications } from "../../../store/notifications.ts";
 import { acceptedChannel, endedChannel, type OperationRow, readOperation } from "../../../store/operations.ts";
-import { silentLog, testPaces } from "../../../testing/engine.ts";
+import { silentLog, testBackoffs } from "../../../testing/engine.ts";
 import { type Fault, withFaults } from "../../../testing/faults.ts";
 import type { RunnerFault } from "../../../testing/faultyEngine.ts";
 import { forgetSites, type World } from "../../../testing/world.ts";
@@ -45,7 +45,7 @@ export async function runFailures(subject: Subject, world: World, cases: readonl
     sealer: table.sealer,
     definitions: Object.values(table.definitions).map((each) => withFaults(each, (id) => faults.get(id))),
     log: silentLog,
-    paces: testPaces,
+    backoffs: testBackoffs,
   });
   const wrong: string[] = [];
   for (const each of cases) {

@@ -4,16 +4,16 @@ import path from "node:path";
 import * as v from "valibot";
 import { takeScreenshot } from "./chromium.ts";
 import { compareScreenshots } from "./compareScreenshots.ts";
-import { type SeenPage, type SeePage, startPageProxy } from "./pageProxy.ts";
+import { type LoadedPage, type LoadPage, startPageProxy } from "./pageProxy.ts";
 
-export interface PictureWish {
+export interface Comparison {
   /** Id of the screenshots. Earlier ones with the same id are replaced. */
   readonly id: string;
   /** The site's host, with its port if it has one. */
   readonly host: string;
   readonly paths: readonly string[];
-  readonly before: SeePage;
-  readonly after: SeePage;
+  readonly before: LoadPage;
+  readonly after: LoadPage;
 }
 
 export interface Difference {
@@ -22,26 +22,26 @@ export interface Difference {
   readonly share: number;
 }
 
-export interface KeptPicture {
+export interface StoredScreenshot {
   readonly bytes: number;
   /** Null if it was not requested. */
   readonly png: Buffer | null;
 }
 
 export interface ComparedPage extends Difference {
-  readonly before: KeptPicture;
-  readonly after: KeptPicture;
+  readonly before: StoredScreenshot;
+  readonly after: StoredScreenshot;
 }
 
-export interface Pictures {
+export interface Screenshots {
   /**
    * Takes screenshots, compares and stores them. A page that was an error before, or can't be rendered without writing, is
    * left out. Rejects if a screenshot can't be taken or a resource can't be loaded; nothing is then stored.
    */
-  compare(wish: PictureWish, signal: AbortSignal): Promise<readonly Difference[]>;
+  compare(comparison: Comparison, signal: AbortSignal): Promise<readonly Difference[]>;
 }
 
-export interface PictureStore {
+export interface ScreenshotStore {
   /**
    * The pages with this id, without their PNGs; or only the page with the path `only`, with its PNGs. Empty if there are none.
    */
@@ -61,33 +61,33 @@ function checkId(id: string): string {
 
 /** A page that the browser opens, with its resources. */
 interface Visit {
-  readonly see: SeePage;
+  readonly load: LoadPage;
   /** Whether the page can be compared. Throws if it was not loaded completely. */
   isComparable(): boolean;
 }
 
-const noAnswer: SeenPage = { status: 0, reason: null, type: "", content: Buffer.of(), location: null };
+const noAnswer: LoadedPage = { status: 0, reason: null, type: "", content: Buffer.of(), location: null };
 
 /** Follows redirects on the same site. */
-function visitTo(page: string, host: string, see: SeePage): Visit {
+function visitTo(page: string, host: string, load: LoadPage): Visit {
   let at = new URL(`http://${host}${page}`);
-  let last: SeenPage | null = null;
+  let last: LoadedPage | null = null;
   let failure: Error | null = null;
-  const note = (seen: SeenPage) => {
-    last = seen;
-    const { location, reason } = seen;
+  const note = (loaded: LoadedPage) => {
+    last = loaded;
+    const { location, reason } = loaded;
     const next = location === null ? null : URL.parse(location, at.href);
     if (next?.host === at.host) at = next;
     if (reason !== null && reason !== "wouldWrite") failure = new Error(`${page} was not answered: ${reason}`);
   };
   return {
-    see: async (path, signal) => {
-      const seen = await see(path, signal).catch((cause: unknown) => {
+    load: async (path, signal) => {
+      const loaded = await load(path, signal).catch((cause: unknown) => {
         failure = new Error(`${path} can't be loaded`, { cause });
         return noAnswer;
       });
-      if (path === at.pathname + at.search) note(seen);
-      return seen;
+      if (path === at.pathname + at.search) note(loaded);
+      return loaded;
     },
     isComparable: () => {
       if (failure !== null) throw failure;
@@ -98,10 +98,16 @@ function visitTo(page: string, host: string, see: SeePage): Visit {
 }
 
 /** `chromium`: path of the program. */
-export function makePictures({ chromium, folder }: { readonly chromium: string; readonly folder: string }): Pictures {
+export function makeScreenshots({
+  chromium,
+  folder,
+}: {
+  readonly chromium: string;
+  readonly folder: string;
+}): Screenshots {
   /** Returns false if the page can't be compared. */
   async function take(visit: Visit, url: string, file: string, signal: AbortSignal): Promise<boolean> {
-    await using proxy = await startPageProxy(new URL(url).host, visit.see);
+    await using proxy = await startPageProxy(new URL(url).host, visit.load);
     await takeScreenshot({ chromium, url, proxyPort: proxy.port, file }, signal);
     return visit.isComparable();
   }
@@ -113,8 +119,8 @@ export function makePictures({ chromium, folder }: { readonly chromium: string; 
       await rm(unfinished, { recursive: true, force: true });
       await mkdir(unfinished, { recursive: true, mode: 0o700 });
       try {
-        const takeOne = (see: SeePage, page: string, file: string) =>
-          take(visitTo(page, host, see), `http://${host}${page}`, file, signal);
+        const takeOne = (load: LoadPage, page: string, file: string) =>
+          take(visitTo(page, host, load), `http://${host}${page}`, file, signal);
         const found: v.InferOutput<typeof index> = [];
         for (const [at, page] of paths.entries()) {
           const [one, other] = [
@@ -136,12 +142,12 @@ export function makePictures({ chromium, folder }: { readonly chromium: string; 
   };
 }
 
-async function readPicture(file: string, isWanted: boolean): Promise<KeptPicture> {
+async function readScreenshot(file: string, isWanted: boolean): Promise<StoredScreenshot> {
   const { size } = await stat(file);
   return { bytes: size, png: isWanted ? await readFile(file) : null };
 }
 
-export function openPictureStore(folder: string): PictureStore {
+export function openScreenshotStore(folder: string): ScreenshotStore {
   return {
     find: async (id, only) => {
       const place = path.join(folder, checkId(id));
@@ -151,8 +157,8 @@ export function openPictureStore(folder: string): PictureStore {
       return Promise.all(
         pages.map(async ({ at, ...page }) => ({
           ...page,
-          before: await readPicture(path.join(place, fileOf(at, "before")), only !== null),
-          after: await readPicture(path.join(place, fileOf(at, "after")), only !== null),
+          before: await readScreenshot(path.join(place, fileOf(at, "before")), only !== null),
+          after: await readScreenshot(path.join(place, fileOf(at, "after")), only !== null),
         })),
       );
     },

@@ -3,16 +3,16 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { PNG } from "pngjs";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { findChromium, removeLeftPictures } from "./chromium.ts";
+import { findChromium, removeLeftoverScreenshots } from "./chromium.ts";
 import { compareScreenshots } from "./compareScreenshots.ts";
-import type { SeenPage, SeePage } from "./pageProxy.ts";
-import { makePictures, openPictureStore } from "./pictures.ts";
+import type { LoadedPage, LoadPage } from "./pageProxy.ts";
+import { makeScreenshots, openScreenshotStore } from "./screenshots.ts";
 
 const { signal } = new AbortController();
 const host = "demo.localhost:8081";
 
 async function freshFolder(): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), "pictures-"));
+  const folder = await mkdtemp(path.join(tmpdir(), "screenshots-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
@@ -20,7 +20,7 @@ async function freshFolder(): Promise<string> {
 /** Pages by path. */
 type Site = Readonly<Record<string, { readonly type?: string; readonly content?: string; readonly location?: string }>>;
 
-function siteOf(pages: Site, asked: string[] = []): SeePage {
+function siteOf(pages: Site, asked: string[] = []): LoadPage {
   return async (at) => {
     asked.push(at);
     const page = pages[at];
@@ -39,10 +39,10 @@ async function open() {
   const chromium = await findChromium(process.env.CHROMIUM ?? null);
   if (chromium === null) throw new Error("There is no Chromium: apt-get install chromium");
   const folder = await freshFolder();
-  const pictures = makePictures({ chromium, folder });
-  const compare = (before: SeePage, after: SeePage, paths = ["/"], id = "one") =>
-    pictures.compare({ id, host, paths, before, after }, signal);
-  return { folder, compare, store: openPictureStore(folder) };
+  const screenshots = makeScreenshots({ chromium, folder });
+  const compare = (before: LoadPage, after: LoadPage, paths = ["/"], id = "one") =>
+    screenshots.compare({ id, host, paths, before, after }, signal);
+  return { folder, compare, store: openScreenshotStore(folder) };
 }
 
 describe("two states of a site", () => {
@@ -105,7 +105,7 @@ describe("two states of a site", () => {
   const silent = (reason: string) => ({ status: 0, reason, type: "", content: Buffer.of(), location: null });
   /** The site with a change to one path. */
   const but =
-    (site: SeePage, path: string, changed: Partial<SeenPage>): SeePage =>
+    (site: LoadPage, path: string, changed: Partial<LoadedPage>): LoadPage =>
     async (at, stop) => ({ ...(await site(at, stop)), ...(at === path && changed) });
 
   test.each([
@@ -127,10 +127,10 @@ describe("two states of a site", () => {
       const { compare, folder } = await open();
       const image = { type: "image/svg+xml", content: "<svg/>" };
       const site = siteOf({ "/": colored("white", '<img src="/a.svg">'), "/a.svg": image });
-      const inOrder = (other: SeePage) => (when === "before" ? ([other, site] as const) : ([site, other] as const));
+      const inOrder = (other: LoadPage) => (when === "before" ? ([other, site] as const) : ([site, other] as const));
       const late = but(site, "/", silent("deadline"));
       await expect(compare(...inOrder(late))).rejects.toThrow("/ was not answered: deadline");
-      const away: SeePage = (at, stop) =>
+      const away: LoadPage = (at, stop) =>
         at === "/a.svg" ? Promise.reject(new Error("The edge starts")) : site(at, stop);
       await expect(compare(...inOrder(away))).rejects.toThrow("/a.svg can't be loaded");
       expect(await readdir(folder)).toEqual([]);
@@ -165,10 +165,10 @@ test("a browser that fails is reported, and nothing is stored", async () => {
   await chmod(folder, 0o755);
   const broken = path.join(folder, "chromium");
   await writeFile(broken, "#!/bin/sh\necho no display >&2\nexit 7\n", { mode: 0o755 });
-  const pictures = makePictures({ chromium: broken, folder: path.join(folder, "kept") });
+  const screenshots = makeScreenshots({ chromium: broken, folder: path.join(folder, "kept") });
   const site = siteOf({ "/": colored("white") });
-  const wish = { id: "one", host, paths: ["/"], before: site, after: site };
-  await expect(pictures.compare(wish, signal)).rejects.toThrow("Chromium ended with 7: no display");
+  const comparison = { id: "one", host, paths: ["/"], before: site, after: site };
+  await expect(screenshots.compare(comparison, signal)).rejects.toThrow("Chromium ended with 7: no display");
   expect(await readdir(path.join(folder, "kept"))).toEqual([]);
 });
 
@@ -197,7 +197,7 @@ test("old temporary folders of killed processes are removed, and those of other 
     await make("sitewright-picture-d", 199_998, new Date(0));
     kept.push("sitewright-picture-d");
   }
-  await removeLeftPictures(new Date(Date.now() - 60_000), folder);
+  await removeLeftoverScreenshots(new Date(Date.now() - 60_000), folder);
   expect((await readdir(folder)).toSorted()).toEqual(kept.toSorted());
 });
 

@@ -3,31 +3,31 @@ import { randomUUID } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import type { ProveBackupInput } from "../operations/backups/proveBackup.ts";
+import type { TestRestoreInput } from "../operations/backups/testRestore.ts";
 import type { OperationRequest } from "../operations/engine/accept.ts";
 import type { Subject } from "../operations/faults/testing/crashHarness.ts";
-import { nobody } from "../store/company/activity.ts";
+import { systemActor } from "../store/company/activity.ts";
 import { nextEnvironmentNumber } from "../store/sites/environments.ts";
 import { backedUpSite } from "./backups.ts";
 import { visit } from "./edge.ts";
 import type { World } from "./world.ts";
 
-interface ProvenSite {
+interface TestedSite {
   readonly companyId: string;
   readonly siteId: string;
   readonly name: string;
-  readonly environment: ProveBackupInput["environment"];
+  readonly environment: TestRestoreInput["environment"];
   readonly address: string;
 }
 
-const inputs = new WeakMap<OperationRequest, ProveBackupInput>();
+const inputs = new WeakMap<OperationRequest, TestRestoreInput>();
 
 /** Returns the request for a test restore of this backup. */
-export async function proofOf(
+export async function testRestoreOf(
   { own }: Pick<World, "own">,
-  { companyId, siteId, name, environment, address }: ProvenSite,
+  { companyId, siteId, name, environment, address }: TestedSite,
   backupId: number,
-): Promise<OperationRequest & { readonly input: ProveBackupInput }> {
+): Promise<OperationRequest & { readonly input: TestRestoreInput }> {
   const number = await own.database.transaction().execute(nextEnvironmentNumber);
   const names = { backupName: "Then", environmentName: "Live", siteName: name };
   const request = {
@@ -38,7 +38,7 @@ export async function proofOf(
     locks: [],
     input: { backupId, environment, address, scratch: { id: randomUUID(), number } },
     whenBusy: "fail",
-    actor: nobody,
+    actor: systemActor,
     activityParameters: names,
   } as const;
   inputs.set(request, request.input);
@@ -46,7 +46,7 @@ export async function proofOf(
 }
 
 /** Returns what is left of the test restore: temporary folders, and folders of the scratch environment. */
-export async function leftOfProof({ facts }: World, { scratch }: ProveBackupInput): Promise<readonly string[]> {
+export async function leftOfTestRestore({ facts }: World, { scratch }: TestRestoreInput): Promise<readonly string[]> {
   const folders = ["work", "environments", "fake/environments"].map((name) => join(facts.dataFolder, name));
   const names = await Promise.all(folders.map((folder) => readdir(folder).catch(() => [])));
   const [work = [], ...environments] = names;
@@ -62,18 +62,18 @@ async function differences(world: World, request: OperationRequest, isProven: bo
     isProven: backup?.last_proven_restore != null,
     proofError: backup?.proof_error,
     status: (await visit(world.facts.edgePort, input.address)).status,
-    left: await leftOfProof(world, input),
+    left: await leftOfTestRestore(world, input),
   };
   return isDeepStrictEqual(found, { isProven, proofError: null, status: 200, left: [] })
     ? []
     : [`found ${JSON.stringify(found)} although the test restore ${isProven ? "succeeded" : "failed"}`];
 }
 
-export const provingBackup: Subject = {
+export const testingBackup: Subject = {
   kind: "proveBackup",
   prepare: async (world) => {
     const { site, backup } = await backedUpSite(world);
-    return proofOf(world, site, backup.id);
+    return testRestoreOf(world, site, backup.id);
   },
   finished: (world, request) => differences(world, request, true),
   cleanSlate: (world, request) => differences(world, request, false),

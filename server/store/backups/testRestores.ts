@@ -6,7 +6,7 @@ import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../database.ts";
 
 /** A backup for a test restore. */
-export interface BackupToProve {
+export interface BackupToTest {
   readonly backupId: number;
   readonly backupName: string;
   readonly environmentId: string;
@@ -23,13 +23,13 @@ export interface BackupToProve {
 /** Environments with a backup newer than this are skipped: someone is working there. */
 const quietMinutes = 10;
 /** A backup's test restore is repeated after this time, whether it succeeded or failed. */
-const proveAgainDays = 7;
+const testAgainDays = 7;
 
 /**
  * Divides the day into `perDay` equal parts. Returns whether no test restore has started in the current part and none
  * is running. Missed ones are not made up for.
  */
-export async function isProofDue(database: Database, perDay: number): Promise<boolean> {
+export async function isTestRestoreDue(database: Database, perDay: number): Promise<boolean> {
   const { rows } = await sql<{ is_due: boolean }>`
     select not exists (
       select from operations where kind = 'proveBackup' and (
@@ -44,8 +44,8 @@ export async function isProofDue(database: Database, perDay: number): Promise<bo
  * Finds the newest backup of the environment whose last test restore started longest ago. Skips recently tested backups
  * and environments on which an operation is running.
  */
-export async function findBackupToProve(database: Database): Promise<BackupToProve | null> {
-  const { rows } = await sql<BackupToProve>`
+export async function findBackupToTest(database: Database): Promise<BackupToTest | null> {
+  const { rows } = await sql<BackupToTest>`
     select b.id as "backupId", b.name as "backupName", e.id as "environmentId", e.number as "environmentNumber",
       e.display_name as "environmentName", s.id as "siteId", s.display_name as "siteName", e.company_id as "companyId",
       d.name as host, d.is_https
@@ -60,14 +60,14 @@ export async function findBackupToProve(database: Database): Promise<BackupToPro
       and not exists (select from environment_locks l where l.environment_id = e.id)
       and b.created_at not between now() - make_interval(mins => ${quietMinutes}::integer) and now()
       and (b.last_proof is null
-        or b.last_proof not between now() - make_interval(days => ${proveAgainDays}::integer) and now())
+        or b.last_proof not between now() - make_interval(days => ${testAgainDays}::integer) and now())
     order by case when e.last_proof_began <= now() then e.last_proof_began end nulls first, e.number
     limit 1`.execute(database);
   return rows[0] ?? null;
 }
 
 /** Moves the environment to the end of the queue. Does nothing if it is gone. */
-export async function noteProofBegan(transaction: DatabaseTransaction, environmentId: string): Promise<void> {
+export async function noteTestRestoreStarted(transaction: DatabaseTransaction, environmentId: string): Promise<void> {
   const now = sql<Date>`now()`;
   await transaction
     .updateTable("environments")
@@ -88,15 +88,18 @@ export async function findRowCounts(
 /**
  * When a test restore started to read a backup, and the state at that time. Times are in the database's text format.
  */
-export interface ProofReading {
+export interface TestRestoreReading {
   readonly at: string;
   /** Changes whenever damage is found. */
   readonly examineAt: string | null;
 }
 
 /** Call before reading the backup. Returns null if it is gone. */
-export async function beginProofReading(database: Database, backupId: number): Promise<ProofReading | null> {
-  const { rows } = await sql<ProofReading>`
+export async function beginTestRestoreReading(
+  database: Database,
+  backupId: number,
+): Promise<TestRestoreReading | null> {
+  const { rows } = await sql<TestRestoreReading>`
     select now()::text as at, examine_at::text as "examineAt" from backups where id = ${backupId}`.execute(database);
   return rows[0] ?? null;
 }
@@ -105,10 +108,10 @@ export async function beginProofReading(database: Database, backupId: number): P
  * Records a successful test restore and clears known damage, except damage found since `reading`; keeps all damage if
  * `reading` is null. Does nothing if the backup is gone.
  */
-export async function noteProven(
+export async function noteTestRestore(
   transaction: DatabaseTransaction,
   backupId: number,
-  reading: ProofReading | null,
+  reading: TestRestoreReading | null,
 ): Promise<void> {
   await sql`
     update backups set last_proof = now(), last_proven_restore = now(), proof_error = null
@@ -121,7 +124,7 @@ export async function noteProven(
 }
 
 /** Records a failed test restore; `error` is a sentence. Does nothing if the backup is gone. */
-export async function noteFailedProof(
+export async function noteFailedTestRestore(
   transaction: DatabaseTransaction,
   backupId: number,
   error: string,

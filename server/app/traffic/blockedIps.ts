@@ -1,6 +1,6 @@
 /** Blocked IP addresses of an environment. */
 import { environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
-import { findDeniedIps, setDeniedIps } from "@sitewright/server/store/traffic/deniedIps.ts";
+import { findBlockedIps, setBlockedIps } from "../../store/traffic/blockedIps.ts";
 import { recordDone } from "../company/activityEntries.ts";
 import type { Context } from "../context.ts";
 import { NotFound, Refused } from "../failures.ts";
@@ -10,7 +10,7 @@ import { changeRoutes } from "./routeChanges.ts";
 const maxErrors = 100;
 
 export async function list(context: Context, environmentId: string) {
-  const found = await findDeniedIps(context.database, environmentId);
+  const found = await findBlockedIps(context.database, environmentId);
   if (!found) throw new NotFound();
   return { id: found.id, ip_list: [...found.list] };
 }
@@ -21,7 +21,7 @@ export async function replace(context: Context, environmentId: string, entries: 
   await changeRoutes(context, async (transaction) => {
     const environment = await environmentForOperation(transaction, environmentId);
     if (!environment) throw new NotFound();
-    await setDeniedIps(transaction, environment.id, networks);
+    await setBlockedIps(transaction, environment.id, networks);
     await recordDone(context, transaction, {
       type: "replaceDeniedIps",
       category: "siteActions",

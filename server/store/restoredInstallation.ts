@@ -16,7 +16,7 @@ const interrupted =
   "The installation was restored from a backup that was taken while this operation was running. Start it again.";
 
 /** Runs in the transaction that restores the rows, with the newest schema. */
-export async function settleRestored(client: pg.ClientBase, { id, madeAt }: Restore): Promise<void> {
+export async function adaptRestoredDatabase(client: pg.ClientBase, { id, madeAt }: Restore): Promise<void> {
   await failInterrupted(client);
   // Remove what was still being added; keep what was still being deleted.
   await client.query("delete from sites where state = 'adding'");
@@ -85,7 +85,7 @@ export async function listNewestBackups(client: pg.ClientBase): Promise<Environm
  * Lists environments that wait to be rebuilt, live ones first, without those that are being rebuilt or whose rebuild
  * failed after `failedSince`. Returns at most `atOnce` minus the number of running rebuilds.
  */
-export async function listAwaiting(
+export async function listAwaitingRebuild(
   database: Database,
   { failedSince, atOnce }: { readonly failedSince: Date; readonly atOnce: number },
 ): Promise<string[]> {
@@ -122,7 +122,10 @@ export async function areAwaitingRebuild(
 }
 
 /** Whether any of the environments waits to be rebuilt but has no backup. */
-export async function haveLost(transaction: DatabaseTransaction, environmentIds: readonly string[]): Promise<boolean> {
+export async function isAnyWithoutBackup(
+  transaction: DatabaseTransaction,
+  environmentIds: readonly string[],
+): Promise<boolean> {
   const { rows } = await sql<{ id: string }>`
     select e.id from environments e
     where e.id = any(${environmentIds}::uuid[]) and e.awaits_rebuild

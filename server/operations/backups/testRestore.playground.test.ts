@@ -8,11 +8,11 @@ import { json } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeBackupLists } from "../../store/backups/backupList.ts";
 import { findNewestBackup } from "../../store/backups/backups.ts";
-import { findRowCounts } from "../../store/backups/proofs.ts";
+import { findRowCounts } from "../../store/backups/testRestores.ts";
 import { visit } from "../../testing/edge.ts";
 import { playground } from "../../testing/playground.ts";
-import { leftOfProof, proofOf } from "../../testing/proofs.ts";
 import { liveSite } from "../../testing/sites.ts";
+import { leftOfTestRestore, testRestoreOf } from "../../testing/testRestores.ts";
 import { withEngine } from "../../testing/withEngine.ts";
 import { makeWorld, type World } from "../../testing/world.ts";
 import { backUp } from "../steps/backup.ts";
@@ -57,9 +57,9 @@ async function backUpNow({ environment, address }: Site): Promise<number> {
 
 /** Runs a test restore, checks that nothing is left behind, and returns the result. */
 async function prove(site: Site, backupId: number) {
-  const submitted = await proofOf(world, site, backupId);
+  const submitted = await testRestoreOf(world, site, backupId);
   const row = await withEngine(world, (table) => table.submit(submitted));
-  expect(await leftOfProof(world, submitted.input)).toEqual([]);
+  expect(await leftOfTestRestore(world, submitted.input)).toEqual([]);
   const found = await makeBackupLists(world.own.pool).list(site.environment.id);
   const { last_proven_restore, proof_error } = found?.backups.find(({ id }) => id === backupId) ?? {};
   return { state: row.state, message: row.public_error, proven: last_proven_restore, error: proof_error };

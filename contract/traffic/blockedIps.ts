@@ -5,7 +5,7 @@ import { uuid } from "../schema.ts";
 
 const environmentId = uuid("Id of the environment.");
 
-export const maxDeniedIps = 1_000;
+export const maxBlockedIps = 1_000;
 
 export const listDeniedIps = endpoint({
   method: "GET",
@@ -41,7 +41,7 @@ export const replaceDeniedIps = endpoint({
     {
       environment_id: environmentId,
       ip_list: Type.Array(Type.String({ maxLength: 64, examples: ["203.0.113.7", "2001:db8::/32"] }), {
-        maxItems: maxDeniedIps,
+        maxItems: maxBlockedIps,
         description:
           "Addresses (`203.0.113.7`, `2001:db8::1`) and networks (`203.0.113.0/24`, `2001:db8::/32`). Duplicates are removed.",
       }),

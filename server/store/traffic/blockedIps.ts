@@ -2,7 +2,7 @@
 import type { Database, DatabaseTransaction } from "../database.ts";
 
 /** Returns the list in its stored order, or null if there is no such environment. */
-export async function findDeniedIps(
+export async function findBlockedIps(
   database: Database | DatabaseTransaction,
   environmentId: string,
 ): Promise<{ readonly id: string; readonly list: readonly string[] } | null> {
@@ -15,7 +15,7 @@ export async function findDeniedIps(
   return row ?? null;
 }
 
-export async function setDeniedIps(
+export async function setBlockedIps(
   transaction: DatabaseTransaction,
   environmentId: string,
   list: readonly string[],

@@ -1,14 +1,14 @@
 /** Serves the pages of a candidate, such as a staged release, to the browser that takes screenshots. */
 
 import type { EdgeClient } from "../../clients/edgeClient.ts";
-import type { SeePage } from "../../pictures/pageProxy.ts";
+import type { LoadPage } from "../../screenshots/pageProxy.ts";
 import { StepFailure } from "../engine/operation.ts";
 import { type Candidate, servedAs } from "./trial.ts";
 
 /** The returned function rejects with a transient `StepFailure` if PHP is busy. */
-export type SeeCandidate = (candidate: Candidate) => SeePage;
+export type LoadCandidate = (candidate: Candidate) => LoadPage;
 
-export function makeSeeCandidate(edge: Pick<EdgeClient, "tryOut">): SeeCandidate {
+export function makeLoadCandidate(edge: Pick<EdgeClient, "tryOut">): LoadCandidate {
   return (candidate) => {
     const { host, protocol } = new URL(candidate.address);
     const { isReadOnly } = candidate;

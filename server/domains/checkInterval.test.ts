@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { secondsUntilCheck } from "./pace.ts";
+import { secondsUntilCheck } from "./checkInterval.ts";
 
 const interval = (ageSeconds: number, more: { isRight?: boolean; failures?: number } = {}) =>
   secondsUntilCheck({ ageSeconds, isRight: false, failures: 0, ...more }, 0);

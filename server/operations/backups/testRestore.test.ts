@@ -8,13 +8,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { EdgeUnavailable } from "../../clients/edgeClient.ts";
 import { makeBackupLists } from "../../store/backups/backupList.ts";
 import { removeBackupById } from "../../store/backups/backups.ts";
-import { noteDamage, suspicion } from "../../store/backups/damage.ts";
+import { noteDamage, suspectedDamage } from "../../store/backups/damage.ts";
 import { losePacks } from "../../store/backups/lostPacks.ts";
-import { nobody } from "../../store/company/activity.ts";
+import { systemActor } from "../../store/company/activity.ts";
 import { removeEnvironmentRows } from "../../store/sites/environments.ts";
 import { backedUpSite } from "../../testing/backups.ts";
 import { visit } from "../../testing/edge.ts";
-import { leftOfProof, proofOf } from "../../testing/proofs.ts";
+import { leftOfTestRestore, testRestoreOf } from "../../testing/testRestores.ts";
 import { withEngine } from "../../testing/withEngine.ts";
 import { makeWorld, type World } from "../../testing/world.ts";
 import type { OperationRequest } from "../engine/accept.ts";
@@ -31,19 +31,19 @@ afterAll(() => world[Symbol.asyncDispose]());
 
 let site: Awaited<ReturnType<typeof backedUpSite>>["site"];
 let backupId: number;
-let request: Awaited<ReturnType<typeof proofOf>>;
+let request: Awaited<ReturnType<typeof testRestoreOf>>;
 beforeEach(async () => {
   const made = await backedUpSite(world);
   site = made.site;
   backupId = made.backup.id;
-  request = await proofOf(world, site, backupId);
+  request = await testRestoreOf(world, site, backupId);
 });
 
 /** Runs the test restore with some services replaced by `change`. */
 async function prove(change: (services: Services) => Partial<Services> = () => ({})) {
   const services = { ...world.services, ...change(world.services) };
   const row = await withEngine({ ...world, services }, (table) => table.submit(request));
-  expect(await leftOfProof(world, request.input)).toEqual([]);
+  expect(await leftOfTestRestore(world, request.input)).toEqual([]);
   return row;
 }
 
@@ -103,7 +103,7 @@ describe("a backup that can be restored", () => {
     await backUp(world.services, options, new AbortController().signal);
     const found = await makeBackupLists(world.own.pool).list(environment.id);
     backupId = found?.backups[0]?.id ?? 0;
-    request = await proofOf(world, site, backupId);
+    request = await testRestoreOf(world, site, backupId);
     const pages: (string | undefined)[] = [];
     const row = await prove(({ tryOut }) => ({
       tryOut: (candidate, signal) => {
@@ -125,7 +125,7 @@ describe("a backup that can be restored", () => {
     await prove();
     expect(await shown()).toEqual({ proven: null, error: expect.stringContaining("wp_options") });
     await setRowCounts({ wp_options: 2, wp_posts: 1, wp_users: 1 });
-    request = await proofOf(world, site, backupId);
+    request = await testRestoreOf(world, site, backupId);
     await prove();
     expect(await shown()).toEqual({ proven: expect.any(Number), error: null });
   });
@@ -179,7 +179,7 @@ describe("a backup that can't be restored", () => {
     await backUp(world.services, options, new AbortController().signal);
     const found = await makeBackupLists(world.own.pool).list(environment.id);
     backupId = found?.backups[0]?.id ?? 0;
-    request = await proofOf(world, site, backupId);
+    request = await testRestoreOf(world, site, backupId);
     expect((await prove()).state).toBe("succeeded");
   });
 });
@@ -251,7 +251,7 @@ describe("during a test restore", () => {
       locks: [environment.id],
       input: { environment, address, note: null },
       whenBusy: "fail",
-      actor: nobody,
+      actor: systemActor,
       activityParameters: {},
     };
     const isTrying = Promise.withResolvers<void>();
@@ -272,7 +272,7 @@ describe("during a test restore", () => {
   });
 
   /** Runs `work` after the backup was restored, before its rows are compared. */
-  const proveWhile = (work: () => Promise<void>) =>
+  const testWhile = (work: () => Promise<void>) =>
     prove(({ runtime }) => ({
       runtime: {
         ...runtime,
@@ -286,9 +286,9 @@ describe("during a test restore", () => {
   test("newly found damage stays noted, and the backup is examined again", async () => {
     const packs = world.own.database.selectFrom("backup_packs").select("pack_id").where("backup_id", "=", backupId);
     const ids = (await packs.execute()).map(({ pack_id }) => pack_id);
-    const row = await proveWhile(() => losePacks(world.own.database, ids));
+    const row = await testWhile(() => losePacks(world.own.database, ids));
     expect(row.state).toBe("succeeded");
-    expect(await facts()).toMatchObject({ damage: suspicion, examine_at: expect.any(Date), proof_error: null });
+    expect(await facts()).toMatchObject({ damage: suspectedDamage, examine_at: expect.any(Date), proof_error: null });
   });
 
   test("earlier noted damage is cleared, and `verified_at` is when the reading started", async () => {
@@ -310,12 +310,12 @@ describe("during a test restore", () => {
   });
 
   test("the backup can be removed", async () => {
-    expect((await proveWhile(() => removeBackupById(world.own.database, backupId))).state).toBe("succeeded");
+    expect((await testWhile(() => removeBackupById(world.own.database, backupId))).state).toBe("succeeded");
   });
 
   test("its environment can be removed, and the error says so", async () => {
     const { id } = site.environment;
-    const row = await proveWhile(() =>
+    const row = await testWhile(() =>
       world.own.database.transaction().execute((transaction) => removeEnvironmentRows(transaction, id)),
     );
     expect(row).toMatchObject({ state: "failed", public_error: "The environment no longer exists." });
@@ -369,7 +369,7 @@ test("a failure that tells nothing about the backup keeps its earlier result", a
   await setRowCounts({ wp_posts: 7, wp_options: 2, wp_users: 1 });
   await prove();
   const before = await shown();
-  request = await proofOf(world, site, backupId);
+  request = await testRestoreOf(world, site, backupId);
   await prove(() => ({ tryOut: () => Promise.reject(new StepFailure("Elsewhere.")) }));
   expect(await shown()).toEqual(before);
 });

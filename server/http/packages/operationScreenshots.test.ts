@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
-import type { ComparedPage } from "../../pictures/pictures.ts";
+import type { ComparedPage } from "../../screenshots/screenshots.ts";
 import { siteFields, useTestServer } from "../testing/server.ts";
 
 const comparedPages = new Map<string, ComparedPage[]>();
 const requestedPages: (string | null)[] = [];
 const test = useTestServer({
-  findPictures: async (id, only) => {
+  findScreenshots: async (id, only) => {
     requestedPages.push(only);
     return comparedPages.get(id) ?? [];
   },

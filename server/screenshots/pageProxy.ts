@@ -1,11 +1,11 @@
 /**
- * The HTTP proxy that a browser uses for screenshots. It serves only the pages of one site, from `see`. Resources from elsewhere
+ * The HTTP proxy that a browser uses for screenshots. It serves only the pages of one site, from `load`. Resources from elsewhere
  * are missing in all screenshots alike.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 
 /** A response for the browser. */
-export interface SeenPage {
+export interface LoadedPage {
   /** 0 if there is no answer. */
   readonly status: number;
   /** Why there is no answer: `wouldWrite` if the page can't be rendered without writing. Null if there is one. */
@@ -17,7 +17,7 @@ export interface SeenPage {
 }
 
 /** `path` includes the query. */
-export type SeePage = (path: string, signal: AbortSignal) => Promise<SeenPage>;
+export type LoadPage = (path: string, signal: AbortSignal) => Promise<LoadedPage>;
 
 export interface PageProxy extends AsyncDisposable {
   readonly port: number;
@@ -26,7 +26,7 @@ export interface PageProxy extends AsyncDisposable {
 const isText = /^(text\/|application\/(javascript|json|xml|xhtml\+xml)|image\/svg\+xml)/i;
 
 /** Rewrites the site's HTTPS URLs to HTTP, because the proxy can't answer HTTPS requests. */
-function withoutTls({ type, content }: SeenPage, host: string): Buffer {
+function withoutTls({ type, content }: LoadedPage, host: string): Buffer {
   if (!isText.test(type)) return content;
   return Buffer.from(content.toString("latin1").replaceAll(`https://${host}`, `http://${host}`), "latin1");
 }
@@ -34,14 +34,14 @@ function withoutTls({ type, content }: SeenPage, host: string): Buffer {
 /** Chromium silently takes no screenshot of an error with an empty body. */
 const blank = { type: "text/html", content: Buffer.from("<p></p>") };
 
-function withBody(seen: SeenPage): SeenPage {
-  const isError = seen.status === 0 || seen.status >= 400;
-  if (!isError || seen.content.length > 0) return seen;
-  return { ...seen, status: seen.status || 502, ...blank };
+function withBody(page: LoadedPage): LoadedPage {
+  const isError = page.status === 0 || page.status >= 400;
+  if (!isError || page.content.length > 0) return page;
+  return { ...page, status: page.status || 502, ...blank };
 }
 
 /** `host` is the site's, with its port if it has one. */
-export async function startPageProxy(host: string, see: SeePage): Promise<PageProxy> {
+export async function startPageProxy(host: string, load: LoadPage): Promise<PageProxy> {
   const closing = new AbortController();
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -50,16 +50,16 @@ export async function startPageProxy(host: string, see: SeePage): Promise<PagePr
       response.writeHead(502, { "content-type": blank.type }).end(blank.content);
       return;
     }
-    const seen = withBody(await see(url.pathname + url.search, closing.signal));
-    const location = seen.location?.replace(`https://${host}`, `http://${host}`);
-    response.writeHead(seen.status, {
-      "content-type": seen.type === "" ? "application/octet-stream" : seen.type,
+    const page = withBody(await load(url.pathname + url.search, closing.signal));
+    const location = page.location?.replace(`https://${host}`, `http://${host}`);
+    response.writeHead(page.status, {
+      "content-type": page.type === "" ? "application/octet-stream" : page.type,
       "cache-control": "no-store",
       // Untrusted scripts must not run in our browser.
       "content-security-policy": "script-src 'none'; object-src 'none'",
       ...(location !== undefined && { location }),
     });
-    response.end(withoutTls(seen, host));
+    response.end(withoutTls(page, host));
   }
 
   const server = createServer((request, response) => {

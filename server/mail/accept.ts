@@ -1,16 +1,16 @@
 /** Accepts messages from PHP: checks and spools them for the control process. */
-import type { TakeMail } from "@sitewright/runtimes/serving.ts";
+import type { AcceptMail } from "@sitewright/runtimes/serving.ts";
 import { readEnvelope } from "./envelope.ts";
 import { MailRefused } from "./refusal.ts";
 import type { Spool } from "./spool.ts";
 
-export interface TakeMailOptions {
+export interface AcceptMailOptions {
   readonly spool: Pick<Spool, "put">;
   /** Receives unexpected errors, which never contain parts of a message. */
   readonly onFailure: (error: unknown) => void;
 }
 
-export function makeTakeMail({ spool, onFailure }: TakeMailOptions): TakeMail {
+export function makeAcceptMail({ spool, onFailure }: AcceptMailOptions): AcceptMail {
   return async (environmentId, mail) => {
     try {
       await spool.put(environmentId, { ...readEnvelope(mail), message: mail.message });

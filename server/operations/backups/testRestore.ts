@@ -10,12 +10,12 @@ import { NoRoom, RuntimeFailure } from "@sitewright/runtimes/runtime.ts";
 import { BackupDamaged } from "../../archives/load.ts";
 import { findBackup } from "../../store/backups/backups.ts";
 import {
-  beginProofReading,
+  beginTestRestoreReading,
   findRowCounts,
-  noteFailedProof,
-  noteProven,
-  type ProofReading,
-} from "../../store/backups/proofs.ts";
+  noteFailedTestRestore,
+  noteTestRestore,
+  type TestRestoreReading,
+} from "../../store/backups/testRestores.ts";
 import { readResult, saveResult } from "../../store/operations.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
 import { workName } from "../steps/backup.ts";
@@ -28,7 +28,7 @@ import { type Candidate, frontPage, loginPage, TrialFailed } from "../steps/tria
 
 type Ref = { readonly id: string; readonly number: number };
 
-export type ProveBackupInput = {
+export type TestRestoreInput = {
   readonly backupId: number;
   readonly environment: Ref;
   /** The environment's current address. */
@@ -37,7 +37,7 @@ export type ProveBackupInput = {
   readonly scratch: Ref;
 };
 
-type Context = StepContext<ProveBackupInput>;
+type Context = StepContext<TestRestoreInput>;
 
 /** The restored database has different row counts than the backup. */
 class RowsDiffer extends StepFailure {}
@@ -54,10 +54,10 @@ function isBackupsFault(error: unknown): error is Error {
   return error instanceof RowsDiffer || (error instanceof StepFailure && error.cause instanceof BackupDamaged);
 }
 
-export function proveBackup(services: Services): OperationDefinition<ProveBackupInput> {
+export function testRestore(services: Services): OperationDefinition<TestRestoreInput> {
   const { database, runtime, archives, tryOut } = services;
 
-  async function backupOf({ backupId }: ProveBackupInput) {
+  async function backupOf({ backupId }: TestRestoreInput) {
     const backup = await findBackup(database, backupId);
     if (backup === null) throw new StepFailure("The backup was removed before its test restore.");
     return backup;
@@ -81,7 +81,7 @@ export function proveBackup(services: Services): OperationDefinition<ProveBackup
     const { scratch: environment, address } = input;
     const backup = await backupOf(input);
     // Stored, because the damage that is known when the reading starts matters when the operation ends.
-    await saveResult(database, operationId, { ...(await beginProofReading(database, backup.id)) });
+    await saveResult(database, operationId, { ...(await beginTestRestoreReading(database, backup.id)) });
     await createFromBackup(services, { backup, work: workName(operationId), environment, address }, signal);
   }
 
@@ -144,18 +144,18 @@ export function proveBackup(services: Services): OperationDefinition<ProveBackup
     ],
     pointOfNoReturn: "tidy",
     succeeded: async (transaction, { input, operationId }) => {
-      await noteProven(transaction, input.backupId, parseReading(await readResult(transaction, operationId)));
+      await noteTestRestore(transaction, input.backupId, parseReading(await readResult(transaction, operationId)));
       return null;
     },
     failed: async (transaction, { input, operationId }) => {
       const error = await readResult(transaction, operationId);
-      if (typeof error === "string") await noteFailedProof(transaction, input.backupId, error);
+      if (typeof error === "string") await noteFailedTestRestore(transaction, input.backupId, error);
     },
   };
 }
 
 /** Returns the stored reading, or null if there is none. */
-function parseReading(result: unknown): ProofReading | null {
+function parseReading(result: unknown): TestRestoreReading | null {
   if (typeof result !== "object" || result === null || !("at" in result && "examineAt" in result)) return null;
   const { at, examineAt } = result;
   const isReading = typeof at === "string" && (examineAt === null || typeof examineAt === "string");

@@ -73,24 +73,24 @@ export async function takeScreenshot({ chromium, url, proxyPort, file }: Shot, s
   const isRoot = process.getuid?.() === 0;
   try {
     if (isRoot) await chown(place, browserUser, browserUser);
-    const picture = path.join(place, "picture.png");
+    const screenshot = path.join(place, "picture.png");
     const parameters = [
       ...switches,
       `--proxy-server=http://127.0.0.1:${proxyPort}`,
       `--user-data-dir=${path.join(place, "profile")}`,
-      `--screenshot=${picture}`,
+      `--screenshot=${screenshot}`,
       url,
     ];
     const env = { HOME: place, TMPDIR: place, PATH: process.env.PATH };
     await run(chromium, parameters, { env, cwd: place, ...(isRoot && { uid: browserUser, gid: browserUser }) }, signal);
-    await copyFile(picture, file);
+    await copyFile(screenshot, file);
   } finally {
     await rm(place, { recursive: true, force: true, maxRetries: 10 });
   }
 }
 
 /** Removes temporary folders of killed processes that are older than `before`. */
-export async function removeLeftPictures(before: Date, folder = tmpdir()): Promise<void> {
+export async function removeLeftoverScreenshots(before: Date, folder = tmpdir()): Promise<void> {
   // Other users may have folders with this prefix.
   const ourUsers = process.getuid?.() === 0 ? [0, browserUser] : [process.getuid?.()];
   for (const name of await readdir(folder)) {
