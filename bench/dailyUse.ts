@@ -19,7 +19,7 @@ import { median, timed } from "./statistics.ts";
 const repetitions = 5;
 const sleepingSites = 10;
 
-/** Starts an installation of its own in a clone that has its packages. */
+/** Starts a separate installation in a clone with installed packages. */
 export async function measureDailyUse(): Promise<Figure[]> {
   const clone = await cloneInstalled();
   const run = await mkdtemp(join(tmpdir(), "sw-run-"));

@@ -73,7 +73,7 @@ interface Operations {
   };
 }
 
-test("the site of the README is left and answers; the tour deletes its own", async () => {
+test("the site of the README still works, and the tour has deleted its own", async () => {
   const { company } = (await installation.api("GET", "/sites")).json<{ company: { sites: { name: string }[] } }>();
   expect(company.sites.map(({ name }) => name)).toEqual(["demo"]);
   const page = await installation.visit(installation.firstRun.sites_url.replace("//", "//demo."));

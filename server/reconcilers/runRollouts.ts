@@ -87,8 +87,8 @@ async function startNext(
 
 /** Why no more operations are started, or null. */
 function problemOf(rollout: UnfinishedRollout, { failed, failedCanaries }: RolloutProgress): string | null {
-  if (failedCanaries > 0) return "Not begun, because the update had failed where it was tried first.";
+  if (failedCanaries > 0) return "Not started, because the update failed in a canary environment.";
   if (failed < rollout.stop_after_failures) return null;
   const times = failed === 1 ? "once" : `${failed} times`;
-  return `Not begun, because the update had failed ${times}.`;
+  return `Not started, because the update failed ${times}.`;
 }

@@ -41,8 +41,8 @@ type Environment = Awaited<ReturnType<typeof environment>>;
 /** Adds a finished backup with this age. */
 async function addBackup({ environmentId }: Environment, minutesAgo = 60): Promise<number> {
   const facts = { name: "Daily", note: null, type: "manual", address: "http://x.localhost" } as const;
-  const wish = { environmentId, operationId: randomUUID(), expiresAt: new Date(Date.now() + 1e9), ...facts };
-  const backup = await beginBackup(world.database, wish);
+  const row = { environmentId, operationId: randomUUID(), expiresAt: new Date(Date.now() + 1e9), ...facts };
+  const backup = await beginBackup(world.database, row);
   if (backup === null) throw new Error("There is no environment");
   await finishBackup(world.database, backup, { manifest: Buffer.alloc(0), files: 0, bytes: 0, addedBytes: 0 });
   await world.database

@@ -16,7 +16,7 @@ const inputs = new WeakMap<OperationRequest, ChangeDnsRecordInput>();
 
 /**
  * Does what the API does when it accepts the request: the change is in the database, and the DNS server doesn't know it
- * yet. Each text belongs to a name of its own.
+ * yet. Each text belongs to a different name.
  */
 async function prepare(
   world: World,

@@ -9,7 +9,7 @@ export interface PostgresProgram {
   readonly log: LogFile;
   /** Called with the database URL after each start. The URL never changes. */
   readonly ready: (url: string) => void;
-  /** Called when someone else tells PostgreSQL to end. It then waits until nobody is connected any more. */
+  /** Called when someone else tells PostgreSQL to end. It then waits until all clients have disconnected. */
   readonly ending: () => void;
 }
 

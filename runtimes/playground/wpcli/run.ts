@@ -1,4 +1,4 @@
-/** Runs one WP-CLI command in a process of its own, which is killed if it exceeds a limit. */
+/** Runs one WP-CLI command in a separate process, which is killed if it exceeds a limit. */
 import { type ChildProcess, fork } from "node:child_process";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
