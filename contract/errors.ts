@@ -112,6 +112,7 @@ export const refusalReasons = {
   unknown_time_zone: "Unknown time zone. Send a name such as `Europe/Berlin`.",
   unknown_environment: "The company has no environment with this id; `ids` lists the unknown ids.",
   nothing_to_update: "No update is available for the plugins or themes in the request.",
+  updates_not_checked: "Updates have not been checked yet; the message says why. Try again after the first check.",
   no_mail_server: "The installation has no mail server: SITEWRIGHT_SMTP_URL is not set.",
   mail_is_sent: "The mail server has accepted this mail for all its recipients.",
   unknown_user: "The company has no such user.",

@@ -2,6 +2,7 @@
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { limit, nullable, offset, uuid } from "../schema.ts";
+import { checks } from "./packages.ts";
 
 const timestamp = (description: string) =>
   Type.String({ format: "date-time", description, examples: ["2026-11-23T08:00:00.000Z"] });
@@ -64,6 +65,7 @@ export const listVulnerabilities = endpoint({
       ["company", "vulnerabilities"],
       "The vulnerabilities.",
       Type.Object({
+        checks,
         items: Type.Array(Vulnerability),
         total: count("Number of vulnerabilities before paging."),
         feed: nullable(AdvisoryFeed),
