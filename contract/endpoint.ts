@@ -82,6 +82,8 @@ export interface Endpoint {
   readonly bucket?: "creations" | "operations";
   /** The kind of operation that it starts; the response is then a 202. */
   readonly operation?: OperationKind;
+  /** The kind that it starts instead if the body has `dry_run: true`. */
+  readonly dryRunOperation?: OperationKind;
   readonly deprecated?: boolean;
 }
 

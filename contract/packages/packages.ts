@@ -166,7 +166,7 @@ const check = (what: string) =>
     ),
   });
 
-const checks = Type.Object(
+export const checks = Type.Object(
   { updates: check("updates"), vulnerabilities: check("vulnerabilities") },
   {
     title: "PackageChecks",

@@ -18,6 +18,7 @@ import type { Static } from "typebox";
 import { recordDone } from "../company/activityEntries.ts";
 import type { Context } from "../context.ts";
 import { NotFound, Refused } from "../failures.ts";
+import { nothingToUpdate } from "./checks.ts";
 import { requireOffered, requireSource } from "./packageUpdates.ts";
 
 type CreateRequest = Static<typeof RolloutWish>;
@@ -54,7 +55,9 @@ export async function create(context: Context, request: CreateRequest) {
   const environmentIds = await chooseEnvironments(context, request);
   if (environmentIds.length === 0) {
     const message = `No environment of the company has a ${kind} ${name} with an available newer version.`;
-    throw new Refused("nothing_to_update", message, { names: [name] });
+    throw version === null
+      ? await nothingToUpdate(context, [name], message)
+      : new Refused("nothing_to_update", message, { names: [name] });
   }
   if (version !== null) await requireOffered(source, kind, { name, slug: null, update_version: null }, version, signal);
   const { concurrency, canaries, stop_after_failures: stopAfterFailures } = { ...defaults, ...options };

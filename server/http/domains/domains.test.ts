@@ -162,11 +162,11 @@ describe("a name in use", () => {
 
   it("is refused with the same message in all cases", async () => {
     const { company, database, otherCompany } = test.current;
-    const { id } = await environment();
+    const { id, liveId } = await environment();
     const other = await environment(otherCompany.api_key);
     const names = [newName(), newName(), newName(), newName()] as const;
     const [same, theirs, covering, covered] = names;
-    await add(id, { domain_name: same });
+    await add(liveId, { domain_name: same });
     await addOwnDomain(database, other.id, { name: theirs });
     await addOwnDomain(database, other.id, { name: covering });
     await addOwnDomain(database, other.id, { name: `shop.${covered}` });
@@ -174,6 +174,17 @@ describe("a name in use", () => {
       const answer = await add(id, { domain_name: name });
       expect(answer.body).toEqual(refusal(name, company.company_id));
     }
+  });
+
+  it("is refused without asking for proof if this environment has it", async () => {
+    const { id } = await environment();
+    const name = newName();
+    await add(id, { domain_name: name });
+    expect((await add(id, { domain_name: name })).body).toEqual({
+      message: `This environment already has the domain "${name}".`,
+      status: 400,
+      data: { code: "domain_taken", domain_name: name },
+    });
   });
 
   it("does not block names that only look similar", async () => {

@@ -10,6 +10,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { useTestServer } from "../testing/server.ts";
 
 const test = useTestServer();
+const without = useTestServer({ hasAdvisories: false });
 let own: { id: string; siteId: string };
 let other: { id: string; siteId: string };
 
@@ -70,6 +71,20 @@ describe("GET /company/{id}/vulnerabilities", () => {
       ],
     });
     expect(feed).toEqual({ read_at: expect.stringMatching(/Z$/), records: 3, skipped: 7, problem: null });
+  });
+
+  it("says when the vulnerabilities were checked", async () => {
+    const { checks } = await list();
+    expect(checks.vulnerabilities).toEqual({ checked_at: expect.stringMatching(/Z$/), problem: null });
+    const { company, call } = without.current;
+    const { body } = await call("GET", `/v2/company/${company.company_id}/vulnerabilities`);
+    expect(body.company.vulnerabilities).toMatchObject({
+      items: [],
+      feed: null,
+      checks: {
+        vulnerabilities: { checked_at: null, problem: expect.stringContaining("there is no vulnerability feed") },
+      },
+    });
   });
 
   it("has paging, and only sites in the key's scope", async () => {
