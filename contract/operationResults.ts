@@ -1,5 +1,5 @@
 /** `data.result` of successful operations, by kind. Kinds that are not listed have none: their result is null. */
-import { type TSchema, Type } from "typebox";
+import { type Static, type TSchema, Type } from "typebox";
 import type { OperationKind } from "./operationKinds.ts";
 import { nullable, uuid } from "./schema.ts";
 
@@ -188,6 +188,7 @@ const ZoneChanged = Type.Object(
 
 const output = (name: string, example: string) => text(`${name}: at most 256 KiB, its beginning and its end.`, example);
 
+export type WpCliResult = Static<typeof WpCliResult>;
 export const WpCliResult = Type.Object(
   {
     stdout: output("Standard output", "Success: Updated 'blogname' option.\n"),
@@ -233,3 +234,5 @@ export const operationResults = {
   importZoneFile: ZoneChanged,
   runWpCli: nullable(WpCliResult),
 } as const satisfies Partial<Record<OperationKind, TSchema>>;
+
+export type OperationResult<Kind extends keyof typeof operationResults> = Static<(typeof operationResults)[Kind]>;
