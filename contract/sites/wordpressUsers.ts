@@ -32,6 +32,7 @@ export const hasWpAdminUser = endpoint({
   responses: {
     200: result(["has_wp_admin_user"], "Whether such an administrator exists.", Type.Boolean()),
   },
+  refusals: ["environment_away", "no_wordpress", "wordpress_unreadable"],
   verb: "read",
   resource: { kind: "environment", from: "params.env_id" },
 });
@@ -59,6 +60,15 @@ export const createWpAdminUser = endpoint({
       Type.Boolean({ description: "Always true.", examples: [true] }),
     ),
   },
+  refusals: [
+    "environment_away",
+    "environment_busy",
+    "no_wordpress",
+    "wordpress_unreadable",
+    "wordpress_user_exists",
+    "wordpress_failed",
+    "wordpress_unfinished",
+  ],
   verb: "write",
   resource: { kind: "environment", from: "params.env_id" },
   changesLive: true,
@@ -84,6 +94,14 @@ export const createWpLoginLink = endpoint({
       Type.String({ description: "The link.", examples: ["http://demo.localhost:8081/sitewright-login?token=…"] }),
     ),
   },
+  refusals: [
+    "environment_away",
+    "no_wordpress",
+    "wordpress_unreadable",
+    "wordpress_user_missing",
+    "wordpress_user_no_administrator",
+    "site_unavailable",
+  ],
   verb: "write",
   resource: { kind: "environment", from: "params.env_id" },
   changesLive: true,

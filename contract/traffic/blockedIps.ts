@@ -51,6 +51,7 @@ export const replaceDeniedIps = endpoint({
   responses: {
     200: result(["result"], "The list is in force.", Type.Null({ description: "Always null." })),
   },
+  refusals: ["not_an_address"],
   verb: "write",
   resource: { kind: "environment", from: "body.environment_id" },
   changesLive: true,

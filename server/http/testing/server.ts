@@ -27,6 +27,7 @@ import type { Pool } from "pg";
 import { afterAll, beforeAll } from "vitest";
 import type { Limits } from "../rateLimits.ts";
 import { buildServer } from "../server.ts";
+import { checkResponses } from "./documented.ts";
 
 export interface Reply {
   readonly status: number;
@@ -227,6 +228,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     metricsToken: options.metricsToken ?? null,
     log: options.log ?? silentLog,
   });
+  const problems = checkResponses(server);
   const company = await createCompany(database, { name: "Ours" });
   const otherCompany = await createCompany(database, { name: "Theirs" });
 
@@ -257,7 +259,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       .executeTakeFirstOrThrow();
     await database.updateTable("sites").set({ state: "live" }).where("id", "=", siteId).execute();
     await database.updateTable("environments").set({ state: "serving" }).where("site_id", "=", siteId).execute();
-    await end(operationId, { state: "succeeded", result: null });
+    await end(operationId, { state: "succeeded", result: { address: "http://test.localhost:8081" } });
   };
 
   const addBackup: TestServer["addBackup"] = async (environmentId, more = {}) => {
@@ -341,6 +343,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       await server.close();
       await operations[Symbol.asyncDispose]();
       await drop();
+      if (problems().size > 0) throw new Error(`Undocumented responses:\n${[...problems()].join("\n")}`);
     },
   };
 }

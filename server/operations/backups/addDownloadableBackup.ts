@@ -2,6 +2,7 @@
  * Creates a zip of an environment or of a backup, for download. It is made from a snapshot, so the environment is not
  * locked and other operations can run at the same time.
  */
+import type { OperationResult } from "@sitewright/contract/operationResults.ts";
 import type { SnapshotFolder } from "@sitewright/runtimes/runtime.ts";
 import { findBackup } from "../../store/backups/backups.ts";
 import {
@@ -146,7 +147,13 @@ export function addDownloadableBackup(services: Services): OperationDefinition<A
     ],
     succeeded: async (transaction, { input }) => {
       const row = await findDownloadableBackup(transaction, input.id);
-      return { id: input.id, file_name: row?.fileName ?? null, expires_at: row?.expiresAt.getTime() ?? null };
+      const expires_at = row?.expiresAt.getTime() ?? null;
+      // The API sends a link instead of the file's name.
+      const stored: Omit<NonNullable<OperationResult<"addDownloadableBackup">>, "download_link"> = {
+        id: input.id,
+        expires_at,
+      };
+      return { ...stored, file_name: row?.fileName ?? null };
     },
     failed: (transaction, { input }) => removeDownloadableBackup(transaction, input.id),
   };

@@ -6,6 +6,7 @@
  * An environment that answers with an error is still published, because it may have done so before. Its owner can log
  * in and repair it.
  */
+import type { OperationResult } from "@sitewright/contract/operationResults.ts";
 import { findBackup, listFinishedBackups } from "../../store/backups/backups.ts";
 import type { FinishedBackup } from "../../store/backups/finishedBackup.ts";
 import { endActivityWithWarning } from "../../store/company/activity.ts";
@@ -59,7 +60,8 @@ export function rebuildEnvironment(services: Services): OperationDefinition<Rebu
     if (made === null) throw new StepFailure(reasonFor(candidates.length));
     const { id: backup_id, createdAt } = made.backup;
     const facts = { backup_id, backup_created_at: createdAt.toISOString(), damaged_backups: made.damaged };
-    await saveResult(database, operationId, { ...facts, answers: true } satisfies Rebuilt);
+    await saveResult(database, operationId, { ...facts, answers: true } satisfies Rebuilt &
+      OperationResult<"rebuildEnvironment">);
   }
 
   async function publish({ environment }: RebuildEnvironmentInput): Promise<void> {

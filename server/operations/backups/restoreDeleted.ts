@@ -2,7 +2,9 @@
  * Restores a deleted site, or an environment that was deleted from a site, under the same ids: creates it from its
  * newest intact backup, publishes it, and waits until it responds. If the operation fails, it can be repeated.
  */
+
 import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
+import type { OperationResult } from "@sitewright/contract/operationResults.ts";
 import { backupForOperation, findBackup, listFinishedBackups } from "../../store/backups/backups.ts";
 import { removeDeletedEnvironment } from "../../store/backups/deletedEnvironments.ts";
 import { removeDeletedSite } from "../../store/backups/deletedSites.ts";
@@ -162,7 +164,11 @@ export function restoreDeleted(services: Services, kind: OperationKind): Operati
       const warnings = [warningOf(environments), leftOutWarning(leftOut)].filter((warning) => warning !== null);
       if (warnings.length > 0) await endActivityWithWarning(transaction, operationId, warnings.join(" "));
       const restored = environments.map((each) => ({ ...each }));
-      return { address: first.address, environments: restored, left_out_domains: leftOut };
+      return {
+        address: first.address,
+        environments: restored,
+        left_out_domains: leftOut,
+      } satisfies OperationResult<"restoreDeletedSite">;
     },
     // Its backups and its entry among the deleted ones stay, so the restore can be repeated.
     failed: async (transaction, { input }) => {

@@ -2,7 +2,9 @@
  * Creates an environment, for an existing site or together with a new one. Its content is a new WordPress, a copy of
  * another environment, or nothing. The API shows the site as live only after its front page has been loaded once.
  */
+
 import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
+import type { OperationResult } from "@sitewright/contract/operationResults.ts";
 import type { MultisiteKind } from "@sitewright/runtimes/runtime.ts";
 import { copyServingSettings } from "../../store/sites/environmentStates.ts";
 import { environmentExists, removeEnvironmentRows } from "../../store/sites/environments.ts";
@@ -96,7 +98,7 @@ export function createEnvironment(
         throw new StepFailure("The site was deleted while the environment was created.");
       }
       if (input.isNewSite) await setSiteState(transaction, input.siteId, "live");
-      return { address: input.address };
+      return { address: input.address } satisfies OperationResult<"addSite">;
     },
     // Also frees its names.
     failed: async (transaction, { input }) => {

@@ -1,6 +1,7 @@
 /**
  * Changes the PHP version: tries out the new one while the environment is backed up, and then switches visitors to it.
  */
+import type { OperationResult } from "@sitewright/contract/operationResults.ts";
 import type { EnvironmentLayout } from "@sitewright/runtimes/runtime.ts";
 import type { Json } from "../../store/database.ts";
 import { readResult, saveResult } from "../../store/operations.ts";
@@ -111,7 +112,7 @@ export function modifyPhpVersion(services: Services): OperationDefinition<Modify
     ],
     succeeded: async (transaction, { input }) => {
       if (input.isOptOut !== null) await setPhpOptOut(transaction, input.environment.id, input.isOptOut);
-      return { php_version: input.to };
+      return { php_version: input.to } satisfies OperationResult<"modifyPhpVersion">;
     },
     failed: async () => undefined,
   };

@@ -6,6 +6,7 @@
  * operation ends.
  */
 
+import type { WpCliResult } from "@sitewright/contract/operationResults.ts";
 import type { EnvironmentRef, WpCliOutcome } from "@sitewright/runtimes/runtime.ts";
 import type { Json } from "../../store/database.ts";
 import { readResult, recordStart, saveResult } from "../../store/operations.ts";
@@ -17,7 +18,6 @@ import { type OperationDefinition, type StepContext, StepFailure } from "../engi
 import { phpOf } from "../steps/phpOf.ts";
 import type { Services } from "../steps/services.ts";
 import { faultOfCommand } from "../steps/wpCliFault.ts";
-import type { WpCliResult } from "../steps/wpCliResult.ts";
 
 /** The secret is the command: its arguments without `wp`, as JSON. */
 export type RunWpCliInput = {
