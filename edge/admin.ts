@@ -18,7 +18,7 @@ import { json } from "node:stream/consumers";
 import { type AnswerTimesOfStatus, answerTimeBuckets } from "./answerTimes.ts";
 import type { EdgeParts } from "./parts.ts";
 import { readTaskOrder, runTask } from "./php/task.ts";
-import { readTrialOrder, tryOut } from "./php/trial.ts";
+import { readTrialOrder, runTrial } from "./php/trial.ts";
 import type { UpstreamStatus } from "./php/upstream.ts";
 import { BadTable, count, flag, list, object, readTable, text } from "./tables/readTable.ts";
 import { usageOf } from "./usage.ts";
@@ -85,8 +85,8 @@ async function purge({ pageCache }: EdgeParts, request: IncomingMessage, respons
   const addresses = (value: unknown, at: string) =>
     list(value ?? [], at).map((one, index) => text(one, `${at}[${index}]`));
   const [urls, subtrees] = [addresses(order.urls, "urls"), addresses(order.subtrees, "subtrees")];
-  const touched = { urls, subtrees, everything: flag(order.everything ?? false, "everything") };
-  reply(response, 200, { removed: pageCache.purge(text(order.environmentId, "environmentId"), touched) });
+  const stale = { urls, subtrees, everything: flag(order.everything ?? false, "everything") };
+  reply(response, 200, { removed: pageCache.purge(text(order.environmentId, "environmentId"), stale) });
 }
 
 function readSettleOrder(order: unknown): string {
@@ -99,7 +99,7 @@ async function answerTrial(parts: EdgeParts, request: IncomingMessage, response:
   const order = readTrialOrder(await json(request));
   const gone = new AbortController();
   response.once("close", () => gone.abort());
-  const trial = await tryOut(order, parts.upstream, gone.signal);
+  const trial = await runTrial(order, parts.upstream, gone.signal);
   parts.log.info(
     { environment: order.environment.id, status: trial.status, reason: trial.reason },
     "test request done",

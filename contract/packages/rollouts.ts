@@ -13,7 +13,7 @@ const timestamp = (description: string) =>
   Type.String({ format: "date-time", description, examples: ["2026-11-23T08:00:00.000Z"] });
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
-export const RolloutWish = Type.Object(
+export const RolloutCreate = Type.Object(
   {
     type,
     name,
@@ -118,7 +118,7 @@ export const createRollout = endpoint({
   description:
     "Starts a rollout: canaries are updated first, then the other environments, until too many updates fail. Each environment is updated by its own operation: tested on a copy, with a backup, and left unchanged if anything fails. Busy environments are updated later.",
   params: byCompany,
-  body: RolloutWish,
+  body: RolloutCreate,
   responses: { 201: result(["rollout"], "The rollout has been created.", Rollout) },
   verb: "write",
   resource: ofCompany,

@@ -137,7 +137,7 @@ describe("what is compiled once for all workers", () => {
     [
       "tried out",
       async ({ serving }: Playground, next: ServedEnvironment) => {
-        const { body } = await serving.tryOut(next, exampleRequest("http://example.localhost"));
+        const { body } = await serving.runTrial(next, exampleRequest("http://example.localhost"));
         body.resume();
       },
     ],
@@ -158,7 +158,7 @@ describe("what is compiled once for all workers", () => {
 
   test("is begun ahead when no worker was busy for a while; what is there already is known at once", async () => {
     const folder = await openUsualAssets();
-    const own = await openPlayground({ assets: folder, aheadPhpVersions: ["8.3", "8.4"], aheadSeconds: 1 });
+    const own = await openPlayground({ assets: folder, precompilePhpVersions: ["8.3", "8.4"], aheadSeconds: 1 });
     onTestFinished(() => own.close());
     const site = await own.site();
     // Three times as long as it must have been calm.
@@ -174,7 +174,7 @@ describe("what is compiled once for all workers", () => {
     const failures: unknown[] = [];
     const folder = await openAssets();
     await writeFile(path.join(folder, "compiled"), "a file where a folder should be");
-    const without = await openPlayground({ assets: folder, onSpareFailure: (error) => failures.push(error) });
+    const without = await openPlayground({ assets: folder, onWarmUpFailure: (error) => failures.push(error) });
     onTestFinished(() => without.close());
     const site = await without.site();
     const { scripts, misses } = await compiledFor(without.serving, site);

@@ -131,7 +131,7 @@ test("spares that can't be made are reported, tried again, and missed by nobody 
     maxWorkers: 1,
     requestDeadlineSeconds: 30,
     idleSeconds: 60,
-    onSpareFailure: (error) => failures.push(error),
+    onWarmUpFailure: (error) => failures.push(error),
   });
   try {
     for (let tries = 0; failures.length === 0 && tries < 500; tries += 1) await delay(10);

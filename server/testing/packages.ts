@@ -5,20 +5,20 @@ import type { Database } from "../store/database.ts";
 import { type FoundPackage, notePackages } from "../store/packages/packages.ts";
 import { databaseNow } from "../store/sites/diskUse.ts";
 
-export type PackageWish = Partial<FoundPackage> & Pick<FoundPackage, "name">;
+export type TestPackage = Partial<FoundPackage> & Pick<FoundPackage, "name">;
 
-/** A plugin that is in use, unless the wish says something else. */
-export function foundPackage(wish: PackageWish): FoundPackage {
-  const version = wish.version ?? "1.0";
+/** A plugin that is in use, unless the options say something else. */
+export function foundPackage(options: TestPackage): FoundPackage {
+  const version = options.version ?? "1.0";
   return {
     kind: "plugin",
-    file: wish.kind === "theme" ? wish.name : `${wish.name}/${wish.name}.php`,
-    title: `The ${wish.name}`,
+    file: options.kind === "theme" ? options.name : `${options.name}/${options.name}.php`,
+    title: `The ${options.name}`,
     description: "",
     is_elsewhere: false,
     is_active: true,
     is_auto_updated: false,
-    ...wish,
+    ...options,
     version,
     version_key: versionKey(version),
   };
@@ -28,11 +28,11 @@ export function foundPackage(wish: PackageWish): FoundPackage {
 export async function putPackages(
   database: Database,
   environmentId: string,
-  wishes: readonly PackageWish[],
+  packages: readonly TestPackage[],
   problem: string | null = null,
 ): Promise<void> {
   const readAt = await databaseNow(database);
-  await notePackages(database, environmentId, { packages: wishes.map(foundPackage), problem, readAt });
+  await notePackages(database, environmentId, { packages: packages.map(foundPackage), problem, readAt });
 }
 
 /** A slug that nobody else has. */

@@ -19,7 +19,7 @@ import {
 } from "../../archives/testing/faultyBlobs.ts";
 import { expireBackups } from "../../reconcilers/expireBackups.ts";
 import { readArchives } from "../../reconcilers/readArchives.ts";
-import { isPlaceThere } from "../../settings/archiveUrl.ts";
+import { archiveFolderExists } from "../../settings/archiveUrl.ts";
 import { storeMemory } from "../../store/backups/archiveStore.ts";
 import { findNewestBackup, removeBackupById } from "../../store/backups/backups.ts";
 import type { FinishedBackup } from "../../store/backups/finishedBackup.ts";
@@ -254,7 +254,7 @@ describe("a store that is not where it was", () => {
   function guarded(itsKey = key): World {
     const place = join(world.facts.dataFolder, "archives");
     const blobs = openFolderBlobs(place);
-    const isThere = () => isPlaceThere({ kind: "folder", folder: place });
+    const isThere = () => archiveFolderExists({ kind: "folder", folder: place });
     return withGuardedStore(world, { blobs, key: itsKey, place: "the folder archives", isThere });
   }
 

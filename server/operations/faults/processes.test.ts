@@ -81,7 +81,7 @@ test("two processes share the work, and do nothing twice", async () => {
 
 test("a process that lives takes over from one that died in the middle of a step", async () => {
   const first = await fill();
-  await script.setFaults([{ method: "provision", when: "middle", what: "hang", times: 1 }]);
+  await script.setFaults([{ method: "provision", when: "middle", kind: "hang", times: 1 }]);
   const rows = runAll(creatingSite, 1);
   await provisionedBy(2);
   await fill();
@@ -105,7 +105,7 @@ test("nothing is lost, stuck or half done while processes are killed again and a
 
 test("a process that loses its connections makes way for another, which goes on", async () => {
   const place = await fill();
-  await script.setFaults([{ method: "provision", when: "middle", what: "hang", times: 1 }]);
+  await script.setFaults([{ method: "provision", when: "middle", kind: "hang", times: 1 }]);
   const rows = runAll(creatingSite, 1);
   await provisionedBy(2);
   await world.own.pool.query(

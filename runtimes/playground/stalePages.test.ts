@@ -1,17 +1,17 @@
 /** Which pages a change in WordPress makes old, as whoever keeps pages is told of it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Touched } from "../serving.ts";
+import type { StalePages } from "../serving.ts";
 import { runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
-import { mergeTouched as together, nothingTouched as untouched } from "./worker/mergeTouched.ts";
+import { mergeStalePages, noStalePages } from "./worker/mergeStalePages.ts";
 
 let world: Playground;
 let site: Site;
-let told: { readonly environmentId: string; readonly touched: Touched }[];
+let told: { readonly environmentId: string; readonly pages: StalePages }[];
 
 beforeAll(async () => {
   told = [];
-  world = await openPlayground({ touched: (environmentId, touched) => told.push({ environmentId, touched }) });
+  world = await openPlayground({ onStalePages: (environmentId, pages) => told.push({ environmentId, pages }) });
   site = await world.site();
   await wordpress("update_option('permalink_structure', '/%postname%/'); flush_rewrite_rules();");
 }, 120_000);
@@ -23,10 +23,10 @@ beforeEach(() => {
 const wordpress = (code: string) => runPhp(world.serving, site, `require '/site/wp-load.php'; ${code}`);
 
 /** Paths, in order; `…` at the end of those below which everything is old. */
-async function touchedBy(code: string): Promise<readonly string[] | "everything"> {
+async function stalePagesOf(code: string): Promise<readonly string[] | "everything"> {
   told = [];
   await wordpress(code);
-  const all = told.reduce((sum, { touched }) => together(sum, touched), untouched);
+  const all = told.reduce((sum, { pages }) => mergeStalePages(sum, pages), noStalePages);
   if (all.everything) return "everything";
   const pathOf = (address: string) => address.replace(site.wordpress.address, "");
   return [...all.urls.map(pathOf), ...all.subtrees.map((address) => `${pathOf(address)}…`)].sort();
@@ -43,10 +43,10 @@ async function publish(title: string, more = ""): Promise<string> {
 
 describe("a post", () => {
   test("that is published is seen at its address, on the lists that it stands in, and at its neighbours' feet", async () => {
-    const touched = await touchedBy(
+    const stale = await stalePagesOf(
       "wp_insert_post(['post_author' => 1, 'post_title' => 'Fresh', 'post_status' => 'publish', 'post_date' => '2026-03-04 05:06:07']);",
     );
-    expect(touched).toEqual(
+    expect(stale).toEqual(
       expect.arrayContaining([
         "/",
         "/fresh/",
@@ -64,22 +64,22 @@ describe("a post", () => {
         "/wp-sitemap.xml",
       ]),
     );
-    expect(touched).not.toContain("/…");
-    expect(touched).not.toContain("/sample-page/");
+    expect(stale).not.toContain("/…");
+    expect(stale).not.toContain("/sample-page/");
   });
 
   test("that gets another address is old at both", async () => {
     const id = await publish("Moving");
-    const touched = await touchedBy(`wp_update_post(['ID' => ${id}, 'post_name' => 'moved']);`);
-    expect(touched).toEqual(expect.arrayContaining(["/moving/…", "/moved/…"]));
+    const stale = await stalePagesOf(`wp_update_post(['ID' => ${id}, 'post_name' => 'moved']);`);
+    expect(stale).toEqual(expect.arrayContaining(["/moving/…", "/moved/…"]));
   });
 
   test("that changes its category is old on both lists", async () => {
     const id = await publish("Sorted");
-    const touched = await touchedBy(
+    const stale = await stalePagesOf(
       `$term = wp_insert_term('Later', 'category'); wp_set_post_categories(${id}, [$term['term_id']]);`,
     );
-    expect(touched).toEqual(expect.arrayContaining(["/category/uncategorized/", "/category/later/", "/sorted/…"]));
+    expect(stale).toEqual(expect.arrayContaining(["/category/uncategorized/", "/category/later/", "/sorted/…"]));
   });
 
   test.each([
@@ -93,19 +93,19 @@ describe("a post", () => {
   ])("that %s is old at its address and on the front page", async (_, change) => {
     const id = await publish("Going");
     const slug = await wordpress(`echo get_post(${id})->post_name;`);
-    expect(await touchedBy(change(id))).toEqual(expect.arrayContaining([`/${slug}/…`, "/"]));
+    expect(await stalePagesOf(change(id))).toEqual(expect.arrayContaining([`/${slug}/…`, "/"]));
   });
 
   test("that was planned is there when its time has come", async () => {
     const id = await wordpress(
       "echo wp_insert_post(['post_title' => 'Planned', 'post_status' => 'future', 'post_date' => '2099-01-01 00:00:00', 'post_date_gmt' => '2099-01-01 00:00:00']);",
     );
-    expect(await touchedBy(`wp_publish_post(${id});`)).toEqual(expect.arrayContaining(["/planned/…", "/"]));
+    expect(await stalePagesOf(`wp_publish_post(${id});`)).toEqual(expect.arrayContaining(["/planned/…", "/"]));
   });
 
   test("is told of in the middle of the request, and once more at its end", async () => {
     await wordpress("wp_insert_post(['post_title' => 'Twice', 'post_status' => 'publish']);");
-    const times = told.filter(({ touched }) => touched.urls.some((url) => url.endsWith("/twice/")));
+    const times = told.filter(({ pages }) => pages.urls.some((url) => url.endsWith("/twice/")));
     expect(times).toHaveLength(2);
     expect(told.every(({ environmentId }) => environmentId === site.environment.id)).toBe(true);
   });
@@ -114,7 +114,7 @@ describe("a post", () => {
     await wordpress(
       "wp_insert_post(['post_title' => 'Cut', 'post_status' => 'publish']); while (ob_get_level()) ob_end_flush(); flush(); exit(255);",
     );
-    expect(told.at(-1)?.touched.urls).toContain(`${site.wordpress.address}/cut/`);
+    expect(told.at(-1)?.pages.urls).toContain(`${site.wordpress.address}/cut/`);
   });
 });
 
@@ -123,18 +123,18 @@ describe("a comment", () => {
     `wp_insert_comment(['comment_post_ID' => 1, 'comment_content' => 'Hello', 'comment_approved' => ${approved}]);`;
 
   test("that is shown makes its post's page old", async () => {
-    expect(await touchedBy(comment(1))).toEqual(expect.arrayContaining(["/hello-world/…", "/comments/feed/", "/"]));
+    expect(await stalePagesOf(comment(1))).toEqual(expect.arrayContaining(["/hello-world/…", "/comments/feed/", "/"]));
   });
 
   test("that waits for somebody touches nothing, until it is approved", async () => {
-    expect(await touchedBy(comment(0))).toEqual([]);
+    expect(await stalePagesOf(comment(0))).toEqual([]);
     expect(
-      await touchedBy("$c = get_comments(['status' => 'hold'])[0]; wp_set_comment_status($c, 'approve');"),
+      await stalePagesOf("$c = get_comments(['status' => 'hold'])[0]; wp_set_comment_status($c, 'approve');"),
     ).toEqual(expect.arrayContaining(["/hello-world/…"]));
   });
 
   test("that is taken for spam is gone from the page", async () => {
-    expect(await touchedBy("$c = get_comments(['status' => 'approve'])[0]; wp_spam_comment($c);")).toEqual(
+    expect(await stalePagesOf("$c = get_comments(['status' => 'approve'])[0]; wp_spam_comment($c);")).toEqual(
       expect.arrayContaining(["/hello-world/…"]),
     );
   });
@@ -163,7 +163,7 @@ describe("nothing is old where", () => {
       "register_post_type('shop_order', ['public' => false]); wp_insert_post(['post_type' => 'shop_order', 'post_title' => 'Order', 'post_status' => 'publish']);",
     ],
   ])("%s", async (_, code) => {
-    expect(await touchedBy(code)).toEqual([]);
+    expect(await stalePagesOf(code)).toEqual([]);
   });
 
   test("visitors look at pages, log in and look at the dashboard", async () => {
@@ -175,7 +175,7 @@ describe("nothing is old where", () => {
     await wordpress("wp_set_password('a long password', 1);");
     told = [];
     expect(await visitor.logIn(adminUser, "a long password")).toBe(true);
-    expect(told.filter(({ touched }) => touched.everything)).toEqual([]);
+    expect(told.filter(({ pages }) => pages.everything)).toEqual([]);
   });
 });
 
@@ -205,12 +205,12 @@ describe("everything is old where", () => {
       "for ($i = 0; $i < 60; $i++) wp_insert_post(['post_title' => \"Many $i\", 'post_status' => 'publish']);",
     ],
   ])("%s", async (_, code) => {
-    expect(await touchedBy(code)).toBe("everything");
+    expect(await stalePagesOf(code)).toBe("everything");
   });
 });
 
 test("a plugin can say of an address that it is old", async () => {
-  expect(await touchedBy("do_action('sitewright_purge_url', home_url('/shop/'));")).toEqual(["/shop/", "/shop/…"]);
+  expect(await stalePagesOf("do_action('sitewright_purge_url', home_url('/shop/'));")).toEqual(["/shop/", "/shop/…"]);
 });
 
 describe("whether others may have a page", () => {
@@ -245,13 +245,13 @@ describe("whether others may have a page", () => {
 test.each(["no JSON", '"text"', "null", '{"sitewright":"other"}'])(
   "what a site says in other words is ignored: %s",
   async (message) => {
-    expect(await touchedBy(`post_message_to_js('${message}');`)).toEqual([]);
+    expect(await stalePagesOf(`post_message_to_js('${message}');`)).toEqual([]);
   },
 );
 
 test.each(['{"sitewright":"touched"}', '{"sitewright":"touched","urls":[1],"subtrees":[]}'])(
   "what it says of changes, but not how, is taken for everything: %s",
   async (message) => {
-    expect(await touchedBy(`post_message_to_js('${message}');`)).toBe("everything");
+    expect(await stalePagesOf(`post_message_to_js('${message}');`)).toBe("everything");
   },
 );
