@@ -38,6 +38,27 @@ export function line(maxLength: number, description: string, example: string) {
   return Type.String({ minLength: 1, maxLength, pattern: linePattern, description, examples: [example] });
 }
 
+export const noNul = pattern("^[^\\u0000]*$", "must not contain the character U+0000");
+
+/** A private key or certificates in PEM format: a few kilobytes, at most 64 KiB. */
+export function pem(description: string) {
+  return Type.String({ minLength: 1, maxLength: 65_536, pattern: noNul, description, examples: ["-----BEGIN …"] });
+}
+
+/** A point in time as milliseconds since 1970. */
+export function milliseconds(description: string) {
+  return Type.Number({ description: `${description} Milliseconds since 1970.`, examples: [1795190400000] });
+}
+
+/** A point in time as ISO 8601 text. */
+export function dateTime(description: string) {
+  return Type.String({ format: "date-time", description, examples: ["2026-11-23T08:00:00.000Z"] });
+}
+
+export function count(description: string) {
+  return Type.Integer({ minimum: 0, description });
+}
+
 export function limit(description: string, options: { readonly default?: number } = {}) {
   return Type.Optional(Type.Integer({ minimum: 0, description, ...options }));
 }

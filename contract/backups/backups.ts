@@ -2,11 +2,9 @@
 import { Type } from "typebox";
 import { endpoint } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
-import { nullable, pattern, uuid } from "../schema.ts";
+import { milliseconds, nullable, pattern, uuid } from "../schema.ts";
 
 const backupId = Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: "Id of the backup.", examples: [42] });
-export const timestamp = (description: string) =>
-  Type.Number({ description: `${description} Milliseconds since 1970.`, examples: [1795190400000] });
 
 const Backup = Type.Object(
   {
@@ -19,13 +17,13 @@ const Backup = Type.Object(
       description:
         "`manual`: requested by a user. `scheduled`: made on schedule. `system-generated`: made before a risky change.",
     }),
-    created_at: timestamp("When it was made."),
-    verified_at: timestamp(
+    created_at: milliseconds("When it was made."),
+    verified_at: milliseconds(
       "When all its data was last read from the archives and found intact. If parts were read at different times, the earliest one.",
     ),
-    expires_at: timestamp("When it will be deleted, unless it is the newest backup of the environment."),
+    expires_at: milliseconds("When it will be deleted, unless it is the newest backup of the environment."),
     last_proven_restore: nullable(
-      timestamp("When it last passed a test restore, with all pages and rows; null if never."),
+      milliseconds("When it last passed a test restore, with all pages and rows; null if never."),
     ),
     proof_error: nullable(
       Type.String({

@@ -2,15 +2,12 @@
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
-import { nullable, uuid } from "../schema.ts";
-
-const timestamp = (description: string) =>
-  Type.Number({ description: `${description} Milliseconds since 1970.`, examples: [1795190400000] });
+import { milliseconds, nullable, uuid } from "../schema.ts";
 
 const DownloadableBackup = Type.Object(
   {
     id: uuid("Id of the downloadable backup."),
-    created_at: timestamp("When it was requested."),
+    created_at: milliseconds("When it was requested."),
     download_link: nullable(
       Type.String({
         description:
@@ -18,7 +15,7 @@ const DownloadableBackup = Type.Object(
         examples: ["http://127.0.0.1:8080/v2/downloads/hK…w/demo-live-2026-11-22-214005.zip"],
       }),
     ),
-    expires_at: timestamp("When the link expires and the zip is deleted."),
+    expires_at: milliseconds("When the link expires and the zip is deleted."),
     is_generation_in_progress: Type.Boolean({ description: "Whether the zip is still being created." }),
   },
   { title: "DownloadableBackup" },

@@ -33,7 +33,7 @@ const record = Type.Object({
   }),
 });
 const records = (description: string) => Type.Array(record, { minItems: 1, maxItems: 200, description });
-const confirm = Type.Optional(
+export const confirm = Type.Optional(
   Type.Boolean({
     default: false,
     description: "Confirms the change. Required if it removes all addresses or mail servers of the domain itself.",

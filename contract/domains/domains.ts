@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
-import { nullable, pattern, uuid } from "../schema.ts";
+import { noNul, nullable, pem, uuid } from "../schema.ts";
 
 const env_id = uuid("Id of the environment.");
 const byEnvironment = Type.Object({ env_id });
@@ -11,12 +11,6 @@ const name = Type.String({
   examples: ["shop.example.com"],
 });
 const isActive = Type.Boolean({ description: "Whether the edge serves it." });
-
-const noNul = pattern("^[^\\u0000]*$", "must not contain the character U+0000");
-
-/** A private key or certificates in PEM format: a few kilobytes, at most 64 KiB. */
-const pem = (description: string) =>
-  Type.String({ minLength: 1, maxLength: 65_536, pattern: noNul, description, examples: ["-----BEGIN …"] });
 
 export const DomainAdd = Type.Object(
   {

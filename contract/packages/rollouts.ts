@@ -1,7 +1,7 @@
 /** Rollouts: one plugin or theme is updated in many environments, canaries first, until too many updates fail. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
-import { limit, line, nullable, offset, uuid } from "../schema.ts";
+import { count, dateTime, limit, line, nullable, offset, uuid } from "../schema.ts";
 
 const byCompany = Type.Object({ id: uuid("Id of the company.") });
 const byRollout = Type.Object({ id: uuid("Id of the company."), rollout_id: uuid("Id of the rollout.") });
@@ -9,9 +9,6 @@ const ofCompany = { kind: "company", from: "params.id", underSiteScope: "closed"
 
 const type = Type.Enum(["plugin", "theme"], { description: "What is updated." });
 const name = line(200, "Slug of the plugin or theme.", "akismet");
-const timestamp = (description: string) =>
-  Type.String({ format: "date-time", description, examples: ["2026-11-23T08:00:00.000Z"] });
-const count = (description: string) => Type.Integer({ minimum: 0, description });
 
 export const RolloutCreate = Type.Object(
   {
@@ -82,8 +79,8 @@ const facts = {
     description:
       "`stopped`: too many updates failed. `ended`: no environment is left. In a stopped or cancelled rollout, running updates still finish, at `ended_at`.",
   }),
-  created_at: timestamp("When it was requested."),
-  ended_at: nullable(timestamp("When its last update ended, or null if it is running.")),
+  created_at: dateTime("When it was requested."),
+  ended_at: nullable(dateTime("When its last update ended, or null if it is running.")),
   counts,
 };
 
@@ -102,7 +99,7 @@ const RolloutItem = Type.Object(
       Type.String({ description: "Id of the update's operation, or null if it has not started." }),
     ),
     reason: nullable(Type.String({ description: "Why it failed or was skipped, or null." })),
-    ended_at: nullable(timestamp("When its update ended, or null if it has not.")),
+    ended_at: nullable(dateTime("When its update ended, or null if it has not.")),
   },
   { title: "RolloutItem" },
 );

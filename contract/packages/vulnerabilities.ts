@@ -1,11 +1,7 @@
 /** Known vulnerabilities of a company's plugins and themes. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
-import { limit, nullable, offset, uuid } from "../schema.ts";
-
-const timestamp = (description: string) =>
-  Type.String({ format: "date-time", description, examples: ["2026-11-23T08:00:00.000Z"] });
-const count = (description: string) => Type.Integer({ minimum: 0, description });
+import { count, dateTime, limit, nullable, offset, uuid } from "../schema.ts";
 
 const Vulnerability = Type.Object(
   {
@@ -39,7 +35,7 @@ const Vulnerability = Type.Object(
 
 const AdvisoryFeed = Type.Object(
   {
-    read_at: nullable(timestamp("When the feed was last read successfully, or null if never.")),
+    read_at: nullable(dateTime("When the feed was last read successfully, or null if never.")),
     records: count("Number of vulnerabilities in the feed."),
     skipped: count("Number of records that could not be understood and were ignored."),
     problem: nullable(Type.String({ description: "Why the last read failed, or null." })),

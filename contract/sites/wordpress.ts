@@ -13,7 +13,7 @@ const linePattern = pattern(
   "must be one line of text without control characters, not only spaces, and not just 0",
 );
 
-function line(maxLength: number, description: string, example: string) {
+function wordpressLine(maxLength: number, description: string, example: string) {
   return Type.String({ minLength: 1, maxLength, pattern: linePattern, description, examples: [example] });
 }
 
@@ -40,7 +40,7 @@ const installs = (name: string) =>
 
 export const wordpressFields = {
   admin_email: emailAddress("E-mail address of the WordPress administrator."),
-  admin_password: line(
+  admin_password: wordpressLine(
     255,
     "Password of the WordPress administrator. Sitewright never stores, logs or returns it.",
     "correct horse battery staple",
@@ -53,7 +53,7 @@ export const wordpressFields = {
       "Login name of the WordPress administrator: letters, digits, `_`, `.`, `-`, `@` and single spaces inside.",
     examples: ["ada"],
   }),
-  site_title: line(
+  site_title: wordpressLine(
     200,
     "Title of the site. It is stored exactly as sent; themes may display it with typographic quotes and dashes.",
     "Ada's notes",

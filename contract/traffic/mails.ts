@@ -1,8 +1,7 @@
 /** Outgoing mail of environments: the setting, and stored mail. */
 import { Type } from "typebox";
-import { timestamp } from "../backups/backups.ts";
 import { endpoint, result } from "../endpoint.ts";
-import { limit, nullable, offset, uuid } from "../schema.ts";
+import { limit, milliseconds, nullable, offset, uuid } from "../schema.ts";
 
 const environment = { env_id: uuid("Id of the environment.") };
 const mail = { ...environment, mail_id: uuid("Id of the mail.", "0b0f3a52-6d2c-4b57-9a3a-7a5a4a0a2a53") };
@@ -32,9 +31,9 @@ const brief = {
     }),
     { description: "Recipients that the mail server refused permanently." },
   ),
-  created_at: timestamp("When the environment sent it."),
-  next_attempt_at: nullable(timestamp("When the next attempt is due; null if none is.")),
-  sent_at: nullable(timestamp("When the mail server last accepted it for a recipient; null if never.")),
+  created_at: milliseconds("When the environment sent it."),
+  next_attempt_at: nullable(milliseconds("When the next attempt is due; null if none is.")),
+  sent_at: nullable(milliseconds("When the mail server last accepted it for a recipient; null if never.")),
 };
 
 const Mail = Type.Object(brief, { title: "Mail" });

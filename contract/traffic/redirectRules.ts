@@ -1,7 +1,7 @@
 /** Redirect rules of environments. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
-import { limit, nullable, offset, pattern, uuid } from "../schema.ts";
+import { limit, noNul, nullable, offset, uuid } from "../schema.ts";
 
 const byEnvironment = Type.Object({ env_id: uuid("Id of the environment.") });
 export const maxRedirectRules = 10_000;
@@ -10,7 +10,6 @@ export const maxExpressions = 1_000;
 /** Maximum number of regular expressions without a fixed prefix: they have to be tried for every path. */
 export const maxOpenExpressions = 100;
 
-const noNul = pattern("^[^\\u0000]*$", "must not contain the character U+0000");
 const text = (maxLength: number, description: string, example: string) =>
   Type.String({ maxLength, pattern: noNul, description, examples: [example] });
 const optional = (maxLength: number, description: string, example: string) =>

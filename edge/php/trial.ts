@@ -2,9 +2,9 @@
 import { createReadStream } from "node:fs";
 import type { Readable } from "node:stream";
 import { mime } from "@fastify/send";
-import { createFileLookup } from "../fileLookup.ts";
 import { resolve } from "../files/resolve.ts";
 import { readPath, type VisitorPath } from "../http/path.ts";
+import { createFileLookup } from "../tables/fileLookup.ts";
 import { readHost } from "../tables/hosts.ts";
 import { BadTable, flag, object, readEnvironment, text } from "../tables/readTable.ts";
 import type { EdgeEnvironment } from "../tables/table.ts";

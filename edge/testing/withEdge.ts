@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { onTestFinished } from "vitest";
 import { type Edge, type EdgeOptions, startEdge } from "../edge.ts";
-import type { EdgeLog } from "../log.ts";
+import type { EdgeLog } from "../logs/edgeLog.ts";
 import { createEnvironmentLogs } from "../logs/environmentLogs.ts";
 import type { EdgeEnvironment, EdgeTable } from "../tables/table.ts";
 import { createFakeUpstream, type FakeUpstream } from "./fakeUpstream.ts";

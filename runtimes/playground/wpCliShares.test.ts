@@ -1,4 +1,4 @@
-/** What a command of WP-CLI may take of its environment's room, memory and network. */
+/** Limits of WP-CLI commands: disk space and memory. */
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -7,16 +7,16 @@ import { createPlaygroundRuntime } from "./runtime.ts";
 import type { Site } from "./testing/visitor.ts";
 import { openPlayground, type Playground, sharedAssets } from "./testing/world.ts";
 
-const patience = 240_000;
+const timeout = 240_000;
 let world: Playground;
 let site: Site;
 beforeAll(async () => {
   world = await openPlayground();
   site = await world.site();
-}, patience);
+}, timeout);
 afterAll(() => world.close());
 
-/** What WordPress's PHP prints. */
+/** Runs PHP code in WordPress by WP-CLI. Returns its output. */
 async function printed(code: string, share: Partial<WpCliCommand>): Promise<string> {
   const command = { phpVersion: "8.3", argv: ["eval", code], seconds: 60, ...share };
   const { signal } = new AbortController();
@@ -24,8 +24,8 @@ async function printed(code: string, share: Partial<WpCliCommand>): Promise<stri
   return stdout.text;
 }
 
-test("its files grow as far as there is room, and not further; what is removed makes room", {
-  timeout: patience,
+test("files grow up to the free space, and a removed file frees space", {
+  timeout,
 }, async () => {
   await writeFile(path.join(site.documentRoot, "old.bin"), Buffer.alloc(1 << 20));
   const code = `$put = fn ($name) => @file_put_contents($name, str_repeat('x', 1 << 20)) === 1 << 20;
@@ -35,14 +35,14 @@ test("its files grow as far as there is room, and not further; what is removed m
   expect(JSON.parse(await printed(code, { diskLeftBytes: 1_500_000 }))).toEqual([[true, false], true]);
 });
 
-test("one that is too large already changes rows and removes files", { timeout: patience }, async () => {
+test("an environment over its quota can change rows and remove files", { timeout }, async () => {
   await writeFile(path.join(site.documentRoot, "old.bin"), "old");
   const code = `update_option('blogname', 'Meadow');
     echo json_encode([get_option('blogname'), unlink('old.bin'), @file_put_contents('new.txt', 'x')]);`;
   expect(JSON.parse(await printed(code, { diskLeftBytes: -1_000_000 }))).toEqual(["Meadow", true, false]);
 });
 
-test("PHP's own limit of memory is lifted by WP-CLI, the process's is not", { timeout: patience }, async () => {
+test("WP-CLI lifts PHP's memory limit, but not the limit of the process", { timeout }, async () => {
   const options = { assets: sharedAssets, environments: world.environments, wpCliLimits: { memoryBytes: 600e6 } };
   const code = "$all = []; while (true) $all[] = str_repeat('x', 1 << 20);";
   const command = { phpVersion: "8.3", argv: ["eval", code], seconds: 60 };

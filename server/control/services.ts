@@ -6,6 +6,7 @@ import { openDownloads } from "../archives/downloads.ts";
 import { type DnsClient, makeDnsClient } from "../clients/dnsClient.ts";
 import { type EdgeClient, makeEdgeClient } from "../clients/edgeClient.ts";
 import { makePowerDnsClient } from "../clients/powerDnsClient.ts";
+import { transfersOf } from "../dnsTransfers.ts";
 import { makeLoadCandidate } from "../operations/steps/loadCandidate.ts";
 import { makeProbe } from "../operations/steps/probe.ts";
 import type { Services } from "../operations/steps/services.ts";
@@ -18,7 +19,6 @@ import { findChromium } from "../screenshots/chromium.ts";
 import { makeScreenshots } from "../screenshots/screenshots.ts";
 import type { Sealer } from "../sealing.ts";
 import type { Config } from "../settings/config.ts";
-import { transfersOf } from "../settings/dnsSettings.ts";
 import type { Database } from "../store/database.ts";
 import { type ArchiveStore, openArchiveStore } from "./archiveStore.ts";
 

@@ -1,4 +1,7 @@
-/** What was deleted as the subject of operations: its rows, a backup of each environment, and what became of it. */
+/**
+ * Crash test subjects for restoring deleted sites and environments: their rows, a backup of each environment, and
+ * checks.
+ */
 import { randomUUID } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -26,14 +29,14 @@ import { keptOf, liveSite } from "./sites.ts";
 import type { World } from "./world.ts";
 
 type LiveSite = Awaited<ReturnType<typeof liveSite>>;
-type Place = EnvironmentRef & { readonly address: string };
+type AddressedEnvironment = EnvironmentRef & { readonly address: string };
 
 const { signal } = new AbortController();
 
 interface Known {
   readonly site: LiveSite;
-  /** Those that are restored. */
-  readonly places: readonly Place[];
+  /** The environments that are restored. */
+  readonly restored: readonly AddressedEnvironment[];
 }
 
 const known = new WeakMap<OperationRequest, Known>();
@@ -43,7 +46,7 @@ async function fileOf({ services }: World, environment: EnvironmentRef): Promise
   return join(layout?.documentRoot ?? "nowhere", "own.txt");
 }
 
-/** The row of the operation that deleted it. */
+/** Inserts the row of the operation that deleted the site or environment. */
 async function insertDeletion({ own }: World, { companyId, siteId }: LiveSite, operationId: string): Promise<void> {
   await own.database.transaction().execute(async (transaction) => {
     const category = "siteActions";
@@ -56,26 +59,26 @@ async function insertDeletion({ own }: World, { companyId, siteId }: LiveSite, o
   });
 }
 
-/** Deletes these environments, each with a file of its own, and what else `remove` does. */
+/** Deletes these environments, after backing up each with a marker file, and then calls `remove`. */
 async function deleted(
   world: World,
-  { site, places }: Known,
+  { site, restored }: Known,
   remove: (transaction: DatabaseTransaction, operationId: string) => Promise<void>,
 ): Promise<void> {
   const { services, own } = world;
   const operationId = `sites:delete-${randomUUID()}`;
   await insertDeletion(world, site, operationId);
-  for (const { address, ...environment } of places) {
+  for (const { address, ...environment } of restored) {
     await writeFile(await fileOf(world, environment), `own of ${environment.id}`);
     const facts = { operationId, type: "system-generated", name: "Before the deletion", note: null } as const;
     await backUp(services, { environment, address, ...facts }, signal);
   }
   await own.database.transaction().execute((transaction) => remove(transaction, operationId));
   await services.publisher.publish();
-  for (const environment of places) await services.runtime.destroy(environment);
+  for (const environment of restored) await services.runtime.destroy(environment);
 }
 
-/** What a request to restore it inserts. */
+/** Inserts the rows that the API inserts when it accepts the request to restore. */
 function reinsert(
   world: World,
   { siteId, companyId, name }: LiveSite,
@@ -87,7 +90,7 @@ function reinsert(
     for (const environment of await restorableEnvironments(transaction, siteId, isSite)) {
       const { id, name: own, display_name: displayName, host, domain_id, is_wildcard: isWildcard } = environment;
       const number = await reinsertEnvironment(transaction, id, { name: own, displayName });
-      if (number === null) throw new Error("The environment is there already");
+      if (number === null) throw new Error("The environment already exists");
       await insertPrimaryDomain(transaction, {
         id: domain_id,
         environmentId: id,
@@ -119,13 +122,13 @@ async function requestFor(world: World, kind: Subject["kind"], facts: Known): Pr
     actor: systemActor,
     activityParameters: { siteName: name },
   };
-  // Numbers are new.
-  const places = input.environments.map(({ environment, address }) => ({ ...environment, address }));
-  known.set(request, { site: facts.site, places });
+  // The environments have new numbers.
+  const restored = input.environments.map(({ environment, address }) => ({ ...environment, address }));
+  known.set(request, { site: facts.site, restored });
   return request;
 }
 
-/** For the same once more, where it has failed: what a request inserts is gone then. */
+/** Returns a request to restore the same again after a failure, which has removed the inserted rows. */
 export function askAgain(world: World, request: OperationRequest): Promise<OperationRequest> {
   const { kind } = request.kind === "restoreDeletedSite" ? restoringDeletedSite : restoringDeletedEnvironment;
   return requestFor(world, kind, factsOf(request));
@@ -137,7 +140,7 @@ interface Traces {
   readonly ownFile: string;
 }
 
-async function tracesOf(world: World, { id, number, address }: Place): Promise<Traces> {
+async function tracesOf(world: World, { id, number, address }: AddressedEnvironment): Promise<Traces> {
   const row = world.own.database.selectFrom("environments").select("state").where("id", "=", id);
   return {
     row: (await row.executeTakeFirst())?.state ?? null,
@@ -149,14 +152,14 @@ async function tracesOf(world: World, { id, number, address }: Place): Promise<T
 async function differences(
   world: World,
   request: OperationRequest,
-  wanted: (place: Place) => Traces,
+  wanted: (environment: AddressedEnvironment) => Traces,
   siteState: string | null,
 ): Promise<string[]> {
-  const { site, places } = factsOf(request);
+  const { site, restored } = factsOf(request);
   const row = world.own.database.selectFrom("sites").select("state").where("id", "=", site.siteId);
-  const found = { site: (await row.executeTakeFirst())?.state ?? null, places: [] as Traces[] };
-  for (const place of places) found.places.push(await tracesOf(world, place));
-  return isDeepStrictEqual(found, { site: siteState, places: places.map(wanted) })
+  const found = { site: (await row.executeTakeFirst())?.state ?? null, restored: [] as Traces[] };
+  for (const environment of restored) found.restored.push(await tracesOf(world, environment));
+  return isDeepStrictEqual(found, { site: siteState, restored: restored.map(wanted) })
     ? []
     : [`found ${JSON.stringify(found)}`];
 }
@@ -167,20 +170,20 @@ function factsOf(request: OperationRequest): Known {
   return facts;
 }
 
-const back = ({ id }: Place): Traces => ({ row: "serving", status: 200, ownFile: `own of ${id}` });
+const back = ({ id }: AddressedEnvironment): Traces => ({ row: "serving", status: 200, ownFile: `own of ${id}` });
 const gone = (): Traces => ({ row: null, status: 404, ownFile: "" });
 
-/** A site with another environment. */
+/** A deleted site with two environments. */
 export const restoringDeletedSite: Subject = {
   kind: "restoreDeletedSite",
   prepare: async (world) => {
     const site = await liveSite(world);
-    const places = [{ ...site.environment, address: site.address }, await servedAnother(world, site)];
-    await deleted(world, { site, places }, async (transaction, operationId) => {
+    const restored = [{ ...site.environment, address: site.address }, await servedAnother(world, site)];
+    await deleted(world, { site, restored }, async (transaction, operationId) => {
       await keepDeletedSite(transaction, site.siteId, { operationId, restorableDays: 14 });
       await removeSiteRows(transaction, site.siteId);
     });
-    return requestFor(world, "restoreDeletedSite", { site, places });
+    return requestFor(world, "restoreDeletedSite", { site, restored });
   },
   finished: async (world, request) => [
     ...(await differences(world, request, back, "live")),
@@ -196,12 +199,16 @@ export const restoringDeletedEnvironment: Subject = {
   kind: "restoreDeletedEnvironment",
   prepare: async (world) => {
     const site = await liveSite(world);
-    const place = await servedAnother(world, site);
-    await deleted(world, { site, places: [place] }, async (transaction, operationId) => {
-      await keepDeletedEnvironments(transaction, [place.id], { operationId, restorableDays: 14, wentWithSite: false });
-      await removeEnvironmentRows(transaction, place.id);
+    const environment = await servedAnother(world, site);
+    await deleted(world, { site, restored: [environment] }, async (transaction, operationId) => {
+      await keepDeletedEnvironments(transaction, [environment.id], {
+        operationId,
+        restorableDays: 14,
+        wentWithSite: false,
+      });
+      await removeEnvironmentRows(transaction, environment.id);
     });
-    return requestFor(world, "restoreDeletedEnvironment", { site, places: [place] });
+    return requestFor(world, "restoreDeletedEnvironment", { site, restored: [environment] });
   },
   finished: async (world, request) => [
     ...(await differences(world, request, back, "live")),

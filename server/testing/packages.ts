@@ -1,4 +1,4 @@
-/** Plugins and themes of environments, as a reading of them finds them. */
+/** Plugins and themes of environments, as the runtime reports them. */
 import { randomUUID } from "node:crypto";
 import { versionKey } from "../packages/versions.ts";
 import type { Database } from "../store/database.ts";
@@ -7,33 +7,33 @@ import { databaseNow } from "../store/sites/diskUse.ts";
 
 export type TestPackage = Partial<FoundPackage> & Pick<FoundPackage, "name">;
 
-/** A plugin that is in use, unless the options say something else. */
-export function foundPackage(options: TestPackage): FoundPackage {
-  const version = options.version ?? "1.0";
+/** Returns an active plugin, changed by `wish`. */
+export function foundPackage(wish: TestPackage): FoundPackage {
+  const version = wish.version ?? "1.0";
   return {
     kind: "plugin",
-    file: options.kind === "theme" ? options.name : `${options.name}/${options.name}.php`,
-    title: `The ${options.name}`,
+    file: wish.kind === "theme" ? wish.name : `${wish.name}/${wish.name}.php`,
+    title: `The ${wish.name}`,
     description: "",
     is_elsewhere: false,
     is_active: true,
     is_auto_updated: false,
-    ...options,
+    ...wish,
     version,
     version_key: versionKey(version),
   };
 }
 
-/** The environment has been read, and has these. */
+/** Stores these as the environment's packages, as after reading them. */
 export async function putPackages(
   database: Database,
   environmentId: string,
-  packages: readonly TestPackage[],
+  wishes: readonly TestPackage[],
   problem: string | null = null,
 ): Promise<void> {
   const readAt = await databaseNow(database);
-  await notePackages(database, environmentId, { packages: packages.map(foundPackage), problem, readAt });
+  await notePackages(database, environmentId, { packages: wishes.map(foundPackage), problem, readAt });
 }
 
-/** A slug that nobody else has. */
+/** Returns a unique slug. */
 export const someSlug = (): string => `p-${randomUUID()}`;

@@ -1,4 +1,4 @@
-/** An environment that was restored on another machine as the subject of its rebuild, and what became of it. */
+/** Crash test subject for the rebuild of an environment after a restore on another machine, and checks. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -13,7 +13,7 @@ import type { World } from "./world.ts";
 
 const sites = new WeakMap<OperationRequest, LiveSite>();
 
-/** As a restore leaves it on a machine that has nothing of it. */
+/** Puts the environment into its state after a restore on another machine: no files, waiting for the rebuild. */
 export async function takeAway({ services, own }: World, { environment }: LiveSite): Promise<void> {
   await services.runtime.destroy(environment);
   await setAwaitsRebuild(own.database, environment.id, true);
@@ -37,7 +37,7 @@ export function rebuildOf(site: LiveSite, backupId: number | null): OperationReq
   return request;
 }
 
-/** What is to be seen of such an environment. */
+/** Returns the observable state of such an environment. */
 export async function seen({ own, services, facts }: World, { environment, address }: LiveSite) {
   const row = await own.database
     .selectFrom("environments")

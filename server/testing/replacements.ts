@@ -1,4 +1,4 @@
-/** Replacing a text as the subject of an operation: a live site whose title is replaced, and what became of it. */
+/** Crash test subjects for search and replace: a live site with a post whose title is replaced, and checks. */
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
@@ -44,7 +44,7 @@ function replacing(kind: "searchAndReplace" | "previewSearchAndReplace"): Subjec
 export const replacingTexts = replacing("searchAndReplace");
 export const previewingReplacement = replacing("previewSearchAndReplace");
 
-/** What was prepared for the request. */
+/** Returns what was prepared for the request. */
 export function replacementOf(request: OperationRequest): SearchAndReplaceInput {
   const input = inputs.get(request);
   if (!input) throw new Error("This request was not prepared here");

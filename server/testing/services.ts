@@ -1,4 +1,7 @@
-/** What operations use, made from a plain description of a world: in the test's process, or in one that is killed. */
+/**
+ * Creates the services of operations from a plain description of a world, in the test's process or in one that is
+ * killed.
+ */
 import { join } from "node:path";
 import { removeTree } from "@sitewright/runtimes/folders.ts";
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
@@ -28,13 +31,15 @@ export interface WorldFacts {
   readonly edgeSocket: string;
   readonly edgePort: number;
   readonly dnsSocket: string;
-  /** Of a mirror of the zips that lie in the folder `packages` of the data folder. */
+  /** URL of a mirror of the zips in the folder `packages` of the data folder. */
   readonly packageSource: string;
-  /** Path of the program; its screenshots are kept in the folder `pictures` of the data folder. Absent: there is none. */
+  /** Path of Chromium. Screenshots are stored in the folder `pictures` of the data folder. Absent: no screenshots. */
   readonly chromium?: string;
+  /** How many processes may die of a step before it is given up. Absent: 3. */
+  readonly maxAttempts?: number;
 }
 
-/** A runtime as another process can make it too: the module, its factory, and what the factory is given. */
+/** A runtime that another process can create too: module, factory, and the factory's options. */
 export interface RuntimeParameter {
   readonly module: string;
   readonly factory: string;

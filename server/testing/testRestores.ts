@@ -1,4 +1,4 @@
-/** The proof of a backup as the subject of operations: what became of the site, the backup, and what was made for it. */
+/** Crash test subject for the test restore of a backup: checks of the site, the backup, and leftovers. */
 import { randomUUID } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ interface TestedSite {
 
 const inputs = new WeakMap<OperationRequest, TestRestoreInput>();
 
-/** What the proof of this backup is asked for with, as nobody does it. */
+/** Returns the request for a test restore of this backup. */
 export async function testRestoreOf(
   { own }: Pick<World, "own">,
   { companyId, siteId, name, environment, address }: TestedSite,
@@ -45,7 +45,7 @@ export async function testRestoreOf(
   return request;
 }
 
-/** What is left of what was made for the proof: folders of the scratch environment, and what was fetched. */
+/** Returns what is left of the test restore: temporary folders, and folders of the scratch environment. */
 export async function leftOfTestRestore({ facts }: World, { scratch }: TestRestoreInput): Promise<readonly string[]> {
   const folders = ["work", "environments", "fake/environments"].map((name) => join(facts.dataFolder, name));
   const names = await Promise.all(folders.map((folder) => readdir(folder).catch(() => [])));
@@ -66,7 +66,7 @@ async function differences(world: World, request: OperationRequest, isProven: bo
   };
   return isDeepStrictEqual(found, { isProven, proofError: null, status: 200, left: [] })
     ? []
-    : [`found ${JSON.stringify(found)} where it is${isProven ? "" : " not"} to be proven`];
+    : [`found ${JSON.stringify(found)} although the test restore ${isProven ? "succeeded" : "failed"}`];
 }
 
 export const testingBackup: Subject = {

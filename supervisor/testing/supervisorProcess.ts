@@ -26,7 +26,7 @@ export function startByNpm(data: string): SupervisorUnderTest {
   const root = join(import.meta.dirname, "..", "..");
   const { scripts }: { scripts: { start: string } } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const start = scripts.start
-    .replace("tools/", `${join(root, "tools")}/`)
+    .replace("tools/bootstrap.cjs", `"${join(root, "tools", "bootstrap.cjs")}"`)
     .replace("supervisor/main.ts", relative(root, fakeMain));
   const folder = join(data, "..", "package");
   mkdirSync(folder);

@@ -38,9 +38,10 @@ export interface WpCli {
 }
 
 const defaultLimits = { maxOutputBytes: 256 << 10, killOutputBytes: 64 << 20 };
-/** A command uses as much memory as a worker; an eighth of the machine's memory is for commands. */
+/** A command uses as much memory as a worker; an eighth of the machine's memory, or a container's, is for commands. */
 const memoryPerCommand = 400 << 20;
-const maxConcurrent = Math.min(8, Math.max(2, Math.floor(totalmem() / 8 / memoryPerCommand)));
+const memoryBytes = Math.min(totalmem(), process.constrainedMemory() || totalmem());
+const maxConcurrent = Math.min(8, Math.max(2, Math.floor(memoryBytes / 8 / memoryPerCommand)));
 
 const noNetwork: WpCliNetwork = { run: "/nowhere", edgePort: 0, siteSuffix: "localhost" };
 

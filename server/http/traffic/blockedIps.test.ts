@@ -185,7 +185,7 @@ describe("at the edge", () => {
   });
 
   let provision: (environmentId: string) => Promise<string>;
-  /** The addresses in the edge's table; `edge/blockedIps.test.ts` tests that it blocks them. */
+  /** The addresses in the edge's table; `edge/tables/blockedIps.test.ts` tests that it blocks them. */
   async function atEdge(environmentId: string): Promise<readonly string[]> {
     const table: EdgeTable = JSON.parse(await readFile(tableFile(folder), "utf8"));
     return table.environments.find(({ id }) => id === environmentId)?.deniedIps ?? [];

@@ -1,4 +1,4 @@
-/** Backups through every crash. A new operation is one line in `describeCrashes`. */
+/** Crash tests for backups. A new operation is one line in `describeCrashes`. */
 import { backingUp, backingUpOnSchedule, removingBackup, restoringBackup } from "../../testing/backups.ts";
 import { restoringDeletedEnvironment, restoringDeletedSite } from "../../testing/deleted.ts";
 import { makingDownload } from "../../testing/downloads.ts";
@@ -13,11 +13,11 @@ describeCrashes(
     "making a downloadable backup": makingDownload,
     "removing a backup": removingBackup,
     "restoring a backup": restoringBackup,
-    "bringing a deleted site back": restoringDeletedSite,
-    "proving a backup": testingBackup,
+    "restoring a deleted site": restoringDeletedSite,
+    "test-restoring a backup": testingBackup,
     "rebuilding an environment": rebuildingEnvironment,
   },
   {
-    "bringing a deleted environment back": restoringDeletedEnvironment,
+    "restoring a deleted environment": restoringDeletedEnvironment,
   },
 );

@@ -7,7 +7,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import path from "node:path";
-import type { EdgeEnvironment } from "./tables/table.ts";
+import type { EdgeEnvironment } from "./table.ts";
 
 export interface FoundFile {
   readonly kind: "file" | "directory";

@@ -1,8 +1,9 @@
 /** One request on its way through the edge. */
-import type { PageRequest } from "./cache/pageRequest.ts";
-import type { VisitorPath } from "./http/path.ts";
-import type { VisitorRequest, VisitorResponse } from "./http/visitorHttp.ts";
-import type { Route } from "./tables/routes.ts";
+
+import type { VisitorPath } from "../http/path.ts";
+import type { VisitorRequest, VisitorResponse } from "../http/visitorHttp.ts";
+import type { Route } from "../tables/routes.ts";
+import type { PageRequest } from "./pageRequest.ts";
 
 export interface Visit {
   readonly request: VisitorRequest;

@@ -2,9 +2,9 @@ import { Agent, request } from "node:http";
 import { BlockList } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { ask, putTable, sendRaw, statusOf } from "../testing/http.ts";
+import { startSite, tableOf } from "../testing/withEdge.ts";
 import { createBlocklist, readNetwork } from "./blockedIps.ts";
-import { ask, putTable, sendRaw, statusOf } from "./testing/http.ts";
-import { startSite, tableOf } from "./testing/withEdge.ts";
 
 describe("a list of IP addresses and networks", () => {
   const isBlocked = createBlocklist(["203.0.113.7", "198.51.100.0/24", "2001:db8::/32", "2001:DB9:0::1", "::/1"]);

@@ -1,5 +1,5 @@
 /** The edge's own pages, mostly errors. Each says in plain words what to do next. */
-import type { VisitorRequest, VisitorResponse } from "./http/visitorHttp.ts";
+import type { VisitorRequest, VisitorResponse } from "./visitorHttp.ts";
 
 interface Page {
   readonly status: number;
