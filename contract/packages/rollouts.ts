@@ -10,7 +10,7 @@ const ofCompany = { kind: "company", from: "params.id", underSiteScope: "closed"
 const type = Type.Enum(["plugin", "theme"], { description: "What is updated." });
 const name = line(200, "Slug of the plugin or theme.", "akismet");
 
-export const RolloutWish = Type.Object(
+export const RolloutCreate = Type.Object(
   {
     type,
     name,
@@ -115,7 +115,7 @@ export const createRollout = endpoint({
   description:
     "Starts a rollout: canaries are updated first, then the other environments, until too many updates fail. Each environment is updated by its own operation: tested on a copy, with a backup, and left unchanged if anything fails. Busy environments are updated later.",
   params: byCompany,
-  body: RolloutWish,
+  body: RolloutCreate,
   responses: { 201: result(["rollout"], "The rollout has been created.", Rollout) },
   refusals: [
     "no_package_source",

@@ -170,7 +170,7 @@ export const deleteMails = endpoint({
   resource: { kind: "environment", from: "params.env_id" },
 });
 
-export const MailDeliveryWish = Type.Object({ delivery }, { title: "MailDeliveryChange" });
+export const MailDeliveryChange = Type.Object({ delivery }, { title: "MailDeliveryChange" });
 
 export const modifyMailDelivery = endpoint({
   method: "PUT",
@@ -180,7 +180,7 @@ export const modifyMailDelivery = endpoint({
   description:
     "`keep` also applies to queued mail. `send` applies to new mail only: mail that was kept before stays kept. For plugins that connect to mail servers themselves, the change takes effect within seconds. Clones and pushes do not copy the setting.",
   params: Type.Object(environment),
-  body: MailDeliveryWish,
+  body: MailDeliveryChange,
   responses: {
     200: result(
       ["environment"],
