@@ -19,7 +19,7 @@ const Backup = Type.Object(
     }),
     created_at: milliseconds("When it was made."),
     verified_at: milliseconds(
-      "When all its data was last read from the archives and found intact. If parts were read at different times, the earliest one.",
+      "When all its data was last read from the archives and found intact. If parts were read at different times, the earliest one: a backup shares unchanged data with earlier backups, so the time may be before `created_at`.",
     ),
     expires_at: milliseconds("When it will be deleted, unless it is the newest backup of the environment."),
     last_proven_restore: nullable(
@@ -92,7 +92,7 @@ export const addManualBackup = endpoint({
   tag: "Backups",
   summary: "Back up an environment",
   description:
-    "Backs up files and database while the environment keeps serving visitors. The database is a consistent snapshot. Files are copied one after another; a file that is being written at that moment is copied as it is. The backup is listed once all its data is in the archives and has been read back (`verified_at`).",
+    "Backs up files and database while the environment keeps serving visitors. The database is a consistent snapshot. Files are copied one after another; a file that is being written at that moment is copied as it is. The backup is listed once all its data is in the archives and has been read back (`verified_at`). `data.result` is `{backup_id}`.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   body: ManualBackup,
   responses: { 202: { description: "The environment is being backed up.", body: Accepted } },

@@ -74,7 +74,12 @@ const WholeMail = Type.Object(
 
 const delivery = Type.Enum(["send", "keep"], {
   description:
-    "`send`: mail goes to the installation's mail server, if it has one. `keep`: mail is stored to be read and not sent, and plugins can't connect to mail servers. Default: `send` for live environments, `keep` for all others and for cloned sites.",
+    "The setting. `send`: mail goes to the installation's mail server; without one it is kept, too (`effective_delivery`). `keep`: mail is stored to be read and not sent, and plugins can't connect to mail servers. Default: `send` for live environments, `keep` for all others and for cloned sites.",
+});
+
+const effectiveDelivery = Type.Enum(["send", "keep"], {
+  description:
+    "What happens to new mail: the setting `delivery`, but always `keep` if the installation has no mail server (SITEWRIGHT_SMTP_URL).",
 });
 
 export const listMails = endpoint({
@@ -96,6 +101,7 @@ export const listMails = endpoint({
       Type.Object({
         display_name: text("Live", "Display name of the environment."),
         delivery,
+        effective_delivery: effectiveDelivery,
         has_mail_server: Type.Boolean({ description: "Whether the installation has a mail server." }),
         mails: Type.Object({
           items: Type.Array(Mail),
@@ -185,7 +191,11 @@ export const modifyMailDelivery = endpoint({
     200: result(
       ["environment"],
       "The setting is in force.",
-      Type.Object({ display_name: text("Staging", "Display name of the environment."), delivery }),
+      Type.Object({
+        display_name: text("Staging", "Display name of the environment."),
+        delivery,
+        effective_delivery: effectiveDelivery,
+      }),
     ),
   },
   verb: "write",
