@@ -5,8 +5,8 @@ import { Accepted } from "../operations.ts";
 import { nullable, pattern, uuid } from "../schema.ts";
 
 const backupId = Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: "Id of the backup.", examples: [42] });
-export const timestamp = (description: string) =>
-  Type.Number({ description: `${description} Milliseconds since 1970.`, examples: [1795190400000] });
+export const timestamp = (description: string, example: number | null = 1_795_190_400_000) =>
+  Type.Number({ description: `${description} Milliseconds since 1970.`, examples: [example] });
 
 const Backup = Type.Object(
   {
@@ -23,14 +23,17 @@ const Backup = Type.Object(
     verified_at: timestamp(
       "When all its data was last read from the archives and found intact. If parts were read at different times, the earliest one.",
     ),
-    expires_at: timestamp("When it will be deleted, unless it is the newest backup of the environment."),
+    expires_at: timestamp(
+      "When it will be deleted, unless it is the newest backup of the environment.",
+      1_796_400_000_000,
+    ),
     last_proven_restore: nullable(
       timestamp("When it last passed a test restore, with all pages and rows; null if never."),
     ),
     proof_error: nullable(
       Type.String({
         description: "What was wrong in the last test restore. Null if nothing was wrong, or if there has been none.",
-        examples: ["The table wp_posts had 5 rows when it was backed up, and had 3 rows when it was restored."],
+        examples: [null, "The table wp_posts had 5 rows when it was backed up, and had 3 rows when it was restored."],
       }),
     ),
     damage: nullable(
@@ -38,6 +41,7 @@ const Backup = Type.Object(
         description:
           "Which data of this backup is missing or damaged in the archives, or null. You can still try to restore such a backup: the restore fails without changing anything and says what can't be restored.",
         examples: [
+          null,
           "This backup can't be restored: what it needs for wp-content/uploads/2026/11/harbour.jpg is missing or damaged.",
         ],
       }),
@@ -144,7 +148,7 @@ export const BackupRestore = Type.Object(
       }),
     ),
   },
-  { title: "BackupRestore" },
+  { title: "BackupRestore", examples: [{ backup_id: 42 }] },
 );
 
 export const restoreBackup = endpoint({

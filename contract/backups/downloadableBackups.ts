@@ -4,8 +4,8 @@ import { endpoint, result } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
 import { nullable, uuid } from "../schema.ts";
 
-const timestamp = (description: string) =>
-  Type.Number({ description: `${description} Milliseconds since 1970.`, examples: [1795190400000] });
+const timestamp = (description: string, example: number | null = 1_795_190_400_000) =>
+  Type.Number({ description: `${description} Milliseconds since 1970.`, examples: [example] });
 
 const DownloadableBackup = Type.Object(
   {
@@ -18,7 +18,7 @@ const DownloadableBackup = Type.Object(
         examples: ["http://127.0.0.1:8080/v2/downloads/hK…w/demo-live-2026-11-22-214005.zip"],
       }),
     ),
-    expires_at: timestamp("When the link expires and the zip is deleted."),
+    expires_at: timestamp("When the link expires and the zip is deleted.", 1_795_449_600_000),
     is_generation_in_progress: Type.Boolean({ description: "Whether the zip is still being created." }),
   },
   { title: "DownloadableBackup" },

@@ -4,8 +4,8 @@ import { endpoint, result } from "../endpoint.ts";
 import { nullable, pattern, uuid } from "../schema.ts";
 
 const params = Type.Object({ site_domain_id: uuid("Id of the domain.") });
-const timestamp = (description: string) =>
-  Type.Number({ description: `${description} Milliseconds since 1970.`, examples: [1795190400000] });
+const timestamp = (description: string, example: number | null = 1_795_190_400_000) =>
+  Type.Number({ description: `${description} Milliseconds since 1970.`, examples: [example] });
 
 const noNul = pattern("^[^\\u0000]*$", "must not contain the character U+0000");
 
@@ -25,6 +25,7 @@ const Certificate = Type.Object(
   {
     source: Type.Enum(["custom", "acme"], {
       description: "`custom`: uploaded. `acme`: ordered and renewed by the installation.",
+      examples: ["acme"],
     }),
     names: Type.Array(Type.String({ examples: ["example.com"] }), { description: "The domain names that it covers." }),
     issuer: Type.String({
@@ -33,8 +34,8 @@ const Certificate = Type.Object(
     }),
     fingerprint: Type.String({ description: "SHA-256 fingerprint in hexadecimal.", examples: ["9f86d081…"] }),
     not_before: timestamp("Start of its validity."),
-    not_after: timestamp("End of its validity."),
-    is_served: Type.Boolean({ description: "Whether it is in use for this domain." }),
+    not_after: timestamp("End of its validity.", 1_802_966_400_000),
+    is_served: Type.Boolean({ description: "Whether it is in use for this domain.", examples: [true] }),
   },
   { title: "DomainCertificate" },
 );
@@ -42,18 +43,21 @@ const Certificate = Type.Object(
 const Order = Type.Object(
   {
     is_under_way: Type.Boolean({ description: "Whether an order is in progress at the certificate authority." }),
-    next_try_at: nullable(timestamp("When the next order or renewal is due; null if none is.")),
+    next_try_at: nullable(timestamp("When the next order or renewal is due; null if none is.", 1_800_374_400_000)),
     failures: Type.Integer({ minimum: 0, description: "Failed attempts since the last certificate." }),
     last_problem: nullable(
-      Type.Object({
-        message: Type.String({
-          description: "What went wrong; if the authority refused, its own words.",
-          examples: ["The certificate authority refused it. example.com: 203.0.113.9: Invalid response … 404"],
-        }),
-        at: timestamp("When it happened."),
-      }),
+      Type.Object(
+        {
+          message: Type.String({
+            description: "What went wrong; if the authority refused, its own words.",
+            examples: ["The certificate authority refused it. example.com: 203.0.113.9: Invalid response … 404"],
+          }),
+          at: timestamp("When it happened."),
+        },
+        { description: "The last problem, or null.", examples: [null] },
+      ),
     ),
-    limited_until: nullable(timestamp("When the authority's rate limit ends; null if it accepts orders.")),
+    limited_until: nullable(timestamp("When the authority's rate limit ends; null if it accepts orders.", null)),
   },
   { title: "CertificateOrder" },
 );

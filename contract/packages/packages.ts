@@ -138,7 +138,7 @@ const ThemeOfEnvironment = Type.Object(
   { title: "ThemeOfEnvironment" },
 );
 
-const count = (description: string) => Type.Integer({ minimum: 0, description });
+const count = (description: string, example = 1) => Type.Integer({ minimum: 0, description, examples: [example] });
 
 function companyPackage<Environment extends TObject>(name: string, environment: Environment) {
   return Type.Object(
@@ -166,7 +166,7 @@ const check = (what: string) =>
     problem: nullable(
       Type.String({
         description: "Why they are not checked, or why the last check failed; null after a successful check.",
-        examples: ["Vulnerabilities are not checked: there is no vulnerability feed. Set SITEWRIGHT_ADVISORIES."],
+        examples: [null, "Vulnerabilities are not checked: there is no vulnerability feed. Set SITEWRIGHT_ADVISORIES."],
       }),
     ),
   });
