@@ -21,14 +21,17 @@ const Backup = Type.Object(
     verified_at: milliseconds(
       "When all its data was last read from the archives and found intact. If parts were read at different times, the earliest one: a backup shares unchanged data with earlier backups, so the time may be before `created_at`.",
     ),
-    expires_at: milliseconds("When it will be deleted, unless it is the newest backup of the environment."),
+    expires_at: milliseconds(
+      "When it will be deleted, unless it is the newest backup of the environment.",
+      1_796_400_000_000,
+    ),
     last_proven_restore: nullable(
       milliseconds("When it last passed a test restore, with all pages and rows; null if never."),
     ),
     proof_error: nullable(
       Type.String({
         description: "What was wrong in the last test restore. Null if nothing was wrong, or if there has been none.",
-        examples: ["The table wp_posts had 5 rows when it was backed up, and had 3 rows when it was restored."],
+        examples: [null, "The table wp_posts had 5 rows when it was backed up, and had 3 rows when it was restored."],
       }),
     ),
     damage: nullable(
@@ -36,6 +39,7 @@ const Backup = Type.Object(
         description:
           "Which data of this backup is missing or damaged in the archives, or null. You can still try to restore such a backup: the restore fails without changing anything and says what can't be restored.",
         examples: [
+          null,
           "This backup can't be restored: what it needs for wp-content/uploads/2026/11/harbour.jpg is missing or damaged.",
         ],
       }),
@@ -142,7 +146,7 @@ export const BackupRestore = Type.Object(
       }),
     ),
   },
-  { title: "BackupRestore" },
+  { title: "BackupRestore", examples: [{ backup_id: 42 }] },
 );
 
 export const restoreBackup = endpoint({

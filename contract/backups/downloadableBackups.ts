@@ -15,7 +15,7 @@ const DownloadableBackup = Type.Object(
         examples: ["http://127.0.0.1:8080/v2/downloads/hK…w/demo-live-2026-11-22-214005.zip"],
       }),
     ),
-    expires_at: milliseconds("When the link expires and the zip is deleted."),
+    expires_at: milliseconds("When the link expires and the zip is deleted.", 1_795_449_600_000),
     is_generation_in_progress: Type.Boolean({ description: "Whether the zip is still being created." }),
   },
   { title: "DownloadableBackup" },

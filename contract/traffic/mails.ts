@@ -23,17 +23,19 @@ const brief = {
   size_bytes: Type.Integer({ description: "Size of the mail, in bytes.", examples: [1432] }),
   state,
   attempts: Type.Integer({ description: "Number of delivery attempts.", examples: [1] }),
-  last_error: nullable(text("450 Try again later", "The error of the last attempt, or null.")),
+  last_error: nullable(
+    Type.String({ description: "The error of the last attempt, or null.", examples: [null, "450 Try again later"] }),
+  ),
   refused: Type.Array(
     Type.Object({
       recipient: text("ada@example.com", "Address of the recipient."),
       message: text("550 No such user", "The mail server's reason."),
     }),
-    { description: "Recipients that the mail server refused permanently." },
+    { description: "Recipients that the mail server refused permanently.", examples: [[]] },
   ),
   created_at: milliseconds("When the environment sent it."),
-  next_attempt_at: nullable(milliseconds("When the next attempt is due; null if none is.")),
-  sent_at: nullable(milliseconds("When the mail server last accepted it for a recipient; null if never.")),
+  next_attempt_at: nullable(milliseconds("When the next attempt is due; null if none is.", null)),
+  sent_at: nullable(milliseconds("When the mail server last accepted it for a recipient; null if never.", null)),
 };
 
 const Mail = Type.Object(brief, { title: "Mail" });
@@ -102,10 +104,10 @@ export const listMails = endpoint({
         display_name: text("Live", "Display name of the environment."),
         delivery,
         effective_delivery: effectiveDelivery,
-        has_mail_server: Type.Boolean({ description: "Whether the installation has a mail server." }),
+        has_mail_server: Type.Boolean({ description: "Whether the installation has a mail server.", examples: [true] }),
         mails: Type.Object({
           items: Type.Array(Mail),
-          total: Type.Integer({ minimum: 0, description: "Number of matches before paging." }),
+          total: Type.Integer({ minimum: 0, description: "Number of matches before paging.", examples: [1] }),
         }),
       }),
     ),

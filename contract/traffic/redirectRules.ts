@@ -46,7 +46,10 @@ const RuleInput = Type.Object(
     traffic_from_city: optional(200, city, "Berlin"),
     displayed_location: optional(500, location, "Berlin, Germany"),
   },
-  { title: "RedirectRuleInput" },
+  {
+    title: "RedirectRuleInput",
+    examples: [{ from: "/old-page", to: "/new-page", type: "permanent", domain: null }],
+  },
 );
 
 export const RedirectRule = Type.Object(
@@ -56,16 +59,16 @@ export const RedirectRule = Type.Object(
     type,
     domain: nullable(Type.String({ description: domainText })),
     traffic_from_country: nullable(
-      Type.String({ description: "Only visitors from this country. Null: all countries.", examples: ["DE"] }),
+      Type.String({ description: "Only visitors from this country. Null: all countries.", examples: [null, "DE"] }),
     ),
     traffic_from_country_name: nullable(
-      Type.String({ description: "Display name of the country, or null.", examples: ["Germany"] }),
+      Type.String({ description: "Display name of the country, or null.", examples: [null, "Germany"] }),
     ),
     traffic_from_city: nullable(
-      Type.String({ description: "Only visitors from this city. Null: all cities.", examples: ["Berlin"] }),
+      Type.String({ description: "Only visitors from this city. Null: all cities.", examples: [null, "Berlin"] }),
     ),
     displayed_location: nullable(
-      Type.String({ description: "Display name of the location, or null.", examples: ["Berlin, Germany"] }),
+      Type.String({ description: "Display name of the location, or null.", examples: [null, "Berlin, Germany"] }),
     ),
   },
   { title: "RedirectRule" },
@@ -98,7 +101,7 @@ const Page = Type.Object({
   container_info: Type.Object({
     redirect_rules: Type.Object({
       rules: Type.Array(RedirectRule),
-      redirect_rules_count: Type.Integer({ description: "Number of matches before paging." }),
+      redirect_rules_count: Type.Integer({ description: "Number of matches before paging.", examples: [1] }),
     }),
   }),
 });
@@ -140,7 +143,12 @@ export const updateRedirectRules = endpoint({
       new_value: Type.Optional(RuleInput),
       ...paging,
     },
-    { title: "RedirectRulesUpdate" },
+    {
+      title: "RedirectRulesUpdate",
+      examples: [
+        { action_type: "NEW", new_value: { from: "/old-page", to: "/new-page", type: "permanent", domain: null } },
+      ],
+    },
   ),
   responses: {
     200: result(["environment"], "The change is in force; a page of rules.", Page),
@@ -198,7 +206,10 @@ export const exportRedirectRules = endpoint({
     200: result(
       ["csv"],
       "The rules as CSV.",
-      Type.String({ description: "CSV with a header line.", examples: ["from,to,type,domain\n"] }),
+      Type.String({
+        description: "CSV with a header line.",
+        examples: ["from,to,type,domain\n/old-page,/new-page,permanent,\n"],
+      }),
     ),
   },
   verb: "read",
@@ -222,8 +233,11 @@ export const importRedirectRules = endpoint({
       [],
       "The rules are in force.",
       Type.Object({
-        imported: Type.Integer({ description: "Number of imported rules." }),
-        redirect_rules_count: Type.Integer({ description: "Number of rules that the environment has now." }),
+        imported: Type.Integer({ description: "Number of imported rules.", examples: [1] }),
+        redirect_rules_count: Type.Integer({
+          description: "Number of rules that the environment has now.",
+          examples: [1],
+        }),
       }),
     ),
   },
