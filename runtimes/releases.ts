@@ -119,8 +119,7 @@ export async function requireStillCurrent<T>(live: string, { number }: Release, 
   const now = await currentNumber(live);
   if (now !== number) {
     const cause = read.status === "rejected" ? read.reason : undefined;
-    const sentence =
-      now === null ? "The environment is not there any more." : "The environment was replaced meanwhile.";
+    const sentence = now === null ? "The environment no longer exists." : "The environment was replaced meanwhile.";
     throw new RuntimeFailure(sentence, { cause });
   }
   return reading;

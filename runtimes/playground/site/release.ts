@@ -57,7 +57,7 @@ export function mainDatabase({ wordpressVersion }: ReleaseFacts): string {
 /** Returns the current release. Throws `RuntimeFailure` if the environment doesn't exist. */
 export async function requireRelease(live: string): Promise<Release> {
   const release = await currentRelease(live);
-  if (release === null) throw new RuntimeFailure("The environment is not there any more.");
+  if (release === null) throw new RuntimeFailure("The environment no longer exists.");
   return release;
 }
 

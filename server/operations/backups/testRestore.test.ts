@@ -138,9 +138,9 @@ describe("a backup that can't be restored", () => {
     ["whose page fails", null, () => Promise.reject(page), page.message],
     [
       "whose database is damaged",
-      { clone: () => Promise.reject(new RuntimeFailure("A database is damaged, so that it can't be copied.")) },
+      { clone: () => Promise.reject(new RuntimeFailure("A database is damaged, so it can't be copied.")) },
       null,
-      "A database is damaged, so that it can't be copied.",
+      "A database is damaged, so it can't be copied.",
     ],
     [
       "that has different rows",
