@@ -62,7 +62,7 @@ export const listCronEvents = endpoint({
         problem: nullable(
           Type.String({
             description: "Why some tasks can't be read and are not run, or null.",
-            examples: [null, "WordPress's list of planned events (the option `cron`) is damaged."],
+            examples: [null, "WordPress's list of WP-Cron events (the option `cron`) is damaged."],
           }),
         ),
       }),

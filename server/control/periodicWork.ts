@@ -304,7 +304,7 @@ function workOnBackups(options: PeriodicWorkOptions): Reconciler[] {
   const { database, archives, downloads, acceptOperation, config } = options;
   const starting = { database, settings: config, acceptOperation };
   const backups = { database, hours: config.backupHours, begin: makeScheduledBackup(starting) };
-  const testRestores = { database, perDay: config.proofsPerDay, prove: makeTestRestore(starting) };
+  const testRestores = { database, perDay: config.testRestoresPerDay, start: makeTestRestore(starting) };
   const reading = { database, archives, days: verifyAhead * config.archiveReadDays, signal: options.signal };
   // Checks the store at startup, before a backup fails.
   const verify = () => options.checkArchive(options.signal).then(() => readArchives(reading));

@@ -55,8 +55,8 @@ async function addBackup({ environmentId }: Environment, minutesAgo = 60): Promi
 
 /** Runs the reconciler once. */
 async function run(perDay = 24): Promise<void> {
-  const prove = makeTestRestore({ database: world.database, settings, acceptOperation: operations.accept });
-  await startTestRestores({ database: world.database, perDay, prove });
+  const start = makeTestRestore({ database: world.database, settings, acceptOperation: operations.accept });
+  await startTestRestores({ database: world.database, perDay, start });
 }
 
 function testRestores() {

@@ -10,11 +10,11 @@ export interface TestRestoresOptions {
   readonly database: Database;
   readonly perDay: number;
   /** Starts the operation that restores the backup. */
-  readonly prove: (backup: BackupToTest) => Promise<void>;
+  readonly start: (backup: BackupToTest) => Promise<void>;
 }
 
-export async function startTestRestores({ database, perDay, prove }: TestRestoresOptions): Promise<void> {
+export async function startTestRestores({ database, perDay, start }: TestRestoresOptions): Promise<void> {
   if (!(await isTestRestoreDue(database, perDay))) return;
   const backup = await findBackupToTest(database);
-  if (backup !== null) await prove(backup);
+  if (backup !== null) await start(backup);
 }

@@ -52,7 +52,7 @@ describe("an unset setting", () => {
       archiveReadDays: 7,
       pageCacheMemoryBytes: 128 << 20,
       pageCacheDiskBytes: 1_024 * 1_048_576,
-      proofsPerDay: 24,
+      testRestoresPerDay: 24,
       logLevel: "info",
     });
   });

@@ -72,7 +72,7 @@ export interface Config {
   /** Period within which all data in the archives is read and checked once. */
   readonly archiveReadDays: number;
   /** Test restores per day. */
-  readonly proofsPerDay: number;
+  readonly testRestoresPerDay: number;
   /** Location of the archives, or null for `archives`. */
   readonly archiveUrl: string | null;
   readonly archives: string;
@@ -187,7 +187,7 @@ function freeze(values: Settings): Config {
     backupHours: values.SITEWRIGHT_BACKUP_HOURS,
     fullBackupDays: values.SITEWRIGHT_FULL_BACKUP_DAYS,
     archiveReadDays: values.SITEWRIGHT_ARCHIVE_READ_DAYS,
-    proofsPerDay: values.SITEWRIGHT_PROOFS_PER_DAY,
+    testRestoresPerDay: values.SITEWRIGHT_PROOFS_PER_DAY,
     archiveUrl: values.SITEWRIGHT_ARCHIVE_URL,
     archives: join(data, "archives"),
     downloadHours: values.SITEWRIGHT_DOWNLOAD_HOURS,

@@ -237,7 +237,7 @@ test("if the environment is replaced during the snapshot, the snapshot is repeat
 
 test("a failed download leaves nothing behind, and shows the reason", async () => {
   const world = theWorld();
-  const message = "A database is damaged, so that it can't be copied.";
+  const message = "A database is damaged, so it can't be copied.";
   await scriptOf(world).setFaults([{ method: "exportSite", when: "middle", kind: "fail", message }]);
   const request = await downloadRequest(world, await liveSite(world));
   expect(await run(request)).toMatchObject({ state: "failed", public_error: message });

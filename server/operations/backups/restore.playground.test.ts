@@ -191,7 +191,7 @@ const damages: readonly (readonly [string, Damage])[] = [
     "the database was truncated",
     {
       damage: (place) => truncate(join(currentOf(place), "database", "wordpress.sqlite"), 5_000),
-      error: /^A database is damaged, so that it can't be copied\. To restore it anyway /,
+      error: /^A database is damaged, so it can't be copied\. To restore it anyway /,
       filesError: /^The restored site failed its check: /,
     },
   ],

@@ -57,7 +57,7 @@ describe("if the current state can't be backed up", () => {
     "(%s) a restore changes nothing and says how to skip the backup, which works",
     async (kind) => {
       const request = await restoringBackup.prepare(world);
-      const message = "A database is damaged, so that it can't be copied.";
+      const message = "A database is damaged, so it can't be copied.";
       const ofWorld = createFakeRuntime({ folder: join(world.facts.dataFolder, "fake") }).script;
       await ofWorld.setFaults([{ method: "snapshot", when: "before", kind, message }]);
       const row = await run(request);

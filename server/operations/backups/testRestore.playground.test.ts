@@ -56,7 +56,7 @@ async function backUpNow({ environment, address }: Site): Promise<number> {
 }
 
 /** Runs a test restore, checks that nothing is left behind, and returns the result. */
-async function prove(site: Site, backupId: number) {
+async function runTestRestore(site: Site, backupId: number) {
   const submitted = await testRestoreOf(world, site, backupId);
   const row = await withEngine(world, (table) => table.submit(submitted));
   expect(await leftOfTestRestore(world, submitted.input)).toEqual([]);
@@ -92,7 +92,7 @@ test("a backup of WordPress is proven without any effect on its site", async () 
   expect((await visit(world.facts.edgePort, site.address)).status).toBe(200);
   const before = await servedFor(site);
   expect(before.workers).toHaveLength(1);
-  expect(await prove(site, backupId)).toEqual({
+  expect(await runTestRestore(site, backupId)).toEqual({
     state: "succeeded",
     message: null,
     proven: expect.any(Number),
@@ -111,12 +111,12 @@ test("a damaged pack is detected, and the error names the affected file", async 
     content.writeUInt8(content.readUInt8(content.length >> 1) ^ 1, content.length >> 1);
     await writeFile(join(packs, name), content);
   }
-  const { message, error, ...rest } = await prove(site, backupId);
+  const { message, error, ...rest } = await runTestRestore(site, backupId);
   expect(rest).toEqual({ state: "failed", proven: null });
   expect(error).toMatch(/^This backup can't be restored: what it needs for .+ is missing or damaged\.$/);
   expect(message).toBe(`${failed}${error}`);
   // The next backup stores the lost data again.
-  expect(await prove(site, await backUpNow(site))).toMatchObject({ state: "succeeded", error: null });
+  expect(await runTestRestore(site, await backUpNow(site))).toMatchObject({ state: "succeeded", error: null });
 });
 
 test("missing rows are detected, and the error names the table", async () => {
@@ -126,7 +126,7 @@ test("missing rows are detected, and the error names the table", async () => {
   const row_counts = JSON.stringify({ ...counted, wp_users: 3 });
   await world.own.database.updateTable("backups").set({ row_counts }).where("id", "=", backupId).execute();
   const error = "The table wp_users had 3 rows when it was backed up, and had 1 row when it was restored.";
-  expect(await prove(site, backupId)).toEqual({
+  expect(await runTestRestore(site, backupId)).toEqual({
     state: "failed",
     message: `${failed}${error}`,
     proven: null,
@@ -137,7 +137,7 @@ test("missing rows are detected, and the error names the table", async () => {
 test("a plugin with a parse error is detected, with PHP's message", async () => {
   const site = await liveSite(world);
   await write(site, "wp-content/mu-plugins/shop.php", "<?php\n\nfunction (;\n");
-  const { state, error, message } = await prove(site, await backUpNow(site));
+  const { state, error, message } = await runTestRestore(site, await backUpNow(site));
   expect(state).toBe("failed");
   expect(error).toMatch(
     /^The restored site failed its check: its front page has the status 500: PHP Parse error: .+shop\.php on line 3\.$/,
@@ -148,7 +148,7 @@ test("a plugin with a parse error is detected, with PHP's message", async () => 
 test("a missing login page is detected", async () => {
   const site = await liveSite(world);
   await write(site, "wp-login.php", "<?php http_response_code(410); echo 'gone';");
-  expect((await prove(site, await backUpNow(site))).error).toBe(
+  expect((await runTestRestore(site, await backUpNow(site))).error).toBe(
     "The restored site failed its check: its login page has the status 410.",
   );
 });
@@ -167,7 +167,7 @@ describe("the restored copy", () => {
         if ( wp_mail( 'ada@example.com', 'Again', 'Again' ) ) { touch( ABSPATH . 'mailed' ); http_response_code( 500 ); exit; }
       } );`,
     );
-    expect(await prove(site, await backUpNow(site))).toMatchObject({ state: "succeeded", error: null });
+    expect(await runTestRestore(site, await backUpNow(site))).toMatchObject({ state: "succeeded", error: null });
     expect(await readdir(await rootOf(site))).not.toContain("charged");
     // The site itself can do all that.
     expect((await visit(world.facts.edgePort, site.address)).status).toBe(200);
@@ -187,9 +187,9 @@ test("an environment without WordPress is proven by its front page and the rows 
   shop.close();
   const backupId = await backUpNow(site);
   expect(await findRowCounts(world.services.database, backupId)).toEqual({ "shop.sqlite: orders": 2 });
-  expect(await prove(site, backupId)).toMatchObject({ state: "succeeded", error: null });
+  expect(await runTestRestore(site, backupId)).toMatchObject({ state: "succeeded", error: null });
   await write(site, "index.php", "<?php nothing();");
-  expect((await prove(site, await backUpNow(site))).error).toMatch(
+  expect((await runTestRestore(site, await backUpNow(site))).error).toMatch(
     /its front page has the status 500: PHP Fatal error: .+nothing\(\)/,
   );
 });

@@ -40,7 +40,7 @@ beforeEach(async () => {
 });
 
 /** Runs the test restore with some services replaced by `change`. */
-async function prove(change: (services: Services) => Partial<Services> = () => ({})) {
+async function runTestRestore(change: (services: Services) => Partial<Services> = () => ({})) {
   const services = { ...world.services, ...change(world.services) };
   const row = await withEngine({ ...world, services }, (table) => table.submit(request));
   expect(await leftOfTestRestore(world, request.input)).toEqual([]);
@@ -66,7 +66,7 @@ async function setRowCounts(counts: Readonly<Record<string, number>> | null): Pr
 describe("a backup that can be restored", () => {
   test("is shown as proven, with the time", async () => {
     const began = Date.now();
-    expect(await prove()).toMatchObject({ state: "succeeded", public_error: null });
+    expect(await runTestRestore()).toMatchObject({ state: "succeeded", public_error: null });
     const { proven, error } = await shown();
     expect(proven).toBeGreaterThanOrEqual(began - 1_000);
     expect(error).toBeNull();
@@ -74,7 +74,7 @@ describe("a backup that can be restored", () => {
 
   test("is checked by its front page and login page, at its address, in a scratch environment without network", async () => {
     const tried: Candidate[] = [];
-    await prove(({ runTrial }) => ({
+    await runTestRestore(({ runTrial }) => ({
       runTrial: (candidate, signal) => {
         tried.push(candidate);
         return runTrial(candidate, signal);
@@ -105,7 +105,7 @@ describe("a backup that can be restored", () => {
     backupId = found?.backups[0]?.id ?? 0;
     request = await testRestoreOf(world, site, backupId);
     const pages: (string | undefined)[] = [];
-    const row = await prove(({ runTrial }) => ({
+    const row = await runTestRestore(({ runTrial }) => ({
       runTrial: (candidate, signal) => {
         pages.push(candidate.page?.url);
         return runTrial(candidate, signal);
@@ -117,16 +117,16 @@ describe("a backup that can be restored", () => {
 
   test("is proven even if its rows were not counted", async () => {
     await setRowCounts(null);
-    expect((await prove()).state).toBe("succeeded");
+    expect((await runTestRestore()).state).toBe("succeeded");
   });
 
   test("is proven after a failed test restore, which clears the error", async () => {
     await setRowCounts({ wp_posts: 7 });
-    await prove();
+    await runTestRestore();
     expect(await shown()).toEqual({ proven: null, error: expect.stringContaining("wp_options") });
     await setRowCounts({ wp_options: 2, wp_posts: 1, wp_users: 1 });
     request = await testRestoreOf(world, site, backupId);
-    await prove();
+    await runTestRestore();
     expect(await shown()).toEqual({ proven: expect.any(Number), error: null });
   });
 });
@@ -138,9 +138,9 @@ describe("a backup that can't be restored", () => {
     ["whose page fails", null, () => Promise.reject(page), page.message],
     [
       "whose database is damaged",
-      { clone: () => Promise.reject(new RuntimeFailure("A database is damaged, so that it can't be copied.")) },
+      { clone: () => Promise.reject(new RuntimeFailure("A database is damaged, so it can't be copied.")) },
       null,
-      "A database is damaged, so that it can't be copied.",
+      "A database is damaged, so it can't be copied.",
     ],
     [
       "that has different rows",
@@ -149,7 +149,7 @@ describe("a backup that can't be restored", () => {
       "The table wp_posts had 1 row when it was backed up, and did not exist when it was restored.",
     ],
   ])("%s is shown with the error, and the operation fails with it", async (_, runtime, runTrial, message) => {
-    const row = await prove((services) => ({
+    const row = await runTestRestore((services) => ({
       ...(runtime && { runtime: { ...services.runtime, ...runtime } }),
       ...(runTrial && { runTrial }),
     }));
@@ -163,7 +163,7 @@ describe("a backup that can't be restored", () => {
   test("because a piece is missing makes the next backup store that piece again", async () => {
     const packs = join(world.facts.dataFolder, "archives", "packs", site.companyId);
     for (const name of await readdir(packs)) await rm(join(packs, name));
-    const row = await prove();
+    const row = await runTestRestore();
     const sentence = /This backup can't be restored: what it needs for .+ is missing or damaged\.$/;
     expect(row.public_error).toMatch(sentence);
     expect((await shown()).error).toMatch(sentence);
@@ -180,7 +180,7 @@ describe("a backup that can't be restored", () => {
     const found = await makeBackupLists(world.own.pool).list(environment.id);
     backupId = found?.backups[0]?.id ?? 0;
     request = await testRestoreOf(world, site, backupId);
-    expect((await prove()).state).toBe("succeeded");
+    expect((await runTestRestore()).state).toBe("succeeded");
   });
 });
 
@@ -209,7 +209,7 @@ describe("the backup is not blamed for", () => {
       "Something went wrong on the server.",
     ],
   ])("%s", async (_, change, message) => {
-    const row = await prove(change);
+    const row = await runTestRestore(change);
     expect(row.state).toBe("failed");
     expect(row.public_error).toContain(message);
     expect(await shown()).toEqual(untouched);
@@ -222,7 +222,7 @@ describe("the backup is not blamed for", () => {
     ["a page that took too long once", () => new TrialFailed("Its front page took too long.", "deadline")],
   ])("%s, which is retried", async (_, failure) => {
     let tries = 0;
-    const row = await prove(({ runTrial }) => ({
+    const row = await runTestRestore(({ runTrial }) => ({
       runTrial: async (...candidate) => {
         tries += 1;
         if (tries === 1) throw failure();
@@ -235,7 +235,7 @@ describe("the backup is not blamed for", () => {
 
   test("a single crash, but for repeated ones", async () => {
     const message = "PHP crashed while it rendered the front page.";
-    await prove(() => ({ runTrial: () => Promise.reject(new TrialFailed(message, "crashed")) }));
+    await runTestRestore(() => ({ runTrial: () => Promise.reject(new TrialFailed(message, "crashed")) }));
     expect(await shown()).toEqual({ proven: null, error: message });
   });
 });
@@ -273,7 +273,7 @@ describe("during a test restore", () => {
 
   /** Runs `work` after the backup was restored, before its rows are compared. */
   const testWhile = (work: () => Promise<void>) =>
-    prove(({ runtime }) => ({
+    runTestRestore(({ runtime }) => ({
       runtime: {
         ...runtime,
         countRows: async (...what) => {
@@ -294,7 +294,7 @@ describe("during a test restore", () => {
   test("earlier noted damage is cleared, and `verified_at` is when the reading started", async () => {
     await noteDamage(world.own.database, backupId, { damage: "It is damaged.", again: "later" });
     const readFrom = Promise.withResolvers<number>();
-    const row = await prove(({ archives }) => ({
+    const row = await runTestRestore(({ archives }) => ({
       archives: {
         ...archives,
         restore: async (...what) => {
@@ -322,7 +322,7 @@ describe("during a test restore", () => {
   });
 
   test("the backup can be removed before it is read, and the error says so", async () => {
-    const row = await prove(({ archives }) => ({
+    const row = await runTestRestore(({ archives }) => ({
       archives: {
         ...archives,
         restore: async (...what) => {
@@ -337,7 +337,7 @@ describe("during a test restore", () => {
 
 test("fails if the backup was removed", async () => {
   await removeBackupById(world.own.database, backupId);
-  const row = await prove();
+  const row = await runTestRestore();
   expect(row).toMatchObject({ state: "failed", public_error: "The backup was removed before its test restore." });
 });
 
@@ -367,9 +367,9 @@ describe("the rows of a backup", () => {
 
 test("a failure that tells nothing about the backup keeps its earlier result", async () => {
   await setRowCounts({ wp_posts: 7, wp_options: 2, wp_users: 1 });
-  await prove();
+  await runTestRestore();
   const before = await shown();
   request = await testRestoreOf(world, site, backupId);
-  await prove(() => ({ runTrial: () => Promise.reject(new StepFailure("Elsewhere.")) }));
+  await runTestRestore(() => ({ runTrial: () => Promise.reject(new StepFailure("Elsewhere.")) }));
   expect(await shown()).toEqual(before);
 });
