@@ -74,7 +74,7 @@ export function makeZonePublisher(options: ZonePublisherOptions): ZonePublisher 
   };
 }
 
-/** A domain may have no zone if it was restored with a deleted site, or is older than zones. */
+/** A domain may have no zone if it is older than zones, or was deleted before zones were kept and then restored. */
 async function updateZones({ database, edgeAddresses }: ZonePublisherOptions): Promise<void> {
   const zoneless = await listDomainsWithoutZone(database, zonesPerRun);
   for (const domain of zoneless) {
