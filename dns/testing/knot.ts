@@ -4,11 +4,12 @@ import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import path from "node:path";
+import { eventually } from "@sitewright/edge/testing/eventually.ts";
 import { onTestFinished } from "vitest";
 import { listenOnBoth } from "../sockets.ts";
 import { askUdp, question } from "./packets.ts";
 import { toolsEnvironment } from "./tools.ts";
-import { eventually, makeFolder } from "./withDns.ts";
+import { makeFolder } from "./withDns.ts";
 
 export interface Knot {
   readonly port: number;

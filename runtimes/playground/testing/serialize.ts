@@ -1,4 +1,5 @@
 /** Writes values as PHP's `serialize` does, and makes up nested ones that hold a site's address. */
+import { createRandom } from "@sitewright/dns/testing/random.ts";
 
 export type PhpValue =
   | null
@@ -39,17 +40,6 @@ export function serialize(value: PhpValue): string {
   return `a:${entries(Array.isArray(value) ? [...value.entries()] : Object.entries(value))}`;
 }
 
-/** The same numbers for the same seed, from 0 up to 1 (mulberry32). */
-function numbersFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** As PHP's `json_encode` writes it: slashes and everything but ASCII escaped. */
 export function phpJson(value: unknown): string {
   return JSON.stringify(value)
@@ -59,7 +49,7 @@ export function phpJson(value: unknown): string {
 
 /** Some value with this address in it: the same for the same seed, but for the address. */
 export function someValue(seed: number, address: string): PhpValue {
-  const next = numbersFrom(seed);
+  const next = createRandom(seed);
   const upTo = (count: number) => Math.floor(next() * count);
   const words = ["", "plain", 'q";s:3:"', "ünï 🦄 日本", "line\nbreak", "back\\slash", "\0nul\0", "};", "s:5:", "'\""];
   const word = () => words[upTo(words.length)] ?? "";

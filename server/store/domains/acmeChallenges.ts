@@ -27,7 +27,3 @@ export async function addChallenge(database: Database, domainId: string, challen
     )
     .execute();
 }
-
-export async function removeChallenges(database: Database, domainId: string): Promise<void> {
-  await database.deleteFrom("acme_challenges").where("domain_id", "=", domainId).execute();
-}
