@@ -3,7 +3,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Key } from "../keys.ts";
 import type { Name } from "../names.ts";
 import { codes } from "../records/recordTypes.ts";
-import { nameBytes } from "../records/wire.ts";
+import { nameBytes, uint16 } from "../records/wire.ts";
 import type { Query, Tsig } from "./readPacket.ts";
 
 export const tsigErrors = { BADSIG: 16, BADKEY: 17, BADTIME: 18 } as const;
@@ -117,8 +117,4 @@ function appendTsig(
   const signed = Buffer.concat([message, ...head, rdata]);
   signed.writeUInt16BE(signed.readUInt16BE(10) + 1, 10);
   return signed;
-}
-
-function uint16(value: number): Buffer {
-  return Buffer.from([value >> 8, value & 0xff]);
 }

@@ -1,5 +1,6 @@
 /** Sends a cached page. */
 import { chooseEncoding } from "../http/encodings.ts";
+import { withoutContentHeaders } from "../http/headers.ts";
 import type { VisitorRequest, VisitorResponse } from "../http/visitorHttp.ts";
 import { type CachedPage, pageEncodings } from "./cachedPage.ts";
 
@@ -32,8 +33,4 @@ function isCurrent(etags: string | undefined, etag: string): boolean {
       .replace(/^W\//, "")
       .replace(/-\w+"$/, '"');
   return etags.trim() === "*" || etags.split(",").some((tag) => digest(tag) === digest(etag));
-}
-
-function withoutContentHeaders(head: readonly string[]): readonly string[] {
-  return head.filter((_, at) => !/^content-/i.test(head[at - (at % 2)] ?? ""));
 }
