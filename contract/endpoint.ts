@@ -4,6 +4,7 @@
  */
 import { type Static, type TObject, type TObjectOptions, type TSchema, Type } from "typebox";
 import type { OperationKind } from "./operationKinds.ts";
+import type { RefusalCode } from "./refusals.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "DELETE";
 export type Verb = "read" | "write" | "delete" | "push";
@@ -33,7 +34,10 @@ export type Resource =
 
 export interface ResponseSpec {
   readonly description: string;
+  /** Decides which fields are sent. */
   readonly body: TSchema;
+  /** The documented form of the body, if it is more precise. */
+  readonly documented?: TSchema;
   /** The result, if the body has nothing else, and the fields that it is nested in, outermost first. */
   readonly result?: { readonly fields: readonly string[]; readonly schema: TSchema };
 }
@@ -68,6 +72,8 @@ export interface Endpoint {
   readonly body?: TObject;
   /** Responses on success. Errors follow from the rest of the row; a 500 is listed only if its body differs. */
   readonly responses: { readonly [S in SuccessStatus | 500]?: ResponseSpec };
+  /** Codes with which a valid request can be refused, besides the ones of every such call (`refusalsOf`). */
+  readonly refusals?: readonly RefusalCode[];
   /** The scope that a restricted key needs. */
   readonly verb: Verb;
   readonly resource: Resource;
@@ -82,12 +88,23 @@ export interface Endpoint {
   readonly bucket?: "creations" | "operations";
   /** The kind of operation that it starts; the response is then a 202. */
   readonly operation?: OperationKind;
+  /** The kind that it starts instead if the body has `dry_run: true`. */
+  readonly dryRunOperation?: OperationKind;
   readonly deprecated?: boolean;
 }
 
 /** Returns the row with its exact type. */
 export function endpoint<const E extends Endpoint>(row: E): E {
   return row;
+}
+
+/** The codes of all refusals that a call can get. */
+export function refusalsOf({ method, operation, refusals = [] }: Endpoint): readonly RefusalCode[] {
+  return [
+    ...refusals,
+    ...(method === "GET" ? [] : (["idempotency_key_reused", "idempotency_key_malformed"] as const)),
+    ...(operation === undefined ? [] : (["when_busy_malformed"] as const)),
+  ];
 }
 
 type Part<S> = S extends TSchema ? Static<S> : Readonly<Record<never, never>>;

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { describeError, errorMessages } from "./errors.ts";
+import { errorDescriptions, errorMessages, errorSchema } from "./errors.ts";
+import { exampleOf } from "./examples.ts";
 
 const page = readFileSync(new URL("../docs/errors.md", import.meta.url), "utf8");
 
@@ -21,13 +22,11 @@ describe("error messages that clients depend on", () => {
     });
   });
 
-  it.each([400, 401, 403, 404, 405, 413, 415, 429, 500] as const)(
-    "have an example in the API's error format: %d",
+  it.each([400, 401, 403, 404, 405, 409, 413, 415, 416, 429, 500] as const)(
+    "are in the example of an error: %d",
     (status) => {
-      const { example, description } = describeError(status);
-      expect(Object.keys(example)).toEqual(["message", "status", "data"]);
-      expect(example.status).toBe(status);
-      expect(description).toMatch(/\.$/);
+      expect(exampleOf(errorSchema(status))).toMatchObject({ message: errorMessages[status], status });
+      expect(errorDescriptions[status]).toMatch(/\.$/);
     },
   );
 });

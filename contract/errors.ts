@@ -1,5 +1,6 @@
-/** The errors of the API: one shape, and a closed list of codes. */
-import { Type } from "typebox";
+/** The errors of the API: one shape, and the `data` of each status. `refusals.ts` lists the codes of refusals. */
+import { type TSchema, Type } from "typebox";
+import { operationKinds } from "./operationKinds.ts";
 
 export const errorMessages = {
   400: "Bad request format",
@@ -17,170 +18,93 @@ export const errorMessages = {
 
 export type ErrorStatus = keyof typeof errorMessages;
 
-/** Why a valid request is refused with 400: each `data.code` and its meaning. Messages may change, codes do not. */
-export const refusalReasons = {
-  site_name_taken:
-    "Another site of the company has this display name (case is ignored), or the address of a site to be restored is in use.",
-  unknown_region: "The region is not in the company's list of available regions.",
-  unknown_language: "WordPress can't be installed in this language here; `offered` lists the available ones.",
-  install_mode_clone: "Use `POST /sites/clone` to clone a site; `install_mode` can't.",
-  multisite_contradiction: "A subdomain multisite was requested together with `is_multisite: false`.",
-  multisite_unsupported: "This installation can't run that kind of multisite.",
-  environment_name_taken:
-    "Another environment of the site has this display name (case is ignored), or the address of an environment to be restored is in use.",
-  environment_name_reserved: "The name `live` is reserved for the live environment.",
-  site_being_deleted: "The site is being deleted; nothing can be added to it.",
-  too_many_files: "The environment has more files than can be listed.",
-  push_to_itself: "The source and the target of the push are the same environment.",
-  not_of_this_site: "An environment in the request does not belong to this site.",
-  nothing_to_push: "Neither database nor files were selected for the push.",
-  file_list_missing: "`SPECIFIC_FILES` was requested without a `file_list`.",
-  file_outside_root: "A path in `file_list` is outside the site's root; `path` is that path.",
-  unknown_php_version: "This PHP version is not available; `offered` lists the available ones.",
-  php_version_ended:
-    "This PHP version has reached its end of life. To use it anyway, opt out of automatic PHP updates in the same request.",
-  limit_out_of_bounds: "The value is outside the range that this installation allows, `minimum` to `maximum`.",
-  nothing_to_change: "The request contains no limit to change.",
-  period_backwards: "The period ends before it starts.",
-  not_an_address:
-    "An entry of `ip_list` is not an IP address or network, or can't be blocked (such as 0.0.0.0/0); `errors` lists each entry with what to send instead.",
-  not_an_address_of_the_site:
-    "`url` is neither a URL on one of the environment's domains nor a path that starts with a slash.",
-  redirect_rule_refused: "A redirect rule is invalid; `errors` lists each invalid field with what it must be.",
-  redirect_rule_duplicate:
-    "A rule with the same domain, `from` and location exists; `rule` is the new rule, `clashes_with` the existing one.",
-  redirect_rule_loop:
-    "The rule would create a redirect loop; `rule` is the new rule, `clashes_with` the one that closes the loop.",
-  redirect_rule_missing: "The request names no rule, or the rule to replace does not exist.",
-  too_many_redirect_rules: "The environment would have too many redirect rules of this kind; `most` is the maximum.",
-  places_unknown:
-    "A rule names a country or city, but the installation has no location database: SITEWRIGHT_GEOIP is not set.",
-  no_expression: "`search_query` is not a regular expression in RE2 syntax, as `regex_search` requires.",
-  csv_unreadable: "The text is not CSV with a header line, or a column is missing; `line` is the line number.",
-  nothing_to_replace: "The search text and the replacement are the same.",
-  wp_cli_command_unclear:
-    "The command was sent in both forms or in neither, has an unclosed quote, or starts with `wp` twice.",
-  wp_cli_command_unsupported: "This WP-CLI command is not available here; the message says what to use instead.",
-  not_a_domain_name:
-    "`domain_name` can't be used for a site: for example, it is an IP address or a public suffix, or has a port or a path. The message says which.",
-  domain_reserved:
-    "The name is reserved: it is below the domain from which the installation gives sites their addresses.",
-  domain_taken:
-    "The name is in use, or overlaps with a wildcard. To claim it, publish `verification_record` in its DNS.",
-  www_without_wildcard: "`add_with_www_subdomain` was sent together with `is_wildcardless: true`.",
-  custom_certificate_refused:
-    "The custom key or certificate can't be used, or only one of them was sent; `field` names the field at fault.",
-  not_of_this_environment: "Domains in the request do not belong to this environment; `ids` lists them.",
-  domain_is_primary: "The primary domain can't be removed. Make another domain the primary one first.",
-  domain_is_temporary: "The address that the installation gave the environment can't be removed.",
-  domain_not_served: "The domain is not being served yet, so it can't be the primary domain.",
-  network_needs_wildcard:
-    "The environment is a subdomain network: its primary domain must include its subdomains (`is_wildcardless: false`).",
-  no_certificate: "No valid certificate covers the primary domain, so HTTPS can't be enforced.",
-  dns_record_exists: "The name already has records of this type.",
-  dns_record_missing: "The name has no records of this type.",
-  dns_record_empty: "The change would leave the record set empty. Delete the record set instead.",
-  dns_record_unservable: "A name or value is invalid for this type, or conflicts with other records of the zone.",
-  zone_file_unreadable: "The text is not a zone file, or contains something unsupported; `line` is the line number.",
-  outside_the_domain: "The record's name is outside the domain.",
-  no_zone: "The domain has no zone of its own: it is below the installation's domain, which provides its DNS.",
-  zone_of_another: "Another company's zone for this domain is authoritative here.",
-  zone_full: "The zone has reached the maximum number of record sets.",
-  confirm_needed:
-    "The change would make the site or its mail unreachable: it removes all addresses or mail servers of a domain, or makes a domain primary that does not point here. Repeat it with `confirm: true` if that is intended.",
-  unknown_backup: "The company has no such backup, or the backup is not finished.",
-  being_brought_back: "This deleted site or environment is already being restored.",
-  environment_away: "The environment is waiting to be restored. Restore it completely first, without `only`.",
-  environment_busy: "The environment is busy with another operation or too many requests; try again soon.",
-  site_unavailable: "The environment is currently not being served; try again soon.",
-  no_wordpress: "The environment has no WordPress.",
-  wordpress_unreadable: "The environment's database does not look like one that WordPress created.",
-  wordpress_user_exists:
-    "A WordPress user with this e-mail address exists; `is_administrator` says whether they are an administrator.",
-  wordpress_user_missing: "No WordPress user has this e-mail address.",
-  wordpress_user_no_administrator: "The WordPress user with this e-mail address is not an administrator.",
-  wordpress_failed: "WordPress or one of its plugins refused or crashed; `log` has the first lines that PHP logged.",
-  wordpress_unfinished: "WordPress timed out; the change may be incomplete. Check before repeating it.",
-  no_package_source: "The installation has no source of plugins and themes: SITEWRIGHT_WPORG_URL is `none`.",
-  package_not_installed: "The environment has no plugin or theme with this name.",
-  package_updated_elsewhere: "The plugin or theme gets its updates from its own server, not from WordPress.org.",
-  package_single_file: "The plugin is a single file without a folder, which can't be updated from a package.",
-  version_not_offered: "The package source does not offer this version; `offered` lists the newest available ones.",
-  version_not_newer: "This version, or a newer one, is already installed; `installed` is the installed version.",
-  no_browser:
-    "The machine has no Chromium to take screenshots with (SITEWRIGHT_CHROMIUM). Install one and restart Sitewright.",
-  unknown_time_zone: "Unknown time zone. Send a name such as `Europe/Berlin`.",
-  unknown_environment: "The company has no environment with this id; `ids` lists the unknown ids.",
-  nothing_to_update: "No update is available for the plugins or themes in the request.",
-  no_mail_server: "The installation has no mail server: SITEWRIGHT_SMTP_URL is not set.",
-  mail_is_sent: "The mail server has accepted this mail for all its recipients.",
-  unknown_user: "The company has no such user.",
-  expiry_in_the_past: "The expiry of the API key is in the past.",
-  unknown_site_scope: "A `site:<id>` scope names a site that the company does not have.",
-  idempotency_key_reused: "The `Idempotency-Key` was used for a different request in the last 24 hours.",
-  idempotency_key_malformed: "The `Idempotency-Key` must be 1 to 255 visible ASCII characters.",
-  when_busy_malformed: "The `When-Busy` header must be `fail`, `queue` or `refuse`.",
-} as const satisfies Record<string, string>;
-
-export type RefusalCode = keyof typeof refusalReasons;
-
 const exampleReference = "0b0f3a52-6d2c-4b57-9a3a-7a5a4a0a2a53";
 
-const shape = <S extends Parameters<typeof Type.Object>[0]>(properties: S, title: string, description: string) =>
-  Type.Object(properties, { title, description });
-
-const ErrorData = Type.Object(
+/** One invalid value of a request. */
+export const fault = Type.Object(
   {
-    code: Type.Optional(
-      Type.Enum([...Object.keys(refusalReasons), "scope_missing"], {
-        description: "Why a valid request can't be carried out. The description of the API explains each code.",
-      }),
-    ),
-    errors: Type.Optional(
-      Type.Array(
-        Type.Object({
-          path: Type.String({ description: "JSON pointer to the invalid value.", examples: ["/admin_email"] }),
-          message: Type.String({ description: "What the value must be.", examples: ["must be an e-mail address"] }),
-        }),
-        { description: "All faults of a malformed request." },
-      ),
-    ),
-    needs: Type.Optional(
-      Type.String({ description: "Only for a 403: the missing scope or role.", examples: ["write"] }),
-    ),
-    reference_id: Type.Optional(
-      Type.String({
-        description: "Only for a 500: the id of the log entry with the cause.",
-        examples: [exampleReference],
-      }),
-    ),
+    path: Type.String({ description: "JSON pointer to the invalid value.", examples: ["/admin_email"] }),
+    message: Type.String({ description: "What the value must be.", examples: ["must be an e-mail address"] }),
   },
-  {
-    title: "ApiErrorData",
-    description: "Details of an error. Further fields depend on the code.",
-    additionalProperties: true,
-  },
+  { title: "Fault", description: "An invalid value of a request." },
 );
 
-const message = Type.String({ description: "What went wrong, for people." });
-const status = Type.Integer({ description: "The HTTP status." });
+/** `data` of a malformed request. */
+export const faults = Type.Object(
+  { errors: Type.Array(fault, { description: "All faults of the request." }) },
+  { title: "Faults", description: "The request is malformed." },
+);
+
+/** A kind of operation, in a response. */
+export const operationKind = Type.Enum(Object.keys(operationKinds), {
+  title: "OperationKind",
+  description: "Kind of operation. Later versions may add kinds.",
+});
+
+/** The operations that hold an environment or wait for it. */
+export function blockedBy(description: string) {
+  return Type.Array(
+    Type.Object(
+      {
+        operation_id: Type.String({
+          description: "Id of the operation.",
+          examples: ["backups:add-manual-54fb80af-576c-4fdc-ba4f-b596c83f15a1"],
+        }),
+        kind: operationKind,
+      },
+      { title: "BlockingOperation", description: "An operation that another one has to wait for." },
+    ),
+    { description },
+  );
+}
+
+const noData = Type.Null({ description: "Always null." });
+
+/** `data` of each status. Refusals have other ones, by code. */
+const errorData: Readonly<Record<ErrorStatus, TSchema>> = {
+  400: faults,
+  401: noData,
+  403: Type.Object({
+    code: Type.Literal("scope_missing"),
+    needs: Type.String({
+      description: "The missing scope (`write`, `live`, `site:<id>`) or role (`role:admin`).",
+      examples: ["write"],
+    }),
+  }),
+  404: noData,
+  405: noData,
+  409: Type.Object({
+    code: Type.Literal("environment_busy"),
+    blocked_by: blockedBy("The operations that the call would have to wait for, oldest first."),
+  }),
+  413: noData,
+  415: noData,
+  416: noData,
+  429: noData,
+  500: Type.Object({
+    reference_id: Type.String({
+      description: "Id of the log entry with the cause.",
+      examples: [exampleReference],
+    }),
+  }),
+};
 
 /** Every error as it is sent, with any `data`. */
-export const ErrorBody = shape({ message, status, data: Type.Unsafe<unknown>({}) }, "Error", "Any error.");
+export const ErrorBody = Type.Object({
+  message: Type.String(),
+  status: Type.Integer(),
+  data: Type.Unsafe<unknown>({}),
+});
 
-/** The error schema of the OpenAPI document. */
-export const ApiError = shape(
-  {
-    message,
-    status,
-    data: Type.Union([ErrorData, Type.Null()], { description: "Details, depending on the status, or null." }),
-  },
-  "ApiError",
-  "The shape of all errors.",
-);
+/** The body of an error with that status, as documented. Default: the status's own `data`. */
+export function errorSchema(status: ErrorStatus, options: { readonly title?: string; readonly data?: TSchema } = {}) {
+  const { data = errorData[status], ...rest } = options;
+  const message = Type.String({ description: "What went wrong, for people.", examples: [errorMessages[status]] });
+  return Type.Object({ message, status: Type.Literal(status), data }, rest);
+}
 
-const errorDescriptions: Record<ErrorStatus, string> = {
-  400: "The request is malformed (`data.errors` lists every fault with a JSON pointer), or valid but can't be carried out (`data.code` says why).",
+export const errorDescriptions: Readonly<Record<ErrorStatus, string>> = {
+  400: "The request is malformed; `data.errors` lists every fault with a JSON pointer.",
   401: "The API key is missing, malformed, unknown, expired or revoked.",
   403: "The key belongs to the right company, but its scopes or its user's role do not allow this. `data.needs` names what is missing.",
   404: "The resource does not exist, or belongs to another company.",
@@ -192,27 +116,3 @@ const errorDescriptions: Record<ErrorStatus, string> = {
   429: "The key has reached its rate limit; `Retry-After` is the number of seconds to wait.",
   500: "An internal error. `data.reference_id` is the id of the log entry with the cause.",
 };
-
-const exampleOperationId = "environments:add-manual-backup-54fb80af-576c-4fdc-ba4f-b596c83f15a1";
-
-const errorExamples: Record<ErrorStatus, unknown> = {
-  400: { errors: [{ path: "/admin_email", message: "must be an e-mail address" }] },
-  401: null,
-  403: { code: "scope_missing", needs: "write" },
-  404: null,
-  405: null,
-  409: { code: "environment_busy", blocked_by: [{ operation_id: exampleOperationId, kind: "addManualBackup" }] },
-  413: null,
-  415: null,
-  416: null,
-  429: null,
-  500: { reference_id: exampleReference },
-};
-
-/** The description and example of an error status in the OpenAPI document. */
-export function describeError(status: ErrorStatus) {
-  return {
-    description: errorDescriptions[status],
-    example: { message: errorMessages[status], status, data: errorExamples[status] },
-  };
-}

@@ -1,13 +1,38 @@
 import { readFileSync } from "node:fs";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
 import { describe, expect, it } from "vitest";
-import type { Endpoint } from "./endpoint.ts";
+import { type Endpoint, refusalsOf } from "./endpoint.ts";
 import { endpoints } from "./endpoints.ts";
-import { refusalReasons } from "./errors.ts";
 import { openApiDocument } from "./openapi.ts";
+import { refusalReasons } from "./refusals.ts";
+
+interface Example {
+  readonly value: unknown;
+}
+
+interface Media {
+  readonly schema: object;
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, Example | Reference>>;
+}
+
+type Content = Readonly<Record<"application/json", Media>>;
+
+interface Reference {
+  readonly $ref: string;
+}
 
 interface Response {
   readonly description: string;
-  readonly content: Record<string, { example?: { status: number } }>;
+  readonly content: Content;
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required: boolean;
+  readonly description: string;
 }
 
 interface Operation {
@@ -15,19 +40,22 @@ interface Operation {
   readonly summary: string;
   readonly description: string;
   readonly tags: readonly string[];
-  readonly parameters: readonly { readonly name: string; readonly in: string; readonly required: boolean }[];
-  readonly responses: Readonly<Record<string, Response | { readonly $ref: string }>>;
+  readonly parameters: readonly (Parameter | Reference)[];
+  readonly requestBody?: { readonly content: Content };
+  readonly responses: Readonly<Record<string, Response | Reference>>;
 }
 
 /** The tested parts of the document. */
 interface Document {
-  readonly info: { readonly description: string };
+  readonly servers: readonly { readonly url: string }[];
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly security: unknown;
   readonly components: {
     readonly schemas: Readonly<Record<string, unknown>>;
     readonly responses: Readonly<Record<string, Response>>;
+    readonly parameters: Readonly<Record<string, Parameter>>;
+    readonly examples: Readonly<Record<string, Example>>;
     readonly securitySchemes: Readonly<Record<string, unknown>>;
   };
 }
@@ -50,11 +78,30 @@ function resolve(pointer: string): unknown {
     .reduce<unknown>((node, part) => Object(node)[part.replaceAll("~1", "/").replaceAll("~0", "~")], document);
 }
 
-function responseOf(response: Response | { readonly $ref: string }): Response {
-  if (!("$ref" in response)) return response;
-  const found = document.components.responses[response.$ref.split("/").at(-1) ?? ""];
-  if (found === undefined) throw new Error(`There is no ${response.$ref}`);
-  return found;
+/** The part itself, or the component that it refers to. */
+function found<T extends object>(part: T | Reference, components: Readonly<Record<string, T>>): T {
+  if (!("$ref" in part)) return part;
+  const component = components[part.$ref.split("/").at(-1) ?? ""];
+  if (component === undefined) throw new Error(`There is no ${part.$ref}`);
+  return component;
+}
+
+const responseOf = (response: Response | Reference) => found(response, document.components.responses);
+const parametersOf = (operation: Operation) =>
+  operation.parameters.map((each) => found(each, document.components.parameters));
+
+function examplesOf({ example, examples = {} }: Media): readonly unknown[] {
+  const named = Object.values(examples).map((each) => found(each, document.components.examples).value);
+  return example === undefined ? named : [example, ...named];
+}
+
+const ajv = new Ajv2020({ strict: false, validateSchema: false });
+addFormats.default(ajv, ["email", "date-time"]);
+ajv.addSchema(document, "openapi");
+
+/** The schema with absolute references. */
+function absolute(schema: object): object {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi#/'));
 }
 
 describe("openapi.json", () => {
@@ -73,7 +120,7 @@ describe("openapi.json", () => {
       if (typeof node.$ref === "string") used.add(node.$ref);
     });
     for (const pointer of used) expect(resolve(pointer), pointer).toBeTypeOf("object");
-    for (const kind of ["schemas", "responses"] as const) {
+    for (const kind of ["schemas", "responses", "parameters", "examples"] as const) {
       for (const name of Object.keys(document.components[kind])) expect(used).toContain(`#/components/${kind}/${name}`);
     }
   });
@@ -88,8 +135,12 @@ describe("openapi.json", () => {
       expect([tag.name, tag.description]).toEqual([tag.name, expect.stringMatching(/\.$/)]);
   });
 
-  it("explains every refusal code", () => {
-    for (const code of Object.keys(refusalReasons)) expect(document.info.description).toContain(`\`${code}\``);
+  it("names no schema like a global of JavaScript, which it would hide in generated clients", () => {
+    expect(Object.keys(document.components.schemas).filter((name) => name in globalThis)).toEqual([]);
+  });
+
+  it("has an absolute server address", () => {
+    expect(document.servers.map(({ url }) => url)).toEqual(["http://127.0.0.1:8080/v2"]);
   });
 
   it("has no keywords of TypeBox that JSON Schema does not know", () => {
@@ -102,10 +153,11 @@ describe("openapi.json", () => {
 describe.each(operations)("%s", (key, operation) => {
   it("declares exactly the parameters of its path", () => {
     const inPath = [...key.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
-    const declared = operation.parameters.filter((one) => one.in === "path");
+    const parameters = parametersOf(operation);
+    const declared = parameters.filter((one) => one.in === "path");
     expect(declared.map((one) => one.name)).toEqual(inPath);
     expect(declared.every((one) => one.required)).toBe(true);
-    const names = operation.parameters.map((one) => `${one.in} ${one.name}`);
+    const names = parameters.map((one) => `${one.in} ${one.name}`);
     expect(new Set(names).size).toBe(names.length);
   });
 
@@ -113,22 +165,45 @@ describe.each(operations)("%s", (key, operation) => {
     expect(operation.summary).toMatch(/^[A-Z].*[^.]$/);
     expect(operation.description).toMatch(/\.$/);
     expect(document.tags.map((tag) => tag.name)).toEqual(expect.arrayContaining([...operation.tags]));
-    for (const part of [...operation.parameters, ...Object.values(operation.responses).map(responseOf)]) {
+    for (const part of [...parametersOf(operation), ...Object.values(operation.responses).map(responseOf)]) {
       expect(part).toHaveProperty("description");
     }
   });
 
-  it("has the errors of every endpoint, with examples of the right status", () => {
-    for (const status of ["401", "403", "429", "500"]) expect(operation.responses).toHaveProperty(status);
-    for (const [status, response] of Object.entries(operation.responses)) {
-      const example = responseOf(response).content["application/json"]?.example;
-      if (example) expect(String(example.status)).toBe(status);
+  it("has the errors of every endpoint", () => {
+    for (const status of ["400", "401", "403", "413", "415", "429", "500"]) {
+      expect(operation.responses).toHaveProperty(status);
     }
+  });
+
+  it("has a valid example of every body", () => {
+    const bodies = [operation.requestBody, ...Object.values(operation.responses).map(responseOf)];
+    for (const { content } of bodies.filter((body) => body !== undefined)) {
+      const media = content["application/json"];
+      expect(examplesOf(media)).not.toEqual([]);
+      const validate = ajv.compile(absolute(media.schema));
+      for (const example of examplesOf(media)) {
+        expect(validate(example), `${JSON.stringify(example)}: ${ajv.errorsText(validate.errors)}`).toBe(true);
+      }
+    }
+  });
+
+  it("explains its refusal codes", () => {
+    const row = Object.entries<Endpoint>(endpoints).find(([name]) => name === operation.operationId)?.[1];
+    const texts = [...parametersOf(operation), responseOf(operation.responses[400] ?? { $ref: "" })];
+    const explained = texts.map(({ description }) => description).join();
+    for (const code of row ? refusalsOf(row) : []) expect(explained).toContain(`\`${code}\``);
   });
 });
 
 describe("the table", () => {
   const rows = Object.entries<Endpoint>(endpoints);
+
+  it("uses every refusal code, and each once in a row", () => {
+    const used = rows.map(([, row]) => refusalsOf(row));
+    expect([...new Set(used.flat())].sort()).toEqual(Object.keys(refusalReasons).sort());
+    for (const codes of used) expect(new Set(codes).size).toBe(codes.length);
+  });
 
   it("has one row per method and path", () => {
     const keys = rows.map(([, { method, path }]) => `${method} ${path.replace(/\{\w+\}/g, "{}")}`);

@@ -1,21 +1,17 @@
 /** The OpenAPI 3.1 document, generated from the table of endpoints. */
 import type { TSchema } from "typebox";
+import { type Components, makeComponents, type Node } from "./components.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { endpoints } from "./endpoints.ts";
-import { ApiError, describeError, type ErrorStatus, refusalReasons } from "./errors.ts";
+import { type ErrorResponses, header, makeErrorResponses, malformedExample } from "./errorResponses.ts";
+import { type OperationKind, operationKinds } from "./operationKinds.ts";
 import { whenBusyValues } from "./operations.ts";
-
-type Node = { [key: string]: unknown };
 
 const description = `Sitewright creates, serves and deletes WordPress sites for companies.
 
 Send an API key as \`Authorization: Bearer <key>\`. Bodies are JSON. Calls that take longer than a moment return 202 and an \`operation_id\`; follow the operation with \`GET /operations/{operation_id}\`.
 
-All errors have the same shape: \`message\` for people, \`status\`, and \`data\`. A malformed request is a 400 whose \`data.errors\` lists every fault with a JSON pointer. A valid request that can't be carried out is a 400 with one of these codes in \`data.code\`:
-
-${Object.entries(refusalReasons)
-  .map(([code, meaning]) => `- \`${code}\`: ${meaning}`)
-  .join("\n")}
+All errors have the same shape: \`message\` for people, \`status\`, and \`data\`. A malformed request is a 400 whose \`data.errors\` lists every fault with a JSON pointer. A valid request that can't be carried out is a 400 with a code in \`data.code\`; each call lists its codes. Messages may change, codes do not.
 
 Every response has the headers \`X-Request-Id\`, \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` (seconds since 1970). The query parameters of a GET may also be sent as a JSON body; the query takes precedence. Unknown fields are ignored.`;
 
@@ -24,7 +20,7 @@ const idempotencyKey = {
   in: "header",
   required: false,
   description:
-    "Makes it safe to repeat a request: it is carried out once, and repetitions with the same key within 24 hours get the first response again. 1 to 255 visible ASCII characters.",
+    "Makes it safe to repeat a request: it is carried out once, and repetitions with the same key within 24 hours get the first response again. 1 to 255 visible ASCII characters, else the request is refused (`idempotency_key_malformed`). A different request with the same key is refused too (`idempotency_key_reused`).",
   schema: { type: "string", minLength: 1, maxLength: 255 },
 };
 
@@ -33,7 +29,7 @@ const whenBusy = {
   in: "header",
   required: false,
   description:
-    "What to do if another operation holds the environment. `queue`: the operation waits its turn. `fail`: the operation is accepted and fails at once. `refuse`: the call returns 409.",
+    "What to do if another operation holds the environment. `queue`: the operation waits its turn. `fail`: the operation is accepted and fails at once. `refuse`: the call returns 409. Other values are refused (`when_busy_malformed`).",
   schema: { type: "string", enum: [...whenBusyValues], default: "fail" },
 };
 
@@ -67,20 +63,24 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   Authentication: "The calling API key.",
 };
 
-/** The whole document as plain JSON. `origin` is the address of this server, such as `https://panel.example.com`. */
-export function openApiDocument(origin = ""): Node {
-  const named = new Map<string, unknown>();
+/** The address of an installation with the default settings. */
+const defaultOrigin = "http://127.0.0.1:8080";
+
+/** The whole document as plain JSON. `origin` is the address of the server. */
+export function openApiDocument(origin = defaultOrigin): Node {
+  const rows = Object.entries<Endpoint>(endpoints);
+  const components = makeComponents();
+  const errors = makeErrorResponses(components, rateHeaders);
+  const operations = rows.map(([name, row]) => ({ row, operation: operationOf(name, row, { components, errors }) }));
+  const parameters = shareParameters(operations.map(({ operation }) => operation));
   const paths: { [path: string]: Node } = {};
-  for (const [name, row] of Object.entries<Endpoint>(endpoints)) {
-    paths[row.path] = { ...paths[row.path], [row.method.toLowerCase()]: operationOf(name, row, named) };
+  for (const { row, operation } of operations) {
+    paths[row.path] = { ...paths[row.path], [row.method.toLowerCase()]: operation };
   }
-  const tags = [...new Set(Object.values<Endpoint>(endpoints).map(({ tag }) => tag))].map((name) => ({
+  const tags = [...new Set(rows.map(([, { tag }]) => tag))].map((name) => ({
     name,
     description: tagDescriptions[name] ?? "",
   }));
-  const responses = Object.fromEntries(
-    errorStatuses.map((status) => [errorNames[status], errorResponse(status, named)]),
-  );
   return {
     openapi: "3.1.0",
     info: {
@@ -102,48 +102,51 @@ export function openApiDocument(origin = ""): Node {
         "X-RateLimit-Limit": header("Maximum number of requests per minute.", "integer"),
         "X-RateLimit-Remaining": header("Number of requests left.", "integer"),
         "X-RateLimit-Reset": header("When the full number is available again, in seconds since 1970.", "integer"),
+        Location: header("Path at which to follow the operation.", "string"),
       },
-      responses,
-      schemas: Object.fromEntries([...named].sort(([one], [other]) => (one < other ? -1 : 1))),
+      parameters,
+      examples: { malformed: malformedExample },
+      responses: errors.shared(),
+      schemas: components.schemas(),
     },
   };
 }
 
-function header(text: string, type: string): Node {
-  return { description: text, schema: { type } };
+interface Operation extends Node {
+  parameters: Node[];
 }
 
-function operationOf(name: string, row: Endpoint, named: Map<string, unknown>): Node {
+interface Parts {
+  readonly components: Components;
+  readonly errors: ErrorResponses;
+}
+
+function operationOf(name: string, row: Endpoint, { components, errors }: Parts): Operation {
   return {
     operationId: name,
     tags: [row.tag],
     summary: row.summary,
     description: row.description,
     ...(row.deprecated && { deprecated: true }),
-    parameters: parametersOf(row, named),
-    ...(row.body && {
-      requestBody: {
-        required: hasRequiredField(row.body),
-        content: { "application/json": { schema: publish(row.body, named) } },
-      },
-    }),
-    responses: { ...successes(row, named), ...errors(row) },
+    parameters: parametersOf(row, components),
+    ...(row.body && { requestBody: { required: mustBeSent(row.body), content: components.content(row.body) } }),
+    responses: { ...successes(row, components), ...errors.of(row) },
     "x-verb": row.verb,
     ...(row.operation && { "x-operation": row.operation }),
   };
 }
 
-/** If all fields of a body are optional, so is the body. */
-function hasRequiredField({ required }: NonNullable<Endpoint["body"]>): boolean {
-  const names: readonly string[] = required ?? [];
-  return names.length > 0;
+/** A body without any field may be left out if it is valid. */
+function mustBeSent(body: NonNullable<Endpoint["body"]>): boolean {
+  const required: readonly string[] = body.required ?? [];
+  return required.length > 0 || "minProperties" in body;
 }
 
-function parametersOf(row: Endpoint, named: Map<string, unknown>): Node[] {
+function parametersOf(row: Endpoint, { publish }: Components): Node[] {
   const from = (place: "path" | "query", schema: Endpoint["query"]) => {
     const requiredNames: readonly string[] = schema?.required ?? [];
     return Object.entries<TSchema>(schema?.properties ?? {}).map(([name, property]) => {
-      const { description: text, ...rest } = toNode(publish(property, named));
+      const { description: text, ...rest }: Node = { ...Object(publish(property)) };
       const required = place === "path" || requiredNames.includes(name);
       return { name, in: place, required, ...(text !== undefined && { description: text }), schema: rest };
     });
@@ -156,84 +159,39 @@ function parametersOf(row: Endpoint, named: Map<string, unknown>): Node[] {
   ];
 }
 
-function successes(row: Endpoint, named: Map<string, unknown>): Node {
-  const entries = Object.entries(row.responses).map(([status, { description: text, body }]) => [
+/** Replaces parameters that several operations have with references. Returns the parameters by name. */
+function shareParameters(operations: readonly Operation[]): Node {
+  const shared = new Map<string, string>();
+  const uses = Map.groupBy(
+    operations.flatMap(({ parameters }) => parameters),
+    (parameter) => JSON.stringify(parameter),
+  );
+  for (const [text, [parameter, ...more]] of uses) {
+    const name = String(parameter?.name);
+    if (more.length > 0 && ![...shared.values()].includes(name)) shared.set(text, name);
+  }
+  for (const operation of operations) {
+    operation.parameters = operation.parameters.map((parameter) => {
+      const name = shared.get(JSON.stringify(parameter));
+      return name === undefined ? parameter : { $ref: `#/components/parameters/${name}` };
+    });
+  }
+  return Object.fromEntries([...shared].map(([text, name]) => [name, JSON.parse(text)]));
+}
+
+function successes(row: Endpoint, components: Components): Node {
+  const entries = Object.entries(row.responses).map(([status, { description: text, body, documented }]) => [
     status,
     {
       description: text,
-      headers: {
-        ...rateHeaders,
-        ...(row.operation && { Location: header("Path at which to follow the operation.", "string") }),
-      },
-      content: { "application/json": { schema: publish(body, named) } },
+      headers: { ...rateHeaders, ...(row.operation && { Location: { $ref: "#/components/headers/Location" } }) },
+      content: components.content(documented ?? body, row.operation && acceptedExample(row.operation)),
     },
   ]);
   return Object.fromEntries(entries);
 }
 
-/** Names of the shared error responses. */
-const errorNames = {
-  400: "BadRequest",
-  401: "Unauthorized",
-  403: "Forbidden",
-  404: "NotFound",
-  409: "Conflict",
-  413: "ContentTooLarge",
-  415: "UnsupportedMediaType",
-  429: "TooManyRequests",
-  500: "InternalError",
-} as const;
-type SharedStatus = keyof typeof errorNames;
-const errorStatuses = [400, 401, 403, 404, 409, 413, 415, 429, 500] as const satisfies readonly SharedStatus[];
-
-function errors(row: Endpoint): Node {
-  // Endpoints without a body read one too, and can refuse it.
-  const statuses: SharedStatus[] = [
-    400,
-    401,
-    403,
-    ...(row.resource.kind === "key" ? [] : [404 as const]),
-    ...(row.operation ? [409 as const] : []),
-    413,
-    415,
-    429,
-    ...(row.responses[500] ? [] : [500 as const]),
-  ];
-  return Object.fromEntries(
-    statuses.map((status) => [status, { $ref: `#/components/responses/${errorNames[status]}` }]),
-  );
-}
-
-function errorResponse(status: ErrorStatus, named: Map<string, unknown>): Node {
-  const { description: text, example } = describeError(status);
-  const extra =
-    status === 429
-      ? { "Retry-After": header("Seconds to wait, at most 30.", "integer") }
-      : status === 401
-        ? { "WWW-Authenticate": header("`Bearer`.", "string") }
-        : {};
-  return {
-    description: text,
-    headers: { ...rateHeaders, ...extra },
-    content: { "application/json": { schema: publish(ApiError, named), example } },
-  };
-}
-
-/** The schema as JSON. Object schemas with a title move to `components` and are referenced. */
-function publish(schema: unknown, named: Map<string, unknown>): unknown {
-  if (Array.isArray(schema)) return schema.map((item) => publish(item, named));
-  if (schema === null || typeof schema !== "object") return schema;
-  const node = toNode(schema);
-  const copy = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, publish(value, named)]));
-  if (typeof node.title !== "string" || node.type !== "object") return copy;
-  const published = named.get(node.title);
-  if (published !== undefined && JSON.stringify(published) !== JSON.stringify(copy)) {
-    throw new Error(`Two different schemas have the title ${node.title}`);
-  }
-  named.set(node.title, copy);
-  return { $ref: `#/components/schemas/${node.title}` };
-}
-
-function toNode(value: unknown): Node {
-  return value !== null && typeof value === "object" ? { ...value } : {};
+function acceptedExample(kind: OperationKind): Node {
+  const { prefix, message } = operationKinds[kind];
+  return { operation_id: `${prefix}54fb80af-576c-4fdc-ba4f-b596c83f15a1`, message, status: 202 };
 }

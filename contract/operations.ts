@@ -1,9 +1,13 @@
 /** Operations: their list, their state, and the screenshots that they compared. */
-import { Type } from "typebox";
+import { type TSchema, Type } from "typebox";
 import { endpoint, result } from "./endpoint.ts";
+import { blockedBy, errorSchema, operationKind } from "./errors.ts";
+import { operationKinds, operationMessages } from "./operationKinds.ts";
+import { operationResults, WpCliResult } from "./operationResults.ts";
 import { limit, nullable, offset, pattern, uuid } from "./schema.ts";
 
 const OPERATION_ID = "sites:add-54fb80af-576c-4fdc-ba4f-b596c83f15a1";
+const STARTED_AT = "2026-11-23T08:00:00.000Z";
 
 /** What to do if the environment is busy: accept the operation and let it fail at once, queue it, or answer 409. */
 export const whenBusyValues = ["fail", "queue", "refuse"] as const;
@@ -21,13 +25,21 @@ export const Accepted = Type.Object(
   { title: "Accepted", description: "The operation was accepted and continues after this response." },
 );
 
-const operationKind = Type.String({ description: "Kind of operation.", examples: ["addSite"] });
-const stepsDone = Type.Integer({ description: "Number of finished steps.", examples: [1] });
-const stepsTotal = Type.Integer({ description: "Number of steps in total.", examples: [3] });
-const startedAt = nullable(
-  Type.String({ format: "date-time", description: "When it started, or null if it has not." }),
-);
-const finishedAt = nullable(Type.String({ format: "date-time", description: "When it ended, or null if it has not." }));
+const progress = {
+  idSite: Type.Optional(uuid("The site that the operation acts on.")),
+  idEnv: Type.Optional(uuid("The environment that the operation acts on.")),
+  step: nullable(Type.String({ description: "The current step, or null.", examples: ["provision"] })),
+  steps_done: Type.Integer({ description: "Number of finished steps.", examples: [1] }),
+  steps_total: Type.Integer({ description: "Number of steps in total.", examples: [3] }),
+  started_at: nullable(
+    Type.String({
+      format: "date-time",
+      description: "When it started, or null if it has not.",
+      examples: [STARTED_AT],
+    }),
+  ),
+  finished_at: nullable(Type.String({ format: "date-time", description: "When it ended, or null if it has not." })),
+};
 
 const blocking = {
   code: Type.Optional(
@@ -36,46 +48,76 @@ const blocking = {
     }),
   ),
   blocked_by: Type.Optional(
-    Type.Array(
-      Type.Object({
-        operation_id: Type.String({ description: "Id of the operation.", examples: [OPERATION_ID] }),
-        kind: operationKind,
-      }),
-      {
-        description: "Only with `code`: the operations that held the environment or were waiting for it, oldest first.",
-      },
-    ),
+    blockedBy("Only with `code`: the operations that held the environment or were waiting for it, oldest first."),
   ),
 };
 
-const OperationData = Type.Object(
-  {
-    idSite: Type.Optional(uuid("The site that the operation acts on.")),
-    idEnv: Type.Optional(uuid("The environment that the operation acts on.")),
-    result: Type.Optional(Type.Unsafe<unknown>({ description: "The result; its form depends on the kind." })),
-    kind: Type.Optional(operationKind),
-    step: Type.Optional(nullable(Type.String({ description: "The current step, or null.", examples: ["provision"] }))),
-    steps_done: Type.Optional(stepsDone),
-    steps_total: Type.Optional(stepsTotal),
-    started_at: Type.Optional(startedAt),
-    finished_at: Type.Optional(finishedAt),
-    status: Type.Optional(Type.Integer({ description: "Only after a failure: the HTTP status." })),
-    message: Type.Optional(Type.String({ description: "Only after a failure: the reason." })),
-    ...blocking,
-    reference_id: Type.Optional(
-      Type.String({ description: "Only after a failure: the id of the log entry with the cause." }),
-    ),
-  },
-  { title: "OperationData", description: "Progress of an operation and what it acts on." },
-);
+const failure = {
+  message: Type.String({ description: "Why it failed, for people.", examples: ["The site did not answer in time."] }),
+  ...blocking,
+  reference_id: Type.String({
+    description: "Id of the log entry with the cause.",
+    examples: ["0b0f3a52-6d2c-4b57-9a3a-7a5a4a0a2a53"],
+  }),
+};
 
-const OperationStatus = Type.Object(
-  {
-    status: Type.Integer({ description: "The HTTP status: 202, 200 or 500.", examples: [200] }),
-    message: Type.String({ description: "The state, for people.", examples: ["Successfully finished request"] }),
-    data: OperationData,
-  },
-  { title: "OperationStatus", description: "State of an operation." },
+/** The state as it is sent: results are stored as JSON, and sent as they are. */
+const OperationStatus = Type.Object({
+  status: Type.Integer(),
+  message: Type.String(),
+  data: Type.Object({
+    kind: operationKind,
+    ...progress,
+    result: Type.Optional(Type.Unsafe<unknown>({})),
+    status: Type.Optional(Type.Integer()),
+    ...Type.Partial(Type.Object(failure)).properties,
+  }),
+});
+
+const Progress = Type.Object(progress, {
+  title: "OperationProgress",
+  description: "Progress of an operation and what it acts on.",
+});
+
+/** A state as it is documented. */
+function state(status: keyof typeof stateMessages, title: string, data: TSchema) {
+  return Type.Object(
+    { status: Type.Literal(status), message: Type.Literal(stateMessages[status]), data },
+    { title, description: "State of an operation." },
+  );
+}
+
+const stateMessages = {
+  200: operationMessages.succeeded,
+  202: operationMessages.running,
+  500: operationMessages.failed,
+};
+
+/** Both schemas at once. */
+const both = (...parts: readonly TSchema[]) => Type.Unsafe<unknown>({ allOf: parts });
+
+/** The data of a successful operation: one form for each result. */
+function successData() {
+  const kindsByResult = Map.groupBy(Object.entries(operationResults), ([, result]) => result);
+  const withResult = [...kindsByResult].map(([result, entries]) => ({ result, kinds: entries.map(([kind]) => kind) }));
+  const others = Object.keys(operationKinds).filter((kind) => !(kind in operationResults));
+  const variants = [...withResult, { result: Type.Null({ description: "Always null." }), kinds: others }].map(
+    ({ result, kinds }) =>
+      both(Progress, Type.Object({ kind: Type.Enum(kinds, { description: "Kind of operation." }), result })),
+  );
+  return Type.Unsafe<unknown>({ oneOf: variants });
+}
+
+const Failure = both(
+  Progress,
+  Type.Object({
+    kind: operationKind,
+    status: Type.Literal(500),
+    ...failure,
+    result: Type.Optional(
+      Type.Intersect([WpCliResult], { description: "Only of a WP-CLI command, for keys that may write: its output." }),
+    ),
+  }),
 );
 
 const operationId = Type.Object({
@@ -144,14 +186,8 @@ const OperationSummary = Type.Object(
     operation_id: Type.String({ description: "Id of the operation.", examples: [OPERATION_ID] }),
     state: Type.Enum(operationStates, { description: "`waiting`: queued behind other operations." }),
     kind: operationKind,
-    idSite: Type.Optional(uuid("The site that the operation acts on.")),
-    idEnv: Type.Optional(uuid("The environment that the operation acts on.")),
-    step: nullable(Type.String({ description: "The current step, or null.", examples: ["provision"] })),
-    steps_done: stepsDone,
-    steps_total: stepsTotal,
-    created_at: Type.String({ format: "date-time", description: "When it was requested." }),
-    started_at: startedAt,
-    finished_at: finishedAt,
+    ...progress,
+    created_at: Type.String({ format: "date-time", description: "When it was requested.", examples: [STARTED_AT] }),
     message: nullable(Type.String({ description: "Why it failed, or null." })),
     ...blocking,
   },
@@ -204,15 +240,21 @@ export const getOperation = endpoint({
     ),
   }),
   responses: {
-    200: { description: "The operation has succeeded.", body: OperationStatus },
+    200: {
+      description: "The operation has succeeded.",
+      body: OperationStatus,
+      documented: state(200, "OperationSucceeded", successData()),
+    },
     202: {
       description:
         "The operation waits or runs. `Retry-After` is the number of seconds to wait before the next request.",
       body: OperationStatus,
+      documented: state(202, "OperationInProgress", both(Progress, Type.Object({ kind: operationKind }))),
     },
     500: {
       description: "The operation has failed (`data.message` says why), or this request has.",
       body: OperationStatus,
+      documented: Type.Union([state(500, "OperationFailed", Failure), errorSchema(500, { title: "InternalError" })]),
     },
   },
   verb: "read",

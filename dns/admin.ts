@@ -1,8 +1,8 @@
 /**
  * The DNS server's admin API, on a Unix socket in a folder that only this installation's user can enter.
  *
- * - `PUT /table`: puts a complete table in force, in the format of `tableText.ts`, and returns `{ generation }`. An older
- *   table changes nothing; the response has the newer generation.
+ * - `PUT /table`: puts a complete table in force (in the format of `tableText.ts`) and returns `{ generation }`. An
+ *   older table changes nothing; the response has the newer generation.
  * - `GET /status`: what the server is serving.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -42,9 +42,9 @@ export function createAdminServer(parts: AdminParts): Server {
 }
 
 async function answer(parts: AdminParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const asked = `${request.method} ${request.url}`;
-  if (asked === "PUT /table") return putTable(parts, request, response);
-  if (asked === "GET /status") return reply(response, 200, status(parts));
+  const endpoint = `${request.method} ${request.url}`;
+  if (endpoint === "PUT /table") return putTable(parts, request, response);
+  if (endpoint === "GET /status") return reply(response, 200, status(parts));
   reply(response, 404, { message: "Endpoints: PUT /table, GET /status" });
 }
 

@@ -139,7 +139,7 @@ describe("an unusual packet", () => {
   test.each([
     ["no question", (packet: Buffer) => packet.writeUInt16BE(0, 4)],
     ["two questions", (packet: Buffer) => packet.writeUInt16BE(2, 4)],
-    ["an answer besides the question", (packet: Buffer) => packet.writeUInt16BE(1, 6)],
+    ["an answer in addition to the question", (packet: Buffer) => packet.writeUInt16BE(1, 6)],
     ["missing records", (packet: Buffer) => packet.writeUInt16BE(65_535, 10)],
     ["a name that points to itself", (packet: Buffer) => packet.writeUInt16BE(0xc00c, 12)],
     ["a label of an unknown type", (packet: Buffer) => packet.writeUInt8(0x41, 12)],

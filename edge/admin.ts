@@ -53,14 +53,14 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const asked = `${request.method} ${request.url}`;
-  if (asked === "PUT /table") return putTable(parts, request, response);
-  if (asked === "POST /try") return answerTrial(parts, request, response);
-  if (asked === "POST /task") return answerTask(parts, request, response);
-  if (asked === "POST /login") return addLogin(parts, request, response);
-  if (asked === "POST /cache/purge") return purge(parts, request, response);
-  if (asked === "POST /settle") return settle(parts, request, response);
-  if (asked === "GET /status") return reply(response, 200, status(parts, port()));
+  const endpoint = `${request.method} ${request.url}`;
+  if (endpoint === "PUT /table") return putTable(parts, request, response);
+  if (endpoint === "POST /try") return answerTrial(parts, request, response);
+  if (endpoint === "POST /task") return answerTask(parts, request, response);
+  if (endpoint === "POST /login") return addLogin(parts, request, response);
+  if (endpoint === "POST /cache/purge") return purge(parts, request, response);
+  if (endpoint === "POST /settle") return settle(parts, request, response);
+  if (endpoint === "GET /status") return reply(response, 200, status(parts, port()));
   reply(response, 404, {
     message:
       "Endpoints: PUT /table, GET /status, GET /usage, POST /cache/purge, POST /login, POST /settle, POST /task, POST /try",
@@ -85,8 +85,8 @@ async function purge({ pageCache }: EdgeParts, request: IncomingMessage, respons
   const addresses = (value: unknown, at: string) =>
     list(value ?? [], at).map((one, index) => text(one, `${at}[${index}]`));
   const [urls, subtrees] = [addresses(order.urls, "urls"), addresses(order.subtrees, "subtrees")];
-  const touched = { urls, subtrees, everything: flag(order.everything ?? false, "everything") };
-  reply(response, 200, { removed: pageCache.purge(text(order.environmentId, "environmentId"), touched) });
+  const scope = { urls, subtrees, everything: flag(order.everything ?? false, "everything") };
+  reply(response, 200, { removed: pageCache.purge(text(order.environmentId, "environmentId"), scope) });
 }
 
 function readSettleOrder(order: unknown): string {
@@ -97,9 +97,9 @@ function readSettleOrder(order: unknown): string {
 
 async function answerTrial(parts: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const order = readTrialOrder(await json(request));
-  const gone = new AbortController();
-  response.once("close", () => gone.abort());
-  const trial = await tryOut(order, parts.upstream, gone.signal);
+  const aborted = new AbortController();
+  response.once("close", () => aborted.abort());
+  const trial = await tryOut(order, parts.upstream, aborted.signal);
   parts.log.info(
     { environment: order.environment.id, status: trial.status, reason: trial.reason },
     "test request done",
@@ -124,9 +124,9 @@ async function addLogin(parts: EdgeParts, request: IncomingMessage, response: Se
 
 async function answerTask(parts: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const order = readTaskOrder(await json(request));
-  const gone = new AbortController();
-  response.once("close", () => gone.abort());
-  const result = await runTask(order, parts, gone.signal);
+  const aborted = new AbortController();
+  response.once("close", () => aborted.abort());
+  const result = await runTask(order, parts, aborted.signal);
   const what = "task" in order.work ? order.work.task : `/${order.work.path.segments.join("/")}`;
   parts.log.info({ environment: order.environmentId, what, status: result.status, reason: result.reason }, "task done");
   reply(response, 200, result);

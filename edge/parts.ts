@@ -2,9 +2,9 @@
 import type { AnswerTimes } from "./answerTimes.ts";
 import type { PageCache } from "./cache/pageCache.ts";
 import type { FileCache } from "./files/fileCache.ts";
-import type { Limits } from "./limits.ts";
-import type { EdgeLog } from "./log.ts";
+import type { Limits } from "./http/limits.ts";
 import type { Logins } from "./login/logins.ts";
+import type { EdgeLog } from "./logs/edgeLog.ts";
 import type { EnvironmentLogs } from "./logs/environmentLogs.ts";
 import type { Coalescing } from "./php/coalescing.ts";
 import type { FairQueue } from "./php/fairQueue.ts";

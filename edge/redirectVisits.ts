@@ -5,13 +5,13 @@
 import { addressOf } from "./http/address.ts";
 import type { VisitorPath } from "./http/path.ts";
 import { hasBody } from "./http/uploads.ts";
-import type { EdgeLog } from "./log.ts";
 import { isLoginLink } from "./login/login.ts";
+import type { EdgeLog } from "./logs/edgeLog.ts";
 import { createRedirects, leadsToItself, type Redirects } from "./redirects/redirects.ts";
 import { nowhere, type RedirectRule, type RequestedUrl, type VisitorLocation } from "./redirects/rule.ts";
 import { readHost } from "./tables/hosts.ts";
 import type { EdgeEnvironment } from "./tables/table.ts";
-import type { Visit } from "./visit.ts";
+import type { Visit } from "./visit/visit.ts";
 
 export interface RedirectSources {
   /** Reads a list of rules that the table names. Rejects if it doesn't exist. */

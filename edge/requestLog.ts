@@ -1,21 +1,10 @@
-/** Logs requests and PHP failures. */
-
+/** Logs requests. */
 import { hostOf, type VisitorRequest, type VisitorResponse, type VisitorSocket } from "./http/visitorHttp.ts";
-import type { EdgeLog } from "./log.ts";
+import type { RequestLogs } from "./logs/edgeLog.ts";
 import type { EnvironmentLogs } from "./logs/environmentLogs.ts";
-import { withoutSecrets } from "./logs/masks.ts";
-import { type NoAnswerReason, reasonOf } from "./php/upstream.ts";
 import type { FoundRoute, NoRoute } from "./tables/findRoute.ts";
-import type { Visit } from "./visit.ts";
 
-export interface RequestLogs {
-  /** Logs of environments, for their owners. */
-  readonly logs: EnvironmentLogs;
-  /** The edge's own log. */
-  readonly log: EdgeLog;
-}
-
-export interface AnsweredRequest {
+export interface FinishedRequest {
   readonly request: VisitorRequest;
   readonly response: VisitorResponse;
   readonly socket: VisitorSocket;
@@ -29,9 +18,9 @@ export interface AnsweredRequest {
 const clientClosedRequest = 499;
 
 /** Writes to the environment's access log and, at level debug, to the edge's log. */
-export function logResponse({ logs, log }: RequestLogs, answered: AnsweredRequest): void {
-  const { request, response, found, milliseconds } = answered;
-  if (typeof found !== "string") logAccess(logs, answered, found);
+export function logResponse({ logs, log }: RequestLogs, finished: FinishedRequest): void {
+  const { request, response, found, milliseconds } = finished;
+  if (typeof found !== "string") logAccess(logs, finished, found);
   log.debug(
     {
       host: hostOf(request),
@@ -48,7 +37,7 @@ export function logResponse({ logs, log }: RequestLogs, answered: AnsweredReques
 
 function logAccess(
   logs: EnvironmentLogs,
-  { request, response, socket, address, fromPhp, milliseconds }: AnsweredRequest,
+  { request, response, socket, address, fromPhp, milliseconds }: FinishedRequest,
   { route, path, host }: FoundRoute,
 ): void {
   logs.access(route.environment.id, {
@@ -65,31 +54,6 @@ function logAccess(
     milliseconds,
     host,
   });
-}
-
-const explanations: Record<NoAnswerReason, string> = {
-  busy: "too many other requests were waiting",
-  deadline: "it exceeded the time limit and was stopped",
-  crashed: "it stopped unexpectedly",
-  unavailable: "it could not be started",
-  wouldWrite: "it wanted to write while the environment was being changed",
-};
-
-/** Logs why a visitor got no page or an incomplete one. */
-export function logVisitFailure({ request, route, path }: Visit, error: unknown, parts: RequestLogs): void {
-  logPhpFailure(route.environment.id, `${request.method} ${withoutSecrets(path.url)}`, error, parts);
-}
-
-/** Logs a PHP failure. `description` names the request and must contain no secrets. */
-export function logPhpFailure(
-  environmentId: string,
-  description: string,
-  error: unknown,
-  { logs, log }: RequestLogs,
-): void {
-  const reason = reasonOf(error);
-  logs.error(environmentId, `PHP did not complete ${description}: ${reason}, ${explanations[reason]}`);
-  log.warn({ environment: environmentId, reason, err: error }, "PHP gave no complete response");
 }
 
 const lastBytesWritten = new WeakMap<VisitorSocket, number>();

@@ -7,10 +7,10 @@ import { resolve } from "./files/resolve.ts";
 import { sendFile } from "./files/static.ts";
 import { addressOf } from "./http/address.ts";
 import { createHttp2VisitorServer, type Handler } from "./http/http2Server.ts";
+import { makePage, sendPage } from "./http/pages.ts";
 import { exceedsUploadLimit, hasBody, isUpload, refuseBody, refuseUpload } from "./http/uploads.ts";
 import type { VisitorRequest, VisitorResponse } from "./http/visitorHttp.ts";
 import { answerLogin, isLoginLink } from "./login/login.ts";
-import { makePage, sendPage } from "./pages.ts";
 import type { EdgeParts } from "./parts.ts";
 import { abortWrite, answerWithPhp, answerWrite } from "./php/answerWithPhp.ts";
 import { frontController } from "./php/cacheKey.ts";
@@ -22,7 +22,7 @@ import { answerChallenge } from "./tls/challenge.ts";
 import { redirectToHttps } from "./tls/forceHttps.ts";
 import { isMisdirected } from "./tls/misdirected.ts";
 import { createSecureServer, type SecureServer } from "./tls/secureServer.ts";
-import type { Visit } from "./visit.ts";
+import type { Visit } from "./visit/visit.ts";
 
 /** Limit for the request head. WordPress with many plugins sets many cookies. */
 const maxHeadBytes = 32 * 1024;

@@ -113,7 +113,7 @@ export async function currentRelease(live: string): Promise<Release | null> {
 /** Returns the current release. Throws `RuntimeFailure` if the environment doesn't exist. */
 export async function requireRelease(live: string): Promise<Release> {
   const release = await currentRelease(live);
-  if (release === null) throw new RuntimeFailure("The environment is not there any more.");
+  if (release === null) throw new RuntimeFailure("The environment no longer exists.");
   return release;
 }
 
@@ -126,8 +126,7 @@ export async function requireStillCurrent<T>(live: string, { number }: Release, 
   const now = await currentNumber(live);
   if (now !== number) {
     const cause = read.status === "rejected" ? read.reason : undefined;
-    const sentence =
-      now === null ? "The environment is not there any more." : "The environment was replaced meanwhile.";
+    const sentence = now === null ? "The environment no longer exists." : "The environment was replaced meanwhile.";
     throw new RuntimeFailure(sentence, { cause });
   }
   return reading;

@@ -149,7 +149,7 @@ export interface OutgoingMail {
  * Resolves with null when the message is stored durably: only then does PHP see it as sent. Otherwise resolves with the
  * reason, as the middle of a sentence. The runtime determines the environment; nothing in the message does.
  */
-export type TakeMail = (environmentId: string, mail: OutgoingMail) => Promise<string | null>;
+export type AcceptMail = (environmentId: string, mail: OutgoingMail) => Promise<string | null>;
 
 export interface Serving {
   /** Replaces the list of environments that may run. Ends workers of all other environments and of older releases. */

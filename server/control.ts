@@ -23,11 +23,11 @@ import { makeAcceptOperation } from "./operations/engine/accept.ts";
 import { startEngine } from "./operations/engine/engine.ts";
 import { makeWaitForOperation } from "./operations/engine/wait.ts";
 import { makeSiteTasks } from "./operations/steps/siteTasks.ts";
-import { openPictureStore } from "./pictures/pictures.ts";
 import { publishWithRetry } from "./publishing/publishWithRetry.ts";
 import { makeCron } from "./reconcilers/cron/runCron.ts";
 import { makeReadPackages } from "./reconcilers/readPackages.ts";
 import { startReconcilers } from "./reconcilers/schedule.ts";
+import { openScreenshotStore } from "./screenshots/screenshots.ts";
 import { openKey, openSealer } from "./sealing.ts";
 import { type Config, loadConfig } from "./settings/config.ts";
 import { makeBackupLists } from "./store/backups/backupList.ts";
@@ -188,8 +188,8 @@ async function makeApp({ config, opened, services, logs, log: _, ...parts }: Par
     acmeUrl: config.acmeUrl,
     hasMailServer: config.smtpUrl !== null,
     hasAdvisories: config.advisories !== null,
-    hasBrowser: services.pictures !== null,
-    findPictures: openPictureStore(config.pictures).find,
+    hasBrowser: services.screenshots !== null,
+    findScreenshots: openScreenshotStore(config.screenshots).find,
     knowsPlaces: config.geoip !== null,
   };
 }

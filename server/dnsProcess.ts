@@ -5,9 +5,9 @@
 import { join } from "node:path";
 import { type Dns, startDns } from "@sitewright/dns/dns.ts";
 import { type Logger, pino } from "pino";
+import { dnsKeyContext } from "./dnsTransfers.ts";
 import { openSealer } from "./sealing.ts";
 import { type Config, loadConfig } from "./settings/config.ts";
-import { dnsKeyContext } from "./settings/dnsSettings.ts";
 import { CannotStart, runSupervised } from "./supervisedProcess.ts";
 
 /** Rate limit per client: far more than a resolver needs, and too little to harm the victim of forged queries. */

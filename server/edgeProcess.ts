@@ -17,8 +17,8 @@ import type { Serving, TakeTouched } from "@sitewright/runtimes/serving.ts";
 import { type Logger, pino } from "pino";
 import { readEdgeCertificate } from "./edgeCertificate.ts";
 import { openGeoip } from "./geoip.ts";
+import { makeAcceptMail } from "./mail/accept.ts";
 import { openSpool } from "./mail/spool.ts";
-import { makeTakeMail } from "./mail/take.ts";
 import { phpFolder, phpNetwork } from "./phpNetwork.ts";
 import { openSealer } from "./sealing.ts";
 import { type Config, loadConfig } from "./settings/config.ts";
@@ -164,7 +164,7 @@ function playground(config: Config, log: Logger, tools: ServingTools): ReturnTyp
     requestDeadlineSeconds: config.requestDeadlineSeconds,
     idleSeconds: config.idleSeconds,
     uploadBytes: config.uploadLimitBytes,
-    takeMail: makeTakeMail({
+    acceptMail: makeAcceptMail({
       spool: openSpool(config.mailSpool),
       onFailure: (err) => log.error({ err }, "Storing a message from a site failed; PHP got an error"),
     }),

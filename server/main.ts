@@ -8,14 +8,14 @@ const processes: Readonly<Record<string, () => Promise<void>>> = {
     const { createPlaygroundRuntime } = await import("@sitewright/runtimes/playground/runtime.ts");
     const { phpNetwork } = await import("./phpNetwork.ts");
     const { openSpool } = await import("./mail/spool.ts");
-    const { makeTakeMail } = await import("./mail/take.ts");
+    const { makeAcceptMail } = await import("./mail/accept.ts");
     await runControl((config: Config, log: Logger) => {
       const { assets, environments, readyCopies, edgePort } = config;
       const network = { ...phpNetwork(config), edgePort };
       const onFailure = (err: unknown) =>
         log.error({ err }, "Storing a message from a WP-CLI command failed; PHP got an error");
-      const takeMail = makeTakeMail({ spool: openSpool(config.mailSpool), onFailure });
-      return createPlaygroundRuntime({ assets, environments, ready: readyCopies, network, takeMail });
+      const acceptMail = makeAcceptMail({ spool: openSpool(config.mailSpool), onFailure });
+      return createPlaygroundRuntime({ assets, environments, ready: readyCopies, network, acceptMail });
     });
   },
   edge: async () => {

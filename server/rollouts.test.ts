@@ -92,8 +92,8 @@ async function environmentWithPlugin(name: string): Promise<string> {
 /** Returns the rollout when it has ended. */
 async function rollOut(environments: readonly string[]): Promise<Body["rollout"]> {
   const path = `/company/${await companyId()}/rollouts`;
-  const wish = { type: "plugin", name: "shop", update_version: "2.0", environments, canaries: 1 };
-  let { rollout } = await call("POST", path, wish);
+  const body = { type: "plugin", name: "shop", update_version: "2.0", environments, canaries: 1 };
+  let { rollout } = await call("POST", path, body);
   const poll = async () => {
     ({ rollout } = await call("GET", `${path}/${rollout.id}`));
     return rollout.ended_at;

@@ -51,6 +51,8 @@ export interface InstallationOptions {
 export interface Installation {
   /** Resolves when all processes are ready. Rejects with a user-facing error; call `stop` even then. */
   start(): Promise<void>;
+  /** Resolves with the name of a process that was told to end. The others can't do without it: call `stop`. */
+  readonly toldToEnd: Promise<string>;
   /** Stops the edge first, so that no visitor is served by an incomplete installation. */
   stop(): Promise<void>;
   kill(): void;
@@ -64,7 +66,8 @@ export function makeInstallation(options: InstallationOptions): Installation {
   let counts: Counts = { sites: 0, environments: 0 };
   const services: Partial<Record<"postgres" | "control" | "edge" | "dns", SupervisedService>> = {};
   const report = (sentence: string) => terminal.warn(sentence);
-  const keep = (service: Service) => keepRunning(service, { report });
+  const toldToEnd = Promise.withResolvers<string>();
+  const keep = (service: Service) => keepRunning(service, { report, ended: () => toldToEnd.resolve(service.name) });
 
   function prepare(env: NodeJS.ProcessEnv): Promise<void> {
     const program = { parameters: options.programs.prepare, env, signal: stopping.signal };
@@ -123,6 +126,7 @@ export function makeInstallation(options: InstallationOptions): Installation {
         runDirectory: config.run,
         log: openLog(logPath("postgres")),
         ready: address.resolve,
+        ending: () => toldToEnd.resolve("PostgreSQL"),
       }),
     );
     return address.promise;
@@ -153,6 +157,7 @@ export function makeInstallation(options: InstallationOptions): Installation {
   }
 
   return {
+    toldToEnd: toldToEnd.promise,
     async start() {
       try {
         await start();
@@ -163,6 +168,8 @@ export function makeInstallation(options: InstallationOptions): Installation {
     async stop() {
       isRunning = false;
       stopping.abort();
+      // Whoever sent the signal may have sent it to all processes.
+      for (const service of Object.values(services)) service.letEnd();
       await services.edge?.stop();
       await services.dns?.stop();
       await services.control?.stop();

@@ -1,7 +1,7 @@
 /** Documents with generated parts. */
 import { globSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
-import { refusalReasons } from "@sitewright/contract/errors.ts";
+import { refusalReasons } from "@sitewright/contract/refusals.ts";
 import { documentedDefaults } from "@sitewright/server/settings/documentedDefaults.ts";
 import { accepted } from "@sitewright/server/settings/settingChecks.ts";
 import { settings } from "@sitewright/server/settings/settings.ts";

@@ -155,6 +155,7 @@ export const restoreBackup = endpoint({
   params: Type.Object({ target_env_id: uuid("Id of the environment to restore to.") }),
   body: BackupRestore,
   responses: { 202: { description: "The backup is being restored.", body: Accepted } },
+  refusals: ["unknown_backup", "unknown_user", "environment_away"],
   verb: "write",
   resource: { kind: "environment", from: "params.target_env_id" },
   changesLive: true,

@@ -64,6 +64,7 @@ export const restoreDeletedEnvironment = endpoint({
     { title: "DeletedEnvironmentRestore" },
   ),
   responses: { 202: { description: "The environment is being restored.", body: Accepted } },
+  refusals: ["site_being_deleted", "being_brought_back", "environment_name_reserved", "environment_name_taken"],
   verb: "write",
   resource: { kind: "site", from: "params.site_id" },
   bucket: "creations",

@@ -67,6 +67,7 @@ export const addDownloadableBackup = endpoint({
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   body: DownloadableBackupWish,
   responses: { 202: { description: "The downloadable backup is being created.", body: Accepted } },
+  refusals: ["unknown_backup"],
   verb: "write",
   resource: { kind: "environment", from: "params.env_id" },
   operation: "addDownloadableBackup",

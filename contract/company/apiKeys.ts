@@ -93,6 +93,7 @@ export const createApiKey = endpoint({
       }),
     ),
   },
+  refusals: ["expiry_in_the_past", "unknown_site_scope"],
   verb: "write",
   resource: { kind: "company", from: "params.id", underSiteScope: "closed" },
   bucket: "creations",

@@ -83,6 +83,7 @@ export const replaceCertificate = endpoint({
     "In force when this call returns, for the domain and for other domains of the environment that the certificate covers. An earlier custom certificate stays in use for domains that the new one does not cover. While a custom certificate is valid, none is ordered; one day before it expires, one is ordered in case you do not upload a new one.",
   body: CertificateReplace,
   responses: state("The certificate is in force."),
+  refusals: ["custom_certificate_refused"],
   verb: "write",
   changesLive: true,
 });

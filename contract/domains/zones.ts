@@ -119,18 +119,21 @@ export const restoreZoneVersion = endpoint({
   params: bySerial,
   body: Type.Object({ confirm }, { title: "ZoneRestore" }),
   responses: { 202: { description: "The version is being restored.", body: Accepted } },
+  refusals: ["no_zone", "zone_of_another", "dns_record_unservable", "zone_full", "confirm_needed"],
   verb: "write",
   resource,
   changesLive: true,
   operation: "restoreZoneVersion",
 });
 
+const zoneFileExample = "www\t3600\tIN\tA\t203.0.113.7\n";
+
 const zoneFile = Type.String({
   maxLength: 1_000_000,
   pattern: noNul,
   description:
     "The zone file, in the format of RFC 1035, with `$TTL` and `$ORIGIN`. Names without a final dot are relative to the domain.",
-  examples: ["www\t3600\tIN\tA\t203.0.113.7\n"],
+  examples: [zoneFileExample],
 });
 
 export const exportZoneFile = endpoint({
@@ -141,8 +144,13 @@ export const exportZoneFile = endpoint({
   description: "Returns the domain and its subdomains, including SOA and NS records, for use with other DNS servers.",
   params: byDomain,
   responses: {
-    200: result(["domain", "zone_file"], "The zone file.", Type.String({ description: "Text of the zone file." })),
+    200: result(
+      ["domain", "zone_file"],
+      "The zone file.",
+      Type.String({ description: "Text of the zone file.", examples: [zoneFileExample] }),
+    ),
   },
+  refusals: ["no_zone"],
   verb: "read",
   resource,
 });
@@ -164,6 +172,15 @@ export const importZoneFile = endpoint({
     { title: "ZoneFileImport" },
   ),
   responses: { 202: { description: "The zone file is being imported.", body: Accepted } },
+  refusals: [
+    "no_zone",
+    "zone_of_another",
+    "zone_file_unreadable",
+    "outside_the_domain",
+    "dns_record_unservable",
+    "zone_full",
+    "confirm_needed",
+  ],
   verb: "write",
   resource,
   changesLive: true,

@@ -72,6 +72,7 @@ export const replaceAutomaticUpdates = endpoint({
   responses: {
     200: result(["environment"], "The settings.", AutomaticUpdates),
   },
+  refusals: ["unknown_time_zone"],
   verb: "write",
   resource: { kind: "environment", from: "params.env_id" },
   changesLive: true,

@@ -67,7 +67,7 @@ const updateStatus = nullable(
   Type.Enum(updateStatuses, { description: "State of its last update, or null if it was never updated here." }),
 );
 const state = Type.Enum(packageStatuses, { description: "Whether it is active in WordPress." });
-const text = Type.String({ description: "Its own description." });
+const text = Type.String({ description: "Its own description.", examples: ["Protects your site from spam."] });
 
 const EnvironmentPackage = Type.Object(
   {
@@ -166,7 +166,7 @@ const check = (what: string) =>
     ),
   });
 
-const checks = Type.Object(
+export const checks = Type.Object(
   { updates: check("updates"), vulnerabilities: check("vulnerabilities") },
   {
     title: "PackageChecks",

@@ -117,6 +117,13 @@ export const createRollout = endpoint({
   params: byCompany,
   body: RolloutWish,
   responses: { 201: result(["rollout"], "The rollout has been created.", Rollout) },
+  refusals: [
+    "no_package_source",
+    "unknown_environment",
+    "nothing_to_update",
+    "updates_not_checked",
+    "version_not_offered",
+  ],
   verb: "write",
   resource: ofCompany,
   changesLive: true,

@@ -65,6 +65,7 @@ export const replaceUpdateChecks = endpoint({
   responses: {
     200: result(["environment"], "The pages.", UpdateChecks),
   },
+  refusals: ["no_browser"],
   verb: "write",
   resource: { kind: "environment", from: "params.env_id" },
   changesLive: true,

@@ -2,6 +2,7 @@
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { count, dateTime, limit, nullable, offset, uuid } from "../schema.ts";
+import { checks } from "./packages.ts";
 
 const Vulnerability = Type.Object(
   {
@@ -60,6 +61,7 @@ export const listVulnerabilities = endpoint({
       ["company", "vulnerabilities"],
       "The vulnerabilities.",
       Type.Object({
+        checks,
         items: Type.Array(Vulnerability),
         total: count("Number of vulnerabilities before paging."),
         feed: nullable(AdvisoryFeed),

@@ -55,6 +55,7 @@ export const updateWordPress = endpoint({
     { title: "WordPressUpdate" },
   ),
   responses: { 202: { description: "WordPress is being updated.", body: Accepted } },
+  refusals: ["no_package_source", "no_wordpress", "version_not_newer", "version_not_offered"],
   verb: "write",
   resource: { kind: "environment", from: "params.env_id" },
   changesLive: true,

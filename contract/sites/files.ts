@@ -39,6 +39,7 @@ export const listFiles = endpoint({
       }),
     ),
   },
+  refusals: ["too_many_files"],
   verb: "read",
   resource: { kind: "environment", from: "params.env_id" },
 });

@@ -58,7 +58,9 @@ export const pushEnvironment = endpoint({
   params: Type.Object({ site_id: uuid("Id of the site.") }),
   body: Push,
   responses: { 202: { description: "The environment is being pushed.", body: Accepted } },
+  refusals: ["push_to_itself", "nothing_to_push", "file_list_missing", "file_outside_root", "not_of_this_site"],
   verb: "push",
   resource: { kind: "site", from: "params.site_id" },
   operation: "pushEnvironment",
+  dryRunOperation: "comparePush",
 });

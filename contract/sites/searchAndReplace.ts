@@ -42,6 +42,7 @@ export const searchAndReplace = endpoint({
     "Without `perform_replacement` this is a preview: nothing is changed, and the operation's `data.result` lists what would be replaced. With it, the environment is backed up (`system-generated`), the text is replaced in a copy of the database, the site is tested with the copy, and the copy is switched live if the site answers. Writes are refused meanwhile. All text columns are searched, including `guid`, except keys, passwords, sessions and application passwords. Serialized values and JSON stay valid at any depth; matches whose replacement would break a value (class names, damaged values) are not replaced and are counted as `skipped`. A replacement that would change the site's own address fails; `addresses` in the preview lists such changes. `data.result` is `{performed, rows, occurrences, places: [{table, column, rows, occurrences}], skipped: {occurrences, listed: [{table, column, row, occurrences}]}, addresses: [{place, from, to}]}`.",
   body: SearchAndReplace,
   responses: { 202: { description: "The search has started.", body: Accepted } },
+  refusals: ["nothing_to_replace"],
   verb: "write",
   resource: { kind: "environment", from: "body.environment_id" },
   operation: "searchAndReplace",

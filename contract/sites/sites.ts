@@ -40,7 +40,7 @@ const siteLabels = Type.Array(
     id: Type.String({ description: "Id of the label." }),
     name: Type.String({ description: "Name of the label." }),
   }),
-  { description: "Always empty: this installation has no labels." },
+  { description: "Always empty: this installation has no labels.", examples: [[]] },
 );
 
 const ListedSite = Type.Object(
@@ -97,6 +97,15 @@ export const createSite = endpoint({
     "Creates a site with WordPress in one environment, `live`. The site's id is `data.idSite` of the operation; the site can be read once the operation has succeeded. Its names are reserved at once. If the creation fails, nothing remains and the names are free again.",
   body: SiteCreate,
   responses: { 202: { description: "The site is being created.", body: Accepted } },
+  refusals: [
+    "site_name_taken",
+    "install_mode_clone",
+    "unknown_region",
+    "unknown_language",
+    "no_package_source",
+    "multisite_contradiction",
+    "multisite_unsupported",
+  ],
   verb: "write",
   resource: { kind: "company", from: "body.company", underSiteScope: "closed" },
   bucket: "creations",

@@ -33,6 +33,7 @@ export const modifyPhpVersion = endpoint({
     "Tests the site on the new version, and switches it if it answers. If not, nothing is changed, and the operation fails with PHP's own error as the reason.",
   body: PhpVersionChange,
   responses: { 202: { description: "The version is being changed.", body: Accepted } },
+  refusals: ["unknown_php_version", "php_version_ended"],
   verb: "write",
   resource: { kind: "environment", from: "body.environment_id" },
   changesLive: true,

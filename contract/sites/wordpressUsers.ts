@@ -32,6 +32,7 @@ export const hasWpAdminUser = endpoint({
   responses: {
     200: result(["has_wp_admin_user"], "Whether such an administrator exists.", Type.Boolean()),
   },
+  refusals: ["environment_away", "no_wordpress", "wordpress_unreadable"],
   verb: "read",
   resource: { kind: "environment", from: "params.env_id" },
 });
@@ -59,6 +60,15 @@ export const createWpAdminUser = endpoint({
       Type.Boolean({ description: "Always true.", examples: [true] }),
     ),
   },
+  refusals: [
+    "environment_away",
+    "environment_busy",
+    "no_wordpress",
+    "wordpress_unreadable",
+    "wordpress_user_exists",
+    "wordpress_failed",
+    "wordpress_unfinished",
+  ],
   verb: "write",
   resource: { kind: "environment", from: "params.env_id" },
   changesLive: true,
@@ -71,7 +81,7 @@ export const createWpLoginLink = endpoint({
   tag: "WordPress users",
   summary: "Create a login link for an administrator",
   description:
-    "The link works once, for one minute, even if a plugin has moved the login page. It leads to a page with one button that opens the dashboard. Anyone who has the link can use it: keep it secret.",
+    "The link works once, for one minute, even if a plugin has moved the login page. It leads to a page with one button that opens the dashboard, at the primary domain, or at the temporary one if the primary domain does not point here. Anyone who has the link can use it: keep it secret.",
   params,
   body: Type.Object(
     { email: emailAddress("E-mail address of an administrator of the environment.") },
@@ -84,6 +94,14 @@ export const createWpLoginLink = endpoint({
       Type.String({ description: "The link.", examples: ["http://demo.localhost:8081/sitewright-login?token=…"] }),
     ),
   },
+  refusals: [
+    "environment_away",
+    "no_wordpress",
+    "wordpress_unreadable",
+    "wordpress_user_missing",
+    "wordpress_user_no_administrator",
+    "site_unavailable",
+  ],
   verb: "write",
   resource: { kind: "environment", from: "params.env_id" },
   changesLive: true,

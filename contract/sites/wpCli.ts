@@ -34,7 +34,7 @@ export const WpCliCommand = Type.Object(
       ),
     ),
   },
-  { title: "WpCliCommand", description: "Exactly one of `wp_command` and `argv`." },
+  { title: "WpCliCommand", minProperties: 1, description: "Exactly one of `wp_command` and `argv`." },
 );
 
 export const runWpCli = endpoint({
@@ -47,6 +47,7 @@ export const runWpCli = endpoint({
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   body: WpCliCommand,
   responses: { 202: { description: "The command is being run.", body: Accepted } },
+  refusals: ["wp_cli_command_unclear", "wp_cli_command_unsupported"],
   verb: "write",
   resource: { kind: "environment", from: "params.env_id" },
   changesLive: true,

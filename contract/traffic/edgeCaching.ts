@@ -48,6 +48,7 @@ export const clearEdgeCache = endpoint({
     "Changes made in WordPress clear the affected pages automatically. Use this call for changes that WordPress does not know about, such as an edited theme file or a page that shows external data.",
   body: EdgeCacheClearing,
   responses: { 202: { description: "The pages are being cleared.", body: Accepted } },
+  refusals: ["not_an_address_of_the_site"],
   verb: "write",
   resource: { kind: "environment", from: "body.environment_id" },
   changesLive: true,

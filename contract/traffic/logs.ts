@@ -58,6 +58,7 @@ export const readLogs = endpoint({
       }),
     ),
   },
+  refusals: ["period_backwards"],
   verb: "read",
   resource: { kind: "environment", from: "params.env_id" },
 });

@@ -130,6 +130,7 @@ export const deliverMail = endpoint({
     "Sends a kept, bounced or failed mail to the recipients that it has not reached yet, even if the environment's setting is `keep`. A queued mail stays queued.",
   params: Type.Object(mail),
   responses: { 200: result(["mail"], "The mail is queued.", Mail) },
+  refusals: ["no_mail_server", "mail_is_sent"],
   verb: "write",
   changesLive: true,
   resource: { kind: "environment", from: "params.env_id" },

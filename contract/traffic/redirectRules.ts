@@ -49,7 +49,7 @@ const RuleInput = Type.Object(
   { title: "RedirectRuleInput" },
 );
 
-const RedirectRule = Type.Object(
+export const RedirectRule = Type.Object(
   {
     from: Type.String({ description: "What to redirect: a path or a regular expression.", examples: ["/old-page"] }),
     to: Type.String({ description: "Where to redirect: a path or a URL.", examples: ["/new-page"] }),
@@ -115,6 +115,7 @@ export const listRedirectRules = endpoint({
   params: byEnvironment,
   query: Type.Object(paging),
   responses: { 200: result(["environment"], "A page of rules.", Page) },
+  refusals: ["no_expression"],
   verb: "read",
   resource,
 });
@@ -144,6 +145,15 @@ export const updateRedirectRules = endpoint({
   responses: {
     200: result(["environment"], "The change is in force; a page of rules.", Page),
   },
+  refusals: [
+    "redirect_rule_missing",
+    "redirect_rule_refused",
+    "redirect_rule_duplicate",
+    "redirect_rule_loop",
+    "too_many_redirect_rules",
+    "places_unknown",
+    "no_expression",
+  ],
   verb: "write",
   resource,
   changesLive: true,
@@ -172,6 +182,7 @@ export const testRedirectRules = endpoint({
       }),
     ),
   },
+  refusals: ["redirect_rule_refused"],
   verb: "write",
   resource,
 });
@@ -216,6 +227,14 @@ export const importRedirectRules = endpoint({
       }),
     ),
   },
+  refusals: [
+    "csv_unreadable",
+    "redirect_rule_refused",
+    "redirect_rule_duplicate",
+    "redirect_rule_loop",
+    "too_many_redirect_rules",
+    "places_unknown",
+  ],
   verb: "write",
   resource,
   changesLive: true,

@@ -66,6 +66,7 @@ export const getUsage = endpoint({
       }),
     ),
   },
+  refusals: ["period_backwards"],
   verb: "read",
   resource: { kind: "company", from: "params.id", underSiteScope: "filtered" },
 });

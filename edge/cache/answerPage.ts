@@ -10,12 +10,12 @@ import { withoutSecrets } from "../logs/masks.ts";
 import { answerShared, askForRead, type PhpOutcome, type PhpParts, renderPage } from "../php/answerWithPhp.ts";
 import type { CacheKey } from "../php/cacheKey.ts";
 import type { SharedRender } from "../php/coalescing.ts";
+import { logPhpFailure } from "../php/failureLog.ts";
 import type { Script } from "../php/script.ts";
-import { logPhpFailure } from "../requestLog.ts";
-import type { Visit } from "../visit.ts";
+import { type PageRequest, withLanguage } from "../visit/pageRequest.ts";
+import type { Visit } from "../visit/visit.ts";
 import type { CachedPage } from "./cachedPage.ts";
 import type { PageCache } from "./pageCache.ts";
-import { type PageRequest, withLanguage } from "./pageRequest.ts";
 import { readPageRequest } from "./readPageRequest.ts";
 import { sendCachedPage } from "./sendCachedPage.ts";
 

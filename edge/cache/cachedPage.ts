@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { compress } from "../http/compress.ts";
 import { type Encoding, offeredEncodings } from "../http/encodings.ts";
 import { toVisitor } from "../http/headers.ts";
+import type { PageAddress, PageRequest } from "../visit/pageRequest.ts";
 import type { Lifetime } from "./lifetime.ts";
-import type { PageAddress, PageRequest } from "./pageRequest.ts";
 
 type Headers = readonly (readonly [name: string, value: string])[];
 

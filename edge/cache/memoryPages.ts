@@ -1,7 +1,7 @@
 /** Cached pages in memory, by key and by environment. The least recently used pages are removed when memory is full. */
 import { LRUCache } from "lru-cache";
+import type { PageAddress } from "../visit/pageRequest.ts";
 import type { CachedPage } from "./cachedPage.ts";
-import type { PageAddress } from "./pageRequest.ts";
 
 export interface MemoryPages {
   get(key: string): CachedPage | undefined;

@@ -8,11 +8,11 @@
 import type { PageRecorder } from "../php/pageRecorder.ts";
 import type { UpstreamResponse } from "../php/upstream.ts";
 import type { EdgeEnvironment } from "../tables/table.ts";
+import { type PageRequest, versionOf } from "../visit/pageRequest.ts";
 import { type CachedPage, toCachedPage } from "./cachedPage.ts";
 import type { DiskPages } from "./diskPages.ts";
 import { type Lifetime, lifetimeOf } from "./lifetime.ts";
 import { createMemoryPages } from "./memoryPages.ts";
-import { type PageRequest, versionOf } from "./pageRequest.ts";
 import { type PurgeScope, readPurgeScope } from "./purgeScope.ts";
 import { createRefreshes } from "./refreshes.ts";
 

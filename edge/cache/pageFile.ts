@@ -1,7 +1,7 @@
 /** Reads and writes the file of a cached page: the length of its head, its head as JSON, and the uncompressed page. */
 import { open } from "node:fs/promises";
+import type { PageAddress } from "../visit/pageRequest.ts";
 import type { RenderedPage } from "./cachedPage.ts";
-import type { PageAddress } from "./pageRequest.ts";
 
 const lengthBytes = 4;
 /** More than any head needs. */

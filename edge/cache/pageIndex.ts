@@ -1,5 +1,5 @@
 /** Index of the cached pages on disk and of those being written, with their total size. */
-import type { PageAddress } from "./pageRequest.ts";
+import type { PageAddress } from "../visit/pageRequest.ts";
 
 export interface PageFile {
   readonly environmentId: string;
@@ -25,7 +25,7 @@ export interface PageIndex {
   has(file: string): boolean;
   /** Removes the matching pages and cancels matching writes. */
   removeWhere(isOld: (page: PageFile) => boolean): void;
-  /** As `drop`, for files that are already gone. */
+  /** As `removeWhere`, for files that are already gone. */
   forgetWhere(isGone: (page: PageFile) => boolean): void;
 }
 

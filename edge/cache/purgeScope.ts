@@ -1,7 +1,7 @@
 /** Which cached pages to purge. */
 import { readPath, splitTarget } from "../http/path.ts";
+import type { PageAddress } from "../visit/pageRequest.ts";
 import { isWithin } from "./cachedPage.ts";
-import type { PageAddress } from "./pageRequest.ts";
 
 /** Absolute URLs, or paths with their query. Host names are ignored, because a site may have several. */
 export interface PurgeScope {

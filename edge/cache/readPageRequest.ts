@@ -8,9 +8,9 @@
 
 import { isMobile } from "../php/cacheKey.ts";
 import { isRestRequest } from "../php/mayWrite.ts";
-import type { Visit } from "../visit.ts";
+import { type PageRequest, versionOf } from "../visit/pageRequest.ts";
+import type { Visit } from "../visit/visit.ts";
 import { isAnonymous } from "./cookies.ts";
-import { type PageRequest, versionOf } from "./pageRequest.ts";
 import { pageQuery } from "./query.ts";
 
 const accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";

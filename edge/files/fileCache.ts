@@ -9,9 +9,9 @@ import { fstatSync, read } from "node:fs";
 import { promisify } from "node:util";
 import { isUtf8MimeType, mime } from "@fastify/send";
 import { LRUCache } from "lru-cache";
-import type { FileVersion } from "../fileLookup.ts";
 import { compress } from "../http/compress.ts";
 import type { Encoding } from "../http/encodings.ts";
+import type { FileVersion } from "../tables/fileLookup.ts";
 import { openFile } from "./openFile.ts";
 
 const readAt = promisify(read);

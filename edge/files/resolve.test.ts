@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { LookUp } from "../fileLookup.ts";
 import { readPath } from "../http/path.ts";
+import type { LookUp } from "../tables/fileLookup.ts";
 import type { EdgeEnvironment } from "../tables/table.ts";
 import { resolve } from "./resolve.ts";
 

@@ -6,8 +6,8 @@
  * `/blog/wp-admin/` is `/wp-admin/` of the site "blog".
  */
 
-import type { FileVersion, FoundFile, LookUp } from "../fileLookup.ts";
 import { encodePath, type VisitorPath } from "../http/path.ts";
+import type { FileVersion, FoundFile, LookUp } from "../tables/fileLookup.ts";
 import type { EdgeEnvironment } from "../tables/table.ts";
 import { isForbidden, isRunnable, isScriptName } from "./forbidden.ts";
 

@@ -4,12 +4,12 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { type SendOptions, type SendResult, send } from "@fastify/send";
-import type { FileVersion } from "../fileLookup.ts";
 import { chooseEncoding, offeredEncodings } from "../http/encodings.ts";
 import { withoutContentHeaders } from "../http/headers.ts";
+import { sendPage } from "../http/pages.ts";
 import type { VisitorRequest, VisitorResponse } from "../http/visitorHttp.ts";
-import { sendPage } from "../pages.ts";
-import type { Visit } from "../visit.ts";
+import type { FileVersion } from "../tables/fileLookup.ts";
+import type { Visit } from "../visit/visit.ts";
 import { type CachedFile, type EncodedFile, type FileCache, isCompressible, typeOf } from "./fileCache.ts";
 import { type OpenFile, openFile } from "./openFile.ts";
 

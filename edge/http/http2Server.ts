@@ -1,7 +1,7 @@
 /** The HTTP/2 server for visitors, with limits per connection. */
 import { createServer, type Http2Server, type Http2ServerRequest, type ServerHttp2Session } from "node:http2";
-import type { Limits } from "../limits.ts";
 import { Http2Response } from "./http2Response.ts";
+import type { Limits } from "./limits.ts";
 import type { VisitorRequest, VisitorResponse } from "./visitorHttp.ts";
 
 export interface Handler {
@@ -33,12 +33,12 @@ export function createHttp2VisitorServer(handler: Handler, limits: Limits, bound
   const server = createServer({ settings });
   server.on("session", (session) => closeWhenInactive(session, limits, bounds.idleMilliseconds));
   server.on("request", (request, { stream }) => {
-    prepare(request, limits.requestSeconds);
+    watchUpload(request, limits.requestSeconds);
     if (isHeadTooLong(request, bounds.headBytes)) return stream.respond({ ":status": 431 }, { endStream: true });
     handler.answer(request, new Http2Response(stream, request.method === "HEAD"));
   });
   server.on("checkContinue", (request, response) => {
-    prepare(request, limits.requestSeconds);
+    watchUpload(request, limits.requestSeconds);
     if (handler.acceptsBody(request)) response.writeContinue();
     handler.answer(request, new Http2Response(response.stream, request.method === "HEAD"));
   });
@@ -51,7 +51,7 @@ function isHeadTooLong({ rawHeaders }: Http2ServerRequest, headBytes: number): b
 }
 
 /** Reports aborted uploads as errors, and closes the stream if an upload takes too long. */
-function prepare(request: Http2ServerRequest, requestSeconds: number): void {
+function watchUpload(request: Http2ServerRequest, requestSeconds: number): void {
   const { stream } = request;
   request.on("error", () => undefined);
   request.on("aborted", () => request.destroy(new Error("The visitor has left")));

@@ -1,6 +1,6 @@
 /** Request bodies and their size limit. */
 import { type Readable, Transform } from "node:stream";
-import { type MadePage, makePage } from "../pages.ts";
+import { type MadePage, makePage } from "./pages.ts";
 import type { RequestHead, VisitorRequest, VisitorResponse } from "./visitorHttp.ts";
 
 export class UploadTooLarge extends Error {

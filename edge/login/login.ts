@@ -2,9 +2,9 @@
  * Login links: `/sitewright-login?token=…` on any site. The page shows a button, and only pressing it uses the link up,
  * so that programs that preview links in mails and chats don't.
  */
-import { escapeText, layout, pageHeaders, sendPage } from "../pages.ts";
+import { escapeText, layout, pageHeaders, sendPage } from "../http/pages.ts";
 import { abortWrite, answerWrite, type PhpParts } from "../php/answerWithPhp.ts";
-import type { Visit } from "../visit.ts";
+import type { Visit } from "../visit/visit.ts";
 import type { Logins } from "./logins.ts";
 
 const loginSegment = "sitewright-login";

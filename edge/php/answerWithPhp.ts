@@ -2,14 +2,15 @@
 import type { Readable } from "node:stream";
 import { addressOf } from "../http/address.ts";
 import { toUpstream, toVisitor } from "../http/headers.ts";
+import type { Limits } from "../http/limits.ts";
+import { sendPage } from "../http/pages.ts";
 import { readBody, refuseUpload, UploadTooLarge } from "../http/uploads.ts";
 import type { VisitorRequest, VisitorResponse } from "../http/visitorHttp.ts";
-import type { Limits } from "../limits.ts";
-import { sendPage } from "../pages.ts";
-import { logVisitFailure, type RequestLogs } from "../requestLog.ts";
-import type { Visit } from "../visit.ts";
+import type { RequestLogs } from "../logs/edgeLog.ts";
+import type { Visit } from "../visit/visit.ts";
 import { type CacheKey, cacheKeyOf } from "./cacheKey.ts";
 import type { Coalescing, SharedPage, SharedRender } from "./coalescing.ts";
+import { logVisitFailure } from "./failureLog.ts";
 import type { PageRecorder } from "./pageRecorder.ts";
 import type { Script, SharedRequest } from "./script.ts";
 import {

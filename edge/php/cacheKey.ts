@@ -8,7 +8,7 @@
  */
 import type { IncomingHttpHeaders } from "node:http";
 import { toUpstream } from "../http/headers.ts";
-import type { Visit } from "../visit.ts";
+import type { Visit } from "../visit/visit.ts";
 import type { Script } from "./script.ts";
 import type { UpstreamResponse } from "./upstream.ts";
 

@@ -8,11 +8,11 @@ import type { Readable } from "node:stream";
 import { resolve } from "../files/resolve.ts";
 import { readPath, type VisitorPath } from "../http/path.ts";
 import { withoutSecrets } from "../logs/masks.ts";
-import { logPhpFailure } from "../requestLog.ts";
 import { readHost } from "../tables/hosts.ts";
 import { BadTable, object, text } from "../tables/readTable.ts";
 import type { Route, Routes } from "../tables/routes.ts";
 import type { PhpParts } from "./answerWithPhp.ts";
+import { logPhpFailure } from "./failureLog.ts";
 import type { Script } from "./script.ts";
 import {
   type NoAnswerReason,

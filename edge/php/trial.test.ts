@@ -44,7 +44,7 @@ test("a test request runs in the given environment, not in the served one", asyn
   const world = await startSite();
   world.upstream.trial = () => page("<html>fine</html>\n");
   const files = { "index.php": "<?php", "tool.php": "<?php" };
-  expect(await tryOut(world, files, "/tool.php/info?a=1")).toEqual({ ...quiet, status: 200, isWhole: true });
+  expect(await tryOut(world, files, "/tool.php/info?a=1")).toEqual({ ...quiet, status: 200, isComplete: true });
   expect(world.upstream.asked).toEqual([]);
   expect(world.upstream.tried).toMatchObject([
     {
@@ -90,17 +90,17 @@ test.each([
   ["<html></html><p>more", false],
   ["<html>half", false],
   ["", false],
-])("the body %j ends like a page: %s", async (body, isWhole) => {
+])("the body %j ends like a page: %s", async (body, isComplete) => {
   const world = await startSite();
   world.upstream.trial = () => page(body);
-  expect(await tryOut(world, { "index.php": "" })).toEqual({ ...quiet, status: 200, isWhole });
+  expect(await tryOut(world, { "index.php": "" })).toEqual({ ...quiet, status: 200, isComplete });
 });
 
 test("the end of a page is recognised across chunks", async () => {
   const world = await startSite();
   const pieces = ["<html>".padEnd(100_000, "x"), "</ht", "ml", ">", "\n"];
   world.upstream.trial = () => page(Readable.from(pieces.map((piece) => Buffer.from(piece))));
-  expect(await tryOut(world, { "index.php": "" })).toMatchObject({ isWhole: true });
+  expect(await tryOut(world, { "index.php": "" })).toMatchObject({ isComplete: true });
 });
 
 test("the body is returned on request, for PHP and for files", async () => {
@@ -131,7 +131,7 @@ test("an endless body is not read to the end", async () => {
     },
   });
   world.upstream.trial = () => page(endless);
-  expect(await tryOut(world, { "index.php": "" })).toMatchObject({ status: 200, isWhole: false, reason: null });
+  expect(await tryOut(world, { "index.php": "" })).toMatchObject({ status: 200, isComplete: false, reason: null });
   expect(endless.destroyed).toBe(true);
 });
 
@@ -139,7 +139,7 @@ test("returns PHP's log output and status", async () => {
   const world = await startSite();
   world.upstream.trial = () => page("<html></html>", "PHP Parse error: …", 500);
   const errors = "PHP Parse error: …";
-  expect(await tryOut(world, { "index.php": "" })).toEqual({ ...quiet, status: 500, isWhole: true, errors });
+  expect(await tryOut(world, { "index.php": "" })).toEqual({ ...quiet, status: 500, isComplete: true, errors });
 });
 
 test("redirects of PHP and of folders are returned, not followed", async () => {
@@ -147,16 +147,16 @@ test("redirects of PHP and of folders are returned, not followed", async () => {
   const location = "http://site.localhost:8081/wp-admin/install.php";
   world.upstream.trial = () => ({ ...textAnswer("", [["Location", location]], 302), errors: Promise.resolve("") });
   const files = { "index.php": "", "shop/index.php": "" };
-  expect(await tryOut(world, files)).toEqual({ ...quiet, status: 302, isWhole: false, location });
-  expect(await tryOut(world, files, "/shop")).toEqual({ ...quiet, status: 301, isWhole: false, location: "/shop/" });
+  expect(await tryOut(world, files)).toEqual({ ...quiet, status: 302, isComplete: false, location });
+  expect(await tryOut(world, files, "/shop")).toEqual({ ...quiet, status: 301, isComplete: false, location: "/shop/" });
   expect(world.upstream.tried).toHaveLength(1);
 });
 
 test("files and 404s need no PHP", async () => {
   const world = await startSite();
   const files = { "page/index.html": "<html></html>", "wp-config.php": "secret" };
-  expect(await tryOut(world, files, "/page/")).toEqual({ ...quiet, status: 200, isWhole: true });
-  expect(await tryOut(world, files, "/wp-config.php")).toEqual({ ...quiet, status: 404, isWhole: false });
+  expect(await tryOut(world, files, "/page/")).toEqual({ ...quiet, status: 200, isComplete: true });
+  expect(await tryOut(world, files, "/wp-config.php")).toEqual({ ...quiet, status: 404, isComplete: false });
 });
 
 test.each(["busy", "deadline", "crashed", "unavailable"])(
@@ -164,7 +164,7 @@ test.each(["busy", "deadline", "crashed", "unavailable"])(
   async (reason) => {
     const world = await startSite();
     world.upstream.trial = () => Promise.reject(new FakeNoAnswer(reason));
-    expect(await tryOut(world, { "index.php": "" })).toEqual({ ...quiet, status: 0, isWhole: false, reason });
+    expect(await tryOut(world, { "index.php": "" })).toEqual({ ...quiet, status: 0, isComplete: false, reason });
   },
 );
 
@@ -176,7 +176,7 @@ test("a response that is cut off counts as a failure, with PHP's log output", as
     setImmediate(() => body.destroy(new FakeNoAnswer("deadline")));
     return page(body, "PHP Warning: slow");
   };
-  const expected = { ...quiet, status: 0, isWhole: false, reason: "deadline", errors: "PHP Warning: slow" };
+  const expected = { ...quiet, status: 0, isComplete: false, reason: "deadline", errors: "PHP Warning: slow" };
   expect(await tryOut(world, { "index.php": "" })).toEqual(expected);
 });
 

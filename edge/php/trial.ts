@@ -2,9 +2,9 @@
 import { createReadStream } from "node:fs";
 import type { Readable } from "node:stream";
 import { mime } from "@fastify/send";
-import { createFileLookup } from "../fileLookup.ts";
 import { resolve } from "../files/resolve.ts";
 import { readPath, type VisitorPath } from "../http/path.ts";
+import { createFileLookup } from "../tables/fileLookup.ts";
 import { readHost } from "../tables/hosts.ts";
 import { BadTable, flag, object, readEnvironment, text } from "../tables/readTable.ts";
 import type { EdgeEnvironment } from "../tables/table.ts";
@@ -39,7 +39,7 @@ export interface Trial {
   /** 0 if there was no response. Redirects are not followed. */
   readonly status: number;
   /** Whether the body ends with `</html>`, except for comments. */
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
   readonly errors: string;
   readonly reason: NoAnswerReason | null;
   readonly location: string | null;
@@ -47,7 +47,7 @@ export interface Trial {
   readonly content?: TrialContent;
 }
 
-const noResponse: Trial = { status: 0, isWhole: false, errors: "", reason: null, location: null };
+const noResponse: Trial = { status: 0, isComplete: false, errors: "", reason: null, location: null };
 
 /** Longer bodies can't be a page. */
 const maxBodyBytes = 10_000_000;
@@ -121,9 +121,9 @@ async function read(ask: () => Promise<TrialResponse>, { wantsContent }: TrialOr
   try {
     const header = (wanted: string) => headers.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? null;
     const kept: Buffer[] = [];
-    const isWhole = await endsAsPage(body, wantsContent ? kept : null);
+    const isComplete = await endsAsPage(body, wantsContent ? kept : null);
     const content = { type: header("content-type") ?? "", base64: Buffer.concat(kept).toString("base64") };
-    const trial = { status, isWhole, errors: await answer.errors, reason: null, location: header("location") };
+    const trial = { status, isComplete, errors: await answer.errors, reason: null, location: header("location") };
     return wantsContent ? { ...trial, content } : trial;
   } catch (error) {
     return { ...noResponse, errors: await answer.errors, reason: reasonOf(error) };

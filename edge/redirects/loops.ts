@@ -19,12 +19,12 @@ export function findLoop(
   hosts: readonly string[],
   starts: readonly string[] = hosts,
 ): RedirectRule | null {
-  const found = /\$\d/.test(rule.to) ? samples : samples.slice(0, 1);
+  const groupValues = /\$\d/.test(rule.to) ? samples : samples.slice(0, 1);
   for (const host of rule.domain === null ? starts : [rule.domain]) {
-    for (const sample of found) {
-      const groups = Array.from({ length: 100 }, () => sample);
-      const closing = follow(expand(rule.to, groups, ""), host, rule, redirects, hosts);
-      if (closing !== null) return closing;
+    for (const value of groupValues) {
+      const groups = Array.from({ length: 100 }, () => value);
+      const closingRule = follow(expand(rule.to, groups, ""), host, rule, redirects, hosts);
+      if (closingRule !== null) return closingRule;
     }
   }
   return null;

@@ -11,7 +11,7 @@ import { expand } from "./to.ts";
 
 export interface Redirects {
   /** The redirect of the first matching rule, or null. It may lead back to the requested URL (`leadsToItself`). */
-  find(asked: RequestedUrl): Redirect | null;
+  find(requested: RequestedUrl): Redirect | null;
 }
 
 interface Ranked {
@@ -28,9 +28,9 @@ export function createRedirects(rules: readonly RedirectRule[]): Redirects {
     const from = readFrom(ranked.rule.from);
     if (from.kind === "path") append(paths, from.path, ranked);
     else {
-      const own = prefixes.get(from.prefix.length) ?? new Map<string, Ranked[]>();
-      prefixes.set(from.prefix.length, own);
-      append(own, from.prefix, { ...ranked, expression: from });
+      const ofLength = prefixes.get(from.prefix.length) ?? new Map<string, Ranked[]>();
+      prefixes.set(from.prefix.length, ofLength);
+      append(ofLength, from.prefix, { ...ranked, expression: from });
     }
   }
 
@@ -40,20 +40,20 @@ export function createRedirects(rules: readonly RedirectRule[]): Redirects {
 
   function candidates(path: string): readonly Ranked[] {
     const lists = [paths.get(withoutTrailingSlash(path)) ?? []];
-    for (const [length, own] of prefixes) lists.push(own.get(path.slice(0, length)) ?? []);
-    lists.push(matchWithoutPrefix(path).flatMap((place) => withoutPrefix[place] ?? []));
+    for (const [length, ofLength] of prefixes) lists.push(ofLength.get(path.slice(0, length)) ?? []);
+    lists.push(matchWithoutPrefix(path).flatMap((index) => withoutPrefix[index] ?? []));
     const all = lists.filter((list) => list.length > 0);
     return all.length === 1 ? (all[0] ?? []) : all.flat().sort((a, b) => a.rank - b.rank);
   }
 
   return {
-    find(asked) {
-      for (const { rule, expression } of candidates(asked.path)) {
-        if (rule.domain !== null && rule.domain !== asked.host) continue;
-        const groups = expression === null ? [asked.path] : expression.match(asked.path);
-        if (groups === null || !matchesLocation(rule, asked.place)) continue;
+    find(requested) {
+      for (const { rule, expression } of candidates(requested.path)) {
+        if (rule.domain !== null && rule.domain !== requested.host) continue;
+        const groups = expression === null ? [requested.path] : expression.match(requested.path);
+        if (groups === null || !matchesLocation(rule, requested.place)) continue;
         const status = rule.type === "permanent" ? 301 : 302;
-        return { rule, status, location: expand(rule.to, groups, asked.query) };
+        return { rule, status, location: expand(rule.to, groups, requested.query) };
       }
       return null;
     },
@@ -69,7 +69,7 @@ function rank(rules: readonly RedirectRule[]): readonly Ranked[] {
   return rules
     .map((rule) => ({ rule, weight: weight(rule) }))
     .sort((a, b) => a.weight - b.weight)
-    .map(({ rule }, place) => ({ rule, rank: place, expression: null }));
+    .map(({ rule }, index) => ({ rule, rank: index, expression: null }));
 }
 
 function append(map: Map<string, Ranked[]>, key: string, ranked: Ranked): void {
@@ -78,9 +78,9 @@ function append(map: Map<string, Ranked[]>, key: string, ranked: Ranked): void {
   else list.push(ranked);
 }
 
-function matchesLocation({ country, city }: RedirectRule, place: () => VisitorLocation): boolean {
+function matchesLocation({ country, city }: RedirectRule, visitorLocation: () => VisitorLocation): boolean {
   if (country === null && city === null) return true;
-  const visitor = place();
+  const visitor = visitorLocation();
   if (country !== null && visitor.country !== country) return false;
   return city === null || visitor.city?.toLowerCase() === city.toLowerCase();
 }

@@ -1,5 +1,5 @@
 /** Validates a table from the admin socket or a file. */
-import { readNetwork } from "../blockedIps.ts";
+import { readNetwork } from "./blockedIps.ts";
 import type { EdgeCertificate, EdgeChallenge, EdgeEnvironment, EdgeHost, EdgeLimits, EdgeTable } from "./table.ts";
 
 export class BadTable extends Error {

@@ -1,8 +1,8 @@
 /**
  * The table in force, which is always replaced as a whole. Running requests finish with the table they started with.
  */
-import { createBlocklist, type IsBlocked } from "../blockedIps.ts";
-import { createFileLookup, type LookUp } from "../fileLookup.ts";
+import { createBlocklist, type IsBlocked } from "./blockedIps.ts";
+import { createFileLookup, type LookUp } from "./fileLookup.ts";
 import { findHost, indexHosts } from "./hosts.ts";
 import type { EdgeEnvironment, EdgeHost, EdgeTable } from "./table.ts";
 import { emptyTable } from "./tableFile.ts";

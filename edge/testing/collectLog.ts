@@ -1,4 +1,4 @@
-import type { EdgeLog } from "../log.ts";
+import type { EdgeLog } from "../logs/edgeLog.ts";
 
 export interface Logged {
   readonly level: string;

@@ -4,7 +4,7 @@
  */
 import { createSecureContext, type SecureContext } from "node:tls";
 import { LRUCache } from "lru-cache";
-import type { EdgeLog } from "../log.ts";
+import type { EdgeLog } from "../logs/edgeLog.ts";
 import type { EdgeCertificate } from "../tables/table.ts";
 import { indexCertificates } from "./certificateIndex.ts";
 

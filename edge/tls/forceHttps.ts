@@ -2,7 +2,7 @@
 import { findHost, readHost } from "../tables/hosts.ts";
 import type { Routes } from "../tables/routes.ts";
 import type { EdgeHost } from "../tables/table.ts";
-import type { Visit } from "../visit.ts";
+import type { Visit } from "../visit/visit.ts";
 
 const defaultPort = 443;
 

@@ -1,7 +1,7 @@
 /** TLS settings (`docs/decisions/tls-at-the-edge.md`). */
 import { constants } from "node:crypto";
 import type { TlsOptions } from "node:tls";
-import type { EdgeLog } from "../log.ts";
+import type { EdgeLog } from "../logs/edgeLog.ts";
 import { readHost } from "../tables/hosts.ts";
 import type { Certificates } from "./certificates.ts";
 

@@ -66,7 +66,7 @@ test("a method can wait in its middle until a file exists", async () => {
 
 test.each([
   ["replaced", "The environment was replaced meanwhile."],
-  ["removed", "The environment is not there any more."],
+  ["removed", "The environment no longer exists."],
 ])("a snapshot of an environment that is %s meanwhile fails and leaves nothing", async (change, sentence) => {
   const runtime = createFakeRuntime({ folder });
   const { environment } = exampleSpec();

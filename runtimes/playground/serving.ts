@@ -2,11 +2,11 @@
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import {
+  type AcceptMail,
   NoAnswer,
   type PhpRequest,
   type ServedEnvironment,
   type Serving,
-  type TakeMail,
   type TakeTouched,
 } from "../serving.ts";
 import { createAssetStore } from "./assets/store.ts";
@@ -72,7 +72,7 @@ export interface PlaygroundServingOptions {
   /** Receives the pages of sites that are out of date. */
   readonly touched?: TakeTouched;
   /** Takes e-mail from sites. Absent: PHP's `mail()` returns false. */
-  readonly takeMail?: TakeMail;
+  readonly acceptMail?: AcceptMail;
 }
 
 export interface WorkerStatus {
@@ -114,7 +114,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
   const compiled = createCompiledStore(assets, templates);
   const codeCache = path.resolve(options.assets, "code");
   const deadlineSeconds = options.requestDeadlineSeconds;
-  const takeMail = options.takeMail ?? noMail;
+  const acceptMail = options.acceptMail ?? noMail;
   /** Environments that may connect to mail servers. */
   let mailSenders: ReadonlySet<string> = new Set();
   const onSpareFailure = options.onSpareFailure ?? (() => undefined);
@@ -214,7 +214,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
         return await dispatch(environmentId, request, {
           acquire: () => pool.acquire(environmentId, requesterOf(request), request.signal),
           onErrorLine: (line) => onErrorLine(environmentId, line),
-          mail: (mail) => takeMail(environmentId, mail),
+          mail: (mail) => acceptMail(environmentId, mail),
           touched: (touched) => options.touched?.(environmentId, touched),
           maySendMail: mailSenders.has(environmentId),
         });

@@ -1,4 +1,4 @@
-/** Which pages a change in WordPress makes old, as whoever keeps pages is told of it. */
+/** Which pages are out of date after a change in WordPress, as reported to the page cache. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Touched } from "../serving.ts";
 import { runPhp, type Site, visitorOf } from "./testing/visitor.ts";
@@ -7,26 +7,26 @@ import { mergeTouched as together, nothingTouched as untouched } from "./worker/
 
 let world: Playground;
 let site: Site;
-let told: { readonly environmentId: string; readonly touched: Touched }[];
+let reports: { readonly environmentId: string; readonly touched: Touched }[];
 
 beforeAll(async () => {
-  told = [];
-  world = await openPlayground({ touched: (environmentId, touched) => told.push({ environmentId, touched }) });
+  reports = [];
+  world = await openPlayground({ touched: (environmentId, touched) => reports.push({ environmentId, touched }) });
   site = await world.site();
   await wordpress("update_option('permalink_structure', '/%postname%/'); flush_rewrite_rules();");
 }, 120_000);
 afterAll(() => world.close());
 beforeEach(() => {
-  told = [];
+  reports = [];
 });
 
 const wordpress = (code: string) => runPhp(world.serving, site, `require '/site/wp-load.php'; ${code}`);
 
-/** Paths, in order; `…` at the end of those below which everything is old. */
+/** Returns the paths that the code puts out of date, sorted. `…` at the end stands for everything below a path. */
 async function touchedBy(code: string): Promise<readonly string[] | "everything"> {
-  told = [];
+  reports = [];
   await wordpress(code);
-  const all = told.reduce((sum, { touched }) => together(sum, touched), untouched);
+  const all = reports.reduce((sum, { touched }) => together(sum, touched), untouched);
   if (all.everything) return "everything";
   const pathOf = (address: string) => address.replace(site.wordpress.address, "");
   return [...all.urls.map(pathOf), ...all.subtrees.map((address) => `${pathOf(address)}…`)].sort();
@@ -34,7 +34,7 @@ async function touchedBy(code: string): Promise<readonly string[] | "everything"
 
 const asAdministrator = "wp_set_current_user(1);";
 
-/** A published post, whose id is printed; it is there before the test looks. */
+/** Publishes a post. Returns its id. */
 async function publish(title: string, more = ""): Promise<string> {
   return wordpress(
     `echo wp_insert_post(['post_title' => '${title}', 'post_status' => 'publish', 'post_date' => '2026-03-04 05:06:07'${more}]);`,
@@ -42,7 +42,7 @@ async function publish(title: string, more = ""): Promise<string> {
 }
 
 describe("a post", () => {
-  test("that is published is seen at its address, on the lists that it stands in, and at its neighbours' feet", async () => {
+  test("that is published updates its address, the lists that contain it, and the links of its neighbours", async () => {
     const touched = await touchedBy(
       "wp_insert_post(['post_author' => 1, 'post_title' => 'Fresh', 'post_status' => 'publish', 'post_date' => '2026-03-04 05:06:07']);",
     );
@@ -68,13 +68,13 @@ describe("a post", () => {
     expect(touched).not.toContain("/sample-page/");
   });
 
-  test("that gets another address is old at both", async () => {
+  test("that gets another address updates both", async () => {
     const id = await publish("Moving");
     const touched = await touchedBy(`wp_update_post(['ID' => ${id}, 'post_name' => 'moved']);`);
     expect(touched).toEqual(expect.arrayContaining(["/moving/…", "/moved/…"]));
   });
 
-  test("that changes its category is old on both lists", async () => {
+  test("that changes its category updates both lists", async () => {
     const id = await publish("Sorted");
     const touched = await touchedBy(
       `$term = wp_insert_term('Later', 'category'); wp_set_post_categories(${id}, [$term['term_id']]);`,
@@ -83,38 +83,38 @@ describe("a post", () => {
   });
 
   test.each([
-    ["is taken back", (id: string) => `wp_update_post(['ID' => ${id}, 'post_status' => 'draft']);`],
+    ["is unpublished", (id: string) => `wp_update_post(['ID' => ${id}, 'post_status' => 'draft']);`],
     ["becomes private", (id: string) => `wp_update_post(['ID' => ${id}, 'post_status' => 'private']);`],
-    ["is put into the bin", (id: string) => `wp_trash_post(${id});`],
+    ["is moved to the bin", (id: string) => `wp_trash_post(${id});`],
     ["is deleted", (id: string) => `wp_delete_post(${id}, true);`],
-    ["gets a picture", (id: string) => `update_post_meta(${id}, '_thumbnail_id', 5);`],
+    ["gets a thumbnail", (id: string) => `update_post_meta(${id}, '_thumbnail_id', 5);`],
     ["gets a field", (id: string) => `add_post_meta(${id}, 'price', 5);`],
     ["loses a field", (id: string) => `add_post_meta(${id}, 'x', 1); delete_post_meta(${id}, 'x');`],
-  ])("that %s is old at its address and on the front page", async (_, change) => {
+  ])("that %s updates its address and the front page", async (_, change) => {
     const id = await publish("Going");
     const slug = await wordpress(`echo get_post(${id})->post_name;`);
     expect(await touchedBy(change(id))).toEqual(expect.arrayContaining([`/${slug}/…`, "/"]));
   });
 
-  test("that was planned is there when its time has come", async () => {
+  test("that was scheduled updates its address and the front page when it is published", async () => {
     const id = await wordpress(
       "echo wp_insert_post(['post_title' => 'Planned', 'post_status' => 'future', 'post_date' => '2099-01-01 00:00:00', 'post_date_gmt' => '2099-01-01 00:00:00']);",
     );
     expect(await touchedBy(`wp_publish_post(${id});`)).toEqual(expect.arrayContaining(["/planned/…", "/"]));
   });
 
-  test("is told of in the middle of the request, and once more at its end", async () => {
+  test("is reported during the request, and again at its end", async () => {
     await wordpress("wp_insert_post(['post_title' => 'Twice', 'post_status' => 'publish']);");
-    const times = told.filter(({ touched }) => touched.urls.some((url) => url.endsWith("/twice/")));
+    const times = reports.filter(({ touched }) => touched.urls.some((url) => url.endsWith("/twice/")));
     expect(times).toHaveLength(2);
-    expect(told.every(({ environmentId }) => environmentId === site.environment.id)).toBe(true);
+    expect(reports.every(({ environmentId }) => environmentId === site.environment.id)).toBe(true);
   });
 
-  test("is told of where PHP is ended before it has finished", async () => {
+  test("is reported even if PHP exits early", async () => {
     await wordpress(
       "wp_insert_post(['post_title' => 'Cut', 'post_status' => 'publish']); while (ob_get_level()) ob_end_flush(); flush(); exit(255);",
     );
-    expect(told.at(-1)?.touched.urls).toContain(`${site.wordpress.address}/cut/`);
+    expect(reports.at(-1)?.touched.urls).toContain(`${site.wordpress.address}/cut/`);
   });
 });
 
@@ -122,25 +122,25 @@ describe("a comment", () => {
   const comment = (approved: number) =>
     `wp_insert_comment(['comment_post_ID' => 1, 'comment_content' => 'Hello', 'comment_approved' => ${approved}]);`;
 
-  test("that is shown makes its post's page old", async () => {
+  test("that is approved updates its post's page", async () => {
     expect(await touchedBy(comment(1))).toEqual(expect.arrayContaining(["/hello-world/…", "/comments/feed/", "/"]));
   });
 
-  test("that waits for somebody touches nothing, until it is approved", async () => {
+  test("that awaits moderation updates nothing until it is approved", async () => {
     expect(await touchedBy(comment(0))).toEqual([]);
     expect(
       await touchedBy("$c = get_comments(['status' => 'hold'])[0]; wp_set_comment_status($c, 'approve');"),
     ).toEqual(expect.arrayContaining(["/hello-world/…"]));
   });
 
-  test("that is taken for spam is gone from the page", async () => {
+  test("that is marked as spam updates its post's page", async () => {
     expect(await touchedBy("$c = get_comments(['status' => 'approve'])[0]; wp_spam_comment($c);")).toEqual(
       expect.arrayContaining(["/hello-world/…"]),
     );
   });
 });
 
-describe("nothing is old where", () => {
+describe("nothing is out of date if", () => {
   test.each([
     ["a draft is written", "wp_insert_post(['post_title' => 'Draft', 'post_status' => 'draft']);"],
     [
@@ -148,18 +148,15 @@ describe("nothing is old where", () => {
       `${asAdministrator} require_once ABSPATH . 'wp-admin/includes/post.php'; wp_set_post_lock(1);`,
     ],
     [
-      "WordPress saves what somebody types",
+      "WordPress autosaves a post",
       `${asAdministrator} require_once ABSPATH . 'wp-admin/includes/post.php'; wp_create_post_autosave(['post_ID' => 1, 'post_title' => 'Typed', 'post_content' => 'x', 'post_excerpt' => '', 'post_type' => 'post']);`,
     ],
-    [
-      "something is remembered for a while",
-      "set_transient('a', wp_rand(), 60); set_site_transient('b', wp_rand(), 60);",
-    ],
-    ["events are planned", "wp_schedule_single_event(time() + 3600, 'something');"],
+    ["a transient is stored", "set_transient('a', wp_rand(), 60); set_site_transient('b', wp_rand(), 60);"],
+    ["events are scheduled", "wp_schedule_single_event(time() + 3600, 'something');"],
     ["a plugin counts its visitors", "update_option('visits', wp_rand());"],
     ["a user gets a setting", "update_user_meta(1, 'wp_user-settings', 'x=' . wp_rand());"],
     [
-      "an order of a shop is made",
+      "a shop gets an order",
       "register_post_type('shop_order', ['public' => false]); wp_insert_post(['post_type' => 'shop_order', 'post_title' => 'Order', 'post_status' => 'publish']);",
     ],
   ])("%s", async (_, code) => {
@@ -173,33 +170,33 @@ describe("nothing is old where", () => {
     await visitor.get("/nothing-here/");
     const { adminUser } = site.wordpress;
     await wordpress("wp_set_password('a long password', 1);");
-    told = [];
+    reports = [];
     expect(await visitor.logIn(adminUser, "a long password")).toBe(true);
-    expect(told.filter(({ touched }) => touched.everything)).toEqual([]);
+    expect(reports.filter(({ touched }) => touched.everything)).toEqual([]);
   });
 });
 
-describe("everything is old where", () => {
+describe("everything is out of date if", () => {
   test.each([
-    ["the site's name is another", "update_option('blogname', 'Another ' . wp_rand());"],
+    ["the site's title changes", "update_option('blogname', 'Another ' . wp_rand());"],
     ["a widget changes", "update_option('widget_text', [wp_rand()]);"],
-    ["a widget of blocks changes", "update_option('widget_block', [wp_rand()]);"],
+    ["a block widget changes", "update_option('widget_block', [wp_rand()]);"],
     ["the theme's settings change", "set_theme_mod('header', wp_rand());"],
-    ["another theme is switched to", "switch_theme('twentytwentyfour');"],
+    ["the theme is switched", "switch_theme('twentytwentyfour');"],
     ["a plugin is activated", "do_action('activated_plugin', 'a/a.php', false);"],
-    ["something was updated", "do_action('upgrader_process_complete', null, []);"],
+    ["a plugin, theme or WordPress is updated", "do_action('upgrader_process_complete', null, []);"],
     [
-      "a menu is changed",
+      "a menu changes",
       "$m = wp_create_nav_menu('Main ' . wp_rand()); wp_update_nav_menu_item($m, 0, ['menu-item-title' => 'X', 'menu-item-url' => '/x', 'menu-item-status' => 'publish']);",
     ],
-    ["a category has another name", "wp_update_term(1, 'category', ['name' => 'Renamed ' . wp_rand()]);"],
-    ["somebody has another name", "wp_update_user(['ID' => 1, 'display_name' => 'Ada ' . wp_rand()]);"],
+    ["a category is renamed", "wp_update_term(1, 'category', ['name' => 'Renamed ' . wp_rand()]);"],
+    ["a user is renamed", "wp_update_user(['ID' => 1, 'display_name' => 'Ada ' . wp_rand()]);"],
     [
       "a template is edited",
       "wp_insert_post(['post_type' => 'wp_template', 'post_title' => 'T', 'post_status' => 'publish']);",
     ],
-    ["somebody at work changes a setting of a plugin's", `${asAdministrator} update_option('my_plugin', wp_rand());`],
-    ["a plugin says so", "do_action('sitewright_purge_all');"],
+    ["an administrator changes a plugin's setting", `${asAdministrator} update_option('my_plugin', wp_rand());`],
+    ["a plugin requests it", "do_action('sitewright_purge_all');"],
     [
       "many posts change at once",
       "for ($i = 0; $i < 60; $i++) wp_insert_post(['post_title' => \"Many $i\", 'post_status' => 'publish']);",
@@ -209,11 +206,11 @@ describe("everything is old where", () => {
   });
 });
 
-test("a plugin can say of an address that it is old", async () => {
+test("a plugin can report an address as out of date", async () => {
   expect(await touchedBy("do_action('sitewright_purge_url', home_url('/shop/'));")).toEqual(["/shop/", "/shop/…"]);
 });
 
-describe("whether others may have a page", () => {
+describe("whether a page may be cached", () => {
   const mayBeCached = async (code: string) => {
     const name = `page-${Math.random().toString(36).slice(2)}.php`;
     const { leaveScript } = await import("./testing/visitor.ts");
@@ -227,13 +224,13 @@ describe("whether others may have a page", () => {
     return answer.mayBeCached;
   };
 
-  test("is said by the constant that plugins define for that", async () => {
+  test("depends on the constant DONOTCACHEPAGE", async () => {
     expect(await mayBeCached("require '/site/wp-load.php'; echo 'all';")).toBe(true);
     expect(await mayBeCached("require '/site/wp-load.php'; define('DONOTCACHEPAGE', true); echo 'one';")).toBe(false);
     expect(await mayBeCached("define('DONOTCACHEPAGE', false); require '/site/wp-load.php'; echo 'all';")).toBe(true);
   });
 
-  test("is no where the answer broke off", async () => {
+  test("is false if the response broke off", async () => {
     expect(
       await mayBeCached(
         "echo str_repeat('x', 100000); flush(); ini_set('memory_limit', -1); $a = str_repeat('y', 3000000000);",
@@ -243,14 +240,14 @@ describe("whether others may have a page", () => {
 });
 
 test.each(["no JSON", '"text"', "null", '{"sitewright":"other"}'])(
-  "what a site says in other words is ignored: %s",
+  "other messages of a site are ignored: %s",
   async (message) => {
     expect(await touchedBy(`post_message_to_js('${message}');`)).toEqual([]);
   },
 );
 
 test.each(['{"sitewright":"touched"}', '{"sitewright":"touched","urls":[1],"subtrees":[]}'])(
-  "what it says of changes, but not how, is taken for everything: %s",
+  "a report of changes without valid addresses puts everything out of date: %s",
   async (message) => {
     expect(await touchedBy(`post_message_to_js('${message}');`)).toBe("everything");
   },

@@ -7,13 +7,13 @@ import type { AcceptOperation } from "@sitewright/server/operations/engine/accep
 import type { WaitForOperation } from "@sitewright/server/operations/engine/wait.ts";
 import type { SiteTasks } from "@sitewright/server/operations/steps/siteTasks.ts";
 import type { PackageSource } from "@sitewright/server/packages/source.ts";
-import type { PictureStore } from "@sitewright/server/pictures/pictures.ts";
 import type { Sealer } from "@sitewright/server/sealing.ts";
 import type { BackupLists } from "@sitewright/server/store/backups/backupList.ts";
 import type { Actor, Database, DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import type { CompanyPackageLists } from "@sitewright/server/store/packages/companyPackages.ts";
 import type { ToRead } from "@sitewright/server/store/packages/packages.ts";
 import type { Pool } from "pg";
+import type { ScreenshotStore } from "../screenshots/screenshots.ts";
 import type { DownloadTokens } from "./backups/downloadTokens.ts";
 import type { Caller } from "./company/access.ts";
 import type { MetricsOptions } from "./metrics.ts";
@@ -88,7 +88,7 @@ export interface App {
   readonly hasAdvisories: boolean;
   /** Whether screenshots of sites can be taken. */
   readonly hasBrowser: boolean;
-  readonly findPictures: PictureStore["find"];
+  readonly findScreenshots: ScreenshotStore["find"];
   /** Whether the edge can locate visitors (GeoIP). */
   readonly knowsPlaces: boolean;
 }

@@ -2,8 +2,9 @@
  * Errors with which a rule rejects a request. They don't know HTTP: `server/http` maps each class to a status. Any other
  * error is a bug.
  */
-import type { RefusalCode } from "@sitewright/contract/errors.ts";
+
 import { environmentBusyMessage } from "@sitewright/contract/operationKinds.ts";
+import type { RefusalCode } from "@sitewright/contract/refusals.ts";
 
 /** The request is well formed but can't be carried out. */
 export class Refused extends Error {

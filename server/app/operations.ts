@@ -136,8 +136,8 @@ const asDataUrl = (png: Buffer) => `data:image/png;base64,${png.toString("base64
  * Lists the visual differences of the checked pages; empty if none were checked. The screenshots themselves are included
  * for the page with the path `only`.
  */
-export async function pictures({ findPictures }: Context, operationId: string, only: string | null) {
-  const found = await findPictures(workName(operationId), only);
+export async function screenshots({ findScreenshots }: Context, operationId: string, only: string | null) {
+  const found = await findScreenshots(workName(operationId), only);
   return found.map(({ path, share, before, after }) => ({
     path,
     difference: Math.round(share * 1_000) / 10,

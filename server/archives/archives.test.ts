@@ -179,7 +179,7 @@ test("a pack that is added while the store is listed is not reported as missing"
     return index.neededPacks();
   };
   const racing = { ...options, blobs: { ...options.blobs, list }, indexOf: () => ({ ...index, neededPacks }) };
-  expect(await openArchives(racing).isWhole(backup, signal)).toBe(true);
+  expect(await openArchives(racing).isIntact(backup, signal)).toBe(true);
 });
 
 test("removing a pack also succeeds if it is missing", async () => {

@@ -51,7 +51,7 @@ export interface Archives {
   /** The size of each top-level folder. Reads only the list of files. Rejects with `BackupDamaged`. */
   sizes(backup: KeptBackup, signal: AbortSignal): Promise<ReadonlyMap<string, number>>;
   /** Whether the store lists all packs that the backup needs, with their original length. Reads no packs. */
-  isWhole(backup: ArchivedBackup, signal: AbortSignal): Promise<boolean>;
+  isIntact(backup: ArchivedBackup, signal: AbortSignal): Promise<boolean>;
   /** Rejects if the store can't be written to. `name` must be unique; calls with the same name leave nothing behind. */
   requireWritable(name: string, signal: AbortSignal): Promise<void>;
   /**
@@ -200,7 +200,7 @@ export function openArchives({ blobs, key, indexOf, work, removeFolder }: Archiv
       return sizes;
     },
     requireWritable: (name, signal) => requireWritable(blobs, `probes/${name}`, signal),
-    isWhole: async (backup, signal) => (await findMissing(backup, signal)).length === 0,
+    isIntact: async (backup, signal) => (await findMissing(backup, signal)).length === 0,
     examine,
     readPack: ({ id, companyId, pieces }, signal) => isPackIntact(id, pieces, packsOf(companyId, signal)),
     removePack: ({ id, companyId }) => blobs.remove(blobOf(folderOf(companyId), id)),

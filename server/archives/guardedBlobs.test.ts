@@ -45,11 +45,11 @@ function makeMemory(kept: readonly SamplePiece[] = []): StoreMemory & { readonly
       calls.push(`remember ${now}`);
       place = now;
     },
-    beginAnew: async (now, check) => {
+    startFromScratch: async (now, check) => {
       calls.push(`begin ${now}`);
       [place, keyCheck] = [now, check];
     },
-    someKept: async () => kept,
+    sampleKeptPieces: async () => kept,
   };
 }
 

@@ -33,9 +33,9 @@ export interface StoreMemory {
   /** Records the check value of the key that the backups are encrypted with. */
   rememberKey(keyCheck: Buffer): Promise<void>;
   /** Records that a new, empty store with this key is used from now on. */
-  beginAnew(place: string, keyCheck: Buffer): Promise<void>;
+  startFromScratch(place: string, keyCheck: Buffer): Promise<void>;
   /** Some stored pieces; empty if the store was never used. */
-  someKept(): Promise<readonly SamplePiece[]>;
+  sampleKeptPieces(): Promise<readonly SamplePiece[]>;
 }
 
 export interface GuardOptions {
@@ -72,7 +72,7 @@ export async function canCreateKey(
   { place, isThere }: Pick<GuardOptions, "place" | "isThere">,
 ): Promise<boolean> {
   const { place: before } = await memory.recall();
-  if (before === null) return (await memory.someKept()).length === 0;
+  if (before === null) return (await memory.sampleKeptPieces()).length === 0;
   return before !== place && isThere();
 }
 
@@ -94,7 +94,7 @@ export function guardBlobs({ blobs, memory, key, place, isThere, onNewStore }: G
 
   /** Checks sample pieces in the store. Rejects if the key does not open them. */
   async function checkSamples(key: Buffer, signal: AbortSignal): Promise<"unused" | "missing" | "opened"> {
-    const pieces = await memory.someKept();
+    const pieces = await memory.sampleKeptPieces();
     let hasOtherKey = false;
     for (const piece of pieces) {
       const sealed = await readIfThere(piece.blob, piece.start, piece.length, signal);
@@ -138,7 +138,7 @@ export function guardBlobs({ blobs, memory, key, place, isThere, onNewStore }: G
     }
     const keyCheck = keyCheckOf(requireKey(), mark);
     await blobs.put(`${markFolder}/${mark}`, content, signal);
-    await memory.beginAnew(place, keyCheck);
+    await memory.startFromScratch(place, keyCheck);
     onNewStore(
       `New backups are stored in ${place} from now on. Earlier ones are in ${before} and can't be restored unless they are ` +
         "copied to the new place.",

@@ -48,7 +48,7 @@ test("a trial returns the environment's answer", async () => {
   }));
   expect(await client.tryOut({ ...order, environment, host: "one.localhost:8081", url: "/a?b=1" })).toEqual({
     status: 500,
-    isWhole: true,
+    isComplete: true,
     errors: "PHP 8.4 is unhappy",
     reason: null,
     location: "http://one.localhost:8081/a?b=1",

@@ -40,7 +40,7 @@ export interface Trial {
   /** 0 if there was no answer. */
   readonly status: number;
   /** Whether the answer ended as a page does: with `</html>`. */
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
   /** The beginning of PHP's error log during the request. */
   readonly errors: string;
   /** Why there was no answer: `busy`, `deadline`, `crashed`, `unavailable` or `wouldWrite`. Null if there was one. */
@@ -247,8 +247,8 @@ function isTrial(answer: unknown): answer is Trial {
     answer !== null &&
     "status" in answer &&
     typeof answer.status === "number" &&
-    "isWhole" in answer &&
-    typeof answer.isWhole === "boolean" &&
+    "isComplete" in answer &&
+    typeof answer.isComplete === "boolean" &&
     "errors" in answer &&
     typeof answer.errors === "string" &&
     "reason" in answer &&

@@ -18,7 +18,7 @@ export async function readAcmeRoots({ acmeCaFile }: Config): Promise<readonly st
 /** Null if there is no mail server. */
 export function makeMailDelivery({ smtpUrl, siteSuffix }: Config): Deliver | null {
   try {
-    return smtpUrl === null ? null : makeDeliver({ place: parseSmtpUrl(smtpUrl), name: siteSuffix });
+    return smtpUrl === null ? null : makeDeliver({ server: parseSmtpUrl(smtpUrl), name: siteSuffix });
   } catch (error) {
     if (error instanceof SmtpUrlError) throw new CannotStart(`SITEWRIGHT_SMTP_URL: ${error.message}`);
     throw error;

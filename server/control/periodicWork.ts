@@ -1,9 +1,9 @@
 /** The reconcilers of the control process. */
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { Logger } from "pino";
-import { makeProof } from "../app/backups/automaticProofs.ts";
 import { makeRebuild } from "../app/backups/rebuild.ts";
 import { makeScheduledBackup } from "../app/backups/scheduledBackups.ts";
+import { makeTestRestore } from "../app/backups/scheduledTestRestores.ts";
 import { makeAutomaticUpdate } from "../app/packages/automaticUpdateStarts.ts";
 import { makeRolloutStart } from "../app/packages/rolloutStarts.ts";
 import { makePhpUpdate } from "../app/sites/automaticPhp.ts";
@@ -215,7 +215,7 @@ function workOnPackages(options: PeriodicWorkOptions): Reconciler[] {
       work: "Removing old screenshots",
       everySeconds: hour,
       retrySeconds: minute,
-      run: () => expireScreenshots(config.pictures),
+      run: () => expireScreenshots(config.screenshots),
     },
     {
       name: "runRollouts",
@@ -304,7 +304,7 @@ function workOnBackups(options: PeriodicWorkOptions): Reconciler[] {
   const { database, archives, downloads, acceptOperation, config } = options;
   const starting = { database, settings: config, acceptOperation };
   const backups = { database, hours: config.backupHours, begin: makeScheduledBackup(starting) };
-  const testRestores = { database, perDay: config.proofsPerDay, prove: makeProof(starting) };
+  const testRestores = { database, perDay: config.proofsPerDay, prove: makeTestRestore(starting) };
   const reading = { database, archives, days: verifyAhead * config.archiveReadDays, signal: options.signal };
   // Checks the store at startup, before a backup fails.
   const verify = () => options.checkArchive(options.signal).then(() => readArchives(reading));

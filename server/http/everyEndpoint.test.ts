@@ -458,16 +458,19 @@ describe("bodies", () => {
     expect((await call(row.method, path, { body: text, headers: accepted })).status).toBeLessThan(300);
   });
 
-  it.each(withBody)("must be JSON objects: $method $path", async (row) => {
+  it.each(rows)("must be JSON objects: $method $path", async (row) => {
     const { call } = test.current;
     for (const text of ["{", "nonsense", "{'a':1}", '{"a":1}}', "[", `${"[".repeat(50_000)}`]) {
       const answer = await call(row.method, pathOf(row), { body: text });
       expectError(answer, 400, "Bad request format");
       expect(answer.body.data.errors).toEqual([{ path: "", message: "is not valid JSON" }]);
     }
-    for (const text of ["[]", "null", '"text"', "1", "true", `${"[".repeat(50_000)}${"]".repeat(50_000)}`]) {
+    // Some languages write an object without fields like this, so it counts as no body where none is expected.
+    const empty = row.body ? ["[]", "null"] : [];
+    for (const text of [...empty, "[1]", '"text"', "1", "true", `${"[".repeat(50_000)}${"]".repeat(50_000)}`]) {
       const answer = await call(row.method, pathOf(row), { body: text });
-      expect(answer.body.data?.errors).toEqual([{ path: "", message: "must be an object" }]);
+      expectError(answer, 400, "Bad request format");
+      expect(answer.body.data.errors).toEqual([{ path: "", message: "must be an object" }]);
     }
   });
 

@@ -43,10 +43,10 @@ export function makeInputReader(row: Endpoint): InputReader {
     params: (raw) => (checkParams({ ...raw }) ? raw : null),
     input(raw) {
       const path = raw.params;
-      // A body is ignored if the row has none, except that a GET accepts its query as a body.
+      // A GET accepts its query as a body.
       const bodySchema = row.method === "GET" ? row.query : row.body;
-      const isIgnored = bodySchema === undefined || (row.method === "GET" && isEmpty(raw.body?.value));
-      const sent = isIgnored ? {} : pickKnown(bodySchema, objectOf(raw.body));
+      const isIgnored = row.body === undefined && isEmpty(raw.body?.value);
+      const sent = isIgnored ? {} : pickKnown(bodySchema ?? nothing, objectOf(raw.body));
       const query = readQuery(row.query ?? nothing, raw.query);
       refuseInvalidStrings(sent, query);
       return row.method === "GET"

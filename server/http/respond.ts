@@ -1,5 +1,6 @@
 /** Handles an authenticated request: authorises, validates, calls the handler at most once per key, and serialises. */
 import { Readable } from "node:stream";
+import type { Endpoint } from "@sitewright/contract/endpoint.ts";
 import { whenBusyValues } from "@sitewright/contract/operations.ts";
 import { authorise, type Identified } from "@sitewright/server/app/company/access.ts";
 import { describeActor } from "@sitewright/server/app/company/actor.ts";
@@ -35,7 +36,7 @@ function handlerOf({ name, row }: Route): AnyHandler<AnyAnswer>["handle"] {
   const call = callsByName.get(name);
   if (!call) throw new Error(`No handler for ${name}`);
   const answerWith = makeAnswer(row);
-  return async (context, input) => answerWith(await call(context, input));
+  return async (context, input) => answerWith(await call(context, input), input);
 }
 
 /** Makes the Fastify handler of one endpoint. */
@@ -47,7 +48,7 @@ export function makeResponder(app: App, route: Route, stopping: AbortSignal) {
     const afterwards: (() => Promise<void>)[] = [];
     const handle = async (transaction: RequestTransaction | null): Promise<AnyAnswer> => {
       const input = await readAllowed(app, route, request, identified);
-      const context = contextOf(app, identified, { request, reply, transaction, stopping, afterwards });
+      const context = contextOf(app, route.row, identified, { request, reply, transaction, stopping, afterwards });
       return handler(context, input);
     };
     const key = route.row.method === "GET" ? undefined : idempotencyKeyOf(request);
@@ -149,7 +150,7 @@ interface Exchange {
   readonly afterwards: (() => Promise<void>)[];
 }
 
-function contextOf(app: App, { caller }: Identified, exchange: Exchange): Context {
+function contextOf(app: App, row: Endpoint, { caller }: Identified, exchange: Exchange): Context {
   const { request, reply, transaction, stopping, afterwards } = exchange;
   return {
     ...app,
@@ -162,7 +163,7 @@ function contextOf(app: App, { caller }: Identified, exchange: Exchange): Contex
       return AbortSignal.any([stopping, clientGoneSignal(reply)]);
     },
     origin: originOf(request),
-    ...busyPolicy(app, whenBusyOf(request)),
+    ...busyPolicy(app, row.operation === undefined ? "fail" : whenBusyOf(request)),
     database: transaction ?? app.database,
     afterCommit: (work) => void afterwards.push(work),
     inTransaction: (work) => (transaction ? work(transaction) : app.database.transaction().execute(work)),

@@ -47,6 +47,8 @@ function messageOf({ keyword, params, message }: ErrorObject): string {
       return `must have at least ${params.limit} items`;
     case "maxItems":
       return `must have at most ${params.limit} items`;
+    case "minProperties":
+      return "must have at least one field";
     case "minimum":
       return `must be at least ${params.limit}`;
     case "maximum":

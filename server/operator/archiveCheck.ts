@@ -10,8 +10,8 @@ import { readKey } from "../sealing.ts";
 import { nameOfPlace, parseArchiveUrl } from "../settings/archiveUrl.ts";
 import type { Config } from "../settings/config.ts";
 import { piecesFor } from "../store/backups/pieces.ts";
-import { type EnvironmentBackup, listNewestBackups } from "../store/moved.ts";
 import { databaseOn } from "../store/open.ts";
+import { type EnvironmentBackup, listNewestBackups } from "../store/restoredInstallation.ts";
 
 export interface ArchiveCheck {
   /** Location of the archives, in words. */
@@ -69,7 +69,7 @@ async function checkAll(pool: Pool, config: Config, blobs: Blobs, environments: 
   const checked: (EnvironmentBackup & { readonly isIntact: boolean })[] = [];
   for (const environment of environments) {
     const { backupId: id, companyId } = environment;
-    const isIntact = id !== null && (await archives.isWhole({ id, companyId }, signal));
+    const isIntact = id !== null && (await archives.isIntact({ id, companyId }, signal));
     checked.push({ ...environment, isIntact });
   }
   return checked;

@@ -8,8 +8,8 @@ import * as v from "valibot";
 import { makeToken, readToken } from "../app/company/token.ts";
 import { deleteApiKey, insertApiKey } from "../store/company/apiKeys.ts";
 import type { Database } from "../store/database.ts";
-import { listServedByCompany, type ServedOfCompany } from "../store/moved.ts";
 import { databaseOn } from "../store/open.ts";
+import { listServedByCompany, type ServedOfCompany } from "../store/restoredInstallation.ts";
 import { Failure, failed } from "./failure.ts";
 
 const Accepted = v.object({ operation_id: v.string() });

@@ -1,6 +1,6 @@
 /** `keys`, `keys create` and `keys revoke`: the API keys of all companies. */
 import { makeToken, readToken } from "../app/company/token.ts";
-import { endActivity, nobody, recordActivity } from "../store/company/activity.ts";
+import { endActivity, recordActivity, systemActor } from "../store/company/activity.ts";
 import { insertApiKey, type ListedKey, listAllKeys, lockApiKey, revokeApiKey } from "../store/company/apiKeys.ts";
 import { listCompanies } from "../store/company/companies.ts";
 import type { DatabaseTransaction } from "../store/database.ts";
@@ -59,6 +59,13 @@ async function recordDone(
   type: string,
   keyName: string,
 ): Promise<void> {
-  const entry = { companyId, siteId: null, category: "userManagement", type, parameters: { keyName }, actor: nobody };
+  const entry = {
+    companyId,
+    siteId: null,
+    category: "userManagement",
+    type,
+    parameters: { keyName },
+    actor: systemActor,
+  };
   await endActivity(transaction, await recordActivity(transaction, entry), { hasFailed: false });
 }

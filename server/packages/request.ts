@@ -99,21 +99,21 @@ function explained(error: unknown, url: URL, { signal }: SourceRequest, timeout:
 }
 
 /** Resolves when the response begins. Rejects with `SourceFailure`, or with the reason of `signal`. */
-export async function ask(address: URL, wish: SourceRequest): Promise<SourceAnswer> {
-  const timeout = AbortSignal.timeout(wish.seconds * 1_000);
-  const signal = AbortSignal.any([wish.signal, timeout]);
+export async function ask(address: URL, options: SourceRequest): Promise<SourceAnswer> {
+  const timeout = AbortSignal.timeout(options.seconds * 1_000);
+  const signal = AbortSignal.any([options.signal, timeout]);
   let url = address;
   try {
     for (let hops = 0; hops <= maxRedirects; hops += 1) {
-      const answer = await connect(url, wish, signal);
+      const answer = await connect(url, options, signal);
       const next = nextOf(answer, url);
-      if (next === null) return answerOf(answer, (error) => explained(error, url, wish, timeout));
+      if (next === null) return answerOf(answer, (error) => explained(error, url, options, timeout));
       answer.destroy();
-      if (wish.form !== undefined) throw new SourceFailure("The package source redirects POST requests.");
+      if (options.form !== undefined) throw new SourceFailure("The package source redirects POST requests.");
       url = next;
     }
   } catch (error) {
-    throw explained(error, url, wish, timeout);
+    throw explained(error, url, options, timeout);
   }
   throw new SourceFailure("The package source redirects too often.");
 }
@@ -134,8 +134,8 @@ function answerOf(answer: IncomingMessage, explain: (error: unknown) => unknown)
 const maxJsonBytes = 20_000_000;
 
 /** Returns the parsed response, or null for 404. Rejects with `SourceFailure`. */
-export async function askJson(address: URL, wish: SourceRequest): Promise<unknown> {
-  const { status, body } = await ask(address, wish);
+export async function askJson(address: URL, options: SourceRequest): Promise<unknown> {
+  const { status, body } = await ask(address, options);
   const parts: Buffer[] = [];
   let bytes = 0;
   for await (const part of body) {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readEdgeCertificate } from "../edgeCertificate.ts";
 import { makeSealer } from "../sealing.ts";
-import { addCertificate, type ShownCertificate } from "../store/domains/certificates.ts";
+import { addCertificate, type PresentedCertificate } from "../store/domains/certificates.ts";
 import { addCompany, addSite } from "../store/testing/rows.ts";
 import { createTestDatabase, type TestDatabase } from "../testing/database.ts";
 import { silentLog } from "../testing/engine.ts";
@@ -28,7 +28,7 @@ const opened = () => makeCertificateFiles({ database: own.database, dataFolder, 
 const folder = () => certificateFolder(dataFolder);
 
 /** Adds a certificate. Its key is sealed for `sealedFor`, or for the certificate itself. */
-async function add(sealedFor = ""): Promise<ShownCertificate> {
+async function add(sealedFor = ""): Promise<PresentedCertificate> {
   const { companyId } = await addCompany(own.database);
   const { environmentId } = await addSite(own.database, companyId);
   const id = randomUUID();
@@ -43,7 +43,7 @@ async function add(sealedFor = ""): Promise<ShownCertificate> {
   return { id, names: certificate.names, notAfter };
 }
 
-const published = ({ id, names, notAfter }: ShownCertificate) => ({ id, names, notAfter: notAfter.getTime() });
+const published = ({ id, names, notAfter }: PresentedCertificate) => ({ id, names, notAfter: notAfter.getTime() });
 
 describe("write", () => {
   test("seals the files, which only their owner can read and the edge can open", async () => {

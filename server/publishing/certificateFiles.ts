@@ -9,11 +9,11 @@ import type { Logger } from "pino";
 import { writeDurableFile } from "../durableFile.ts";
 import type { Sealer } from "../sealing.ts";
 import type { Database } from "../store/database.ts";
-import { findSecrets, listCertificateIds, type ShownCertificate } from "../store/domains/certificates.ts";
+import { findSecrets, listCertificateIds, type PresentedCertificate } from "../store/domains/certificates.ts";
 
 export interface CertificateFiles {
   /** Writes the missing files. Returns the table's entries for all certificates that have a file. */
-  write(certificates: readonly ShownCertificate[]): Promise<readonly EdgeCertificate[]>;
+  write(certificates: readonly PresentedCertificate[]): Promise<readonly EdgeCertificate[]>;
   /** Removes files of certificates that no longer exist. Keeps those of `certificates`, which the table names. */
   removeOthers(certificates: readonly EdgeCertificate[]): Promise<void>;
 }

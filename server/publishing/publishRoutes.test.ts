@@ -4,7 +4,7 @@ import type { EdgeTable } from "@sitewright/edge/tables/table.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { EdgeUnavailable, makeEdgeClient } from "../clients/edgeClient.ts";
 import { edgeGenerations } from "../store/generations.ts";
-import { setAwaitsRebuild } from "../store/moved.ts";
+import { setAwaitsRebuild } from "../store/restoredInstallation.ts";
 import { setMailDelivery } from "../store/traffic/mailDelivery.ts";
 import { setEnvironmentState } from "../store/traffic/routes.ts";
 import { visit } from "../testing/edge.ts";

@@ -10,7 +10,7 @@ import type { Database } from "../store/database.ts";
 import { listChallenges } from "../store/domains/acmeChallenges.ts";
 import { listCertificates } from "../store/domains/certificates.ts";
 import { edgeGenerations } from "../store/generations.ts";
-import { listAway, listServed, type ServedDomain, type ServedRow } from "../store/traffic/routes.ts";
+import { listRestoringDomains, listServed, type ServedDomain, type ServedRow } from "../store/traffic/routes.ts";
 import { makeCertificateFiles } from "./certificateFiles.ts";
 import { makeRedirectFiles } from "./redirectFiles.ts";
 import { makeTablePublisher, type TablePublisher } from "./tablePublisher.ts";
@@ -43,7 +43,7 @@ export function makePublisher(options: PublisherOptions): Publisher {
   async function send(generation: number): Promise<void> {
     const listed = await listServed(database, options.diskQuotaBytes ?? null);
     const served = await withRuleLists(listed);
-    const rows = { served, away: await listAway(database) };
+    const rows = { served, away: await listRestoringDomains(database) };
     const certificates = await certificateFiles.write(await listCertificates(database));
     const challenges = await listChallenges(database);
     const table = { ...(await makeTable(generation, rows, options)), certificates, challenges };

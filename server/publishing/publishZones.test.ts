@@ -98,8 +98,8 @@ test("challenges are served in a domain's zone and in the installation's, until 
   await zones.reconcile();
   const challenges = makeDnsChallenges({ database: world.database, zones, dns: client });
   for (const name of ["_acme-challenge.example.com", "0123.acme-challenge.sites.test"]) {
-    await challenges.show(`${name.toUpperCase()}.`, "one");
-    await challenges.show(name, "two");
+    await challenges.publish(`${name.toUpperCase()}.`, "one");
+    await challenges.publish(name, "two");
     expect((await ask(name, "TXT")).toSorted()).toEqual(['"one"', '"two"']);
     await challenges.remove(name, "one");
     expect(await ask(name, "TXT")).toEqual(['"two"']);
@@ -111,7 +111,7 @@ test("challenges are served in a domain's zone and in the installation's, until 
 test("challenges that were not removed expire", async () => {
   const { zones, client, ask } = await start();
   const challenges = makeDnsChallenges({ database: world.database, zones, dns: client });
-  await challenges.show("0123.acme-challenge.sites.test", "one");
+  await challenges.publish("0123.acme-challenge.sites.test", "one");
   await world.database
     .updateTable("dns_challenges")
     .set({ expires_at: new Date(0) })

@@ -9,7 +9,13 @@ import { firstRecords } from "../domains/zoneRecords.ts";
 import { writeDurableFile } from "../durableFile.ts";
 import type { Database } from "../store/database.ts";
 import { listDnsChallenges, removeExpiredDnsChallenges } from "../store/domains/dnsChallenges.ts";
-import { ensureZone, listServedZones, listZoneless, putIntoZone, removeEmptyZones } from "../store/domains/zones.ts";
+import {
+  ensureZone,
+  listDomainsWithoutZone,
+  listServedZones,
+  putIntoZone,
+  removeEmptyZones,
+} from "../store/domains/zones.ts";
 import { dnsGenerations } from "../store/generations.ts";
 import { makeTablePublisher, type TablePublisher } from "./tablePublisher.ts";
 import { type Transfers, zoneTable } from "./zoneTable.ts";
@@ -70,7 +76,7 @@ export function makeZonePublisher(options: ZonePublisherOptions): ZonePublisher 
 
 /** A domain may have no zone if it was restored with a deleted site, or is older than zones. */
 async function updateZones({ database, edgeAddresses }: ZonePublisherOptions): Promise<void> {
-  const zoneless = await listZoneless(database, zonesPerRun);
+  const zoneless = await listDomainsWithoutZone(database, zonesPerRun);
   for (const domain of zoneless) {
     await database.transaction().execute(async (transaction) => {
       const { registrable } = readDomainName(domain.name);

@@ -188,8 +188,8 @@ describe("a domain with avoid_downtime", () => {
   });
 
   test("is also served if it points here without proof of ownership", async () => {
-    const wish = { name, setupType: "avoid_downtime", isActive: false } as const;
-    const id = await addOwnDomain(world.database, environmentId, wish);
+    const row = { name, setupType: "avoid_downtime", isActive: false } as const;
+    const id = await addOwnDomain(world.database, environmentId, row);
     dns.setRecords({ [`A ${name}`]: ["203.0.113.7"] });
     await check();
     expect([(await domain(id)).isActive, published]).toEqual([true, 1]);

@@ -3,21 +3,21 @@
  * each claims some of the due domains.
  */
 import type { Logger } from "pino";
+import { secondsUntilCheck } from "../domains/checkInterval.ts";
 import { type LookUp, NoDnsAnswer } from "../domains/lookUp.ts";
 import { readDomainName } from "../domains/names.ts";
-import { secondsUntilCheck } from "../domains/pace.ts";
 import {
   challengeNameOf,
+  evaluateRecords,
+  type FoundRecords,
   type Installation,
   isDelegatedHere,
-  judge,
   ownershipRecord,
   recordKey,
-  recordsToAsk,
-  type SeenRecords,
+  recordsToQuery,
 } from "../domains/records.ts";
 import type { Publisher } from "../publishing/publishRoutes.ts";
-import { endActivity, nobody, recordActivity } from "../store/company/activity.ts";
+import { endActivity, recordActivity, systemActor } from "../store/company/activity.ts";
 import type { Database } from "../store/database.ts";
 import { type CheckedDomain, type CheckOutcome, claimDueDomains, noteCheck } from "../store/domains/domainChecks.ts";
 
@@ -63,7 +63,7 @@ async function checkOne(domain: CheckedDomain, options: CheckDomainsOptions): Pr
       category: "siteActions",
       type: "verifyDomain",
       parameters,
-      actor: nobody,
+      actor: systemActor,
     } as const;
     await endActivity(transaction, await recordActivity(transaction, entry), { hasFailed: false });
   });
@@ -80,7 +80,7 @@ async function lookUpDomain(
     secondsUntilCheck({ ageSeconds, failures, isRight }, Math.random());
   try {
     const seen = await lookUpRecords(domain, lookUp, installation);
-    const { isVerified, pointsHere } = judge(domain, seen, installation);
+    const { isVerified, pointsHere } = evaluateRecords(domain, seen, installation);
     const isProven = isVerified || domain.verifiedAt !== null;
     // If the name already points here, its former host no longer gets the visitors, so the site must be served now.
     const isServed = domain.setupType === "avoid_downtime" && (isProven || pointsHere);
@@ -107,14 +107,14 @@ async function isDelegated(domain: CheckedDomain, lookUp: LookUp, dnsNames: read
   }
 }
 
-async function lookUpRecords(domain: CheckedDomain, lookUp: LookUp, installation: Installation): Promise<SeenRecords> {
-  const asked = recordsToAsk(domain, installation);
+async function lookUpRecords(domain: CheckedDomain, lookUp: LookUp, installation: Installation): Promise<FoundRecords> {
+  const asked = recordsToQuery(domain, installation);
   const answers = asked.map(async (record) => [recordKey(record), await lookUp(record.type, record.name)] as const);
   return Object.fromEntries(await Promise.all(answers));
 }
 
 /** Limits the records that are stored. The ownership record is always kept. */
-function limited(domain: CheckedDomain, seen: SeenRecords): SeenRecords {
+function limited(domain: CheckedDomain, seen: FoundRecords): FoundRecords {
   const ownership = ownershipRecord(domain).value;
   const rank = (value: string) => (value === ownership ? 0 : 1);
   const kept = Object.entries(seen).map(([key, values]) => {

@@ -5,7 +5,7 @@ import { versionKey } from "../packages/versions.ts";
 import type { Database } from "../store/database.ts";
 import { markOffersVulnerable } from "../store/packages/advisories.ts";
 import { noteSourceCheck } from "../store/packages/packageChecks.ts";
-import { findToCheck, type NewOffer, noteOffers } from "../store/packages/packageOffers.ts";
+import { findDueForCheck, type NewOffer, noteOffers } from "../store/packages/packageOffers.ts";
 
 export interface CheckForUpdatesOptions {
   readonly database: Database;
@@ -46,7 +46,7 @@ async function checkDuePackages({ database, source }: CheckForUpdatesOptions, si
   try {
     for (const kind of ["plugin", "theme"] as const) {
       for (;;) {
-        const files = await findToCheck(database, kind, packagesPerRequest);
+        const files = await findDueForCheck(database, kind, packagesPerRequest);
         if (files.length === 0) break;
         const offers = await source.newest(kind, files, signal);
         const rows = files.map((file) => rowOf(file, offers.get(file)));

@@ -43,15 +43,15 @@ async function attempt(mail: ClaimedMail, { deliver, from }: DeliverMailsOptions
 
 async function settle(database: Database, mail: ClaimedMail, delivery: Delivery, now: Date): Promise<void> {
   const { id, claimedUntil } = mail;
-  const { taken, refused, delayed } = delivery;
+  const { accepted, rejected, deferred } = delivery;
   await settleMail(database, {
     id,
     claimedUntil,
-    hasTaken: taken.length > 0,
-    refused,
-    delayed: delayed.map(({ recipient }) => recipient),
+    hasAccepted: accepted.length > 0,
+    refused: rejected,
+    deferred: deferred.map(({ recipient }) => recipient),
     nextAttemptAt: nextAttempt(mail, now),
-    lastError: [...refused, ...delayed].at(-1)?.message ?? null,
+    lastError: [...rejected, ...deferred].at(-1)?.message ?? null,
   });
 }
 

@@ -4,7 +4,7 @@ import { beginBackup, findBackup, finishBackup } from "../store/backups/backups.
 import { keepDeletedEnvironments } from "../store/backups/deletedEnvironments.ts";
 import { keepDeletedSite } from "../store/backups/deletedSites.ts";
 import { piecesFor } from "../store/backups/pieces.ts";
-import { nobody, recordActivity } from "../store/company/activity.ts";
+import { recordActivity, systemActor } from "../store/company/activity.ts";
 import { insertOperation, type NewOperation } from "../store/operations.ts";
 import { removeEnvironmentRows } from "../store/sites/environments.ts";
 import { removeSiteRows } from "../store/sites/siteStates.ts";
@@ -41,7 +41,7 @@ async function addBackup(days: number, place?: Awaited<ReturnType<typeof addEnvi
 function addOperation(companyId: string, of: Partial<Pick<NewOperation, "kind" | "input">> = {}): Promise<string> {
   return test.database.transaction().execute(async (transaction) => {
     const entry = { companyId, siteId: null, category: "siteActions", type: "deleteSite", parameters: {} } as const;
-    const activityId = await recordActivity(transaction, { ...entry, actor: nobody });
+    const activityId = await recordActivity(transaction, { ...entry, actor: systemActor });
     const id = `sites:delete-${randomUUID()}`;
     const ids = { id, companyId, siteId: null, environmentId: null, activityId, referenceId: randomUUID() };
     const facts = { kind: "deleteSite", state: "running", stepsTotal: 1, input: {}, secret: null, ...of } as const;
@@ -51,9 +51,9 @@ function addOperation(companyId: string, of: Partial<Pick<NewOperation, "kind" |
 }
 
 /**
- * Adds a deleted site with two backups that expire after `days` and `otherDays`. It can be restored for `undeleteDays`.
+ * Adds a deleted site with two backups that expire after `days` and `otherDays`. It can be restored for `restorableDays`.
  */
-async function addDeletedSite(days: number, otherDays: number, undeleteDays = days) {
+async function addDeletedSite(days: number, otherDays: number, restorableDays = days) {
   const last = await addBackup(days);
   const { siteId, environmentId, operationId } = last;
   const other = { environmentId, operationId: randomUUID(), name: "n", note: null, type: "manual" } as const;
@@ -62,7 +62,7 @@ async function addDeletedSite(days: number, otherDays: number, undeleteDays = da
   if (backup === null) throw new Error("There is no environment");
   await finishBackup(test.database, backup, { manifest: Buffer.alloc(0), files: 0, bytes: 0, addedBytes: 0 });
   await test.database.transaction().execute(async (transaction) => {
-    await keepDeletedSite(transaction, siteId, { operationId, undeleteDays });
+    await keepDeletedSite(transaction, siteId, { operationId, restorableDays });
     await removeSiteRows(transaction, siteId);
   });
   return { ...last, otherId: backup.id };
@@ -73,7 +73,11 @@ async function addDeletedEnvironment() {
   const backup = await addBackup(2);
   const { environmentId, operationId } = backup;
   await test.database.transaction().execute(async (transaction) => {
-    await keepDeletedEnvironments(transaction, [environmentId], { operationId, undeleteDays: 2, wentWithSite: false });
+    await keepDeletedEnvironments(transaction, [environmentId], {
+      operationId,
+      restorableDays: 2,
+      wentWithSite: false,
+    });
     await removeEnvironmentRows(transaction, environmentId);
   });
   return backup;

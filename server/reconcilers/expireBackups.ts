@@ -6,7 +6,7 @@
 import type { Archives } from "../archives/archives.ts";
 import { removeExpiredBackups } from "../store/backups/backups.ts";
 import { forgetDeleted } from "../store/backups/deletedEnvironments.ts";
-import { bringBackMoments, condemnPacks, findCondemnedPacks, forgetPack } from "../store/backups/packs.ts";
+import { clampFutureTimes, condemnPacks, findCondemnedPacks, removePack } from "../store/backups/packs.ts";
 import type { Database } from "../store/database.ts";
 
 export interface ExpireBackupsOptions {
@@ -26,14 +26,14 @@ export async function expireBackups({ database, archives, now = Date.now }: Expi
   await removeExpiredBackups(database, today);
   await forgetDeleted(database, today);
   const graceStart = new Date(today.getTime() - grace);
-  await bringBackMoments(database, today);
+  await clampFutureTimes(database, today);
   while ((await condemnPacks(database, graceStart, today)) > 0);
   const condemned = [...(await findCondemnedPacks(database, graceStart))];
   const failures: unknown[] = [];
   const remove = async () => {
     for (let pack = condemned.pop(); pack !== undefined; pack = condemned.pop()) {
       // The row is removed last, so that the next run finds the pack again if this one is interrupted.
-      const removing = archives.removePack(pack).then(() => forgetPack(database, pack.id));
+      const removing = archives.removePack(pack).then(() => removePack(database, pack.id));
       await removing.catch((error: unknown) => failures.push(error));
       // One failure must not stop the others, but if the store is down, trying every pack is pointless.
       if (failures.length >= maxFailures) return;

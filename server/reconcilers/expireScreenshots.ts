@@ -1,6 +1,6 @@
 /** Removes old screenshots, and temporary files of screenshots that were never finished. */
-import { removeLeftPictures } from "../pictures/chromium.ts";
-import { openPictureStore } from "../pictures/pictures.ts";
+import { removeLeftoverScreenshots } from "../screenshots/chromium.ts";
+import { openScreenshotStore } from "../screenshots/screenshots.ts";
 
 const retentionDays = 30;
 const day = 86_400_000;
@@ -8,6 +8,6 @@ const day = 86_400_000;
 const abandonedAfter = 10 * 60_000;
 
 export async function expireScreenshots(folder: string): Promise<void> {
-  await openPictureStore(folder).expire(new Date(Date.now() - retentionDays * day));
-  await removeLeftPictures(new Date(Date.now() - abandonedAfter));
+  await openScreenshotStore(folder).expire(new Date(Date.now() - retentionDays * day));
+  await removeLeftoverScreenshots(new Date(Date.now() - abandonedAfter));
 }

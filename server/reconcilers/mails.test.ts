@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test as it } from "vitest";
-import type { Delivery, Handed } from "../mail/deliver.ts";
+import type { Delivery, OutgoingMessage } from "../mail/deliver.ts";
 import { openSpool, type Spool } from "../mail/spool.ts";
 import { addCompany, addMail, addSite } from "../store/testing/rows.ts";
 import { setMailDelivery } from "../store/traffic/mailDelivery.ts";
@@ -114,25 +114,25 @@ describe("collecting messages from the spool", () => {
 });
 
 /** A mail server that returns these verdicts in order, then accepts everything. */
-function server(...verdicts: ((mail: Handed) => Delivery)[]) {
-  const handed: Handed[] = [];
-  const deliver = async (mail: Handed): Promise<Delivery> => {
+function server(...verdicts: ((mail: OutgoingMessage) => Delivery)[]) {
+  const handed: OutgoingMessage[] = [];
+  const deliver = async (mail: OutgoingMessage): Promise<Delivery> => {
     handed.push(mail);
-    return verdicts.shift()?.(mail) ?? { taken: mail.recipients, refused: [], delayed: [] };
+    return verdicts.shift()?.(mail) ?? { accepted: mail.recipients, rejected: [], deferred: [] };
   };
   return { handed, deliver };
 }
 
-const delay = ({ recipients }: Handed): Delivery => ({
-  taken: [],
-  refused: [],
-  delayed: recipients.map((recipient) => ({ recipient, message: "450 Later" })),
+const delay = ({ recipients }: OutgoingMessage): Delivery => ({
+  accepted: [],
+  rejected: [],
+  deferred: recipients.map((recipient) => ({ recipient, message: "450 Later" })),
 });
 
-const refuse = ({ recipients }: Handed): Delivery => ({
-  taken: [],
-  delayed: [],
-  refused: recipients.map((recipient) => ({ recipient, message: "550 No" })),
+const refuse = ({ recipients }: OutgoingMessage): Delivery => ({
+  accepted: [],
+  deferred: [],
+  rejected: recipients.map((recipient) => ({ recipient, message: "550 No" })),
 });
 
 function deliverAll({ deliver }: Pick<DeliverMailsOptions, "deliver">, more: Partial<DeliverMailsOptions> = {}) {
@@ -173,9 +173,9 @@ describe("delivering messages", () => {
     await addMail(test.database, environmentId, { hasServer: true, recipients });
     const { handed, deliver } = server(
       () => ({
-        taken: ["a@example.com"],
-        refused: [{ recipient: "b@example.com", message: "550 No such user" }],
-        delayed: [{ recipient: "c@example.com", message: "450 Later" }],
+        accepted: ["a@example.com"],
+        rejected: [{ recipient: "b@example.com", message: "550 No such user" }],
+        deferred: [{ recipient: "c@example.com", message: "450 Later" }],
       }),
       delay,
     );
@@ -246,7 +246,7 @@ describe("delivering messages", () => {
   it("records nothing for a message that was deleted, or claimed by another process, in the meantime", async () => {
     const { database } = test;
     const environmentId = await addEnvironment();
-    const during = (change: () => Promise<unknown>) => async (mail: Handed) => {
+    const during = (change: () => Promise<unknown>) => async (mail: OutgoingMessage) => {
       await change();
       return delay(mail);
     };

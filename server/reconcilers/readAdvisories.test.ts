@@ -59,7 +59,7 @@ async function vulnerableIn(environmentId: string): Promise<readonly string[]> {
 }
 
 describe("an installed package is vulnerable", () => {
-  test.each<[version: string, wish: RecordWish, isVulnerable: boolean]>([
+  test.each<[version: string, options: RecordWish, isVulnerable: boolean]>([
     ["1.9", {}, true],
     ["1.10", {}, false],
     ["0.1", {}, true],
@@ -74,9 +74,9 @@ describe("an installed package is vulnerable", () => {
     ["1.9", { type: "theme" }, false],
     ["1.9", { slug: "shop-2" }, false],
     ["1.9-beta1", { to: "1.9", isToIncluded: false }, true],
-  ])("in version %s with the advisory %o: %s", async (version, wish, isVulnerable) => {
+  ])("in version %s with the advisory %o: %s", async (version, options, isVulnerable) => {
     const id = await environment([{ name: "shop", version }]);
-    await put(wish);
+    await put(options);
     await run();
     expect(await vulnerableIn(id)).toEqual(isVulnerable ? [`shop ${version}`] : []);
   });

@@ -6,12 +6,12 @@ import { ask, SourceFailure } from "../packages/request.ts";
 import { versionKey } from "../packages/versions.ts";
 import type { Database } from "../store/database.ts";
 import {
+  activateReading,
   addAdvisoryRanges,
   advisoryFeed,
   forgetOtherReadings,
   type NewAdvisoryRange,
   noteChecked,
-  putInForce,
 } from "../store/packages/advisories.ts";
 
 export interface ReadAdvisoriesOptions {
@@ -107,7 +107,7 @@ export async function readAdvisories({ database, place }: ReadAdvisoriesOptions,
     await forgetOtherReadings(database);
     const reading = before.reading + 1;
     const counts = await write(database, reading, feed, signal);
-    await putInForce(database, { reading, mark: feed.mark, ...counts });
+    await activateReading(database, { reading, mark: feed.mark, ...counts });
   } catch (error) {
     signal.throwIfAborted();
     await noteChecked(database, problemOf(error, place));

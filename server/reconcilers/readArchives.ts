@@ -6,7 +6,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Archives } from "../archives/archives.ts";
 import { damagePrefix } from "../archives/load.ts";
-import { type BackupToExamine, findBackupsToExamine, noteDamage, noteWhole } from "../store/backups/damage.ts";
+import { type BackupToExamine, findBackupsToExamine, noteDamage, noteIntact } from "../store/backups/damage.ts";
 import { losePacks } from "../store/backups/lostPacks.ts";
 import { findUnreadPacks, listPieces, notePackRead, type PackToRead } from "../store/backups/packs.ts";
 import type { Database } from "../store/database.ts";
@@ -61,7 +61,7 @@ async function examine(backup: BackupToExamine, { database, archives, signal }: 
   const { id, examineAt } = backup;
   const damage = await archives.examine(backup, signal);
   if (damage !== null) await noteDamage(database, id, { damage, again: "later" });
-  else await noteWhole(database, id, { since: examineAt, proofsBegin: damagePrefix });
+  else await noteIntact(database, id, { since: examineAt, testRestoreErrorPrefix: damagePrefix });
 }
 
 async function read({ id, companyId }: PackToRead, { database, archives, signal }: ReadArchivesOptions): Promise<void> {

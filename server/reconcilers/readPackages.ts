@@ -3,7 +3,7 @@ import type { InstalledPackages, Runtime } from "@sitewright/runtimes/runtime.ts
 import { applyOffers } from "../packages/applyOffers.ts";
 import { versionKey } from "../packages/versions.ts";
 import type { Database } from "../store/database.ts";
-import { type FoundPackage, findToRead, notePackages, type ToRead } from "../store/packages/packages.ts";
+import { type FoundPackage, findDueForReading, notePackages, type ToRead } from "../store/packages/packages.ts";
 import { databaseNow } from "../store/sites/diskUse.ts";
 
 export interface ReadPackagesOptions {
@@ -61,6 +61,6 @@ export function makeReadPackages({ database, runtime }: ReadPackagesOptions): Re
 /** Reads the environments that are due. One that can't be read, because it is being written to, stays due. */
 export async function readDuePackages(options: ReadPackagesOptions, signal: AbortSignal): Promise<void> {
   const read = makeReadPackages(options);
-  const due = await findToRead(options.database, environmentsPerRun);
+  const due = await findDueForReading(options.database, environmentsPerRun);
   for (let done = 0; done < due.length; done += batchSize) await read(due.slice(done, done + batchSize), signal);
 }

@@ -3,7 +3,7 @@
  * environments that the restore has marked: a missing folder proves nothing, because a disk may not be mounted.
  */
 import type { Database } from "../store/database.ts";
-import { listAwaiting } from "../store/moved.ts";
+import { listAwaitingRebuild } from "../store/restoredInstallation.ts";
 
 export interface RebuildEnvironmentsOptions {
   readonly database: Database;
@@ -26,5 +26,5 @@ export async function rebuildEnvironments({
   now = Date.now,
 }: RebuildEnvironmentsOptions): Promise<void> {
   const failedSince = new Date(Math.max(startedAt.getTime(), now() - retryHours * hour));
-  for (const id of await listAwaiting(database, { failedSince, atOnce })) await rebuild(id);
+  for (const id of await listAwaitingRebuild(database, { failedSince, atOnce })) await rebuild(id);
 }

@@ -6,16 +6,16 @@
 import type { Database, DatabaseTransaction } from "../store/database.ts";
 import {
   type BegunItem,
-  breakOff,
   endRollout,
-  holdRollout,
-  nextInTurn,
+  listUnfinishedRollouts,
+  lockRollout,
+  nextEnvironment,
   noteEndedItems,
-  noteTurn,
   progressOf,
   type RolloutProgress,
-  type RolloutUnderWay,
-  rolloutsUnderWay,
+  recordItem,
+  stopRollout,
+  type UnfinishedRollout,
 } from "../store/packages/rolloutProgress.ts";
 
 export interface RunRolloutsOptions {
@@ -23,7 +23,7 @@ export interface RunRolloutsOptions {
   /** Starts the operation for the environment, or returns why it is skipped. */
   readonly begin: (
     transaction: DatabaseTransaction,
-    rollout: RolloutUnderWay,
+    rollout: UnfinishedRollout,
     environmentId: string,
   ) => Promise<BegunItem | { readonly skipped: string }>;
 }
@@ -31,7 +31,7 @@ export interface RunRolloutsOptions {
 /** A failure in one rollout does not stop the others. Rejects at the end if any failed. */
 export async function runRollouts(options: RunRolloutsOptions): Promise<void> {
   const errors: Error[] = [];
-  for (const id of await rolloutsUnderWay(options.database)) {
+  for (const id of await listUnfinishedRollouts(options.database)) {
     await advance(id, options).catch((cause: unknown) => {
       errors.push(new Error(`Continuing the rollout ${id} failed`, { cause }));
     });
@@ -40,9 +40,9 @@ export async function runRollouts(options: RunRolloutsOptions): Promise<void> {
 }
 
 async function advance(id: string, { database, begin }: RunRolloutsOptions): Promise<void> {
-  const step = (work: (transaction: DatabaseTransaction, rollout: RolloutUnderWay) => Promise<boolean>) =>
+  const step = (work: (transaction: DatabaseTransaction, rollout: UnfinishedRollout) => Promise<boolean>) =>
     database.transaction().execute(async (transaction) => {
-      const rollout = await holdRollout(transaction, id);
+      const rollout = await lockRollout(transaction, id);
       return rollout !== null && work(transaction, rollout);
     });
   // Separate transactions, and one environment at a time: deleting a site locks several environments in another order, so a
@@ -57,17 +57,17 @@ async function advance(id: string, { database, begin }: RunRolloutsOptions): Pro
 /** Returns whether the next step can follow at once. */
 async function startNext(
   transaction: DatabaseTransaction,
-  rollout: RolloutUnderWay,
+  rollout: UnfinishedRollout,
   begin: RunRolloutsOptions["begin"],
 ): Promise<boolean> {
   const { id } = rollout;
   const progress = await progressOf(transaction, id);
   const problem = problemOf(rollout, progress);
   if (problem !== null && progress.waiting > 0) {
-    await breakOff(transaction, id, { state: "stopped", reason: problem });
+    await stopRollout(transaction, id, { state: "stopped", reason: problem });
     return true;
   }
-  const environmentId = await nextInTurn(transaction, id);
+  const environmentId = await nextEnvironment(transaction, id);
   if (environmentId === null) {
     if (progress.running === 0) await endRollout(transaction, rollout);
     return false;
@@ -77,7 +77,7 @@ async function startNext(
   const isCanary = missingCanaries > 0;
   const limit = isCanary ? Math.min(missingCanaries, rollout.concurrency) : rollout.concurrency;
   if (progress.running >= limit) return false;
-  await noteTurn(transaction, id, {
+  await recordItem(transaction, id, {
     environmentId,
     isCanary,
     become: await begin(transaction, rollout, environmentId),
@@ -86,9 +86,9 @@ async function startNext(
 }
 
 /** Why no more operations are started, or null. */
-function problemOf(rollout: RolloutUnderWay, { failed, failedCanaries }: RolloutProgress): string | null {
-  if (failedCanaries > 0) return "Not begun, because the update had failed where it was tried first.";
+function problemOf(rollout: UnfinishedRollout, { failed, failedCanaries }: RolloutProgress): string | null {
+  if (failedCanaries > 0) return "Not started, because the update failed in a canary environment.";
   if (failed < rollout.stop_after_failures) return null;
   const times = failed === 1 ? "once" : `${failed} times`;
-  return `Not begun, because the update had failed ${times}.`;
+  return `Not started, because the update failed ${times}.`;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { nobody } from "../store/company/activity.ts";
+import { systemActor } from "../store/company/activity.ts";
 import { readOperation } from "../store/operations.ts";
 import { insertRollout } from "../store/packages/rollouts.ts";
 import { useTestDatabase } from "../testing/database.ts";
@@ -80,9 +80,9 @@ describe("expire", () => {
     const companyId = await insertTestCompany(own.database);
     const add = async (daysSinceEnd: number | null) => {
       const id = randomUUID();
-      const wish = { id, companyId, kind: "plugin", name: "shop", version: null, actor: nobody } as const;
+      const rollout = { id, companyId, kind: "plugin", name: "shop", version: null, actor: systemActor } as const;
       const counts = { concurrency: 4, canaries: 1, stopAfterFailures: 1, environmentIds: [] };
-      await own.database.transaction().execute((transaction) => insertRollout(transaction, { ...wish, ...counts }));
+      await own.database.transaction().execute((transaction) => insertRollout(transaction, { ...rollout, ...counts }));
       if (daysSinceEnd === null) return id;
       const ended_at = new Date(Date.now() - daysSinceEnd * 86_400_000);
       await own.database.updateTable("rollouts").set({ state: "ended", ended_at }).where("id", "=", id).execute();

@@ -3,7 +3,7 @@
  * stored, so a backup that was missed during downtime is made afterwards, once.
  */
 
-import { decideBackups, listUndecidedBackups } from "../store/backups/scheduledBackups.ts";
+import { listBackupsWithoutDueTime, setDueTimes } from "../store/backups/scheduledBackups.ts";
 import type { Database } from "../store/database.ts";
 import { hour, nextBackupTime } from "./backupTimes.ts";
 
@@ -38,7 +38,7 @@ export async function scheduleBackups(options: ScheduleBackupsOptions): Promise<
   const period = hours * hour;
   const now = new Date(clock());
   const nextTime = (id: string) => nextBackupTime(id, hours, now);
-  await setDueTimes(database, new Date(now.getTime() + period), nextTime);
+  await setMissingDueTimes(database, new Date(now.getTime() + period), nextTime);
   const retryDelay = Math.min(maxRetryDelay, period / 4);
   const pauseAfter = (failures: number) => (failures < maxAttempts ? retryDelay : null);
   while (await begin({ now, atOnce, nextMoment: nextTime, pauseAfter }));
@@ -48,11 +48,11 @@ export async function scheduleBackups(options: ScheduleBackupsOptions): Promise<
  * Sets the due time of new environments, and of those whose due time is later than `latest` because the clock was set back
  * or the interval was shortened.
  */
-async function setDueTimes(database: Database, latest: Date, nextTime: (id: string) => Date): Promise<void> {
+async function setMissingDueTimes(database: Database, latest: Date, nextTime: (id: string) => Date): Promise<void> {
   for (;;) {
-    const ids = await listUndecidedBackups(database, latest, batchSize);
+    const ids = await listBackupsWithoutDueTime(database, latest, batchSize);
     if (ids.length === 0) return;
-    await decideBackups(
+    await setDueTimes(
       database,
       ids.map((id) => ({ id, dueAt: nextTime(id) })),
     );

@@ -1,10 +1,10 @@
 /** When test restores start, and of which backup. */
 import { randomUUID } from "node:crypto";
-import { makeProof } from "@sitewright/server/app/backups/automaticProofs.ts";
+import { makeTestRestore } from "@sitewright/server/app/backups/scheduledTestRestores.ts";
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { beginBackup, finishBackup } from "../store/backups/backups.ts";
-import { beginProofReading, noteFailedProof, noteProven } from "../store/backups/proofs.ts";
+import { beginTestRestoreReading, noteFailedTestRestore, noteTestRestore } from "../store/backups/testRestores.ts";
 import { endOperation } from "../store/operations.ts";
 import { addCompany, addSite } from "../store/testing/rows.ts";
 import { useTestDatabase } from "../testing/database.ts";
@@ -41,8 +41,8 @@ type Environment = Awaited<ReturnType<typeof environment>>;
 /** Adds a finished backup with this age. */
 async function addBackup({ environmentId }: Environment, minutesAgo = 60): Promise<number> {
   const facts = { name: "Daily", note: null, type: "manual", address: "http://x.localhost" } as const;
-  const wish = { environmentId, operationId: randomUUID(), expiresAt: new Date(Date.now() + 1e9), ...facts };
-  const backup = await beginBackup(world.database, wish);
+  const row = { environmentId, operationId: randomUUID(), expiresAt: new Date(Date.now() + 1e9), ...facts };
+  const backup = await beginBackup(world.database, row);
   if (backup === null) throw new Error("There is no environment");
   await finishBackup(world.database, backup, { manifest: Buffer.alloc(0), files: 0, bytes: 0, addedBytes: 0 });
   await world.database
@@ -55,7 +55,7 @@ async function addBackup({ environmentId }: Environment, minutesAgo = 60): Promi
 
 /** Runs the reconciler once. */
 async function run(perDay = 24): Promise<void> {
-  const prove = makeProof({ database: world.database, settings, acceptOperation: operations.accept });
+  const prove = makeTestRestore({ database: world.database, settings, acceptOperation: operations.accept });
   await startTestRestores({ database: world.database, perDay, prove });
 }
 
@@ -98,11 +98,13 @@ async function next(): Promise<number | null> {
 }
 
 async function recordResult(backupId: number, error: string | null): Promise<void> {
-  const reading = await beginProofReading(world.database, backupId);
+  const reading = await beginTestRestoreReading(world.database, backupId);
   await world.database
     .transaction()
     .execute((transaction) =>
-      error === null ? noteProven(transaction, backupId, reading) : noteFailedProof(transaction, backupId, error),
+      error === null
+        ? noteTestRestore(transaction, backupId, reading)
+        : noteFailedTestRestore(transaction, backupId, error),
     );
 }
 

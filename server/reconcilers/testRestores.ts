@@ -3,18 +3,18 @@
  * day, and environments take turns. See docs/decisions/backups.md.
  */
 
-import { type BackupToProve, findBackupToProve, isProofDue } from "../store/backups/proofs.ts";
+import { type BackupToTest, findBackupToTest, isTestRestoreDue } from "../store/backups/testRestores.ts";
 import type { Database } from "../store/database.ts";
 
 export interface TestRestoresOptions {
   readonly database: Database;
   readonly perDay: number;
   /** Starts the operation that restores the backup. */
-  readonly prove: (backup: BackupToProve) => Promise<void>;
+  readonly prove: (backup: BackupToTest) => Promise<void>;
 }
 
 export async function startTestRestores({ database, perDay, prove }: TestRestoresOptions): Promise<void> {
-  if (!(await isProofDue(database, perDay))) return;
-  const backup = await findBackupToProve(database);
+  if (!(await isTestRestoreDue(database, perDay))) return;
+  const backup = await findBackupToTest(database);
   if (backup !== null) await prove(backup);
 }

@@ -47,7 +47,7 @@ describe("an unset setting", () => {
       rateLimitPerMinute: 6000,
       creationLimitPerMinute: 60,
       backupHours: 24,
-      undeleteDays: 14,
+      restorableDays: 14,
       fullBackupDays: 7,
       archiveReadDays: 7,
       pageCacheMemoryBytes: 128 << 20,
@@ -109,7 +109,7 @@ describe("a setting", () => {
   });
 
   test("sets how long deleted sites can be restored, regardless of how long other backups are kept", () => {
-    const daysOf = (env: NodeJS.ProcessEnv) => loadConfig(env).undeleteDays;
+    const daysOf = (env: NodeJS.ProcessEnv) => loadConfig(env).restorableDays;
     expect(daysOf({})).toBe(14);
     expect(daysOf({ SITEWRIGHT_BACKUP_DAYS: "7", SITEWRIGHT_SYSTEM_BACKUP_DAYS: "3" })).toBe(7);
     expect(daysOf({ SITEWRIGHT_BACKUP_DAYS: "7", SITEWRIGHT_UNDELETE_DAYS: "60" })).toBe(60);

@@ -64,7 +64,7 @@ export interface Config {
   /** How long backups are kept, by type. */
   readonly backupDays: Readonly<Record<"manual" | "scheduled" | "system-generated", number>>;
   /** How long deleted sites and environments can be restored. */
-  readonly undeleteDays: number;
+  readonly restorableDays: number;
   /** Interval between scheduled backups of an environment; 0: no scheduled backups. */
   readonly backupHours: number;
   /** Interval between scheduled backups that read every file again. */
@@ -87,7 +87,7 @@ export interface Config {
   readonly wporgUrl: string | null;
   /** Path of a Chromium, or `none`; null: an installed one, if any. */
   readonly chromium: string | null;
-  readonly pictures: string;
+  readonly screenshots: string;
   /** URL or path of the vulnerability feed, or null. */
   readonly advisories: string | null;
   /** The mail server for mail of sites; null: mail is kept, not sent. */
@@ -183,7 +183,7 @@ function freeze(values: Settings): Config {
       scheduled: values.SITEWRIGHT_SCHEDULED_BACKUP_DAYS ?? values.SITEWRIGHT_BACKUP_DAYS,
       "system-generated": values.SITEWRIGHT_SYSTEM_BACKUP_DAYS ?? values.SITEWRIGHT_BACKUP_DAYS,
     },
-    undeleteDays: values.SITEWRIGHT_UNDELETE_DAYS ?? values.SITEWRIGHT_BACKUP_DAYS,
+    restorableDays: values.SITEWRIGHT_UNDELETE_DAYS ?? values.SITEWRIGHT_BACKUP_DAYS,
     backupHours: values.SITEWRIGHT_BACKUP_HOURS,
     fullBackupDays: values.SITEWRIGHT_FULL_BACKUP_DAYS,
     archiveReadDays: values.SITEWRIGHT_ARCHIVE_READ_DAYS,
@@ -196,7 +196,7 @@ function freeze(values: Settings): Config {
     wpCliSeconds: values.SITEWRIGHT_WP_CLI_SECONDS,
     wporgUrl: values.SITEWRIGHT_WPORG_URL === "none" ? null : values.SITEWRIGHT_WPORG_URL,
     chromium: values.SITEWRIGHT_CHROMIUM,
-    pictures: join(data, "pictures"),
+    screenshots: join(data, "pictures"),
     advisories: advisoriesOf(values),
     smtpUrl: values.SITEWRIGHT_SMTP_URL,
     mailFrom: values.SITEWRIGHT_MAIL_FROM,

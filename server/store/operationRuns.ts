@@ -103,7 +103,7 @@ export async function releaseOperation(database: Database, operationId: string, 
  * Records that the runner starts `step` after `stepsDone` others. Returns the number of attempts at this step,
  * including this one, or null if the operation has ended or belongs to another runner.
  */
-export async function beginStep(
+export async function startStep(
   database: Database,
   operationId: string,
   runner: string,
@@ -131,7 +131,7 @@ export async function beginStep(
 }
 
 /** Subtracts one attempt: after an orderly shutdown, the step is not to blame. */
-export async function uncountBeginning(
+export async function revertAttempt(
   database: Database,
   operationId: string,
   runner: string,

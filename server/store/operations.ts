@@ -86,7 +86,7 @@ export async function saveResult(database: Database, operationId: string, result
  * Records the start of work that must not start twice. Returns false if any process recorded it before; the operation's
  * result then has the outcome, if it is known.
  */
-export async function noteBegun(database: Database, operationId: string): Promise<boolean> {
+export async function recordStart(database: Database, operationId: string): Promise<boolean> {
   const row = await database
     .updateTable("operations")
     .set({ result: JSON.stringify({ begun: true }) })

@@ -1,4 +1,4 @@
-/** The real DNS server on a free port, in this process. */
+/** Starts the real DNS server in this process, on a free port. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

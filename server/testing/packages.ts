@@ -1,4 +1,4 @@
-/** Plugins and themes of environments, as a reading of them finds them. */
+/** Plugins and themes of environments, as the runtime reports them. */
 import { versionKey } from "../packages/versions.ts";
 import type { Database } from "../store/database.ts";
 import { type FoundPackage, notePackages } from "../store/packages/packages.ts";
@@ -6,7 +6,7 @@ import { databaseNow } from "../store/sites/diskUse.ts";
 
 export type PackageWish = Partial<FoundPackage> & Pick<FoundPackage, "name">;
 
-/** A plugin that is in use, unless the wish says something else. */
+/** Returns an active plugin, changed by `wish`. */
 export function foundPackage(wish: PackageWish): FoundPackage {
   const version = wish.version ?? "1.0";
   return {
@@ -23,7 +23,7 @@ export function foundPackage(wish: PackageWish): FoundPackage {
   };
 }
 
-/** The environment has been read, and has these. */
+/** Stores these as the environment's packages, as after reading them. */
 export async function putPackages(
   database: Database,
   environmentId: string,

@@ -1,4 +1,4 @@
-/** The real runtime for a world, on the asset store that all tests share. */
+/** The real runtime for a world, with the asset store that all tests share. */
 import { join } from "node:path";
 import { createPlaygroundRuntime } from "@sitewright/runtimes/playground/runtime.ts";
 import { createPlaygroundServing } from "@sitewright/runtimes/playground/serving.ts";

@@ -1,4 +1,4 @@
-/** A task of the platform, asked for as the edge asks for it. */
+/** Runs a task of the platform as the edge does. */
 import { randomBytes } from "node:crypto";
 import { text } from "node:stream/consumers";
 import { exampleRequest } from "../../conformance.ts";
@@ -7,9 +7,9 @@ import type { Site } from "./visitor.ts";
 
 export interface TaskAnswer {
   readonly status: number;
-  /** Null if a plugin was quicker. */
+  /** The task's answer, or null if a plugin ended the request first. */
   readonly answer: unknown;
-  /** All that PHP printed. */
+  /** PHP's whole output. */
   readonly printed: string;
   readonly errors: string;
 }

@@ -267,7 +267,7 @@ export class WorkerProcess {
     if (exchange === null) return;
     exchange.hasBegun = true;
     this.firstBegan ??= performance.now();
-    if (kind === frameKinds.mail) void this.#takeMail(exchange, Buffer.from(content));
+    if (kind === frameKinds.mail) void this.#acceptMail(exchange, Buffer.from(content));
     else if (kind === frameKinds.head) this.#beginResponse(exchange, content);
     else if (kind === frameKinds.body) this.#passOn(exchange, Buffer.from(content));
     else if (kind === frameKinds.grown) exchange.callbacks.grown?.(JSON.parse(content.toString()));
@@ -276,7 +276,7 @@ export class WorkerProcess {
     else if (kind === frameKinds.end) this.#end(JSON.parse(content.toString()));
   }
 
-  async #takeMail({ callbacks }: Exchange, content: Buffer): Promise<void> {
+  async #acceptMail({ callbacks }: Exchange, content: Buffer): Promise<void> {
     const taken = callbacks.mail?.(unpackMail(content)) ?? Promise.resolve("nothing can be sent from here");
     const refusal = await taken.catch(() => "it could not be stored");
     sendJson(this.#channel, frameKinds.mailTaken, { refusal } satisfies MailTaken);

@@ -4,8 +4,8 @@ import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import {
   type DeletedDomain,
   type DomainOwner,
-  insertDomainAgain,
   makePrimary,
+  reinsertDomain,
 } from "@sitewright/server/store/domains/deletedDomains.ts";
 import { findOverlaps, lockNames } from "@sitewright/server/store/domains/domains.ts";
 import type { SiteHost } from "../sites/addresses.ts";
@@ -17,7 +17,7 @@ interface Inserted {
   readonly leftOut: readonly string[];
 }
 
-export async function insertDomainsAgain(
+export async function reinsertDomains(
   transaction: DatabaseTransaction,
   owner: DomainOwner,
   domains: readonly DeletedDomain[],
@@ -42,5 +42,5 @@ async function insertFree(
   await lockNames(transaction, registrable);
   const found = await findOverlaps(transaction, { name, isWildcard: domain.is_wildcard, above: namesAbove(name) });
   if (found.some(({ companyId }) => companyId !== owner.companyId)) return false;
-  return insertDomainAgain(transaction, owner, domain);
+  return reinsertDomain(transaction, owner, domain);
 }

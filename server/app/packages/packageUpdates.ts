@@ -10,6 +10,7 @@ import type { Static } from "typebox";
 import type { Context } from "../context.ts";
 import { Refused } from "../failures.ts";
 import { requireEnvironment } from "../sites/environmentOperations.ts";
+import { nothingToUpdate } from "./checks.ts";
 import { type PackageUpdateRequest, slugOf, startUpdate, updateKinds, updateOf } from "./packageUpdateOperation.ts";
 
 const maxVersionsListed = 10;
@@ -133,9 +134,7 @@ export async function updateSeveral(
     return [updateOf(one, one.update_version)];
   });
   if (updates.length > 0) return start(context, environmentId, { operation: updateKinds[kind].several, kind, updates });
-  throw new Refused("nothing_to_update", `No newer version of ${names.join(", ")} is available.`, {
-    names,
-  });
+  throw await nothingToUpdate(context, names, `No newer version of ${names.join(", ")} is available.`);
 }
 
 function start(context: Context, environmentId: string, request: PackageUpdateRequest): Promise<string> {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { type Made, makeCertificate } from "../../certificates/testing/openssl.ts";
+import { makeCertificate, type TestCertificate } from "../../certificates/testing/openssl.ts";
 import { addCertificate } from "../../store/domains/certificates.ts";
 
 import { addOwnDomain } from "../../store/testing/rows.ts";
@@ -26,7 +26,7 @@ async function addDomain(environmentId?: string, name = `d-${randomUUID()}.examp
   return { id, name, environment, path: `/v2/sites/environments/domains/${id}/certificate` };
 }
 
-const pairOf = ({ cert, key }: Made) => ({ custom_ssl_cert: cert, custom_ssl_key: key });
+const pairOf = ({ cert, key }: TestCertificate) => ({ custom_ssl_cert: cert, custom_ssl_key: key });
 
 /** Uploads a new custom certificate for these names. */
 async function upload(path: string, names: readonly string[]) {

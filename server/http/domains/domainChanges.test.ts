@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import type { LookUp } from "../../domains/lookUp.ts";
+import { type LookUp, NoDnsAnswer } from "../../domains/lookUp.ts";
 import { ownershipRecord } from "../../domains/records.ts";
 import { noteCheck } from "../../store/domains/domainChecks.ts";
 import { addOwnDomain } from "../../store/testing/rows.ts";
@@ -8,7 +8,10 @@ import { testSettings, useTestServer } from "../testing/server.ts";
 
 /** The records of the fake DNS, by `TYPE name`. */
 const inDns = new Map<string, readonly string[]>();
-const lookUp: LookUp = async (type, name) => inDns.get(`${type} ${name}`) ?? [];
+const lookUp: LookUp = async (type, name) => {
+  if (name.startsWith("unanswered.")) throw new NoDnsAnswer("No answer");
+  return inDns.get(`${type} ${name}`) ?? [];
+};
 const test = useTestServer({ lookUp });
 
 async function temporaryOf(environmentId: string) {
@@ -101,6 +104,16 @@ describe("PUT /sites/environments/{env_id}/change-primary-domain", () => {
     expect(body).toMatchObject({ status: 400, data: { code: "confirm_needed", domain_id: own } });
     expect(body.message).toContain(`"${name}" does not point here (A 203.0.113.7, AAAA 2001:db8::7)`);
     expect((await makePrimary(id, { domain_id: own, confirm: true })).status).toBe(202);
+  });
+
+  it("needs confirm for a domain that could not be looked up yet, and says so", async () => {
+    const { id } = await test.current.addSiteWithEnvironment();
+    const name = `unanswered.${randomUUID()}.example`;
+    const own = await addOwnDomain(test.current.database, id, { name });
+    const { body } = await makePrimary(id, { domain_id: own });
+    expect(body).toMatchObject({ status: 400, data: { code: "confirm_needed", domain_id: own } });
+    expect(body.message).toContain(`"${name}" has not been checked yet`);
+    expect(body.message).toContain('"confirm": true');
   });
 
   it("goes back to the temporary domain without confirm", async () => {

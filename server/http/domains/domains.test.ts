@@ -156,11 +156,11 @@ describe("a name in use", () => {
 
   it("is refused with the same message in all cases", async () => {
     const { company, database, otherCompany } = test.current;
-    const { id } = await test.current.addSiteWithEnvironment();
+    const { id, liveId } = await test.current.addSiteWithEnvironment();
     const other = await test.current.addSiteWithEnvironment(otherCompany.api_key);
     const names = [newName(), newName(), newName(), newName()] as const;
     const [same, theirs, covering, covered] = names;
-    await add(id, { domain_name: same });
+    await add(liveId, { domain_name: same });
     await addOwnDomain(database, other.id, { name: theirs });
     await addOwnDomain(database, other.id, { name: covering });
     await addOwnDomain(database, other.id, { name: `shop.${covered}` });
@@ -168,6 +168,17 @@ describe("a name in use", () => {
       const answer = await add(id, { domain_name: name });
       expect(answer.body).toEqual(refusal(name, company.company_id));
     }
+  });
+
+  it("is refused without asking for proof if this environment has it", async () => {
+    const { id } = await test.current.addSiteWithEnvironment();
+    const name = newName();
+    await add(id, { domain_name: name });
+    expect((await add(id, { domain_name: name })).body).toEqual({
+      message: `This environment already has the domain "${name}".`,
+      status: 400,
+      data: { code: "domain_taken", domain_name: name },
+    });
   });
 
   it("does not block names that only look similar", async () => {

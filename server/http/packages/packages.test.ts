@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { PackageFacts } from "@sitewright/server/app/packages/packages.ts";
 import type { Database } from "@sitewright/server/store/database.ts";
-import { noteChecked, putInForce } from "@sitewright/server/store/packages/advisories.ts";
+import { activateReading, noteChecked } from "@sitewright/server/store/packages/advisories.ts";
 import { noteSourceCheck } from "@sitewright/server/store/packages/packageChecks.ts";
 import type { ToRead } from "@sitewright/server/store/packages/packages.ts";
 import { type PackageWish, putPackages } from "@sitewright/server/testing/packages.ts";
@@ -156,7 +156,7 @@ describe("the field `checks`", () => {
     const ofCompany = await call("GET", `/v2/company/${company.company_id}/wp-plugins`);
     expect(ofCompany.body.company.plugins.checks).toEqual(failedChecks);
     await noteSourceCheck(database, null);
-    await putInForce(database, { reading: 7, mark: null, records: 1, skipped: 0 });
+    await activateReading(database, { reading: 7, mark: null, records: 1, skipped: 0 });
     const now = { checked_at: expect.stringMatching(/^20\d\d-/), problem: null };
     expect(await checksOf(id)).toEqual({ updates: now, vulnerabilities: now });
   });

@@ -125,7 +125,7 @@ describe("a rollout", () => {
     const { state, counts, environments: items } = await get(id);
     expect([state, counts]).toEqual(["stopped", { waiting: 0, running: 0, updated: 1, failed: 1, skipped: 2 }]);
     expect(items[0].reason).toBe("The site with the update does not answer.");
-    expect(items[2].reason).toMatch(/^Not begun, because/);
+    expect(items[2].reason).toMatch(/^Not started, because/);
   });
 
   it("stops at `stop_after_failures` and lets running updates finish", async () => {

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { noteSourceCheck } from "@sitewright/server/store/packages/packageChecks.ts";
 import { removeEnvironmentRows } from "@sitewright/server/store/sites/environments.ts";
 import { putPackages } from "@sitewright/server/testing/packages.ts";
 import { sql } from "kysely";
@@ -81,10 +82,20 @@ describe("POST /company/{id}/rollouts", () => {
     expect(JSON.stringify(body)).toContain(`Update “${plugin.name}” in 2 environments`);
   });
 
+  it("says if updates have not been checked yet", async () => {
+    await environments(1, "1.0", null);
+    await test.current.database.deleteFrom("package_source").execute();
+    expect((await create({})).body).toMatchObject({
+      message: expect.stringContaining("Updates have not been checked yet."),
+      data: { code: "updates_not_checked" },
+    });
+  });
+
   it.each([
     ["a plugin without available updates", {}, "nothing_to_update"],
     ["an unknown environment", { environments: [randomUUID()] }, "unknown_environment"],
   ])("refuses %s", async (_, body, code) => {
+    await noteSourceCheck(test.current.database, null);
     const answer = await create(body);
     expect([answer.status, answer.body.data.code]).toEqual([400, code]);
   });

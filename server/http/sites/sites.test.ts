@@ -336,7 +336,12 @@ describe("GET /operations/{operation_id}", () => {
     expect(operation.body).toMatchObject({
       status: 200,
       message: "Successfully finished request",
-      data: { kind: "addSite", step: null, finished_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/), result: null },
+      data: {
+        kind: "addSite",
+        step: null,
+        finished_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
+        result: { address: expect.any(String) },
+      },
     });
   });
 

@@ -1,9 +1,11 @@
 import { createHash, randomUUID } from "node:crypto";
 import { RuntimeFailure, type UserSearch } from "@sitewright/runtimes/runtime.ts";
 import type { App } from "@sitewright/server/app/context.ts";
+import { domainsOfEnvironment, setPrimaryDomain } from "@sitewright/server/store/domains/domains.ts";
+import { addOwnDomain } from "@sitewright/server/store/testing/rows.ts";
 import { sql } from "kysely";
 import { beforeEach, describe, expect, it } from "vitest";
-import { useTestServer } from "../testing/server.ts";
+import { testSettings, useTestServer } from "../testing/server.ts";
 
 type Tasks = App["siteTasks"];
 type Offer = Parameters<Tasks["offerLogin"]>[0];
@@ -246,6 +248,23 @@ describe("POST wpa-login-url", () => {
     expect(offers).toEqual([{ hash, environmentId: id, userId: 1, login: "ada", seconds: 60 }]);
     const again = await link(id, { email: "ada@example.com" });
     expect(again.body.login_link).not.toBe(login_link);
+  });
+
+  it("uses the temporary domain until the primary one points here", async () => {
+    const { id } = await test.current.addSiteWithEnvironment();
+    const { database } = test.current;
+    const temporary = (await domainsOfEnvironment(database, id))[0]?.name;
+    const name = `${randomUUID()}.example`;
+    const own = await addOwnDomain(database, id, { name });
+    await setPrimaryDomain(database, id, { id: own, isHttps: false });
+    const hostOfLink = async () => new URL((await link(id, { email: "ada@example.com" })).body.login_link).host;
+    expect(await hostOfLink()).toBe(`${temporary}:8081`);
+    await database
+      .updateTable("domains")
+      .set({ seen: JSON.stringify({ [`A ${name}.`]: testSettings.edgeAddresses.slice(0, 1) }) })
+      .where("id", "=", own)
+      .execute();
+    expect(await hostOfLink()).toBe(`${name}:8081`);
   });
 
   it("writes one activity entry, without the link", async () => {

@@ -3,7 +3,7 @@ import { useTestServer } from "../testing/server.ts";
 
 const test = useTestServer();
 
-const run = async (body: Readonly<Record<string, unknown>>, key?: string) => {
+const run = async (body: Readonly<Record<string, unknown>> | string, key?: string) => {
   const { id } = await test.current.addSiteWithEnvironment();
   const path = `/v2/sites/environments/${id}/run-wp-cli-command`;
   return test.current.call("POST", path, { body, ...(key && { key }) });
@@ -77,8 +77,11 @@ describe("POST /sites/environments/{env_id}/run-wp-cli-command", () => {
     expect((await run({ argv })).body).toMatchObject({ status: 400, message: "Bad request format" });
   });
 
+  it.each(["{}", ""])("refuses the body %j, which has no command", async (body) => {
+    expect((await run(body)).body).toMatchObject({ status: 400, message: "Bad request format" });
+  });
+
   it.each([
-    {},
     { wp_command: "wp plugin list", argv: ["plugin", "list"] },
     { wp_command: "wp option get 'x" },
     { argv: ["wp", "plugin", "list"] },

@@ -27,6 +27,7 @@ import type { Pool } from "pg";
 import { afterAll, beforeAll } from "vitest";
 import type { Limits } from "../rateLimits.ts";
 import { buildServer } from "../server.ts";
+import { checkResponses } from "./documented.ts";
 
 export interface Reply {
   readonly status: number;
@@ -111,7 +112,7 @@ export interface TestServerOptions {
   /** Default: true. */
   readonly hasBrowser?: boolean;
   /** Default: there are no screenshots. */
-  readonly findPictures?: App["findPictures"];
+  readonly findScreenshots?: App["findScreenshots"];
   /** Default: no token. */
   readonly metricsToken?: string;
   /** Default: true. */
@@ -149,7 +150,7 @@ export const testSettings = {
   endedPhpVersions: ["8.2"],
 };
 
-const undeleteDays = 14;
+const restorableDays = 14;
 const downloadKey = Buffer.alloc(32, "of every test server");
 
 const noSteps = { kind: "addSite", steps: [], succeeded: async () => null, failed: async () => undefined };
@@ -228,13 +229,14 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       hasMailServer: options.hasMailServer ?? true,
       hasAdvisories: options.hasAdvisories ?? true,
       hasBrowser: options.hasBrowser ?? true,
-      findPictures: options.findPictures ?? (async () => []),
+      findScreenshots: options.findScreenshots ?? (async () => []),
       knowsPlaces: options.knowsPlaces ?? true,
     },
     limits: { rateLimitPerMinute: 1_000_000, creationLimitPerMinute: 1_000_000, ...options.limits },
     metricsToken: options.metricsToken ?? null,
     log: options.log ?? silentLog,
   });
+  const problems = checkResponses(server);
   const company = await createCompany(database, { name: "Ours" });
   const otherCompany = await createCompany(database, { name: "Theirs" });
 
@@ -265,7 +267,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       .executeTakeFirstOrThrow();
     await database.updateTable("sites").set({ state: "live" }).where("id", "=", siteId).execute();
     await database.updateTable("environments").set({ state: "serving" }).where("site_id", "=", siteId).execute();
-    await end(operationId, { state: "succeeded", result: null });
+    await end(operationId, { state: "succeeded", result: { address: "http://test.localhost:8081" } });
   };
 
   const addBackup: TestServer["addBackup"] = async (environmentId, more = {}) => {
@@ -334,12 +336,12 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     addBackup,
     deleteSite: (siteId, key = company.api_key) =>
       deleteAs(`/v2/sites/${siteId}`, key, async (transaction, operationId) => {
-        await keepDeletedSite(transaction, siteId, { operationId, undeleteDays });
+        await keepDeletedSite(transaction, siteId, { operationId, restorableDays });
         await removeSiteRows(transaction, siteId);
       }),
     deleteEnvironment: (environmentId, key = company.api_key) =>
       deleteAs(`/v2/sites/environments/${environmentId}`, key, async (transaction, operationId) => {
-        const deletion = { operationId, undeleteDays, wentWithSite: false };
+        const deletion = { operationId, restorableDays, wentWithSite: false };
         await keepDeletedEnvironments(transaction, [environmentId], deletion);
         await removeEnvironmentRows(transaction, environmentId);
       }),
@@ -357,6 +359,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       await server.close();
       await operations[Symbol.asyncDispose]();
       await drop();
+      if (problems().size > 0) throw new Error(`Undocumented responses:\n${[...problems()].join("\n")}`);
     },
   };
 }

@@ -5,7 +5,7 @@ import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findNewestBackup, removeBackupById, removeExpiredBackups } from "../../store/backups/backups.ts";
 import { findDownloadableBackup } from "../../store/backups/downloadableBackups.ts";
-import { nobody } from "../../store/company/activity.ts";
+import { systemActor } from "../../store/company/activity.ts";
 import type { Database } from "../../store/database.ts";
 import { setEnvironmentState } from "../../store/traffic/routes.ts";
 import { downloadRequest, makingDownload, unzipped, zipOf } from "../../testing/downloads.ts";
@@ -52,7 +52,7 @@ async function pack(request: Awaited<ReturnType<typeof downloadRequest>>, write:
 function deletionOf({ companyId, siteId, environment, address }: Site): OperationRequest {
   const ids = { companyId, siteId, environmentId: environment.id, locks: [environment.id] };
   const input = { siteId, environments: [{ ...environment, address }], withoutBackup: false };
-  return { kind: "deleteSite", ...ids, input, whenBusy: "fail", actor: nobody, activityParameters: {} };
+  return { kind: "deleteSite", ...ids, input, whenBusy: "fail", actor: systemActor, activityParameters: {} };
 }
 
 test("the zip has the current state of the environment, and a README on how to run it elsewhere", async () => {
@@ -160,7 +160,7 @@ test("two downloads and another operation of the same environment run at the sam
     locks: [site.environment.id],
     input,
     whenBusy: "fail",
-    actor: nobody,
+    actor: systemActor,
     activityParameters: {},
   };
   const rows = await withEngine(world, (table) => Promise.all([...requests, other].map((one) => table.submit(one))));

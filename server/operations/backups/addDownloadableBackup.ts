@@ -2,13 +2,14 @@
  * Creates a zip of an environment or of a backup, for download. It is made from a snapshot, so the environment is not
  * locked and other operations can run at the same time.
  */
+import type { OperationResult } from "@sitewright/contract/operationResults.ts";
 import type { SnapshotFolder } from "@sitewright/runtimes/runtime.ts";
 import { findBackup } from "../../store/backups/backups.ts";
 import {
   countBefore,
   findDownloadableBackup,
   finishDownloadableBackup,
-  isOfPresent,
+  hasEnvironment,
   removeDownloadableBackup,
 } from "../../store/backups/downloadableBackups.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
@@ -122,7 +123,7 @@ export function addDownloadableBackup(services: Services): OperationDefinition<A
       throw new StepFailure(environmentGone);
     } catch (cause) {
       // If the environment was deleted, its files and this zip were removed, which caused the error.
-      if (await isOfPresent(database, input.id)) throw cause;
+      if (await hasEnvironment(database, input.id)) throw cause;
       throw new StepFailure(environmentGone, { cause });
     } finally {
       await removeWork(operationId);
@@ -146,7 +147,13 @@ export function addDownloadableBackup(services: Services): OperationDefinition<A
     ],
     succeeded: async (transaction, { input }) => {
       const row = await findDownloadableBackup(transaction, input.id);
-      return { id: input.id, file_name: row?.fileName ?? null, expires_at: row?.expiresAt.getTime() ?? null };
+      const expires_at = row?.expiresAt.getTime() ?? null;
+      // The API sends a link instead of the file's name.
+      const stored: Omit<NonNullable<OperationResult<"addDownloadableBackup">>, "download_link"> = {
+        id: input.id,
+        expires_at,
+      };
+      return { ...stored, file_name: row?.fileName ?? null };
     },
     failed: (transaction, { input }) => removeDownloadableBackup(transaction, input.id),
   };

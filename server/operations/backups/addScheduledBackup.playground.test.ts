@@ -4,7 +4,7 @@ import { open, readFile, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { findNewestBackup } from "../../store/backups/backups.ts";
-import { nobody } from "../../store/company/activity.ts";
+import { systemActor } from "../../store/company/activity.ts";
 import { makePlaygroundWorld } from "../../testing/playground.ts";
 import { liveSite } from "../../testing/sites.ts";
 import { withEngine } from "../../testing/withEngine.ts";
@@ -56,7 +56,7 @@ async function backUpNow(kind: "addScheduledBackup" | "addManualBackup", isRetry
   const { environment, address, companyId, siteId } = site;
   const input = { environment, address, isRetry, againAfter: null, note: null };
   const ids = { companyId, siteId, environmentId: environment.id, locks: [] };
-  const more = { whenBusy: "fail", actor: nobody, activityParameters: {} } as const;
+  const more = { whenBusy: "fail", actor: systemActor, activityParameters: {} } as const;
   const row = await withEngine(world, (table) => table.submit({ kind, input, ...ids, ...more }));
   expect(row).toMatchObject({ state: "succeeded", public_error: null });
   const backup = await findNewestBackup(world.services.database, environment.id);

@@ -6,14 +6,15 @@
  * An environment that answers with an error is still published, because it may have done so before. Its owner can log
  * in and repair it.
  */
+import type { OperationResult } from "@sitewright/contract/operationResults.ts";
 import { findBackup, listFinishedBackups } from "../../store/backups/backups.ts";
 import type { FinishedBackup } from "../../store/backups/finishedBackup.ts";
-import { warnOfOperation } from "../../store/company/activity.ts";
+import { endActivityWithWarning } from "../../store/company/activity.ts";
 import type { Json } from "../../store/database.ts";
-import { setAwaitsRebuild } from "../../store/moved.ts";
 import { readResult, saveResult } from "../../store/operations.ts";
+import { setAwaitsRebuild } from "../../store/restoredInstallation.ts";
 import { noteRelease } from "../../store/sites/environmentStates.ts";
-import { attempt, quickPace } from "../engine/attempt.ts";
+import { attempt, quickBackoff } from "../engine/attempt.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
 import { workName } from "../steps/backup.ts";
 import { createFromLatestIntactBackup, olderBackupWarning } from "../steps/latestIntactBackup.ts";
@@ -59,7 +60,8 @@ export function rebuildEnvironment(services: Services): OperationDefinition<Rebu
     if (made === null) throw new StepFailure(reasonFor(candidates.length));
     const { id: backup_id, createdAt } = made.backup;
     const facts = { backup_id, backup_created_at: createdAt.toISOString(), damaged_backups: made.damaged };
-    await saveResult(database, operationId, { ...facts, answers: true } satisfies Rebuilt);
+    await saveResult(database, operationId, { ...facts, answers: true } satisfies Rebuilt &
+      OperationResult<"rebuildEnvironment">);
   }
 
   async function publish({ environment }: RebuildEnvironmentInput): Promise<void> {
@@ -96,7 +98,7 @@ export function rebuildEnvironment(services: Services): OperationDefinition<Rebu
         name: "probe",
         deadlineSeconds: 2 * probeSeconds,
         run: async ({ input, operationId, signal }) => {
-          const options = { deadlineSeconds: probeSeconds, pace: quickPace, stop: signal };
+          const options = { deadlineSeconds: probeSeconds, backoff: quickBackoff, stop: signal };
           const error = await attempt((stop) => probe(input.address, stop, "answer"), options);
           const made = await readResult(database, operationId);
           if (error !== null && isRebuilt(made)) await saveResult(database, operationId, { ...made, answers: false });
@@ -106,7 +108,7 @@ export function rebuildEnvironment(services: Services): OperationDefinition<Rebu
     succeeded: async (transaction, { operationId }) => {
       const made = await readResult(transaction, operationId);
       const warning = isRebuilt(made) ? warningOf(made) : null;
-      if (warning !== null) await warnOfOperation(transaction, operationId, warning);
+      if (warning !== null) await endActivityWithWarning(transaction, operationId, warning);
       return made;
     },
     failed: async () => undefined,

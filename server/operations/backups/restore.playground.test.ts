@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findNewestBackup } from "../../store/backups/backups.ts";
-import { nobody } from "../../store/company/activity.ts";
+import { systemActor } from "../../store/company/activity.ts";
 import { visit } from "../../testing/edge.ts";
 import { notesOf, pushing } from "../../testing/environments.ts";
 import { makePlaygroundWorld, playground } from "../../testing/playground.ts";
@@ -103,7 +103,7 @@ async function restore(site: Site, place: Place, backupId: number, options: Rest
     ...ids,
     input,
     whenBusy: "fail",
-    actor: nobody,
+    actor: systemActor,
     activityParameters: {},
   };
   return withEngine(ownWorld, (table) => table.submit(request));

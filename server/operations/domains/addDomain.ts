@@ -1,4 +1,5 @@
 /** Makes the edge serve new domains of an environment: at once, or when `checkDomains` has verified their ownership. */
+import type { OperationResult } from "@sitewright/contract/operationResults.ts";
 import { removeCertificate } from "../../store/domains/domainCertificates.ts";
 import { removeDomains, setActive } from "../../store/domains/domains.ts";
 import { edgeGenerations } from "../../store/generations.ts";
@@ -33,7 +34,10 @@ export function addDomain({ database, publisher }: Services): OperationDefinitio
         },
       },
     ],
-    succeeded: async (_, { input }) => ({ domains: input.domains.map(({ id, name }) => ({ id, name })) }),
+    succeeded: async (_, { input }) => {
+      const domains = input.domains.map(({ id, name }) => ({ id, name }));
+      return { domains } satisfies OperationResult<"addDomain">;
+    },
     failed: async (transaction, { input }) => {
       await removeDomains(transaction, ids(input));
       if (input.certificateId !== null) await removeCertificate(transaction, input.certificateId);

@@ -1,5 +1,7 @@
 /** Publishes changed record sets to the DNS server. The request has already changed the rows. */
+
 import { isDeepStrictEqual } from "node:util";
+import type { OperationResult } from "@sitewright/contract/operationResults.ts";
 import { DnsUnavailable } from "../../clients/dnsUnavailable.ts";
 import { type DnsRecordSetRow, findDnsRecordSet, setDnsRecordSet } from "../../store/domains/dnsRecords.ts";
 import { lockZone, raiseSerial } from "../../store/domains/zones.ts";
@@ -73,7 +75,8 @@ export function changeDnsRecord(
   };
 }
 
-function resultOf(kind: ZoneChangeKind, { changes }: ChangeDnsRecordInput) {
-  const isBulkChange = kind === "restoreZoneVersion" || kind === "importZoneFile";
-  return isBulkChange ? { changed_record_sets: changes.length } : { record: changes[0]?.after ?? null };
+function resultOf(kind: ZoneChangeKind, { changes }: ChangeDnsRecordInput): OperationResult<ZoneChangeKind> {
+  if (kind === "restoreZoneVersion" || kind === "importZoneFile") return { changed_record_sets: changes.length };
+  const after = changes[0]?.after ?? null;
+  return { record: after && { ...after, values: [...after.values] } };
 }

@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { MultisiteKind } from "@sitewright/runtimes/runtime.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { nobody } from "../../store/company/activity.ts";
+import { systemActor } from "../../store/company/activity.ts";
 import { domainsOfEnvironment } from "../../store/domains/domains.ts";
 import { addOwnDomain } from "../../store/testing/rows.ts";
 import { visit } from "../../testing/edge.ts";
@@ -97,7 +97,7 @@ async function change(site: Site, more: { readonly isEverywhere: boolean; readon
       locks: [site.environment.id],
       input,
       whenBusy: "fail",
-      actor: nobody,
+      actor: systemActor,
       activityParameters: {},
     }),
   );

@@ -2,6 +2,7 @@
  * Changes the address of a WordPress to another of its domains, or to HTTPS. The change is made in a copy, which then
  * replaces the current release (`../steps/takeOver.ts`). The site stays available under all its domains.
  */
+import type { OperationResult } from "@sitewright/contract/operationResults.ts";
 import { setPrimaryDomain } from "../../store/domains/domains.ts";
 import { type OperationDefinition, type Step, StepFailure } from "../engine/operation.ts";
 import { backupSpace } from "../steps/backup.ts";
@@ -72,7 +73,7 @@ export function changePrimaryDomain(services: Services): OperationDefinition<Cha
       pruned,
     ],
     pointOfNoReturn: "prune",
-    succeeded: async (_, { input }) => ({ address: input.address }),
+    succeeded: async (_, { input }) => ({ address: input.address }) satisfies OperationResult<"changePrimaryDomain">,
     failed: async () => undefined,
   };
 }

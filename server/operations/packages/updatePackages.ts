@@ -4,10 +4,12 @@
  * them in a copy of the environment. The copy is tried out, including the database changes that the new versions make
  * on their first page, and then replaces the current release (`../steps/takeOver.ts`).
  */
+
 import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
+import type { OperationResult } from "@sitewright/contract/operationResults.ts";
 import { applyOffers } from "../../packages/applyOffers.ts";
 import { versionKey } from "../../packages/versions.ts";
-import type { Database, DatabaseTransaction, Json, PackageKind } from "../../store/database.ts";
+import type { Database, DatabaseTransaction, PackageKind } from "../../store/database.ts";
 import { readResult, saveResult } from "../../store/operations.ts";
 import { type NotedUpdates, notePackageUpdates } from "../../store/packages/packageUpdates.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
@@ -124,7 +126,7 @@ function note(
   return notePackageUpdates(database, { environmentId: target.id, kind, updates: noted, became });
 }
 
-function resultOf(updates: readonly PackageUpdate[]): Json {
+function resultOf(updates: readonly PackageUpdate[]): OperationResult<"updatePlugin"> {
   return { updated: updates.map(({ name, from, to }) => ({ name, from, to })) };
 }
 

@@ -2,6 +2,7 @@
  * Updates WordPress itself. Installs the new version in a copy of the environment, upgrades the copy's database through
  * WordPress's own upgrade page, tries out the site, and then replaces the current release (`../steps/takeOver.ts`).
  */
+import type { OperationResult } from "@sitewright/contract/operationResults.ts";
 import { readResult, saveResult } from "../../store/operations.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
 import { backupSpace, workName } from "../steps/backup.ts";
@@ -58,7 +59,7 @@ export function updateWordPress(services: Services): OperationDefinition<UpdateW
 
   async function stage({ input: { target, token, to: version }, operationId }: Context): Promise<void> {
     const from = await requireOlderWordPress(runtime, target, version);
-    await saveResult(database, operationId, { from, to: version });
+    await saveResult(database, operationId, { from, to: version } satisfies OperationResult<"updateWordPress">);
     const whole = { files: "all", database: "all", addresses: [] } as const;
     await runtime.stage({ environment: target, source: target, token, ...whole });
     const folder = wordPressFolder(archives.workPlace(workFolderName(operationId)));

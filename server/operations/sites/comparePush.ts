@@ -1,6 +1,6 @@
 /** Previews a push: which files it would change, and which rows it would lose. */
+import type { OperationResult } from "@sitewright/contract/operationResults.ts";
 import type { StageChanges } from "@sitewright/runtimes/runtime.ts";
-import type { Json } from "../../store/database.ts";
 import { readResult, saveResult } from "../../store/operations.ts";
 import type { OperationDefinition } from "../engine/operation.ts";
 import type { Services } from "../steps/services.ts";
@@ -31,8 +31,8 @@ export function comparePush({ database, runtime }: Services): OperationDefinitio
   };
 }
 
-function asJson({ files: { added, changed, removed }, lost }: StageChanges): Json {
-  const part = ({ count, bytes, listed }: StageChanges["files"]["added"]): Json => ({
+function asJson({ files: { added, changed, removed }, lost }: StageChanges): OperationResult<"comparePush"> {
+  const part = ({ count, bytes, listed }: StageChanges["files"]["added"]) => ({
     count,
     bytes,
     listed: listed.map((file) => ({ path: file.path, bytes: file.bytes })),

@@ -291,6 +291,6 @@ test("the backup before a deletion has a name and is kept as long as the deletio
   const deleted = world.own.database.selectFrom("deleted_environments").select("restorable_until");
   expect(await deleted.executeTakeFirst()).toEqual({ restorable_until: expires_at });
   const days = (expires_at.getTime() - Date.now()) / 86_400_000;
-  expect(days).toBeGreaterThan(services.undeleteDays - 0.1);
-  expect(days).toBeLessThan(services.undeleteDays + 0.1);
+  expect(days).toBeGreaterThan(services.restorableDays - 0.1);
+  expect(days).toBeLessThan(services.restorableDays + 0.1);
 });

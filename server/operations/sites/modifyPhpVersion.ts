@@ -1,12 +1,13 @@
 /**
  * Changes the PHP version: tries out the new one while the environment is backed up, and then switches visitors to it.
  */
+import type { OperationResult } from "@sitewright/contract/operationResults.ts";
 import type { EnvironmentLayout } from "@sitewright/runtimes/runtime.ts";
 import type { Json } from "../../store/database.ts";
 import { readResult, saveResult } from "../../store/operations.ts";
 import { setPhpOptOut, setPhpVersion } from "../../store/sites/environmentStates.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
-import { backUp, backupSpace, removeBackUp, workName } from "../steps/backup.ts";
+import { backUp, backupSpace, undoBackUp, workName } from "../steps/backup.ts";
 import { requireDiskSpace } from "../steps/diskSpace.ts";
 import { inParallel } from "../steps/inParallel.ts";
 import { phpOf } from "../steps/phpOf.ts";
@@ -90,7 +91,7 @@ export function modifyPhpVersion(services: Services): OperationDefinition<Modify
         run: tryAndBackUp,
         undo: async ({ input, operationId }) => {
           await runtime.unstage(input.environment, workName(operationId));
-          await removeBackUp(services, operationId);
+          await undoBackUp(services, operationId);
         },
       },
       {
@@ -111,7 +112,7 @@ export function modifyPhpVersion(services: Services): OperationDefinition<Modify
     ],
     succeeded: async (transaction, { input }) => {
       if (input.isOptOut !== null) await setPhpOptOut(transaction, input.environment.id, input.isOptOut);
-      return { php_version: input.to };
+      return { php_version: input.to } satisfies OperationResult<"modifyPhpVersion">;
     },
     failed: async () => undefined,
   };

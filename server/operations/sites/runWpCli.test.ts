@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
 import type { Fault } from "@sitewright/runtimes/fake/script.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { noteBegun } from "../../store/operations.ts";
+import { recordStart } from "../../store/operations.ts";
 import { setLimits } from "../../store/sites/limits.ts";
 import { withEngine } from "../../testing/withEngine.ts";
 import { makeWorld, type World } from "../../testing/world.ts";
@@ -82,7 +82,7 @@ test("a command that was started by a process that died is not repeated, and the
     const ended = table.submit(prepared, (id) => {
       // Notes the start, as the process that died would have. Retries until the operation's transaction has committed.
       const note = () =>
-        noteBegun(world.own.database, id).then((is) => (is ? noted.resolve(true) : setTimeout(note, 5)));
+        recordStart(world.own.database, id).then((is) => (is ? noted.resolve(true) : setTimeout(note, 5)));
       void note();
     });
     await noted.promise;

@@ -2,8 +2,8 @@
  * Replaces a text everywhere in an environment's database. The replacement is done in a copy of the database, which
  * becomes the next release together with the current files (`../steps/takeOver.ts`).
  */
+import type { OperationResult } from "@sitewright/contract/operationResults.ts";
 import type { Replacements, TextChange } from "@sitewright/runtimes/runtime.ts";
-import type { Json } from "../../store/database.ts";
 import { readResult, saveResult } from "../../store/operations.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
 import { backupSpace } from "../steps/backup.ts";
@@ -112,7 +112,7 @@ function requireSameAddress({ addresses }: Replacements, address: string): void 
   );
 }
 
-function asJson({ places, skipped, addresses }: Replacements, performed: boolean): Json {
+function asJson({ places, skipped, addresses }: Replacements, performed: boolean): OperationResult<"searchAndReplace"> {
   const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
   return {
     performed,

@@ -121,7 +121,7 @@ async function archiveSnapshot(
 }
 
 /** Undoes `backUp`, also if it never ran. */
-export async function removeBackUp({ database, archives }: Services, operationId: string): Promise<void> {
+export async function undoBackUp({ database, archives }: Services, operationId: string): Promise<void> {
   await removeBackup(database, operationId);
   await archives.removeWorkFolder(workName(operationId));
 }

@@ -1,6 +1,6 @@
 /** Creates an environment from its newest intact backup: an older backup is better than none. */
 import { BackupDamaged } from "../../archives/load.ts";
-import { noteDamage, suspicion } from "../../store/backups/damage.ts";
+import { noteDamage, suspectedDamage } from "../../store/backups/damage.ts";
 import type { FinishedBackup } from "../../store/backups/finishedBackup.ts";
 import { StepFailure } from "../engine/operation.ts";
 import { createFromBackup, type NewFromBackup } from "./fetchBackup.ts";
@@ -38,8 +38,8 @@ async function createUnlessDamaged(
   signal: AbortSignal,
 ) {
   // Listing the archive finds most missing pieces without downloading anything.
-  if (!(await services.archives.isWhole(work.backup, signal))) {
-    await noteDamage(services.database, work.backup.id, { damage: suspicion, again: "at once" });
+  if (!(await services.archives.isIntact(work.backup, signal))) {
+    await noteDamage(services.database, work.backup.id, { damage: suspectedDamage, again: "at once" });
     return null;
   }
   try {

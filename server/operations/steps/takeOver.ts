@@ -8,7 +8,7 @@
 import type { EnvironmentLayout, EnvironmentRef } from "@sitewright/runtimes/runtime.ts";
 import { noteRelease, setFrozen } from "../../store/sites/environmentStates.ts";
 import { type Step, type StepContext, StepFailure } from "../engine/operation.ts";
-import { backUp, removeBackUp, workName } from "./backup.ts";
+import { backUp, undoBackUp, workName } from "./backup.ts";
 import { withBypassHint } from "./bypassHint.ts";
 import { requireDiskSpace } from "./diskSpace.ts";
 import { inParallel } from "./inParallel.ts";
@@ -63,13 +63,13 @@ const trialSeconds = 90;
 
 /** Makes the edge refuse writes to the environment. Resolves when writes that started before have ended. */
 export async function freeze(
-  { database, publisher, settle }: Services,
+  { database, publisher, waitForWrites }: Services,
   { id }: EnvironmentRef,
   signal: AbortSignal,
 ): Promise<void> {
   await setFrozen(database, id, true);
   await publisher.publish();
-  await settle(id, signal);
+  await waitForWrites(id, signal);
 }
 
 /** Undoes `freeze`. */
@@ -177,7 +177,7 @@ export function takeOver<Input extends TakeOver>(
       name: "trial-and-backup",
       deadlineSeconds: 3_600,
       run: tryAndBackUp,
-      undo: ({ operationId }) => removeBackUp(services, operationId),
+      undo: ({ operationId }) => undoBackUp(services, operationId),
     },
     {
       name: "switch",

@@ -15,16 +15,16 @@ import {
   updateCheckPage,
 } from "./trial.ts";
 
-const fine: Trial = { status: 200, isWhole: true, errors: "", reason: null, location: null };
+const fine: Trial = { status: 200, isComplete: true, errors: "", reason: null, location: null };
 const parseError =
   "[21-Nov-2026 10:00:00 UTC] PHP Warning:  first\n[21-Nov-2026 10:00:00 UTC] PHP Parse error:  syntax error in /site/a.php on line 3\n";
 
 describe("a trial of the front page", () => {
   test.each<[string, Partial<Trial>, string | null]>([
     ["loaded", {}, null],
-    ["is a redirect", { status: 302, isWhole: false, location: "/en/" }, null],
-    ["asks for a password", { status: 401, isWhole: false }, null],
-    ["is not HTML", { isWhole: false }, null],
+    ["is a redirect", { status: 302, isComplete: false, location: "/en/" }, null],
+    ["asks for a password", { status: 401, isComplete: false }, null],
+    ["is not HTML", { isComplete: false }, null],
     ["loaded with a logged error", { errors: parseError }, null],
     ["is an error", { status: 500 }, "its front page has the status 500"],
     [
@@ -34,11 +34,11 @@ describe("a trial of the front page", () => {
     ],
     [
       "is incomplete and PHP has logged an error",
-      { isWhole: false, errors: parseError },
+      { isComplete: false, errors: parseError },
       "its front page is incomplete: PHP Parse error:  syntax error in /site/a.php on line 3",
     ],
-    ["timed out", { status: 0, isWhole: false, reason: "deadline" }, "its front page took too long"],
-    ["failed for an unknown reason", { status: 0, isWhole: false, reason: "other" }, "it did not respond"],
+    ["timed out", { status: 0, isComplete: false, reason: "deadline" }, "its front page took too long"],
+    ["failed for an unknown reason", { status: 0, isComplete: false, reason: "other" }, "it did not respond"],
   ])("%s", (_, trial, fault) => {
     expect(faultOf({ ...fine, ...trial })).toBe(fault);
   });
@@ -48,17 +48,21 @@ describe("a trial of the login page", () => {
   const installation = "http://demo.localhost:8081/wp-admin/install.php";
   test.each<[string, Partial<Trial>, string | null]>([
     ["loaded", {}, null],
-    ["redirects to another page", { status: 302, isWhole: false, location: "/members/" }, null],
-    ["is incomplete", { isWhole: false }, "its login page is incomplete"],
+    ["redirects to another page", { status: 302, isComplete: false, location: "/members/" }, null],
+    ["is incomplete", { isComplete: false }, "its login page is incomplete"],
     ["does not exist", { status: 404 }, "its login page has the status 404"],
     ["is an error", { status: 500 }, "its login page has the status 500"],
     [
       "redirects to the installation",
-      { status: 302, isWhole: false, location: installation },
+      { status: 302, isComplete: false, location: installation },
       "its login page redirects to the installation of WordPress",
     ],
-    ["timed out", { status: 0, isWhole: false, reason: "deadline" }, "its login page took too long"],
-    ["crashed PHP", { status: 0, isWhole: false, reason: "crashed" }, "PHP crashed while it rendered the login page"],
+    ["timed out", { status: 0, isComplete: false, reason: "deadline" }, "its login page took too long"],
+    [
+      "crashed PHP",
+      { status: 0, isComplete: false, reason: "crashed" },
+      "PHP crashed while it rendered the login page",
+    ],
   ])("%s", (_, trial, fault) => {
     expect(faultOf({ ...fine, ...trial }, loginPage)).toBe(fault);
   });
@@ -159,20 +163,20 @@ describe("a trial", () => {
   });
 
   test("resolves with false if PHP tried to write to read-only data", async () => {
-    const tryOut = async () => ({ ...fine, status: 0, isWhole: false, reason: "wouldWrite" });
+    const tryOut = async () => ({ ...fine, status: 0, isComplete: false, reason: "wouldWrite" });
     expect(await makeTryOut({ tryOut })(candidate, signal)).toBe(false);
   });
 
   describe("compared with the current release", () => {
     const current = { ...layout, release: 1 };
-    const incomplete = { ...fine, isWhole: false };
+    const incomplete = { ...fine, isComplete: false };
     const gone = { ...fine, status: 404 };
     const maintenance = { ...fine, status: 503 };
     const unknown = ", and could not be compared with the current one, which would write to the site";
     const loop = { ...incomplete, status: 302, location: "?" };
     const setUp = { ...incomplete, status: 302, location: "/wp-admin/install.php?a=b" };
     const [login = comparedFrontPage] = loginAndDashboard;
-    const noResponse = (reason: string): Trial => ({ ...fine, status: 0, isWhole: false, reason });
+    const noResponse = (reason: string): Trial => ({ ...fine, status: 0, isComplete: false, reason });
 
     /** Two releases that give these answers, and the requests that they get. */
     function releases(before: (url: string) => Trial, now: Trial) {
@@ -292,7 +296,7 @@ describe("a trial", () => {
     });
 
     test("does not compare pages without a comparison", async () => {
-      const { requests, tryOut } = releases(() => fine, { ...fine, status: 400, isWhole: false });
+      const { requests, tryOut } = releases(() => fine, { ...fine, status: 400, isComplete: false });
       const [, dashboard] = loginAndDashboard;
       expect(await tryOut({ ...candidate, current, ...(dashboard && { page: dashboard }) }, signal)).toBe(true);
       expect(requests).toHaveLength(1);
@@ -321,7 +325,7 @@ describe("a trial", () => {
     ["busy", true, null],
     ["unavailable", false, null],
   ])("rejects with StepFailure for the reason %s", async (reason, isTransient, kind) => {
-    const tryOut = async () => ({ ...fine, status: 0, isWhole: false, reason });
+    const tryOut = async () => ({ ...fine, status: 0, isComplete: false, reason });
     const error: unknown = await makeTryOut({ tryOut })(candidate, signal).catch((thrown: unknown) => thrown);
     if (!(error instanceof StepFailure)) throw new Error("It did not reject with StepFailure");
     expect(error.message).toMatch(/^The site on PHP 8\.4 failed its check: .+\.$/);

@@ -43,7 +43,7 @@ export interface TrialPage {
    * Returns what is wrong with a response, as a part of a sentence, or null if it is acceptable. `hasError` tells
    * whether PHP logged an error.
    */
-  fault(answer: Pick<Trial, "status" | "isWhole" | "location">, hasError: boolean): string | null;
+  fault(answer: Pick<Trial, "status" | "isComplete" | "location">, hasError: boolean): string | null;
 }
 
 /**
@@ -72,9 +72,9 @@ export class TrialFailed extends StepFailure {
 export const frontPage: TrialPage = {
   url: "/",
   name: "front page",
-  fault: ({ status, isWhole }, hasError) => {
+  fault: ({ status, isComplete }, hasError) => {
     if (status >= 500) return `has the status ${status}`;
-    return !isWhole && hasError ? "is incomplete" : null;
+    return !isComplete && hasError ? "is incomplete" : null;
   },
 };
 
@@ -110,8 +110,8 @@ export function updateCheckPage(path: string): TrialPage {
 export const loginPage: TrialPage = {
   url: "/wp-login.php",
   name: "login page",
-  fault: ({ status, isWhole, location }) => {
-    if (status === 200) return isWhole ? null : "is incomplete";
+  fault: ({ status, isComplete, location }) => {
+    if (status === 200) return isComplete ? null : "is incomplete";
     if (status < 300 || status >= 400) return `has the status ${status}`;
     return /\/wp-admin\/install\.php($|\?)/.test(location ?? "") ? "redirects to the installation of WordPress" : null;
   },
@@ -202,11 +202,11 @@ async function loadPage(edge: TrialEdge, candidate: Candidate, signal: AbortSign
  * PHP in the middle of a page, nothing is logged.
  */
 function findDoubt(
-  { trial: { status, isWhole }, next }: PageResponse,
+  { trial: { status, isComplete }, next }: PageResponse,
   { isFollowed = false }: TrialPage,
 ): string | null {
   if (status >= 400) return `has the status ${status}`;
-  if (status < 300) return isWhole ? null : "is incomplete";
+  if (status < 300) return isComplete ? null : "is incomplete";
   if (next === null || !isFollowed) return null;
   return isSetUp(next) ? `redirects to ${next.url}` : "is a redirect loop";
 }

@@ -2,8 +2,8 @@
  * Trials that run in parallel with other work of a step. They retry on their own, so that the other work is not
  * repeated.
  */
-import type { SeePage } from "../../pictures/pageProxy.ts";
-import { attempt, quickPace, Stopping } from "../engine/attempt.ts";
+import type { LoadPage } from "../../screenshots/pageProxy.ts";
+import { attempt, quickBackoff, Stopping } from "../engine/attempt.ts";
 import { failureKindOf } from "../engine/failures.ts";
 import { StepFailure } from "../engine/operation.ts";
 import type { Candidate, TryOut } from "./trial.ts";
@@ -17,7 +17,7 @@ async function withRetries<T>(
   const { promise, resolve } = Promise.withResolvers<T>();
   const error = await attempt(async (signal) => resolve(await work(signal)), {
     deadlineSeconds,
-    pace: quickPace,
+    backoff: quickBackoff,
     stop,
   });
   if (error !== null) throw error;
@@ -38,7 +38,7 @@ export async function tryOutWithRetries(
   });
 }
 
-/** Like `see`, but retries transient errors. */
-export function seeWithRetries(see: SeePage, deadlineSeconds: number): SeePage {
-  return (path, stop) => withRetries((signal) => see(path, signal), deadlineSeconds, stop);
+/** Like `load`, but retries transient errors. */
+export function loadWithRetries(load: LoadPage, deadlineSeconds: number): LoadPage {
+  return (path, stop) => withRetries((signal) => load(path, signal), deadlineSeconds, stop);
 }

@@ -1,6 +1,6 @@
+import type { WpCliResult } from "@sitewright/contract/operationResults.ts";
 import { expect, test } from "vitest";
 import { faultOfCommand } from "./wpCliFault.ts";
-import type { WpCliResult } from "./wpCliResult.ts";
 
 function result(changes: Partial<WpCliResult>): WpCliResult {
   return {

@@ -1,5 +1,5 @@
 /** Explains in one sentence why a WP-CLI command failed, for the operation and the activity log. */
-import type { WpCliResult } from "./wpCliResult.ts";
+import type { WpCliResult } from "@sitewright/contract/operationResults.ts";
 
 const longestLine = 300;
 /** Names of options and of `config set` values that must not appear in logs. */

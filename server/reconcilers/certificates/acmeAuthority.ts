@@ -3,7 +3,7 @@ import { type Acme, openAcme } from "../../certificates/acme/client.ts";
 import { type AccountBinding, makeKey } from "../../certificates/acme/signing.ts";
 import type { Sealer } from "../../sealing.ts";
 import type { Database } from "../../store/database.ts";
-import { findAccount, keepAccount, setAccountUrl } from "../../store/domains/acmeAccounts.ts";
+import { findAccount, setAccountUrl, storeAccount } from "../../store/domains/acmeAccounts.ts";
 
 export interface AuthorityOptions {
   readonly database: Database;
@@ -29,7 +29,7 @@ export async function openAuthority(options: AuthorityOptions): Promise<Authorit
   const context = `acme-account:${directory}`;
   const stored =
     (await findAccount(database, directory)) ??
-    (await keepAccount(database, directory, sealer.seal(makeKey(), context)));
+    (await storeAccount(database, directory, sealer.seal(makeKey(), context)));
   const acme = openAcme({ directory, roots, accountKey: sealer.open(stored.keySealed, context), signal });
   if (stored.url !== null) return { acme, account: stored.url };
   // Two processes that register the same key at once get the same account.

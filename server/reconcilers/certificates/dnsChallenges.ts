@@ -8,7 +8,7 @@ import { addDnsChallenge, removeDnsChallenge } from "../../store/domains/dnsChal
 
 export interface DnsChallenges {
   /** Resolves when the DNS server answers with the challenge. Rejects with `DnsUnavailable` after ten seconds without. */
-  show(name: string, value: string): Promise<void>;
+  publish(name: string, value: string): Promise<void>;
   /** Does nothing if there is no such challenge. */
   remove(name: string, value: string): Promise<void>;
 }
@@ -38,7 +38,7 @@ export function makeDnsChallenges({ database, zones, dns }: DnsChallengesOptions
   }
 
   return {
-    show: async (text, value) => {
+    publish: async (text, value) => {
       const name = nameOf(text);
       await addDnsChallenge(database, { name, value }, lifetimeSeconds);
       const deadline = performance.now() + timeoutMilliseconds;

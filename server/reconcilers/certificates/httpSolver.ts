@@ -12,8 +12,8 @@ export interface HttpSolverOptions {
 export function makeHttpSolver({ database, publisher }: HttpSolverOptions): Solver {
   return {
     type: "http-01",
-    canShow: () => true,
-    show: async ({ domainId, host, token, content }) => {
+    canSolve: () => true,
+    publish: async ({ domainId, host, token, content }) => {
       await addChallenge(database, domainId, { host, token, content });
       // Resolves only after the edge has acknowledged the challenge.
       await publisher.publish();

@@ -1,7 +1,7 @@
 /** A process is killed at each step of an order: the next one continues with the same order and key. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Acme } from "../../certificates/acme/client.ts";
-import { claimOrder, holdOrder, keepOrder } from "../../store/domains/certificateOrders.ts";
+import { claimOrder, extendClaim, storeOrder } from "../../store/domains/certificateOrders.ts";
 import { addOwnDomain } from "../../store/testing/rows.ts";
 import { type ChallengeServer, startChallengeServer } from "../../testing/challengeServer.ts";
 import { type Pebble, startPebble } from "../../testing/pebble.ts";
@@ -52,10 +52,10 @@ async function startOrder() {
   };
   const { acme, account } = await openAuthority(authority);
   const { url } = await acme.newOrder(account, [name]);
-  await keepOrder(database, id, { directory, url, names: [name] });
+  await storeOrder(database, id, { directory, url, names: [name] });
   const { publisher, sealer } = world.services;
   const solvers = [makeHttpSolver({ database, publisher })];
-  const hold = () => holdOrder(database, id, 60);
+  const hold = () => extendClaim(database, id, 60);
   const options = { database, sealer, acme, account, solvers, signal, now: () => new Date(), hold };
   return { order: { ...claimed, url, names: [name] }, options };
 }
@@ -103,7 +103,7 @@ test("killed before the end of the order was stored: the certificate is stored o
   const { database } = world.own;
   const [{ id = "" } = {}] = await database.selectFrom("certificates").select("id").execute();
   // As if the end of the order had not been stored: the same certificate is downloaded again, without its key.
-  await keepOrder(database, order.domainId, { directory: pebble.directory, url: order.url, names: order.names });
+  await storeOrder(database, order.domainId, { directory: pebble.directory, url: order.url, names: order.names });
   await expect(issueCertificate(order, options)).rejects.toThrow("does not belong");
   expect(await database.selectFrom("certificates").select("id").execute()).toEqual([{ id }]);
 });

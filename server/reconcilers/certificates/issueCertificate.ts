@@ -4,16 +4,16 @@
  */
 import { createPrivateKey, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Authorization, Challenge, Order } from "../../certificates/acme/answers.ts";
 import type { Acme, Read } from "../../certificates/acme/client.ts";
 import { makeRequest } from "../../certificates/acme/csr.ts";
 import { AcmeProblem } from "../../certificates/acme/problems.ts";
+import type { Authorization, Challenge, Order } from "../../certificates/acme/responses.ts";
 import { makeKey } from "../../certificates/acme/signing.ts";
 import type { Solver } from "../../certificates/acme/solver.ts";
 import { readIssued } from "../../certificates/issued.ts";
 import type { Sealer } from "../../sealing.ts";
 import type { Database } from "../../store/database.ts";
-import { type ClaimedOrder, endOrder, keepKey } from "../../store/domains/certificateOrders.ts";
+import { type ClaimedOrder, endOrder, storeKey } from "../../store/domains/certificateOrders.ts";
 import { addCertificate } from "../../store/domains/certificates.ts";
 import { edgeGenerations } from "../../store/generations.ts";
 
@@ -89,10 +89,10 @@ async function authorize(order: OpenOrder, url: string, options: IssueOptions): 
   const shown = { host, challengeName: host === order.name ? order.challengeName : null };
   const { solver, challenge, token } = choose(
     authorization,
-    solvers.filter((one) => one.canShow(shown)),
+    solvers.filter((one) => one.canSolve(shown)),
   );
   await options.hold();
-  await solver.show({ domainId: order.domainId, ...shown, token, content: acme.contentFor(token) });
+  await solver.publish({ domainId: order.domainId, ...shown, token, content: acme.contentFor(token) });
   if (challenge.status === "pending") await begin(challenge, read, options);
   await until(read, ({ status }) => status !== "pending", options);
 }
@@ -134,7 +134,7 @@ async function finalize(order: OpenOrder, { finalize: url }: Order, options: Iss
 
 async function keyOf({ domainId }: OpenOrder, { database, sealer }: IssueOptions) {
   const id = randomUUID();
-  const stored = await keepKey(database, domainId, id, sealer.seal(makeKey(), `certificate:${id}`));
+  const stored = await storeKey(database, domainId, id, sealer.seal(makeKey(), `certificate:${id}`));
   if (!stored) throw new OrderTakesLong("The domain was removed while its certificate was ordered.");
   const { certificateId, keySealed } = stored;
   return { certificateId, keySealed, key: sealer.open(keySealed, `certificate:${certificateId}`) };

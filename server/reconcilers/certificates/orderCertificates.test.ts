@@ -159,8 +159,8 @@ describe("several processes", () => {
     const stopping = new AbortController();
     const solver: Solver = {
       type: "http-01",
-      canShow: () => true,
-      show: async () => {
+      canSolve: () => true,
+      publish: async () => {
         stopping.abort();
         stopping.signal.throwIfAborted();
       },
@@ -174,7 +174,7 @@ describe("several processes", () => {
 
   test("continue the order of a killed process when its claim expires", async () => {
     const id = await addReady();
-    const never: Solver = { type: "http-01", canShow: () => true, show: () => Promise.reject(new Error("killed")) };
+    const never: Solver = { type: "http-01", canSolve: () => true, publish: () => Promise.reject(new Error("killed")) };
     await expect(orderCertificates(optionsWith({ solvers: [never] }))).rejects.toThrow("killed");
     await orderCertificates(optionsWith());
     expect(await certificates()).toHaveLength(0);

@@ -2,7 +2,7 @@
  * Orders certificates for customers' domains that are served and have none, or one that expires soon. Any number of processes
  * may run this: each claims a domain.
  */
-import { isForgotten, isUnknownAccount } from "../../certificates/acme/client.ts";
+import { isUnknownAccount, isUnknownResource } from "../../certificates/acme/client.ts";
 import { AcmeProblem, AcmeUnreachable, readableDetail } from "../../certificates/acme/problems.ts";
 import type { AccountBinding } from "../../certificates/acme/signing.ts";
 import type { Solver } from "../../certificates/acme/solver.ts";
@@ -16,9 +16,9 @@ import {
   type ClaimedOrder,
   claimOrder,
   countOrder,
-  holdOrder,
-  keepOrder,
-  setBack,
+  extendClaim,
+  recordFailedAttempt,
+  storeOrder,
 } from "../../store/domains/certificateOrders.ts";
 import { type Authority, openAuthority } from "./acmeAuthority.ts";
 import { issueCertificate, OrderRefused, OrderTakesLong } from "./issueCertificate.ts";
@@ -85,7 +85,7 @@ async function attempt(claimed: ClaimedOrder, options: OrderCertificatesOptions)
   const { acme, account } = authority;
   const isOpen = claimed.url !== null && claimed.directory === options.directory;
   const order = isOpen ? { url: claimed.url, names: claimed.names } : await begin(claimed, authority, options);
-  const hold = () => holdOrder(database, claimed.domainId, holdSeconds);
+  const hold = () => extendClaim(database, claimed.domainId, holdSeconds);
   const challengeName = usesDnsChallenge(claimed) ? claimed.challengeName : null;
   await issueCertificate(
     { ...claimed, ...order, challengeName },
@@ -102,7 +102,7 @@ async function begin(claimed: ClaimedOrder, { acme, account }: Authority, option
   if (next)
     throw new TooManyOrders(`${ordersPerHour} certificates were ordered for ${registrable} within an hour.`, next);
   const { url } = await acme.newOrder(account, names);
-  await keepOrder(database, claimed.domainId, { directory, url, names });
+  await storeOrder(database, claimed.domainId, { directory, url, names });
   return { url, names };
 }
 
@@ -137,7 +137,7 @@ function namesFor(claimed: ClaimedOrder, registrable: string): string[] {
 
 /** Releases the order for other processes. */
 async function release({ domainId }: ClaimedOrder, { database }: OrderCertificatesOptions): Promise<void> {
-  await holdOrder(database, domainId, 0);
+  await extendClaim(database, domainId, 0);
 }
 
 async function noteFailure(error: unknown, claimed: ClaimedOrder, options: OrderCertificatesOptions): Promise<void> {
@@ -150,7 +150,7 @@ async function noteFailure(error: unknown, claimed: ClaimedOrder, options: Order
   }
   const setback = judge(error, claimed, failedAt);
   if (setback === null) throw error;
-  await setBack(database, claimed.domainId, failedAt, setback);
+  await recordFailedAttempt(database, claimed.domainId, failedAt, setback);
 }
 
 /** What to store for the failed order, or null if the error is unknown. */
@@ -188,7 +188,7 @@ function judge(error: unknown, claimed: ClaimedOrder, now: Date) {
     return { ...usual, error: limited, nextTryAt, isFailure: false, limitedUntil: nextTryAt };
   }
   // The authority may have been reset or have dropped the order: order again at once.
-  const isLost = isUnknownAccount(error) || (url !== null && isForgotten(error));
+  const isLost = isUnknownAccount(error) || (url !== null && isUnknownResource(error));
   if (isLost && failures === 0) return { ...usual, error: null, nextTryAt: now, isOver: true };
   return { ...usual, error: message, isOver: true };
 }

@@ -1,6 +1,6 @@
 /** An authority that fails, hangs, sends invalid answers or limits requests: what is stored, and when it is retried. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type Authority, startAuthority, type Told } from "../../certificates/testing/authority.ts";
+import { type Authority, type CannedResponse, startAuthority } from "../../certificates/testing/authority.ts";
 import { makeSealer } from "../../sealing.ts";
 import { addCompany, addOwnDomain, addSite } from "../../store/testing/rows.ts";
 import { createTestDatabase, type TestDatabase } from "../../testing/database.ts";
@@ -15,7 +15,7 @@ let environmentId: string;
 beforeEach(async () => {
   own = await createTestDatabase();
   authority = await startAuthority();
-  authority.tell("/account", { status: 201, headers: { location: `${authority.origin}/account/1` }, body: {} });
+  authority.respond("/account", { status: 201, headers: { location: `${authority.origin}/account/1` }, body: {} });
   const { companyId } = await addCompany(own.database);
   environmentId = (await addSite(own.database, companyId)).environmentId;
 });
@@ -46,11 +46,11 @@ const optionsAt = (now: number, signal = new AbortController().signal) => ({
 });
 const work = (now: number) => orderCertificates(optionsAt(now));
 const order = () => own.database.selectFrom("certificate_orders").selectAll().executeTakeFirstOrThrow();
-const asked = (path: string) => authority.asked.filter((each) => each.path === path).length;
+const asked = (path: string) => authority.requests.filter((each) => each.path === path).length;
 const problem = (type: string, detail: string) => ({ type: `urn:ietf:params:acme:error:${type}`, detail });
 
 describe("the authority's answer to an order", () => {
-  test.each<[string, Told, RegExp]>([
+  test.each<[string, CannedResponse, RegExp]>([
     ["500", { status: 500, body: problem("serverInternal", "Out of order") }, /refused it\. Out of order$/],
     ["HTML", { status: 200, body: "<html>Welcome</html>", headers: { location: "/x" } }, /is not ACME/],
     ["HTML with 502", { status: 502, body: "<html>Bad gateway</html>" }, /refused it\. status 502$/],
@@ -61,7 +61,7 @@ describe("the authority's answer to an order", () => {
       /^The certificate authority refused it\. Policy forbids "a\.example"$/,
     ],
   ])("%s is stored, and the next attempt waits longer each time", async (_, told, words) => {
-    authority.tell("/order", told);
+    authority.respond("/order", told);
     await addReady("a.example");
     let now = Date.now();
     for (const [failures, minutes] of [1, 5, 15, 60, 180, 360, 720, 720].entries()) {
@@ -77,7 +77,7 @@ describe("the authority's answer to an order", () => {
   });
 
   test("changes nothing if it has not come when the process stops", async () => {
-    authority.tell("/order", { body: null });
+    authority.respond("/order", { body: null });
     await addReady("a.example");
     const stopping = new AbortController();
     const working = orderCertificates(optionsAt(Date.now(), stopping.signal));
@@ -96,7 +96,7 @@ describe("a rate limit", () => {
   });
 
   test("is respected as long as the authority says, and is not a failure", async () => {
-    authority.tell("/order", limited({ "retry-after": "7200" }));
+    authority.respond("/order", limited({ "retry-after": "7200" }));
     await addReady("a.example");
     const now = Date.now();
     await work(now);
@@ -114,7 +114,7 @@ describe("a rate limit", () => {
   });
 
   test("lasts an hour if the authority names no duration", async () => {
-    authority.tell("/order", limited({}));
+    authority.respond("/order", limited({}));
     await addReady("a.example");
     const now = Date.now();
     await work(now);
@@ -122,7 +122,7 @@ describe("a rate limit", () => {
   });
 
   test("pauses all orders for a minute", async () => {
-    authority.tell("/order", limited({ "retry-after": "7200" }));
+    authority.respond("/order", limited({ "retry-after": "7200" }));
     await addReady("a.example");
     await addReady("b.example");
     const now = Date.now();
@@ -137,7 +137,7 @@ describe("a rate limit", () => {
 
 describe("an account", () => {
   test("that the authority no longer knows is created again, and so is the order", async () => {
-    authority.tell("/order", { status: 400, body: problem("accountDoesNotExist", "Who are you?") });
+    authority.respond("/order", { status: 400, body: problem("accountDoesNotExist", "Who are you?") });
     await addReady("a.example");
     await work(Date.now());
     expect([asked("/account"), asked("/order")]).toEqual([2, 2]);
@@ -145,10 +145,12 @@ describe("an account", () => {
   });
 
   test("is shared by all processes, even if they create it at the same time", async () => {
-    authority.tell("/order", { status: 500, body: "" });
+    authority.respond("/order", { status: 500, body: "" });
     for (const name of ["a.example", "b.example", "c.example"]) await addReady(name);
     await Promise.all([work(Date.now()), work(Date.now()), work(Date.now())]);
-    const keys = authority.asked.filter(({ path }) => path === "/account").map(({ head }) => JSON.stringify(head?.jwk));
+    const keys = authority.requests
+      .filter(({ path }) => path === "/account")
+      .map(({ head }) => JSON.stringify(head?.jwk));
     expect(new Set(keys).size).toBe(1);
     const accounts = await own.database.selectFrom("acme_accounts").selectAll().execute();
     expect(accounts).toHaveLength(1);

@@ -96,7 +96,7 @@ export async function deletedSiteForRestore(
 }
 
 /** Inserts the row again with these names and state `adding`. Returns false if a name is taken. */
-export async function insertSiteAgain(
+export async function reinsertSite(
   transaction: DatabaseTransaction,
   siteId: string,
   names: { readonly name: string; readonly displayName: string },
@@ -127,7 +127,7 @@ export async function forgetSite(transaction: DatabaseTransaction, siteId: strin
 }
 
 /** Whether the site exists, including sites that are being added. */
-export async function isSiteThere(transaction: DatabaseTransaction, siteId: string): Promise<boolean> {
+export async function siteExists(transaction: DatabaseTransaction, siteId: string): Promise<boolean> {
   const row = await transaction.selectFrom("sites").select("id").where("id", "=", siteId).executeTakeFirst();
   return row !== undefined;
 }

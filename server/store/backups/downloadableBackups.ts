@@ -51,7 +51,7 @@ export async function finishDownloadableBackup(
 }
 
 /** Returns false if its environment was deleted or is being deleted. */
-export async function isOfPresent(database: Database, id: string): Promise<boolean> {
+export async function hasEnvironment(database: Database, id: string): Promise<boolean> {
   const row = database
     .selectFrom("downloadable_backups as d")
     .innerJoin("environments as e", "e.id", "d.environment_id")

@@ -9,7 +9,7 @@ export interface AcmeAccount {
 }
 
 /** Stores a new account's key and returns the account. If several processes do this at once, the first key wins. */
-export async function keepAccount(database: Database, directory: string, keySealed: Buffer): Promise<AcmeAccount> {
+export async function storeAccount(database: Database, directory: string, keySealed: Buffer): Promise<AcmeAccount> {
   await database
     .insertInto("acme_accounts")
     .values({ directory, key_sealed: keySealed })

@@ -1,7 +1,7 @@
 /** Metrics of certificates: expiry dates and states of orders. */
 import { sql } from "kysely";
 import type { Certificates, Database } from "../database.ts";
-import { isWanted } from "./certificateOrders.ts";
+import { isCertificateDue } from "./certificateOrders.ts";
 import { isForName } from "./certificates.ts";
 
 export interface Expiry {
@@ -29,7 +29,7 @@ export async function countOrders(database: Database, now: Date): Promise<Readon
     select case when o.limited_until > ${now}::timestamptz then 'limited' when o.url is not null then 'under_way'
       when o.failures > 0 then 'failing' else 'due' end as state, count(*)::int as count
     from domains d left join certificate_orders o on o.domain_id = d.id
-    where o.url is not null or ${isWanted(now)} group by 1`.execute(database);
+    where o.url is not null or ${isCertificateDue(now)} group by 1`.execute(database);
   const none = { due: 0, under_way: 0, failing: 0, limited: 0 };
   return { ...none, ...Object.fromEntries(rows.map(({ state, count }) => [state, count])) };
 }

@@ -29,7 +29,7 @@ export interface DomainOwner {
 }
 
 /** Inserts a domain again, but not as primary. Returns false if the name is taken. */
-export async function insertDomainAgain(
+export async function reinsertDomain(
   transaction: DatabaseTransaction,
   { environmentId, siteId, companyId }: DomainOwner,
   { id, name, is_wildcard, is_active, setup_type, verified_at }: DeletedDomain,

@@ -85,7 +85,7 @@ export async function forgetOtherReadings(database: Database): Promise<void> {
 }
 
 /** Puts a complete reading in force and marks installed and offered versions accordingly. */
-export async function putInForce(
+export async function activateReading(
   database: Database,
   feed: Pick<AdvisoryFeed, "reading" | "mark" | "records" | "skipped">,
 ): Promise<void> {

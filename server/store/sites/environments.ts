@@ -103,7 +103,7 @@ export async function isEnvironmentNameTaken(
 }
 
 /** Whether the environment exists. Locks it until the transaction ends. */
-export async function isEnvironmentThere(transaction: DatabaseTransaction, environmentId: string): Promise<boolean> {
+export async function environmentExists(transaction: DatabaseTransaction, environmentId: string): Promise<boolean> {
   const row = await transaction
     .selectFrom("environments")
     .select("id")

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Database, DatabaseTransaction, Environments, ForceHttps } from "../database.ts";
 import { isCovered, isWildcardCovered } from "../domains/domainCertificates.ts";
 import { maySend } from "./mailDelivery.ts";
-import { keepsPages } from "./pageCache.ts";
+import { isPageCacheOn } from "./pageCache.ts";
 
 export interface ServedRow {
   readonly id: string;
@@ -54,7 +54,7 @@ export async function listServed(database: Database, defaultQuotaBytes: number |
     .select(["e.disk_quota_bytes as quotaBytes", "e.disk_bytes as diskBytes", "e.disk_measured_at as measuredAt"])
     .select(maySend("e").as("maySendMail"))
     .select(["e.denied_ips as deniedIps", "e.force_https as forceHttps"])
-    .select(["e.redirect_list as redirectList", "e.page_cache_epoch as epoch", keepsPages.as("keepsPages")])
+    .select(["e.redirect_list as redirectList", "e.page_cache_epoch as epoch", isPageCacheOn.as("isPageCacheOn")])
     .select(["d.name", "d.is_wildcard as isWildcard", "d.is_primary as isPrimary"])
     .select([isCovered.as("isCovered"), isWildcardCovered.as("isWildcardCovered")])
     .where("e.state", "=", "serving")
@@ -66,7 +66,7 @@ export async function listServed(database: Database, defaultQuotaBytes: number |
     if (!first) return [];
     const { id, number, phpVersion, isFrozen, phpRun, threads, memoryMb, requestSeconds, deniedIps } = first;
     const { maySendMail, forceHttps, redirectList } = first;
-    const pageCacheEpoch = first.keepsPages ? first.epoch : null;
+    const pageCacheEpoch = first.isPageCacheOn ? first.epoch : null;
     const disk = remainingDisk(first, defaultQuotaBytes);
     const limits = { threads, memoryMb, requestSeconds, disk };
     const domains = group.flatMap(({ name, isWildcard, isPrimary, isCovered, isWildcardCovered }) =>
@@ -95,7 +95,9 @@ function remainingDisk(
 }
 
 /** Lists the active domains of environments that are being restored. */
-export async function listAway(database: Database): Promise<readonly Pick<ServedDomain, "name" | "isWildcard">[]> {
+export async function listRestoringDomains(
+  database: Database,
+): Promise<readonly Pick<ServedDomain, "name" | "isWildcard">[]> {
   return database
     .selectFrom("environments as e")
     .innerJoin("domains as d", "d.environment_id", "e.id")
