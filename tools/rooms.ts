@@ -3,7 +3,7 @@
  * `architecture.test.ts`.
  */
 
-export interface Room {
+interface Room {
   /** One sentence for the table in ARCHITECTURE.md. */
   readonly purpose: string;
   readonly mayImport: readonly string[];

@@ -11,7 +11,7 @@ import { askUdp, question } from "./packets.ts";
 import { toolsEnvironment } from "./tools.ts";
 import { makeFolder } from "./withDns.ts";
 
-export interface Knot {
+interface Knot {
   readonly port: number;
   /** Its log output so far. */
   readonly output: () => string;

@@ -10,7 +10,7 @@ import { type Dns, type DnsOptions, startDns } from "../dns.ts";
 import type { DnsTable } from "../table.ts";
 import { writeTable } from "../tableText.ts";
 
-export interface DnsWorld extends Dns {
+interface DnsWorld extends Dns {
   readonly adminSocket: string;
   readonly folder: string;
   readonly logged: Logged[];

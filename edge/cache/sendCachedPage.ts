@@ -5,7 +5,7 @@ import type { VisitorRequest, VisitorResponse } from "../http/visitorHttp.ts";
 import { type CachedPage, pageEncodings } from "./cachedPage.ts";
 
 /** The value of `X-Cache`. STALE: expired, and sent because it is being refreshed or PHP failed. */
-export type CacheState = "HIT" | "STALE" | "MISS" | "BYPASS";
+type CacheState = "HIT" | "STALE" | "MISS" | "BYPASS";
 
 export function sendCachedPage(
   { method, headers }: Pick<VisitorRequest, "method" | "headers">,

@@ -4,7 +4,7 @@ import type { EventPlans, NextEvents, PlannedEvent } from "../runtime.ts";
 import { readTables } from "./database.ts";
 import { specOf } from "./release.ts";
 
-export const eventsTable = "wp_events";
+const eventsTable = "wp_events";
 
 function isEvent(row: unknown): row is PlannedEvent {
   return typeof row === "object" && row !== null && "hook" in row && "dueAt" in row && "args" in row;

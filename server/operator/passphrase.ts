@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import { Failure, failed } from "./failure.ts";
 
-export const passphraseVariable = "SITEWRIGHT_BACKUP_PASSPHRASE";
+const passphraseVariable = "SITEWRIGHT_BACKUP_PASSPHRASE";
 const minCharacters = 12;
 const interrupted = 130;
 

@@ -2,7 +2,7 @@
 import { stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 
-export type ArchivePlace =
+type ArchivePlace =
   | { readonly kind: "folder"; readonly folder: string }
   | {
       readonly kind: "s3";

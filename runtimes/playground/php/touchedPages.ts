@@ -4,14 +4,14 @@
  */
 import type { Touched } from "../../serving.ts";
 
-export interface TouchedPages {
+interface TouchedPages {
   /** Starts a request: from now on `listener` gets the messages. */
   begin(listener: TouchedListener): void;
   /** Handles a message from PHP. Ignores unknown messages. */
   receive(message: string): void;
 }
 
-export interface TouchedListener {
+interface TouchedListener {
   touched(touched: Touched): void;
   /** The response is for this visitor only. */
   isPrivate(): void;

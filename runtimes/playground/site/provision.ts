@@ -18,7 +18,7 @@ import { rewriteDatabase } from "./rewrite.ts";
 import { hashPassword, noPassword } from "./users/adminPassword.ts";
 import { wpConfig } from "./wpConfig.ts";
 
-export interface ProvisionContext {
+interface ProvisionContext {
   readonly assets: AssetStore;
   readonly templates: TemplateStore;
   /** Folder that contains one folder for each environment. */

@@ -1,7 +1,7 @@
 /** Writes values as PHP's `serialize` does, and generates nested values that contain a site's address. */
 import { createRandom } from "@sitewright/dns/testing/random.ts";
 
-export type PhpValue =
+type PhpValue =
   | null
   | boolean
   | number

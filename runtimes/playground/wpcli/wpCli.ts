@@ -28,7 +28,7 @@ export interface WpCliOptions {
   readonly limits?: Partial<Omit<WpCliLimits, "seconds">>;
 }
 
-export interface WpCli {
+interface WpCli {
   /** Implements `Runtime.runWpCli`. */
   run(
     environment: EnvironmentRef,

@@ -79,7 +79,7 @@ export interface TestServer {
   listen(): Promise<number>;
 }
 
-export interface TestServerOptions {
+interface TestServerOptions {
   readonly limits?: Partial<Limits>;
   readonly log?: FastifyBaseLogger;
   readonly waitForOperation?: WaitForOperation;

@@ -1,7 +1,7 @@
 /** ACME challenges (`http-01`) that the edge answers to prove control of a name. */
 import type { Database } from "../database.ts";
 
-export interface Challenge {
+interface Challenge {
   readonly host: string;
   readonly token: string;
   readonly content: string;
