@@ -2,7 +2,7 @@
 import { request } from "node:http";
 import { json } from "node:stream/consumers";
 
-export interface EdgeStatus {
+interface EdgeStatus {
   /** PHP workers of sites. */
   readonly workers: readonly unknown[];
   /** Number of warm spare workers. */

@@ -12,7 +12,7 @@ import type { DnsLog, Served } from "./served.ts";
 import { BadTable } from "./tableShape.ts";
 import { readTable } from "./tableText.ts";
 
-export interface DnsStatus {
+interface DnsStatus {
   readonly generation: number;
   readonly zones: number;
   /** The UDP and TCP port for queries. */
@@ -21,7 +21,7 @@ export interface DnsStatus {
   readonly limited: number;
 }
 
-export interface AdminParts {
+interface AdminParts {
   readonly served: Served;
   readonly rateLimit: RateLimit;
   readonly log: DnsLog;

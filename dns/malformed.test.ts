@@ -1,5 +1,6 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
+import { eventually } from "@sitewright/edge/testing/eventually.ts";
 import { describe, expect, test } from "vitest";
 import { readPacket } from "./message/readPacket.ts";
 import { udpLimit } from "./message/reply.ts";
@@ -7,8 +8,8 @@ import { createRateLimit } from "./rateLimit.ts";
 import { createResponder } from "./respond.ts";
 import { createServed } from "./served.ts";
 import { askUdp, framed, openTcp, question, readAnswer } from "./testing/packets.ts";
-import { createRandom } from "./testing/random.ts";
-import { eventually, startWith } from "./testing/withDns.ts";
+import { createRandomIntegers } from "./testing/random.ts";
+import { startWith } from "./testing/withDns.ts";
 import { blog, makeTable, shop, written } from "./testing/zones.ts";
 
 const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -56,7 +57,7 @@ describe("10,000 malformed packets", () => {
     );
     served.set(written(makeTable([shop, blog])));
     const { overUdp, overTcp } = createResponder(served, createRateLimit(0));
-    const random = createRandom(4_711);
+    const random = createRandomIntegers(4_711);
     let answered = 0;
     for (let round = 0; round < 10_000; round += 1) {
       const packet = malformed(random);
@@ -75,7 +76,7 @@ describe("10,000 malformed packets", () => {
 
   test("don't affect later queries over UDP and TCP", async () => {
     const dns = await startWith(makeTable([shop, blog]));
-    const random = createRandom(31);
+    const random = createRandomIntegers(31);
     const socket = createSocket("udp4");
     for (let round = 0; round < 10_000; round += 1) {
       socket.send(malformed(random), dns.port, "127.0.0.1");

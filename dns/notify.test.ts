@@ -1,9 +1,9 @@
 import { createSocket, type Socket } from "node:dgram";
+import { eventually } from "@sitewright/edge/testing/eventually.ts";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createNotifier, messagesFor } from "./notify.ts";
 import { createServed, type DnsLog, type State } from "./served.ts";
 import { bind } from "./sockets.ts";
-import { eventually } from "./testing/withDns.ts";
 import { makeTable, makeZone, written } from "./testing/zones.ts";
 
 const key = { name: "k.example", algorithm: "hmac-sha256" as const, sealedSecret: "c2VjcmV0" };

@@ -20,7 +20,7 @@ export interface Notifier {
   close(): void;
 }
 
-export interface NotifierOptions {
+interface NotifierOptions {
   readonly state: () => State;
   readonly log: DnsLog;
   /** Timeout of the first attempt. It doubles with each retry. */

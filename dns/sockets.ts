@@ -29,7 +29,7 @@ export function bind(socket: Socket, address: string, port: number): Promise<voi
 }
 
 /** Rejects with the error of `listen`. */
-export function listen(server: NetServer, where: ListenOptions): Promise<void> {
+function listen(server: NetServer, where: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen(where, () => {

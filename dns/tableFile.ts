@@ -5,7 +5,7 @@
 import { readFile } from "node:fs/promises";
 import { readTable, type TableText } from "./tableText.ts";
 
-export const emptyTable: TableText = { generation: 0, zones: [], secondaries: [], keys: [] };
+const emptyTable: TableText = { generation: 0, zones: [], secondaries: [], keys: [] };
 
 /**
  * A missing file counts as an empty table, because the installation is new. A broken file is reported and counts as an

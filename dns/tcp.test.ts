@@ -1,7 +1,8 @@
 import { once } from "node:events";
+import { eventually } from "@sitewright/edge/testing/eventually.ts";
 import { expect, test } from "vitest";
 import { framed, openTcp, question, readAnswer } from "./testing/packets.ts";
-import { eventually, startWith } from "./testing/withDns.ts";
+import { startWith } from "./testing/withDns.ts";
 import { blog, makeTable, shop } from "./testing/zones.ts";
 
 const table = makeTable([shop, blog]);

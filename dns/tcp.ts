@@ -13,7 +13,7 @@ export interface TcpLimits {
   readonly idleSeconds: number;
 }
 
-export interface TcpServer {
+interface TcpServer {
   readonly server: Server;
   /** Closes all connections, including those with a running response. */
   closeAll(): void;

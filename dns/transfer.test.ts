@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
+import { eventually } from "@sitewright/edge/testing/eventually.ts";
 import { describe, expect, test } from "vitest";
 import { freePort, secondaryOf, startKnot } from "./testing/knot.ts";
 import { dig, kdig, recordsIn } from "./testing/tools.ts";
-import { eventually, putTable, seal, startWith } from "./testing/withDns.ts";
+import { putTable, seal, startWith } from "./testing/withDns.ts";
 import { blog, makeTable, makeZone, set, shop } from "./testing/zones.ts";
 
 const algorithms = ["hmac-sha256", "hmac-sha512"] as const;

@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { freePort, secondaryOf, startKnot } from "@sitewright/dns/testing/knot.ts";
 import { dig, recordsIn } from "@sitewright/dns/testing/tools.ts";
-import { eventually } from "@sitewright/dns/testing/withDns.ts";
+import { eventually } from "@sitewright/edge/testing/eventually.ts";
 import { startPowerDns } from "@sitewright/server/testing/powerDns.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { cloneInstalled, type Installation, prepared, start } from "./installation.ts";

@@ -10,7 +10,7 @@ export interface Answer {
   json<T>(): T;
 }
 
-export interface Sent {
+interface Sent {
   readonly key?: string;
   readonly json?: unknown;
   readonly headers?: Readonly<Record<string, string>>;

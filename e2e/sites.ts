@@ -1,7 +1,7 @@
 /** Helpers for sites: create one, follow its operation, find its address. */
 import type { Installation } from "./installation.ts";
 
-export interface OperationStatus {
+interface OperationStatus {
   readonly status: number;
   readonly message: string;
   readonly data: { readonly idSite?: string; readonly idEnv?: string; readonly message?: string } | null;
@@ -20,7 +20,7 @@ export interface SiteBody {
 }
 
 /** Returns a valid body for `POST /sites`, changed by `fields`. */
-export function siteRequest(installation: Installation, fields: Readonly<Record<string, unknown>>): object {
+function siteRequest(installation: Installation, fields: Readonly<Record<string, unknown>>): object {
   return {
     company: installation.firstRun.company_id,
     display_name: "Harbour Cafe",

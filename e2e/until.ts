@@ -1,7 +1,7 @@
 /** Waits for a state outside this process by polling it up to a deadline. */
 import { setTimeout as pause } from "node:timers/promises";
 
-export interface Patience {
+interface Patience {
   readonly deadlineSeconds: number;
   readonly intervalMilliseconds: number;
 }

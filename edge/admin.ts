@@ -23,7 +23,7 @@ import type { UpstreamStatus } from "./php/upstream.ts";
 import { BadTable, count, flag, list, object, readTable, text } from "./tables/readTable.ts";
 import { usageOf } from "./usage.ts";
 
-export interface EdgeStatus extends UpstreamStatus {
+interface EdgeStatus extends UpstreamStatus {
   readonly generation: number;
   readonly environments: number;
   /** The public HTTP port. */

@@ -23,7 +23,7 @@ export interface RedirectSources {
 /** Redirects a visit if a rule matches. Returns whether it did. */
 export type RedirectVisit = (visit: Visit) => boolean | Promise<boolean>;
 
-export interface RedirectVisits {
+interface RedirectVisits {
   readonly redirectVisit: RedirectVisit;
   /** Drops lists that none of these environments use. */
   retain(environments: readonly EdgeEnvironment[]): void;

@@ -4,7 +4,7 @@ import type { RequestLogs } from "./logs/edgeLog.ts";
 import type { EnvironmentLogs } from "./logs/environmentLogs.ts";
 import type { FoundRoute, NoRoute } from "./tables/findRoute.ts";
 
-export interface FinishedRequest {
+interface FinishedRequest {
   readonly request: VisitorRequest;
   readonly response: VisitorResponse;
   readonly socket: VisitorSocket;

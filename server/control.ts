@@ -52,7 +52,7 @@ export interface Control {
   stop(): Promise<void>;
 }
 
-export interface ControlOptions {
+interface ControlOptions {
   readonly config: Config;
   readonly runtime: Runtime;
   readonly log: Logger;

@@ -15,13 +15,7 @@ const answersPerSecond = 100;
 const tcp = { connections: 500, connectionsOfOne: 50, idleSeconds: 20 };
 
 /** Resolves when queries are answered. Rejects with `CannotStart` if the operator can fix the problem. */
-export async function startDnsProcess({
-  config,
-  log,
-}: {
-  readonly config: Config;
-  readonly log: Logger;
-}): Promise<Dns> {
+async function startDnsProcess({ config, log }: { readonly config: Config; readonly log: Logger }): Promise<Dns> {
   const sealer = await openSealer(join(config.data, "secrets", "key"));
   try {
     return await startDns({

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 
-export interface DurableFileOptions {
+interface DurableFileOptions {
   /** Permissions of the file; by default 0600. A missing folder is created with 0700. */
   readonly mode?: number;
 }

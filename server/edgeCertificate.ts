@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Sealer } from "./sealing.ts";
 
 /** PEM. */
-export interface CertificateSecret {
+interface CertificateSecret {
   readonly key: string;
   readonly chain: string;
 }

@@ -35,7 +35,7 @@ const holdSeconds = 30;
 const graceMilliseconds = 3_000;
 
 /** Creates a runtime's serving side. The compiler checks it against the edge's requirements. */
-export type MakeServing = (tools: ServingTools) => Serving & Pick<Upstream, "status">;
+type MakeServing = (tools: ServingTools) => Serving & Pick<Upstream, "status">;
 
 export interface ServingTools {
   readonly edgePort: () => number;
@@ -45,7 +45,7 @@ export interface ServingTools {
   readonly onErrorLine: (environmentId: string, line: string) => void;
 }
 
-export interface EdgeProcessOptions {
+interface EdgeProcessOptions {
   readonly config: Config;
   readonly log: Logger;
   readonly makeServing: MakeServing;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { writeDurableFile } from "./durableFile.ts";
 import { urlHost } from "./settings/edgeAddresses.ts";
 
-export interface Addresses {
+interface Addresses {
   /** Base URL of the API: `http://127.0.0.1:8080/v2`. */
   readonly api_url: string;
   readonly console_url: string;
@@ -19,7 +19,7 @@ export interface FirstRun extends Addresses {
   readonly admin_password: string;
 }
 
-export interface AddressSettings {
+interface AddressSettings {
   readonly host: string;
   readonly controlPort: number;
   readonly edgePort: number;

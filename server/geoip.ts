@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import { type CityResponse, Reader } from "maxmind";
 
-export interface VisitorLocation {
+interface VisitorLocation {
   /** Two capital letters, or null if unknown. */
   readonly country: string | null;
   /** In English, or null if unknown. */

@@ -3,7 +3,7 @@ import { ConfigError } from "./settings/config.ts";
 
 const postgresPort = 5432;
 
-export interface RunningProcess {
+interface RunningProcess {
   /** Sent to the supervisor with the ready message. */
   readonly facts?: Readonly<Record<string, unknown>>;
   /** Resolves when the process can't continue. */

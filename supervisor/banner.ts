@@ -3,7 +3,7 @@ import { urlHost } from "@sitewright/server/settings/edgeAddresses.ts";
 import { baseUrl, siteUrl } from "./addresses.ts";
 import { type FirstRun, firstRunPath } from "./records.ts";
 
-export interface BannerFacts {
+interface BannerFacts {
   readonly data: string;
   readonly host: string;
   readonly controlPort: number;

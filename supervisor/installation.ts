@@ -35,7 +35,7 @@ import type { Service } from "./service.ts";
 import type { Terminal } from "./terminal.ts";
 import { warningIn } from "./warnings.ts";
 
-export interface InstallationOptions {
+interface InstallationOptions {
   readonly config: Config;
   /** Environment of the children, which settings are added to. */
   readonly env: NodeJS.ProcessEnv;

@@ -13,7 +13,7 @@ export interface SupervisedService {
   kill(): void;
 }
 
-export interface KeepOptions {
+interface KeepOptions {
   /** Shows a message to the user. */
   readonly report: (sentence: string) => void;
   /** Called after each successful start, including the first. */

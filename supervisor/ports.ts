@@ -3,7 +3,7 @@ import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 
-export interface WantedPort {
+interface WantedPort {
   /** 0 for any free port. */
   readonly port: number;
   /** What listens there, for error messages. */

@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, write
 import { join } from "node:path";
 
 /** The ports and the site suffix of the last start. Later starts keep them, because they are part of sites' URLs. */
-export interface InstallationRecord {
+interface InstallationRecord {
   readonly controlPort: number;
   readonly edgePort: number;
   /** Missing if the last start was a version without TLS. */
@@ -14,7 +14,7 @@ export interface InstallationRecord {
 }
 
 /** Exists while the supervisor runs. The operator's commands read the database URL from it. */
-export interface RunRecord {
+interface RunRecord {
   readonly pid: number;
   readonly database_url: string;
   readonly api_url: string;
@@ -28,12 +28,12 @@ export interface FirstRun {
 }
 
 /** Exists while a restore of the installation is running, or after it was interrupted. */
-export interface RestoreRecord {
+interface RestoreRecord {
   readonly id: string;
 }
 
 /** The settings of the last start, by name. */
-export type SettingsRecord = Readonly<Record<string, string>>;
+type SettingsRecord = Readonly<Record<string, string>>;
 
 const installationPath = (data: string) => join(data, "installation.json");
 const runPath = (data: string) => join(data, "run.json");

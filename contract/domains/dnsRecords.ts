@@ -83,7 +83,7 @@ export const createDnsRecord = endpoint({
   operation: "createDnsRecord",
 });
 
-export const DnsRecordUpdate = Type.Object(
+const DnsRecordUpdate = Type.Object(
   {
     type,
     name,
@@ -131,7 +131,7 @@ export const updateDnsRecord = endpoint({
   operation: "updateDnsRecord",
 });
 
-export const DnsRecordDelete = Type.Object({ type, name, confirm }, { title: "DnsRecordDelete" });
+const DnsRecordDelete = Type.Object({ type, name, confirm }, { title: "DnsRecordDelete" });
 
 export const deleteDnsRecord = endpoint({
   method: "DELETE",

@@ -71,7 +71,7 @@ export const addDomain = endpoint({
   operation: "addDomain",
 });
 
-export const DomainsDelete = Type.Object(
+const DomainsDelete = Type.Object(
   {
     domain_ids: Type.Array(uuid("Id of a domain of the environment."), {
       minItems: 1,
@@ -192,7 +192,7 @@ export const getVerificationRecords = endpoint({
   resource: { kind: "domain", from: "params.site_domain_id" },
 });
 
-export const PrimaryDomainChange = Type.Object(
+const PrimaryDomainChange = Type.Object(
   {
     domain_id: uuid("Id of a domain of the environment. The domain must be active."),
     run_search_and_replace: Type.Optional(

@@ -3,9 +3,9 @@ import { type TObject, Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { count, dateTime, limit, nullable, offset, uuid } from "../schema.ts";
 
-export const packageStatuses = ["active", "inactive"] as const;
-export const packageColumns = ["vulnerable", "updatesAvailable"] as const;
-export const updateStatuses = ["updated", "updating", "failed"] as const;
+const packageStatuses = ["active", "inactive"] as const;
+const packageColumns = ["vulnerable", "updatesAvailable"] as const;
+const updateStatuses = ["updated", "updating", "failed"] as const;
 
 const filters = {
   status: Type.Optional(

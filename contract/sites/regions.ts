@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { uuid } from "../schema.ts";
 
-export interface Region {
+interface Region {
   readonly id: string;
   readonly name: string;
 }

@@ -5,7 +5,7 @@ import { uuid } from "../schema.ts";
 
 const environmentId = uuid("Id of the environment.");
 
-export const maxBlockedIps = 1_000;
+const maxBlockedIps = 1_000;
 
 export const listDeniedIps = endpoint({
   method: "GET",

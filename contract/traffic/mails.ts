@@ -8,7 +8,7 @@ const mail = { ...environment, mail_id: uuid("Id of the mail.", "0b0f3a52-6d2c-4
 const text = (example: string, description = "") =>
   Type.String({ examples: [example], ...(description && { description }) });
 
-export const mailStates = ["kept", "queued", "sent", "bounced", "failed"] as const;
+const mailStates = ["kept", "queued", "sent", "bounced", "failed"] as const;
 
 const state = Type.Enum(mailStates, {
   description:
@@ -178,7 +178,7 @@ export const deleteMails = endpoint({
   resource: { kind: "environment", from: "params.env_id" },
 });
 
-export const MailDeliveryChange = Type.Object({ delivery }, { title: "MailDeliveryChange" });
+const MailDeliveryChange = Type.Object({ delivery }, { title: "MailDeliveryChange" });
 
 export const modifyMailDelivery = endpoint({
   method: "PUT",

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { writeName } from "../names.ts";
 import { question } from "../testing/packets.ts";
-import { createRandom } from "../testing/random.ts";
+import { createRandomIntegers } from "../testing/random.ts";
 import { readNameAt, readPacket } from "./readPacket.ts";
 
 const packetOf = (...bytes: number[]): Buffer => Buffer.concat([Buffer.alloc(12), Buffer.from(bytes)]);
@@ -52,7 +52,7 @@ describe("a name in a packet", () => {
   });
 
   test("is, for random bytes, malformed or at most 255 bytes long, and ends within the packet", () => {
-    const random = createRandom(20_261);
+    const random = createRandomIntegers(20_261);
     let names = 0;
     for (let round = 0; round < 20_000; round += 1) {
       const bytes = Array.from({ length: 1 + random(60) }, () =>

@@ -46,7 +46,7 @@ export interface Query extends Header {
 }
 
 /** `ignored`: must not be answered. `unknown`: an opcode that is not supported. */
-export type Packet =
+type Packet =
   | { readonly kind: "query"; readonly query: Query }
   | { readonly kind: "malformed" | "unknown"; readonly header: Header }
   | { readonly kind: "ignored" };

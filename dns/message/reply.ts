@@ -4,7 +4,7 @@ import { type Header, headerBytes, type Query } from "./readPacket.ts";
 import { createWriter, type Writer } from "./writer.ts";
 
 /** Larger responses are truncated, because larger UDP packets are lost too often (DNS flag day 2020). */
-export const maxUdpBytes = 1_232;
+const maxUdpBytes = 1_232;
 const minUdpBytes = 512;
 export const maxTcpBytes = 65_535;
 const ednsBytes = 11;

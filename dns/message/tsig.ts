@@ -3,16 +3,16 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Key } from "../keys.ts";
 import type { Name } from "../names.ts";
 import { codes } from "../records/recordTypes.ts";
-import { nameBytes } from "../records/wire.ts";
+import { nameBytes, uint16 } from "../records/wire.ts";
 import type { Query, Tsig } from "./readPacket.ts";
 
-export const tsigErrors = { BADSIG: 16, BADKEY: 17, BADTIME: 18 } as const;
+const tsigErrors = { BADSIG: 16, BADKEY: 17, BADTIME: 18 } as const;
 
 /** Maximum difference of the two clocks. */
 const fudgeSeconds = 300;
 const classAny = 255;
 
-export type Verified =
+type Verified =
   | { readonly isValid: true; readonly key: Key }
   | { readonly isValid: false; readonly error: number; readonly key: Key | null };
 
@@ -35,7 +35,7 @@ export function verify({ packet }: Query, tsig: Tsig, keys: ReadonlyMap<Name, Ke
   return { isValid: true, key };
 }
 
-export interface Signature {
+interface Signature {
   readonly key: Key;
   /** MAC of the request, or of the previous message of a transfer. Null for our own requests. */
   readonly priorMac: Buffer | null;
@@ -117,8 +117,4 @@ function appendTsig(
   const signed = Buffer.concat([message, ...head, rdata]);
   signed.writeUInt16BE(signed.readUInt16BE(10) + 1, 10);
   return signed;
-}
-
-function uint16(value: number): Buffer {
-  return Buffer.from([value >> 8, value & 0xff]);
 }

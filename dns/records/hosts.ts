@@ -1,7 +1,7 @@
 /** Values of records that consist of a name or end with one: CNAME, NS, PTR, MX, SRV. */
 import { readName, root, writeName } from "../names.ts";
 import { BadValue } from "./badValue.ts";
-import { exactWords, nameAt, nameBytes, readHost, wholeNumber } from "./wire.ts";
+import { exactWords, nameAt, nameBytes, readHost, uint16, wholeNumber } from "./wire.ts";
 
 /** Reads a target. Allows underscores, as DKIM and certificate validation need them. Throws `BadValue`. */
 export function readTarget(value: string): Buffer {
@@ -49,8 +49,4 @@ export function readSrv(value: string): Buffer {
 export function writeSrv(rdata: Buffer): string {
   const numbers = [rdata.readUInt16BE(0), rdata.readUInt16BE(2), rdata.readUInt16BE(4)];
   return `${numbers.join(" ")} ${writeName(nameAt(rdata, 6))}`;
-}
-
-function uint16(value: number): Buffer {
-  return Buffer.from([value >> 8, value & 0xff]);
 }

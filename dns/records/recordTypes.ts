@@ -6,7 +6,7 @@ import { readMx, readNameServer, readSrv, readTarget, writeMx, writeSrv, writeTa
 import { readSoa, writeSoa } from "./soa.ts";
 import { readText, writeText } from "./text.ts";
 
-export interface RecordType {
+interface RecordType {
   readonly code: number;
   /** Parses a value in the format of zone files. Throws `BadValue`. */
   read(value: string): Buffer;

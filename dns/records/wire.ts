@@ -7,6 +7,10 @@ export function nameBytes(name: Name): Buffer {
   return Buffer.from(`${name}\0`, "latin1");
 }
 
+export function uint16(value: number): Buffer {
+  return Buffer.from([value >> 8, value & 0xff]);
+}
+
 /** Reads the uncompressed name at `at`. */
 export function nameAt(rdata: Buffer, at: number): Name {
   let end = at;

@@ -1,7 +1,7 @@
 /** Splits values into words as in zone files: quotation marks, `\"`, and `\DDD` for any byte. */
 import { BadValue } from "./badValue.ts";
 
-export interface Word {
+interface Word {
   readonly bytes: Buffer;
   readonly isQuoted: boolean;
 }

@@ -4,13 +4,14 @@ import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import path from "node:path";
+import { eventually } from "@sitewright/edge/testing/eventually.ts";
 import { onTestFinished } from "vitest";
 import { listenOnBoth } from "../sockets.ts";
 import { askUdp, question } from "./packets.ts";
 import { toolsEnvironment } from "./tools.ts";
-import { eventually, makeFolder } from "./withDns.ts";
+import { makeFolder } from "./withDns.ts";
 
-export interface Knot {
+interface Knot {
   readonly port: number;
   /** Its log output so far. */
   readonly output: () => string;

@@ -35,7 +35,7 @@ export function question(name: string, type: number, options: QueryOptions = {})
   return Buffer.concat([packet, opt]);
 }
 
-export interface ReadRecord {
+interface ReadRecord {
   readonly owner: string;
   readonly type: number;
   readonly class: number;
@@ -43,7 +43,7 @@ export interface ReadRecord {
   readonly data: Buffer;
 }
 
-export interface ReadAnswer {
+interface ReadAnswer {
   readonly id: number;
   readonly flags: number;
   readonly rcode: number;

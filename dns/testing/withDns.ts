@@ -4,19 +4,13 @@ import { request } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
-import { onTestFinished, vi } from "vitest";
+import { collectLog, type Logged } from "@sitewright/edge/testing/collectLog.ts";
+import { onTestFinished } from "vitest";
 import { type Dns, type DnsOptions, startDns } from "../dns.ts";
-import type { DnsLog } from "../served.ts";
 import type { DnsTable } from "../table.ts";
 import { writeTable } from "../tableText.ts";
 
-export interface Logged {
-  readonly level: string;
-  readonly facts: object;
-  readonly message: string;
-}
-
-export interface DnsWorld extends Dns {
+interface DnsWorld extends Dns {
   readonly adminSocket: string;
   readonly folder: string;
   readonly logged: Logged[];
@@ -70,15 +64,3 @@ export function tell(
 
 export const putTable = (dns: Pick<DnsWorld, "adminSocket">, table: DnsTable) =>
   tell(dns, "PUT", "/table", writeTable(table));
-
-/** Retries `attempt` until it doesn't throw, and resolves with its result. */
-export function eventually<T>(attempt: () => T | Promise<T>): Promise<T> {
-  return vi.waitFor(attempt, { timeout: 30_000, interval: 50 });
-}
-
-function collectLog(logged: Logged[]): DnsLog {
-  const at = (level: string) => (facts: object, message: string) => {
-    logged.push({ level, facts, message });
-  };
-  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
-}

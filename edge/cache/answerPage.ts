@@ -19,7 +19,7 @@ import type { PageCache } from "./pageCache.ts";
 import { readPageRequest } from "./readPageRequest.ts";
 import { sendCachedPage } from "./sendCachedPage.ts";
 
-export interface PageParts extends PhpParts {
+interface PageParts extends PhpParts {
   readonly pageCache: PageCache;
 }
 

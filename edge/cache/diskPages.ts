@@ -34,7 +34,7 @@ export interface DiskPages {
   indexed(): Promise<void>;
 }
 
-export interface DiskPagesOptions {
+interface DiskPagesOptions {
   /** Used for nothing else. */
   readonly folder: string;
   /** Maximum for all pages together. The pages written longest ago are removed first. */

@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { PageAddress } from "../visit/pageRequest.ts";
 import type { CachedPage } from "./cachedPage.ts";
 
-export interface MemoryPages {
+interface MemoryPages {
   get(key: string): CachedPage | undefined;
   put(page: CachedPage): void;
   remove(key: string): void;

@@ -45,7 +45,7 @@ export interface PageCacheUsage {
   readonly bytes: number;
 }
 
-export interface PageCacheOptions {
+interface PageCacheOptions {
   /** Maximum for all pages together. */
   readonly memoryBytes: number;
   /** Null: memory only. */

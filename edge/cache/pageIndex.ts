@@ -9,7 +9,7 @@ export interface PageFile {
   readonly bytes: number;
 }
 
-export interface PageIndex {
+interface PageIndex {
   /** Notes that a page is being written. */
   addPending(page: PageFile): void;
   /** Whether the page is still wanted: it may have been dropped in the meantime. */

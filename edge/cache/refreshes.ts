@@ -1,6 +1,6 @@
 /** Tracks page refreshes: one request refreshes a page while the others get the cached one. */
 
-export interface Refreshes {
+interface Refreshes {
   /** True unless the page is being refreshed already, or a refresh failed recently. */
   begin(key: string): boolean;
   /** Ends a refresh. The next one may start after the pause. */

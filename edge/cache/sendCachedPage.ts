@@ -1,10 +1,11 @@
 /** Sends a cached page. */
 import { chooseEncoding } from "../http/encodings.ts";
+import { withoutContentHeaders } from "../http/headers.ts";
 import type { VisitorRequest, VisitorResponse } from "../http/visitorHttp.ts";
 import { type CachedPage, pageEncodings } from "./cachedPage.ts";
 
 /** The value of `X-Cache`. STALE: expired, and sent because it is being refreshed or PHP failed. */
-export type CacheState = "HIT" | "STALE" | "MISS" | "BYPASS";
+type CacheState = "HIT" | "STALE" | "MISS" | "BYPASS";
 
 export function sendCachedPage(
   { method, headers }: Pick<VisitorRequest, "method" | "headers">,
@@ -32,8 +33,4 @@ function isCurrent(etags: string | undefined, etag: string): boolean {
       .replace(/^W\//, "")
       .replace(/-\w+"$/, '"');
   return etags.trim() === "*" || etags.split(",").some((tag) => digest(tag) === digest(etag));
-}
-
-function withoutContentHeaders(head: readonly string[]): readonly string[] {
-  return head.filter((_, at) => !/^content-/i.test(head[at - (at % 2)] ?? ""));
 }

@@ -62,7 +62,7 @@ export function isCompressible(type: string): boolean {
   return compressibleType.test(type);
 }
 
-export function isSameVersion(a: FileVersion, b: FileVersion): boolean {
+function isSameVersion(a: FileVersion, b: FileVersion): boolean {
   return a.size === b.size && a.inode === b.inode && a.modified === b.modified && a.changed === b.changed;
 }
 

@@ -11,7 +11,7 @@ import type { FileVersion, FoundFile, LookUp } from "../tables/fileLookup.ts";
 import type { EdgeEnvironment } from "../tables/table.ts";
 import { isForbidden, isRunnable, isScriptName } from "./forbidden.ts";
 
-export type Decision =
+type Decision =
   | { readonly kind: "static"; readonly file: string; readonly version: FileVersion }
   | { readonly kind: "php"; readonly script: string; readonly pathInfo: string }
   | { readonly kind: "redirect"; readonly location: string }

@@ -5,6 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { type SendOptions, type SendResult, send } from "@fastify/send";
 import { chooseEncoding, offeredEncodings } from "../http/encodings.ts";
+import { withoutContentHeaders } from "../http/headers.ts";
 import { sendPage } from "../http/pages.ts";
 import type { VisitorRequest, VisitorResponse } from "../http/visitorHttp.ts";
 import type { FileVersion } from "../tables/fileLookup.ts";
@@ -71,10 +72,6 @@ function isCurrent(headers: VisitorRequest["headers"], { etag }: EncodedFile, { 
   }
   const since = Date.parse(headers["if-modified-since"] ?? "");
   return Math.floor(version.modified / 1_000) * 1_000 <= since;
-}
-
-function withoutContentHeaders(head: readonly string[]): readonly string[] {
-  return head.filter((_, at) => !/^content-/i.test(head[at - (at % 2)] ?? ""));
 }
 
 function cacheControl(file: string, query: string): string {

@@ -92,3 +92,8 @@ function asBytes(name: string, value: string): string | null {
   }
   return null;
 }
+
+/** A flat list of names and values without the headers of the body, as a 304 response has them. */
+export function withoutContentHeaders(head: readonly string[]): readonly string[] {
+  return head.filter((_, at) => !/^content-/i.test(head[at - (at % 2)] ?? ""));
+}

@@ -10,7 +10,7 @@ export interface Handler {
   acceptsBody(request: VisitorRequest): boolean;
 }
 
-export interface Http2Limits {
+interface Http2Limits {
   /** Limit for the head of a request. */
   readonly headBytes: number;
   /** A connection without requests is closed after this time. */

@@ -4,7 +4,7 @@ import type { Server } from "node:net";
 import path from "node:path";
 
 /** Who may connect: only this user, or all users of the machine. */
-export type SocketAudience = "owner" | "everyone";
+type SocketAudience = "owner" | "everyone";
 
 /**
  * Listens on a Unix socket. Creates its folder and removes the socket file of a killed edge. Rejects if the folder

@@ -16,7 +16,7 @@ export interface EnvironmentLogs {
   close(): Promise<void>;
 }
 
-export interface EnvironmentLogsOptions {
+interface EnvironmentLogsOptions {
   readonly folder: string;
   readonly limits?: LogLimits;
   /** Limit for the error log of one environment. */

@@ -29,14 +29,14 @@ export const defaultLogLimits: LogLimits = {
   waitingCharacters: { each: 2_000_000, all: 50_000_000 },
 };
 
-export interface LogFilesOptions {
+interface LogFilesOptions {
   readonly folder: string;
   readonly limits: LogLimits;
   /** Called when writing works again, with the number of lines that were lost. */
   readonly onLost: (environmentId: string, name: string, lines: number) => void;
 }
 
-export interface LogFiles {
+interface LogFiles {
   /** Adds a line, given without line end. */
   write(environmentId: string, name: string, line: string): void;
   /** Resolves when all previous lines are written or lost. */

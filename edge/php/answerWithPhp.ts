@@ -103,7 +103,7 @@ function headOf({ route, fromPhp, pageRequest }: Visit, headers: UpstreamRespons
 }
 
 /** What else happens with a rendered page. */
-export interface RenderListeners {
+interface RenderListeners {
   /** Shares it with concurrent requests for the same page. */
   readonly shared?: SharedRender;
   /** Stores it in the page cache. */

@@ -22,7 +22,7 @@ import {
   type UpstreamTask,
 } from "./upstream.ts";
 
-export interface TaskOrder {
+interface TaskOrder {
   readonly environmentId: string;
   /** The environment's host name and port, so that WordPress sees its own address. */
   readonly host: string;
@@ -34,7 +34,7 @@ export interface TaskOrder {
   readonly isBackground: boolean;
 }
 
-export interface TaskResult {
+interface TaskResult {
   /** 0 if there was no response. */
   readonly status: number;
   /** A task's result as JSON, or the beginning of a script's output; or null. */
@@ -79,7 +79,7 @@ function readWork(order: Readonly<Record<string, unknown>>): TaskOrder["work"] {
   return { path };
 }
 
-export interface TaskParts extends PhpParts {
+interface TaskParts extends PhpParts {
   readonly routes: Routes;
 }
 

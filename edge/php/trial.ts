@@ -17,7 +17,7 @@ import {
   type UpstreamResponse,
 } from "./upstream.ts";
 
-export interface TrialOrder {
+interface TrialOrder {
   readonly environment: EdgeEnvironment;
   readonly host: string;
   readonly path: VisitorPath;
@@ -30,12 +30,12 @@ export interface TrialOrder {
 }
 
 /** The body of the response. */
-export interface TrialContent {
+interface TrialContent {
   readonly type: string;
   readonly base64: string;
 }
 
-export interface Trial {
+interface Trial {
   /** 0 if there was no response. Redirects are not followed. */
   readonly status: number;
   /** Whether the body ends with `</html>`, except for comments. */

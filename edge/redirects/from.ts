@@ -5,9 +5,9 @@
 import { RE2JS, RE2Set } from "re2js";
 import { BadRule } from "./rule.ts";
 
-export const maxFromLength = 1_000;
+const maxFromLength = 1_000;
 /** Longer paths are not matched against expressions. */
-export const maxMatchedPathLength = 2_048;
+const maxMatchedPathLength = 2_048;
 /** Limit for the compiled expression: `(a{30}){30}` is short, but compiles to a large program. */
 const maxProgramSize = 1_000;
 
@@ -16,9 +16,9 @@ const expressionCharacters = /[\\^$*+?()[\]{}|]/;
 const control = /[\x00-\x1f\x7f]/;
 const withQuery = /^\/[^\\^$*+()[\]{}|?]*\?[\w%[\].-]+=/;
 
-export type From = PathFrom | ExpressionFrom;
+type From = PathFrom | ExpressionFrom;
 
-export interface PathFrom {
+interface PathFrom {
   readonly kind: "path";
   /** Decoded, without a trailing slash. */
   readonly path: string;

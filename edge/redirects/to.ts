@@ -1,7 +1,7 @@
 /** The `to` of a redirect rule: a path on the same host or an HTTP(S) URL, with `$1` for a group of `from`. */
 import { BadRule } from "./rule.ts";
 
-export const maxToLength = 2_000;
+const maxToLength = 2_000;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it searches for control characters
 const unsendable = /[\x00-\x20\x7f\\]/;

@@ -35,12 +35,12 @@ interface TableIndex {
 }
 
 /** The part of `Upstream` that a table concerns. */
-export interface EnvironmentSetter {
+interface EnvironmentSetter {
   setEnvironments(environments: readonly EdgeEnvironment[]): Promise<void>;
 }
 
 /** The part of `Writes` that a table concerns. */
-export interface Freezer {
+interface Freezer {
   /** Freezes these environments and thaws all others. */
   freeze(environmentIds: readonly string[]): void;
 }

@@ -5,5 +5,5 @@ import { vi } from "vitest";
  * machine.
  */
 export function eventually<T>(attempt: () => T | Promise<T>): Promise<T> {
-  return vi.waitFor(attempt, { timeout: 15_000, interval: 20 });
+  return vi.waitFor(attempt, { timeout: 30_000, interval: 20 });
 }

@@ -5,7 +5,7 @@ import { buffer } from "node:stream/consumers";
 import type { Edge } from "../edge.ts";
 import type { EdgeTable } from "../tables/table.ts";
 
-export interface Got {
+interface Got {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly bytes: Buffer;

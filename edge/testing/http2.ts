@@ -5,7 +5,7 @@ import { buffer } from "node:stream/consumers";
 import { connect as connectBare, type TLSSocket } from "node:tls";
 import { onTestFinished } from "vitest";
 
-export interface Got2 {
+interface Got2 {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly bytes: Buffer;

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { onTestFinished } from "vitest";
 import { type Edge, type EdgeOptions, startEdge } from "../edge.ts";
-import type { EdgeLog } from "../logs/edgeLog.ts";
 import { createEnvironmentLogs } from "../logs/environmentLogs.ts";
 import type { EdgeEnvironment, EdgeTable } from "../tables/table.ts";
+import { collectLog, type Logged } from "./collectLog.ts";
 import { createFakeUpstream, type FakeUpstream } from "./fakeUpstream.ts";
 import { putTable } from "./http.ts";
 
@@ -24,12 +24,6 @@ export interface EdgeWorld {
   readonly root: string;
   readonly environment: EdgeEnvironment;
   readonly logged: Logged[];
-}
-
-export interface Logged {
-  readonly level: string;
-  readonly facts: object;
-  readonly message: string;
 }
 
 export const limits = {
@@ -122,11 +116,4 @@ export function tableOf(
     environments,
     hosts: Object.entries(hosts).map(([name, environmentId]) => ({ name, environmentId })),
   };
-}
-
-function collectLog(logged: Logged[]): EdgeLog {
-  const at = (level: string) => (facts: object, message: string) => {
-    logged.push({ level, facts, message });
-  };
-  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }

@@ -1,7 +1,7 @@
 /** Finds the certificates for a name, in the order of the table. */
 import type { EdgeCertificate } from "../tables/table.ts";
 
-export interface CertificateIndex {
+interface CertificateIndex {
   /** Exact names come before wildcards, which match one label only (RFC 6125, section 6.4.3). */
   find(name: string): readonly EdgeCertificate[];
 }

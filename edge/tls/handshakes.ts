@@ -4,7 +4,7 @@
  */
 import { isIPv6 } from "node:net";
 
-export interface Handshakes {
+interface Handshakes {
   /**
    * Starts a handshake. `abandon` is called if it must make room for another one. Returns the function to call when the
    * handshake is over, successful or not; null if the network has too many running.

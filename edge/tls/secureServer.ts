@@ -10,7 +10,7 @@ import { addressOf } from "../http/address.ts";
 import { createHandshakes, defaultLimits, type HandshakeLimits } from "./handshakes.ts";
 import { handshakeMilliseconds } from "./options.ts";
 
-export interface SecureParts {
+interface SecureParts {
   readonly tls: TlsOptions;
   /** Neither of the two servers listens itself. */
   readonly http1: Http1Server;

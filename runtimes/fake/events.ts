@@ -4,7 +4,7 @@ import type { CronEvent, CronEvents, NextEvents } from "../runtime.ts";
 import { readTables } from "./database.ts";
 import { specOf } from "./release.ts";
 
-export const eventsTable = "wp_events";
+const eventsTable = "wp_events";
 
 function isEvent(row: unknown): row is CronEvent {
   return typeof row === "object" && row !== null && "hook" in row && "dueAt" in row && "args" in row;

@@ -1,7 +1,7 @@
 /** The content of a fake release: a few small files, a database as JSON, and the specification it was created from. */
 import { copyFile, cp, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { currentRelease, firstRelease, type Part, partOf, type Release, writeRecord } from "../releases.ts";
+import { firstRelease, type Part, partOf, type Release, writeRecord } from "../releases.ts";
 import {
   type AddressChange,
   type CloneSpec,
@@ -73,13 +73,6 @@ export async function writeSpec(
   const file = path.join(folder, "spec.json");
   await writeFile(`${file}.new`, changeAddresses(JSON.stringify(spec), addresses));
   await rename(`${file}.new`, file);
-}
-
-/** Returns the current release. Throws `RuntimeFailure` if the environment doesn't exist. */
-export async function requireRelease(live: string): Promise<Release> {
-  const release = await currentRelease(live);
-  if (release === null) throw new RuntimeFailure("The environment no longer exists.");
-  return release;
 }
 
 /** Fills the first release of a new environment. */

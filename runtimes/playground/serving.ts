@@ -75,7 +75,7 @@ export interface PlaygroundServingOptions {
   readonly acceptMail?: AcceptMail;
 }
 
-export interface WorkerStatus {
+interface WorkerStatus {
   readonly pid: number;
   readonly environmentId: string;
   readonly release: number;

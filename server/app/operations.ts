@@ -9,7 +9,7 @@ import { canWrite, sitesInScope } from "./company/access.ts";
 import type { Context } from "./context.ts";
 import { NotFound } from "./failures.ts";
 
-export type OperationView =
+type OperationView =
   | { readonly state: "running"; readonly message: string; readonly data: OperationData }
   | {
       readonly state: "succeeded";
@@ -81,7 +81,7 @@ export function busyData(blockers: readonly Blocker[]) {
 
 const busyFacts = ({ blocked_by }: OperationRow) => (blocked_by === null ? {} : busyData(blocked_by));
 
-export interface OperationQuery {
+interface OperationQuery {
   readonly state?: OperationRow["state"];
   readonly site_id?: string;
   readonly env_id?: string;

@@ -72,7 +72,7 @@ export interface Archives {
   freeBytes(): Promise<number>;
 }
 
-export interface ArchivesOptions {
+interface ArchivesOptions {
   readonly blobs: Blobs;
   /** 32 bytes. Never stored in the blobs. */
   readonly key: Buffer;

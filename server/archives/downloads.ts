@@ -1,7 +1,8 @@
 /** Stores downloadable backups as zips in a folder. */
 import { type FileHandle, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { isAbsent, makeLastingFolder, syncFolder } from "./folders.ts";
+import { syncFolder } from "../durableFile.ts";
+import { isAbsent, makeLastingFolder } from "./folders.ts";
 import { writeZip, type Zip } from "./zip.ts";
 
 export interface OpenDownload {

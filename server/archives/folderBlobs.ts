@@ -1,8 +1,9 @@
 /** Blobs as files in a folder. They are written to temporary files, synced and renamed, so a blob is always complete. */
 import { open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
+import { syncFolder } from "../durableFile.ts";
 import { BlobMissing, type Blobs, checkBlobName } from "./blobs.ts";
-import { isAbsent, makeLastingFolder, syncFolder } from "./folders.ts";
+import { isAbsent, makeLastingFolder } from "./folders.ts";
 
 export function openFolderBlobs(root: string): Blobs {
   const fileOf = (name: string) => {

@@ -1,20 +1,11 @@
 /** Helpers for folders with durable content. */
-import { mkdir, open } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
+import { syncFolder } from "../durableFile.ts";
 
 /** Whether an error means that the path does not exist. */
 export function isAbsent(error: unknown): boolean {
   return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
-}
-
-/** Makes files that were created, renamed or removed in the folder durable. */
-export async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 /** Creates the folder and its parents with mode 0700, durably. */

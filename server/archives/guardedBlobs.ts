@@ -38,7 +38,7 @@ export interface StoreMemory {
   sampleKeptPieces(): Promise<readonly SamplePiece[]>;
 }
 
-export interface GuardOptions {
+interface GuardOptions {
   readonly blobs: Blobs;
   readonly memory: StoreMemory;
   /** The archives' key, or null if it is missing. */
@@ -51,7 +51,7 @@ export interface GuardOptions {
   readonly onNewStore: (sentence: string) => void;
 }
 
-export interface GuardedBlobs extends Blobs {
+interface GuardedBlobs extends Blobs {
   /** Marks a store that is used for the first time. Rejects with `ObjectStoreFailure` if it is not the right one. */
   check(signal: AbortSignal): Promise<void>;
 }

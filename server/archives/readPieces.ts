@@ -10,7 +10,7 @@ interface LocatedPiece extends PackedPiece {
   readonly pack: string;
 }
 
-export interface Run {
+interface Run {
   readonly pack: string;
   readonly start: number;
   readonly length: number;

@@ -23,7 +23,7 @@ export interface Saved {
   readonly addedBytes: number;
 }
 
-export interface SaveOptions extends PieceStore {
+interface SaveOptions extends PieceStore {
   /** Files of an earlier backup. Empty: all files are read. */
   readonly before: ReadonlyMap<string, FileEntry>;
   /** Called when it is known which packs are reused, while new ones are still being written. */

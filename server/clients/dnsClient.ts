@@ -19,7 +19,7 @@ export interface DnsClient extends DnsQueries {
 }
 
 /** Client of our own DNS server. */
-export interface OwnDnsClient extends DnsClient {
+interface OwnDnsClient extends DnsClient {
   status(): Promise<DnsServerStatus & { readonly port: number }>;
 }
 

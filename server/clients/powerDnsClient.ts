@@ -18,7 +18,7 @@ const generationKind = "X-SITEWRIGHT-GENERATION";
 /** Zones that are changed in parallel. */
 const concurrency = 4;
 
-export interface PowerDnsOptions {
+interface PowerDnsOptions {
   /** A zone that is in every table. Its metadata holds the generation. */
   readonly mark: string;
   readonly log: Pick<Logger, "warn">;

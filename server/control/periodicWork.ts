@@ -54,7 +54,7 @@ import { removeOldCertificates } from "../store/domains/certificates.ts";
 import { beginWaiting } from "../store/operations.ts";
 import { deleteOldMails } from "../store/traffic/mails.ts";
 
-export interface PeriodicWorkOptions {
+interface PeriodicWorkOptions {
   readonly database: Database;
   readonly publisher: Publisher;
   readonly zones: Pick<ZonePublisher, "reconcile" | "publish">;

@@ -30,7 +30,7 @@ export interface ControlServices extends Services {
   readonly checkArchive: ArchiveStore["check"];
 }
 
-export interface ControlServicesOptions {
+interface ControlServicesOptions {
   readonly config: Config;
   readonly database: Database;
   readonly runtime: Runtime;

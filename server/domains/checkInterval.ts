@@ -1,6 +1,6 @@
 /** Decides when to check a domain's DNS next: every few seconds at first, then less and less often. */
 
-export interface CheckState {
+interface CheckState {
   /** Time since the domain was added. */
   readonly ageSeconds: number;
   /** Whether ownership is proven and the domain points here. */

@@ -8,7 +8,7 @@ export class NotADomainName extends Error {
   override readonly name = "NotADomainName";
 }
 
-export interface DomainName {
+interface DomainName {
   /** In lower case, as A-labels, without the final dot. */
   readonly name: string;
   /** The registrable domain: `example.co.uk` of `www.shop.example.co.uk`. */

@@ -118,7 +118,7 @@ export function challengeNameOf(
   return isRight(record, seen) ? record.value.replace(/\.$/, "") : null;
 }
 
-export interface RecordEvaluation {
+interface RecordEvaluation {
   /** The ownership record is right. */
   readonly isVerified: boolean;
   /** All addresses, or the CNAME, lead to this installation. */
@@ -141,6 +141,6 @@ export function evaluateRecords(
 }
 
 /** The shortest form of an address, such as `2001:db8::1`. */
-export function shortestAddress(text: string): string {
+function shortestAddress(text: string): string {
   return ipaddr.parse(text).toString();
 }

@@ -4,7 +4,7 @@ import { readEnvelope } from "./envelope.ts";
 import { MailRefused } from "./refusal.ts";
 import type { Spool } from "./spool.ts";
 
-export interface AcceptMailOptions {
+interface AcceptMailOptions {
   readonly spool: Pick<Spool, "put">;
   /** Receives unexpected errors, which never contain parts of a message. */
   readonly onFailure: (error: unknown) => void;

@@ -1,4 +1,5 @@
 /** Makes one attempt at sending a message to the mail server, and reports the result for each recipient. */
+import { fieldOf } from "@sitewright/runtimes/fields.ts";
 import { isLocal, type SmtpServer } from "../settings/smtpUrl.ts";
 import { readAddress } from "./addresses.ts";
 
@@ -116,8 +117,4 @@ function textOf(error: unknown, name: string): string {
 function numberOf(error: unknown, name: string): number {
   const value = fieldOf(error, name);
   return typeof value === "number" ? value : 0;
-}
-
-function fieldOf(error: unknown, name: string): unknown {
-  return typeof error === "object" && error !== null ? Reflect.get(error, name) : undefined;
 }

@@ -15,7 +15,7 @@ import { ago, contentOf, environmentList, sizeOf } from "./formatting.ts";
 import { backUpAll } from "./freshBackups.ts";
 import { choosePassphrase } from "./passphrase.ts";
 
-export interface BackupOptions {
+interface BackupOptions {
   readonly file: string;
   /** Whether an existing file is replaced. */
   readonly isForced: boolean;
@@ -32,7 +32,7 @@ export const runBackup: Run = ({ words: [file = ""], flags }, context) =>
   backup({ file, isForced: flags.force === true, isFresh: flags["with-backups"] === true }, context);
 
 /** Returns the report for the operator. Rejects with `Failure` and `UnusableFile`. */
-export async function backup({ file, isForced, isFresh }: BackupOptions, context: CommandContext): Promise<string> {
+async function backup({ file, isForced, isFresh }: BackupOptions, context: CommandContext): Promise<string> {
   const { config, env, terminal } = context;
   requireInstallation(config);
   const target = { file: absolutePath(file, env), isForced };

@@ -11,7 +11,7 @@ export const runMirror: Run = ({ words: [folder = ""], flags }) =>
   mirror(folder, typeof flags.listen === "string" ? flags.listen : null, (line) => process.stdout.write(`${line}\n`));
 
 /** `listen` is an address and a port, or null for the default. Resolves at SIGINT or SIGTERM. */
-export async function mirror(folder: string, listen: string | null, print: (line: string) => void): Promise<string> {
+async function mirror(folder: string, listen: string | null, print: (line: string) => void): Promise<string> {
   const parts = /^([0-9A-Za-z.-]+|\[[0-9A-Fa-f:.]+\]):(\d{1,5})$/.exec(listen ?? defaultAddress);
   if (parts === null) {
     throw new Failure(`--listen ${listen} is not an address and a port, such as ${defaultAddress}.`, usageError);

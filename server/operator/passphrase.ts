@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import { exitFailed, Failure } from "./failure.ts";
 
-export const passphraseVariable = "SITEWRIGHT_BACKUP_PASSPHRASE";
+const passphraseVariable = "SITEWRIGHT_BACKUP_PASSPHRASE";
 const minCharacters = 12;
 const interrupted = 130;
 

@@ -38,7 +38,7 @@ interface Progress {
 export const runRestore: Run = ({ words: [file = ""] }, context) => restore(file, context);
 
 /** Returns the report for the operator. Rejects with `Failure` and `UnusableFile`, without having changed anything. */
-export async function restore(file: string, context: CommandContext): Promise<string> {
+async function restore(file: string, context: CommandContext): Promise<string> {
   const { config, env, terminal } = context;
   const lock = openDataFolder(config.data);
   try {

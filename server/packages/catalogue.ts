@@ -21,7 +21,7 @@ export interface CataloguedPackage {
   readonly zip: string;
 }
 
-export interface Catalogue {
+interface Catalogue {
   readonly packages: readonly CataloguedPackage[];
   /** Sentences about zips that were skipped. */
   readonly problems: readonly string[];

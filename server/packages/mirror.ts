@@ -6,8 +6,8 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
+import { fieldOf } from "@sitewright/runtimes/fields.ts";
 import { type CataloguedPackage, type CatalogueKind, newestOf, openCatalogue } from "./catalogue.ts";
-import { fieldOf } from "./fields.ts";
 import { compareVersions } from "./versions.ts";
 
 const maxRequestBytes = 10_000_000;

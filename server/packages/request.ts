@@ -14,7 +14,7 @@ export class SourceFailure extends Error {
   override readonly name = "SourceFailure";
 }
 
-export interface SourceRequest {
+interface SourceRequest {
   /** Sent by POST. Absent: a GET request. */
   readonly form?: Readonly<Record<string, string>>;
   /** URL of the source. All URLs with its origin are allowed. */
@@ -24,7 +24,7 @@ export interface SourceRequest {
   readonly signal: AbortSignal;
 }
 
-export interface SourceAnswer {
+interface SourceAnswer {
   readonly status: number;
   readonly body: AsyncIterable<Buffer>;
   /** The content length, or null if unknown. */

@@ -1,7 +1,7 @@
 /** Client of WordPress.org, or a mirror of it, with the same API calls that WordPress makes. */
+import { entriesOf, fieldOf } from "@sitewright/runtimes/fields.ts";
 import type { PackageKind } from "@sitewright/runtimes/runtime.ts";
 import * as v from "valibot";
-import { fieldOf } from "./fields.ts";
 import { askJson } from "./request.ts";
 
 /** The newest version of a package. */
@@ -60,11 +60,6 @@ const newestOf = {
   plugin: v.object({ slug: slugText, new_version: versionText, requires: requirement, requires_php: requirement }),
   theme: v.object({ theme: slugText, new_version: versionText, requires: requirement, requires_php: requirement }),
 } as const;
-
-/** Entries of a PHP array, which is a JSON list if it is empty. */
-function entriesOf(value: unknown): readonly (readonly [string, unknown])[] {
-  return typeof value === "object" && value !== null ? Object.entries(value) : [];
-}
 
 function offerOf(kind: PackageKind, value: unknown): Offer | null {
   if (kind === "plugin") {

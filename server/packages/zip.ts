@@ -15,7 +15,7 @@ export class BadZip extends Error {
   override readonly name = "BadZip";
 }
 
-export interface ZipLimits {
+interface ZipLimits {
   readonly entries: number;
   /** Total size of the unpacked files. */
   readonly bytes: number;

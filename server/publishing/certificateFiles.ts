@@ -11,14 +11,14 @@ import type { Sealer } from "../sealing.ts";
 import type { Database } from "../store/database.ts";
 import { findSecrets, listCertificateIds, type PresentedCertificate } from "../store/domains/certificates.ts";
 
-export interface CertificateFiles {
+interface CertificateFiles {
   /** Writes the missing files. Returns the table's entries for all certificates that have a file. */
   write(certificates: readonly PresentedCertificate[]): Promise<readonly EdgeCertificate[]>;
   /** Removes files of certificates that no longer exist. Keeps those of `certificates`, which the table names. */
   removeOthers(certificates: readonly EdgeCertificate[]): Promise<void>;
 }
 
-export interface CertificateFilesOptions {
+interface CertificateFilesOptions {
   readonly database: Database;
   readonly dataFolder: string;
   readonly sealer: Sealer;

@@ -18,7 +18,7 @@ import { makeTablePublisher, type TablePublisher } from "./tablePublisher.ts";
 /** Rejects with `EdgeUnavailable` if the edge did not acknowledge the table. */
 export type Publisher = TablePublisher;
 
-export interface PublisherOptions {
+interface PublisherOptions {
   readonly database: Database;
   readonly runtime: Pick<Runtime, "layout">;
   readonly edge: EdgeClient;

@@ -26,7 +26,7 @@ import { type Transfers, zoneTable } from "./zoneTable.ts";
  */
 export type ZonePublisher = TablePublisher;
 
-export interface ZonePublisherOptions {
+interface ZonePublisherOptions {
   readonly database: Database;
   readonly dns: Pick<DnsClient, "putTable" | "status">;
   /** The table is also written to `dns/table.jsonl` in this folder. */

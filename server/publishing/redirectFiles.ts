@@ -9,7 +9,7 @@ import { writeDurableFile } from "../durableFile.ts";
 import type { Database } from "../store/database.ts";
 import { findRuleList, forEdge, namesOfRuleLists } from "../store/traffic/redirectRules.ts";
 
-export interface RedirectFiles {
+interface RedirectFiles {
   /** Writes an environment's list unless its file exists. Returns the name of the list on disk, or null if there is none. */
   write(environmentId: string, list: string | null): Promise<string | null>;
   /** Removes lists that are neither in `named` nor in the database. */

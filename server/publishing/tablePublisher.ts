@@ -22,7 +22,7 @@ export interface TablePublisher {
   reconcile(): Promise<void>;
 }
 
-export interface TablePublisherOptions {
+interface TablePublisherOptions {
   readonly database: Database;
   readonly generations: Generations;
   /** The generation that the server has. */

@@ -21,7 +21,7 @@ import { endActivity, recordActivity, systemActor } from "../store/company/activ
 import type { Database } from "../store/database.ts";
 import { type CheckedDomain, type CheckOutcome, claimDueDomains, noteCheck } from "../store/domains/domainChecks.ts";
 
-export interface CheckDomainsOptions {
+interface CheckDomainsOptions {
   readonly database: Database;
   readonly lookUp: LookUp;
   readonly publisher: Pick<Publisher, "publish">;

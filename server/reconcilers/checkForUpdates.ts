@@ -7,7 +7,7 @@ import { markOffersVulnerable } from "../store/packages/advisories.ts";
 import { noteSourceCheck } from "../store/packages/packageChecks.ts";
 import { findDueForCheck, type NewOffer, noteOffers } from "../store/packages/packageOffers.ts";
 
-export interface CheckForUpdatesOptions {
+interface CheckForUpdatesOptions {
   readonly database: Database;
   readonly source: Pick<PackageSource, "newest">;
 }

@@ -5,9 +5,9 @@ import type { Database } from "../store/database.ts";
 import { addUsage, deleteUsage } from "../store/traffic/usage.ts";
 
 /** As promised by the API. */
-export const usageRetentionDays = 62;
+const usageRetentionDays = 62;
 
-export interface CollectUsageOptions {
+interface CollectUsageOptions {
   readonly database: Database;
   readonly edge: Pick<EdgeClient, "usage">;
 }

@@ -5,7 +5,7 @@ import { deleteOperations, listEndedOperations } from "../store/operations.ts";
 import { deleteEndedRollouts } from "../store/packages/rollouts.ts";
 
 /** The API promises that an ended operation can be read for at least seven days. */
-export const operationRetentionDays = 30;
+const operationRetentionDays = 30;
 const batch = 500;
 
 export async function expire(database: Database): Promise<void> {

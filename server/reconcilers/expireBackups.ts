@@ -9,7 +9,7 @@ import { forgetDeleted } from "../store/backups/deletedEnvironments.ts";
 import { clampFutureTimes, condemnPacks, findCondemnedPacks, removePack } from "../store/backups/packs.ts";
 import type { Database } from "../store/database.ts";
 
-export interface ExpireBackupsOptions {
+interface ExpireBackupsOptions {
   readonly database: Database;
   readonly archives: Pick<Archives, "removePack">;
   readonly now?: () => number;

@@ -3,7 +3,7 @@ import type { Downloads } from "../archives/downloads.ts";
 import { knownDownloadableBackups, removeExpiredDownloadableBackups } from "../store/backups/downloadableBackups.ts";
 import type { Database } from "../store/database.ts";
 
-export interface ExpireDownloadsOptions {
+interface ExpireDownloadsOptions {
   readonly database: Database;
   readonly downloads: Pick<Downloads, "list" | "remove">;
   readonly now?: () => number;

@@ -3,14 +3,14 @@ import type { Logs } from "../logs/logs.ts";
 import { knownEnvironments } from "../store/backups/deletedEnvironments.ts";
 import type { Database } from "../store/database.ts";
 
-export interface ExpireLogsOptions {
+interface ExpireLogsOptions {
   readonly database: Database;
   readonly logs: Pick<Logs, "list" | "remove" | "removeBegunBefore">;
   readonly now?: () => number;
 }
 
 /** Minimum retention of a line. It may be kept up to a day longer, because whole files are removed. */
-export const logDays = 30;
+const logDays = 30;
 const day = 24 * 60 * 60 * 1000;
 
 export async function expireLogs({ database, logs, now = Date.now }: ExpireLogsOptions): Promise<void> {

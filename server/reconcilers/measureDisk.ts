@@ -8,7 +8,7 @@ import type { Publisher } from "../publishing/publishRoutes.ts";
 import type { Database } from "../store/database.ts";
 import { findToMeasure, measureDiskUse } from "../store/sites/diskUse.ts";
 
-export interface MeasureDiskOptions {
+interface MeasureDiskOptions {
   readonly database: Database;
   readonly runtime: Pick<Runtime, "diskUse">;
   readonly publisher: Pick<Publisher, "publish">;

@@ -14,7 +14,7 @@ import {
   noteChecked,
 } from "../store/packages/advisories.ts";
 
-export interface ReadAdvisoriesOptions {
+interface ReadAdvisoriesOptions {
   readonly database: Database;
   /** A URL or the path of a file. */
   readonly place: string;

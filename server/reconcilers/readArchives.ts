@@ -11,7 +11,7 @@ import { losePacks } from "../store/backups/lostPacks.ts";
 import { findUnreadPacks, listPieces, notePackRead, type PackToRead } from "../store/backups/packs.ts";
 import type { Database } from "../store/database.ts";
 
-export interface ReadArchivesOptions {
+interface ReadArchivesOptions {
   readonly database: Database;
   readonly archives: Pick<Archives, "examine" | "readPack">;
   /** A pack is read again after this many days. */

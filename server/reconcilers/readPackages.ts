@@ -6,13 +6,13 @@ import type { Database } from "../store/database.ts";
 import { type FoundPackage, findDueForReading, notePackages, type ToRead } from "../store/packages/packages.ts";
 import { databaseNow } from "../store/sites/diskUse.ts";
 
-export interface ReadPackagesOptions {
+interface ReadPackagesOptions {
   readonly database: Database;
   readonly runtime: Pick<Runtime, "packages">;
 }
 
 /** Reads the packages of these environments now and stores them. */
-export type ReadPackages = (environments: readonly ToRead[], signal: AbortSignal) => Promise<void>;
+type ReadPackages = (environments: readonly ToRead[], signal: AbortSignal) => Promise<void>;
 
 /** Read by one process of the runtime. */
 const batchSize = 100;

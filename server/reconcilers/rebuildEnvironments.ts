@@ -5,7 +5,7 @@
 import type { Database } from "../store/database.ts";
 import { listAwaitingRebuild } from "../store/restoredInstallation.ts";
 
-export interface RebuildEnvironmentsOptions {
+interface RebuildEnvironmentsOptions {
   readonly database: Database;
   /** When this process started. Rebuilds that failed before are retried at once. */
   readonly startedAt: Date;

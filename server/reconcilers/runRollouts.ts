@@ -18,7 +18,7 @@ import {
   type UnfinishedRollout,
 } from "../store/packages/rolloutProgress.ts";
 
-export interface RunRolloutsOptions {
+interface RunRolloutsOptions {
   readonly database: Database;
   /** Starts the operation for the environment, or returns why it is skipped. */
   readonly begin: (

@@ -11,7 +11,7 @@ export interface Reconciler {
   run(): Promise<void>;
 }
 
-export interface Schedule {
+interface Schedule {
   /** Starts no further runs and waits for the current ones. */
   stop(): Promise<void>;
 }

@@ -7,7 +7,7 @@ import { listBackupsWithoutDueTime, setDueTimes } from "../store/backups/schedul
 import type { Database } from "../store/database.ts";
 import { hour, nextBackupTime } from "./backupTimes.ts";
 
-export interface BackupTurn {
+interface BackupTurn {
   readonly now: Date;
   /** Maximum number of backups at the same time. */
   readonly atOnce: number;
@@ -17,7 +17,7 @@ export interface BackupTurn {
   readonly pauseAfter: (failures: number) => number | null;
 }
 
-export interface ScheduleBackupsOptions {
+interface ScheduleBackupsOptions {
   readonly database: Database;
   /** Interval between backups of an environment; 0 for no backups. */
   readonly hours: number;

@@ -6,7 +6,7 @@
 import { type BackupToTest, findBackupToTest, isTestRestoreDue } from "../store/backups/testRestores.ts";
 import type { Database } from "../store/database.ts";
 
-export interface TestRestoresOptions {
+interface TestRestoresOptions {
   readonly database: Database;
   readonly perDay: number;
   /** Starts the operation that restores the backup. */

@@ -16,7 +16,7 @@ import {
 } from "../store/packages/automaticUpdates.ts";
 import { nextOpening } from "../updateWindow.ts";
 
-export interface UpdateAutomaticallyOptions {
+interface UpdateAutomaticallyOptions {
   readonly database: Database;
   /** Starts the update of these packages. */
   readonly begin: (environmentId: string, kind: PackageKind, names: readonly string[]) => Promise<void>;

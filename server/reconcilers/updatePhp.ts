@@ -5,7 +5,7 @@
 import type { Database } from "../store/database.ts";
 import { type EnvironmentFacts, listForPhpUpdate } from "../store/sites/environmentStates.ts";
 
-export interface UpdatePhpOptions {
+interface UpdatePhpOptions {
   readonly database: Database;
   /** Versions that have reached end of life. */
   readonly ended: readonly string[];

@@ -58,7 +58,7 @@ export async function findChromium(wanted: string | null): Promise<string | null
   return null;
 }
 
-export interface Shot {
+interface Shot {
   readonly chromium: string;
   /** `http://demo.localhost:8081/`. */
   readonly url: string;

@@ -19,7 +19,7 @@ export interface LoadedPage {
 /** `path` includes the query. */
 export type LoadPage = (path: string, signal: AbortSignal) => Promise<LoadedPage>;
 
-export interface PageProxy extends AsyncDisposable {
+interface PageProxy extends AsyncDisposable {
   readonly port: number;
 }
 

@@ -2,7 +2,7 @@
 import { stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 
-export type ArchiveLocation =
+type ArchiveLocation =
   | { readonly kind: "folder"; readonly folder: string }
   | {
       readonly kind: "s3";

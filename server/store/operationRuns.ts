@@ -11,7 +11,7 @@ import { type ExpressionBuilder, type RawBuilder, sql } from "kysely";
 import pg from "pg";
 import type { Database, DatabaseTransaction, OperationOutcome, Tables } from "./database.ts";
 
-export interface RunnerLock {
+interface RunnerLock {
   /** Resolves when the lock is lost without `release`: other processes may then take over our operations. */
   readonly lost: Promise<Error>;
   release(): Promise<void>;
@@ -156,7 +156,7 @@ export async function readOutcomes(database: Database, operationId: string): Pro
   return new Map(rows.map(({ part, outcome }) => [part, outcome]));
 }
 
-export interface NewOutcome {
+interface NewOutcome {
   readonly operationId: string;
   readonly runner: string;
   readonly part: string;

@@ -162,7 +162,7 @@ export async function beginWaiting(transaction: DatabaseTransaction): Promise<st
 }
 
 /** Null matches all. */
-export interface OperationFilter {
+interface OperationFilter {
   readonly companyId: string;
   readonly state: OperationRow["state"] | null;
   readonly siteId: string | null;

@@ -36,7 +36,7 @@ export interface TestDatabase extends AsyncDisposable {
   drop(): Promise<void>;
 }
 
-export interface TestDatabaseOptions {
+interface TestDatabaseOptions {
   /** The database that is cloned. Absent: the migrated template. `template0` is an empty database. */
   readonly template?: string;
 }

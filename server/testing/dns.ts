@@ -6,7 +6,7 @@ import { type Dns, startDns } from "@sitewright/dns/dns.ts";
 import { zonesFile } from "../publishing/publishZones.ts";
 import { silentLog } from "./engine.ts";
 
-export interface TestDns extends AsyncDisposable {
+interface TestDns extends AsyncDisposable {
   readonly dns: Dns;
   readonly adminSocket: string;
 }

@@ -29,7 +29,7 @@ interface Known {
 const known = new WeakMap<OperationRequest, Known>();
 
 /** Returns what was prepared for the request. */
-export function domainOf(request: OperationRequest): Known {
+function domainOf(request: OperationRequest): Known {
   const facts = known.get(request);
   if (!facts) throw new Error("This request was not prepared here");
   return facts;

@@ -32,7 +32,7 @@ export interface TestOperations extends AsyncDisposable {
   startEngine(options?: Partial<EngineOptions>): Promise<Engine>;
 }
 
-export interface TestOperationsOptions {
+interface TestOperationsOptions {
   readonly url: string;
   readonly database: Database;
   /** The definition of every kind of operation, except for `deleteSite` if that is given. */

@@ -30,10 +30,10 @@ export interface Fault {
 /** Key of the fault for all operations that have no fault of their own. */
 export const anyOperation = "*";
 
-export const plannedFailure = "This failure is intended.";
+const plannedFailure = "This failure is intended.";
 
 /** How a runner dies. */
-export interface Death {
+interface Death {
   /** Resolves when all operations that die together have reached their points. */
   everybody(fault: Fault): Promise<void>;
   /** Never resolves. */
@@ -66,7 +66,7 @@ export function deathBy(kill: () => void): Death {
 export const deathOfProcess = deathBy(() => process.kill(process.pid, "SIGKILL"));
 
 /** Returns the current fault of an operation. Called at each point. */
-export type FaultSource = (operationId: string) => Fault | undefined;
+type FaultSource = (operationId: string) => Fault | undefined;
 
 /** Returns the definition with the faults from `source`. */
 export function withFaults(definition: AnyDefinition, source: FaultSource, death = deathOfProcess): AnyDefinition {

@@ -1,5 +1,4 @@
 /** Plugins and themes of environments, as the runtime reports them. */
-import { randomUUID } from "node:crypto";
 import { versionKey } from "../packages/versions.ts";
 import type { Database } from "../store/database.ts";
 import { type FoundPackage, notePackages } from "../store/packages/packages.ts";
@@ -34,6 +33,3 @@ export async function putPackages(
   const readAt = await databaseNow(database);
   await notePackages(database, environmentId, { packages: wishes.map(foundPackage), problem, readAt });
 }
-
-/** Returns a unique slug. */
-export const someSlug = (): string => `p-${randomUUID()}`;

@@ -24,7 +24,7 @@ export interface Pebble extends AsyncDisposable {
 /** Rejects one nonce in five, as real authorities may. */
 const settings = { PEBBLE_VA_NOSLEEP: "1", PEBBLE_WFE_NONCEREJECT: "20", PEBBLE_AUTHZREUSE: "0" };
 
-export interface PebbleOptions {
+interface PebbleOptions {
   /** Port of HTTP-01 validation requests. */
   readonly httpPort: number;
   /** DNS server for validation. Absent: the one that resolves every name to this machine. */

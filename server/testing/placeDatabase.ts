@@ -1,6 +1,6 @@
 /** Writes a database in MaxMind's format (version 2.0) with a few IPv4 networks, for tests. */
 
-export interface KnownNetwork {
+interface KnownNetwork {
   /** Such as `203.0.113.0/24`. */
   readonly network: string;
   readonly country: string;

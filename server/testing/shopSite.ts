@@ -7,9 +7,8 @@ import type { PackageUpdate, UpdatePackagesInput } from "../operations/packages/
 import { systemActor } from "../store/company/activity.ts";
 import type { PackageKind } from "../store/database.ts";
 import { visit } from "./edge.ts";
-import { playground } from "./playground.ts";
+import { makePlaygroundWorld } from "./playground.ts";
 import { liveSite } from "./sites.ts";
-import { makeWorld } from "./world.ts";
 
 /** PHP code of a plugin that shows its version to visitors. */
 export const shows = (version: string, name = "shop") =>
@@ -25,9 +24,8 @@ export type ShopSite = Awaited<ReturnType<typeof openShopSite>>;
 /** Opens the site. The caller disposes of its world. */
 export async function openShopSite() {
   // A request that never ends takes this deadline in full.
-  const world = await makeWorld((dataFolder) => playground(dataFolder, 20));
+  const world = await makePlaygroundWorld(20);
   const { runtime } = world.services;
-  await runtime.prepare(() => undefined);
   const site = await liveSite(world);
   const { companyId, siteId, environment, address, name: siteName } = site;
 

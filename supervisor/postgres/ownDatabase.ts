@@ -10,7 +10,7 @@ import { readRun } from "../records.ts";
 import { removeRunFolder } from "../runFolder.ts";
 import { startPostgres } from "./postgres.ts";
 
-export type DatabaseLocation = Pick<Config, "data" | "run" | "databaseUrl">;
+type DatabaseLocation = Pick<Config, "data" | "run" | "databaseUrl">;
 
 export const clusterPath = (data: string): string => join(data, "postgres");
 

@@ -3,7 +3,7 @@ import type { LogFile } from "../logFile.ts";
 import { type Service, StartFailed } from "../service.ts";
 import { startPostgres } from "./postgres.ts";
 
-export interface PostgresProgram {
+interface PostgresProgram {
   readonly dataDirectory: string;
   readonly runDirectory: string;
   readonly log: LogFile;

@@ -9,7 +9,7 @@ import { until } from "./until.ts";
 
 const fakeMain = join(import.meta.dirname, "fakeMain.ts");
 
-export interface SupervisorUnderTest {
+interface SupervisorUnderTest {
   readonly child: ChildProcess;
   readonly pid: number;
   output(): string;
@@ -84,7 +84,7 @@ export async function whenReady(supervisor: SupervisorUnderTest): Promise<Superv
   return supervisor;
 }
 
-export interface ChosenPorts {
+interface ChosenPorts {
   readonly controlPort: number;
   readonly edgePort: number;
   readonly dnsPort: number;

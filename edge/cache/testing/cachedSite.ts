@@ -6,9 +6,9 @@ import { type EdgeWorld, startSite } from "../../testing/withEdge.ts";
 
 export const html = [["Content-Type", "text/html; charset=UTF-8"]] as const;
 
-export const kept = { overlays: { "wp-includes": tmpdir() }, pageCache: { epoch: 1 } };
+const kept = { overlays: { "wp-includes": tmpdir() }, pageCache: { epoch: 1 } };
 
-export interface CachedSite extends EdgeWorld {
+interface CachedSite extends EdgeWorld {
   /** How PHP responds. By default with `page 1`, `page 2` and so on. */
   respond: (made: number, request: Parameters<Answer>[0]) => FakeAnswer | Promise<FakeAnswer>;
   /** The URLs that PHP was asked for. */
@@ -18,7 +18,7 @@ export interface CachedSite extends EdgeWorld {
   purge(order: object): Promise<{ readonly status: number; readonly body: string }>;
 }
 
-export interface Seen {
+interface Seen {
   readonly status: number;
   readonly cache: string | undefined;
   readonly body: string;

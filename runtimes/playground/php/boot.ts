@@ -85,7 +85,7 @@ function hasFiles(runtime: object): runtime is Files {
 const outputs = new Set(["/request/stdout", "/request/stderr"]);
 const standardDescriptors = 3;
 
-export interface Outputs {
+interface Outputs {
   readonly onStdout: (bytes: Uint8Array) => void;
   readonly onStderr: (bytes: Uint8Array) => void;
 }
@@ -161,7 +161,7 @@ export class GuardedPhp extends PHP {
 }
 
 /** Implements other programs in this process. Returns the exit code, or null if there is no such program. */
-export type Programs = (php: PHP, command: readonly string[]) => number | null;
+type Programs = (php: PHP, command: readonly string[]) => number | null;
 
 /**
  * Loads the socket library early: PHP loads it when it first connects, and by then this process may run as a user

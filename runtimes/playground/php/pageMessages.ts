@@ -4,14 +4,14 @@
  */
 import type { StalePages } from "../../serving.ts";
 
-export interface PageMessages {
+interface PageMessages {
   /** Starts a request: from now on `listener` gets the messages. */
   begin(listener: PageMessageListener): void;
   /** Handles a message from PHP. Ignores unknown messages. */
   receive(message: string): void;
 }
 
-export interface PageMessageListener {
+interface PageMessageListener {
   onStalePages(pages: StalePages): void;
   /** The response is for this visitor only. */
   isPrivate(): void;

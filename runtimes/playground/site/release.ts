@@ -1,13 +1,12 @@
 /** The facts that the playground records about a release, and its layout for the edge. */
 import path from "node:path";
 import { environmentFolders, exists } from "../../folders.ts";
-import { currentRelease, partOf, parts, type Release, type ReleaseIdentity, releaseIn } from "../../releases.ts";
+import { partOf, parts, type Release, type ReleaseIdentity, releaseIn, requireRelease } from "../../releases.ts";
 import {
   DiskFull,
   type EnvironmentLayout,
   type EnvironmentRef,
   type MultisiteKind,
-  RuntimeFailure,
   type SnapshotFolder,
 } from "../../runtime.ts";
 import { sharedFolders } from "../php/site.ts";
@@ -52,13 +51,6 @@ export async function isIncomplete({ record, folder }: Release): Promise<boolean
 /** File name of the database whose tables can be selected. The folder may contain other databases. */
 export function mainDatabase({ wordpressVersion }: ReleaseFacts): string {
   return wordpressVersion === null ? "database.sqlite" : databaseFile;
-}
-
-/** Returns the current release. Throws `RuntimeFailure` if the environment doesn't exist. */
-export async function requireRelease(live: string): Promise<Release> {
-  const release = await currentRelease(live);
-  if (release === null) throw new RuntimeFailure("The environment no longer exists.");
-  return release;
 }
 
 /** Returns the release to copy from: an environment's current one, or a snapshot's. */

@@ -5,7 +5,7 @@ import { exampleRequest } from "../../conformance.ts";
 import type { PhpRequest, Serving } from "../../serving.ts";
 import type { Site } from "./visitor.ts";
 
-export interface TaskAnswer {
+interface TaskAnswer {
   readonly status: number;
   /** The task's answer, or null if a plugin ended the request first. */
   readonly answer: unknown;

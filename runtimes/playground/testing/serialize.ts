@@ -1,6 +1,7 @@
 /** Writes values as PHP's `serialize` does, and generates nested values that contain a site's address. */
+import { createRandom } from "@sitewright/dns/testing/random.ts";
 
-export type PhpValue =
+type PhpValue =
   | null
   | boolean
   | number
@@ -39,17 +40,6 @@ export function serialize(value: PhpValue): string {
   return `a:${entries(Array.isArray(value) ? [...value.entries()] : Object.entries(value))}`;
 }
 
-/** Random numbers from 0 up to 1 (mulberry32). The same seed gives the same numbers. */
-function numbersFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** Writes JSON as PHP's `json_encode` does: slashes and non-ASCII characters are escaped. */
 export function phpJson(value: unknown): string {
   return JSON.stringify(value)
@@ -59,7 +49,7 @@ export function phpJson(value: unknown): string {
 
 /** Generates a value that contains this address. The same seed gives the same value, except for the address. */
 export function someValue(seed: number, address: string): PhpValue {
-  const next = numbersFrom(seed);
+  const next = createRandom(seed);
   const upTo = (count: number) => Math.floor(next() * count);
   const words = ["", "plain", 'q";s:3:"', "ünï 🦄 日本", "line\nbreak", "back\\slash", "\0nul\0", "};", "s:5:", "'\""];
   const word = () => words[upTo(words.length)] ?? "";

@@ -5,7 +5,7 @@ import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 
-export interface SqliteFile {
+interface SqliteFile {
   /** Path of the file, which the first statement creates. */
   readonly path: string;
   run(...statements: readonly string[]): void;

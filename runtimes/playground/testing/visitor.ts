@@ -9,13 +9,13 @@ import { ownerOf } from "../site/release.ts";
 
 export type Site = WordPressSpec & { readonly documentRoot: string };
 
-export interface Page {
+interface Page {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
 }
 
-export interface Visitor {
+interface Visitor {
   get(url: string, changes?: Partial<PhpRequest>): Promise<Page>;
   post(url: string, fields: Readonly<Record<string, string>>): Promise<Page>;
   /** Sends the login form. Returns whether the dashboard opens. */

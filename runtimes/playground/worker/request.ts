@@ -10,7 +10,7 @@ import { ErrorLog } from "./errorLog.ts";
 import { frameKinds, type RequestHead, type ResponseEnd, sendJson } from "./frames.ts";
 import { bufferingWriter, directWriter, type ResponseWriter } from "./responseWriter.ts";
 
-export interface WorkerRequest {
+interface WorkerRequest {
   readonly head: RequestHead;
   readonly body: Buffer;
 }

@@ -23,7 +23,7 @@ export interface WpCliLimits {
   readonly memoryBytes: number;
 }
 
-export interface WpCliRun {
+interface WpCliRun {
   readonly prepare: Omit<PrepareOrder, "type">;
   readonly limits: WpCliLimits;
   /** Takes e-mail from PHP, like `AcceptMail`. */

@@ -4,11 +4,12 @@ import { totalmem } from "node:os";
 import path from "node:path";
 import pLimit, { type LimitFunction } from "p-limit";
 import { environmentFolders } from "../../folders.ts";
+import { requireRelease } from "../../releases.ts";
 import type { EnvironmentRef, WpCliCommand, WpCliOutcome } from "../../runtime.ts";
 import type { AcceptMail, OutgoingMail } from "../../serving.ts";
 import type { AssetStore } from "../assets/store.ts";
 import { defaultMemoryMb, maxProcessBytes } from "../pool/limits.ts";
-import { layoutOf, requireRelease } from "../site/release.ts";
+import { layoutOf } from "../site/release.ts";
 import type { CompiledStore } from "../templates/compiled.ts";
 import { type AssignmentOptions, assignmentOf } from "../worker/assignment.ts";
 import { runCommand, type WpCliLimits } from "./run.ts";
@@ -27,7 +28,7 @@ export interface WpCliOptions {
   readonly limits?: Partial<Omit<WpCliLimits, "seconds">>;
 }
 
-export interface WpCli {
+interface WpCli {
   /** Implements `Runtime.runWpCli`. */
   run(
     environment: EnvironmentRef,

@@ -99,7 +99,7 @@ async function insert(
   throw new Refused("environment_name_taken", `${message} ${renameAdvice}`, { display_name: displayName });
 }
 
-export interface RestoredNames {
+interface RestoredNames {
   readonly siteId: string;
   readonly companyId: string;
   readonly name: string;

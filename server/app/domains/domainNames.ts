@@ -32,7 +32,7 @@ export function readWantedName({ settings }: Context, text: string, isWildcard: 
 }
 
 /** The values of each name's ownership record in DNS. Names that were not looked up are missing. */
-export type OwnershipProofs = ReadonlyMap<string, readonly string[]>;
+type OwnershipProofs = ReadonlyMap<string, readonly string[]>;
 
 /**
  * Looks up the ownership records of names that overlap with other companies' names. This happens before the transaction,

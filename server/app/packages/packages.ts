@@ -8,12 +8,12 @@ import type { Context } from "../context.ts";
 import { NotFound } from "../failures.ts";
 import { type Checks, checksOf } from "./checks.ts";
 
-export interface PackageFilter {
+interface PackageFilter {
   readonly status?: "active" | "inactive";
   readonly column?: "vulnerable" | "updatesAvailable";
 }
 
-export interface CompanyPackageFilter extends PackageFilter {
+interface CompanyPackageFilter extends PackageFilter {
   readonly search?: string;
   readonly order_by?: { readonly field: "name" | "environments" | "updates"; readonly order?: "ascend" | "descend" };
   readonly limit?: number;

@@ -10,7 +10,7 @@ import { Refused } from "../failures.ts";
 import { startUpdate, updateKinds, updateOf } from "./packageUpdateOperation.ts";
 import { refusePackage } from "./packageUpdates.ts";
 
-export interface RolloutStartOptions {
+interface RolloutStartOptions {
   readonly settings: Settings;
   readonly acceptOperation: AcceptOperation;
 }

@@ -17,7 +17,7 @@ import {
 } from "@sitewright/server/store/sites/siteAddresses.ts";
 import { addressOf } from "./addresses.ts";
 
-export interface AddressMoveOptions {
+interface AddressMoveOptions {
   readonly database: Database;
   readonly settings: SiteAddresses;
   readonly acceptOperation: AcceptOperation;

@@ -23,7 +23,7 @@ export async function hasAdministrator(context: Context, environmentId: string, 
   return user?.isAdministrator ?? false;
 }
 
-export interface NewUser {
+interface NewUser {
   readonly email: string;
   readonly first_name?: string;
   readonly last_name?: string;

@@ -21,7 +21,7 @@ import { NotFound, Refused } from "../failures.ts";
 
 const maxLimit = 100;
 
-export interface MailQuery {
+interface MailQuery {
   readonly limit?: number;
   readonly offset?: number;
   readonly state?: MailState;

@@ -21,7 +21,7 @@ export interface RuleInput {
 }
 
 /** A domain name of the environment; a wildcard includes its subdomains. */
-export interface OwnName {
+interface OwnName {
   readonly name: string;
   readonly isWildcard: boolean;
 }

@@ -19,7 +19,7 @@ import { readCsv, writeCsv } from "./redirectRuleCsv.ts";
 import { type PageQuery, pageOf } from "./redirectRulePage.ts";
 import { changeRoutes } from "./routeChanges.ts";
 
-export interface RulesUpdate extends PageQuery {
+interface RulesUpdate extends PageQuery {
   readonly action_type: "NEW" | "UPDATE" | "DELETE" | "DELETE_ALL";
   readonly rules_to_update?: readonly RuleInput[];
   readonly new_value?: RuleInput;
@@ -59,7 +59,7 @@ export async function importCsv(context: Context, environmentId: string, request
   return { imported: added.length, redirect_rules_count: rules.length };
 }
 
-export interface UrlTest {
+interface UrlTest {
   readonly url: string;
   readonly country?: string | null;
   readonly city?: string | null;

@@ -1,7 +1,7 @@
 /** An index of pieces in memory, for one company and one backup at a time. */
 import { keyOf, type PieceIndex, type StoredPiece } from "../pieceIndex.ts";
 
-export interface MemoryIndex extends PieceIndex {
+interface MemoryIndex extends PieceIndex {
   readonly pieces: Map<string, Omit<StoredPiece, "isLost">>;
   /** Sizes of packs; null while unfinished. */
   readonly packs: Map<string, number | null>;

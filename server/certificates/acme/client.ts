@@ -42,7 +42,7 @@ export interface Acme {
   readChain(account: string, url: string): Promise<string>;
 }
 
-export interface AcmeOptions {
+interface AcmeOptions {
   /** The directory's URL. */
   readonly directory: string;
   /** PEM of the roots to trust; null for Node's default. */

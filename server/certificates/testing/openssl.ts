@@ -14,7 +14,7 @@ export interface TestCertificate {
   readonly key: string;
 }
 
-export interface Wanted {
+interface Wanted {
   readonly subject?: string;
   readonly names?: readonly string[];
   /** In `openssl` notation; default `ec:prime256v1`. */

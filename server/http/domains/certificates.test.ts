@@ -18,8 +18,8 @@ const day = 24 * hour;
 
 /** Adds a verified domain that points here, so that a certificate can be ordered for it. */
 async function addDomain(environmentId?: string, name = `d-${randomUUID()}.example`) {
-  const { addEnvironment, addSite, database } = test.current;
-  const environment = environmentId ?? (await addEnvironment(await addSite())).id;
+  const { addSiteWithEnvironment, database } = test.current;
+  const environment = environmentId ?? (await addSiteWithEnvironment()).id;
   const id = await addOwnDomain(database, environment, { name });
   const seen = { verified_at: new Date(), points_here_at: new Date() };
   await database.updateTable("domains").set(seen).where("id", "=", id).execute();
@@ -248,8 +248,8 @@ describe("PUT /sites/environments/domains/{site_domain_id}/certificate", () => {
   });
 
   it("is forbidden for non-live keys in the live environment", async () => {
-    const { addEnvironment, addKey, addSite, call } = test.current;
-    const { liveId } = await addEnvironment(await addSite());
+    const { addKey, addSiteWithEnvironment, call } = test.current;
+    const { liveId } = await addSiteWithEnvironment();
     const { name, path } = await addDomain(liveId);
     const { token } = await addKey({ scopes: ["non-live"] });
     const body = pairOf(await makeCertificate({ names: [name] }));

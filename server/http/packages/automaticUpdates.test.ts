@@ -44,8 +44,8 @@ async function environment(
   packages: readonly TestPackage[],
   updatable = packages.map(({ name }) => name),
 ): Promise<string> {
-  const { addEnvironment, addSite, database } = test.current;
-  const { id } = await addEnvironment(await addSite());
+  const { addSiteWithEnvironment, database } = test.current;
+  const { id } = await addSiteWithEnvironment();
   await putPackages(database, id, packages);
   const query = database.updateTable("packages").set({ update_version: "2.0" }).where("environment_id", "=", id);
   if (updatable.length > 0) await query.where("name", "in", [...updatable]).execute();

@@ -23,7 +23,7 @@ const test = useTestServer({
 const without = useTestServer({ packageSource: null, hasBrowser: false });
 
 async function environment(packages: readonly TestPackage[], server = test.current): Promise<string> {
-  const { id } = await server.addEnvironment(await server.addSite());
+  const { id } = await server.addSiteWithEnvironment();
   await putPackages(server.database, id, packages);
   return id;
 }
@@ -119,8 +119,8 @@ describe("an update", () => {
   });
 
   it("of a live environment is forbidden for non-live keys", async () => {
-    const { addEnvironment, addKey, addSite, call, database } = test.current;
-    const { id, liveId } = await addEnvironment(await addSite());
+    const { addKey, addSiteWithEnvironment, call, database } = test.current;
+    const { id, liveId } = await addSiteWithEnvironment();
     for (const each of [id, liveId]) await putPackages(database, each, [shop]);
     const { token: key } = await addKey({ scopes: ["non-live"] });
     const body = { name: "shop", update_version: "2.0" };

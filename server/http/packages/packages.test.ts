@@ -39,9 +39,8 @@ const without = useTestServer({ packageSource: null, hasAdvisories: false });
 
 /** Adds an environment whose packages have not been read yet. */
 async function unreadEnvironment(key?: string): Promise<{ id: string; siteId: string }> {
-  const { addSite, addEnvironment, database } = test.current;
-  const siteId = await addSite({}, key);
-  const { id } = await addEnvironment(siteId, key);
+  const { addSiteWithEnvironment, database } = test.current;
+  const { id, siteId } = await addSiteWithEnvironment(key);
   await database.updateTable("environments").set({ wordpress_version: "7.1.1" }).where("id", "=", id).execute();
   return { id, siteId };
 }
@@ -164,7 +163,7 @@ describe("the field `checks`", () => {
 
   it("names the missing setting", async () => {
     const server = without.current;
-    const { id } = await server.addEnvironment(await server.addSite());
+    const { id } = await server.addSiteWithEnvironment();
     const { body } = await server.call("GET", `/v2/sites/environments/${id}/wp-themes`);
     const { updates, vulnerabilities } = body.environment.themes.checks;
     expect([updates.problem, vulnerabilities.problem]).toEqual([

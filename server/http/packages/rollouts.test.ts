@@ -36,12 +36,12 @@ describe("POST /company/{id}/rollouts", () => {
   it("takes all environments with an available update by default, live ones last", async () => {
     const [live] = await environments(1);
     await environments(1, "2.0", null);
-    const { addEnvironment, addSite, database } = test.current;
+    const { addSiteWithEnvironment, database } = test.current;
     const [own = "", single = ""] = await environments(2);
     const packagesOf = (id: string) => database.updateTable("packages").where("environment_id", "=", id);
     await packagesOf(own).set({ is_elsewhere: true }).execute();
     await packagesOf(single).set({ file: "hello.php" }).execute();
-    const { id: staging } = await addEnvironment(await addSite());
+    const { id: staging } = await addSiteWithEnvironment();
     await putPackages(database, staging, [{ name: plugin.name }]);
     await database
       .updateTable("packages")

@@ -15,9 +15,8 @@ let own: { id: string; siteId: string };
 let other: { id: string; siteId: string };
 
 async function environment(packages: readonly TestPackage[], key?: string) {
-  const { addEnvironment, addSite, database } = test.current;
-  const siteId = await addSite({}, key);
-  const { id } = await addEnvironment(siteId, key);
+  const { addSiteWithEnvironment, database } = test.current;
+  const { id, siteId } = await addSiteWithEnvironment(key);
   await putPackages(database, id, packages);
   return { id, siteId };
 }

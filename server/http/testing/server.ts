@@ -44,6 +44,12 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+interface EnvironmentIds {
+  readonly id: string;
+  /** The site's live environment. */
+  readonly liveId: string;
+}
+
 export interface TestServer {
   readonly server: FastifyInstance;
   readonly database: Database;
@@ -58,7 +64,9 @@ export interface TestServer {
   /** Adds a site and makes the operation succeed. Returns the site's id. */
   addSite(fields?: Readonly<Record<string, unknown>>, key?: string): Promise<string>;
   /** Adds an environment to the site. Returns its id and that of the live environment. */
-  addEnvironment(siteId: string, key?: string): Promise<{ readonly id: string; readonly liveId: string }>;
+  addEnvironment(siteId: string, key?: string): Promise<EnvironmentIds>;
+  /** Adds a site with a live and another environment. */
+  addSiteWithEnvironment(key?: string): Promise<EnvironmentIds & { readonly siteId: string }>;
   /** Adds a finished backup of the environment. Returns its id. */
   addBackup(environmentId: string, more?: Partial<NewBackup>): Promise<number>;
   /** Deletes the site as the API and the operation do, with backups. */
@@ -71,7 +79,7 @@ export interface TestServer {
   listen(): Promise<number>;
 }
 
-export interface TestServerOptions {
+interface TestServerOptions {
   readonly limits?: Partial<Limits>;
   readonly log?: FastifyBaseLogger;
   readonly waitForOperation?: WaitForOperation;
@@ -289,6 +297,25 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     await end(operationId, { state: "succeeded", result: null });
   }
 
+  const addSite: TestServer["addSite"] = async (fields = {}, key = company.api_key) => {
+    const companyId = key === otherCompany.api_key ? otherCompany.company_id : company.company_id;
+    const answer = await call("POST", "/v2/sites", { body: siteFields(companyId, fields), key });
+    if (answer.status !== 202) throw new Error(`POST /sites answered ${answer.status}: ${answer.text}`);
+    await succeed(answer.body.operation_id);
+    const operation = await call("GET", `/v2/operations/${answer.body.operation_id}`, { key });
+    return operation.body.data.idSite;
+  };
+
+  const addEnvironment: TestServer["addEnvironment"] = async (siteId, key = company.api_key) => {
+    const path = `/v2/sites/${siteId}/environments/plain`;
+    const body = { display_name: `Staging ${randomUUID().slice(0, 8)}`, is_premium: false };
+    const answer = await call("POST", path, { body, key });
+    if (answer.status !== 202) throw new Error(`POST ${path} answered ${answer.status}: ${answer.text}`);
+    await succeed(answer.body.operation_id);
+    const { site } = (await call("GET", `/v2/sites/${siteId}`, { key })).body;
+    return { id: site.environments[1].id, liveId: site.environments[0].id };
+  };
+
   return {
     server,
     database,
@@ -300,22 +327,11 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     succeed,
     fail: (operationId, publicError, failureKind = null) =>
       end(operationId, { state: "failed", publicError, failureKind }),
-    addSite: async (fields = {}, key = company.api_key) => {
-      const companyId = key === otherCompany.api_key ? otherCompany.company_id : company.company_id;
-      const answer = await call("POST", "/v2/sites", { body: siteFields(companyId, fields), key });
-      if (answer.status !== 202) throw new Error(`POST /sites answered ${answer.status}: ${answer.text}`);
-      await succeed(answer.body.operation_id);
-      const operation = await call("GET", `/v2/operations/${answer.body.operation_id}`, { key });
-      return operation.body.data.idSite;
-    },
-    addEnvironment: async (siteId, key = company.api_key) => {
-      const path = `/v2/sites/${siteId}/environments/plain`;
-      const body = { display_name: `Staging ${randomUUID().slice(0, 8)}`, is_premium: false };
-      const answer = await call("POST", path, { body, key });
-      if (answer.status !== 202) throw new Error(`POST ${path} answered ${answer.status}: ${answer.text}`);
-      await succeed(answer.body.operation_id);
-      const { site } = (await call("GET", `/v2/sites/${siteId}`, { key })).body;
-      return { id: site.environments[1].id, liveId: site.environments[0].id };
+    addSite,
+    addEnvironment,
+    addSiteWithEnvironment: async (key) => {
+      const siteId = await addSite({}, key);
+      return { siteId, ...(await addEnvironment(siteId, key)) };
     },
     addBackup,
     deleteSite: (siteId, key = company.api_key) =>

@@ -15,11 +15,6 @@ const path = "/v2/sites/tools/denied-ips";
 let publish: () => Promise<void> = async () => undefined;
 const test = useTestServer({ publishRoutes: () => publish() });
 
-async function environment() {
-  const { addEnvironment, addSite } = test.current;
-  return addEnvironment(await addSite());
-}
-
 const put = (environmentId: string, ipList: unknown, headers = {}) =>
   test.current.call("PUT", path, { body: { environment_id: environmentId, ip_list: ipList }, headers });
 
@@ -31,12 +26,12 @@ async function listed(environmentId: string): Promise<readonly string[]> {
 
 describe("the list of blocked addresses", () => {
   it("is empty by default", async () => {
-    const { id, liveId } = await environment();
+    const { id, liveId } = await test.current.addSiteWithEnvironment();
     expect([await listed(id), await listed(liveId)]).toEqual([[], []]);
   });
 
   it("is replaced as a whole, in the shortest form, without duplicates", async () => {
-    const { id, liveId } = await environment();
+    const { id, liveId } = await test.current.addSiteWithEnvironment();
     const sent = ["2001:DB8:0::1", "203.0.113.7", "::ffff:203.0.113.7", "203.0.113.7/32", "198.51.100.0/24"];
     const answer = await put(id, sent);
     expect([answer.status, answer.body]).toEqual([200, { result: null }]);
@@ -49,7 +44,7 @@ describe("the list of blocked addresses", () => {
   });
 
   it("is not changed if entries are invalid, and the error names all of them", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     await put(id, ["203.0.113.7"]);
     const answer = await put(id, ["203.0.113.8", "1.2.3.4/33", "example.com", "::/129"]);
     expect(answer.body).toEqual({
@@ -80,7 +75,7 @@ describe("the list of blocked addresses", () => {
     ["too many", Array.from({ length: 1_001 }, (_, index) => `10.0.${index >> 8}.${index & 255}`), "/ip_list"],
     ["far too many", Array.from({ length: 60_000 }, () => "203.0.113.7"), "/ip_list"],
   ])("is refused if it is %s", async (_, ipList, place) => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const answer = await put(id, ipList);
     expect(answer.status).toBe(400);
     expect(answer.body.data.errors[0].path).toBe(place);
@@ -88,7 +83,7 @@ describe("the list of blocked addresses", () => {
   });
 
   it("may have a thousand entries", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const many = Array.from({ length: 1_000 }, (_, index) => `10.0.${index >> 8}.${index & 255}`);
     expect((await put(id, many)).status).toBe(200);
     expect(await listed(id)).toEqual(many);
@@ -133,7 +128,7 @@ describe("the list of blocked addresses", () => {
   });
 
   it("can't be changed for the live environment by non-live keys", async () => {
-    const { id, liveId } = await environment();
+    const { id, liveId } = await test.current.addSiteWithEnvironment();
     const { token: key } = await test.current.addKey({ scopes: ["write", "non-live"] });
     const statuses = [];
     for (const environment_id of [liveId, id]) {
@@ -196,7 +191,7 @@ describe("at the edge", () => {
     ["without an Idempotency-Key", {}],
     ["with an Idempotency-Key", { "idempotency-key": "once" }],
   ])("a change is in force when the call returns, %s", async (_, headers) => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const address = await provision(id);
     await publisher.publish();
     expect((await put(id, ["203.0.113.0/24"], headers)).status).toBe(200);
@@ -207,7 +202,7 @@ describe("at the edge", () => {
   });
 
   it("the machine itself can't be blocked, because requests through a local proxy come from it", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const answer = await put(id, ["203.0.113.7", "127.0.0.1", "::1"]);
     expect([answer.status, answer.body.data.code]).toEqual([400, "not_an_address"]);
     expect(answer.body.data.errors.map(({ path }: { path: string }) => path)).toEqual(["/ip_list/1", "/ip_list/2"]);
@@ -215,7 +210,7 @@ describe("at the edge", () => {
   });
 
   it("a refused change is not published", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const address = await provision(id);
     await publisher.publish();
     expect((await put(id, ["203.0.113.7", "nonsense"], { "idempotency-key": "refused" })).status).toBe(400);
@@ -225,7 +220,7 @@ describe("at the edge", () => {
   });
 
   it("a change is published by the next process if its process was killed before publishing", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     await provision(id);
     await publisher.publish();
     publish = async () => {

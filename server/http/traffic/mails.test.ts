@@ -9,8 +9,7 @@ const test = useTestServer();
 let live = "";
 let staging = "";
 beforeEach(async () => {
-  const { addEnvironment, addSite } = test.current;
-  ({ id: staging, liveId: live } = await addEnvironment(await addSite()));
+  ({ id: staging, liveId: live } = await test.current.addSiteWithEnvironment());
 });
 
 const mailsOf = (environmentId: string, query = "") =>

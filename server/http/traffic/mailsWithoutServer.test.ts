@@ -5,8 +5,8 @@ import { useTestServer } from "../testing/server.ts";
 const test = useTestServer({ hasMailServer: false });
 
 it("without a mail server, sending a mail is refused with the setting's name", async () => {
-  const { addEnvironment, addSite, call, database } = test.current;
-  const { id } = await addEnvironment(await addSite());
+  const { addSiteWithEnvironment, call, database } = test.current;
+  const { id } = await addSiteWithEnvironment();
   const mailId = await addMail(database, id);
   const path = `/v2/sites/environments/${id}/mails`;
   const { status, body } = await call("POST", `${path}/${mailId}/deliver`);

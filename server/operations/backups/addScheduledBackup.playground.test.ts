@@ -5,16 +5,15 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { findNewestBackup } from "../../store/backups/backups.ts";
 import { systemActor } from "../../store/company/activity.ts";
-import { playground } from "../../testing/playground.ts";
+import { makePlaygroundWorld } from "../../testing/playground.ts";
 import { liveSite } from "../../testing/sites.ts";
 import { withEngine } from "../../testing/withEngine.ts";
-import { makeWorld, type World } from "../../testing/world.ts";
+import type { World } from "../../testing/world.ts";
 import { fetchBackup } from "../steps/fetchBackup.ts";
 
 let world: World;
 beforeAll(async () => {
-  world = await makeWorld(playground);
-  await world.services.runtime.prepare(() => undefined);
+  world = await makePlaygroundWorld();
 });
 afterAll(async () => {
   await world[Symbol.asyncDispose]();

@@ -8,18 +8,17 @@ import { findNewestBackup } from "../../store/backups/backups.ts";
 import { systemActor } from "../../store/company/activity.ts";
 import { visit } from "../../testing/edge.ts";
 import { notesOf, pushing } from "../../testing/environments.ts";
-import { playground } from "../../testing/playground.ts";
+import { makePlaygroundWorld, playground } from "../../testing/playground.ts";
 import { servicesOf } from "../../testing/services.ts";
 import { withEngine } from "../../testing/withEngine.ts";
-import { makeWorld, type World } from "../../testing/world.ts";
+import type { World } from "../../testing/world.ts";
 import type { OperationRequest } from "../engine/accept.ts";
 import { backUp } from "../steps/backup.ts";
 import type { RestoreBackupInput } from "./restoreBackup.ts";
 
 let world: World;
 beforeAll(async () => {
-  world = await makeWorld(playground);
-  await world.services.runtime.prepare(() => undefined);
+  world = await makePlaygroundWorld();
 });
 afterAll(async () => {
   await world[Symbol.asyncDispose]();

@@ -10,17 +10,16 @@ import { makeBackupLists } from "../../store/backups/backupList.ts";
 import { findNewestBackup } from "../../store/backups/backups.ts";
 import { findRowCounts } from "../../store/backups/testRestores.ts";
 import { visit } from "../../testing/edge.ts";
-import { playground } from "../../testing/playground.ts";
+import { makePlaygroundWorld } from "../../testing/playground.ts";
 import { liveSite } from "../../testing/sites.ts";
 import { leftOfTestRestore, testRestoreOf } from "../../testing/testRestores.ts";
 import { withEngine } from "../../testing/withEngine.ts";
-import { makeWorld, type World } from "../../testing/world.ts";
+import type { World } from "../../testing/world.ts";
 import { backUp } from "../steps/backup.ts";
 
 let world: World;
 beforeAll(async () => {
-  world = await makeWorld(playground);
-  await world.services.runtime.prepare(() => undefined);
+  world = await makePlaygroundWorld();
 });
 afterAll(async () => {
   await world[Symbol.asyncDispose]();

@@ -53,7 +53,7 @@ export interface AcceptedOperation {
   readonly blockedBy: readonly Blocker[];
 }
 
-export interface AcceptServices {
+interface AcceptServices {
   readonly sealer: Sealer;
   /** Used for the number of steps, which the progress report shows. */
   readonly definitions: Readonly<Record<OperationKind, { readonly steps: readonly unknown[] }>>;

@@ -5,6 +5,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { createRandom } from "@sitewright/dns/testing/random.ts";
 import { removeTree } from "@sitewright/runtimes/folders.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Archives, openArchives } from "../../archives/archives.ts";
@@ -27,17 +28,6 @@ afterAll(() => world[Symbol.asyncDispose]());
 const { signal } = new AbortController();
 const day = 86_400_000;
 const key = randomBytes(32);
-
-/** Random numbers below 1. The same seed gives the same numbers, so that a failed history can be repeated. */
-function chances(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** A process that dies at this call, just before or just after the work, and does nothing afterwards. */
 function mortal(calls: number, isDoneFirst: boolean) {
@@ -93,7 +83,7 @@ async function filesIn(root: string): Promise<Files> {
 
 /** Creates one company with two environments and its own store, and records the content of its backups. */
 async function makeHistory(seed: number) {
-  const chance = chances(seed);
+  const chance = createRandom(seed);
   const upTo = (most: number) => Math.floor(chance() * most);
   const { database } = world.own;
   const first = await liveSite(world);

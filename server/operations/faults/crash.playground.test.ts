@@ -3,9 +3,9 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cloningEnvironment, pushing } from "../../testing/environments.ts";
-import { playground } from "../../testing/playground.ts";
+import { makePlaygroundWorld } from "../../testing/playground.ts";
 import { creatingSite, deletingSite } from "../../testing/sites.ts";
-import { makeWorld, type World } from "../../testing/world.ts";
+import type { World } from "../../testing/world.ts";
 import { operationDefinitions } from "../definitions.ts";
 import { type Case, deathCases } from "./testing/cases.ts";
 import { runDeaths } from "./testing/crashHarness.ts";
@@ -16,8 +16,7 @@ const longestWorkMilliseconds = 100;
 
 let world: World;
 beforeAll(async () => {
-  world = await makeWorld(playground);
-  await world.services.runtime.prepare(() => undefined);
+  world = await makePlaygroundWorld();
 });
 afterAll(async () => {
   await world[Symbol.asyncDispose]();

@@ -7,7 +7,7 @@ import { coreSource } from "../../packages/testing/coreSource.ts";
 import { withText } from "../../packages/testing/zips.ts";
 import { visit } from "../../testing/edge.ts";
 import { putZip } from "../../testing/packageUpdates.ts";
-import { playground } from "../../testing/playground.ts";
+import { makePlaygroundWorld } from "../../testing/playground.ts";
 import { liveSite } from "../../testing/sites.ts";
 import { withEngine } from "../../testing/withEngine.ts";
 import {
@@ -17,7 +17,7 @@ import {
   versionFile,
   wordPressUpdate,
 } from "../../testing/wordpressUpdates.ts";
-import { makeWorld, type World } from "../../testing/world.ts";
+import type { World } from "../../testing/world.ts";
 
 const timeout = 400_000;
 const from = "7.1.1";
@@ -30,8 +30,7 @@ let core: string;
 let cores: string;
 
 beforeAll(async () => {
-  world = await makeWorld(playground);
-  await world.services.runtime.prepare(() => undefined);
+  world = await makePlaygroundWorld();
   site = await liveSite(world);
   const layout = await world.services.runtime.layout(site.environment);
   core = dirname(layout?.overlays["wp-includes"] ?? "");

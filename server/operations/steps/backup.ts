@@ -16,7 +16,7 @@ import { StepFailure } from "../engine/operation.ts";
 import type { Copy } from "./diskSpace.ts";
 import type { Services } from "./services.ts";
 
-export interface BackupRequest {
+interface BackupRequest {
   readonly environment: EnvironmentRef;
   /** The environment's scheme, host and port. */
   readonly address: string;

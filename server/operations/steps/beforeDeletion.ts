@@ -13,7 +13,7 @@ import { freeze, thaw } from "./takeOver.ts";
 /** An environment that is about to be deleted, with its address. */
 export type EnvironmentToDelete = { readonly id: string; readonly number: number; readonly address: string };
 
-export interface Deletion {
+interface Deletion {
   readonly environments: readonly EnvironmentToDelete[];
   /** Whether to delete permanently, without a backup. */
   readonly withoutBackup: boolean;

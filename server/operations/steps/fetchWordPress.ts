@@ -9,7 +9,7 @@ import { BadZip, unpackZip } from "../../packages/zip.ts";
 import { StepFailure } from "../engine/operation.ts";
 import { download } from "./fetchPackage.ts";
 
-export interface WordPressRequest {
+interface WordPressRequest {
   readonly from: string;
   readonly to: string;
   /** The environment's PHP version, to check against the requirement of WordPress. */

@@ -6,12 +6,12 @@ import { StepFailure } from "../engine/operation.ts";
 import { createFromBackup, type NewFromBackup } from "./fetchBackup.ts";
 import type { Services } from "./services.ts";
 
-export interface IntactBackupOptions extends Omit<NewFromBackup, "backup"> {
+interface IntactBackupOptions extends Omit<NewFromBackup, "backup"> {
   /** Newest first. */
   readonly candidates: readonly FinishedBackup[];
 }
 
-export interface CreatedFromBackup {
+interface CreatedFromBackup {
   readonly backup: FinishedBackup;
   /** Number of newer backups that are missing or damaged. */
   readonly damaged: number;

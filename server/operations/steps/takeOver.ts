@@ -27,7 +27,7 @@ export interface TakeOver {
   readonly address: string;
 }
 
-export interface TakeOverOptions<Input> {
+interface TakeOverOptions<Input> {
   /** Names the staged release in error messages: `The pushed site`. */
   readonly what: string;
   /** Returns the name of the backup of the current release: `Before a push from Staging`. */
@@ -52,7 +52,7 @@ export interface TakeOverOptions<Input> {
   readonly visualCheck?: (input: Input) => VisualCheck | null;
 }
 
-export interface VisualCheck {
+interface VisualCheck {
   /** Pages to compare in addition to the front page. */
   readonly paths: readonly string[];
   /** How much of a screenshot may differ, in percent from 0 to 100. */

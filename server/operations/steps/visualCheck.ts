@@ -4,7 +4,7 @@ import { loadWithRetries } from "./runTrialWithRetries.ts";
 import type { Services } from "./services.ts";
 import type { Candidate } from "./trial.ts";
 
-export interface VisualCheckOptions {
+interface VisualCheckOptions {
   /** Names the screenshots. */
   readonly id: string;
   readonly before: Candidate;

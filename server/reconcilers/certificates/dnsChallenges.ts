@@ -13,7 +13,7 @@ export interface DnsChallenges {
   remove(name: string, value: string): Promise<void>;
 }
 
-export interface DnsChallengesOptions {
+interface DnsChallengesOptions {
   readonly database: Database;
   readonly zones: Pick<ZonePublisher, "publish">;
   readonly dns: Pick<DnsClient, "textsOf">;

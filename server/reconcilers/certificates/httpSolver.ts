@@ -4,7 +4,7 @@ import type { Publisher } from "../../publishing/publishRoutes.ts";
 import type { Database } from "../../store/database.ts";
 import { addChallenge } from "../../store/domains/acmeChallenges.ts";
 
-export interface HttpSolverOptions {
+interface HttpSolverOptions {
   readonly database: Database;
   readonly publisher: Pick<Publisher, "publish">;
 }

@@ -33,7 +33,7 @@ export class OrderTakesLong extends Error {
   override readonly name = "OrderTakesLong";
 }
 
-export interface IssueOptions {
+interface IssueOptions {
   readonly database: Database;
   readonly sealer: Sealer;
   readonly acme: Acme;
@@ -46,10 +46,7 @@ export interface IssueOptions {
 }
 
 /** An order that exists at the authority. */
-export type OpenOrder = Pick<
-  ClaimedOrder,
-  "domainId" | "name" | "challengeName" | "companyId" | "environmentId" | "names"
-> & {
+type OpenOrder = Pick<ClaimedOrder, "domainId" | "name" | "challengeName" | "companyId" | "environmentId" | "names"> & {
   readonly url: string;
 };
 

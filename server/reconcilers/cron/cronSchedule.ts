@@ -19,7 +19,7 @@ const firstRunAfter = minute;
 /** Minimum time between the starts of two runs, however often events are due. */
 const betweenRuns = minute;
 /** After this time a run without a recorded end is over, because PHP was killed at its deadline. */
-export const maxRunTime = 2 * minute;
+const maxRunTime = 2 * minute;
 /** After failed runs, from the start of the last one: 2, 4, 8 … minutes. */
 const maxPause = 60 * minute;
 

@@ -19,7 +19,7 @@ export interface NewBackup {
 }
 
 /** The content of a backup. `manifest` is a sequence of piece names of 32 bytes each. */
-export interface BackupContent {
+interface BackupContent {
   readonly manifest: Buffer;
   readonly files: number;
   readonly bytes: number;

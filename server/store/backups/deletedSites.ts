@@ -13,7 +13,7 @@ import {
 } from "./deletedEnvironments.ts";
 
 /** A deleted site in lists. Times are in milliseconds since 1970. */
-export interface DeletedSiteRecord {
+interface DeletedSiteRecord {
   readonly id: string;
   readonly name: string;
   readonly display_name: string;
@@ -24,7 +24,7 @@ export interface DeletedSiteRecord {
   readonly environments: readonly DeletedEnvironmentRecord[];
 }
 
-export interface DeletedSiteFilter {
+interface DeletedSiteFilter {
   readonly companyId: string;
   /** Only these sites; null for all. */
   readonly siteIds: readonly string[] | null;

@@ -5,7 +5,7 @@
 import { type ExpressionBuilder, sql } from "kysely";
 import type { Database, Tables } from "../database.ts";
 
-export interface CondemnedPack {
+interface CondemnedPack {
   readonly id: string;
   readonly companyId: string;
 }

@@ -22,7 +22,7 @@ export async function listBackupsWithoutDueTime(
   return rows.map(({ id }) => id);
 }
 
-export interface BackupDueTime {
+interface BackupDueTime {
   readonly id: string;
   readonly dueAt: Date;
 }
@@ -35,7 +35,7 @@ export async function setDueTimes(database: Database, dueTimes: readonly BackupD
     where e.id = m.id`.execute(database);
 }
 
-export interface DueBackup {
+interface DueBackup {
   readonly environment: EnvironmentFacts;
   /** Failed attempts at the due backup. */
   readonly failures: number;

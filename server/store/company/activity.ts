@@ -16,7 +16,7 @@ export const systemActor: Actor = {
   osName: null,
 };
 
-export interface ActivityEntry {
+interface ActivityEntry {
   readonly companyId: string;
   readonly siteId: string | null;
   readonly category: string;
@@ -26,7 +26,7 @@ export interface ActivityEntry {
   readonly actor: Actor;
 }
 
-export interface ActivityEnd {
+interface ActivityEnd {
   readonly hasFailed: boolean;
   readonly hasWarning?: boolean;
   readonly publicError?: string | null;

@@ -1,7 +1,7 @@
 /** This installation's ACME accounts. */
 import type { Database } from "../database.ts";
 
-export interface AcmeAccount {
+interface AcmeAccount {
   /** PEM, sealed for `acme-account:<directory>`. */
   readonly keySealed: Buffer;
   /** The account's URL, or null until it is created. */

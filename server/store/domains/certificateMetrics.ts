@@ -4,7 +4,7 @@ import type { Certificates, Database } from "../database.ts";
 import { isCertificateDue } from "./certificateOrders.ts";
 import { isForName } from "./certificates.ts";
 
-export interface Expiry {
+interface Expiry {
   readonly domain: string;
   readonly source: Certificates["source"];
   readonly notAfter: Date;
@@ -21,7 +21,7 @@ export async function listExpiries(database: Database): Promise<readonly Expiry[
 }
 
 export const orderStates = ["due", "under_way", "failing", "limited"] as const;
-export type OrderStateName = (typeof orderStates)[number];
+type OrderStateName = (typeof orderStates)[number];
 
 /** Counts the domains that need a certificate by the state of the order. Each domain is counted once. */
 export async function countOrders(database: Database, now: Date): Promise<Readonly<Record<OrderStateName, number>>> {

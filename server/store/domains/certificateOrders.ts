@@ -88,7 +88,7 @@ export async function extendClaim(database: Database, domainId: string, seconds:
     .execute();
 }
 
-export interface BegunOrder {
+interface BegunOrder {
   readonly directory: string;
   readonly url: string;
   readonly names: readonly string[];
@@ -148,7 +148,7 @@ export async function endOrder(transaction: DatabaseTransaction, domainId: strin
   await transaction.deleteFrom("acme_challenges").where("domain_id", "=", domainId).execute();
 }
 
-export interface FailedAttempt {
+interface FailedAttempt {
   /** A sentence for users; null if nothing went wrong and it only takes longer. */
   readonly error: string | null;
   readonly nextTryAt: Date;

@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Certificates, Database, DatabaseTransaction } from "../database.ts";
 
-export interface NewCertificate {
+interface NewCertificate {
   readonly id: string;
   readonly companyId: string;
   readonly environmentId: string;

@@ -5,7 +5,7 @@ import type { DnsRecordSetRow } from "./dnsRecords.ts";
 import { keepZoneVersion } from "./zoneVersions.ts";
 
 /** A customer's domain without a zone. */
-export interface DomainWithoutZone {
+interface DomainWithoutZone {
   readonly id: string;
   readonly companyId: string;
   readonly name: string;

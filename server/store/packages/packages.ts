@@ -18,7 +18,7 @@ export interface FoundPackage {
   readonly is_auto_updated: boolean;
 }
 
-export interface FoundPackages {
+interface FoundPackages {
   readonly packages: readonly FoundPackage[];
   readonly problem: string | null;
   /** When the reading started, by the database's clock. */
@@ -135,7 +135,7 @@ export interface PackageRecord {
   readonly is_update_vulnerable: boolean;
 }
 
-export interface PackagesOfEnvironment {
+interface PackagesOfEnvironment {
   readonly container_id: string;
   /** Null if never read. */
   readonly read_at: Date | null;

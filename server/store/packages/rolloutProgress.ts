@@ -86,7 +86,7 @@ export interface BegunItem {
   readonly to: string;
 }
 
-export interface RolloutItem {
+interface RolloutItem {
   readonly environmentId: string;
   /** Whether the others wait for its result. */
   readonly isCanary: boolean;

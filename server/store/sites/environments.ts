@@ -40,7 +40,7 @@ export const environmentsOfSite = `(
   ) order by e.number), '[]'::json)
   from environments e where e.site_id = s.id and e.state <> 'adding')`;
 
-export interface NewEnvironment {
+interface NewEnvironment {
   readonly id: string;
   readonly siteId: string;
   readonly companyId: string;
@@ -120,7 +120,7 @@ export async function removeEnvironmentRows(transaction: DatabaseTransaction, en
   await transaction.deleteFrom("environments").where("id", "=", environmentId).execute();
 }
 
-export interface ListedEnvironment {
+interface ListedEnvironment {
   readonly id: string;
   readonly company_name: string;
   readonly site_name: string;

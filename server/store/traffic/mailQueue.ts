@@ -23,7 +23,7 @@ export interface ClaimedMail {
   readonly claimedUntil: Date;
 }
 
-export interface ClaimOptions {
+interface ClaimOptions {
   readonly seconds: number;
   /** Maximum number of recipients per environment and hour. */
   readonly recipientsPerHour: number;
@@ -95,7 +95,7 @@ async function claimIn(
   return rows[0] ?? null;
 }
 
-export interface Settlement {
+interface Settlement {
   readonly id: string;
   readonly claimedUntil: Date;
   readonly hasAccepted: boolean;

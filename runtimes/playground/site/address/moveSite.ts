@@ -82,7 +82,7 @@ function changeColumns(file: string, changes: readonly AddressChange[]): void {
   }
 }
 
-export interface SiteMove {
+interface SiteMove {
   /** Path of the database that WordPress uses. */
   readonly main: string;
   /** Paths of all databases, including that one. */

@@ -3,6 +3,7 @@
  * anything expected may be missing, of another type, or too large.
  */
 import { DatabaseSync } from "node:sqlite";
+import { entriesOf, fieldOf } from "../../../fields.ts";
 import { type CronEvent, type CronEvents, RuntimeFailure, type SiteCronEvents } from "../../../runtime.ts";
 import { quoted } from "../../templates/findPlaceholders.ts";
 import { hasOptions, type SiteOptions, sitesWithOptions } from "../database/siteOptions.ts";
@@ -17,16 +18,6 @@ export interface EventsSource {
   readonly file: string;
   /** Prefix of WordPress's tables. */
   readonly prefix: string;
-}
-
-function entriesOf(value: unknown): (readonly [key: string, value: unknown])[] {
-  return typeof value === "object" && value !== null ? Object.entries(value) : [];
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null && Object.hasOwn(value, name)
-    ? Reflect.get(value, name)
-    : undefined;
 }
 
 function eventOf(hook: string, dueAt: number, stored: unknown): CronEvent {

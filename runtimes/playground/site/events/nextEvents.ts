@@ -12,7 +12,7 @@ import { tablePrefixOf } from "../database/tablePrefix.ts";
 import type { EventsSource } from "./cronEvents.ts";
 import type { EventsJob, EventsRead } from "./eventsJob.ts";
 
-export interface EventReader {
+interface EventReader {
   next(environments: readonly EnvironmentRef[], signal: AbortSignal): Promise<ReadonlyMap<string, NextEvents>>;
   all(environment: EnvironmentRef, signal: AbortSignal): Promise<CronEvents | null>;
 }

@@ -42,7 +42,7 @@ export function repeatedCases(definition: AnyDefinition): Case[] {
   ];
 }
 
-export interface Deaths {
+interface Deaths {
   /** Between two steps, or in the transaction that ends the operation. */
   readonly between: Case[];
   /** In the middle of a step or of its undo. */

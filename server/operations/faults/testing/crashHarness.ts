@@ -63,7 +63,7 @@ export interface Spare {
   runner: Runner | null;
 }
 
-export interface DeathOptions {
+interface DeathOptions {
   /** Starts a runner. Absent: an engine in this process, which can't die during work. */
   readonly start?: StartRunner;
   /** A runner to use and to leave for the next run; its owner ends it. Absent: the runner ends with this run. */
