@@ -9,12 +9,15 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type LogQuery, openLogs } from "./logs/logs.ts";
 import { type EdgeChild, type EdgeInstallation, openEdgeInstallation } from "./testing/edgeChild.ts";
 
+/** Long enough for the first page on a busy machine. */
+const deadlineSeconds = "15";
+
 let installation: EdgeInstallation;
 let edge: EdgeChild;
 let site: EdgeEnvironment;
 
 beforeAll(async () => {
-  installation = await openEdgeInstallation({ SITEWRIGHT_REQUEST_DEADLINE_SECONDS: "8" });
+  installation = await openEdgeInstallation({ SITEWRIGHT_REQUEST_DEADLINE_SECONDS: deadlineSeconds });
   edge = await installation.start();
   site = await installation.addSite(edge.port, "demo");
 }, 120_000);
@@ -47,7 +50,7 @@ test("a visit and a PHP warning can soon be read, and filtered by time", async (
 }, 60_000);
 
 test("a page that exceeded PHP's deadline is in the error log", async () => {
-  await put("slow.php", "while (true) {}");
+  await put("slow.php", "sleep(60);");
   expect((await get("/slow.php")).status).toBe(504);
   await eventually(async () => {
     expect((await read({ search: "deadline" })).text).toContain("PHP did not complete GET /slow.php: deadline");
