@@ -139,6 +139,17 @@ describe("a setting", () => {
     expect(of(`hmac-sha512:one:${secret}`)?.key).toEqual({ name: "one", algorithm: "hmac-sha512", secret });
   });
 
+  test("has no examples with ports that the installation itself uses", () => {
+    const { controlPort, edgePort, edgeTlsPort, dnsPort } = loadConfig({});
+    const descriptions = Object.values(settings.entries).map((setting) =>
+      String(getDescription("wrapped" in setting ? setting.wrapped : setting)),
+    );
+    expect(descriptions).not.toContain("undefined");
+    for (const port of [controlPort, edgePort, edgeTlsPort, dnsPort]) {
+      expect(descriptions.filter((description) => description.includes(`:${port}`))).toEqual([]);
+    }
+  });
+
   test("sets the PowerDNS that replaces the built-in server", () => {
     const powerDns = { SITEWRIGHT_DNS_BACKEND: "powerdns", SITEWRIGHT_POWERDNS_KEY: "k" };
     const SITEWRIGHT_POWERDNS_URL = "http://127.0.0.1:8081/";

@@ -54,7 +54,7 @@ export const settings = v.object({
   ),
   SITEWRIGHT_POWERDNS_URL: textOrNone(
     "^https?://[^\\s/?#]+/?$",
-    "the address of PowerDNS's HTTP API, such as http://127.0.0.1:8081",
+    "the address of PowerDNS's HTTP API, such as http://127.0.0.1:8082",
   ),
   SITEWRIGHT_POWERDNS_KEY: textOrNone("^[!-~]{1,200}$", "the key of PowerDNS's HTTP API: visible ASCII characters"),
   SITEWRIGHT_POWERDNS_ADDRESS: text(
