@@ -65,6 +65,10 @@ export const settings = v.object({
     `^(?=.{1,180}$)${label}(\\.${label})*$`,
     "the domain below which sites get their names, in lower case, such as localhost or sites.example.com",
   ),
+  SITEWRIGHT_REGIONS: textOrNone(
+    "^[a-z0-9-]+(,[a-z0-9-]+)*$",
+    "the regions for new sites, separated by commas, such as europe-west3,us-east1: ids of the list of regions",
+  ),
   SITEWRIGHT_RESOLVER: textOrNone(
     "^([0-9.]+|\\[[0-9A-Fa-f:.]+\\]):[0-9]{1,5}$",
     "the address and port of the DNS resolver for customers' domains, such as 9.9.9.9:53 or [2620:fe::fe]:53",
@@ -202,6 +206,7 @@ export function defaults(data: string): Settings {
     SITEWRIGHT_POWERDNS_KEY: null,
     SITEWRIGHT_POWERDNS_ADDRESS: "127.0.0.1:53",
     SITEWRIGHT_SITE_SUFFIX: "localhost",
+    SITEWRIGHT_REGIONS: null,
     SITEWRIGHT_RESOLVER: null,
     SITEWRIGHT_EDGE_ADDRESSES: null,
     SITEWRIGHT_GEOIP: null,
