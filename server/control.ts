@@ -186,6 +186,7 @@ async function makeApp({ config, opened, services, logs, log: _, ...parts }: Par
     downloadHours: config.downloadHours,
     openDownload: (id) => downloads.open(id),
     acmeUrl: config.acmeUrl,
+    regions: config.regions,
     hasMailServer: config.smtpUrl !== null,
     hasAdvisories: config.advisories !== null,
     hasBrowser: services.screenshots !== null,

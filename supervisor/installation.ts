@@ -44,8 +44,6 @@ interface InstallationOptions {
   /** True if `prepare` has nothing to do. Running it just to find out would slow each start by half a second. */
   readonly isPrepared: () => boolean;
   readonly terminal: Terminal;
-  /** Region in the example command. */
-  readonly region: string;
 }
 
 export interface Installation {
@@ -104,7 +102,7 @@ export function makeInstallation(options: InstallationOptions): Installation {
         ...config,
         ...ports,
         ...counts,
-        region: options.region,
+        region: config.regions[0].id,
         firstRun: readFirstRun(config.data),
         isFirstRun,
       }),

@@ -31,6 +31,10 @@ test.each(names)("the page %s needs no other files, is never cached, and says wh
   });
 });
 
+test("the page of an address without a site says where to find the address of the API", () => {
+  expect(makePage({ headers: {} }, "unknownHost").body).toContain("which Sitewright prints at startup");
+});
+
 test.each([
   [undefined, "text/html"],
   ["", "text/html"],

@@ -18,7 +18,7 @@ const pages = {
     title: "There is no site at this address",
     text: "Please check the address for typos.",
     owner:
-      "If you have just created it, wait a few seconds and reload. Otherwise check its domains in the list of your sites (GET /v2/sites).",
+      "If you have just created it, wait a few seconds and reload. Otherwise check its domains in the list of your sites (GET /v2/sites). The API has another address, which Sitewright prints at startup.",
   },
   notFound: {
     status: 404,

@@ -1,5 +1,7 @@
 /** Dependencies of the rules: those of the process (`App`) and those of a request (`Context`). */
+
 import type { FileHandle } from "node:fs/promises";
+import type { Region } from "@sitewright/contract/sites/regionList.ts";
 import type { Capabilities, Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { LookUp } from "@sitewright/server/domains/lookUp.ts";
 import type { Logs } from "@sitewright/server/logs/logs.ts";
@@ -82,6 +84,8 @@ export interface App {
   readonly openDownload: (id: string) => Promise<OpenDownload | null>;
   /** The certificate authority's directory, or null if no certificates are ordered. */
   readonly acmeUrl: string | null;
+  /** The regions for new sites. */
+  readonly regions: readonly Region[];
   /** Whether the installation has a mail server to deliver the mail of sites to. */
   readonly hasMailServer: boolean;
   /** Whether the installation has a vulnerability feed. */

@@ -32,7 +32,7 @@ export const runBackup: Run = ({ words: [file = ""], flags }, context) =>
   backup({ file, isForced: flags.force === true, isFresh: flags["with-backups"] === true }, context);
 
 /** Returns the report for the operator. Rejects with `Failure` and `UnusableFile`. */
-async function backup({ file, isForced, isFresh }: BackupOptions, context: CommandContext): Promise<string> {
+export async function backup({ file, isForced, isFresh }: BackupOptions, context: CommandContext): Promise<string> {
   const { config, env, terminal } = context;
   requireInstallation(config);
   const target = { file: absolutePath(file, env), isForced };
@@ -45,7 +45,7 @@ async function backup({ file, isForced, isFresh }: BackupOptions, context: Comma
       const print = (line: string) => void terminal.output.write(`${line}\n`);
       const problems = isFresh ? await backUpAll(pool, config.data, print) : [];
       const result = await backupInstallation(pool, fields, { ...target, passphrase });
-      return [report(result, fields, target.file), ...reportProblems(problems)].join("\n");
+      return [report(result, fields, { file: target.file, isFresh }), ...reportProblems(problems)].join("\n");
     } finally {
       await pool.end();
     }
@@ -80,7 +80,7 @@ async function headerFieldsOf({ data, archives }: Config, env: NodeJS.ProcessEnv
 function report(
   { bytes, counts, environments }: BackupResult,
   { archives, archiveFolder }: HeaderFields,
-  file: string,
+  { file, isFresh }: Pick<BackupOptions, "file" | "isFresh">,
 ) {
   return [
     `The installation is backed up in ${file} (${sizeOf(bytes)}), encrypted with the passphrase.`,
@@ -94,7 +94,7 @@ function report(
       ? []
       : ["", "Newest backup of each environment, from which another machine would restore it:"]),
     ...environmentList(environments, ({ madeAt }) => (madeAt === null ? "NO BACKUP: can't be restored" : ago(madeAt))),
-    ...(environments.length === 0 ? [] : ["", ...refreshAdvice(file)]),
+    ...(environments.length === 0 || isFresh ? [] : ["", ...refreshAdvice(file)]),
   ].join("\n");
 }
 

@@ -139,6 +139,26 @@ describe("a setting", () => {
     expect(of(`hmac-sha512:one:${secret}`)?.key).toEqual({ name: "one", algorithm: "hmac-sha512", secret });
   });
 
+  test("has no examples with ports that the installation itself uses", () => {
+    const { controlPort, edgePort, edgeTlsPort, dnsPort } = loadConfig({});
+    const descriptions = Object.values(settings.entries).map((setting) =>
+      String(getDescription("wrapped" in setting ? setting.wrapped : setting)),
+    );
+    expect(descriptions).not.toContain("undefined");
+    for (const port of [controlPort, edgePort, edgeTlsPort, dnsPort]) {
+      expect(descriptions.filter((description) => description.includes(`:${port}`))).toEqual([]);
+    }
+  });
+
+  test("sets the regions for new sites, in its order and without duplicates", () => {
+    const idsOf = (SITEWRIGHT_REGIONS: string) => loadConfig({ SITEWRIGHT_REGIONS }).regions.map(({ id }) => id);
+    expect(idsOf("us-east1,europe-west3,us-east1")).toEqual(["us-east1", "europe-west3"]);
+    expect(idsOf("").length).toBeGreaterThan(30);
+    expect(problemsOf({ SITEWRIGHT_REGIONS: "us-east1,moon-base1" })).toEqual([
+      expect.stringMatching(/^SITEWRIGHT_REGIONS: there is no region moon-base1\. Regions: asia-east1, .*europe-west3/),
+    ]);
+  });
+
   test("sets the PowerDNS that replaces the built-in server", () => {
     const powerDns = { SITEWRIGHT_DNS_BACKEND: "powerdns", SITEWRIGHT_POWERDNS_KEY: "k" };
     const SITEWRIGHT_POWERDNS_URL = "http://127.0.0.1:8081/";

@@ -5,6 +5,7 @@
  * are ignored: they may belong to other tools.
  */
 import { join, resolve } from "node:path";
+import { type Region, regions } from "@sitewright/contract/sites/regionList.ts";
 import * as v from "valibot";
 import { type DnsSecondaries, type PowerDnsServer, parseSocketAddress, parseTsigKey } from "./dnsSettings.ts";
 import { edgeAddresses } from "./edgeAddresses.ts";
@@ -31,6 +32,8 @@ export interface Config {
   readonly powerDns: PowerDnsServer | null;
   /** New sites are `<site>.<siteSuffix>`. */
   readonly siteSuffix: string;
+  /** Regions for new sites, in the order of the setting. */
+  readonly regions: readonly [Region, ...Region[]];
   /** Address and port of the resolver for domains, or null for the machine's. */
   readonly resolver: string | null;
   /** Addresses that domains must point to. */
@@ -157,6 +160,7 @@ function freeze(values: Settings): Config {
     powerDns: powerDnsOf(values),
     dnsNames: values.SITEWRIGHT_DNS_NAMES?.split(",") ?? [`ns1.${values.SITEWRIGHT_SITE_SUFFIX}`],
     siteSuffix: values.SITEWRIGHT_SITE_SUFFIX,
+    regions: regionsOf(values),
     resolver: values.SITEWRIGHT_RESOLVER,
     edgeAddresses: edgeAddresses(values.SITEWRIGHT_EDGE_ADDRESSES, values.SITEWRIGHT_HOST),
     geoip: values.SITEWRIGHT_GEOIP === null ? null : resolve(values.SITEWRIGHT_GEOIP),
@@ -215,6 +219,15 @@ function freeze(values: Settings): Config {
 
 function advisoriesOf({ SITEWRIGHT_ADVISORIES: location }: Settings): string | null {
   return location === null || /^https?:\/\//.test(location) ? location : resolve(location);
+}
+
+/** The ids have been checked. */
+function regionsOf({ SITEWRIGHT_REGIONS: ids }: Settings): Config["regions"] {
+  if (ids === null) return regions;
+  const [first = regions[0], ...others] = [...new Set(ids.split(","))].flatMap(
+    (id) => regions.find((region) => region.id === id) ?? [],
+  );
+  return [first, ...others];
 }
 
 function acmeBindingOf(values: Settings): AcmeBinding | null {

@@ -55,7 +55,7 @@ export const settings = v.object({
   ),
   SITEWRIGHT_POWERDNS_URL: textOrNone(
     "^https?://[^\\s/?#]+/?$",
-    "the address of PowerDNS's HTTP API, such as http://127.0.0.1:8081",
+    "the address of PowerDNS's HTTP API, such as http://127.0.0.1:8082",
   ),
   SITEWRIGHT_POWERDNS_KEY: textOrNone("^[!-~]{1,200}$", "the key of PowerDNS's HTTP API: visible ASCII characters"),
   SITEWRIGHT_POWERDNS_ADDRESS: text(
@@ -65,6 +65,10 @@ export const settings = v.object({
   SITEWRIGHT_SITE_SUFFIX: text(
     `^(?=.{1,180}$)${label}(\\.${label})*$`,
     "the domain below which sites get their names, in lower case, such as localhost or sites.example.com",
+  ),
+  SITEWRIGHT_REGIONS: textOrNone(
+    "^[a-z0-9-]+(,[a-z0-9-]+)*$",
+    "the regions for new sites, separated by commas, such as europe-west3,us-east1: ids of the list of regions",
   ),
   SITEWRIGHT_RESOLVER: textOrNone(
     "^([0-9.]+|\\[[0-9A-Fa-f:.]+\\]):[0-9]{1,5}$",
@@ -203,6 +207,7 @@ export function defaults(data: string): Settings {
     SITEWRIGHT_POWERDNS_KEY: null,
     SITEWRIGHT_POWERDNS_ADDRESS: "127.0.0.1:53",
     SITEWRIGHT_SITE_SUFFIX: "localhost",
+    SITEWRIGHT_REGIONS: null,
     SITEWRIGHT_RESOLVER: null,
     SITEWRIGHT_EDGE_ADDRESSES: null,
     SITEWRIGHT_GEOIP: null,

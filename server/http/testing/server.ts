@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
+import { regions } from "@sitewright/contract/sites/regionList.ts";
 import { fakeCapabilities } from "@sitewright/runtimes/fake/runtime.ts";
 import { makeDownloadTokens } from "@sitewright/server/app/backups/downloadTokens.ts";
 import { createCompany, type NewCompany } from "@sitewright/server/app/company/companies.ts";
@@ -105,6 +106,8 @@ interface TestServerOptions {
   readonly lookUp?: App["lookUp"];
   /** Default: there are no zips. */
   readonly openDownload?: App["openDownload"];
+  /** Default: all. */
+  readonly regions?: App["regions"];
   /** Default: true. */
   readonly hasMailServer?: boolean;
   /** Default: true. */
@@ -226,6 +229,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       sealer: operations.sealer,
       openDownload: options.openDownload ?? (async () => null),
       acmeUrl,
+      regions: options.regions ?? regions,
       hasMailServer: options.hasMailServer ?? true,
       hasAdvisories: options.hasAdvisories ?? true,
       hasBrowser: options.hasBrowser ?? true,
