@@ -107,7 +107,7 @@ describe("fresh backups", () => {
       {
         config,
         env: { SITEWRIGHT_BACKUP_PASSPHRASE: "correct horse battery" },
-        typist: { input: new PassThrough(), output: new PassThrough() },
+        terminal: { input: new PassThrough(), output: new PassThrough() },
       },
     );
     expect(report).toContain("Newest backup of each environment");
