@@ -23,7 +23,7 @@ interface TemporaryFolder {
 export function createTemporaryFolder(): TemporaryFolder {
   const parent = hasPlenty() ? memoryFileSystem : tmpdir();
   removeLeftovers(parent);
-  const path = mkdtempSync(join(parent, `${prefix}${process.pid}-`));
+  const path = mkdtempSync(join(parent, `${prefix}${process.pid.toString(36)}-`));
   // PostgreSQL and PHP run as users of their own.
   chmodSync(path, 0o1777);
   return {
@@ -45,8 +45,8 @@ function hasPlenty(): boolean {
 
 function removeLeftovers(parent: string): void {
   for (const name of readdirSync(parent)) {
-    const pid = new RegExp(`^${prefix}(\\d+)-`).exec(name)?.[1];
-    if (pid === undefined || isAlive(Number(pid))) continue;
+    const pid = new RegExp(`^${prefix}([0-9a-z]+)-`).exec(name)?.[1];
+    if (pid === undefined || isAlive(Number.parseInt(pid, 36))) continue;
     try {
       rmSync(join(parent, name), { recursive: true, force: true });
     } catch {

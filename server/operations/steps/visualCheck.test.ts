@@ -19,9 +19,9 @@ async function updateWithScreenshots(world: World) {
   return { ...request, input: { ...Object(request.input), pictureThreshold: 0 }, prepared: request };
 }
 
-/** A folder for all temporary files of this test. Readable by other users, because the browser may run as one. */
+/** A folder for all temporary files of this test, with a short name because of Chromium's socket. Readable by other users, because the browser may run as one. */
 async function ownTemporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "looking-"));
+  const folder = await mkdtemp(join(tmpdir(), "p-"));
   await chmod(folder, 0o755);
   vi.stubEnv("TMPDIR", folder);
   onTestFinished(async () => {
