@@ -1,6 +1,6 @@
 /**
- * Checks the imports of all source files against `tools/rooms.ts`. Fails for imports that the table does not allow, and
- * for entries of the table that no import needs.
+ * Checks the imports of all source files against `tools/rooms.ts`. Fails for imports that the table does not allow, for
+ * entries of the table that no import needs, and for cycles of rooms.
  *
  * Test files and the composition roots, which are listed there, may import anything.
  */
@@ -85,6 +85,10 @@ describe("imports", () => {
       mayImport.map((name) => `${path} → ${name}`),
     );
     expect(allowed.filter((pair) => !used.has(pair))).toEqual([]);
+  });
+
+  test("rooms do not import each other, not even in a circle", () => {
+    expect(findCycle(new Map(Object.entries(rooms).map(([room, { mayImport }]) => [room, mayImport])))).toBeNull();
   });
 
   test("there are no import cycles, not even for types", () => {

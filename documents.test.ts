@@ -1,4 +1,4 @@
-/** Checks the paths and links in the repository's documents. */
+/** Checks the paths and links in the repository's documents, and that merges left no conflicts in them. */
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -12,6 +12,10 @@ function pathsIn(file: string, text: string): string[] {
   const links = [...text.matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)].map(([, path = ""]) => path);
   return [...quoted, ...links.map((path) => join(dirname(file), path))];
 }
+
+test.each(documents)("%s has no conflict markers", (file) => {
+  expect(readFileSync(file, "utf8")).not.toMatch(/^(?:<{7}|={7}|>{7})(?: |$)/m);
+});
 
 describe("every path in a document exists", () => {
   test.each(documents)("%s", (file) => {

@@ -26,7 +26,7 @@ const isolated = [
 ];
 
 /** Started last, these would keep one worker busy and leave the other idle. */
-const longest = /\/faults\/crash|playground\/(compiled|serving|copies)|supervisor\/installation/;
+const longest = /\/faults\/crash|playground\/(compiled|serving|copies)|supervisor\/installation|e2e\/tour/;
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

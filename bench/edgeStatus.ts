@@ -2,7 +2,9 @@
 import { request } from "node:http";
 import { json } from "node:stream/consumers";
 
-export interface EdgeStatus {
+interface EdgeStatus {
+  /** PHP workers of sites. */
+  readonly workers: readonly unknown[];
   /** Number of warm spare workers. */
   readonly spares: number;
   /** PHP versions that WordPress is compiled for. */
@@ -24,7 +26,7 @@ export function edgeStatus(adminSocket: string): Promise<EdgeStatus> {
 }
 
 function isEdgeStatus(value: unknown): value is EdgeStatus {
-  if (typeof value !== "object" || value === null || !("spares" in value && "compiledPhpVersions" in value))
-    return false;
-  return typeof value.spares === "number" && Array.isArray(value.compiledPhpVersions);
+  if (typeof value !== "object" || value === null) return false;
+  if (!("workers" in value && "spares" in value && "compiledPhpVersions" in value)) return false;
+  return Array.isArray(value.workers) && typeof value.spares === "number" && Array.isArray(value.compiledPhpVersions);
 }

@@ -12,6 +12,7 @@ import { loadConfig } from "@sitewright/server/settings/config.ts";
 import { measureBackups } from "./backups.ts";
 import { measureCache } from "./cache.ts";
 import { type Creation, measureCreation, untilSparesAreWarm } from "./creation.ts";
+import { measureDailyUse } from "./dailyUse.ts";
 import { measureDns } from "./dns.ts";
 import { measureDnsRecords } from "./dnsRecords.ts";
 import { measureDomains } from "./domains.ts";
@@ -33,6 +34,7 @@ const sites = 20;
 const laterStarts = 5;
 const parts = [
   "imports",
+  "daily",
   "starts",
   "creation",
   "environments",
@@ -133,6 +135,12 @@ if (isSelected("imports")) {
   log("modules of each process …");
   const imports = await measureImports();
   process.stdout.write(`${table(imports)}\n`);
+  if (chosen.length === 1) process.exit();
+}
+
+if (isSelected("daily")) {
+  log("daily use with default settings …");
+  process.stdout.write(`${table(await measureDailyUse())}\n`);
   if (chosen.length === 1) process.exit();
 }
 

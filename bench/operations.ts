@@ -8,7 +8,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { nobody, recordActivity } from "@sitewright/server/store/company/activity.ts";
+import { recordActivity, systemActor } from "@sitewright/server/store/company/activity.ts";
 import type { Database } from "@sitewright/server/store/database.ts";
 import { migrate } from "@sitewright/server/store/migrate.ts";
 import { type Notifications, openNotifications } from "@sitewright/server/store/notifications.ts";
@@ -66,7 +66,7 @@ async function submit(database: Database, companyId: string, operationId = `benc
       category: "siteActions",
       type: "addSite",
       parameters: {},
-      actor: nobody,
+      actor: systemActor,
     });
     await insertOperation(transaction, {
       id: operationId,

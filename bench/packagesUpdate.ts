@@ -16,7 +16,7 @@ const rolloutSites = 50;
 const concurrency = 4;
 const theme = "twentytwentyfive";
 
-export interface BenchMirror extends AsyncDisposable {
+interface BenchMirror extends AsyncDisposable {
   readonly url: string;
   readonly folder: string;
 }

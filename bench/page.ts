@@ -19,7 +19,7 @@ const uncached = { cookie: "visitor=one" };
 const rounds = 40;
 const warmUp = 5;
 
-export interface PageCost {
+interface PageCost {
   readonly edgeMilliseconds: number;
   readonly directMilliseconds: number;
 }

@@ -18,7 +18,7 @@ export type IdSource = `params.${string}` | `body.${string}` | `query.${string}`
  * What a key restricted to some sites (`site:<id>`) may do with a company-wide resource. `open`: everything, because it
  * concerns no site. `filtered`: see its own sites only. `closed`: nothing.
  */
-export type UnderSiteScope = "open" | "filtered" | "closed";
+type UnderSiteScope = "open" | "filtered" | "closed";
 
 /** The resource that a call acts on. It must belong to the caller's company. */
 export type Resource =
@@ -88,6 +88,8 @@ export interface Endpoint {
   readonly bucket?: "creations" | "operations";
   /** The kind of operation that it starts; the response is then a 202. */
   readonly operation?: OperationKind;
+  /** The kind that it starts instead if the body has `dry_run: true`. */
+  readonly dryRunOperation?: OperationKind;
   readonly deprecated?: boolean;
 }
 

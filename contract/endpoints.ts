@@ -63,7 +63,7 @@ import { createSite, deleteSite, getSite, listSites } from "./sites/sites.ts";
 import { modifyPhpVersion, restartPhp } from "./sites/tools.ts";
 import { createWpAdminUser, createWpLoginLink, hasWpAdminUser } from "./sites/wordpressUsers.ts";
 import { runWpCli } from "./sites/wpCli.ts";
-import { listDeniedIps, replaceDeniedIps } from "./traffic/deniedIps.ts";
+import { listDeniedIps, replaceDeniedIps } from "./traffic/blockedIps.ts";
 import { clearCache, clearEdgeCache, getEdgeCacheStatus, updateEdgeCacheStatus } from "./traffic/edgeCaching.ts";
 import { readLogs } from "./traffic/logs.ts";
 import { deleteMail, deleteMails, deliverMail, getMail, listMails, modifyMailDelivery } from "./traffic/mails.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { activityTypes } from "./company/activity.ts";
 import { activityCategories, operationKinds } from "./operationKinds.ts";
 import { nullable, pattern, patternMessage, uuid } from "./schema.ts";
-import { regions } from "./sites/regions.ts";
+import { regions } from "./sites/regionList.ts";
 
 describe("operation kinds", () => {
   it("have different prefixes, except three pairs that clients know by one", () => {

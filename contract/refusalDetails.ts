@@ -121,6 +121,7 @@ export const refusalDetails = {
   unknown_time_zone: { time_zone: text("The unknown time zone.", "Europe/Atlantis") },
   unknown_environment: { ids: Type.Array(uuid("Id of an environment."), { description: "The unknown ids." }) },
   nothing_to_update: packageNames,
+  updates_not_checked: packageNames,
   unknown_user: fields("notified_user_id"),
   unknown_site_scope: { unknown: Type.Array(uuid("Id of a site."), { description: "The unknown ids of sites." }) },
 } as const satisfies Partial<Record<RefusalCode, Readonly<Record<string, TSchema>>>>;

@@ -48,7 +48,7 @@ export const refusalReasons = {
   domain_reserved:
     "The name is reserved: it is below the domain from which the installation gives sites their addresses.",
   domain_taken:
-    "The name is in use, or overlaps with a wildcard. To claim it, publish `verification_record` in its DNS.",
+    "The environment already has the name, or the name is in use elsewhere or overlaps with a wildcard. To claim it, publish `verification_record` in its DNS.",
   www_without_wildcard: "`add_with_www_subdomain` was sent together with `is_wildcardless: true`.",
   custom_certificate_refused:
     "The custom key or certificate can't be used, or only one of them was sent; `field` names the field at fault.",
@@ -94,6 +94,7 @@ export const refusalReasons = {
   unknown_time_zone: "Unknown time zone. Send a name such as `Europe/Berlin`.",
   unknown_environment: "The company has no environment with this id; `ids` lists the unknown ids.",
   nothing_to_update: "No update is available for the plugins or themes in the request.",
+  updates_not_checked: "Updates have not been checked yet; the message says why. Try again after the first check.",
   no_mail_server: "The installation has no mail server: SITEWRIGHT_SMTP_URL is not set.",
   mail_is_sent: "The mail server has accepted this mail for all its recipients.",
   unknown_user: "The company has no such user.",

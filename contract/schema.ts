@@ -38,6 +38,27 @@ export function line(maxLength: number, description: string, example: string) {
   return Type.String({ minLength: 1, maxLength, pattern: linePattern, description, examples: [example] });
 }
 
+export const noNul = pattern("^[^\\u0000]*$", "must not contain the character U+0000");
+
+/** A private key or certificates in PEM format: a few kilobytes, at most 64 KiB. */
+export function pem(description: string) {
+  return Type.String({ minLength: 1, maxLength: 65_536, pattern: noNul, description, examples: ["-----BEGIN …"] });
+}
+
+/** A point in time as milliseconds since 1970. */
+export function milliseconds(description: string, example: number | null = 1_795_190_400_000) {
+  return Type.Number({ description: `${description} Milliseconds since 1970.`, examples: [example] });
+}
+
+/** A point in time as ISO 8601 text. */
+export function dateTime(description: string, example: string | null = "2026-11-23T08:00:00.000Z") {
+  return Type.String({ format: "date-time", description, examples: [example] });
+}
+
+export function count(description: string, example = 1) {
+  return Type.Integer({ minimum: 0, description, examples: [example] });
+}
+
 export function limit(description: string, options: { readonly default?: number } = {}) {
   return Type.Optional(Type.Integer({ minimum: 0, description, ...options }));
 }

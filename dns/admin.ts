@@ -1,54 +1,54 @@
 /**
- * How the DNS server is told and asked, on a socket in a folder that only this installation's user can enter.
+ * The DNS server's admin API, on a Unix socket in a folder that only this installation's user can enter.
  *
- * `PUT /table` with a whole table, as `tableText.ts` writes it, answers `{ generation }` once it is in force; an older one changes nothing and is answered
- * with the newer number. `GET /status` tells what is being served.
+ * - `PUT /table`: puts a complete table in force (in the format of `tableText.ts`) and returns `{ generation }`. An
+ *   older table changes nothing; the response has the newer generation.
+ * - `GET /status`: what the server is serving.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
 import type { RateLimit } from "./rateLimit.ts";
-
 import type { DnsLog, Served } from "./served.ts";
 import { BadTable } from "./tableShape.ts";
 import { readTable } from "./tableText.ts";
 
-export interface DnsStatus {
+interface DnsStatus {
   readonly generation: number;
   readonly zones: number;
-  /** Where questions are answered, by UDP and TCP. */
+  /** The UDP and TCP port for queries. */
   readonly port: number;
-  /** Answers that were left out or shortened because there were too many of one kind. */
+  /** Responses that the rate limit dropped or truncated. */
   readonly limited: number;
 }
 
-export interface AdminParts {
+interface AdminParts {
   readonly served: Served;
   readonly rateLimit: RateLimit;
   readonly log: DnsLog;
-  /** Asked at each status. */
+  /** Called for each status request. */
   readonly port: () => number;
 }
 
-/** Not listening yet. */
+/** Creates the server, not listening yet. */
 export function createAdminServer(parts: AdminParts): Server {
   return createServer((request, response) => {
     answer(parts, request, response).catch((error: unknown) => {
       const message = error instanceof Error ? error.message : String(error);
       if (error instanceof BadTable || error instanceof SyntaxError) return reply(response, 400, { message });
-      parts.log.error({ err: error, url: request.url }, "The DNS server could not do what it was told");
+      parts.log.error({ err: error, url: request.url }, "admin request failed");
       reply(response, 500, { message });
     });
   });
 }
 
 async function answer(parts: AdminParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const asked = `${request.method} ${request.url}`;
-  if (asked === "PUT /table") return takeTable(parts, request, response);
-  if (asked === "GET /status") return reply(response, 200, status(parts));
-  reply(response, 404, { message: "The DNS server knows PUT /table and GET /status" });
+  const endpoint = `${request.method} ${request.url}`;
+  if (endpoint === "PUT /table") return putTable(parts, request, response);
+  if (endpoint === "GET /status") return reply(response, 200, status(parts));
+  reply(response, 404, { message: "Endpoints: PUT /table, GET /status" });
 }
 
-async function takeTable(
+async function putTable(
   { served, log }: AdminParts,
   request: IncomingMessage,
   response: ServerResponse,

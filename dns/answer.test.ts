@@ -21,11 +21,11 @@ const fail = (zone: string, error: unknown): never => {
   throw new Error(`${zone}: ${error}`);
 };
 
-/** RFC 4592, 2.2.1, with names of machines that are names of machines. */
+/** The example of RFC 4592, 2.2.1, with valid host names. */
 const wildcards = makeZone("example", [
   set("*.example", "TXT", "this is a wildcard"),
   set("*.example", "MX", "10 host1.example"),
-  set("sub.star.example", "TXT", "no wildcard"),
+  set("sub.star.example", "TXT", "not a wildcard"),
   set("host1.example", "A", "192.0.2.1"),
   set("_ssh._tcp.host1.example", "SRV", "0 0 22 host1.example"),
   set("_ssh._tcp.host2.example", "SRV", "0 0 22 host1.example"),
@@ -51,8 +51,8 @@ function ask(name: string, type: string, of = zones): Answer & { rows: string[] 
   return { ...answer, rows: written(answer.answers) };
 }
 
-describe("what is answered", () => {
-  test("the records of a name, with authority, and addresses for those that name servers", () => {
+describe("the answer has", () => {
+  test("the records of a name, and addresses of the servers that they name", () => {
     expect(ask("shop.example", "A")).toMatchObject({
       rcode: 0,
       isAuthoritative: true,
@@ -66,7 +66,7 @@ describe("what is answered", () => {
     expect(written(ask("_sip._tcp.shop.example", "SRV").additional)).toHaveLength(2);
   });
 
-  test("SOA and NS at the top", () => {
+  test("SOA and NS at the apex", () => {
     expect(ask("shop.example", "SOA").rows).toEqual([
       "shop.example. 3600 SOA ns1.example.net. hostmaster.example.net. 1 7200 900 1209600 600",
     ]);
@@ -85,24 +85,24 @@ describe("what is answered", () => {
     ["below.shop.example", "A", 0],
     ["_tcp.shop.example", "SRV", 0],
     ["below.shop.example", "ANY", 0],
-  ])("%s %s: there is none, and for how long that may be remembered (%i)", (name, type, rcode) => {
+  ])("%s %s: no records, and the SOA record for negative caching (%i)", (name, type, rcode) => {
     const answer = ask(name, type);
     expect(answer).toMatchObject({ rcode, isAuthoritative: true, rows: [] });
     expect(written(answer.authority)).toEqual([expect.stringMatching(/^shop\.example\. 600 SOA /)]);
   });
 
-  test("for any type, one set", () => {
+  test("a single record set for ANY", () => {
     expect(ask("shop.example", "ANY").rows).toHaveLength(1);
     expect(ask("mail.shop.example", "ANY").rows).toEqual(["mail.shop.example. 300 A 192.0.2.25"]);
     expect(ask("www.shop.example", "ANY").rows).toEqual(["www.shop.example. 300 CNAME shop.example."]);
   });
 
-  test("what is in none of our zones is refused", () => {
+  test("REFUSED for names outside all zones", () => {
     expect(ask("example.org", "A")).toMatchObject({ rcode: 5, isAuthoritative: false, authority: [] });
     expect(ask(".", "NS")).toMatchObject({ rcode: 5 });
   });
 
-  test("a zone that can't be served is a failure of ours, and no other's", () => {
+  test("SERVFAIL for a zone that can't be served", () => {
     const broken = makeZone("a.example", [set("a.example", "A", "no")]);
     expect(
       ask(
@@ -114,8 +114,8 @@ describe("what is answered", () => {
   });
 });
 
-describe("other names for things", () => {
-  test("are followed, also into another zone of ours", () => {
+describe("aliases", () => {
+  test("are followed, also into other zones of this server", () => {
     expect(ask("www.shop.example", "AAAA").rows).toEqual([
       "www.shop.example. 300 CNAME shop.example.",
       "shop.example. 300 AAAA 2001:db8::1",
@@ -126,7 +126,7 @@ describe("other names for things", () => {
     ]);
   });
 
-  test("and not where they themselves are asked for, or lead elsewhere", () => {
+  test("are not followed for CNAME questions and to names outside all zones", () => {
     expect(ask("www.shop.example", "CNAME").rows).toEqual(["www.shop.example. 300 CNAME shop.example."]);
     expect(ask("out.shop.example", "A")).toMatchObject({
       rcode: 0,
@@ -136,14 +136,14 @@ describe("other names for things", () => {
     });
   });
 
-  test("that lead to nothing say so of what they lead to", () => {
+  test("to missing names get the negative answer of the target", () => {
     expect(ask("gone.shop.example", "A")).toMatchObject({ rcode: 3, rows: [expect.stringContaining("CNAME")] });
     const nodata = ask("next.shop.example", "MX");
     expect(nodata).toMatchObject({ rcode: 0, rows: [expect.stringContaining("CNAME")] });
     expect(written(nodata.authority)).toEqual([expect.stringMatching(/^blog\.example\. 600 SOA/)]);
   });
 
-  test("that lead around in a ring, or on and on, end", () => {
+  test("that form a loop or a long chain are cut off", () => {
     expect(ask("ring1.shop.example", "A").rows).toHaveLength(2);
     const links = Array.from({ length: 30 }, (_, n) => set(`l${n}.a.example`, "CNAME", `l${n + 1}.a.example`));
     const answer = ask("l0.a.example", "A", createZones(writtenZones(makeZone("a.example", links)), fail));
@@ -151,8 +151,8 @@ describe("other names for things", () => {
   });
 });
 
-describe("parts that are other servers'", () => {
-  test.each(["lab.shop.example", "x.lab.shop.example", "ns.lab.shop.example"])("%s: whom to ask", (name) => {
+describe("delegated names", () => {
+  test.each(["lab.shop.example", "x.lab.shop.example", "ns.lab.shop.example"])("%s: a referral", (name) => {
     const answer = ask(name, "A");
     expect(answer).toMatchObject({ rcode: 0, isAuthoritative: false, rows: [], needsAdditional: true });
     expect(written(answer.authority)).toEqual([
@@ -162,14 +162,14 @@ describe("parts that are other servers'", () => {
     expect(written(answer.additional)).toEqual(["ns.lab.shop.example. 300 A 192.0.2.53"]);
   });
 
-  test("whether such a part is signed is said by whoever hands it over", () => {
+  test("DS is answered by the parent zone", () => {
     expect(ask("lab.shop.example", "DS")).toMatchObject({ rcode: 0, isAuthoritative: true, rows: [] });
     expect(written(ask("sub.shop.example", "DS").authority)).toEqual([expect.stringMatching(/^shop\.example\. /)]);
     expect(written(ask("shop.example", "DS").authority)).toEqual([expect.stringMatching(/^shop\.example\. /)]);
   });
 });
 
-describe("wildcards, as RFC 4592 has them in its example", () => {
+describe("wildcards, as in the example of RFC 4592", () => {
   test.each([
     ["host3.example", "MX", ["host3.example. 300 MX 10 host1.example."]],
     ["foo.bar.example", "TXT", ['foo.bar.example. 300 TXT "this is a wildcard"']],
@@ -190,11 +190,11 @@ describe("wildcards, as RFC 4592 has them in its example", () => {
     expect(ask(name, type, inWildcards)).toMatchObject({ rcode, isAuthoritative: true, rows: [] });
   });
 
-  test("a part that is other servers' comes before it", () => {
+  test("a delegation comes before the wildcard", () => {
     expect(ask("host.subdel.example", "A", inWildcards)).toMatchObject({ isAuthoritative: false, rows: [] });
   });
 
-  test("many names that one wildcard answers have one source, and so have many that there are not", () => {
+  test("names of a wildcard share one source, and so do missing names", () => {
     expect(ask("a.any.shop.example", "A").source).toBe(ask("b.any.shop.example", "A").source);
     expect(ask("a.shop.example", "A").source).toBe(ask("b.c.shop.example", "A").source);
     expect(ask("there.any.shop.example", "A")).toMatchObject({ rcode: 0, rows: [] });

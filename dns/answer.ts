@@ -1,6 +1,6 @@
 /**
- * What is answered to a question, before it becomes bytes: RFC 1034, with negative answers by RFC 2308, wildcards by RFC
- * 4592, and one record set for "any" by RFC 8482.
+ * Answers questions, before encoding: RFC 1034, with negative answers by RFC 2308, wildcards by RFC 4592, and a single
+ * record set for ANY by RFC 8482.
  */
 import { type Name, parentOf, root, wildcardBelow } from "./names.ts";
 import { codes, typeOfCode } from "./records/recordTypes.ts";
@@ -30,17 +30,17 @@ export interface Answer {
   readonly answers: readonly Entry[];
   readonly authority: readonly Entry[];
   readonly additional: readonly Entry[];
-  /** Whether the answer is of no use without all of `additional`. */
+  /** Whether the answer is useless without all of `additional`. */
   readonly needsAdditional: boolean;
-  /** The existing name that the answer comes from: many questions of one asker may have one source. */
+  /** The existing name that the answer comes from. Many questions of a client may have the same source. */
   readonly source: Name;
 }
 
-/** Longer chains of aliases are not followed to their end. */
-const mostAliases = 8;
+/** Longer chains of aliases are cut off. */
+const maxAliases = 8;
 const none: readonly Entry[] = [];
 
-export function failure(rcode: number): Answer {
+export function emptyAnswer(rcode: number): Answer {
   return {
     rcode,
     isAuthoritative: false,
@@ -57,13 +57,13 @@ export function answerQuestion(zones: Zones, name: Name, type: number): Answer {
   let owner = name;
   for (;;) {
     const zone = zoneFor(zones, owner, type);
-    const step = zone === null || zone === "broken" ? null : inZone(zone, owner, type);
+    const step = zone === null || zone === "broken" ? null : answerInZone(zone, owner, type);
     if (step === null) {
-      if (answers.length === 0) return failure(zone === "broken" ? rcodes.SERVFAIL : rcodes.REFUSED);
-      return { ...failure(rcodes.NOERROR), isAuthoritative: true, answers, source: name };
+      if (answers.length === 0) return emptyAnswer(zone === "broken" ? rcodes.SERVFAIL : rcodes.REFUSED);
+      return { ...emptyAnswer(rcodes.NOERROR), isAuthoritative: true, answers, source: name };
     }
-    if (step.alias === undefined || answers.length >= mostAliases) {
-      return answers.length === 0 ? step.answer : continued(answers, step.answer);
+    if (step.alias === undefined || answers.length >= maxAliases) {
+      return answers.length === 0 ? step.answer : withAliases(answers, step.answer);
     }
     answers.push({ owner, set: step.alias });
     const target = nameAt(step.alias.records[0] ?? Buffer.of(0), 0);
@@ -73,12 +73,12 @@ export function answerQuestion(zones: Zones, name: Name, type: number): Answer {
   }
 }
 
-/** The last answer of a chain, behind the aliases that led to it. */
-function continued(aliases: readonly Entry[], last: Answer): Answer {
+/** The last answer of a chain, with the aliases before it. */
+function withAliases(aliases: readonly Entry[], last: Answer): Answer {
   return { ...last, isAuthoritative: true, answers: [...aliases, ...last.answers] };
 }
 
-/** The parent zone's server answers for this type, and that may be this server (RFC 4035, 3.1.4.1). */
+/** The zone that answers. DS questions belong to the parent zone, if this server has it (RFC 4035, 3.1.4.1). */
 function zoneFor(zones: Zones, name: Name, type: number): Zone | "broken" | null {
   const zone = zones.find(name);
   if (type !== codes.DS || zone === null || zone === "broken" || zone.apex !== name) return zone;
@@ -87,22 +87,22 @@ function zoneFor(zones: Zones, name: Name, type: number): Zone | "broken" | null
 
 interface Step {
   readonly answer: Answer;
-  /** Where the name is another name for something. */
+  /** The CNAME record set, if the name is an alias. */
   readonly alias?: RecordSet;
 }
 
-function inZone(zone: Zone, name: Name, type: number): Step {
-  const cut = zone.hasCuts ? findCut(zone, name, type) : null;
-  if (cut !== null) return { answer: referral(zone, cut) };
+function answerInZone(zone: Zone, name: Name, type: number): Step {
+  const delegation = zone.hasDelegations ? findDelegation(zone, name, type) : null;
+  if (delegation !== null) return { answer: referral(zone, delegation) };
   const found = findNode(zone, name);
   if (found === null) return { answer: negative(zone, rcodes.NXDOMAIN, zone.apex) };
   const { node, source } = found;
-  // One of what there is, so that nobody is sent a lot for a little.
+  // For ANY a single record set, so that small queries can't cause large responses.
   const set = type === codes.ANY ? node[0] : findSet(node, type);
   if (set !== undefined) {
     const additional = addressesFor(zone, set);
     const answers = [{ owner: name, set }];
-    return { answer: { ...failure(rcodes.NOERROR), isAuthoritative: true, answers, additional, source } };
+    return { answer: { ...emptyAnswer(rcodes.NOERROR), isAuthoritative: true, answers, additional, source } };
   }
   const answer = negative(zone, rcodes.NOERROR, source);
   const alias = findSet(node, codes.CNAME);
@@ -111,23 +111,29 @@ function inZone(zone: Zone, name: Name, type: number): Step {
 
 function negative(zone: Zone, rcode: number, source: Name): Answer {
   const authority = [{ owner: zone.apex, set: zone.negativeSoa }];
-  return { ...failure(rcode), isAuthoritative: true, authority, source };
+  return { ...emptyAnswer(rcode), isAuthoritative: true, authority, source };
 }
 
-/** The uppermost name, from below the top of the zone down to this one, that is handed over to other servers. */
-function findCut(zone: Zone, name: Name, type: number): Entry | null {
-  let cut: Entry | null = null;
+/** The topmost delegated name on the path from the apex to this name, or null. */
+function findDelegation(zone: Zone, name: Name, type: number): Entry | null {
+  let delegation: Entry | null = null;
   for (let owner = name; owner !== zone.apex; owner = parentOf(owner)) {
     const set = findSet(zone.nodes.get(owner) ?? [], codes.NS);
     if (set === undefined || (type === codes.DS && owner === name)) continue;
-    cut = { owner, set };
+    delegation = { owner, set };
   }
-  return cut;
+  return delegation;
 }
 
-function referral(zone: Zone, cut: Entry): Answer {
-  const additional = addressesFor(zone, cut.set);
-  return { ...failure(rcodes.NOERROR), authority: [cut], additional, needsAdditional: true, source: cut.owner };
+function referral(zone: Zone, delegation: Entry): Answer {
+  const additional = addressesFor(zone, delegation.set);
+  return {
+    ...emptyAnswer(rcodes.NOERROR),
+    authority: [delegation],
+    additional,
+    needsAdditional: true,
+    source: delegation.owner,
+  };
 }
 
 function findNode(zone: Zone, name: Name): { readonly node: Node; readonly source: Name } | null {
@@ -140,7 +146,7 @@ function findNode(zone: Zone, name: Name): { readonly node: Node; readonly sourc
   return wildcard === undefined ? null : { node: wildcard, source };
 }
 
-/** Addresses, as far as this zone has them, of the servers that the records name. */
+/** Addresses in this zone of the servers that the records name. */
 function addressesFor(zone: Zone, set: RecordSet): readonly Entry[] {
   const hostAt = typeOfCode(set.type)?.hostAt;
   if (hostAt === undefined) return none;

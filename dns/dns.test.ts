@@ -10,7 +10,7 @@ import { blog, makeTable, makeZone, set, shop } from "./testing/zones.ts";
 const addressOf = async (port: number, name: string): Promise<string[]> =>
   recordsIn(await dig(port, "+short", name, "A"));
 
-test("a server starts with the table from its file, and is told a later one by its socket", async () => {
+test("the server starts with the table from its file, and accepts a newer one on its socket", async () => {
   const dns = await startWith(makeTable([shop], { generation: 7 }));
   expect(await addressOf(dns.port, "mail.shop.example")).toEqual(["192.0.2.25"]);
   expect(await tell(dns, "GET", "/status")).toEqual({
@@ -22,7 +22,7 @@ test("a server starts with the table from its file, and is told a later one by i
   expect(await dig(dns.port, "mail.shop.example", "A")).toContain("status: REFUSED");
 });
 
-test("an older table changes nothing, and is answered with the newer number", async () => {
+test("an older or equal table changes nothing and returns the newer generation", async () => {
   const dns = await startWith(makeTable([shop], { generation: 7 }));
   for (const generation of [6, 7]) {
     expect(await putTable(dns, makeTable([], { generation }))).toEqual({ status: 200, body: { generation: 7 } });
@@ -31,36 +31,36 @@ test("an older table changes nothing, and is answered with the newer number", as
 });
 
 test.each([null, "", "{", '{"generation":1}'])(
-  "a table file with %j does not keep it from starting",
+  "the server starts even if its table file contains %j",
   async (content) => {
     const tableFile = path.join(await makeFolder(), "table.jsonl");
     if (content !== null) await writeFile(tableFile, content);
     const dns = await startWith(null, { tableFile });
-    expect(dns.logged.map(({ message }) => message)).toEqual(content === null ? [] : ["broken table file"]);
+    expect(dns.logged.map(({ message }) => message)).toEqual(content === null ? [] : ["table file is broken"]);
     expect(await dig(dns.port, "shop.example")).toContain("status: REFUSED");
   },
 );
 
 test.each([
   ["no JSON", "{"],
-  ["a zone that is none", `${writeTable(makeTable([]))}[]\n`],
-  ["a serial that is none", writeTable(makeTable([{ ...shop, serial: 2 ** 32 }]))],
+  ["an invalid zone", `${writeTable(makeTable([]))}[]\n`],
+  ["an invalid serial", writeTable(makeTable([{ ...shop, serial: 2 ** 32 }]))],
   [
-    "a time to live below nothing",
+    "a negative time to live",
     writeTable(makeTable([makeZone("a.example", [{ ...set("a.example", "A", "192.0.2.1"), ttl: -1 }])])),
   ],
+  ["an unknown key", writeTable(makeTable([], { secondaries: [{ address: "192.0.2.1", port: 53, key: "k" }] }))],
   [
-    "a key that it does not have",
-    writeTable(makeTable([], { secondaries: [{ address: "192.0.2.1", port: 53, key: "k" }] })),
+    "a secondary with a host name",
+    writeTable(makeTable([], { secondaries: [{ address: "a.example", port: 53, key: "k" }] })),
   ],
-  ["a secondary by name", writeTable(makeTable([], { secondaries: [{ address: "a.example", port: 53, key: "k" }] }))],
-])("a table with %s is refused, and the one before it stays", async (_, body) => {
+])("a table with %s is refused, and the previous one stays", async (_, body) => {
   const dns = await startWith(makeTable([shop], { generation: 7 }));
   expect(await tell(dns, "PUT", "/table", body)).toMatchObject({ status: 400, body: { message: expect.any(String) } });
   expect(await addressOf(dns.port, "mail.shop.example")).toEqual(["192.0.2.25"]);
 });
 
-test("a zone that can't be served fails alone, and is reported", async () => {
+test("a zone that can't be served is reported and does not affect others", async () => {
   const broken = makeZone("a.example", [set("www.a.example", "A", "192.0.2.999")]);
   const dns = await startWith(makeTable([broken, shop]));
   expect(await dig(dns.port, "www.a.example")).toContain("status: SERVFAIL");
@@ -70,22 +70,22 @@ test("a zone that can't be served fails alone, and is reported", async () => {
   ]);
 });
 
-test("only its owner reaches the socket, and a folder that is open to others is not trusted", async () => {
+test("only the owner can use the admin socket; a folder that is open to others is refused", async () => {
   const dns = await startWith(makeTable([]));
   expect((await stat(path.dirname(dns.adminSocket))).mode & 0o777).toBe(0o700);
   const folder = path.join(await makeFolder(), "run");
   await mkdir(folder);
   await chmod(folder, 0o755);
-  await expect(startWith(null, { adminSocket: path.join(folder, "dns.sock") })).rejects.toThrow("open to others");
+  await expect(startWith(null, { adminSocket: path.join(folder, "dns.sock") })).rejects.toThrow("open to other users");
   expect(await tell(dns, "GET", "/elsewhere")).toMatchObject({ status: 404 });
 });
 
-test("a port that somebody else has is an error that says so", async () => {
+test("a port in use is reported", async () => {
   const dns = await startWith(makeTable([]));
   await expect(startWith(null, { port: dns.port })).rejects.toMatchObject({ code: "EADDRINUSE" });
 });
 
-test("dig and kdig get the same, by UDP and by TCP", async () => {
+test("dig and kdig get the same answers over UDP and TCP", async () => {
   const { port } = await startWith(makeTable([shop, blog]));
   const expected = [
     "www.shop.example. 300 IN CNAME shop.example.",
@@ -93,12 +93,12 @@ test("dig and kdig get the same, by UDP and by TCP", async () => {
     "shop.example. 300 IN A 192.0.2.2",
   ];
   for (const ask of [dig, kdig]) {
-    for (const way of ["+notcp", "+tcp"]) {
-      expect(recordsIn(await ask(port, way, "+noall", "+answer", "www.shop.example", "A"))).toEqual(expected);
+    for (const transport of ["+notcp", "+tcp"]) {
+      expect(recordsIn(await ask(port, transport, "+noall", "+answer", "www.shop.example", "A"))).toEqual(expected);
     }
-    const said = await ask(port, "nothing.shop.example", "MX");
-    expect(said).toContain("status: NXDOMAIN");
-    expect(recordsIn(said)).toEqual([
+    const output = await ask(port, "nothing.shop.example", "MX");
+    expect(output).toContain("status: NXDOMAIN");
+    expect(recordsIn(output)).toEqual([
       "shop.example. 600 IN SOA ns1.example.net. hostmaster.example.net. 1 7200 900 1209600 600",
     ]);
   }
@@ -112,29 +112,29 @@ test.each([
   ["SPF", "old.shop.example", ['"v=spf1 -all"']],
   ["PTR", "1.shop.example", ["host.shop.example."]],
   ["AAAA", "shop.example", ["2001:db8::1"]],
-])("dig reads %s", async (type, name, values) => {
+])("dig gets %s records", async (type, name, values) => {
   const { port } = await startWith(makeTable([shop]));
   expect(recordsIn(await dig(port, "+short", name, type)).toSorted()).toEqual(values);
 });
 
-test("dig comes by TCP for what is too long, and kdig accepts what EDNS says", async () => {
+test("long answers are truncated and retried over TCP; EDNS is supported", async () => {
   const { port } = await startWith(makeTable([blog]));
-  const said = await dig(port, "big.blog.example", "TXT");
-  expect(said).toContain("Truncated, retrying in TCP mode");
-  expect(recordsIn(said)).toHaveLength(40);
+  const output = await dig(port, "big.blog.example", "TXT");
+  expect(output).toContain("Truncated, retrying in TCP mode");
+  expect(recordsIn(output)).toHaveLength(40);
   expect(await kdig(port, "+edns=0", "+bufsize=4096", "blog.example", "A")).toContain(
     "Version: 0; flags: ; UDP size: 1232 B",
   );
   expect(await dig(port, "+edns=1", "+noednsnegotiation", "blog.example", "A")).toContain("status: BADVERS");
 });
 
-test("dig gets its mixed case back, and other classes refused", async () => {
+test("the case of the question is preserved, and other classes are refused", async () => {
   const { port } = await startWith(makeTable([blog]));
   expect(await dig(port, "WWW.bLoG.example", "A")).toContain("WWW.bLoG.example.");
   expect(await dig(port, "version.bind", "CH", "TXT")).toContain("status: REFUSED");
 });
 
-test("a server that is closed answers nobody, and another has its port at once", async () => {
+test("a closed server frees its port at once", async () => {
   const dns = await startWith(makeTable([shop]));
   await dns.close();
   const next = await startWith(makeTable([blog]), { port: dns.port });

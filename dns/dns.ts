@@ -1,7 +1,7 @@
 /**
- * The DNS server put together: a port on which it is asked by UDP and TCP, and a socket on which it is told.
+ * Starts and stops the DNS server: a UDP and TCP port for queries, and the admin socket.
  *
- * It starts from the table in its file and needs nobody to go on answering from it.
+ * The server starts from the table in its file and can answer from it without the control process.
  */
 import type { Server } from "node:net";
 import { createAdminServer } from "./admin.ts";
@@ -16,16 +16,16 @@ import { createTcpServer, type TcpLimits } from "./tcp.ts";
 import { answerUdp } from "./udp.ts";
 
 export interface DnsOptions {
-  /** An address; packets by UDP are answered from it. */
+  /** An IP address. UDP responses are sent from it. */
   readonly host: string;
-  /** 0: any that is free by UDP and TCP. */
+  /** 0: any port that is free for UDP and TCP. */
   readonly port: number;
-  /** Paths of sockets must be short. Its folder is made; only this user may enter it. */
+  /** Its folder is created; only this user may enter it. Socket paths must be short. */
   readonly adminSocket: string;
   readonly tableFile: string;
-  /** Opens what the table has sealed of secondaries' keys. */
+  /** Decrypts secondaries' keys. */
   readonly openSecret: OpenSecret;
-  /** The same answer by UDP to one network; 0: any number. */
+  /** Limit for equal UDP responses to one network; 0: no limit. */
   readonly answersPerSecond: number;
   readonly tcp: TcpLimits;
   readonly log: DnsLog;
@@ -33,11 +33,11 @@ export interface DnsOptions {
 
 export interface Dns {
   readonly port: number;
-  /** Stops; when it resolves, no query is answered any more. */
+  /** Stops the server. When it resolves, no query is answered any more. */
   close(): Promise<void>;
 }
 
-/** Rejects with the error of the system (`EADDRINUSE`, `EACCES`) where the port can't be had. */
+/** Rejects with the system's error (such as `EADDRINUSE` or `EACCES`) if the port can't be opened. */
 export async function startDns(options: DnsOptions): Promise<Dns> {
   const { log, host } = options;
   const notifier: Notifier = createNotifier({ state: () => served.state, log });
@@ -47,7 +47,9 @@ export async function startDns(options: DnsOptions): Promise<Dns> {
   const tcp = createTcpServer(responder, options.tcp, log);
 
   served.set(
-    await loadTableFile(options.tableFile, (err) => log.error({ err, file: options.tableFile }, "broken table file")),
+    await loadTableFile(options.tableFile, (err) =>
+      log.error({ err, file: options.tableFile }, "table file is broken"),
+    ),
   );
   const udp = await listenOnBoth(tcp.server, host, options.port).catch((error: unknown) => {
     notifier.close();
@@ -61,7 +63,7 @@ export async function startDns(options: DnsOptions): Promise<Dns> {
   async function closeAll(): Promise<void> {
     notifier.close();
     udp.close();
-    tcp.endAll();
+    tcp.closeAll();
     admin.closeAllConnections();
     await Promise.all([closed(tcp.server), closed(admin)]);
   }
@@ -80,7 +82,7 @@ export async function startDns(options: DnsOptions): Promise<Dns> {
   return { port, close };
 }
 
-/** Also of a server that never listened. */
+/** Also works for a server that never listened. */
 function closed(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()));
 }

@@ -1,19 +1,19 @@
-/** The keys that secondaries and this server sign their messages with. */
+/** Keys with which secondaries and this server sign messages. */
 import { type Name, readName } from "./names.ts";
 import type { DnsKey } from "./table.ts";
 
 export interface Key {
   readonly name: Name;
   readonly algorithm: Name;
-  /** As `node:crypto` calls it. */
+  /** The digest's name in `node:crypto`. */
   readonly digest: "sha256" | "sha512";
   readonly secret: Uint8Array;
 }
 
-/** Returns what is sealed in the table for the key of this name, or throws. */
+/** Decrypts the secret of a key. Throws if that fails. */
 export type OpenSecret = (keyName: string, sealed: Buffer) => Uint8Array;
 
-/** By name. `onBroken` receives keys that can't be decrypted; they are not used. */
+/** Decrypts keys. Returns them by name. `onBroken` is called for keys that can't be decrypted; they are not used. */
 export function openKeys(
   written: readonly DnsKey[],
   openSecret: OpenSecret,

@@ -1,5 +1,6 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
+import { eventually } from "@sitewright/edge/testing/eventually.ts";
 import { describe, expect, test } from "vitest";
 import { readPacket } from "./message/readPacket.ts";
 import { udpLimit } from "./message/reply.ts";
@@ -7,8 +8,8 @@ import { createRateLimit } from "./rateLimit.ts";
 import { createResponder } from "./respond.ts";
 import { createServed } from "./served.ts";
 import { askUdp, framed, openTcp, question, readAnswer } from "./testing/packets.ts";
-import { createRandom } from "./testing/random.ts";
-import { eventually, startWith } from "./testing/withDns.ts";
+import { createRandomIntegers } from "./testing/random.ts";
+import { startWith } from "./testing/withDns.ts";
 import { blog, makeTable, shop, written } from "./testing/zones.ts";
 
 const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -22,8 +23,8 @@ const names = [
   ".",
 ];
 
-/** With a key whose name is the question's, by a pointer, and an algorithm with a long name. */
-function signedByNobody(packet: Buffer, random: (limit: number) => number): Buffer {
+/** Adds an invalid signature whose key name is a pointer to the question, with a long algorithm name. */
+function withInvalidSignature(packet: Buffer, random: (limit: number) => number): Buffer {
   const label = Buffer.from([63, ...Buffer.alloc(63, "a")]);
   const algorithm = Buffer.concat([...Array.from({ length: random(4) }, () => label), Buffer.of(0)]);
   const rdata = Buffer.concat([algorithm, Buffer.alloc(16)]);
@@ -33,12 +34,12 @@ function signedByNobody(packet: Buffer, random: (limit: number) => number): Buff
   return signed;
 }
 
-/** Packets that are nearly right, or nothing at all. */
+/** A packet that is slightly damaged or completely random. */
 function malformed(random: (limit: number) => number): Buffer {
   if (random(4) === 0) return Buffer.from(Array.from({ length: random(600) }, () => random(256)));
   const name = names[random(names.length)] ?? ".";
   let packet = question(name, random(300), random(2) === 0 ? {} : { udpSize: random(65_536), ednsVersion: random(2) });
-  if (random(4) === 0) packet = signedByNobody(packet, random);
+  if (random(4) === 0) packet = withInvalidSignature(packet, random);
   if (random(3) === 0) packet = packet.subarray(0, random(packet.length + 1));
   if (random(4) === 0) packet = Buffer.concat([packet, packet.subarray(random(packet.length + 1))]);
   for (let changes = random(6); changes > 0 && packet.length > 0; changes -= 1) {
@@ -47,8 +48,8 @@ function malformed(random: (limit: number) => number): Buffer {
   return packet;
 }
 
-describe("10,000 packets that are not as they should be", () => {
-  test("no answer is longer than whoever asks takes, and none is not an answer", () => {
+describe("10,000 malformed packets", () => {
+  test("get only well-formed responses that are not too long for the client", () => {
     const served = createServed(
       (_name, sealed) => sealed,
       log,
@@ -56,7 +57,7 @@ describe("10,000 packets that are not as they should be", () => {
     );
     served.set(written(makeTable([shop, blog])));
     const { overUdp, overTcp } = createResponder(served, createRateLimit(0));
-    const random = createRandom(4_711);
+    const random = createRandomIntegers(4_711);
     let answered = 0;
     for (let round = 0; round < 10_000; round += 1) {
       const packet = malformed(random);
@@ -73,13 +74,13 @@ describe("10,000 packets that are not as they should be", () => {
     expect(answered).toBeGreaterThan(3_000);
   });
 
-  test("a server that got them answers the next question by UDP and TCP", async () => {
+  test("don't affect later queries over UDP and TCP", async () => {
     const dns = await startWith(makeTable([shop, blog]));
-    const random = createRandom(31);
+    const random = createRandomIntegers(31);
     const socket = createSocket("udp4");
     for (let round = 0; round < 10_000; round += 1) {
       socket.send(malformed(random), dns.port, "127.0.0.1");
-      // Not more at once than the system keeps for a server.
+      // Waits for a response so that the system's receive buffer doesn't overflow.
       if (round % 100 === 99) await askUdp(dns.port, question("shop.example", 1));
     }
     socket.close();

@@ -28,28 +28,28 @@ describe("names", () => {
     expect(() => readName(written)).toThrow("domain name");
   });
 
-  test("only the first part of an owner may be a wildcard, and it counts to the length", () => {
+  test("only the first label of an owner may be a wildcard, and it counts towards the length", () => {
     expect(readOwner("*.example.com")).toBe(wildcardBelow(readName("example.com")));
     for (const wrong of ["*", "a.*.example.com", "*a.example.com", "*.*.example.com"]) {
       expect(() => readOwner(wrong)).toThrow("domain name");
     }
     const longest = `${"abcdefg.".repeat(31)}abcde`;
     expect(readName(longest).length).toBe(254);
-    expect(() => readOwner(`*.${longest}`)).toThrow("longer");
+    expect(() => readOwner(`*.${longest}`)).toThrow("too long");
   });
 
-  test("parts are compared whole, whatever bytes are in them", () => {
+  test("labels are compared as a whole, whatever bytes they contain", () => {
     const top = readName("example.com");
     expect(isWithin(readName("www.example.com"), top)).toBe(true);
     expect(isWithin(top, top)).toBe(true);
     expect(isWithin(readName("com"), top)).toBe(false);
     expect(isWithin(readName("badexample.com"), top)).toBe(false);
-    // One part that reads like two.
+    // One label that looks like two.
     expect(isWithin(`\u000cxexample\u0003com`, top)).toBe(false);
     expect(parentOf(readName("com"))).toBe(root);
   });
 
-  test("bytes that are no letters are shown as numbers", () => {
+  test("special bytes are written as numbers", () => {
     expect(writeName("\u0003a.b\u0001\u00ff")).toBe("a\\046b.\\255.");
   });
 });

@@ -1,41 +1,42 @@
 /**
- * Names, in the one form in which they are compared and looked up.
+ * Domain names in the canonical form in which they are compared and looked up.
  *
- * A `Name` is what a packet carries, as a text: each label behind its length as one character, letters small, without the
- * empty label at the end; the root is the empty text. So a dot inside a label is no trouble, a name's parent is a piece of
- * the same text, and writing one is copying it.
+ * A `Name` is the wire format as a string: each label after its length as one character, in lower case, without the
+ * final empty label. The root is the empty string. So labels may contain dots, the parent of a name is a substring, and
+ * encoding is copying.
  */
 import { BadValue } from "./records/badValue.ts";
 
 export type Name = string;
 
 export const root: Name = "";
-const mostBytes = 255;
-/** Tried before letters are made small: other alphabets have letters that become Latin ones then. */
+const maxBytes = 255;
+/** Checked before conversion to lower case, which turns some letters of other alphabets into Latin ones. */
 const label = /^[A-Za-z0-9_-]{1,63}$/;
 
-/** Of letters, digits, hyphens and underscores, with or without the final dot. Throws `BadValue`. */
+/** Parses a name of letters, digits, hyphens and underscores, with or without the final dot. Throws `BadValue`. */
 export function readName(written: string): Name {
   if (written === ".") return root;
   const labels = written.replace(/\.$/, "").split(".");
-  const wrong = labels.find((one) => !label.test(one));
-  if (wrong !== undefined) {
-    throw new BadValue(`${shown(written)} is not a domain name: ${wrong === "" ? "a part is empty" : shown(wrong)}`);
+  const invalid = labels.find((one) => !label.test(one));
+  if (invalid !== undefined) {
+    const reason = invalid === "" ? "a label is empty" : `${quoteForMessage(invalid)} is not a valid label`;
+    throw new BadValue(`${quoteForMessage(written)} is not a domain name: ${reason}`);
   }
   const name = labels.map((one) => String.fromCharCode(one.length) + one.toLowerCase()).join("");
-  if (name.length + 1 > mostBytes) throw new BadValue(`${shown(written)} is longer than a domain name may be`);
+  if (name.length + 1 > maxBytes) throw new BadValue(`${quoteForMessage(written)} is too long for a domain name`);
   return name;
 }
 
-/** A name that owns records: its first label may be `*`. Throws `BadValue`. */
+/** Parses the name of a record, whose first label may be `*`. Throws `BadValue`. */
 export function readOwner(written: string): Name {
   if (!written.startsWith("*.")) return readName(written);
   const name = wildcardBelow(readName(written.slice(2)));
-  if (name.length + 1 > mostBytes) throw new BadValue(`${shown(written)} is longer than a domain name may be`);
+  if (name.length + 1 > maxBytes) throw new BadValue(`${quoteForMessage(written)} is too long for a domain name`);
   return name;
 }
 
-/** With the final dot. Bytes that are not letters, digits, `-`, `_` or `*` as `\DDD`. */
+/** Writes a name with the final dot. Bytes other than letters, digits, `-`, `_` and `*` become `\DDD`. */
 export function writeName(name: Name): string {
   if (name === root) return ".";
   let written = "";
@@ -49,7 +50,7 @@ function escaped(bytes: string): string {
   return bytes.replace(/[^a-z0-9_*-]/g, (byte) => `\\${String(byte.charCodeAt(0)).padStart(3, "0")}`);
 }
 
-/** Of any name but the root. */
+/** The name without its first label. Not for the root. */
 export function parentOf(name: Name): Name {
   return name.slice(1 + name.charCodeAt(0));
 }
@@ -65,7 +66,7 @@ export function isWithin(name: Name, top: Name): boolean {
   return rest === top;
 }
 
-/** For messages: the user's text, shortened if it is very long. */
-export function shown(written: string): string {
+/** Quotes and truncates a user's text for an error message. */
+export function quoteForMessage(written: string): string {
   return JSON.stringify(written.length > 80 ? `${written.slice(0, 80)}…` : written);
 }

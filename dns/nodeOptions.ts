@@ -1,5 +1,5 @@
 /**
- * What Node is started with for this server. New objects get 4 MB, a sixth of the usual: an answer leaves little behind, and
- * what ten thousand zones leave when they are made ready would keep a hundred megabytes for good.
+ * Node options for this server. The young generation of the heap gets a sixth of the default size: answers leave little
+ * garbage, but compiling ten thousand zones would otherwise occupy a hundred megabytes for good.
  */
 export const dnsNodeOptions: readonly string[] = ["--max-semi-space-size=2"];

@@ -1,10 +1,10 @@
 /**
- * Secondaries are told when a zone has a new serial (RFC 1996), so that they fetch it at once. Each is told until it says
- * that it has heard, a few times; after that its own refreshing has to do.
+ * Notifies secondaries of new serials (NOTIFY, RFC 1996), so that they fetch the zone at once. Retries a few times
+ * until a secondary acknowledges; after that, its own refresh has to suffice.
  */
 import { randomInt } from "node:crypto";
 import type { Socket } from "node:dgram";
-import { isSameAddress, plainAddress } from "./clients.ts";
+import { isSameAddress, withoutMapping } from "./clients.ts";
 import { headerBytes } from "./message/readPacket.ts";
 import { sign } from "./message/tsig.ts";
 import { readName } from "./names.ts";
@@ -15,33 +15,33 @@ import { createUdpSocket } from "./sockets.ts";
 import type { DnsSecondary } from "./table.ts";
 
 export interface Notifier {
-  /** Begins to tell of what is new in `after`, in the background. */
+  /** Starts to notify secondaries of all changes in `after`, in the background. */
   changed(before: State, after: State): void;
   close(): void;
 }
 
-export interface NotifierOptions {
+interface NotifierOptions {
   readonly state: () => State;
   readonly log: DnsLog;
-  /** How long the first answer is waited for; each next time twice as long. */
+  /** Timeout of the first attempt. It doubles with each retry. */
   readonly firstWaitMilliseconds?: number;
 }
 
-/** Not more are told at once: a table may have ten thousand new zones. */
-const mostAtOnce = 50;
-const mostTries = 6;
+/** Limit for messages in flight: a table may have ten thousand new zones. */
+const maxInFlight = 50;
+const maxAttempts = 6;
 
 interface Message {
   readonly zone: string;
   readonly secondary: DnsSecondary;
 }
 
-interface Told extends Message {
-  tries: number;
+interface InFlight extends Message {
+  attempts: number;
   timer: NodeJS.Timeout;
 }
 
-/** Zones whose serial is another than before, for every secondary; all zones for those that are new. */
+/** Messages for zones with a changed serial to every secondary, and for all zones to new secondaries. */
 export function messagesFor(before: State, after: State): Message[] {
   const known = new Set(before.secondaries.map(({ address, port }) => `${address} ${port}`));
   return after.secondaries.flatMap((secondary) => {
@@ -55,70 +55,70 @@ export function messagesFor(before: State, after: State): Message[] {
 
 export function createNotifier({ state, log, firstWaitMilliseconds = 1_000 }: NotifierOptions): Notifier {
   const waiting = new Map<string, Message>();
-  const told = new Map<number, Told>();
+  const inFlight = new Map<number, InFlight>();
   const sockets = new Map<string, Socket>();
   let isClosed = false;
 
-  function begin(): void {
+  function sendWaiting(): void {
     for (const [key, message] of waiting) {
-      if (told.size >= mostAtOnce || isClosed) return;
+      if (inFlight.size >= maxInFlight || isClosed) return;
       waiting.delete(key);
       let id = randomInt(65_536);
-      while (told.has(id)) id = randomInt(65_536);
-      tell(id, message, 1);
+      while (inFlight.has(id)) id = randomInt(65_536);
+      send(id, message, 1);
     }
   }
 
-  function tell(id: number, message: Message, tries: number): void {
+  function send(id: number, message: Message, attempts: number): void {
     const { secondary, zone } = message;
-    const timer = setTimeout(() => again(id), firstWaitMilliseconds * 2 ** (tries - 1));
+    const timer = setTimeout(() => retry(id), firstWaitMilliseconds * 2 ** (attempts - 1));
     timer.unref();
-    told.set(id, { ...message, tries, timer });
-    const packet = packetFor(id, zone, secondary, state());
-    // What is lost is sent again.
+    inFlight.set(id, { ...message, attempts, timer });
+    const packet = encodeNotify(id, zone, secondary, state());
+    // Lost packets are sent again.
     if (packet !== null) socketFor(secondary.address).send(packet, secondary.port, secondary.address, () => undefined);
   }
 
-  function again(id: number): void {
-    const message = told.get(id);
+  function retry(id: number): void {
+    const message = inFlight.get(id);
     if (message === undefined) return;
-    if (message.tries < mostTries) {
-      tell(id, message, message.tries + 1);
+    if (message.attempts < maxAttempts) {
+      send(id, message, message.attempts + 1);
       return;
     }
     const { address, port } = message.secondary;
-    log.warn({ zone: message.zone, address, port }, "A secondary does not answer what it is told");
-    over(id);
+    log.warn({ zone: message.zone, address, port }, "A secondary did not acknowledge a NOTIFY");
+    finish(id);
   }
 
-  function over(id: number): void {
-    clearTimeout(told.get(id)?.timer);
-    told.delete(id);
-    begin();
+  function finish(id: number): void {
+    clearTimeout(inFlight.get(id)?.timer);
+    inFlight.delete(id);
+    sendWaiting();
   }
 
   function socketFor(address: string): Socket {
-    const family = plainAddress(address).includes(":") ? "::" : "0.0.0.0";
+    const family = withoutMapping(address).includes(":") ? "::" : "0.0.0.0";
     let socket = sockets.get(family);
     if (socket === undefined) {
       socket = createUdpSocket(family);
-      socket.on("message", (packet, from) => heard(packet, from.address, from.port));
-      socket.on("error", (err) => log.warn({ err }, "Secondaries can't be told"));
+      socket.on("message", (packet, from) => onResponse(packet, from.address, from.port));
+      socket.on("error", (err) => log.warn({ err }, "Could not send NOTIFY"));
       socket.unref();
       sockets.set(family, socket);
     }
     return socket;
   }
 
-  function heard(packet: Buffer, address: string, port: number): void {
+  function onResponse(packet: Buffer, address: string, port: number): void {
     if (packet.length < headerBytes || (packet.readUInt16BE(2) & 0xf800) !== 0xa000) return;
     const id = packet.readUInt16BE(0);
-    const message = told.get(id);
+    const message = inFlight.get(id);
     if (message === undefined || message.secondary.port !== port) return;
     if (!isSameAddress(message.secondary.address, address)) return;
     const rcode = packet.readUInt16BE(2) & 0xf;
-    if (rcode !== 0) log.warn({ zone: message.zone, address, port, rcode }, "A secondary refused what it was told");
-    over(id);
+    if (rcode !== 0) log.warn({ zone: message.zone, address, port, rcode }, "A secondary refused a NOTIFY");
+    finish(id);
   }
 
   return {
@@ -126,18 +126,18 @@ export function createNotifier({ state, log, firstWaitMilliseconds = 1_000 }: No
       for (const message of messagesFor(before, after)) {
         waiting.set(`${message.zone} ${message.secondary.address} ${message.secondary.port}`, message);
       }
-      begin();
+      sendWaiting();
     },
     close() {
       isClosed = true;
-      for (const { timer } of told.values()) clearTimeout(timer);
+      for (const { timer } of inFlight.values()) clearTimeout(timer);
       for (const socket of sockets.values()) socket.close();
     },
   };
 }
 
-/** A NOTIFY from the primary server, which asks for the zone's SOA record. Null if its key can't be used. */
-function packetFor(id: number, zone: string, secondary: DnsSecondary, { keys }: State): Buffer | null {
+/** A signed NOTIFY, with a question for the zone's SOA record. Null if the key can't be used. */
+function encodeNotify(id: number, zone: string, secondary: DnsSecondary, { keys }: State): Buffer | null {
   const key = keys.get(readName(secondary.key));
   if (key === undefined) return null;
   const header = Buffer.from([id >> 8, id & 0xff, 0x24, 0, 0, 1, 0, 0, 0, 0, 0, 0]);

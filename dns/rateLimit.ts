@@ -1,22 +1,22 @@
 /**
- * How often one network gets one answer by UDP, where anybody can ask in somebody else's name. A resolver remembers an
- * answer, so it doesn't ask for it a hundred times in a second; whoever is being flooded in its name does.
+ * Limits how often a network gets the same response over UDP, because anyone can send queries with a forged source
+ * address to flood a victim. Real resolvers cache a response and don't ask for it a hundred times a second.
  *
- * Counts are kept for the second they are of and then forgotten, so there are never more than packets in a second. Each
- * second answer above the limit is a short one that asks to come by TCP, so that somebody real in a network that is counted
- * is still answered; the others are left out.
+ * Counts are dropped after each second, so there are never more of them than packets in a second. Over the limit, every
+ * second response is replaced by a truncated one that asks for a retry over TCP, so that real clients in the network
+ * still get an answer. The others are dropped.
  */
 
 export type Verdict = "answer" | "truncate" | "drop";
 
 export interface RateLimit {
-  /** `what` names the answer: its kind and where it comes from. */
-  judge(network: string, what: string): Verdict;
-  /** Answers that were left out or shortened since the beginning. */
+  /** `what` identifies the response by type and source. */
+  check(network: string, what: string): Verdict;
+  /** Responses dropped or truncated so far. */
   readonly limited: number;
 }
 
-/** 0: as many as anybody likes. `now` in milliseconds, of a clock that only goes forward. */
+/** `answersPerSecond` 0: no limit. `now` returns monotonic milliseconds. */
 export function createRateLimit(answersPerSecond: number, now: () => number = () => performance.now()): RateLimit {
   const counts = new Map<string, number>();
   let second = 0;
@@ -25,7 +25,7 @@ export function createRateLimit(answersPerSecond: number, now: () => number = ()
     get limited() {
       return limited;
     },
-    judge(network, what) {
+    check(network, what) {
       if (answersPerSecond === 0) return "answer";
       const current = Math.floor(now() / 1000);
       if (current !== second) {

@@ -1,8 +1,10 @@
-/** What is being served: one value, replaced as a whole. What began with the old one ends with it. */
+/**
+ * The state in force, which is always replaced as a whole. Running responses finish with the state they started with.
+ */
 import { type Key, type OpenSecret, openKeys } from "./keys.ts";
 import type { Name } from "./names.ts";
 import type { DnsSecondary } from "./table.ts";
-import type { WrittenTable } from "./tableText.ts";
+import type { TableText } from "./tableText.ts";
 import { createZones, type Zones } from "./zones.ts";
 
 export interface DnsLog {
@@ -21,11 +23,11 @@ export interface State {
 
 export interface Served {
   readonly state: State;
-  /** Returns the generation in force: the table's, or a newer one that was already there. */
-  set(table: WrittenTable): number;
+  /** Puts a table in force. Returns the generation in force: the table's, or a newer one that was there already. */
+  set(table: TableText): number;
 }
 
-/** `onChange` is told what is new after it is in force. */
+/** `onChange` is called once a new state is in force. */
 export function createServed(
   openSecret: OpenSecret,
   log: DnsLog,
@@ -33,7 +35,7 @@ export function createServed(
 ): Served {
   let state = stateOf({ generation: 0, zones: [], keys: [], secondaries: [] });
 
-  function stateOf({ generation, zones, keys, secondaries }: WrittenTable): State {
+  function stateOf({ generation, zones, keys, secondaries }: TableText): State {
     return {
       generation,
       zones: createZones(zones, (zone, err) => log.error({ zone, err }, "This zone can't be served")),

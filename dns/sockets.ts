@@ -1,15 +1,17 @@
-/** Listening: on a port by UDP and TCP at once, and on a Unix socket that only this user reaches. */
+/** Listens on a port for UDP and TCP, and on a Unix socket that only this user can reach. */
 import { createSocket, type Socket, type SocketOptions } from "node:dgram";
 import { chmod, lstat, mkdir, rm } from "node:fs/promises";
 import type { Server } from "node:http";
 import { isIPv6, type ListenOptions, type Server as NetServer } from "node:net";
 import path from "node:path";
 
-/** Enough packets for what comes while a large table is being read. */
+/** Large enough for the packets that arrive while a large table is being read. */
 const receiveBytes = 4 * 1024 * 1024;
-const triesForAPort = 20;
+const maxPortAttempts = 20;
 
-/** Not bound yet. Addresses are never names, so nothing is looked up for a packet. */
+/**
+ * Creates a socket that is not bound yet. Its lookup never resolves names, because it is only used with IP addresses.
+ */
 export function createUdpSocket(host: string): Socket {
   const lookup: SocketOptions["lookup"] = (address, _options, done) => done(null, address, isIPv6(address) ? 6 : 4);
   return createSocket({ type: isIPv6(host) ? "udp6" : "udp4", lookup, recvBufferSize: receiveBytes });
@@ -27,7 +29,7 @@ export function bind(socket: Socket, address: string, port: number): Promise<voi
 }
 
 /** Rejects with the error of `listen`. */
-export function listen(server: NetServer, where: ListenOptions): Promise<void> {
+function listen(server: NetServer, where: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen(where, () => {
@@ -38,8 +40,8 @@ export function listen(server: NetServer, where: ListenOptions): Promise<void> {
 }
 
 /**
- * Returns the socket that has the port by UDP, with `server` on the same by TCP. 0: any that is free for both. Rejects with
- * the error of the system where it can't be had.
+ * Opens a port for UDP, and for TCP with `server`. Returns the UDP socket. Port 0: any that is free for both. Rejects
+ * with the system's error if the port can't be opened.
  */
 export async function listenOnBoth(server: NetServer, host: string, port: number): Promise<Socket> {
   for (let tries = 1; ; tries += 1) {
@@ -51,25 +53,25 @@ export async function listenOnBoth(server: NetServer, host: string, port: number
     } catch (error) {
       socket.close();
       const isTaken = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
-      // One that is free by UDP may be taken by TCP; another will do.
-      if (port !== 0 || !isTaken || tries === triesForAPort) throw error;
+      // A port that is free for UDP may be in use for TCP. Try another one.
+      if (port !== 0 || !isTaken || tries === maxPortAttempts) throw error;
     }
   }
 }
 
 /**
- * In a folder that is made if it isn't there. A socket file of a server that was killed goes. Rejects if the folder is
- * somebody else's or open to others: names below the system's temporary folder can be taken by anybody.
+ * Listens on a Unix socket. Creates its folder and removes the socket file of a killed server. Rejects if the folder
+ * belongs to another user or is open to others: anyone can create a folder in the system's temporary folder.
  */
 export async function listenForOwner(server: Server, socket: string): Promise<void> {
   const folder = path.dirname(socket);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const facts = await lstat(folder);
   if (!facts.isDirectory() || (process.getuid !== undefined && facts.uid !== process.getuid())) {
-    throw new Error(`${folder} belongs to somebody else, so it can't be trusted. Remove it, or name another folder.`);
+    throw new Error(`${folder} belongs to another user, so it can't be trusted. Remove it or choose another folder.`);
   }
   if ((facts.mode & 0o077) !== 0) {
-    throw new Error(`${folder} is open to others, so it can't be trusted. Close it (chmod 700), or name another.`);
+    throw new Error(`${folder} is open to other users. Restrict it (chmod 700) or choose another folder.`);
   }
   if ((facts.mode & 0o700) !== 0o700) await chmod(folder, 0o700);
   await rm(socket, { force: true });

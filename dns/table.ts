@@ -1,28 +1,28 @@
 /**
- * What the DNS server is told: one whole table, never a change to it. It keeps the table with the highest generation it
- * has seen, in memory and in a file, and needs nobody to answer from it.
+ * The DNS server's desired state. It is always sent as a complete table, never as a change. The server answers from the
+ * table with the highest generation it has seen, also while the control process is down.
  *
- * Names are absolute and lower case, IDNs as A-labels; the final dot may be there or not.
+ * Names are absolute and lower case, IDNs as A-labels, with or without the final dot.
  */
 
 export interface DnsRecordSet {
-  /** In the zone; `*.example.com` for a wildcard. */
+  /** A name in the zone; `*.example.com` for a wildcard. */
   readonly name: string;
-  /** `A`, `MX`, …: one of `records/recordTypes.ts`. Not SOA, and not NS at the top of the zone. */
+  /** `A`, `MX`, …: one of `records/recordTypes.ts`. Not SOA, and not NS at the apex. */
   readonly type: string;
-  /** Seconds. */
+  /** In seconds. */
   readonly ttl: number;
-  /** At least one, as `readValue` takes them: the way zone files write them. */
+  /** At least one, in the format of zone files. */
   readonly values: readonly string[];
 }
 
 export interface DnsSoa {
-  /** Of the SOA record itself, seconds. */
+  /** TTL of the SOA record itself, in seconds. */
   readonly ttl: number;
   readonly primary: string;
   /** The responsible person's mailbox, as a name: `hostmaster.example.com`. */
   readonly mailbox: string;
-  /** These four in seconds. */
+  /** This and the next three in seconds. */
   readonly refresh: number;
   readonly retry: number;
   readonly expire: number;
@@ -31,19 +31,19 @@ export interface DnsSoa {
 
 export interface DnsZone {
   readonly name: string;
-  /** Another and higher one (RFC 1982) whenever anything in the zone is another. */
+  /** Increased (RFC 1982) with every change to the zone. */
   readonly serial: number;
   readonly soa: DnsSoa;
   readonly nameServers: { readonly ttl: number; readonly names: readonly string[] };
   readonly recordSets: readonly DnsRecordSet[];
 }
 
-/** A server that is told of new serials, and may fetch whole zones with its key from its address. */
+/** A server that is notified of new serials, and may transfer zones with its key and from its address. */
 export interface DnsSecondary {
   readonly address: string;
-  /** Where it takes what it is told. */
+  /** The port for NOTIFY. */
   readonly port: number;
-  /** Name of one of the table's keys. */
+  /** The name of one of the table's keys. */
   readonly key: string;
 }
 
@@ -51,7 +51,7 @@ export interface DnsKey {
   /** Lower case, without a final dot. */
   readonly name: string;
   readonly algorithm: "hmac-sha256" | "hmac-sha512";
-  /** Base64, encrypted; the server's `openSecret` decrypts it. */
+  /** Encrypted, in Base64; `openSecret` decrypts it. */
   readonly sealedSecret: string;
 }
 

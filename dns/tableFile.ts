@@ -1,17 +1,17 @@
 /**
- * The table on disk, with which the server starts while nobody is there to tell it one. Whoever publishes a table writes
- * the file before it tells the server, so the server only ever reads it.
+ * The table on disk, from which the server starts even if the control process is down. Control writes the file before
+ * it sends the table, so the server only reads it.
  */
 import { readFile } from "node:fs/promises";
-import { readTable, type WrittenTable } from "./tableText.ts";
+import { readTable, type TableText } from "./tableText.ts";
 
-export const emptyTable: WrittenTable = { generation: 0, zones: [], secondaries: [], keys: [] };
+const emptyTable: TableText = { generation: 0, zones: [], secondaries: [], keys: [] };
 
 /**
- * No file is an empty table: an installation that is new. A broken one is reported and then an empty table too, because
- * a server that doesn't start can't be told a better one.
+ * A missing file counts as an empty table, because the installation is new. A broken file is reported and counts as an
+ * empty table too: the server must start so that it can receive a better one.
  */
-export async function loadTableFile(file: string, broken: (error: unknown) => void): Promise<WrittenTable> {
+export async function loadTableFile(file: string, broken: (error: unknown) => void): Promise<TableText> {
   try {
     return readTable(await readFile(file));
   } catch (error) {

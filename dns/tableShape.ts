@@ -1,6 +1,6 @@
 /**
- * Checks the shape of a table that came over a wire or out of a file. What the values mean is read zone by zone when a
- * zone is first asked for, so that ten thousand zones are there at once and one bad value costs one zone.
+ * Checks the types of a table from the admin socket or a file. Values are parsed when a zone is first queried, so that
+ * ten thousand zones are in force at once and an invalid value affects only its zone.
  */
 import { isIP } from "node:net";
 import type { DnsKey, DnsRecordSet, DnsSecondary, DnsSoa, DnsTableHead, DnsZone } from "./table.ts";
@@ -9,33 +9,34 @@ export class BadTable extends Error {
   override readonly name = "BadTable";
 }
 
-const mostTtl = 2 ** 31 - 1;
-const mostSerial = 2 ** 32 - 1;
+const maxTtl = 2 ** 31 - 1;
+const maxSerial = 2 ** 32 - 1;
 const keyName = /^(?=.{1,253}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/;
 
-/** Everything of a table but its zones. Throws `BadTable`, naming the first place that is wrong, as the next does. */
+/** Reads a table except for its zones. Throws `BadTable`, which names the first invalid field. */
 export function readHead(value: unknown): DnsTableHead {
   const table = object(value, "table");
   const keys = list(table.keys, "keys").map((row, index) => readKey(row, `keys[${index}]`));
-  const known = new Set(keys.map(({ name }) => name));
+  const keyNames = new Set(keys.map(({ name }) => name));
   const secondaries = list(table.secondaries, "secondaries").map((row, index) =>
     readSecondary(row, `secondaries[${index}]`),
   );
   for (const { address, key } of secondaries) {
-    if (!known.has(key)) throw new BadTable(`secondaries: ${address} has a key that isn't in the table`);
+    if (!keyNames.has(key)) throw new BadTable(`secondaries: ${address} uses a key that is not in the table`);
   }
   return { generation: number(table.generation, "generation"), secondaries, keys };
 }
 
+/** Reads a zone. `at` is its path in error messages. Throws `BadTable`. */
 export function readZone(value: unknown, at: string): DnsZone {
   const row = object(value, at);
   const nameServers = object(row.nameServers, `${at}.nameServers`);
   return {
     name: text(row.name, `${at}.name`),
-    serial: number(row.serial, `${at}.serial`, mostSerial),
+    serial: number(row.serial, `${at}.serial`, maxSerial),
     soa: readSoa(row.soa, `${at}.soa`),
     nameServers: {
-      ttl: number(nameServers.ttl, `${at}.nameServers.ttl`, mostTtl),
+      ttl: number(nameServers.ttl, `${at}.nameServers.ttl`, maxTtl),
       names: texts(nameServers.names, `${at}.nameServers.names`),
     },
     recordSets: list(row.recordSets, `${at}.recordSets`).map((set) => readRecordSet(set, at)),
@@ -46,23 +47,23 @@ function readSoa(value: unknown, zone: string): DnsSoa {
   const at = `${zone}.soa`;
   const row = object(value, at);
   return {
-    ttl: number(row.ttl, `${at}.ttl`, mostTtl),
+    ttl: number(row.ttl, `${at}.ttl`, maxTtl),
     primary: text(row.primary, `${at}.primary`),
     mailbox: text(row.mailbox, `${at}.mailbox`),
-    refresh: number(row.refresh, `${at}.refresh`, mostTtl),
-    retry: number(row.retry, `${at}.retry`, mostTtl),
-    expire: number(row.expire, `${at}.expire`, mostTtl),
-    negativeTtl: number(row.negativeTtl, `${at}.negativeTtl`, mostTtl),
+    refresh: number(row.refresh, `${at}.refresh`, maxTtl),
+    retry: number(row.retry, `${at}.retry`, maxTtl),
+    expire: number(row.expire, `${at}.expire`, maxTtl),
+    negativeTtl: number(row.negativeTtl, `${at}.negativeTtl`, maxTtl),
   };
 }
 
-/** There are hundreds of thousands of them, so errors say only in which zone one is. */
+/** Errors name only the zone: building the exact path for hundreds of thousands of record sets would be slow. */
 function readRecordSet(value: unknown, zone: string): DnsRecordSet {
   const row = object(value, `${zone}.recordSets`);
   return {
     name: text(row.name, `${zone}.recordSets.name`),
     type: text(row.type, `${zone}.recordSets.type`),
-    ttl: number(row.ttl, `${zone}.recordSets.ttl`, mostTtl),
+    ttl: number(row.ttl, `${zone}.recordSets.ttl`, maxTtl),
     values: texts(row.values, `${zone}.recordSets.values`),
   };
 }
@@ -70,7 +71,7 @@ function readRecordSet(value: unknown, zone: string): DnsRecordSet {
 function readSecondary(value: unknown, at: string): DnsSecondary {
   const row = object(value, at);
   const address = text(row.address, `${at}.address`);
-  if (isIP(address) === 0) throw new BadTable(`${at}.address: expected an address`);
+  if (isIP(address) === 0) throw new BadTable(`${at}.address: expected an IP address`);
   return { address, port: number(row.port, `${at}.port`, 65_535), key: text(row.key, `${at}.key`) };
 }
 

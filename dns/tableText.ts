@@ -1,19 +1,19 @@
 /**
- * A table as it is sent and kept: JSON, a line for everything but the zones, and a line for each zone. So a zone is its own piece
- * of the text until it is first asked for, and ten thousand of them never are objects at the same time.
+ * The format of a table on the wire and on disk: JSON Lines, with the head in the first line and a line for each zone.
+ * A zone stays text until it is first queried, so that ten thousand zones never are objects at the same time.
  */
 import type { DnsTable, DnsTableHead, DnsZone } from "./table.ts";
 import { readHead, readZone } from "./tableShape.ts";
 
-/** A zone whose shape is right. */
-export interface WrittenZone {
+/** A zone as text that has passed the type checks. */
+export interface ZoneText {
   readonly name: string;
   readonly serial: number;
   read(): DnsZone;
 }
 
-export interface WrittenTable extends DnsTableHead {
-  readonly zones: readonly WrittenZone[];
+export interface TableText extends DnsTableHead {
+  readonly zones: readonly ZoneText[];
 }
 
 const newline = 0x0a;
@@ -22,10 +22,10 @@ export function writeTable({ zones, ...head }: DnsTable): string {
   return `${[head, ...zones].map((each) => JSON.stringify(each)).join("\n")}\n`;
 }
 
-/** Throws `BadTable` or `SyntaxError`. The bytes are kept. */
-export function readTable(bytes: Buffer): WrittenTable {
+/** Throws `BadTable` or `SyntaxError`. The table keeps references to the bytes. */
+export function readTable(bytes: Buffer): TableText {
   const [head = Buffer.of(), ...lines] = linesOf(bytes);
-  return { ...readHead(parse(head)), zones: lines.map(readWritten) };
+  return { ...readHead(parse(head)), zones: lines.map(readZoneLine) };
 }
 
 function* linesOf(bytes: Buffer): Generator<Buffer> {
@@ -37,7 +37,7 @@ function* linesOf(bytes: Buffer): Generator<Buffer> {
   }
 }
 
-function readWritten(line: Buffer, index: number): WrittenZone {
+function readZoneLine(line: Buffer, index: number): ZoneText {
   const at = `zones[${index}]`;
   const { name, serial } = readZone(parse(line), at);
   return { name, serial, read: () => readZone(parse(line), at) };

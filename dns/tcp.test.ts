@@ -1,13 +1,14 @@
 import { once } from "node:events";
+import { eventually } from "@sitewright/edge/testing/eventually.ts";
 import { expect, test } from "vitest";
 import { framed, openTcp, question, readAnswer } from "./testing/packets.ts";
-import { eventually, startWith } from "./testing/withDns.ts";
+import { startWith } from "./testing/withDns.ts";
 import { blog, makeTable, shop } from "./testing/zones.ts";
 
 const table = makeTable([shop, blog]);
 const tcp = { connections: 50, connectionsOfOne: 20, idleSeconds: 20 };
 
-test("many questions on one connection are answered in their order, however their bytes come", async () => {
+test("many queries on one connection are answered in order, however their bytes are split", async () => {
   const { port } = await startWith(table);
   const { socket, messages, closed } = openTcp(port);
   const questions = Array.from({ length: 200 }, (_, id) =>
@@ -16,13 +17,13 @@ test("many questions on one connection are answered in their order, however thei
   const bytes = Buffer.concat(questions);
   await once(socket, "connect");
   for (let at = 0; at < bytes.length; at += 1_001) socket.write(bytes.subarray(at, at + 1_001));
-  // Who has asked everything is still answered.
+  // Queries are answered even after the client has closed its side.
   socket.end();
   await closed;
   expect(messages().map((message) => readAnswer(message).id)).toEqual(questions.map((_, id) => id));
 });
 
-test("a connection that brings no whole question is closed, and so is one that brings nothing", async () => {
+test("a connection without a complete query is closed", async () => {
   const { port } = await startWith(table, { tcp: { ...tcp, idleSeconds: 0.2 } });
   const [slow, silent] = [openTcp(port), openTcp(port)];
   slow.socket.write(framed(question("shop.example", 1)).subarray(0, 9));
@@ -30,7 +31,7 @@ test("a connection that brings no whole question is closed, and so is one that b
   expect(slow.messages()).toEqual([]);
 });
 
-test("whoever asks and asks and takes nothing is let go", async () => {
+test("a client that sends queries but reads nothing is disconnected", async () => {
   const { port } = await startWith(table, { tcp: { ...tcp, idleSeconds: 0.5 } });
   const { socket } = openTcp(port);
   socket.pause();
@@ -40,19 +41,19 @@ test("whoever asks and asks and takes nothing is let go", async () => {
     if (!socket.destroyed) socket.write(many, () => setImmediate(write));
   };
   write();
-  // What is written to a connection that the other side has ended.
+  // The error of writing to a closed connection.
   expect(await refused).toMatchObject({ code: expect.stringMatching(/ECONNRESET|EPIPE/) });
   expect(socket.bytesWritten).toBeLessThan(100_000_000);
 });
 
-test("a question that is longer than any ends the connection", async () => {
+test("a query that is too long ends the connection", async () => {
   const { port } = await startWith(table);
   const { socket, closed } = openTcp(port);
   socket.write(Buffer.from([0xff, 0xff, 0, 0]));
   await closed;
 });
 
-test("one network has so many connections at once, and gets another when one of them is over", async () => {
+test("connections are limited per network, and a closed one makes room", async () => {
   const { port } = await startWith(table, { tcp: { ...tcp, connectionsOfOne: 2 } });
   const first = [openTcp(port), openTcp(port)];
   const ask = async ({ socket, messages }: ReturnType<typeof openTcp>) => {
@@ -70,7 +71,7 @@ test("one network has so many connections at once, and gets another when one of 
   });
 });
 
-test("all together have so many", async () => {
+test("connections are limited in total", async () => {
   const { port } = await startWith(table, { tcp: { ...tcp, connections: 1 } });
   const first = openTcp(port);
   first.socket.write(framed(question("shop.example", 1)));

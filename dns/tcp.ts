@@ -1,25 +1,25 @@
-/** Questions by TCP (RFC 7766): each behind its length, any number on one connection, answered in their order. */
+/** Queries over TCP (RFC 7766): each after its length, any number per connection, answered in order. */
 import { createServer, type Server, type Socket } from "node:net";
 import { networkOf } from "./clients.ts";
-import { mostQuestionBytes } from "./message/readPacket.ts";
+import { maxQueryBytes } from "./message/readPacket.ts";
 import type { Responder } from "./respond.ts";
 import type { DnsLog } from "./served.ts";
 
 export interface TcpLimits {
-  /** Connections at once, of everybody and of one network. */
+  /** Maximum of concurrent connections, in total and per network. */
   readonly connections: number;
   readonly connectionsOfOne: number;
-  /** How long a connection may bring no whole question, or not take what it asked for. */
+  /** Timeout for receiving a complete query, and for the client to read a response. */
   readonly idleSeconds: number;
 }
 
-export interface TcpServer {
+interface TcpServer {
   readonly server: Server;
-  /** Also those that are being answered. */
-  endAll(): void;
+  /** Closes all connections, including those with a running response. */
+  closeAll(): void;
 }
 
-/** Not listening yet. */
+/** Creates the server, not listening yet. */
 export function createTcpServer(responder: Pick<Responder, "overTcp">, limits: TcpLimits, log: DnsLog): TcpServer {
   const open = new Set<Socket>();
   const counts = new Map<string, number>();
@@ -41,7 +41,7 @@ export function createTcpServer(responder: Pick<Responder, "overTcp">, limits: T
   });
   return {
     server,
-    endAll: () => {
+    closeAll: () => {
       for (const socket of open) socket.destroy();
     },
   };
@@ -73,11 +73,11 @@ function answerConnection(
     else socket.resume();
   }
 
-  /** Null if the next one is not there as a whole. */
+  /** The next query, or null if it is not complete yet. */
   function next(): Buffer | null {
     if (received.length < 2) return null;
     const end = 2 + received.readUInt16BE(0);
-    if (end - 2 > mostQuestionBytes) {
+    if (end - 2 > maxQueryBytes) {
       socket.destroy();
       return null;
     }
@@ -90,10 +90,10 @@ function answerConnection(
   socket.on("data", (chunk: Buffer) => {
     received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
     if (isAnswering) return;
-    // Clients that don't read their answers are not read from.
+    // Don't read from clients that don't read their responses.
     socket.pause();
     answerAll().catch((err: unknown) => {
-      log.error({ err }, "A question by TCP could not be answered");
+      log.error({ err }, "Could not answer a query over TCP");
       socket.destroy();
     });
   });
@@ -101,24 +101,24 @@ function answerConnection(
     isEnded = true;
     if (!isAnswering) socket.end();
   });
-  // They go away as they like; `close` follows.
+  // Clients may disconnect at any time; `close` follows.
   socket.on("error", () => undefined);
   socket.on("close", () => clearTimeout(idle));
 }
 
-/** Resolves when there is room for the next message, or nobody to send one to. */
+/** Sends a message. Resolves when the next one can be sent or the connection is closed. */
 function send(socket: Socket, message: Buffer): Promise<void> {
   const framed = Buffer.allocUnsafe(2 + message.length);
   framed.writeUInt16BE(message.length, 0);
   message.copy(framed, 2);
   return new Promise((resolve) => {
     if (socket.write(framed) || socket.destroyed) return resolve();
-    const go = (): void => {
-      socket.off("drain", go);
-      socket.off("close", go);
+    const done = (): void => {
+      socket.off("drain", done);
+      socket.off("close", done);
       resolve();
     };
-    socket.on("drain", go);
-    socket.on("close", go);
+    socket.on("drain", done);
+    socket.on("close", done);
   });
 }

@@ -1,4 +1,6 @@
-/** Whole zones for secondaries (AXFR, RFC 5936). What has changed since (IXFR) is answered by the whole, too (RFC 1995, 4). */
+/**
+ * Zone transfers to secondaries (AXFR, RFC 5936). Incremental ones (IXFR) get the whole zone too (RFC 1995, section 4).
+ */
 import type { Entry } from "./answer.ts";
 import { isSameAddress } from "./clients.ts";
 import type { Key } from "./keys.ts";
@@ -9,17 +11,17 @@ import { codes } from "./records/recordTypes.ts";
 import type { State } from "./served.ts";
 import type { Zone } from "./zone.ts";
 
-/** Long enough to shorten names well, short enough to be made without anybody waiting. */
+/** Long enough for good name compression, short enough not to delay other queries. */
 const messageBytes = 16_384;
 
-/** Only who is named in the table, with the key and from the address that stand there. */
+/** Whether the client is a secondary in the table, with its key and its address. */
 export function mayTransfer({ secondaries }: State, address: string, key: Key | null): boolean {
   if (key === null) return false;
   const name = writeName(key.name).slice(0, -1);
   return secondaries.some((one) => one.key === name && isSameAddress(one.address, address));
 }
 
-/** The messages, each made when it is taken. */
+/** Yields the messages of a transfer, each encoded on demand. */
 export function* transfer(query: Query, zone: Zone): Generator<Buffer> {
   const soa = { owner: zone.apex, set: zone.soa };
   const isUpToDate =
@@ -32,12 +34,12 @@ export function* transfer(query: Query, zone: Zone): Generator<Buffer> {
   }
 }
 
-/** Whether a serial comes after another, in the circle of them (RFC 1982). */
+/** Compares serials by serial number arithmetic (RFC 1982). */
 function isLater(serial: number, other: number): boolean {
   return ((serial - other) | 0) > 0;
 }
 
-/** It begins and ends with the SOA record. */
+/** All record sets of a zone. The SOA record comes first and last. */
 function* everything(zone: Zone, soa: Entry): Generator<Entry> {
   yield soa;
   for (const [owner, node] of zone.nodes) {

@@ -1,20 +1,20 @@
-/** Questions by UDP. */
+/** Queries over UDP. */
 import type { Socket } from "node:dgram";
 import type { Responder } from "./respond.ts";
 import type { DnsLog } from "./served.ts";
 
-/** What can't be sent is lost, as it might be anywhere on the way. */
+/** Send errors are ignored: UDP packets may be lost anyway. */
 const sent = (): void => undefined;
 
 export function answerUdp(socket: Socket, responder: Pick<Responder, "overUdp">, log: DnsLog): void {
   socket.on("message", (packet, { address, port }) => {
     try {
       const answer = responder.overUdp(packet, address);
-      // Port 0 is never real; a forged packet may name it.
+      // Port 0 only occurs in forged packets.
       if (answer !== null && port !== 0) socket.send(answer, port, address, sent);
     } catch (err) {
-      log.error({ err, packet: packet.toString("base64") }, "A packet could not be answered");
+      log.error({ err, packet: packet.toString("base64") }, "Could not answer a packet");
     }
   });
-  socket.on("error", (err) => log.error({ err }, "The socket for questions by UDP has a fault"));
+  socket.on("error", (err) => log.error({ err }, "UDP socket failed"));
 }

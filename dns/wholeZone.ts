@@ -1,4 +1,4 @@
-/** A zone's record sets, with those that every zone has. */
+/** All record sets of a zone, including SOA and name servers. */
 import type { DnsRecordSet, DnsZone } from "./table.ts";
 
 export function soaRecordSet({ name, serial, soa }: Pick<DnsZone, "name" | "serial" | "soa">): DnsRecordSet {
@@ -11,7 +11,7 @@ export function nameServerRecordSet({ name, nameServers }: Pick<DnsZone, "name" 
   return { name, type: "NS", ttl: nameServers.ttl, values: nameServers.names };
 }
 
-/** SOA first, as files begin with it. */
+/** SOA comes first, as in zone files. */
 export function allRecordSets(zone: DnsZone): readonly DnsRecordSet[] {
   return [soaRecordSet(zone), nameServerRecordSet(zone), ...zone.recordSets];
 }

@@ -5,48 +5,60 @@ import { compileZone } from "./zone.ts";
 import { createZones } from "./zones.ts";
 
 describe("a zone", () => {
-  test("has the names between two others, which own nothing", () => {
+  test("has empty non-terminals", () => {
     const zone = compileZone(shop);
     expect(zone.nodes.get(readName("below.shop.example"))).toEqual([]);
     expect(zone.nodes.get(readName("_tcp.shop.example"))).toEqual([]);
     expect(zone.nodes.has(readName("nothing.shop.example"))).toBe(false);
-    expect(zone.hasCuts).toBe(true);
+    expect(zone.hasDelegations).toBe(true);
   });
 
-  test("that there is nothing may be remembered for the shorter of two times", () => {
+  test("uses the smaller of two times for negative caching", () => {
     const zone = compileZone(makeZone("a.example"));
     expect([zone.soa.ttl, zone.negativeSoa.ttl]).toEqual([3_600, 600]);
   });
 
   test.each([
-    ["a name elsewhere", [set("b.example", "A", "192.0.2.1")], "not within"],
+    ["a name outside the zone", [set("b.example", "A", "192.0.2.1")], "not within"],
     ["a wrong value", [set("a.example", "A", "192.0.2.300")], 'a.example A: "192.0.2.300" is not an IPv4 address'],
     ["no value", [set("a.example", "A")], "at least one value"],
-    ["an unknown type", [set("a.example", "LOC", "x")], "no records of type LOC"],
-    ["the same set twice", [set("a.example", "A", "192.0.2.1"), set("A.example.", "A", "192.0.2.2")], "two such"],
-    ["a CNAME at the top", [set("a.example", "CNAME", "b.example")], "stands alone"],
-    ["a CNAME behind others", [set("x.a.example", "A", "192.0.2.1"), set("x.a.example", "CNAME", "b")], "stands alone"],
-    ["a CNAME before others", [set("x.a.example", "CNAME", "b"), set("x.a.example", "A", "192.0.2.1")], "stands alone"],
-    ["a second SOA", [set("x.a.example", "SOA", "a. b. 1 2 3 4 5")], "the zone's own"],
-    ["name servers twice", [set("a.example", "NS", "ns.b.example")], "two such"],
-    ["two CNAMEs", [set("x.a.example", "CNAME", "b.example", "c.example")], "exactly one"],
+    ["an unknown type", [set("a.example", "LOC", "x")], "type LOC are not supported"],
     [
-      "too much",
+      "the same set twice",
+      [set("a.example", "A", "192.0.2.1"), set("A.example.", "A", "192.0.2.2")],
+      "already a record set",
+    ],
+    ["a CNAME at the apex", [set("a.example", "CNAME", "b.example")], "can't have other records"],
+    [
+      "a CNAME after others",
+      [set("x.a.example", "A", "192.0.2.1"), set("x.a.example", "CNAME", "b")],
+      "can't have other records",
+    ],
+    [
+      "a CNAME before others",
+      [set("x.a.example", "CNAME", "b"), set("x.a.example", "A", "192.0.2.1")],
+      "can't have other records",
+    ],
+    ["a second SOA", [set("x.a.example", "SOA", "a. b. 1 2 3 4 5")], "can't be set"],
+    ["name servers twice", [set("a.example", "NS", "ns.b.example")], "already a record set"],
+    ["two CNAMEs", [set("x.a.example", "CNAME", "b.example", "c.example")], "only have one"],
+    [
+      "too large a record set",
       [set("a.example", "TXT", ...Array.from({ length: 9 }, (_, n) => `${n}${"x".repeat(8000)}`))],
-      "too many",
+      "too large",
     ],
   ])("with %s can't be served", (_, sets, reason) => {
     expect(() => compileZone(makeZone("a.example", sets))).toThrow(reason);
   });
 
-  test("the same record in two ways is one record", () => {
+  test("removes duplicate records that are written differently", () => {
     const zone = compileZone(makeZone("a.example", [set("a.example", "MX", "1 m.example", "1  M.example.")]));
     expect(zone.nodes.get(readName("a.example"))?.find(({ type }) => type === 15)?.records).toHaveLength(1);
   });
 });
 
 describe("all zones", () => {
-  test("a name is in the lowest zone that it is in or below", () => {
+  test("a name belongs to the lowest zone that contains it", () => {
     const zones = createZones(writtenZones(makeZone("a.example"), makeZone("b.a.example")), () => undefined);
     const apexOf = (name: string) => {
       const found = zones.find(readName(name));
@@ -58,7 +70,7 @@ describe("all zones", () => {
     expect(apexOf(".")).toBeNull();
   });
 
-  test("one that can't be served is reported once, when it is asked for, and costs no other", () => {
+  test("a broken zone is reported once, when it is queried, and does not affect others", () => {
     const reported: string[] = [];
     const broken = makeZone("b.example", [set("b.example", "A", "nonsense")]);
     const zones = createZones(writtenZones(broken, makeZone("a.example"), makeZone("not a name")), (zone) =>

@@ -19,8 +19,8 @@ const odd = makeZone("odd.example", [
   set("*.odd.example", "CAA", '0 iodef "mailto:x@example.com"'),
 ]);
 
-describe("a zone as a file", () => {
-  test.each([shop, blog, odd])("is one that named-checkzone accepts, and reads as the same zone", async (zone) => {
+describe("a zone file", () => {
+  test.each([shop, blog, odd])("is accepted by named-checkzone, and is read as the same zone", async (zone) => {
     const file = path.join(await makeFolder(), "zone");
     const text = writeZoneFile(zone);
     await writeFile(file, text);
@@ -31,8 +31,8 @@ describe("a zone as a file", () => {
     expect(ns).toMatchObject({ type: "NS", values: ["ns1.example.net.", "ns2.example.net."] });
   });
 
-  test("is read as named-compilezone reads it", async () => {
-    const text = `; as people write them
+  test("is read like by named-compilezone", async () => {
+    const text = `; written by a person
 $TTL 1h
 @   IN SOA ns1 hostmaster (
         2024010101 ; serial
@@ -53,15 +53,15 @@ $TTL 60
 _sip._tcp SRV 0 5 5060 a
 `;
     const folder = await makeFolder();
-    const [given, theirs] = [path.join(folder, "given"), path.join(folder, "theirs")];
-    await writeFile(given, text);
-    await tool("named-compilezone", "-i", "none", "-o", theirs, "odd.example", given);
-    const theirText = await readFile(theirs, "utf8");
+    const [original, compiled] = [path.join(folder, "original"), path.join(folder, "compiled")];
+    await writeFile(original, text);
+    await tool("named-compilezone", "-i", "none", "-o", compiled, "odd.example", original);
+    const compiledText = await readFile(compiled, "utf8");
     const sorted = (sets: readonly DnsRecordSet[]) =>
       sets
         .flatMap(({ name, type, ttl, values }) => values.map((value) => `${name} ${ttl} ${type} ${value}`))
         .toSorted();
-    expect(sorted(readZoneFile(text, "odd.example"))).toEqual(sorted(readZoneFile(theirText, "odd.example")));
+    expect(sorted(readZoneFile(text, "odd.example"))).toEqual(sorted(readZoneFile(compiledText, "odd.example")));
     expect(sorted(readZoneFile(text, "odd.example"))).toHaveLength(12);
   });
 
@@ -69,11 +69,11 @@ _sip._tcp SRV 0 5 5060 a
     [1, "www A 192.0.2.1", "no time to live"],
     [1, "  60 A 192.0.2.1", "no name"],
     [2, "$TTL 60\nwww A 192.0.2.999", "not an IPv4"],
-    [2, "$TTL 60\n$INCLUDE other", "$INCLUDE is not taken"],
+    [2, "$TTL 60\n$INCLUDE other", "$INCLUDE is not supported"],
     [1, "$GENERATE 1-2 a A 192.0.2.$", "exactly one value"],
-    [1, "www 60 CH A 192.0.2.1", "class CH"],
+    [1, "www 60 CH A 192.0.2.1", "Class CH"],
     [1, "www 60 IN", "no record"],
-    [1, "www 60 IN NAPTR 1 2 3", "no records of type NAPTR"],
+    [1, "www 60 IN NAPTR 1 2 3", "type NAPTR are not supported"],
     [3, '\n; only a comment\nwww 60 TXT "open', "quotation mark"],
     [2, "\n@ 60 SOA a b ( 1 2 3 4 5\n\n", "closing parenthesis"],
     [1, "@ 60 TXT a ) b", "parenthesis"],
@@ -82,7 +82,7 @@ _sip._tcp SRV 0 5 5060 a
     [1, "a 9999999999 A 192.0.2.1", "longer than"],
     [1, "@ 60 MX 10 mail more", "preference name"],
     [3, "@ 60 TXT (a\nb)\n@ 60 A x", "IPv4"],
-  ])("is not taken halfway: line %i of %j", (line, text, reason) => {
+  ])("with an error is rejected as a whole: line %i of %j", (line, text, reason) => {
     expect(() => readZoneFile(text, "a.example")).toThrow(expect.objectContaining({ line }));
     expect(() => readZoneFile(text, "a.example")).toThrow(reason);
   });

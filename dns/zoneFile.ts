@@ -1,10 +1,10 @@
-/** A zone as a file that other DNS servers read (RFC 1035, section 5). Each line is whole, so they may be sorted and compared. */
+/** Writes a zone file (RFC 1035, section 5). Each line is self-contained, so that lines can be sorted and compared. */
 import { readOwner, writeName } from "./names.ts";
 import { recordType } from "./records/recordTypes.ts";
 import type { DnsRecordSet, DnsZone } from "./table.ts";
 import { allRecordSets } from "./wholeZone.ts";
 
-/** Throws `BadValue` if the zone has something that can't be served. */
+/** Throws `BadValue` if the zone can't be served. */
 export function writeZoneFile(zone: DnsZone): string {
   return `${allRecordSets(zone).flatMap(linesOf).join("\n")}\n`;
 }

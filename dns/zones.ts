@@ -1,22 +1,22 @@
-/** All zones of a table, each made ready when it is first asked for. */
+/** All zones of a table, each compiled when it is first queried. */
 import { type Name, parentOf, readName, root } from "./names.ts";
-import type { WrittenZone } from "./tableText.ts";
+import type { ZoneText } from "./tableText.ts";
 import { compileZone, type Zone } from "./zone.ts";
 
-/** `broken`: it is ours, but what the table says of it can't be served. */
-export type Found = Zone | "broken" | null;
+/** `broken`: the table has the zone, but it can't be served. */
+export type FoundZone = Zone | "broken" | null;
 
 export interface Zones {
   readonly size: number;
-  /** The zone that this name is in, and not the one below which that zone is. Null if it is in none of ours. */
-  find(name: Name): Found;
-  /** Serials by the zones' names as the table writes them. */
+  /** The lowest zone that contains the name, or null. */
+  find(name: Name): FoundZone;
+  /** Serials by the zones' names as written in the table. */
   readonly serials: ReadonlyMap<string, number>;
 }
 
-/** `onBroken` is told once of a zone that can't be served. */
-export function createZones(written: readonly WrittenZone[], onBroken: (zone: string, error: unknown) => void): Zones {
-  const zones = new Map<Name, WrittenZone | Zone | "broken">();
+/** `onBroken` is called once for each zone that can't be served. */
+export function createZones(written: readonly ZoneText[], onBroken: (zone: string, error: unknown) => void): Zones {
+  const zones = new Map<Name, ZoneText | Zone | "broken">();
   const serials = new Map<string, number>();
   for (const zone of written) {
     try {
@@ -27,17 +27,17 @@ export function createZones(written: readonly WrittenZone[], onBroken: (zone: st
     }
   }
 
-  function ready(apex: Name, zone: WrittenZone | Zone | "broken"): Zone | "broken" {
+  function compiled(apex: Name, zone: ZoneText | Zone | "broken"): Zone | "broken" {
     if (zone === "broken" || !("read" in zone)) return zone;
-    let made: Zone | "broken" = "broken";
+    let result: Zone | "broken" = "broken";
     try {
-      made = compileZone(zone.read());
+      result = compileZone(zone.read());
     } catch (error) {
       onBroken(zone.name, error);
     }
-    // What the table said is let go of: a zone is in memory once.
-    zones.set(apex, made);
-    return made;
+    // Replaces the text, so that a zone is in memory only once.
+    zones.set(apex, result);
+    return result;
   }
 
   return {
@@ -46,7 +46,7 @@ export function createZones(written: readonly WrittenZone[], onBroken: (zone: st
     find(name) {
       for (let apex = name; apex !== root; apex = parentOf(apex)) {
         const zone = zones.get(apex);
-        if (zone !== undefined) return ready(apex, zone);
+        if (zone !== undefined) return compiled(apex, zone);
       }
       return null;
     },

@@ -1,7 +1,7 @@
-/** A real Chromium, from the system's package. */
+/** Starts a real Chromium, from the system's package. */
 import { type Browser, chromium } from "playwright-core";
 
-/** As root, and without a network beyond this machine, Chromium needs to be told to keep to itself. */
+/** Chromium as root needs `--no-sandbox`; the other switches prevent background work and requests to the internet. */
 const switches = [
   "--no-sandbox",
   "--disable-gpu",

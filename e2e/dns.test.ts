@@ -1,8 +1,11 @@
-/** DNS of an installation from outside: asked, copied by a real secondary, killed, gone back in, and done by PowerDNS instead. */
+/**
+ * End-to-end tests of DNS: queries, a real secondary, a killed server, earlier zone versions, and PowerDNS as the
+ * backend.
+ */
 import { randomBytes } from "node:crypto";
 import { freePort, secondaryOf, startKnot } from "@sitewright/dns/testing/knot.ts";
 import { dig, recordsIn } from "@sitewright/dns/testing/tools.ts";
-import { eventually } from "@sitewright/dns/testing/withDns.ts";
+import { eventually } from "@sitewright/edge/testing/eventually.ts";
 import { startPowerDns } from "@sitewright/server/testing/powerDns.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { cloneInstalled, type Installation, prepared, start } from "./installation.ts";
@@ -30,7 +33,7 @@ beforeAll(async () => {
     SITEWRIGHT_EDGE_ADDRESSES: "203.0.113.7",
   });
   site = await createSite(installation, { display_name: "Harbour" });
-  await carryOut("POST", `/sites/environments/${site.environmentId}/domains`, { domain_name: zone });
+  await runOperation("POST", `/sites/environments/${site.environmentId}/domains`, { domain_name: zone });
   const { environment } = (await installation.api("GET", `/sites/environments/${site.environmentId}/domains`)).json<{
     environment: { site_domains: { id: string; name: string }[] };
   }>();
@@ -42,48 +45,49 @@ afterAll(async () => {
   await clone?.remove();
 });
 
-async function carryOut(method: string, path: string, body: unknown): Promise<void> {
-  const answer = await installation.api(method, path, body);
-  expect(answer.text).toContain("operation_id");
-  const { status, message } = await followOperation(installation, answer.json<{ operation_id: string }>().operation_id);
+async function runOperation(method: string, path: string, body: unknown): Promise<void> {
+  const accepted = await installation.api(method, path, body);
+  expect(accepted.text).toContain("operation_id");
+  const { operation_id } = accepted.json<{ operation_id: string }>();
+  const { status, message } = await followOperation(installation, operation_id);
   expect([status, message]).toEqual([200, "Successfully finished request"]);
 }
 
 const setText = (name: string, value: string) =>
-  carryOut("POST", `/domains/${domainId}/dns-records`, {
+  runOperation("POST", `/domains/${domainId}/dns-records`, {
     type: "TXT",
     name: `${name}.${zone}`,
     ttl: 300,
     resource_records: [{ value }],
   });
-const ask = async (at: number, name: string, type = "TXT") => recordsIn(await dig(at, "+short", name, type));
+const query = async (server: number, name: string, type = "TXT") => recordsIn(await dig(server, "+short", name, type));
 
-test("a record set is answered when its operation has ended, and soon by the secondary that a setting names", async () => {
-  await eventually(async () => expect(await ask(port, zone, "A")).toEqual(["203.0.113.7"]));
+test("a record set is served when its operation has ended, and soon by the configured secondary", async () => {
+  await eventually(async () => expect(await query(port, zone, "A")).toEqual(["203.0.113.7"]));
   await startKnot(secondaryPort, secondaryOf([zone], port, key));
-  await eventually(async () => expect(await ask(secondaryPort, zone, "A")).toEqual(["203.0.113.7"]));
+  await eventually(async () => expect(await query(secondaryPort, zone, "A")).toEqual(["203.0.113.7"]));
   await setText("one", "first");
-  expect(await ask(port, `one.${zone}`)).toEqual(['"first"']);
-  await eventually(async () => expect(await ask(secondaryPort, `one.${zone}`)).toEqual(['"first"']));
+  expect(await query(port, `one.${zone}`)).toEqual(['"first"']);
+  await eventually(async () => expect(await query(secondaryPort, `one.${zone}`)).toEqual(['"first"']));
 });
 
-test("kill -9 of the DNS server: the last state is answered again, without anybody telling it", async () => {
+test("after kill -9, the DNS server serves the last state again by itself", async () => {
   const { pid } = installation.supervisor;
   if (pid === undefined) throw new Error("npm start is not running");
   await kill(pid, "dns");
-  await eventually(async () => expect(await ask(port, `one.${zone}`)).toEqual(['"first"']));
+  await eventually(async () => expect(await query(port, `one.${zone}`)).toEqual(['"first"']));
   await setText("two", "second");
-  expect(await ask(port, `two.${zone}`)).toEqual(['"second"']);
+  expect(await query(port, `two.${zone}`)).toEqual(['"second"']);
 });
 
-test("what a zone was can be gone back to", async () => {
+test("an earlier version of a zone can be restored", async () => {
   const list = await installation.api("GET", `/domains/${domainId}/zone-versions`);
   const [, before] = list.json<{ domain: { zone_versions: { serial: number }[] } }>().domain.zone_versions;
-  await carryOut("POST", `/domains/${domainId}/zone-versions/${before?.serial}/restore`, {});
-  expect([await ask(port, `one.${zone}`), await ask(port, `two.${zone}`)]).toEqual([['"first"'], []]);
+  await runOperation("POST", `/domains/${domainId}/zone-versions/${before?.serial}/restore`, {});
+  expect([await query(port, `one.${zone}`), await query(port, `two.${zone}`)]).toEqual([['"first"'], []]);
 });
 
-test("a PowerDNS takes over by settings, and our own server is not started then", async () => {
+test("with PowerDNS as the backend, PowerDNS serves the zones and Sitewright's own DNS server is not started", async () => {
   await using powerDns = await startPowerDns();
   await installation.stop();
   installation = await start(clone.folder, {
@@ -94,8 +98,8 @@ test("a PowerDNS takes over by settings, and our own server is not started then"
     SITEWRIGHT_POWERDNS_ADDRESS: powerDns.place.address,
     SITEWRIGHT_EDGE_ADDRESSES: "203.0.113.7",
   });
-  await eventually(async () => expect(await ask(powerDns.port, `one.${zone}`)).toEqual(['"first"']));
+  await eventually(async () => expect(await query(powerDns.port, `one.${zone}`)).toEqual(['"first"']));
   await setText("three", "third");
-  expect(await ask(powerDns.port, `three.${zone}`)).toEqual(['"third"']);
+  expect(await query(powerDns.port, `three.${zone}`)).toEqual(['"third"']);
   expect(await find(installation.supervisor.pid ?? 0, "dns")).toEqual([]);
 });

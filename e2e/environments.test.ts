@@ -1,4 +1,7 @@
-/** A change is tried beside the live site, brought over it, and can't be where it would break it. */
+/**
+ * End-to-end tests of environments: a change is tried in staging and pushed, and a push that would break the live site
+ * is refused.
+ */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -21,25 +24,25 @@ afterAll(async () => {
   await clone?.remove();
 });
 
-async function carryOut(method: string, path: string, body?: object) {
-  const answer = await installation.api(method, path, body);
-  expect(answer.status, answer.text).toBe(202);
-  return followOperation(installation, answer.json<{ operation_id: string }>().operation_id);
+async function runOperation(method: string, path: string, body?: object) {
+  const accepted = await installation.api(method, path, body);
+  expect(accepted.status, accepted.text).toBe(202);
+  return followOperation(installation, accepted.json<{ operation_id: string }>().operation_id);
 }
 
 async function push(source: string, target: string) {
-  return carryOut("PUT", `/sites/${site.id}/environments`, { source_env_id: source, target_env_id: target });
+  return runOperation("PUT", `/sites/${site.id}/environments`, { source_env_id: source, target_env_id: target });
 }
 
-/** A plugin that is always on, in the environment's own files. */
+/** Writes a must-use plugin into the environment's files. */
 async function writePlugin(environmentId: string, code: string): Promise<void> {
   const plugins = join(installation.data, "environments", environmentId, "current/public/wp-content/mu-plugins");
   await writeFile(join(plugins, "e2e.php"), `<?php\n${code}\n`, { mode: 0o644 });
 }
 
-test("an environment is cloned, and is a site of its own beside the live one", async () => {
+test("a cloned environment shows the site at its own address", async () => {
   const body = { display_name: "Staging", is_premium: false, source_env_id: site.environmentId };
-  const ended = await carryOut("POST", `/sites/${site.id}/environments/clone`, body);
+  const ended = await runOperation("POST", `/sites/${site.id}/environments/clone`, body);
   expect(ended.status).toBe(200);
   const { environments } = (await installation.api("GET", `/sites/${site.id}`)).json<SiteBody>().site;
   const found = environments.find(({ id }) => id === ended.data?.idEnv);
@@ -52,30 +55,30 @@ test("an environment is cloned, and is a site of its own beside the live one", a
   expect(page.text).not.toContain(`//harbour.localhost`);
 });
 
-test("a change on it is seen by visitors of the live site after a push, and not before", async () => {
-  await writePlugin(staging.id, `add_action( 'wp_footer', function () { echo 'tried beside'; } );`);
-  expect((await installation.visit(`${site.address}/`)).text).not.toContain("tried beside");
+test("visitors of the live site see a change only after the push", async () => {
+  await writePlugin(staging.id, `add_action( 'wp_footer', function () { echo 'tried in staging'; } );`);
+  expect((await installation.visit(`${site.address}/`)).text).not.toContain("tried in staging");
   expect((await push(staging.id, site.environmentId)).status).toBe(200);
   const page = await installation.visit(`${site.address}/`);
   expect(page.status).toBe(200);
-  expect(page.text).toContain("tried beside");
+  expect(page.text).toContain("tried in staging");
   expect(page.text).toContain(site.address);
   expect(page.text).not.toContain("staging-harbour");
 });
 
-// WordPress does not know of plugins that are written beside it: with an unknown field, no page is one that was kept.
-test("a push that would break the live site is not made, and says why in PHP's own words", async () => {
+// Plugins written to disk don't clear the page cache. The unknown parameter `fresh` avoids cached pages.
+test("a push that would break the live site fails with PHP's error message and changes nothing", async () => {
   await writePlugin(staging.id, "this is no PHP");
   const ended = await push(staging.id, site.environmentId);
   expect(ended.status).toBe(500);
   expect(ended.data?.message).toContain("PHP Parse error");
-  expect((await installation.visit(`${site.address}/?anew`)).text).toContain("tried beside");
+  expect((await installation.visit(`${site.address}/?fresh`)).text).toContain("tried in staging");
 });
 
-test("a change of PHP's version that would break the site is not made either, another one is", async () => {
+test("a change of the PHP version that would break the site fails, and another version works", async () => {
   const modify = (version: string) => {
     const body = { environment_id: site.environmentId, php_version: version };
-    return carryOut("PUT", "/sites/tools/modify-php-version", body);
+    return runOperation("PUT", "/sites/tools/modify-php-version", body);
   };
   await writePlugin(
     site.environmentId,
@@ -85,25 +88,25 @@ add_action( 'wp_footer', function () { echo 'runs on ' . PHP_VERSION; } );`,
   const refused = await modify("8.4");
   expect(refused.status).toBe(500);
   expect(refused.data?.message).toContain("not on this one");
-  expect((await installation.visit(`${site.address}/?anew`)).text).toContain("runs on 8.3");
+  expect((await installation.visit(`${site.address}/?fresh`)).text).toContain("runs on 8.3");
   expect((await modify("8.2")).status).toBe(200);
-  expect((await installation.visit(`${site.address}/?anew`)).text).toContain("runs on 8.2");
+  expect((await installation.visit(`${site.address}/?fresh`)).text).toContain("runs on 8.2");
 });
 
 test("a reset gives the live site a fresh WordPress", async () => {
-  const ended = await carryOut("POST", `/sites/${site.id}/reset-site`, { admin_password: "another horse" });
+  const ended = await runOperation("POST", `/sites/${site.id}/reset-site`, { admin_password: "another horse" });
   expect(ended.status).toBe(200);
-  const page = await installation.visit(`${site.address}/?anew`);
+  const page = await installation.visit(`${site.address}/?fresh`);
   expect(page.status).toBe(200);
   expect(page.text).toContain("Harbour");
   expect(page.text).not.toContain("runs on");
 });
 
-test("a deleted environment is gone, and its name is free at once", async () => {
-  expect((await carryOut("DELETE", `/sites/environments/${staging.id}`)).status).toBe(200);
+test("the name of a deleted environment is free at once", async () => {
+  expect((await runOperation("DELETE", `/sites/environments/${staging.id}`)).status).toBe(200);
   expect((await installation.visit(`${staging.address}/`)).status).toBe(404);
   const body = { display_name: "Staging", is_premium: false };
-  const ended = await carryOut("POST", `/sites/${site.id}/environments/plain`, body);
+  const ended = await runOperation("POST", `/sites/${site.id}/environments/plain`, body);
   expect(ended.status).toBe(200);
   expect((await installation.visit(`${staging.address}/`)).status).toBe(200);
 });

@@ -1,4 +1,4 @@
-/** The promise of the product, kept from outside: a clone, one command, one request, a WordPress site. */
+/** The product's promise, tested end to end: a clone, one command, one request, a WordPress site. */
 import { existsSync } from "node:fs";
 import { readdir, readFile, readlink, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ beforeAll(async () => {
   installation = await start(clone.folder);
   browser = await launchBrowser();
   page = await browser.newPage();
-  // The editor's first load asks PHP for dozens of answers, on whatever machine this is.
+  // The editor's first load makes dozens of requests to PHP.
   page.setDefaultTimeout(120_000);
 });
 
@@ -33,7 +33,7 @@ afterAll(async () => {
 });
 
 describe("a fresh clone", () => {
-  test("prints everything that a person needs to go on", () => {
+  test("prints the API URL, the company, the key and an example request", () => {
     const { api_url, company_id, api_key } = installation.firstRun;
     expect(installation.output()).toContain(api_url);
     expect(installation.output()).toContain(company_id);
@@ -41,23 +41,23 @@ describe("a fresh clone", () => {
     expect(installation.output()).toMatch(/curl .*\/v2\/sites/);
   });
 
-  test("keeps the facts of the first run to its owner", async () => {
-    const facts = await stat(join(installation.data, "first-run.json"));
-    expect(facts.mode & 0o777).toBe(0o600);
+  test("writes the file of the first run for its owner only", async () => {
+    const file = await stat(join(installation.data, "first-run.json"));
+    expect(file.mode & 0o777).toBe(0o600);
   });
 });
 
 describe("a site", () => {
-  test("is made by one request and has its title on the front page", async () => {
+  test("is created by one request and shows its title on the front page", async () => {
     site = await createSite(installation, { display_name: "Tom's Café", site_title: title, admin_password: password });
     await page.goto(site.address);
     await expect(page.title()).resolves.toContain("Tom");
     expect(await page.locator("body").textContent()).toMatch(/Tom & .Jerry.s. <Café>/);
-    // Where the browser has no such letter, WordPress's own script has put a picture in its place by now, or soon will.
+    // If the browser has no font for the emoji, WordPress's own script replaces it with an image.
     expect(await page.locator("body").innerHTML()).toContain("🍜");
   });
 
-  test("lets its administrator in with exactly the given password", async () => {
+  test("lets its administrator log in with exactly the given password", async () => {
     await page.goto(`${site.address}/wp-login.php`);
     await page.fill("#user_login", "owner");
     await page.fill("#user_pass", password);
@@ -66,7 +66,7 @@ describe("a site", () => {
     expect(await page.locator("#wpadminbar").count()).toBe(1);
   });
 
-  test("takes a post in the editor and shows it to visitors", async () => {
+  test("shows visitors a post that is published in the editor", async () => {
     await page.goto(`${site.address}/wp-admin/post-new.php`);
     const welcome = page.getByRole("dialog").getByRole("button", { name: "Close" });
     const heading = page
@@ -88,7 +88,7 @@ describe("a site", () => {
     expect(visitor.text).toContain("Soup of the day");
   });
 
-  test("reaches itself from PHP, as WordPress does to check its own health", async () => {
+  test("can be requested by its own PHP, as WordPress's health check does", async () => {
     const root = join(installation.data, "environments", site.environmentId, "current", "public");
     const script = "<?php echo substr_count(file_get_contents('http://' . $_SERVER['HTTP_HOST'] . '/'), '</html>');";
     await writeFile(join(root, "reach.php"), script);
@@ -96,7 +96,7 @@ describe("a site", () => {
     expect({ status: answer.status, text: answer.text }).toEqual({ status: 200, text: "1" });
   });
 
-  test("is gone after it was deleted: its page, its files, its worker", async () => {
+  test("leaves no page, no files and no worker after its deletion", async () => {
     const accepted = await installation.api("DELETE", `/sites/${site.id}`);
     expect(accepted.status).toBe(202);
     expect(accepted.json<{ message: string }>().message).toBe("Deleting site in progress");
@@ -111,7 +111,7 @@ describe("a site", () => {
   });
 });
 
-/** Processes of this machine that name the environment in their command line or have a file of it open. */
+/** Returns processes of this machine that have the environment in their command line or one of its files open. */
 async function workersOf(environmentId: string): Promise<string[]> {
   const processes = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   const found = await Promise.all(processes.map((id) => refersTo(id, environmentId)));

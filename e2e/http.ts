@@ -1,4 +1,4 @@
-/** One HTTP request, with what `fetch` does not allow: a chosen Host header, and names below `localhost`. */
+/** Sends one HTTP request with what `fetch` does not allow: a chosen Host header, and names below `localhost`. */
 import { type Agent, type IncomingHttpHeaders, request } from "node:http";
 import { text } from "node:stream/consumers";
 
@@ -6,19 +6,19 @@ export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The body as JSON; throws with the body in the message where it is none. */
+  /** Parses the body as JSON. Throws with the body in the message if it is not JSON. */
   json<T>(): T;
 }
 
-export interface Sent {
+interface Sent {
   readonly key?: string;
   readonly json?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Keeps connections; without one each request has its own. */
+  /** Reuses connections. Absent: a new connection for each request. */
   readonly agent?: Agent;
 }
 
-/** Sends a request to this machine, whatever name the address has; follows no redirects. */
+/** Sends a request to this machine, whatever the address says. Does not follow redirects. */
 export function send(method: string, address: string, sent: Sent = {}): Promise<Answer> {
   const url = new URL(address);
   const body = sent.json === undefined ? undefined : JSON.stringify(sent.json);

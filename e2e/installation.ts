@@ -1,6 +1,5 @@
 /**
- * A Sitewright as its users have it: a clone of the repository, `npm start`, and nothing known of it but what
- * it prints and answers.
+ * Runs Sitewright as users do: a clone of the repository and `npm start`. Tests know only its output and its responses.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";
@@ -25,18 +24,18 @@ export interface Installation {
   readonly data: string;
   readonly firstRun: FirstRun;
   readonly supervisor: ChildProcess;
-  /** Everything that was printed so far. */
+  /** Everything printed so far. */
   output(): string;
-  /** Calls the API with the first key, or with another. `path` is below `/v2`. */
+  /** Calls the API with `key`, by default the first API key. `path` is below `/v2`. */
   api(method: string, path: string, body?: unknown, key?: string): Promise<Answer>;
-  /** Asks for a page of a site as a visitor: connects to this machine and names the site in the Host header. */
+  /** Requests a page of a site as a visitor: connects to this machine with the site's name in the Host header. */
   visit(url: string): Promise<Answer>;
-  /** Ctrl-C, and waits for the end. */
+  /** Stops the installation as Ctrl-C does, and waits until it has ended. */
   stop(): Promise<void>;
 }
 
 const run = promisify(execFile);
-const patience = { deadlineSeconds: 240, intervalMilliseconds: 50 };
+const startLimits = { deadlineSeconds: 240, intervalMilliseconds: 50 };
 
 /** Settings with WordPress already downloaded and compiled, as the tests of the runtime left it. */
 export const prepared = { SITEWRIGHT_ASSETS: join(import.meta.dirname, "..", ".cache", "assets") };
@@ -49,7 +48,9 @@ export async function cloneRepository(): Promise<{ folder: string; remove(): Pro
   return { folder, remove: () => rm(parent, { recursive: true, force: true }) };
 }
 
-/** The same with the packages of this repository, so that `npm start` does not spend half a minute installing them. */
+/**
+ * Clones the repository with its installed packages, so that `npm start` does not spend half a minute installing them.
+ */
 export async function cloneInstalled(): ReturnType<typeof cloneRepository> {
   const clone = await cloneRepository();
   const [from, to] = [join(process.cwd(), "node_modules"), join(clone.folder, "node_modules")];
@@ -61,7 +62,7 @@ export async function cloneInstalled(): ReturnType<typeof cloneRepository> {
   return clone;
 }
 
-/** Runs `npm start` in a clone and waits until it answers. */
+/** Runs `npm start` in a clone and waits until the API responds. */
 export async function start(folder: string, settings: Readonly<Record<string, string>> = {}): Promise<Installation> {
   const data = settings.SITEWRIGHT_DATA ?? join(folder, "data");
   const supervisor = spawn("npm", ["start"], {
@@ -92,11 +93,11 @@ export async function start(folder: string, settings: Readonly<Record<string, st
   ended.catch(() => undefined);
   const ready = until(async () => {
     const facts: FirstRun = JSON.parse(await readFile(join(data, "first-run.json"), "utf8"));
-    const answer = await send("GET", `${facts.api_url}/validate`, { key: facts.api_key });
-    if (answer.status !== 200) throw new Error(`GET /validate answered ${answer.status}`);
+    const response = await send("GET", `${facts.api_url}/validate`, { key: facts.api_key });
+    if (response.status !== 200) throw new Error(`GET /validate returned ${response.status}`);
     if (!/Sitewright is ready/i.test(printed)) throw new Error("not ready yet");
     return facts;
-  }, patience);
+  }, startLimits);
   const firstRun = await Promise.race([ready, ended]);
 
   return {
@@ -111,14 +112,14 @@ export async function start(folder: string, settings: Readonly<Record<string, st
   };
 }
 
-/** Sends what Ctrl-C in a terminal sends: SIGINT to the whole foreground group, npm included. */
+/** Sends what Ctrl-C in a terminal sends: SIGINT to the whole foreground process group, including npm. */
 async function interrupt(supervisor: ChildProcess): Promise<void> {
   if (supervisor.exitCode !== null || supervisor.signalCode !== null || supervisor.pid === undefined) return;
   const group = supervisor.pid;
   const ended = new Promise<void>((resolve) => supervisor.once("exit", () => resolve()));
   process.kill(-group, "SIGINT");
   await ended;
-  // npm may end before what it started.
+  // npm may end before its child processes.
   await until(
     async () => {
       if (isGroupAlive(group)) throw new Error("Processes of npm start are still running");

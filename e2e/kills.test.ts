@@ -1,4 +1,7 @@
-/** Any process may die at any moment. Visitors don't notice; what was acknowledged is kept; nothing is left half-made. */
+/**
+ * Kills every process at random moments: visitors don't notice, acknowledged work is kept, and nothing is left half
+ * done.
+ */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -30,10 +33,10 @@ function root(): number {
   return pid;
 }
 
-/** With a field that WordPress does not know, the front page is not one that was kept. */
-const anew = () => `${site.address}/?anew`;
+/** Returns the front page's address with an unknown parameter, so that the page is not cached. */
+const uncachedPage = () => `${site.address}/?fresh`;
 
-/** The answer, or null if nobody was there to give one. */
+/** Returns the response, or null if the connection fails. */
 async function attempt(request: Promise<Answer>): Promise<Answer | null> {
   return request.catch(() => null);
 }
@@ -50,8 +53,8 @@ interface Creation {
   readonly operationId: string;
 }
 
-/** A site that was made answers visitors, and can be deleted. */
-async function requireWholeOrNothing({ name, operationId }: Creation): Promise<void> {
+/** Checks that the creation succeeded or failed as a whole. A created site shows its page and can be deleted. */
+async function expectCompleteOrNone({ name, operationId }: Creation): Promise<void> {
   const ended = await followOperation(installation, operationId);
   expect([200, 500]).toContain(ended.status);
   if (ended.status !== 200 || ended.data?.idSite === undefined) return;
@@ -64,13 +67,13 @@ async function requireWholeOrNothing({ name, operationId }: Creation): Promise<v
 
 describe("kill -9", () => {
   test.each<ProcessRole>(["control", "postgres"])(
-    "of %s: every visitor is answered until the API is back",
+    "of %s: every visitor gets the page until the API is back",
     async (role) => {
       await kill(root(), role);
       let visits = 0;
       const back = untilApiAnswers().then(() => true);
       for (let isBack = false; !isBack || visits < 10; visits += 1) {
-        const page = await installation.visit(anew());
+        const page = await installation.visit(uncachedPage());
         expect(page.status).toBe(200);
         expect(page.text).toContain("Survivor");
         isBack ||= await Promise.race([back, Promise.resolve(false)]);
@@ -79,33 +82,33 @@ describe("kill -9", () => {
     },
   );
 
-  test("of the edge: the site is back by itself, without the control process having to say anything", async () => {
+  test("of the edge: the site is back without help from the control process", async () => {
     await kill(root(), "edge");
     await vi.waitFor(async () => {
-      const page = await attempt(installation.visit(anew()));
+      const page = await attempt(installation.visit(uncachedPage()));
       expect(page?.status).toBe(200);
     }, recovery);
   });
 
-  test("of the control process at any moment of ten creations: each ends, whole or not at all", async () => {
+  test("of the control process at any moment of ten creations: each site is created completely or not at all", async () => {
     for (let kills = 0; kills < 5; kills += 1) {
       const creations: Creation[] = [];
-      for (const name of [`Moment ${kills}`, `Later moment ${kills}`]) {
+      for (const name of [`First ${kills}`, `Second ${kills}`]) {
         const operationId = await acceptSite(installation, { display_name: name, site_title: name });
         creations.push({ name, operationId });
-        // Each creation gets a little further: it is the number of visits, not a clock, that spaces the kills.
-        for (let visits = 0; visits < kills; visits += 1) await installation.visit(anew());
+        // Each creation gets a little further: the number of visits, not a clock, spaces the kills.
+        for (let visits = 0; visits < kills; visits += 1) await installation.visit(uncachedPage());
       }
       await kill(root(), "control");
       await untilApiAnswers();
-      await Promise.all(creations.map(requireWholeOrNothing));
+      await Promise.all(creations.map(expectCompleteOrNone));
     }
     expect(await readdir(join(installation.data, "environments"))).toEqual([site.environmentId]);
     const sites = (await installation.api("GET", "/sites")).json<{ company: { sites: { id: string }[] } }>();
     expect(sites.company.sites.map(({ id }) => id)).toEqual([site.id]);
   });
 
-  test("of the supervisor: its processes end with it, and the next start has everything still there", async () => {
+  test("of the supervisor: its processes end with it, and the next start loses nothing", async () => {
     const before = await descendants(root());
     await kill(root(), "supervisor");
     await untilEnded(before);

@@ -1,4 +1,4 @@
-/** The whole installation moves to another machine: a file, the archives, and everything is there again. */
+/** End-to-end test of moving the installation to another machine with a backup file and the archives. */
 import { execFile } from "node:child_process";
 import { cp, mkdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { type CreatedSite, createSite, describeSite, followOperation, type SiteB
 import { until } from "./until.ts";
 
 const run = promisify(execFile);
-const few = { ...prepared, SITEWRIGHT_SPARE_WORKERS: "1" };
+const fewSpares = { ...prepared, SITEWRIGHT_SPARE_WORKERS: "1" };
 
 let clone: Awaited<ReturnType<typeof cloneInstalled>>;
 let old: Installation;
@@ -18,7 +18,7 @@ let site: CreatedSite;
 
 beforeAll(async () => {
   clone = await cloneInstalled();
-  old = await start(clone.folder, few);
+  old = await start(clone.folder, fewSpares);
   installation = old;
   site = await createSite(old, { display_name: "Harbour", site_title: "Harbour" });
 }, 300_000);
@@ -28,14 +28,14 @@ afterAll(async () => {
   await clone?.remove();
 });
 
-/** Runs the operator's command in the clone; gives what it prints. */
+/** Runs the operator command in the clone. Returns its output. */
 async function operator(parameters: readonly string[], settings: Readonly<Record<string, string>> = {}) {
   const env = { ...process.env, SITEWRIGHT_BACKUP_PASSPHRASE: "correct horse battery", ...settings };
   const { stdout } = await run("npm", ["run", "--silent", "operator", "--", ...parameters], { cwd: clone.folder, env });
   return stdout;
 }
 
-async function carryOut(method: string, path: string, body?: object) {
+async function runOperation(method: string, path: string, body?: object) {
   const answer = await installation.api(method, path, body);
   expect(answer.status, answer.text).toBe(202);
   expect(await followOperation(installation, answer.json<{ operation_id: string }>().operation_id)).toMatchObject({
@@ -52,26 +52,26 @@ async function makePost(title: string): Promise<void> {
   expect((await old.visit(`${site.address}/post.php`)).text).toMatch(/^\d+$/);
 }
 
-const fileOf = () => join(clone.folder, "..", "installation.backup");
+const backupFile = () => join(clone.folder, "..", "installation.backup");
 const newData = () => join(clone.folder, "..", "other-machine");
 
-test("an installation that runs is backed up in one file", async () => {
+test("a running installation can be backed up to one file", async () => {
   await makePost("Soup of the day");
-  await carryOut("POST", `/sites/environments/${site.environmentId}/manual-backups`, {});
-  const told = await operator(["backup", fileOf()]);
-  expect(told).toContain(`The installation is backed up in ${fileOf()}`);
-  expect(told).toMatch(/Harbour \/ \w+ +(less than a minute|\d+ minutes?) ago/);
-  expect((await stat(fileOf())).mode & 0o777).toBe(0o600);
+  await runOperation("POST", `/sites/environments/${site.environmentId}/manual-backups`, {});
+  const output = await operator(["backup", backupFile()]);
+  expect(output).toContain(`The installation is backed up in ${backupFile()}`);
+  expect(output).toMatch(/Harbour \/ \w+ +(less than a minute|\d+ minutes?) ago/);
+  expect((await stat(backupFile())).mode & 0o777).toBe(0o600);
   await old.stop();
 });
 
-test("it is restored where nothing was, and the site is there again with its post, at the new address", async () => {
+test("a restore into an empty data folder brings back the site and its post, at the new address", async () => {
   const data = newData();
   await mkdir(data, { mode: 0o700 });
   await cp(join(old.data, "archives"), join(data, "archives"), { recursive: true });
-  const settings = { ...few, SITEWRIGHT_DATA: data };
-  const told = await operator(["restore", fileOf()], settings);
-  expect(told).toMatch(/Harbour \/ \w+ +(less than a minute|\d+ minutes?) ago/);
+  const settings = { ...fewSpares, SITEWRIGHT_DATA: data };
+  const output = await operator(["restore", backupFile()], settings);
+  expect(output).toMatch(/Harbour \/ \w+ +(less than a minute|\d+ minutes?) ago/);
   installation = await start(clone.folder, settings);
   expect(installation.firstRun.api_key).toBe(old.firstRun.api_key);
   site = await describeSite(installation, site.id);
@@ -88,10 +88,10 @@ test("it is restored where nothing was, and the site is there again with its pos
   expect(page.text).not.toContain(`:${new URL(old.firstRun.sites_url).port}/`);
 });
 
-test("it goes on as an installation like any: a new site, a new backup, the next move", async () => {
+test("the restored installation can create a site, make backups and be moved again", async () => {
   const another = await createSite(installation, { display_name: "Lighthouse", site_title: "Lighthouse" });
   expect((await installation.visit(`${another.address}/`)).text).toContain("Lighthouse");
-  await carryOut("POST", `/sites/environments/${site.environmentId}/manual-backups`, {});
-  const told = await operator(["backup", fileOf(), "--force", "--with-backups"], { SITEWRIGHT_DATA: newData() });
-  expect(told).toMatch(/Lighthouse \/ \w+ +less than a minute ago/);
+  await runOperation("POST", `/sites/environments/${site.environmentId}/manual-backups`, {});
+  const output = await operator(["backup", backupFile(), "--force", "--with-backups"], { SITEWRIGHT_DATA: newData() });
+  expect(output).toMatch(/Lighthouse \/ \w+ +less than a minute ago/);
 });

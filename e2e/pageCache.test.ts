@@ -1,4 +1,4 @@
-/** Pages that are kept: what visitors see of them, whatever happens in the site meanwhile. */
+/** End-to-end tests of the page cache: what visitors see when the site changes, and that private pages stay private. */
 import { mkdir, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
@@ -16,7 +16,7 @@ let browser: Browser;
 let site: CreatedSite;
 let editor: Page;
 
-/** A shop as they all are: a cart by cookie, shown on every page, and a page for it that nobody else may have. */
+/** A typical shop: a cart stored in cookies and shown on every page, and a page that must not be cached. */
 const shop = `<?php
 add_action('init', function () {
   if (isset($_GET['add-to-cart'])) {
@@ -75,16 +75,16 @@ async function logIn(user: string, password: string): Promise<Page> {
   return page;
 }
 
-/** Asks the REST interface in the name of whoever is logged in on the page. */
+/** Calls WordPress's REST API as the user who is logged in on the page. */
 async function rest(page: Page, method: string, path: string, body: object): Promise<Record<string, unknown>> {
   return page.evaluate(
-    async ([verb, where, content]) => {
+    async ([verb, route, content]) => {
       const nonce = await (await fetch("/wp-admin/admin-ajax.php?action=rest-nonce")).text();
       const headers = { "content-type": "application/json", "x-wp-nonce": nonce };
-      const answer = await fetch(`/wp-json/wp/v2/${where}`, { method: verb ?? "GET", headers, body: content ?? "" });
-      if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
-      const made: Record<string, unknown> = JSON.parse(await answer.text());
-      return made;
+      const response = await fetch(`/wp-json/wp/v2/${route}`, { method: verb ?? "GET", headers, body: content ?? "" });
+      if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
+      const created: Record<string, unknown> = JSON.parse(await response.text());
+      return created;
     },
     [method, path, JSON.stringify(body)],
   );
@@ -93,7 +93,7 @@ async function rest(page: Page, method: string, path: string, body: object): Pro
 const visit = (path: string, headers: Readonly<Record<string, string>> = {}) =>
   send("GET", `${site.address}${path}`, { headers });
 
-/** Has the page kept. */
+/** Requests the page until it is served from the cache. */
 async function warm(path: string): Promise<void> {
   await until(async () => expect((await visit(path)).headers["x-cache"]).toBe("HIT"), {
     deadlineSeconds: 60,
@@ -110,7 +110,7 @@ test("WordPress's Site Health calls a new site good", async () => {
 });
 
 describe("a cached page", () => {
-  test("is answered without PHP, and a post that is published is on it at once", async () => {
+  test("is served without PHP, and shows a new post at once", async () => {
     await warm("/");
     await rest(editor, "POST", "posts", { title: "Fresh fish today", status: "publish" });
     expect((await visit("/")).text).toContain("Fresh fish today");
@@ -118,7 +118,7 @@ describe("a cached page", () => {
     expect((await visit("/")).text).toContain("Fresh fish today");
   });
 
-  test("is old at once when its post is changed or taken back, and other posts stay kept", async () => {
+  test("is updated at once when its post is edited or unpublished, and other posts stay cached", async () => {
     const { id } = await rest(editor, "POST", "posts", { title: "Cod", content: "Two euros", status: "publish" });
     await Promise.all(["/cod/", "/hello-world/", "/sample-page/"].map(warm));
     await rest(editor, "POST", `posts/${id}`, { content: "Three euros" });
@@ -129,13 +129,13 @@ describe("a cached page", () => {
     expect((await visit("/cod/")).status).toBe(404);
   });
 
-  test("is another one when the site's name is, wherever that stands", async () => {
+  test("shows a changed site title on every page", async () => {
     await warm("/sample-page/");
     await rest(editor, "POST", "settings", { title: "Harbour and Sons" });
     expect((await visit("/sample-page/")).text).toContain("Harbour and Sons");
   });
 
-  test("is cleared by the API: one address, and all", async () => {
+  test("is cleared by the API: for one address and for all", async () => {
     await Promise.all(["/", "/sample-page/"].map(warm));
     const environment_id = site.environmentId;
     await operation("POST", "/sites/edge-caching/clear", { environment_id, url: `${site.address}/sample-page/` });
@@ -145,20 +145,20 @@ describe("a cached page", () => {
     expect((await visit("/")).headers["x-cache"]).toBe("MISS");
   });
 
-  test("is of now after a command of WP-CLI", async () => {
+  test("is up to date after a WP-CLI command", async () => {
     await warm("/sample-page/");
     await wp("post update 2 --post_title=Anchors");
     expect((await visit("/sample-page/")).text).toContain("Anchors");
   });
 
-  test("is there again when the edge was killed, before PHP is", async () => {
+  test("is served again after a kill of the edge, before PHP is ready", async () => {
     await warm("/sample-page/");
     await kill(installation.supervisor.pid ?? 0, "edge");
     const back = await until(() => visit("/sample-page/"), { deadlineSeconds: 60, intervalMilliseconds: 20 });
     expect([back.status, back.headers["x-cache"]]).toEqual([200, "HIT"]);
   });
 
-  test("is none of an environment that is not live, nor where the cache is switched off", async () => {
+  test("is not served while the cache is switched off", async () => {
     const environment_id = site.environmentId;
     await operation("PUT", "/sites/edge-caching/status", { environment_id, enabled: false });
     await visit("/");
@@ -168,7 +168,7 @@ describe("a cached page", () => {
   });
 });
 
-describe("what is for one visitor", () => {
+describe("content for one visitor", () => {
   const paths = [
     "/",
     "/hello-world/",
@@ -179,7 +179,7 @@ describe("what is for one visitor", () => {
     "/feed/",
   ];
 
-  test("who is logged in is seen by nobody else, with two of them and visitors in turns", async () => {
+  test("is never shown to others: two logged-in users and anonymous visitors take turns", async () => {
     await wp("user create grace grace@example.com --role=administrator --user_pass=harbourharbour");
     const other = await logIn("grace", "harbourharbour");
     const own = async (page: Page, path: string) => {
@@ -188,20 +188,20 @@ describe("what is for one visitor", () => {
     };
     for (const path of paths) {
       for (const round of [1, 2]) {
-        const [mine, theirs, nobodys] = [await own(editor, path), await own(other, path), await visit(path)];
+        const [mine, theirs, anonymous] = [await own(editor, path), await own(other, path), await visit(path)];
         const states = [mine, theirs].map(({ headers }) => headers["x-cache"]);
         expect(states, `${path}, round ${round}`).toEqual(["BYPASS", "BYPASS"]);
-        // A number leads to the page's address, and a feed has nobody's name.
+        // `/?p=1` redirects to the page's address, and a feed shows no user name.
         const isPage = mine.status === 200 && path !== "/feed/";
         if (isPage) expect(mine.text).toMatch(/Howdy[\s\S]*owner/);
         if (isPage) expect(theirs.text).toMatch(/Howdy[\s\S]*grace/);
         expect(theirs.text).not.toMatch(/display-name">owner/);
-        expect(nobodys.text).not.toMatch(/Howdy|wpadminbar|_wpnonce/);
+        expect(anonymous.text).not.toMatch(/Howdy|wpadminbar|_wpnonce/);
       }
     }
   });
 
-  test("has a cart: nobody else sees it, and whoever has none sees none", async () => {
+  test("includes the cart: others don't see it, and a visitor without a cart sees none", async () => {
     await warm("/sample-page/");
     const carts = ["shoes-of-ada", "hat-of-grace"];
     for (const cart of carts) {
@@ -209,14 +209,14 @@ describe("what is for one visitor", () => {
       expect(added.text).toContain(`Cart: ${cart}`);
       const cookie = `woocommerce_items_in_cart=1; wp_woocommerce_session_1=${cart}`;
       for (const path of paths.filter((one) => one !== "/feed/")) {
-        const [mine, nobodys] = [await visit(path, { cookie }), await visit(path)];
+        const [mine, anonymous] = [await visit(path, { cookie }), await visit(path)];
         if (mine.status === 200) expect(mine.text, path).toContain(`Cart: ${cart}`);
-        expect(nobodys.text, path).not.toMatch(/Cart: (?:shoes|hat)/);
+        expect(anonymous.text, path).not.toMatch(/Cart: (?:shoes|hat)/);
       }
     }
   });
 
-  test("is on a page of which a plugin says so: it is made each time", async () => {
+  test("is not cached if a plugin marks the page as private", async () => {
     await visit("/secret-page/");
     expect((await visit("/secret-page/")).headers["x-cache"]).toBe("MISS");
   });

@@ -1,4 +1,4 @@
-/** The processes of an installation, found and ended the way an operator or a bad day would. */
+/** Finds and kills the processes of an installation. */
 import { readdir, readFile } from "node:fs/promises";
 
 interface ProcessInfo {
@@ -13,7 +13,7 @@ async function readProcess(id: number): Promise<ProcessInfo | null> {
       readFile(`/proc/${id}/stat`, "utf8"),
       readFile(`/proc/${id}/cmdline`, "utf8"),
     ]);
-    // The name of the program stands in brackets and may itself hold brackets and spaces.
+    // The program's name is in parentheses and may itself contain parentheses and spaces.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return { id, parent: Number(fields[1]), command: command.replaceAll("\0", " ").trim() };
   } catch {
@@ -21,16 +21,16 @@ async function readProcess(id: number): Promise<ProcessInfo | null> {
   }
 }
 
-/** All living descendants of a process. */
+/** Returns all living descendants of a process. */
 export async function descendants(root: number): Promise<ProcessInfo[]> {
   const ids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
   const all = (await Promise.all(ids.map(readProcess))).filter((info) => info !== null);
   const found: ProcessInfo[] = [];
-  const open = [root];
-  for (let parent = open.pop(); parent !== undefined; parent = open.pop()) {
+  const toVisit = [root];
+  for (let parent = toVisit.pop(); parent !== undefined; parent = toVisit.pop()) {
     for (const info of all.filter((candidate) => candidate.parent === parent)) {
       found.push(info);
-      open.push(info.id);
+      toVisit.push(info.id);
     }
   }
   return found;
@@ -46,14 +46,14 @@ const roles = {
 
 export type ProcessRole = keyof typeof roles;
 
-/** The living processes of a role below `npm start`; of PostgreSQL only the one that owns the others. */
+/** Returns the living processes of a role below `npm start`; for PostgreSQL only the postmaster. */
 export async function find(root: number, role: ProcessRole): Promise<ProcessInfo[]> {
   const matching = (await descendants(root)).filter((info) => roles[role].test(info.command));
   const ids = new Set(matching.map((info) => info.id));
   return matching.filter((info) => !ids.has(info.parent));
 }
 
-/** Ends every process of a role with SIGKILL; throws if there is none, so that a test can't pass by missing it. */
+/** Kills every process of a role with SIGKILL. Throws if there is none, so that a test can't pass by accident. */
 export async function kill(root: number, role: ProcessRole): Promise<void> {
   const victims = await find(root, role);
   if (victims.length === 0) throw new Error(`There is no ${role} process below ${root}`);

@@ -1,7 +1,7 @@
-/** What the tests do with sites over and over: ask for one, follow its operation, find its address. */
+/** Helpers for sites: create one, follow its operation, find its address. */
 import type { Installation } from "./installation.ts";
 
-export interface OperationStatus {
+interface OperationStatus {
   readonly status: number;
   readonly message: string;
   readonly data: { readonly idSite?: string; readonly idEnv?: string; readonly message?: string } | null;
@@ -19,8 +19,8 @@ export interface SiteBody {
   };
 }
 
-/** A complete, valid body for `POST /sites`, with what the test cares about put over it. */
-export function siteRequest(installation: Installation, fields: Readonly<Record<string, unknown>>): object {
+/** Returns a valid body for `POST /sites`, changed by `fields`. */
+function siteRequest(installation: Installation, fields: Readonly<Record<string, unknown>>): object {
   return {
     company: installation.firstRun.company_id,
     display_name: "Harbour Cafe",
@@ -35,23 +35,23 @@ export function siteRequest(installation: Installation, fields: Readonly<Record<
   };
 }
 
-/** Follows an operation to its end, the way clients do. */
+/** Waits for the end of an operation, as API clients do. */
 export async function followOperation(installation: Installation, operationId: string): Promise<OperationStatus> {
   for (;;) {
-    const answer = await installation.api("GET", `/operations/${encodeURIComponent(operationId)}?wait=30`);
-    const status = answer.json<OperationStatus>();
+    const response = await installation.api("GET", `/operations/${encodeURIComponent(operationId)}?wait=30`);
+    const status = response.json<OperationStatus>();
     if (status.status !== 202) return status;
   }
 }
 
-/** Sends `POST /sites`; gives the operation id. Throws with the answer where it is not accepted. */
+/** Sends `POST /sites`. Returns the operation id. Throws with the response if it is not accepted. */
 export async function acceptSite(
   installation: Installation,
   fields: Readonly<Record<string, unknown>>,
 ): Promise<string> {
-  const answer = await installation.api("POST", "/sites", siteRequest(installation, fields));
-  if (answer.status !== 202) throw new Error(`POST /sites answered ${answer.status}: ${answer.text}`);
-  return answer.json<{ operation_id: string }>().operation_id;
+  const response = await installation.api("POST", "/sites", siteRequest(installation, fields));
+  if (response.status !== 202) throw new Error(`POST /sites returned ${response.status}: ${response.text}`);
+  return response.json<{ operation_id: string }>().operation_id;
 }
 
 export interface CreatedSite {
@@ -60,18 +60,18 @@ export interface CreatedSite {
   readonly address: string;
 }
 
-/** Creates a site and waits for it; throws with the public reason where it fails. */
+/** Creates a site and waits for it. Throws with the public error if it fails. */
 export async function createSite(
   installation: Installation,
   fields: Readonly<Record<string, unknown>>,
 ): Promise<CreatedSite> {
   const status = await followOperation(installation, await acceptSite(installation, fields));
   const id = status.data?.idSite;
-  if (status.status !== 200 || id === undefined) throw new Error(`The site was not made: ${JSON.stringify(status)}`);
+  if (status.status !== 200 || id === undefined) throw new Error(`The site was not created: ${JSON.stringify(status)}`);
   return describeSite(installation, id);
 }
 
-/** Reads the site and returns the address at which visitors find it. */
+/** Reads a site. Returns its ids and the address that visitors use. */
 export async function describeSite(installation: Installation, id: string): Promise<CreatedSite> {
   const { site } = (await installation.api("GET", `/sites/${id}`)).json<SiteBody>();
   const environment = site.environments[0];

@@ -1,12 +1,12 @@
-/** Waiting for a state of something outside this process: asked again and again, up to a deadline. */
+/** Waits for a state outside this process by polling it up to a deadline. */
 import { setTimeout as pause } from "node:timers/promises";
 
-export interface Patience {
+interface Patience {
   readonly deadlineSeconds: number;
   readonly intervalMilliseconds: number;
 }
 
-/** Returns what `check` gives once it stops throwing; past the deadline, throws what it threw last. */
+/** Returns the result of `check` as soon as it does not throw. After the deadline, throws its last error. */
 export async function until<T>(check: () => Promise<T>, patience: Patience): Promise<T> {
   const end = performance.now() + patience.deadlineSeconds * 1000;
   for (;;) {

@@ -1,12 +1,15 @@
 /**
- * How the edge is told and asked, on a socket in a folder that only this installation's user can enter.
+ * The edge's admin API, on a Unix socket in a folder that only this installation's user can enter.
  *
- * `PUT /table` with a whole table answers `{ generation }` once it is in force; an older one changes nothing and is
- * answered with the newer number. `POST /settle` answers when nothing is written to a frozen environment any more.
- * `GET /status` tells what is being served, `GET /usage` what each environment took since this edge began. `POST /try` asks
- * an environment as it might be served, and tells how it answered. `POST /login` lets somebody log in once by a link.
- * `POST /cache/purge` lets go of cached pages, and tells how many were in memory.
- * `POST /task` has a served environment's PHP do something for the platform, and tells what came of it.
+ * - `PUT /table`: puts a complete table in force and returns `{ generation }`. An older table changes nothing; the
+ *   response has the newer generation.
+ * - `POST /settle`: responds when all writes to a frozen environment have ended.
+ * - `GET /status`: what the edge is serving.
+ * - `GET /usage`: usage of each environment since the edge started.
+ * - `POST /try`: sends one request to an environment that need not be served, and returns the outcome.
+ * - `POST /login`: makes a login link valid for one use.
+ * - `POST /cache/purge`: clears cached pages and returns how many were in memory.
+ * - `POST /task`: runs a platform task or a script in a served environment's PHP, and returns the outcome.
  */
 
 import { randomUUID } from "node:crypto";
@@ -15,20 +18,20 @@ import { json } from "node:stream/consumers";
 import { type AnswerTimesOfStatus, answerTimeBuckets } from "./answerTimes.ts";
 import type { EdgeParts } from "./parts.ts";
 import { readTaskOrder, runTask } from "./php/task.ts";
-import { readTrialOrder, tryOut } from "./php/trial.ts";
+import { readTrialOrder, runTrial } from "./php/trial.ts";
 import type { UpstreamStatus } from "./php/upstream.ts";
 import { BadTable, count, flag, list, object, readTable, text } from "./tables/readTable.ts";
 import { usageOf } from "./usage.ts";
 
-export interface EdgeStatus extends UpstreamStatus {
+interface EdgeStatus extends UpstreamStatus {
   readonly generation: number;
   readonly environments: number;
-  /** Where visitors reach the edge. */
+  /** The public HTTP port. */
   readonly port: number;
   readonly answers: { readonly buckets: readonly number[]; readonly times: readonly AnswerTimesOfStatus[] };
 }
 
-/** Not listening yet. `port` is asked at each status. */
+/** Creates the server, not listening yet. `port` is called for each status request. */
 export function createAdminServer(parts: EdgeParts, port: () => number): Server {
   const run = randomUUID();
   return createServer((request, response) => {
@@ -38,7 +41,7 @@ export function createAdminServer(parts: EdgeParts, port: () => number): Server 
     answer(parts, port, request, response).catch((error: unknown) => {
       const message = error instanceof Error ? error.message : String(error);
       if (error instanceof BadTable || error instanceof SyntaxError) return reply(response, 400, { message });
-      parts.log.error({ err: error, url: request.url }, "The edge could not do what it was told");
+      parts.log.error({ err: error, url: request.url }, "admin request failed");
       reply(response, 500, { message });
     });
   });
@@ -50,21 +53,21 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const asked = `${request.method} ${request.url}`;
-  if (asked === "PUT /table") return takeTable(parts, request, response);
-  if (asked === "POST /try") return answerTrial(parts, request, response);
-  if (asked === "POST /task") return answerTask(parts, request, response);
-  if (asked === "POST /login") return offerLogin(parts, request, response);
-  if (asked === "POST /cache/purge") return purge(parts, request, response);
-  if (asked === "POST /settle") return settle(parts, request, response);
-  if (asked === "GET /status") return reply(response, 200, status(parts, port()));
+  const endpoint = `${request.method} ${request.url}`;
+  if (endpoint === "PUT /table") return putTable(parts, request, response);
+  if (endpoint === "POST /try") return answerTrial(parts, request, response);
+  if (endpoint === "POST /task") return answerTask(parts, request, response);
+  if (endpoint === "POST /login") return addLogin(parts, request, response);
+  if (endpoint === "POST /cache/purge") return purge(parts, request, response);
+  if (endpoint === "POST /settle") return settle(parts, request, response);
+  if (endpoint === "GET /status") return reply(response, 200, status(parts, port()));
   reply(response, 404, {
     message:
-      "The edge knows PUT /table, GET /status, GET /usage, POST /cache/purge, POST /login, POST /settle, POST /task and POST /try",
+      "Endpoints: PUT /table, GET /status, GET /usage, POST /cache/purge, POST /login, POST /settle, POST /task, POST /try",
   });
 }
 
-async function takeTable(parts: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function putTable(parts: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const table = readTable(await json(request));
   const generation = await parts.routes.set(table);
   parts.log.info({ generation, environments: table.environments.length }, "table in force");
@@ -82,8 +85,8 @@ async function purge({ pageCache }: EdgeParts, request: IncomingMessage, respons
   const addresses = (value: unknown, at: string) =>
     list(value ?? [], at).map((one, index) => text(one, `${at}[${index}]`));
   const [urls, subtrees] = [addresses(order.urls, "urls"), addresses(order.subtrees, "subtrees")];
-  const touched = { urls, subtrees, everything: flag(order.everything ?? false, "everything") };
-  reply(response, 200, { removed: pageCache.purge(text(order.environmentId, "environmentId"), touched) });
+  const scope = { urls, subtrees, everything: flag(order.everything ?? false, "everything") };
+  reply(response, 200, { removed: pageCache.purge(text(order.environmentId, "environmentId"), scope) });
 }
 
 function readSettleOrder(order: unknown): string {
@@ -94,43 +97,46 @@ function readSettleOrder(order: unknown): string {
 
 async function answerTrial(parts: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const order = readTrialOrder(await json(request));
-  const gone = new AbortController();
-  response.once("close", () => gone.abort());
-  const trial = await tryOut(order, parts.upstream, gone.signal);
-  parts.log.info({ environment: order.environment.id, status: trial.status, reason: trial.reason }, "tried out");
+  const aborted = new AbortController();
+  response.once("close", () => aborted.abort());
+  const trial = await runTrial(order, parts.upstream, aborted.signal);
+  parts.log.info(
+    { environment: order.environment.id, status: trial.status, reason: trial.reason },
+    "test request done",
+  );
   reply(response, 200, trial);
 }
 
-/** No longer: who asks for more has made a mistake. */
-const longestLoginSeconds = 3600;
+/** Upper limit for a login link's lifetime, as a safeguard. */
+const maxLoginSeconds = 3600;
 
-async function offerLogin(parts: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function addLogin(parts: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const order = object(await json(request), "login");
   const hash = text(order.hash, "hash");
   if (!/^[0-9a-f]{64}$/.test(hash)) throw new BadTable("hash: expected SHA-256 as 64 hexadecimal digits");
   const environmentId = text(order.environmentId, "environmentId");
   const login = { environmentId, userId: count(order.userId, "userId"), login: text(order.login, "login") };
-  const seconds = Math.min(count(order.seconds, "seconds"), longestLoginSeconds);
+  const seconds = Math.min(count(order.seconds, "seconds"), maxLoginSeconds);
   const isServed = parts.routes.of(environmentId) !== null;
-  if (isServed) parts.logins.offer(hash, login, seconds);
+  if (isServed) parts.logins.add(hash, login, seconds);
   reply(response, 200, { isServed });
 }
 
 async function answerTask(parts: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const order = readTaskOrder(await json(request));
-  const gone = new AbortController();
-  response.once("close", () => gone.abort());
-  const result = await runTask(order, parts, gone.signal);
+  const aborted = new AbortController();
+  response.once("close", () => aborted.abort());
+  const result = await runTask(order, parts, aborted.signal);
   const what = "task" in order.work ? order.work.task : `/${order.work.path.segments.join("/")}`;
-  parts.log.info({ environment: order.environmentId, what, status: result.status, reason: result.reason }, "task run");
+  parts.log.info({ environment: order.environmentId, what, status: result.status, reason: result.reason }, "task done");
   reply(response, 200, result);
 }
 
 function status({ routes, upstream, answerTimes }: EdgeParts, port: number): EdgeStatus {
   const table = routes.table();
   const answers = { buckets: answerTimeBuckets, times: answerTimes.read() };
-  const machinery = upstream.status?.() ?? { workers: [], spares: 0, compiledPhpVersions: [] };
-  return { generation: table.generation, environments: table.environments.length, ...machinery, port, answers };
+  const upstreamStatus = upstream.status?.() ?? { workers: [], spares: 0, compiledPhpVersions: [] };
+  return { generation: table.generation, environments: table.environments.length, ...upstreamStatus, port, answers };
 }
 
 function reply(response: ServerResponse, code: number, body: object): void {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { answerTimeBuckets, createAnswerTimes } from "./answerTimes.ts";
 
-test("answers are counted by class of status, each in the first bucket that it fits into", () => {
+test("counts responses by class of status, each in the first bucket whose limit it meets", () => {
   const times = createAnswerTimes();
   for (const milliseconds of [1, 5, 6, 70_000]) times.note(200, milliseconds);
   times.note(404, 2_000);

@@ -1,12 +1,12 @@
-/** How long visitors waited for answers since this edge started, as a histogram for monitoring. */
+/** Histogram of response times since the edge started, for monitoring. */
 
-/** Upper limits in seconds; an answer that took longer is counted in the last, unlimited bucket. */
+/** Upper limits in seconds. Slower responses are counted in a last bucket without a limit. */
 export const answerTimeBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
 
 export interface AnswerTimesOfStatus {
   /** `2xx`, `3xx`, `4xx` or `5xx`. */
   readonly status: string;
-  /** The number of answers in each bucket; one number more than there are limits. */
+  /** The number of responses in each bucket, one more than there are limits. */
   readonly counts: readonly number[];
   readonly sumSeconds: number;
 }

@@ -20,7 +20,7 @@ const at = (folder: string, id: string, changes = {}) => makeEnvironment(path.jo
 const status = async (edge: Parameters<typeof putTable>[0]) =>
   JSON.parse((await ask(edge, "/status", { socketPath: edge.adminSocket })).body);
 
-test("an edge starts with the table from its file, before anybody tells it one", async () => {
+test("the edge starts with the table from its file", async () => {
   const folder = await makeFolder();
   const tableFile = path.join(folder, "table.json");
   await writeFile(tableFile, JSON.stringify(tableOf(9, [at(folder, "a")], { "a.localhost": "a" })));
@@ -37,27 +37,27 @@ test.each(["{", "", '{"generation":1}'])(
     const tableFile = path.join(folder, "table.json");
     await writeFile(tableFile, content);
     const { edge, logged } = await startEmptyEdge({ tableFile });
-    expect(logged).toMatchObject([{ level: "error", message: "broken table file" }]);
+    expect(logged).toMatchObject([{ level: "error", message: "table file is broken" }]);
     expect(await status(edge)).toMatchObject({ generation: 0 });
   },
 );
 
 test.each([
   ["no table", null],
-  ["a broken one", "{"],
-])("an edge that has %s calls no name unknown, until it is told of the sites there are", async (_, content) => {
+  ["a broken table", "{"],
+])("an edge with %s says that it is starting until it gets a table", async (_, content) => {
   const tableFile = path.join(await makeFolder(), "table.json");
   if (content !== null) await writeFile(tableFile, content);
   const { edge } = await startEmptyEdge({ tableFile });
   const early = await ask(edge, "/", { host: "any.localhost" });
   expect(early).toMatchObject({ status: 503, headers: { "retry-after": "5", "cache-control": "no-store" } });
   expect(early.body).toContain("This server is starting");
-  // One without sites is a table too.
+  // A table without sites counts too.
   await putTable(edge, tableOf(1, [], {}));
   expect((await ask(edge, "/", { host: "any.localhost" })).status).toBe(404);
 });
 
-test("only its owner can tell the edge anything; PHP, whoever it runs as, can reach its visitors' side", async () => {
+test("only the owner can use the admin socket; PHP can use the loopback socket as any user", async () => {
   const { edge } = await startEmptyEdge();
   const mode = async (file: string) => (await stat(file)).mode & 0o777;
   expect(await mode(path.dirname(edge.adminSocket))).toBe(0o700);
@@ -65,28 +65,30 @@ test("only its owner can tell the edge anything; PHP, whoever it runs as, can re
   expect((await mode(edge.loopbackSocket)) & 0o666).toBe(0o666);
 });
 
-test("a socket that was left behind is no obstacle", async () => {
+test("a stale socket file is replaced", async () => {
   const folder = await makeFolder();
   await writeFiles(folder, { "edge.sock": "left behind" });
   const { edge } = await startEmptyEdge({ adminSocket: path.join(folder, "edge.sock") });
   expect(await status(edge)).toMatchObject({ generation: 0 });
 });
 
-test("a folder that others may use is not one to be told things in, and stays as it is", async () => {
+test("a folder that other users can enter is refused for the admin socket, and left unchanged", async () => {
   const folder = await makeFolder();
   await chmod(folder, 0o755);
-  await expect(startEmptyEdge({ adminSocket: path.join(folder, "edge.sock") })).rejects.toThrow("is open to others");
+  await expect(startEmptyEdge({ adminSocket: path.join(folder, "edge.sock") })).rejects.toThrow(
+    "is open to other users",
+  );
   expect((await stat(folder)).mode & 0o777).toBe(0o755);
 });
 
-test("a folder of sockets that is not ours is not used", async () => {
+test("a symbolic link is refused as the folder of a socket", async () => {
   const folder = await makeFolder();
   await mkdir(path.join(folder, "elsewhere"));
   await symlink(path.join(folder, "elsewhere"), path.join(folder, "run"));
   await expect(startEmptyEdge({ adminSocket: path.join(folder, "run/edge.sock") })).rejects.toThrow("can't be trusted");
 });
 
-test("a port that somebody else has is an error that says so, and nothing stays open", async () => {
+test("a port in use is reported, and nothing stays open", async () => {
   const { edge } = await startEmptyEdge();
   const folder = await makeFolder();
   const adminSocket = path.join(folder, "run/edge.sock");
@@ -94,7 +96,7 @@ test("a port that somebody else has is an error that says so, and nothing stays 
   await expect(stat(adminSocket)).rejects.toMatchObject({ code: "ENOENT" });
 });
 
-test("an edge that is closed finishes what it is answering, takes nobody new, and ends PHP last", async () => {
+test("closing finishes running requests, accepts no new ones, and stops PHP last", async () => {
   const { edge, upstream } = await startSite();
   const page = new PassThrough();
   upstream.answer = () => ({ status: 200, headers: [], body: page });
@@ -111,7 +113,7 @@ test("an edge that is closed finishes what it is answering, takes nobody new, an
   await eventually(() => expect(visitor.received()).toContain("last"));
 });
 
-test("an edge that is closed does not wait longer than it was told to", async () => {
+test("closing waits no longer than the grace period", async () => {
   const { edge, upstream } = await startSite();
   upstream.answer = () => new Promise(() => undefined);
   const visitor = openRaw(edge);
@@ -124,7 +126,7 @@ test("an edge that is closed does not wait longer than it was told to", async ()
 test.each([
   ["a head that never ends", "GET / HTTP/1.1\r\nHost: site.localhost\r\nX-", 408],
   ["a body that never comes", "POST / HTTP/1.1\r\nHost: site.localhost\r\nContent-Length: 10\r\n\r\nab", 0],
-])("a visitor who sends %s is not waited for", async (_, sent) => {
+])("the connection of a visitor who sends %s is closed", async (_, sent) => {
   const slow = { ...limits, headSeconds: 0.2, requestSeconds: 0.2 };
   const { edge, upstream } = await startSite({}, { edge: { limits: slow } });
   upstream.answer = async (asked) => textAnswer(asked.body === null ? "" : await text(asked.body));
@@ -135,7 +137,7 @@ test.each([
   expect(visitor.received()).not.toContain("HTTP/1.1 200");
 });
 
-test("a connection on which nothing moves is closed", async () => {
+test("an inactive connection is closed", async () => {
   const { edge, upstream } = await startSite({}, { edge: { limits: { ...limits, silenceSeconds: 0.2 } } });
   upstream.answer = () => new Promise(() => undefined);
   const visitor = openRaw(edge);
@@ -145,7 +147,7 @@ test("a connection on which nothing moves is closed", async () => {
   await eventually(() => expect(upstream.asked[0]?.request.signal.aborted).toBe(true));
 });
 
-test("what is logged about a visit holds no query, where passwords and keys travel", async () => {
+test("the edge's log contains no queries, which may hold passwords and keys", async () => {
   const { edge, logged } = await startSite();
   await ask(edge, "/wp-login.php?key=secret", { headers: { cookie: "secret", authorization: "secret" } });
   await eventually(() => expect(logged.some(({ message }) => message === "answered")).toBe(true));

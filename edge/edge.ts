@@ -1,8 +1,8 @@
 /**
- * The edge put together: a server for visitors, one for those who come by TLS,
- * one for PHP's own calls, and one to be told by.
+ * Starts and stops the edge and its servers: HTTP and HTTPS for visitors, a loopback socket for PHP, and the admin
+ * socket.
  *
- * It starts from the table in its file and needs nobody to go on serving from it.
+ * The edge starts from the table in its file and can serve from it without the control process.
  */
 
 import { randomBytes } from "node:crypto";
@@ -13,12 +13,12 @@ import { createAdminServer } from "./admin.ts";
 import { createAnswerTimes } from "./answerTimes.ts";
 import { type DiskPages, openDiskPages } from "./cache/diskPages.ts";
 import { createPageCache } from "./cache/pageCache.ts";
-import type { Touched } from "./cache/touched.ts";
+import type { PurgeScope } from "./cache/purgeScope.ts";
 import { createFileCache } from "./files/fileCache.ts";
+import type { Limits } from "./http/limits.ts";
 import { listen, listenOnSocket } from "./http/sockets.ts";
-import type { Limits } from "./limits.ts";
-import type { EdgeLog } from "./log.ts";
 import { createLogins } from "./login/logins.ts";
+import type { EdgeLog } from "./logs/edgeLog.ts";
 import type { EnvironmentLogs } from "./logs/environmentLogs.ts";
 import type { EdgeParts } from "./parts.ts";
 import { createCoalescing } from "./php/coalescing.ts";
@@ -35,75 +35,74 @@ import { createTraffic } from "./traffic.ts";
 import { createSecureVisitorServer, createVisitorServer } from "./visitors.ts";
 
 export interface EdgeOptions {
-  /** The edge closes it when it is closed. */
+  /** Closed together with the edge. */
   readonly upstream: Upstream;
   readonly host: string;
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number;
   /** Absent: no TLS. */
   readonly tls?: EdgeTlsOptions;
-  /** Paths of sockets must be short. The folders of the two are made; only this user may enter that of the first. */
+  /** Only this user may enter its folder. The folders of both sockets are created; socket paths must be short. */
   readonly adminSocket: string;
-  /** For PHP, whose processes may be other users: its folder is open to everybody who knows the path. */
+  /** For PHP, which may run as other users: any user who knows the path may connect. */
   readonly loopbackSocket: string;
   readonly tableFile: string;
-  /** Absent: no redirect rules are in force. */
+  /** Absent: no redirect rules. */
   readonly redirects?: RedirectSources;
-  /** How much is kept of pages that PHP has made. Absent: 64 MB in memory. */
+  /** Size of the page cache. Absent: 64 MB in memory. */
   readonly pages?: PageCacheSettings;
   readonly limits: Limits;
-  /** The edge closes them when it is closed. */
+  /** Closed together with the edge. */
   readonly logs: EnvironmentLogs;
   readonly log: EdgeLog;
 }
 
-/** In bytes. */
 export interface PageCacheSettings {
   readonly memoryBytes: number;
-  /** Absent: pages are kept in memory only. */
+  /** Absent: memory only. */
   readonly disk?: { readonly folder: string; readonly bytes: number };
-  /** Milliseconds since 1970. Absent: the machine's clock. */
+  /** Milliseconds since 1970. Absent: the system clock. */
   readonly now?: () => number;
 }
 
-const keptFileBytes = 64 << 20;
-const usualPages: PageCacheSettings = { memoryBytes: 64 << 20 };
+const fileCacheBytes = 64 << 20;
+const defaultPageCache: PageCacheSettings = { memoryBytes: 64 << 20 };
 
 export interface EdgeTlsOptions {
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number;
   readonly readCertificate: ReadCertificate;
 }
 
-/** What tickets are sealed with that visitors come back with; a restart begins with new ones as well. */
+/** Keys for TLS session tickets. They are renewed regularly and on every restart. */
 const ticketKeyBytes = 48;
 const ticketKeyMilliseconds = 12 * 60 * 60 * 1000;
 
 export interface Edge {
   readonly port: number;
-  /** Null: no TLS. */
+  /** Null without TLS. */
   readonly tlsPort: number | null;
-  /** A site has said which of its pages are not right any more: none of these is shown when it returns. */
-  touched(environmentId: string, touched: Touched): void;
-  /** Takes no new visitors, lets those that are being answered finish for so long, then ends what PHP runs. */
+  /** Clears cached pages that a site reported as changed. They are gone when this returns. */
+  purge(environmentId: string, scope: PurgeScope): void;
+  /** Stops accepting requests, lets running ones finish within the grace period, then stops PHP. */
   close(graceMilliseconds: number): Promise<void>;
 }
 
-/** Rejects with the error of `listen` (`EADDRINUSE`, `EACCES`) where the visitors' port can't be had. */
+/** Rejects with the error of `listen` (such as `EADDRINUSE` or `EACCES`) if a port can't be opened. */
 export async function startEdge(options: EdgeOptions): Promise<Edge> {
   const { upstream, limits, logs, log } = options;
   const writes = createWrites(limits.freezeSeconds);
   const certificates = options.tls === undefined ? null : createCertificates(options.tls.readCertificate, log);
   const redirects = createRedirectVisits(options.redirects ?? null, log);
-  const { memoryBytes, now = Date.now } = options.pages ?? usualPages;
+  const { memoryBytes, now = Date.now } = options.pages ?? defaultPageCache;
   const pageCache = createPageCache({ memoryBytes, disk: openPagesOnDisk(options), now });
   const routes = createRoutes(upstream, writes, (table) => {
     certificates?.set(table.certificates ?? []);
-    redirects.keep(table.environments);
-    pageCache.keep(table.environments);
+    redirects.retain(table.environments);
+    pageCache.retain(table.environments);
   });
-  const fileCache = createFileCache(keptFileBytes);
-  const served = {
+  const fileCache = createFileCache(fileCacheBytes);
+  const caches = {
     coalescing: createCoalescing(writes),
     pageCache,
     fileCache,
@@ -111,34 +110,47 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     traffic: createTraffic(),
     answerTimes: createAnswerTimes(),
   };
-  const secure = {
-    tlsPort: () => portOrNull(overTls),
-    areTogether: (shown: string, asked: string) => certificates?.areTogether(shown, asked) ?? false,
+  const tlsParts = {
+    tlsPort: () => portOrNull(secureVisitors),
+    sharesCertificate: (shown: string, asked: string) => certificates?.sharesCertificate(shown, asked) ?? false,
   };
   const logins = createLogins();
   const { redirectVisit } = redirects;
-  const parts: EdgeParts = { routes, ...secure, upstream, writes, ...served, logins, redirectVisit, limits, logs, log };
+  const parts: EdgeParts = {
+    routes,
+    ...tlsParts,
+    upstream,
+    writes,
+    ...caches,
+    logins,
+    redirectVisit,
+    limits,
+    logs,
+    log,
+  };
   const visitors = createVisitorServer(parts, false);
   const loopback = createVisitorServer(parts, true);
-  const overTls = certificates === null ? null : createSecureVisitorServer(parts, tlsOptions(certificates, log));
+  const secureVisitors = certificates === null ? null : createSecureVisitorServer(parts, tlsOptions(certificates, log));
   const admin = createAdminServer(parts, () => portOf(visitors));
   const servers: readonly HttpServer[] = [visitors, loopback, admin];
-  const renewTicketKeys = () => overTls?.setTicketKeys(randomBytes(ticketKeyBytes));
-  const renewing = setInterval(renewTicketKeys, ticketKeyMilliseconds).unref();
+  const renewTicketKeys = () => secureVisitors?.setTicketKeys(randomBytes(ticketKeyBytes));
+  const renewalTimer = setInterval(renewTicketKeys, ticketKeyMilliseconds).unref();
   const close = (grace: number) => {
-    clearInterval(renewing);
-    return Promise.all([...servers.map((server) => closeServer(server, grace)), overTls?.close(grace)]);
+    clearInterval(renewalTimer);
+    return Promise.all([...servers.map((server) => closeServer(server, grace)), secureVisitors?.close(grace)]);
   };
 
   await routes.set(
-    await loadTableFile(options.tableFile, (err) => log.error({ err, file: options.tableFile }, "broken table file")),
+    await loadTableFile(options.tableFile, (err) =>
+      log.error({ err, file: options.tableFile }, "table file is broken"),
+    ),
   );
   try {
     await listen(visitors, { host: options.host, port: options.port });
-    if (overTls !== null && options.tls !== undefined) {
-      await listen(overTls.gate, { host: options.host, port: options.tls.port });
+    if (secureVisitors !== null && options.tls !== undefined) {
+      await listen(secureVisitors.listener, { host: options.host, port: options.tls.port });
     }
-    await listenOnSocket(loopback, options.loopbackSocket, "everybody");
+    await listenOnSocket(loopback, options.loopbackSocket, "everyone");
     await listenOnSocket(admin, options.adminSocket, "owner");
   } catch (error) {
     await close(0);
@@ -147,14 +159,14 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
 
   return {
     port: portOf(visitors),
-    tlsPort: portOrNull(overTls),
-    touched: (environmentId, touched) => {
-      pageCache.purge(environmentId, touched);
+    tlsPort: portOrNull(secureVisitors),
+    purge: (environmentId, scope) => {
+      pageCache.purge(environmentId, scope);
     },
     async close(graceMilliseconds) {
       await close(graceMilliseconds);
       await upstream.close();
-      // Answers whose connections were just closed are logged in this round.
+      // Requests whose connections were just closed are logged in this turn of the event loop.
       await nextRound();
       await logs.close();
     },
@@ -164,17 +176,17 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
 function openPagesOnDisk({ pages, log }: EdgeOptions): DiskPages | null {
   const disk = pages?.disk;
   if (disk === undefined) return null;
-  return openDiskPages({ ...disk, onFailure: (err) => log.warn({ err }, "A page could not be kept on the disk") });
+  return openDiskPages({ ...disk, onFailure: (err) => log.warn({ err }, "A page could not be cached on disk") });
 }
 
-/** Also of a server that never listened. */
+/** Also works for a server that never listened. */
 function closeServer(server: HttpServer, graceMilliseconds: number): Promise<void> {
   return new Promise((resolve) => {
-    const end = setTimeout(() => server.closeAllConnections(), graceMilliseconds);
-    // `close` lets go of connections that are idle when it is called, not of those that become idle afterwards.
+    const deadline = setTimeout(() => server.closeAllConnections(), graceMilliseconds);
+    // `close` ends connections that are idle when it is called, but not those that become idle later.
     const idle = setInterval(() => server.closeIdleConnections(), 50);
     server.close(() => {
-      clearTimeout(end);
+      clearTimeout(deadline);
       clearInterval(idle);
       resolve();
     });
@@ -187,5 +199,5 @@ function portOf(server: Server): number {
 }
 
 function portOrNull(secure: SecureServer | null): number | null {
-  return secure === null ? null : portOf(secure.gate);
+  return secure === null ? null : portOf(secure.listener);
 }

@@ -1,10 +1,10 @@
-/** The parts of an edge, as `edge.ts` puts them together. Functions below take the few that they use. */
+/** The parts of an edge, created in `edge.ts`. Functions take only the parts that they use. */
 import type { AnswerTimes } from "./answerTimes.ts";
 import type { PageCache } from "./cache/pageCache.ts";
 import type { FileCache } from "./files/fileCache.ts";
-import type { Limits } from "./limits.ts";
-import type { EdgeLog } from "./log.ts";
+import type { Limits } from "./http/limits.ts";
 import type { Logins } from "./login/logins.ts";
+import type { EdgeLog } from "./logs/edgeLog.ts";
 import type { EnvironmentLogs } from "./logs/environmentLogs.ts";
 import type { Coalescing } from "./php/coalescing.ts";
 import type { FairQueue } from "./php/fairQueue.ts";
@@ -27,11 +27,11 @@ export interface EdgeParts {
   readonly logins: Logins;
   readonly redirectVisit: RedirectVisit;
   readonly limits: Limits;
-  /** Of the environments, for those who look after them. */
+  /** Access and error logs of environments, for their owners. */
   readonly logs: EnvironmentLogs;
   readonly log: EdgeLog;
-  /** Where visitors come by TLS; null: nowhere. */
+  /** The HTTPS port, or null without TLS. */
   readonly tlsPort: () => number | null;
-  /** Whether who came by TLS with one name may ask for the other there. */
-  readonly areTogether: (shown: string, asked: string) => boolean;
+  /** Whether a TLS connection opened for the name `shown` may also request the name `asked`. */
+  readonly sharesCertificate: (shown: string, asked: string) => boolean;
 }

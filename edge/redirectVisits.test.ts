@@ -4,7 +4,9 @@ import { ask, putTable } from "./testing/http.ts";
 import { ruleOf } from "./testing/redirectRule.ts";
 import { startSite, tableOf } from "./testing/withEdge.ts";
 
-/** A site with the lists `first` and `second`, of which the first is in force, and how often which was read. */
+/**
+ * A site with the rules of the list `first` in force, another list `second`, and a record of the lists that were read.
+ */
 async function startRedirected(rules: readonly RedirectRule[], placeOf?: (address: string) => VisitorLocation) {
   const lists = new Map([
     ["first", rules],
@@ -32,8 +34,8 @@ async function startRedirected(rules: readonly RedirectRule[], placeOf?: (addres
   return { ...world, reads, name, locationOf };
 }
 
-describe("a visitor for whom a rule is", () => {
-  test("is sent on before WordPress and files are asked", async () => {
+describe("a matching rule", () => {
+  test("redirects before files and WordPress are used", async () => {
     const { edge, upstream } = await startRedirected([
       ruleOf("/old", "/new?x=1"),
       ruleOf("/style.css", "https://b.example/s.css", { type: "redirect" }),
@@ -52,13 +54,13 @@ describe("a visitor for whom a rule is", () => {
     ["/caf%C3%A9/x", "/cafe/x"],
     ["/go/%0d%0aSet-Cookie:a=b", undefined],
     ["/go/a%3Fb%20c", "/gone/a%3Fb%20c"],
-  ])("is found by what %s means: %s", async (path, location) => {
+  ])("is found by the decoded path %s: %s", async (path, location) => {
     const rules = [ruleOf("/old", "/new"), ruleOf("^/café/(.*)$", "/cafe/$1"), ruleOf("^/go/(.*)$", "/gone/$1")];
     const { locationOf } = await startRedirected(rules);
     expect(await locationOf(path)).toBe(location);
   });
 
-  test("is sent on whatever the method, and what is sent is not read", async () => {
+  test("redirects for every method, without reading the body", async () => {
     const { edge } = await startRedirected([ruleOf("/old", "/new")]);
     for (const method of ["HEAD", "POST", "DELETE"]) {
       const got = await ask(edge, "/old", { method, body: method === "POST" ? "a=b" : "" });
@@ -66,7 +68,7 @@ describe("a visitor for whom a rule is", () => {
     }
   });
 
-  test("may come from somewhere", async () => {
+  test("may depend on the visitor's location", async () => {
     const placeOf = (address: string) => ({ country: address === "127.0.0.1" ? "DE" : null, city: "Berlin" });
     const { locationOf } = await startRedirected(
       [ruleOf("/a", "/de", { country: "DE" }), ruleOf("/b", "/fr", { country: "FR" })],
@@ -76,25 +78,25 @@ describe("a visitor for whom a rule is", () => {
   });
 });
 
-describe("no rule answers", () => {
-  test("PHP that asks its own site", async () => {
+describe("no rule applies", () => {
+  test("if PHP requests its own site", async () => {
     const { edge } = await startRedirected([ruleOf("^(.*)$", "https://b.example$1")]);
     const inside = await ask(edge, "/style.css", { socketPath: edge.loopbackSocket });
     const outside = await ask(edge, "/style.css");
     expect([inside.status, outside.status]).toEqual([200, 301]);
   });
 
-  test("where it leads to where the visitor is", async () => {
+  test("if it leads to the requested URL", async () => {
     const { edge } = await startRedirected([ruleOf("^(.*)$", "http://site.localhost$1")]);
     expect((await ask(edge, "/style.css?a=b")).status).toBe(200);
   });
 
-  test("whoever asks for another domain than the rule's", async () => {
+  test("if the domain differs from the rule's", async () => {
     const { locationOf } = await startRedirected([ruleOf("/style.css", "/new", { domain: "b.example" })]);
     expect(await locationOf("/style.css")).toBeUndefined();
   });
 
-  test("of a list that can't be read, until a table names one that can", async () => {
+  test("if the list can't be read, until a table names another one", async () => {
     const { edge, name, locationOf, logged } = await startRedirected([]);
     await name(2, "none");
     expect((await ask(edge, "/style.css")).status).toBe(200);
@@ -104,7 +106,7 @@ describe("no rule answers", () => {
   });
 });
 
-test("a list is read when it is first needed, once, and not again for a new table", async () => {
+test("a list is read once, when it is first needed, and not again for a new table", async () => {
   const { reads, name, locationOf } = await startRedirected([ruleOf("/old", "/first")]);
   expect(reads).toEqual([]);
   expect(await Promise.all([locationOf("/old"), locationOf("/old")])).toEqual(["/first", "/first"]);
@@ -113,7 +115,7 @@ test("a list is read when it is first needed, once, and not again for a new tabl
   expect(reads).toEqual(["first"]);
 });
 
-test("another list is in force when its table is acknowledged, and none after one that names none", async () => {
+test("a new list is in force once its table is acknowledged; a table without a list removes the rules", async () => {
   const { name, locationOf, reads } = await startRedirected([ruleOf("/old", "/first")]);
   expect(await locationOf("/old")).toBe("/first");
   await name(2, "second");

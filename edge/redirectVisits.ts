@@ -1,36 +1,36 @@
 /**
- * Redirect rules at the edge: before pages, files and PHP. A list of rules is read and made ready when a visitor first
- * asks for its environment, and kept for as long as a table names it, so that a new table costs nothing.
+ * Applies redirect rules, before cached pages, files and PHP. A list of rules is loaded at the first request to its
+ * environment and kept while the table names it, so that a new table costs nothing.
  */
 import { addressOf } from "./http/address.ts";
 import type { VisitorPath } from "./http/path.ts";
 import { hasBody } from "./http/uploads.ts";
-import type { EdgeLog } from "./log.ts";
 import { isLoginLink } from "./login/login.ts";
-import { createRedirects, leadsToItself, type Redirects } from "./redirects/redirects.ts";
-import { type Asked, nowhere, type RedirectRule, type VisitorLocation } from "./redirects/rule.ts";
+import type { EdgeLog } from "./logs/edgeLog.ts";
+import { createRedirects, isSelfRedirect, type Redirects } from "./redirects/redirects.ts";
+import { nowhere, type RedirectRule, type RequestedUrl, type VisitorLocation } from "./redirects/rule.ts";
 import { readHost } from "./tables/hosts.ts";
 import type { EdgeEnvironment } from "./tables/table.ts";
-import type { Visit } from "./visit.ts";
+import type { Visit } from "./visit/visit.ts";
 
 export interface RedirectSources {
-  /** The rules of a list that a table names. Rejects if there is none. */
+  /** Reads a list of rules that the table names. Rejects if it doesn't exist. */
   readonly read: (list: string) => Promise<readonly RedirectRule[]>;
-  /** Finds the location of an address. Absent: unknown. */
+  /** Finds the location of an IP address. Absent: locations are unknown. */
   readonly placeOf?: (address: string) => VisitorLocation;
 }
 
-/** Whether a rule has answered. */
+/** Redirects a visit if a rule matches. Returns whether it did. */
 export type RedirectVisit = (visit: Visit) => boolean | Promise<boolean>;
 
-export interface RedirectVisits {
+interface RedirectVisits {
   readonly redirectVisit: RedirectVisit;
-  /** Lets go of the lists that none of the environments has. */
-  keep(environments: readonly EdgeEnvironment[]): void;
+  /** Drops lists that none of these environments use. */
+  retain(environments: readonly EdgeEnvironment[]): void;
 }
 
 export function createRedirectVisits(sources: RedirectSources | null, log: EdgeLog): RedirectVisits {
-  // Null: it could not be read. It is tried again when the next table comes.
+  // Null: the list could not be read. The next table causes a retry.
   const lists = new Map<string, Redirects | null | Promise<Redirects | null>>();
 
   async function load(list: string, read: RedirectSources["read"]): Promise<Redirects | null> {
@@ -39,13 +39,13 @@ export function createRedirectVisits(sources: RedirectSources | null, log: EdgeL
       lists.set(list, redirects);
       return redirects;
     } catch (err) {
-      log.error({ err, list }, "A list of redirect rules can't be read; the site is served without");
+      log.error({ err, list }, "Could not read a list of redirect rules; the site is served without it");
       lists.set(list, null);
       return null;
     }
   }
 
-  function listOf(list: string, { read }: RedirectSources) {
+  function getList(list: string, { read }: RedirectSources) {
     const known = lists.get(list);
     if (known !== undefined) return known;
     const loading = load(list, read);
@@ -56,13 +56,13 @@ export function createRedirectVisits(sources: RedirectSources | null, log: EdgeL
   return {
     redirectVisit(visit) {
       const list = visit.route.environment.redirectRules;
-      // What PHP asks of its own site, and links for those who are logged in, are no matter of rules for visitors.
+      // Rules don't apply to PHP's requests to its own site and to login links.
       if (list === undefined || sources === null || visit.fromPhp || isLoginLink(visit)) return false;
-      const redirects = listOf(list, sources);
+      const redirects = getList(list, sources);
       if (redirects instanceof Promise) return redirects.then((loaded) => apply(visit, loaded, sources));
       return apply(visit, redirects, sources);
     },
-    keep(environments) {
+    retain(environments) {
       const named = new Set(environments.map(({ redirectRules }) => redirectRules));
       for (const [list, redirects] of lists) if (redirects === null || !named.has(list)) lists.delete(list);
     },
@@ -73,18 +73,18 @@ function apply(visit: Visit, redirects: Redirects | null, { placeOf }: RedirectS
   const { request, response, host, https, path } = visit;
   const name = readHost(host);
   if (redirects === null || name === null || response.destroyed) return false;
-  const place = () => placeOf?.(addressOf({ socket: request.socket, fromPhp: false })) ?? nowhere;
-  const asked: Asked = {
+  const location = () => placeOf?.(addressOf({ socket: request.socket, fromPhp: false })) ?? nowhere;
+  const requested: RequestedUrl = {
     scheme: https ? "https" : "http",
     host: name,
     path: pathOf(path),
     query: path.query,
-    place,
+    place: location,
   };
-  const redirect = redirects.find(asked);
-  if (redirect === null || leadsToItself(redirect, asked)) return false;
-  const close: Readonly<Record<string, string>> = hasBody(request) ? { connection: "close" } : {};
-  response.writeHead(redirect.status, { location: redirect.location, "content-length": 0, ...close }).end();
+  const redirect = redirects.find(requested);
+  if (redirect === null || isSelfRedirect(redirect, requested)) return false;
+  const connection: Readonly<Record<string, string>> = hasBody(request) ? { connection: "close" } : {};
+  response.writeHead(redirect.status, { location: redirect.location, "content-length": 0, ...connection }).end();
   return true;
 }
 

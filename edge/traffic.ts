@@ -1,20 +1,20 @@
-/** What was sent to visitors, by environment, since this edge began. */
+/** Bytes sent to visitors since the edge started, by environment. */
 import type { VisitorRequest, VisitorResponse } from "./http/visitorHttp.ts";
 
 export interface Traffic {
-  /** Counts what is sent until the response is over; a second time for the same response changes nothing. */
-  follow(request: VisitorRequest, response: VisitorResponse, environmentId: string): void;
+  /** Counts the bytes of a response. Calls for a response that is already counted have no effect. */
+  track(request: VisitorRequest, response: VisitorResponse, environmentId: string): void;
   /** In bytes, heads included. */
   sent(): ReadonlyMap<string, number>;
 }
 
 export function createTraffic(): Traffic {
   const sent = new Map<string, number>();
-  const followed = new WeakSet<VisitorResponse>();
+  const tracked = new WeakSet<VisitorResponse>();
   return {
-    follow({ socket }, response, environmentId) {
-      if (followed.has(response)) return;
-      followed.add(response);
+    track({ socket }, response, environmentId) {
+      if (tracked.has(response)) return;
+      tracked.add(response);
       const before = socket.bytesWritten;
       response.once("close", () => {
         const bytes = response.bytesSent ?? socket.bytesWritten - before;

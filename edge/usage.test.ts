@@ -4,9 +4,9 @@ import { eventually } from "./testing/eventually.ts";
 import { ask } from "./testing/http.ts";
 import { startEmptyEdge, startSite } from "./testing/withEdge.ts";
 
-type Asked = Parameters<typeof ask>[0] & { readonly adminSocket: string };
+type AdminEdge = Parameters<typeof ask>[0] & { readonly adminSocket: string };
 
-async function usage(edge: Asked) {
+async function usage(edge: AdminEdge) {
   const got = await ask(edge, "/usage", { socketPath: edge.adminSocket });
   expect(got.status).toBe(200);
   return JSON.parse(got.body);
@@ -24,8 +24,8 @@ const php: UpstreamUsage = {
   recentCores: 0.5,
 };
 
-describe("what environments took", () => {
-  test("is what was sent to visitors, and what the upstream says of PHP", async () => {
+describe("usage of environments", () => {
+  test("has the bytes sent to visitors and the usage of PHP", async () => {
     const { edge, upstream } = await startSite({ "style.css": "a".repeat(50_000) });
     await ask(edge, "/style.css");
     await ask(edge, "/");
@@ -41,13 +41,13 @@ describe("what environments took", () => {
     expect(two).toEqual({ ...php, environmentId: "two", bytesSent: 0 });
   });
 
-  test("does not hold what PHP asked its own site", async () => {
+  test("does not include PHP's requests to its own site", async () => {
     const { edge } = await startSite();
     await ask(edge, "/", { socketPath: edge.loopbackSocket });
     expect((await usage(edge)).environments).toEqual([]);
   });
 
-  test("is told with a name for each start of the edge", async () => {
+  test("has a different run id for each start of the edge", async () => {
     const [one, two] = [await startEmptyEdge(), await startEmptyEdge()];
     const runs = [(await usage(one.edge)).run, (await usage(one.edge)).run, (await usage(two.edge)).run];
     expect(runs[0]).toBe(runs[1]);
@@ -55,7 +55,7 @@ describe("what environments took", () => {
   });
 });
 
-describe("an upload for which there is no room", () => {
+describe("an upload that exceeds the disk quota", () => {
   const limits = (leftBytes: number) => ({
     environment: {
       limits: { threads: 2, memoryMb: 256, requestSeconds: null, disk: { leftBytes, measuredAt: 1 } },
@@ -72,24 +72,24 @@ describe("an upload for which there is no room", () => {
     },
   });
   const form = { "content-type": "multipart/form-data; boundary=x" };
-  const send = (edge: Asked, path: string, bytes: number, headers: Readonly<Record<string, string>>) =>
+  const send = (edge: AdminEdge, path: string, bytes: number, headers: Readonly<Record<string, string>>) =>
     ask(edge, path, { method: "POST", body: Buffer.alloc(bytes), headers });
 
-  test("is told so, and PHP is not asked", async () => {
+  test("is refused without PHP", async () => {
     const { edge, upstream } = await startSite({}, limits(1_000_000));
     const got = await send(edge, "/wp-admin/async-upload.php", 2_000_000, form);
     expect([got.status, got.body]).toEqual([507, expect.stringContaining("no space left")]);
     expect(upstream.asked).toEqual([]);
   });
 
-  test("is told to the block editor in the form that it shows", async () => {
+  test("is refused with a JSON error in the block editor", async () => {
     const { edge } = await startSite({}, limits(-1));
     const headers = { "content-disposition": "attachment; filename=a.jpg", "content-type": "image/jpeg" };
     const got = await send(edge, "/wp-json/wp/v2/media", 200_000, headers);
     expect(JSON.parse(got.body)).toMatchObject({ code: "disk_quota_reached", data: { status: 507 } });
   });
 
-  test("is none where it fits, where it is a form without files, or no upload at all", async () => {
+  test("is not refused if it fits, if it is a small form, or if it has no files", async () => {
     const { edge } = await startSite({}, limits(1_000_000));
     expect((await send(edge, "/", 900_000, form)).status).toBe(200);
     const full = await startSite({}, limits(-1));

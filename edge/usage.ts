@@ -1,15 +1,15 @@
-/** What environments took since this edge began: what PHP did, and what was sent. */
+/** Usage of environments since the edge started: PHP work and bytes sent. */
 
 import type { Upstream, UpstreamUsage } from "./php/upstream.ts";
 import type { Traffic } from "./traffic.ts";
 
 export interface EdgeUsage {
-  /** Names this start of the edge: the numbers of another one begin at 0 again. */
+  /** Identifies this run of the edge. All numbers start at 0 in a new run. */
   readonly run: string;
   readonly environments: readonly (UpstreamUsage & { readonly bytesSent: number })[];
 }
 
-const nothing = {
+const noUsage = {
   phpRequests: 0,
   phpMilliseconds: 0,
   cpuMilliseconds: 0,
@@ -28,7 +28,7 @@ export function usageOf(run: string, upstream: Pick<Upstream, "usage">, traffic:
     run,
     environments: [...ids].map((environmentId) => ({
       environmentId,
-      ...nothing,
+      ...noUsage,
       ...php.get(environmentId),
       bytesSent: sent.get(environmentId) ?? 0,
     })),

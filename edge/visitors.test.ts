@@ -29,7 +29,7 @@ test("TRACE is refused everywhere", async () => {
   expect(upstream.asked).toEqual([]);
 });
 
-test("folders from the shared core lie over the site's own", async () => {
+test("overlays from the shared core replace the site's own folders", async () => {
   const world = await startEmptyEdge();
   const root = path.join(world.folder, "site");
   const core = path.join(world.folder, "core");
@@ -49,7 +49,7 @@ test("folders from the shared core lie over the site's own", async () => {
   expect((await ask(world.edge, "/wp-admin?a=1")).headers.location).toBe("/wp-admin/?a=1");
 });
 
-test("a link may lead about in the site and its core, but not out of them", async () => {
+test("symbolic links may lead to files of the site and its core, but not elsewhere", async () => {
   const { edge, folder, root } = await startSite({ ...files, "wp-content/uploads/a.txt": "inside" });
   await writeFiles(folder, { "outside/secret.txt": "secret", "site-2/secret.txt": "secret" });
   await symlink(path.join(root, "wp-content/uploads/a.txt"), path.join(root, "in.txt"));
@@ -62,7 +62,7 @@ test("a link may lead about in the site and its core, but not out of them", asyn
   await symlink(path.join(root, "index.php"), path.join(root, "source.txt"));
 
   expect((await ask(edge, "/in.txt")).body).toBe("inside");
-  const wayOut = [
+  const outside = [
     "/out.txt",
     "/relative.txt",
     "/folder/secret.txt",
@@ -70,11 +70,11 @@ test("a link may lead about in the site and its core, but not out of them", asyn
     "/etc/passwd",
     "/loop.txt",
   ];
-  for (const url of wayOut) expect((await ask(edge, url)).body, url).toBe("GET /index.php");
+  for (const url of outside) expect((await ask(edge, url)).body, url).toBe("GET /index.php");
   expect((await ask(edge, "/source.txt")).status).toBe(404);
 });
 
-test("what is neither file nor folder is not there", async () => {
+test("special files and folders without an index are not served", async () => {
   const { edge, root } = await startSite();
   execFileSync("mkfifo", [path.join(root, "pipe.txt")]);
   await mkdir(path.join(root, "folder"));
@@ -93,7 +93,7 @@ test.each([
   ["/dump.sql"],
   ["/wp-content/debug.log"],
   ["/wp-content/uploads/evil.php"],
-])("%s is answered as if it were not there", async (url) => {
+])("%s is answered with a 404", async (url) => {
   const names = [".env", "wp-config.php", "wp-config.php~", "index.PHP", "index.php ", "index.php.", "source.phtml"];
   const secrets = [...names, "dump.sql", "wp-content/debug.log", "wp-content/uploads/evil.php"];
   const { edge, upstream } = await startSite(Object.fromEntries(secrets.map((name) => [name, "secret"])));
@@ -110,7 +110,7 @@ test.each([
   "/..\\..\\etc",
   "/%00",
   "/%252e%252e/",
-])("%s is a 400 that never gets to the site", async (url) => {
+])("%s is a 400 and never reaches the site", async (url) => {
   const { edge, upstream } = await startSite();
   const raw = await sendRaw(edge, `GET ${url} HTTP/1.1\r\nHost: site.localhost\r\nConnection: close\r\n\r\n`);
   expect(statusOf(raw)).toBe(400);
@@ -123,22 +123,22 @@ test("a redirect never leads to another site", async () => {
   expect(got.headers.location).toBe("/evil.example/");
 });
 
-test("a redirect asks for a form to be sent again rather than dropped", async () => {
+test("a redirect keeps the method of a POST", async () => {
   const { edge } = await startSite({ "folder/index.php": "<?php" });
   expect((await ask(edge, "/folder", { method: "POST", body: "a=1" })).status).toBe(308);
   expect((await ask(edge, "/folder")).status).toBe(301);
 });
 
-test("names are found whatever their case, port and final dot", async () => {
+test("case, port and trailing dot of a host make no difference", async () => {
   const { edge } = await startSite(files);
   for (const host of ["site.localhost", "SITE.localhost:8081", "site.localhost.", "site.localhost.:1"]) {
     expect((await ask(edge, "/style.css", { host })).status, host).toBe(200);
   }
 });
 
-test("a name that nobody has is a friendly 404", async () => {
+test("an unknown host gets a friendly 404", async () => {
   const { edge, upstream } = await startSite();
-  const got = await ask(edge, "/", { host: "nobody.localhost" });
+  const got = await ask(edge, "/", { host: "unknown.localhost" });
   expect(got.status).toBe(404);
   expect(got.body).toContain("There is no site at this address");
   expect(got.headers["x-robots-tag"]).toBe("noindex");
@@ -152,13 +152,13 @@ test.each([
   ["two Hosts", "GET / HTTP/1.1\r\nHost: site.localhost\r\nHost: other.localhost\r\nConnection: close\r\n\r\n"],
   ["a list of Hosts", "GET / HTTP/1.1\r\nHost: site.localhost,other.localhost\r\nConnection: close\r\n\r\n"],
   ["a Host with a path", "GET / HTTP/1.1\r\nHost: site.localhost/x\r\nConnection: close\r\n\r\n"],
-  ["a target that is no path", "GET index.php HTTP/1.1\r\nHost: site.localhost\r\nConnection: close\r\n\r\n"],
+  ["a target that is not a path", "GET index.php HTTP/1.1\r\nHost: site.localhost\r\nConnection: close\r\n\r\n"],
   ["OPTIONS *", "OPTIONS * HTTP/1.1\r\nHost: site.localhost\r\nConnection: close\r\n\r\n"],
   [
     "both lengths",
     "POST / HTTP/1.1\r\nHost: site.localhost\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
   ],
-  ["a length that is no number", "POST / HTTP/1.1\r\nHost: site.localhost\r\nContent-Length: x\r\n\r\n"],
+  ["a length that is not a number", "POST / HTTP/1.1\r\nHost: site.localhost\r\nContent-Length: x\r\n\r\n"],
   ["two lengths", "POST / HTTP/1.1\r\nHost: site.localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"],
 ])("%s is a 400", async (_, text) => {
   const { edge, upstream } = await startSite();
@@ -166,7 +166,7 @@ test.each([
   expect(upstream.asked).toEqual([]);
 });
 
-test("the absolute form is understood, and its host stands above the header", async () => {
+test("the absolute form is accepted, and its host overrides the header", async () => {
   const { edge, upstream } = await startSite();
   const raw = await sendRaw(
     edge,
@@ -182,7 +182,7 @@ test("a head that is too large is a 431", async () => {
   expect(statusOf(raw)).toBe(431);
 });
 
-test("requests sent one after the other without waiting are answered in order", async () => {
+test("pipelined requests are answered in order", async () => {
   const { edge, upstream } = await startSite(files);
   upstream.answer = (request) => textAnswer(`page ${request.url}`);
   const get = (url: string, last = false) =>

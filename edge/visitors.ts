@@ -1,54 +1,58 @@
-/** The HTTP server that visitors reach: finds the site, decides what the address means, and has it answered. */
+/** The public HTTP server: finds the site, decides what the URL means, and sends the response. */
 import { createServer, type Server } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { TlsOptions } from "node:tls";
-import { noteAnswer } from "./answered.ts";
-import { answerAtOnce, answerWithPage, pageOf } from "./cache/answerPage.ts";
+import { answerPageRequest, pageRequestOf, sendFreshPage } from "./cache/answerPage.ts";
 import { resolve } from "./files/resolve.ts";
 import { sendFile } from "./files/static.ts";
 import { addressOf } from "./http/address.ts";
-import { createHttp2VisitorServer, type Handler } from "./http/http2Visitors.ts";
-import { announcesTooMuch, hasBody, isUpload, refuseBody, refuseUpload } from "./http/uploads.ts";
+import { createHttp2VisitorServer, type Handler } from "./http/http2Server.ts";
+import { makePage, sendPage } from "./http/pages.ts";
+import { exceedsUploadLimit, hasBody, isUpload, refuseBody, refuseUpload } from "./http/uploads.ts";
 import type { VisitorRequest, VisitorResponse } from "./http/visitorHttp.ts";
 import { answerLogin, isLoginLink } from "./login/login.ts";
-import { makePage, sendPage } from "./pages.ts";
 import type { EdgeParts } from "./parts.ts";
+import { abortWrite, answerWithPhp, answerWrite } from "./php/answerWithPhp.ts";
 import { frontController } from "./php/cacheKey.ts";
-import { isForRest, mayWrite } from "./php/mayWrite.ts";
-import { answerAlone, answerWithPhp, breakOff } from "./php/php.ts";
+import { isRestRequest, mayWrite } from "./php/mayWrite.ts";
 import type { Script } from "./php/script.ts";
+import { logResponse } from "./requestLog.ts";
 import { type FoundRoute, findRoute, type NoRoute } from "./tables/findRoute.ts";
 import { answerChallenge } from "./tls/challenge.ts";
-import { sendToHttps } from "./tls/forceHttps.ts";
+import { redirectToHttps } from "./tls/forceHttps.ts";
 import { isMisdirected } from "./tls/misdirected.ts";
 import { createSecureServer, type SecureServer } from "./tls/secureServer.ts";
-import type { Visit } from "./visit.ts";
+import type { Visit } from "./visit/visit.ts";
 
-/** A WordPress with many plugins sets many cookies. */
-const headBytes = 32 * 1024;
+/** Limit for the request head. WordPress with many plugins sets many cookies. */
+const maxHeadBytes = 32 * 1024;
 const keepAliveMilliseconds = 30_000;
 
-/** A form without files is smaller. */
-const formBytes = 100_000;
+/** Forms without files are smaller than this. */
+const maxFormBytes = 100_000;
 
-const asksForJson = { headers: { accept: "application/json" } };
+const jsonErrors = { headers: { accept: "application/json" } };
 
-/** Not listening yet. `fromPhp`: only PHP of this installation reaches it. */
+/** Creates a server that isn't listening yet. `fromPhp`: only this installation's PHP can connect. */
 export function createVisitorServer(parts: EdgeParts, fromPhp: boolean): Server {
-  return prepare(createServer(serverOptions(parts)), parts, { fromPhp, https: false });
+  return attach(createServer(serverOptions(parts)), parts, { fromPhp, https: false });
 }
 
-/** Not listening yet. The same for visitors who come by TLS. */
+/** Creates the TLS server, not listening yet. */
 export function createSecureVisitorServer(parts: EdgeParts, tls: TlsOptions): SecureServer {
-  const way = { fromPhp: false, https: true };
-  const http1 = prepare(createServer(serverOptions(parts)), parts, way);
-  const bounds = { headBytes, idleMilliseconds: keepAliveMilliseconds };
-  return createSecureServer({ tls, http1, http2: createHttp2VisitorServer(handler(parts, way), parts.limits, bounds) });
+  const listener = { fromPhp: false, https: true };
+  const http1 = attach(createServer(serverOptions(parts)), parts, listener);
+  const bounds = { headBytes: maxHeadBytes, idleMilliseconds: keepAliveMilliseconds };
+  return createSecureServer({
+    tls,
+    http1,
+    http2: createHttp2VisitorServer(createHandler(parts, listener), parts.limits, bounds),
+  });
 }
 
 function serverOptions({ limits }: EdgeParts) {
   return {
-    maxHeaderSize: headBytes,
+    maxHeaderSize: maxHeadBytes,
     headersTimeout: limits.headSeconds * 1000,
     requestTimeout: limits.requestSeconds * 1000,
     connectionsCheckingInterval: Math.min(limits.headSeconds * 500, 5_000),
@@ -57,87 +61,90 @@ function serverOptions({ limits }: EdgeParts) {
   };
 }
 
-function prepare(server: Server, parts: EdgeParts, way: Way): Server {
-  const { answer, isWelcome } = handler(parts, way);
+function attach(server: Server, parts: EdgeParts, listener: Listener): Server {
+  const { answer, acceptsBody } = createHandler(parts, listener);
   server.on("request", answer);
   server.timeout = parts.limits.silenceSeconds * 1000;
   server.on("checkContinue", (request, response) => {
-    if (isWelcome(request)) response.writeContinue();
+    if (acceptsBody(request)) response.writeContinue();
     answer(request, response);
   });
   return server;
 }
 
-function handler(parts: EdgeParts, way: Way): Handler {
-  const { fromPhp } = way;
+function createHandler(parts: EdgeParts, listener: Listener): Handler {
+  const { fromPhp } = listener;
   const answer = (request: VisitorRequest, response: VisitorResponse) => {
-    const began = performance.now();
+    const startedAt = performance.now();
     const { socket } = request;
-    // A connection that is closed has none any more.
+    // Read now: a closed connection has no address.
     const address = addressOf({ socket, fromPhp });
     const found = findRoute(request, parts.routes);
     response.once("close", () => {
-      const milliseconds = performance.now() - began;
+      const milliseconds = performance.now() - startedAt;
       if (!fromPhp) parts.answerTimes.note(response.statusCode, milliseconds);
-      noteAnswer(parts, { request, response, socket, address, fromPhp, found, milliseconds });
+      logResponse(parts, { request, response, socket, address, fromPhp, found, milliseconds });
     });
-    handle(parts, { request, response, ...way }, found).catch((error: unknown) =>
-      giveUp(parts, request, response, error),
+    handle(parts, { request, response, ...listener }, found).catch((error: unknown) =>
+      handleFailure(parts, request, response, error),
     );
   };
-  const isWelcome = (request: VisitorRequest) =>
-    !isDenied(findRoute(request, parts.routes), { request, fromPhp }) &&
-    !announcesTooMuch(request, parts.limits.uploadBytes);
-  return { answer, isWelcome };
+  const acceptsBody = (request: VisitorRequest) =>
+    !isBlocked(findRoute(request, parts.routes), { request, fromPhp }) &&
+    !exceedsUploadLimit(request, parts.limits.uploadBytes);
+  return { answer, acceptsBody };
 }
 
-/** How a request came. */
-type Way = Pick<Visit, "fromPhp" | "https">;
-type Asking = Pick<Visit, "request" | "response"> & Way;
+/** Which listener accepted the request. */
+type Listener = Pick<Visit, "fromPhp" | "https">;
+type IncomingRequest = Pick<Visit, "request" | "response"> & Listener;
 
-async function handle(parts: EdgeParts, asking: Asking, found: FoundRoute | NoRoute): Promise<void> {
-  const { request, response } = asking;
-  if (!asking.fromPhp && answerChallenge(request, response, parts.routes.table())) return;
-  if (isDenied(found, asking)) return sendPage(request, response, "denied", leaveIfSending(request));
-  if (announcesTooMuch(request, parts.limits.uploadBytes))
+async function handle(parts: EdgeParts, incoming: IncomingRequest, found: FoundRoute | NoRoute): Promise<void> {
+  const { request, response } = incoming;
+  if (!incoming.fromPhp && answerChallenge(request, response, parts.routes.table())) return;
+  if (isBlocked(found, incoming)) return sendPage(request, response, "denied", closeIfBody(request));
+  if (exceedsUploadLimit(request, parts.limits.uploadBytes))
     return refuseUpload(request, response, parts.limits.uploadBytes);
-  // Answering TRACE would read a visitor's cookies out to a script in the page.
+  // A TRACE response would expose a visitor's cookies to scripts in the page.
   if (request.method === "TRACE") return sendPage(request, response, "methodNotAllowed", { allow: "GET, HEAD, POST" });
   if (typeof found === "string") return sendPage(request, response, found);
-  if (asking.https && isMisdirected(request, found.host, parts)) return sendPage(request, response, "misdirected");
-  const visit = { ...asking, ...found, page: pageOf({ ...asking, ...found }, parts.pageCache) };
-  if (sendToHttps(visit, parts)) return;
+  if (incoming.https && isMisdirected(request, found.host, parts)) return sendPage(request, response, "misdirected");
+  const visit = { ...incoming, ...found, pageRequest: pageRequestOf({ ...incoming, ...found }, parts.pageCache) };
+  if (redirectToHttps(visit, parts)) return;
   if (await parts.redirectVisit(visit)) return;
-  // A request that PHP made is waited for by one that has had its turn.
-  if (!visit.fromPhp && !(await hasTurn(visit, parts))) return;
+  // Requests from PHP skip the queue: the request that made them has already had its turn.
+  if (!visit.fromPhp && !(await waitForTurn(visit, parts))) return;
   await answerVisit(visit, parts);
 }
 
-/** False if nothing is left to be done. */
-async function hasTurn({ request, response, route }: Visit, { fairQueue, traffic }: EdgeParts): Promise<boolean> {
+/** Waits for the request's turn. False if the visitor has left or got the busy page. */
+async function waitForTurn({ request, response, route }: Visit, { fairQueue, traffic }: EdgeParts): Promise<boolean> {
   const { id } = route.environment;
-  traffic.follow(request, response, id);
+  traffic.track(request, response, id);
   if (await fairQueue.take(id)) return !response.destroyed;
   sendPage(request, response, "busy");
   return false;
 }
 
-/** PHP may request its own site regardless of blocked addresses. */
-function isDenied(found: FoundRoute | NoRoute, { request, fromPhp }: Pick<Asking, "request" | "fromPhp">): boolean {
+/** PHP may request its own site even from a blocked IP address. */
+function isBlocked(
+  found: FoundRoute | NoRoute,
+  { request, fromPhp }: Pick<IncomingRequest, "request" | "fromPhp">,
+): boolean {
   if (fromPhp || typeof found === "string") return false;
-  return found.route.isDenied(addressOf({ socket: request.socket, fromPhp }));
+  return found.route.isBlocked(addressOf({ socket: request.socket, fromPhp }));
 }
 
-/** Bodies from blocked addresses are not read. */
-function leaveIfSending(request: VisitorRequest): Readonly<Record<string, string>> {
+/** Closes the connection rather than read a body from a blocked IP address. */
+function closeIfBody(request: VisitorRequest): Readonly<Record<string, string>> {
   return hasBody(request) ? { connection: "close" } : {};
 }
 
 async function answerVisit(visit: Visit, parts: EdgeParts): Promise<void> {
-  if (answerAtOnce(visit, parts)) return;
+  if (sendFreshPage(visit, parts)) return;
   if (isLoginLink(visit)) return answerLogin(visit, parts);
   const { request, response, route, path } = visit;
-  const decision = await resolve(path, route.environment, route.look);
+  const decision = await resolve(path, route.environment, route.lookUp);
   switch (decision.kind) {
     case "php":
       return runScript(visit, { script: decision.script, pathInfo: decision.pathInfo }, parts);
@@ -152,61 +159,68 @@ async function answerVisit(visit: Visit, parts: EdgeParts): Promise<void> {
   }
 }
 
-/** A write is refused while the environment is frozen, and counted otherwise, because freezing waits for writes. */
+/**
+ * Runs PHP. Writes are refused while the environment is frozen; otherwise they are tracked because freezing waits for
+ * them.
+ */
 async function runScript(visit: Visit, script: Script, parts: EdgeParts): Promise<void> {
   const { request, response, route, path } = visit;
-  const asked = isForRest(path) ? asksForJson : request;
-  if (exceedsQuota(visit)) return refuseBody(request, response, makePage(asked, "diskFull"));
-  if (!mayWrite(request, path, script.script)) return read(visit, script, parts);
-  const ended = parts.writes.begin(route.environment.id, () => breakOff(asked, response));
-  if (ended === null) return sendPage(asked, response, "frozen");
-  parts.coalescing.separate(route.environment.id);
+  const errorFormat = isRestRequest(path) ? jsonErrors : request;
+  if (exceedsQuota(visit)) return refuseBody(request, response, makePage(errorFormat, "diskFull"));
+  if (!mayWrite(request, path, script.script)) return answerRead(visit, script, parts);
+  const endRequest = parts.writes.begin(route.environment.id, () => abortWrite(errorFormat, response));
+  if (endRequest === null) return sendPage(errorFormat, response, "frozen");
+  parts.coalescing.stopSharing(route.environment.id);
   const endWrite = parts.pageCache.beginWrite(route.environment.id);
-  await answerAlone(visit, script, parts, () => {
+  await answerWrite(visit, script, parts, () => {
     endWrite();
-    ended();
+    endRequest();
   });
 }
 
-/** WordPress could only say that a file could not be moved. Small things, as forms are, may need no room. */
+/**
+ * Whether an upload is larger than the remaining disk quota. Refused here because WordPress would only report that it
+ * can't move the file. Small requests are let through, because they may need no space.
+ */
 function exceedsQuota({ request, route }: Visit): boolean {
   const disk = route.environment.limits?.disk ?? null;
   if (disk === null || !isUpload(request)) return false;
-  return Number(request.headers["content-length"] ?? 0) > Math.max(0, disk.leftBytes) + formBytes;
+  return Number(request.headers["content-length"] ?? 0) > Math.max(0, disk.leftBytes) + maxFormBytes;
 }
 
 /**
- * A page that wants to write something while the environment is frozen is made when it is not frozen any more, of what
- * is served then. PHP of the site itself doesn't wait: the freeze may be waiting for it.
+ * Answers a read. If PHP tries to write while the environment is frozen, the request waits for the thaw and starts
+ * again with the route then in force. Requests from the site's own PHP don't wait: the freeze may be waiting for them.
  */
-async function read(visit: Visit, script: Script, parts: EdgeParts): Promise<void> {
-  const { request, response, fromPhp, https } = visit;
-  const { page } = visit;
-  const isKept = page !== null && script.script === frontController;
-  if (
-    (await (isKept ? answerWithPage(visit, page, script, parts) : answerWithPhp(visit, script, parts))) === "answered"
-  )
-    return;
-  const isThawed = !fromPhp && (await isSoonThawed(visit, parts));
+async function answerRead(visit: Visit, script: Script, parts: EdgeParts): Promise<void> {
+  const { request, response, fromPhp, https, pageRequest } = visit;
+  const isCacheable = pageRequest !== null && script.script === frontController;
+  const outcome = isCacheable
+    ? await answerPageRequest(visit, pageRequest, script, parts)
+    : await answerWithPhp(visit, script, parts);
+  if (outcome === "answered") return;
+  const isThawed = !fromPhp && (await waitForThaw(visit, parts));
   if (response.destroyed) return;
   if (isThawed) return handle(parts, { request, response, fromPhp, https }, findRoute(request, parts.routes));
   sendPage(request, response, "wouldWrite");
 }
 
-/** Resolves with false if a visitor would have to wait too long for it, or has left. */
-async function isSoonThawed({ response, route }: Visit, { writes, limits }: EdgeParts): Promise<boolean> {
-  const enough = new AbortController();
-  const leave = () => enough.abort();
+/** Waits for the thaw. False if it takes too long or the visitor has left. */
+async function waitForThaw({ response, route }: Visit, { writes, limits }: EdgeParts): Promise<boolean> {
+  const stopWaiting = new AbortController();
+  const leave = () => stopWaiting.abort();
   response.once("close", leave);
-  const late = delay(limits.holdSeconds * 1000, false, { signal: enough.signal, ref: false }).catch(() => false);
-  const isThawed = await Promise.race([writes.thawed(route.environment.id).then(() => true), late]);
+  const timeout = delay(limits.holdSeconds * 1000, false, { signal: stopWaiting.signal, ref: false }).catch(
+    () => false,
+  );
+  const isThawed = await Promise.race([writes.thawed(route.environment.id).then(() => true), timeout]);
   response.off("close", leave);
-  enough.abort();
+  stopWaiting.abort();
   return isThawed;
 }
 
-function giveUp(parts: EdgeParts, request: VisitorRequest, response: VisitorResponse, error: unknown): void {
-  // A visitor who leaves in the middle of a file is no fault of ours.
+function handleFailure(parts: EdgeParts, request: VisitorRequest, response: VisitorResponse, error: unknown): void {
+  // Usually the visitor left in the middle of a file. Not worth logging.
   if (response.destroyed || response.headersSent) {
     response.destroy();
     return;

@@ -1,6 +1,6 @@
 /**
- * What `runtime.ts` says in words, as tests. A runtime's own test file calls this with a way to make a fresh
- * world; whatever a runtime does beyond it is tested beside that runtime.
+ * Tests of everything that `runtime.ts` promises. A runtime's own test file calls this with a function that creates a fresh
+ * world. Behaviour that is specific to a runtime is tested next to that runtime.
  */
 import { randomUUID } from "node:crypto";
 import { readFile, realpath, stat, writeFile } from "node:fs/promises";
@@ -28,12 +28,12 @@ export interface World {
   close(): Promise<void>;
 }
 
-/** A specification with WordPress in it. */
+/** A specification of an environment with WordPress. */
 export type WordPressSpec = ProvisionSpec & { readonly wordpress: WordPressInstall };
 
 let lastNumber = 0;
 
-/** A specification that installs, with a fresh identity. */
+/** Returns a specification that installs WordPress in a new environment. */
 export function exampleSpec(wordpress: Partial<WordPressInstall> = {}): WordPressSpec {
   lastNumber += 1;
   return {
@@ -52,7 +52,7 @@ export function exampleSpec(wordpress: Partial<WordPressInstall> = {}): WordPres
   };
 }
 
-/** A visitor's GET of the front page of the host in `address`, changed by `changes`. */
+/** Returns a visitor's GET request for the front page at `address`, changed by `changes`. */
 export function exampleRequest(address: string, changes: Partial<PhpRequest> = {}): PhpRequest {
   return {
     method: "GET",
@@ -69,8 +69,8 @@ export function exampleRequest(address: string, changes: Partial<PhpRequest> = {
   };
 }
 
-async function reasonOf(answer: Promise<unknown>): Promise<string> {
-  const error = await answer.then(
+async function reasonOf(response: Promise<unknown>): Promise<string> {
+  const error = await response.then(
     () => null,
     (thrown: unknown) => thrown,
   );
@@ -109,7 +109,7 @@ export function testRuntime(name: string, makeWorld: () => Promise<World>): void
       await world.serving.setEnvironments(await Promise.all(served));
     }
 
-    test("its capabilities name the default PHP, English, and versions in ascending order", async () => {
+    test("its capabilities list PHP versions in ascending order with the default, and English", async () => {
       const capabilities = await world.runtime.capabilities();
       expect(capabilities.phpVersions).toContain(capabilities.defaultPhpVersion);
       expect(capabilities.locales).toContain("en_US");
@@ -117,11 +117,11 @@ export function testRuntime(name: string, makeWorld: () => Promise<World>): void
       expect(capabilities.phpVersions).toEqual(ascending);
     });
 
-    test("prepare can be called again and again, at once too", async () => {
+    test("prepare can be called repeatedly and concurrently", async () => {
       await Promise.all([world.runtime.prepare(() => undefined), world.runtime.prepare(() => undefined)]);
     });
 
-    test("what environments take is counted for each by itself, and only rises", async () => {
+    test("usage is counted for each environment separately and never decreases", async () => {
       const [one, other] = [await provisioned(), await provisioned()];
       await serve(one, other);
       const requestsOf = ({ environment }: WordPressSpec) =>
@@ -135,11 +135,11 @@ export function testRuntime(name: string, makeWorld: () => Promise<World>): void
       expect(requestsOf(one)).toBe(2);
     });
 
-    test("an environment that was never made has no layout", async () => {
+    test("an environment that was never created has no layout", async () => {
       expect(await world.runtime.layout(exampleSpec().environment)).toBeNull();
     });
 
-    test("a provisioned environment has a web root, absolute and free of symbolic links", async () => {
+    test("a provisioned environment has an absolute web root without symbolic links", async () => {
       const { environment } = await provisioned();
       const layout = await layoutOf(environment);
       expect(await realpath(layout.documentRoot)).toBe(layout.documentRoot);
@@ -157,27 +157,27 @@ export function testRuntime(name: string, makeWorld: () => Promise<World>): void
       expect(await readFile(marker, "utf8")).toBe("mine");
     });
 
-    test("a locale that is not on offer is refused with a sentence, and leaves nothing", async () => {
+    test("an unavailable locale is refused with a reason and leaves nothing", async () => {
       const spec = exampleSpec({ locale: "xx_YY" });
       await expect(world.runtime.provision(spec)).rejects.toThrow(RuntimeFailure);
       expect(await world.runtime.layout(spec.environment)).toBeNull();
     });
 
-    test("an administrator without a password gets one once, also while visitors read", async () => {
+    test("an administrator without a password gets one only once, even while visitors read pages", async () => {
       const spec = await provisioned({ adminPasswordDigest: null });
       await serve(spec);
       const page = async () => {
         const answer = await world.serving.handle(spec.environment.id, exampleRequest(spec.wordpress.address));
-        return { status: answer.status, isWhole: (await text(answer.body)).includes("</html>") };
+        return { status: answer.status, isComplete: (await text(answer.body)).includes("</html>") };
       };
       const pages = Promise.all([page(), page()]);
       for (const password of ["correct horse", "another"]) {
         await world.runtime.setAdminPassword(spec.environment, passwordDigest(password));
       }
-      for (const shown of [...(await pages), await page()]) expect(shown).toEqual({ status: 200, isWhole: true });
+      for (const shown of [...(await pages), await page()]) expect(shown).toEqual({ status: 200, isComplete: true });
     }, 60_000);
 
-    test("a password is refused to an environment that is absent, and nothing to one without WordPress", async () => {
+    test("setting a password fails for a missing environment and does nothing without WordPress", async () => {
       const { environment } = exampleSpec();
       const digest = passwordDigest("correct horse");
       await expect(world.runtime.setAdminPassword(environment, digest)).rejects.toThrow(RuntimeFailure);
@@ -185,7 +185,7 @@ export function testRuntime(name: string, makeWorld: () => Promise<World>): void
       await world.runtime.setAdminPassword(environment, digest);
     });
 
-    test("a retired environment is out of sight and comes back as it was", async () => {
+    test("a retired environment has no layout until it is reinstated unchanged", async () => {
       const { environment } = await provisioned();
       const before = await layoutOf(environment);
       await world.runtime.retire(environment);
@@ -196,7 +196,7 @@ export function testRuntime(name: string, makeWorld: () => Promise<World>): void
       expect(await layoutOf(environment)).toEqual(before);
     });
 
-    test("destroy removes for good, whether live, retired, absent or destroyed", async () => {
+    test("destroy removes an environment for good, whether it is live, retired, missing or destroyed", async () => {
       const live = await provisioned();
       const retired = await provisioned();
       const { documentRoot } = await layoutOf(live.environment);
@@ -210,7 +210,7 @@ export function testRuntime(name: string, makeWorld: () => Promise<World>): void
       await expect(stat(documentRoot)).rejects.toThrow();
     });
 
-    test("retire tolerates an environment that is absent", async () => {
+    test("retire tolerates a missing environment", async () => {
       const { environment } = exampleSpec();
       await world.runtime.retire(environment);
       expect(await world.runtime.layout(environment)).toBeNull();
@@ -223,7 +223,7 @@ export function testRuntime(name: string, makeWorld: () => Promise<World>): void
       await layoutOf(spec.environment);
     });
 
-    test("the front page shows the title, each environment its own", async () => {
+    test("the front page of each environment shows its own title", async () => {
       const specs = [await provisioned({ title: "First garden" }), await provisioned({ title: "Second garden" })];
       await serve(...specs);
       for (const { environment, wordpress } of specs) {
@@ -235,7 +235,7 @@ export function testRuntime(name: string, makeWorld: () => Promise<World>): void
       }
     }, 60_000);
 
-    test("an environment outside the list is unavailable, also one that was in it before", async () => {
+    test("an environment that is not in the list of served ones is unavailable, even if it was before", async () => {
       const spec = await provisioned();
       const request = exampleRequest(spec.wordpress.address);
       expect(await reasonOf(world.serving.handle(randomUUID(), request))).toBe("unavailable");
@@ -245,7 +245,7 @@ export function testRuntime(name: string, makeWorld: () => Promise<World>): void
       expect(await reasonOf(world.serving.handle(spec.environment.id, request))).toBe("unavailable");
     }, 60_000);
 
-    test("what is planned is known of each WordPress that is there, and of nothing else", async () => {
+    test("WP-Cron events are read from each existing WordPress and from nothing else", async () => {
       const signal = new AbortController().signal;
       const [one, retired, absent, plain] = [await provisioned(), await provisioned(), exampleSpec(), exampleSpec()];
       await world.runtime.retire(retired.environment);
@@ -254,7 +254,7 @@ export function testRuntime(name: string, makeWorld: () => Promise<World>): void
       const next = await world.runtime.nextEvents(all, signal);
       expect([...next.keys()]).toEqual([one.environment.id]);
       expect(await world.runtime.nextEvents(all, signal)).toEqual(next);
-      const plans = await Promise.all(all.map((each) => world.runtime.plannedEvents(each, signal)));
+      const plans = await Promise.all(all.map((each) => world.runtime.cronEvents(each, signal)));
       expect(plans.map((found) => found?.sites.map(({ place }) => place))).toEqual([
         [null],
         undefined,
@@ -263,18 +263,18 @@ export function testRuntime(name: string, makeWorld: () => Promise<World>): void
       ]);
     });
 
-    test("a user is found by address in whatever case, and nobody where there is no WordPress", async () => {
+    test("a user is found by e-mail address regardless of case, and no one without WordPress", async () => {
       const { environment } = await provisioned({ adminUser: "ada", adminEmail: "ada@example.com" });
       const find = (email: string) => world.runtime.findUser(environment, email);
       expect(await find("ADA@example.com")).toEqual({ user: { id: 1, login: "ada", isAdministrator: true } });
-      expect(await find("else@example.com")).toEqual({ user: null });
+      expect(await find("unknown@example.com")).toEqual({ user: null });
       const { environment: plain } = exampleSpec();
       expect(await world.runtime.findUser(plain, "ada@example.com")).toBeNull();
       await world.runtime.provision({ environment: plain, phpVersion: "8.3", wordpress: null });
       expect(await world.runtime.findUser(plain, "ada@example.com")).toBeNull();
     });
 
-    test("a task that the runtime doesn't know is not found, and the site goes on", async () => {
+    test("an unknown task returns 404, and the site keeps working", async () => {
       const spec = await provisioned();
       await serve(spec);
       const request = exampleRequest(spec.wordpress.address);
@@ -287,7 +287,7 @@ export function testRuntime(name: string, makeWorld: () => Promise<World>): void
       expect(await text(page.body)).toContain("</html>");
     }, 60_000);
 
-    test("a task describes the WordPress that answers, and is in none of its files", async () => {
+    test("the task `describe` describes the WordPress that runs it and leaves nothing in its files", async () => {
       const spec = await provisioned();
       await serve(spec);
       const files = JSON.stringify(await world.runtime.listFiles(spec.environment));

@@ -1,4 +1,6 @@
-/** What the tests of `conformanceReleases.ts` and `conformanceCopies.ts` do with environments. */
+/**
+ * Actions on environments for the tests of `conformanceReleases.ts`, `conformanceCopies.ts` and `conformanceTools.ts`.
+ */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { text } from "node:stream/consumers";
@@ -13,7 +15,7 @@ export type Choices = Partial<Pick<StageSpec, "files" | "database">>;
 export interface Pair {
   readonly source: EnvironmentRef;
   readonly target: EnvironmentRef;
-  /** The target's. */
+  /** The target's address. */
   readonly address: string;
   readonly spec: Omit<StageSpec, "token" | "source"> & { readonly source: EnvironmentRef };
 }
@@ -21,15 +23,15 @@ export interface Pair {
 export interface Actions {
   runtime(): Runtime;
   provisioned(wordpress?: Partial<WordPressInstall>): Promise<WordPressSpec>;
-  /** Throws if the environment is not there. */
+  /** Throws if the environment does not exist. */
   servedAs(environment: EnvironmentRef): Promise<ServedEnvironment>;
-  /** Writes a file below the web root, making the folders it needs. */
+  /** Writes a file below the web root and creates its parent folders. */
   write(environment: EnvironmentRef, name: string, content: string): Promise<void>;
-  /** Null if there is no such file. */
+  /** Returns a file's content, or null if it does not exist. */
   read(environment: EnvironmentRef, name: string): Promise<string | null>;
-  /** Serves the environment and nothing else. */
+  /** Serves only this environment. Returns its front page. */
   frontPage(environment: EnvironmentRef, address: string): Promise<string>;
-  /** Everything is pushed unless `choices` says otherwise. */
+  /** Provisions two sites. Absent `choices`: everything is pushed. */
   pair(choices?: Choices): Promise<Pair>;
 }
 

@@ -1,4 +1,4 @@
-/** What `runtime.ts` promises about copies of environments, and about what can be read of one; part of `conformance.ts`. */
+/** Tests of what `runtime.ts` promises about copying and reading environments; part of `conformance.ts`. */
 import { randomUUID } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -22,7 +22,7 @@ export function testCopies({ runtime, provisioned, servedAs, write, read, frontP
   }
 
   describe("an environment without WordPress", () => {
-    test("shows that it is ready, and is copied and pushed like any other", async () => {
+    test("shows a page, and can be cloned and pushed like any other", async () => {
       const [source, target] = [await plain(), await plain()];
       expect(await servedAs(source.environment)).toMatchObject({ overlays: {}, multisite: null });
       expect(await frontPage(source.environment, "http://plain.localhost:8081")).toContain("</html>");
@@ -37,7 +37,7 @@ export function testCopies({ runtime, provisioned, servedAs, write, read, frontP
       expect(await read(target.environment, "app.txt")).toBe("app");
     }, 60_000);
 
-    test("takes no half of a WordPress", async () => {
+    test("refuses the files of a WordPress without its database", async () => {
       const { source, spec } = await pair({ database: "none" });
       const { environment } = await plain();
       await expect(runtime().stage({ ...spec, environment, token: "one" })).rejects.toThrow(RuntimeFailure);
@@ -46,7 +46,7 @@ export function testCopies({ runtime, provisioned, servedAs, write, read, frontP
     });
   });
 
-  test("a comparison of kinds says that all rows are lost, and none where there are none", async () => {
+  test("a comparison reports all rows as lost without WordPress in the source, and none without it in the target", async () => {
     const { source, target, spec } = await pair();
     const { environment } = await plain();
     const { lost } = await runtime().compare({ ...spec, source: environment });
@@ -59,7 +59,7 @@ export function testCopies({ runtime, provisioned, servedAs, write, read, frontP
   }, 60_000);
 
   describe("a clone", () => {
-    test("shows its source's title at its own address, and goes its own way", async () => {
+    test("shows its source's title at its own address and is independent of the source", async () => {
       const { environment: source, wordpress } = await provisioned({ title: "Cloned garden" });
       await write(source, "before.txt", "before");
       const environment = exampleSpec().environment;
@@ -82,7 +82,7 @@ export function testCopies({ runtime, provisioned, servedAs, write, read, frontP
       expect(await read(environment, "before.txt")).toBe("before");
     }, 60_000);
 
-    test("of a snapshot is the environment as it was then, with its secrets, at another address too", async () => {
+    test("of a snapshot has the environment's former state and secrets, at another address too", async () => {
       const { environment: source, wordpress } = await provisioned({ title: "Kept garden" });
       await write(source, "then.txt", "then");
       const folder = path.join(await temporaryFolder(), "snapshot");
@@ -100,14 +100,14 @@ export function testCopies({ runtime, provisioned, servedAs, write, read, frontP
       expect(await frontPage(moved, to)).toContain("Kept garden");
     }, 60_000);
 
-    test("of an environment that is not there leaves nothing", async () => {
+    test("of a missing environment fails and leaves nothing", async () => {
       const [environment, source] = [exampleSpec().environment, exampleSpec().environment];
       await expect(runtime().clone({ environment, source, addresses: [] })).rejects.toThrow(RuntimeFailure);
       expect(await runtime().layout(environment)).toBeNull();
     });
   });
 
-  test("a comparison tells files by what happens to them, and changes nothing", async () => {
+  test("a comparison lists added, changed and removed files and changes nothing", async () => {
     const { source, target, spec } = await pair({ database: "none" });
     await write(source, "added.txt", "12345");
     await write(source, "changed.txt", "source");
@@ -125,7 +125,7 @@ export function testCopies({ runtime, provisioned, servedAs, write, read, frontP
     expect(await readdir(folder, { recursive: true })).toEqual(before);
   });
 
-  test("a snapshot has the environment's own files and its database", async () => {
+  test("a snapshot contains the environment's own files and its database", async () => {
     const { environment } = await provisioned();
     await write(environment, "folder/kept.txt", "kept");
     const folder = path.join(await temporaryFolder(), "deep", "snapshot");
@@ -141,9 +141,9 @@ export function testCopies({ runtime, provisioned, servedAs, write, read, frontP
     await expect(readdir(never)).rejects.toThrow();
   });
 
-  test("a snapshot beside switches and their tidying up is of one release, or fails and leaves nothing", async () => {
+  test("a snapshot during switches and pruning has content of one release, or fails and leaves nothing", async () => {
     const { source, target, spec } = await pair();
-    const names = Array.from({ length: 100 }, (_, at) => `many/${at}.txt`);
+    const names = Array.from({ length: 100 }, (_, index) => `many/${index}.txt`);
     for (const name of names) {
       await write(source, name, "source");
       await write(target, name, "target");
@@ -165,7 +165,7 @@ export function testCopies({ runtime, provisioned, servedAs, write, read, frontP
     expect(new Set(await Promise.all(files)).size).toBe(1);
   }, 60_000);
 
-  test("the rows of every table are counted, of an environment and of its snapshot alike, and nothing is left of it", async () => {
+  test("counting the rows of all tables gives the same for an environment and its snapshot, and leaves nothing", async () => {
     const { signal } = new AbortController();
     const { environment } = await provisioned();
     const root = path.dirname(path.dirname(path.dirname((await servedAs(environment)).documentRoot)));
@@ -184,14 +184,14 @@ export function testCopies({ runtime, provisioned, servedAs, write, read, frontP
     expect(await runtime().countRows((await plain()).environment, signal)).toEqual({});
   }, 60_000);
 
-  test("rows can't be counted of an environment that is not there, and not when nobody wants them any more", async () => {
+  test("counting rows fails for a missing environment and when it is aborted", async () => {
     const { environment } = await provisioned();
     const { signal } = new AbortController();
     await expect(runtime().countRows(exampleSpec().environment, signal)).rejects.toThrow(RuntimeFailure);
     await expect(runtime().countRows(environment, AbortSignal.abort())).rejects.toThrow("abort");
   });
 
-  test("an export has all that a site needs elsewhere, and changes nothing of the snapshot", async () => {
+  test("an export contains everything that a site needs on another host and leaves the snapshot unchanged", async () => {
     const { environment } = await provisioned();
     await write(environment, "folder/kept.txt", "kept");
     await symlink("/etc/passwd", path.join((await servedAs(environment)).documentRoot, "link"));
@@ -212,7 +212,7 @@ export function testCopies({ runtime, provisioned, servedAs, write, read, frontP
     expect(await readdir(snapshot, { recursive: true })).toEqual(before);
   });
 
-  test("an export without WordPress has its databases as they are", async () => {
+  test("an export without WordPress contains its database files unchanged", async () => {
     const { environment } = await plain();
     await write(environment, "app.txt", "app");
     const folder = await temporaryFolder();
@@ -224,7 +224,7 @@ export function testCopies({ runtime, provisioned, servedAs, write, read, frontP
     expect((await readdir(path.join(target, "database"))).length).toBeGreaterThan(0);
   });
 
-  test("the list of files is sorted, has folders with what is in them, and shared code as its folder only", async () => {
+  test("the list of files is sorted and nested, and lists folders of shared code without their content", async () => {
     const { environment } = await provisioned();
     for (const name of ["zoo/b.txt", "zoo/a/deep.txt", "Above.txt"]) await write(environment, name, "x");
     await mkdir(path.join((await servedAs(environment)).documentRoot, "zoo/empty"));
@@ -247,7 +247,7 @@ export function testCopies({ runtime, provisioned, servedAs, write, read, frontP
     expect(await runtime().listFiles(exampleSpec().environment)).toBeNull();
   });
 
-  test("what a WordPress is now is told as it was typed, of a copy too, and nothing where there is none", async () => {
+  test("the settings of a WordPress are returned exactly as they were entered, for a copy too, and null without WordPress", async () => {
     const title = `Tom & "Jerry" <b>'s</b> &amp; 🦄`;
     const typed = { title, adminUser: "Ada L.", adminEmail: "ada@example.com", locale: "en_US", multisite: null };
     const { environment: source } = await provisioned(typed);
@@ -259,7 +259,7 @@ export function testCopies({ runtime, provisioned, servedAs, write, read, frontP
     expect(await runtime().wordpress(exampleSpec().environment)).toBeNull();
   }, 60_000);
 
-  test("the room that an environment takes grows with its files", async () => {
+  test("the disk use of an environment grows with its files", async () => {
     const { environment } = await provisioned();
     const before = await runtime().diskUse(environment);
     await write(environment, "folder/large.bin", "x".repeat(100_000));

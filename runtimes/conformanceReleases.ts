@@ -1,4 +1,4 @@
-/** What `runtime.ts` promises about an environment's next releases; part of `conformance.ts`. */
+/** Tests of what `runtime.ts` promises about releases; part of `conformance.ts`. */
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -8,7 +8,7 @@ import type { Actions } from "./conformanceActions.ts";
 import { RuntimeFailure } from "./runtime.ts";
 
 export function testReleases({ runtime, provisioned, servedAs, write, read, frontPage, pair }: Actions): void {
-  describe("packages that are put into a staged release", () => {
+  describe("packages installed into a staged release", () => {
     const plugin = "wp-content/plugins/shop";
 
     async function newVersion(): Promise<string> {
@@ -18,7 +18,7 @@ export function testReleases({ runtime, provisioned, servedAs, write, read, fron
       return folder;
     }
 
-    test("take the place of what was there, and visitors see it after the switch", async () => {
+    test("replace the old version, which visitors get until the switch", async () => {
       const { environment } = await provisioned();
       await write(environment, `${plugin}/shop.php`, "<?php\n/* Plugin Name: Shop\n * Version: 1.0 */\n");
       await write(environment, `${plugin}/old.php`, "<?php");
@@ -34,7 +34,7 @@ export function testReleases({ runtime, provisioned, servedAs, write, read, fron
       } as const;
       await runtime().stage(whole);
       const packages = [{ kind: "plugin", name: "shop", folder } as const];
-      for (let time = 0; time < 2; time += 1) await runtime().installPackages(environment, "one", packages);
+      for (let round = 0; round < 2; round += 1) await runtime().installPackages(environment, "one", packages);
       expect(await read(environment, `${plugin}/old.php`)).not.toBeNull();
       await runtime().switchTo(environment, "one");
       expect(await read(environment, `${plugin}/old.php`)).toBeNull();
@@ -43,16 +43,16 @@ export function testReleases({ runtime, provisioned, servedAs, write, read, fron
       expect(found?.packages.find(({ name }) => name === "leaf")).toBeDefined();
     });
 
-    test("or into the release that is served, of an environment that is just being made", async () => {
+    test("can also go into the current release of an environment that is being created", async () => {
       const { environment } = await provisioned();
       await write(environment, `${plugin}/old.php`, "<?php");
       const packages = [{ kind: "plugin", name: "shop", folder: await newVersion() } as const];
-      for (let time = 0; time < 2; time += 1) await runtime().installPackages(environment, null, packages);
+      for (let round = 0; round < 2; round += 1) await runtime().installPackages(environment, null, packages);
       expect(await read(environment, `${plugin}/shop.php`)).toContain("Version: 2.0");
       expect(await read(environment, `${plugin}/old.php`)).toBeNull();
     });
 
-    test("are refused where nothing is staged, where the files are served, and where they would lie elsewhere", async () => {
+    test("are refused without a staged release, without its own files, and outside the folder for packages", async () => {
       const { environment } = await provisioned();
       await write(environment, `${plugin}/shop.php`, "<?php");
       const packages = [{ kind: "plugin", name: "shop", folder: await newVersion() } as const];
@@ -69,22 +69,22 @@ export function testReleases({ runtime, provisioned, servedAs, write, read, fron
         database: "all",
       });
       for (const name of ["..", ".", "a/b", ""]) {
-        const odd = packages.map((one) => ({ ...one, name }));
-        await expect(runtime().installPackages(environment, "two", odd)).rejects.toThrow(RuntimeFailure);
+        const misnamed = packages.map((each) => ({ ...each, name }));
+        await expect(runtime().installPackages(environment, "two", misnamed)).rejects.toThrow(RuntimeFailure);
       }
       const staged = await runtime().staged(environment, "two");
       const themes = path.join(staged?.documentRoot ?? "", "wp-content/themes");
       await rm(themes, { recursive: true, force: true });
       await symlink(tmpdir(), themes);
-      const theme = packages.map((one) => ({ ...one, kind: "theme" as const }));
+      const theme = packages.map((each) => ({ ...each, kind: "theme" as const }));
       await expect(runtime().installPackages(environment, "two", theme)).rejects.toThrow("The site has no folder");
     });
   });
 
-  describe("another version of WordPress", () => {
+  describe("another version of WordPress core", () => {
     const whole = { token: "one", files: "all", database: "all", addresses: [] } as const;
     const version = "77.1-conformance";
-    /** In the web root, beside WordPress. */
+    /** Files of the site owner next to WordPress core. */
     const sitesOwn = ["wp-config.php", ".htaccess"];
 
     async function newWordPress(): Promise<string> {
@@ -99,7 +99,7 @@ export function testReleases({ runtime, provisioned, servedAs, write, read, fron
       return folder;
     }
 
-    test("is that of the staged release alone, and of the environment after the switch", async () => {
+    test("is installed in the staged release only, and used after the switch", async () => {
       const { environment } = await provisioned();
       await write(environment, "wp-content/mine.txt", "mine");
       await write(environment, ".htaccess", "mine");
@@ -107,7 +107,7 @@ export function testReleases({ runtime, provisioned, servedAs, write, read, fron
       const own = await Promise.all(sitesOwn.map((name) => read(environment, name)));
       await runtime().stage({ ...whole, environment, source: environment });
       const wordpress = { version, folder: await newWordPress() };
-      for (let time = 0; time < 2; time += 1) await runtime().installWordPress(environment, "one", wordpress);
+      for (let round = 0; round < 2; round += 1) await runtime().installWordPress(environment, "one", wordpress);
       expect(await runtime().layout(environment)).toEqual(before);
       expect((await runtime().staged(environment, "one"))?.wordpressVersion).toBe(version);
       await runtime().switchTo(environment, "one");
@@ -123,7 +123,7 @@ export function testReleases({ runtime, provisioned, servedAs, write, read, fron
       expect(await runtime().layout(environment)).toEqual(before);
     });
 
-    test("goes along with copies and snapshots", async () => {
+    test("is kept in clones and snapshots", async () => {
       const { environment } = await provisioned();
       await runtime().stage({ ...whole, environment, source: environment });
       await runtime().installWordPress(environment, "one", { version, folder: await newWordPress() });
@@ -141,7 +141,7 @@ export function testReleases({ runtime, provisioned, servedAs, write, read, fron
       }
     });
 
-    test("is refused where nothing is staged, or where there is no WordPress", async () => {
+    test("is refused without a staged release or without WordPress", async () => {
       const { environment } = await provisioned();
       const wordpress = { version, folder: await newWordPress() };
       await expect(runtime().installWordPress(environment, "one", wordpress)).rejects.toThrow(RuntimeFailure);
@@ -153,7 +153,7 @@ export function testReleases({ runtime, provisioned, servedAs, write, read, fron
   });
 
   describe("a staged release", () => {
-    test("is seen beside the one that is served, and nothing of it by visitors", async () => {
+    test("can be read next to the current one, which visitors still get", async () => {
       const { source, target, spec } = await pair();
       await write(source, "new.txt", "new");
       const before = await servedAs(target);
@@ -167,14 +167,14 @@ export function testReleases({ runtime, provisioned, servedAs, write, read, fron
       expect(await runtime().staged(target, "two")).toBeNull();
     });
 
-    test("is what is served after the switch, and the one before after the switch back", async () => {
+    test("is served after the switch, and the previous one after the switch back", async () => {
       const { source, target, address, spec } = await pair();
       await write(source, "new.txt", "new");
       await write(target, "old.txt", "old");
       const before = await servedAs(target);
       await runtime().stage({ ...spec, token: "one" });
       const staged = await runtime().staged(target, "one");
-      for (let time = 0; time < 2; time += 1) await runtime().switchTo(target, "one");
+      for (let round = 0; round < 2; round += 1) await runtime().switchTo(target, "one");
       expect(await runtime().layout(target)).toEqual(staged);
       expect(await runtime().staged(target, "one")).toBeNull();
       expect(await read(target, "new.txt")).toBe("new");
@@ -182,13 +182,13 @@ export function testReleases({ runtime, provisioned, servedAs, write, read, fron
       expect(await frontPage(target, address)).toContain("Staging garden");
       await runtime().unstage(target, "one");
       expect(await runtime().layout(target)).toEqual(staged);
-      for (let time = 0; time < 2; time += 1) await runtime().switchBack(target, "one");
+      for (let round = 0; round < 2; round += 1) await runtime().switchBack(target, "one");
       expect(await servedAs(target)).toEqual(before);
       expect(await frontPage(target, address)).toContain("Live garden");
       expect(await read(target, "old.txt")).toBe("old");
     }, 60_000);
 
-    test("is staged once however often it is asked for", async () => {
+    test("is built once for each token, however often stage is called", async () => {
       const { source, target, spec } = await pair();
       await runtime().stage({ ...spec, token: "one" });
       const staged = await runtime().staged(target, "one");
@@ -200,18 +200,18 @@ export function testReleases({ runtime, provisioned, servedAs, write, read, fron
       expect((await runtime().staged(target, "two"))?.release).not.toBe(staged?.release);
     });
 
-    test("is gone when it is unstaged, and never has its number again", async () => {
+    test("is removed by unstage, and its number is never used again", async () => {
       const { target, spec } = await pair();
       await runtime().stage({ ...spec, token: "one" });
       const first = await runtime().staged(target, "one");
-      for (let time = 0; time < 2; time += 1) await runtime().unstage(target, "one");
+      for (let round = 0; round < 2; round += 1) await runtime().unstage(target, "one");
       expect(await runtime().staged(target, "one")).toBeNull();
       await expect(readdir(first?.documentRoot ?? "")).rejects.toThrow();
       await runtime().stage({ ...spec, token: "one" });
       expect((await runtime().staged(target, "one"))?.release).toBeGreaterThan(first?.release ?? 0);
     });
 
-    test("shares what comes from nowhere: nothing that is written to it meanwhile is lost", async () => {
+    test("shares parts that are not replaced, so that later writes to them are not lost", async () => {
       const { target, spec } = await pair({ files: "none" });
       await runtime().stage({ ...spec, token: "one" });
       await write(target, "meanwhile.txt", "uploaded");
@@ -222,12 +222,12 @@ export function testReleases({ runtime, provisioned, servedAs, write, read, fron
       expect(await read(target, "afterwards.txt")).toBe("uploaded");
     });
 
-    test("is rehearsed with copies of what it shares: what happens to them is nobody else's business", async () => {
+    test("is rehearsed with copies of shared parts, so that changes to them affect nothing else", async () => {
       const { target, spec } = await pair({ files: "none" });
       await write(target, "shared.txt", "shared");
       await expect(runtime().rehearse(target, "one")).rejects.toThrow();
       await runtime().stage({ ...spec, token: "one" });
-      for (let time = 0; time < 2; time += 1) {
+      for (let round = 0; round < 2; round += 1) {
         const { release, documentRoot } = await runtime().rehearse(target, "one");
         expect(release).toBeGreaterThan((await runtime().staged(target, "one"))?.release ?? 0);
         const file = path.join(documentRoot, "shared.txt");
@@ -235,13 +235,13 @@ export function testReleases({ runtime, provisioned, servedAs, write, read, fron
         await writeFile(file, "changed");
         await writeFile(path.join(documentRoot, "more.txt"), "more");
       }
-      const now = async () => [await read(target, "shared.txt"), await read(target, "more.txt")];
-      expect(await now()).toEqual(["shared", null]);
+      const served = async () => [await read(target, "shared.txt"), await read(target, "more.txt")];
+      expect(await served()).toEqual(["shared", null]);
       await runtime().switchTo(target, "one");
-      expect(await now()).toEqual(["shared", null]);
+      expect(await served()).toEqual(["shared", null]);
     });
 
-    test.each(["unstage", "prune"] as const)("has no rehearsal any more after %s", async (end) => {
+    test.each(["unstage", "prune"] as const)("has no rehearsal after %s", async (end) => {
       const { target, spec } = await pair({ files: "none" });
       await runtime().stage({ ...spec, token: "one" });
       const { documentRoot } = await runtime().rehearse(target, "one");
@@ -256,10 +256,10 @@ export function testReleases({ runtime, provisioned, servedAs, write, read, fron
 
     test.each([
       ["everything", "all", "all", ["then", null]],
-      ["the files alone", "all", "none", ["then", null]],
-      ["the database alone", "none", "all", ["now", "now"]],
+      ["only the files", "all", "none", ["then", null]],
+      ["only the database", "none", "all", ["now", "now"]],
     ] as const)(
-      "is made of %s of a snapshot as of an environment, however long it is since",
+      "can take %s from a snapshot as from an environment, even after the environment is gone",
       async (_, files, database, found) => {
         const { source, target, spec } = await pair({ files, database });
         await write(source, "a.txt", "then");
@@ -267,7 +267,7 @@ export function testReleases({ runtime, provisioned, servedAs, write, read, fron
         onTestFinished(() => rm(parent, { recursive: true, force: true }));
         const folder = path.join(parent, "one");
         await runtime().snapshot(source, folder);
-        // The files of a snapshot may be the environment's very own.
+        // The files of a snapshot may be hard links to the environment's files.
         await runtime().destroy(source);
         await write(target, "a.txt", "now");
         await write(target, "b.txt", "now");
@@ -277,7 +277,7 @@ export function testReleases({ runtime, provisioned, servedAs, write, read, fron
       },
     );
 
-    test("has the listed files and folders of the source, and its own besides", async () => {
+    test("has the listed files and folders of the source, and its own other files", async () => {
       const { source, target, spec } = await pair({ files: ["a.txt", "folder/inner/"], database: "none" });
       for (const name of ["a.txt", "b.txt", "folder/inner/new.txt", "folder/outer.txt"])
         await write(source, name, "source");
@@ -294,7 +294,7 @@ export function testReleases({ runtime, provisioned, servedAs, write, read, fron
 
     const badPaths = ["", "/a.txt", "../a.txt", "folder/../a.txt", "./a.txt", "a\\..\\b", "a\0.txt", "folder//x", "."];
     test.each([...badPaths, "missing.txt", "a.txt/below", "linked/x.txt", "wp-admin/index.php", "wp-includes"])(
-      "can't be asked for with the path %j",
+      "can't be staged with the path %j",
       async (file) => {
         const { source, target, spec } = await pair({ files: ["a.txt", file] });
         await write(source, "a.txt", "source");
@@ -308,7 +308,7 @@ export function testReleases({ runtime, provisioned, servedAs, write, read, fron
       },
     );
 
-    test("can't be asked for with a table that the source doesn't have", async () => {
+    test("can't be staged with a table that the source doesn't have", async () => {
       const { target, spec } = await pair({ files: "none", database: ["wp_options", "wp_nothing"] });
       const staging = runtime().stage({ ...spec, token: "one" });
       await expect(staging).rejects.toThrow(RuntimeFailure);
@@ -316,7 +316,7 @@ export function testReleases({ runtime, provisioned, servedAs, write, read, fron
       expect(await runtime().staged(target, "one")).toBeNull();
     });
 
-    test("is not made of halves of two kinds of network", async () => {
+    test("can't combine files and database of different kinds of network", async () => {
       const { source, spec } = await pair({ files: "none" });
       const network = await provisioned({ multisite: "subdirectory" });
       const { environment } = network;
@@ -326,7 +326,7 @@ export function testReleases({ runtime, provisioned, servedAs, write, read, fron
     }, 120_000);
   });
 
-  test("whatever never happened can be taken back", async () => {
+  test("switchBack, unstage and prune do nothing if nothing was staged", async () => {
     const { environment } = await provisioned();
     const before = await servedAs(environment);
     for (const ref of [environment, exampleSpec().environment]) {
@@ -339,7 +339,7 @@ export function testReleases({ runtime, provisioned, servedAs, write, read, fron
     await expect(runtime().switchTo(environment, "one")).rejects.toThrow();
   });
 
-  test("pruning keeps what the current release and the one before it need, and nothing else", async () => {
+  test("pruning keeps only what the current release and the previous one need", async () => {
     const { source, target, spec } = await pair({ files: "none" });
     await write(target, "first.txt", "first");
     for (const token of ["one", "two", "three"]) {

@@ -1,15 +1,15 @@
-/** What `runtime.ts` promises about WP-CLI and about replacing texts; part of `conformance.ts`. */
+/** Tests of what `runtime.ts` promises about WP-CLI, packages and replacing texts; part of `conformance.ts`. */
 import { describe, expect, test } from "vitest";
 import type { Actions } from "./conformanceActions.ts";
 import { type EnvironmentRef, RuntimeFailure } from "./runtime.ts";
 
 const { signal } = new AbortController();
 const change = { search: "Hello world!", replace: "Hello planet!" };
-const nobody: EnvironmentRef = { id: "7a1c8c8e-6d32-4c7e-8f0a-0d6d5b0f6a11", number: 999_999 };
+const missing: EnvironmentRef = { id: "7a1c8c8e-6d32-4c7e-8f0a-0d6d5b0f6a11", number: 999_999 };
 
 export function testTools({ runtime, provisioned, servedAs, read, write, frontPage }: Actions): void {
-  describe("replacing a text", () => {
-    test("comes to what was counted before, which changed nothing", async () => {
+  describe("search and replace", () => {
+    test("replaces what the preview counted, and the preview changes nothing", async () => {
       const { environment } = await provisioned();
       const counted = await runtime().countReplacements(environment, change, signal);
       expect(counted.places.find(({ column }) => column === "post_title")).toMatchObject({ rows: 1, occurrences: 1 });
@@ -21,7 +21,7 @@ export function testTools({ runtime, provisioned, servedAs, read, write, frontPa
       expect((await runtime().countReplacements(environment, change, signal)).places).toEqual([]);
     });
 
-    test("shares the files, and is taken back with the release", async () => {
+    test("shares the files, and is undone by switching back", async () => {
       const { environment, wordpress } = await provisioned({ title: "Garden" });
       const before = await servedAs(environment);
       await runtime().stageReplacement({ environment, token: "one", change });
@@ -34,7 +34,7 @@ export function testTools({ runtime, provisioned, servedAs, read, write, frontPa
       expect((await runtime().countReplacements(environment, change, signal)).places).not.toEqual([]);
     });
 
-    test("tells which of the site's addresses become others", async () => {
+    test("reports which of the site's own addresses change", async () => {
       const { environment, wordpress } = await provisioned();
       const { host } = new URL(wordpress.address);
       const moved = { search: host, replace: "elsewhere.example" };
@@ -46,15 +46,15 @@ export function testTools({ runtime, provisioned, servedAs, read, write, frontPa
       });
     });
 
-    test("fails in a sentence where there is no such environment", async () => {
-      await expect(runtime().countReplacements(nobody, change, signal)).rejects.toThrow(RuntimeFailure);
+    test("fails with a reason if the environment does not exist", async () => {
+      await expect(runtime().countReplacements(missing, change, signal)).rejects.toThrow(RuntimeFailure);
     });
   });
 
   describe("another address", () => {
     const to = "https://shop.example";
 
-    test("is WordPress's in the next release, and nothing else is changed unless asked for", async () => {
+    test("is WordPress's address in the next release, and other texts stay by default", async () => {
       const { environment, wordpress } = await provisioned();
       const spec = { environment, token: "one", change: { from: wordpress.address, to }, isEverywhere: false };
       await runtime().stageAddress(spec);
@@ -68,7 +68,7 @@ export function testTools({ runtime, provisioned, servedAs, read, write, frontPa
       expect(addresses).toContainEqual({ place: "wp_options: siteurl", from: to, to: "x" });
     });
 
-    test("is in all texts where that is asked for, and is taken back with the release", async () => {
+    test("is in all texts if requested, and is undone by switching back", async () => {
       const { environment, wordpress } = await provisioned();
       const before = await servedAs(environment);
       const change = { from: wordpress.address, to };
@@ -83,8 +83,13 @@ export function testTools({ runtime, provisioned, servedAs, read, write, frontPa
       expect((await runtime().countReplacements(environment, old, signal)).places).not.toEqual([]);
     });
 
-    test("fails in a sentence where there is no such environment", async () => {
-      const spec = { environment: nobody, token: "one", change: { from: "http://a.example", to }, isEverywhere: false };
+    test("fails with a reason if the environment does not exist", async () => {
+      const spec = {
+        environment: missing,
+        token: "one",
+        change: { from: "http://a.example", to },
+        isEverywhere: false,
+      };
       await expect(runtime().stageAddress(spec)).rejects.toThrow(RuntimeFailure);
     });
   });
@@ -95,18 +100,18 @@ export function testTools({ runtime, provisioned, servedAs, read, write, frontPa
         .map(([name, value]) => ` * ${name}: ${value}\n`)
         .join("")} */\n`;
 
-    test("are those whose files say so, by their folders", async () => {
+    test("are read from the headers of their files", async () => {
       const { environment } = await provisioned();
       const plugins = "wp-content/plugins";
       await write(environment, `${plugins}/shop/shop.php`, header({ "Plugin Name": "A Shop", Version: "1.10" }));
       await write(environment, `${plugins}/shop/other.php`, header({ "Plugin Name": "Its other half" }));
       await write(environment, `${plugins}/single.php`, header({ "Plugin Name": "Single", "Update URI": "x.example" }));
-      await write(environment, `${plugins}/none/none.php`, "<?php // No plugin's first file.");
+      await write(environment, `${plugins}/none/none.php`, "<?php // Not a plugin's main file.");
       await write(environment, "wp-content/themes/leaf/style.css", "/*\nTheme Name: Leaf\nVersion: 2.0\n*/");
-      const found = (await runtime().packages([environment, nobody], signal)).get(environment.id);
+      const found = (await runtime().packages([environment, missing], signal)).get(environment.id);
       expect(found?.problem).toBeNull();
-      const one = (name: string) => found?.packages.find((each) => each.name === name);
-      expect(one("shop")).toEqual({
+      const find = (name: string) => found?.packages.find((each) => each.name === name);
+      expect(find("shop")).toEqual({
         kind: "plugin",
         name: "shop",
         file: "shop/shop.php",
@@ -117,38 +122,38 @@ export function testTools({ runtime, provisioned, servedAs, read, write, frontPa
         isActive: false,
         isAutoUpdated: false,
       });
-      expect(one("single")).toMatchObject({ kind: "plugin", file: "single.php", updateUri: "x.example" });
-      expect(one("leaf")).toMatchObject({ kind: "theme", file: "leaf", version: "2.0", isActive: false });
-      expect(one("none")).toBeUndefined();
+      expect(find("single")).toMatchObject({ kind: "plugin", file: "single.php", updateUri: "x.example" });
+      expect(find("leaf")).toMatchObject({ kind: "theme", file: "leaf", version: "2.0", isActive: false });
+      expect(find("none")).toBeUndefined();
     });
 
-    test("of what is not there are none", async () => {
-      expect(await runtime().packages([nobody], signal)).toEqual(new Map());
+    test("are none in a missing environment", async () => {
+      expect(await runtime().packages([missing], signal)).toEqual(new Map());
       expect(await runtime().packages([], signal)).toEqual(new Map());
     });
   });
 
-  describe("a command of WP-CLI", () => {
+  describe("a WP-CLI command", () => {
     const command = { phpVersion: "8.3", argv: ["option", "get", "blogname"], seconds: 120 };
 
-    test("is begun once, and comes to its own end", async () => {
+    test("is started once and ends by itself", async () => {
       const { environment } = await provisioned();
-      let begun = 0;
+      let starts = 0;
       const begin = async () => {
-        begun += 1;
+        starts += 1;
       };
       const outcome = await runtime().runWpCli(environment, command, begin, signal);
-      expect([begun, outcome.exitCode, outcome.end]).toEqual([1, 0, "itself"]);
+      expect([starts, outcome.exitCode, outcome.end]).toEqual([1, 0, "itself"]);
       expect(outcome.stdout.bytes).toBeGreaterThan(0);
     });
 
-    test("is not begun where that is not to be, where nobody wants it, and where there is no environment", async () => {
+    test("is not started if `begin` rejects, if it is aborted, or if the environment does not exist", async () => {
       const { environment } = await provisioned();
       const refuse = () => Promise.reject(new Error("not now"));
       await expect(runtime().runWpCli(environment, command, refuse, signal)).rejects.toThrow("not now");
       const aborted = AbortSignal.abort(new Error("gone"));
       await expect(runtime().runWpCli(environment, command, refuse, aborted)).rejects.toThrow("gone");
-      await expect(runtime().runWpCli(nobody, command, refuse, signal)).rejects.toThrow(RuntimeFailure);
+      await expect(runtime().runWpCli(missing, command, refuse, signal)).rejects.toThrow(RuntimeFailure);
     });
   });
 }

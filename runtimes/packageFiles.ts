@@ -8,7 +8,7 @@ import path from "node:path";
 import type { InstalledPackage, PackageKind } from "./runtime.ts";
 
 /** A package as found on disk, before the database is read. */
-export type PackageFile = Omit<InstalledPackage, "isActive" | "isAutoUpdated"> & {
+type PackageFile = Omit<InstalledPackage, "isActive" | "isAutoUpdated"> & {
   /** The folder of the parent theme; null for a plugin and for a theme without a parent. */
   readonly parent: string | null;
 };

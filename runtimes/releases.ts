@@ -110,6 +110,13 @@ export async function currentRelease(live: string): Promise<Release | null> {
   return number === null ? null : readRelease(live, number);
 }
 
+/** Returns the current release. Throws `RuntimeFailure` if the environment doesn't exist. */
+export async function requireRelease(live: string): Promise<Release> {
+  const release = await currentRelease(live);
+  if (release === null) throw new RuntimeFailure("The environment no longer exists.");
+  return release;
+}
+
 /**
  * Waits for `reading`, which reads the release that was current when it began. Rejects with `RuntimeFailure` if the
  * environment was switched or removed meanwhile: the result may mix two releases, or be incomplete.
@@ -119,8 +126,7 @@ export async function requireStillCurrent<T>(live: string, { number }: Release, 
   const now = await currentNumber(live);
   if (now !== number) {
     const cause = read.status === "rejected" ? read.reason : undefined;
-    const sentence =
-      now === null ? "The environment is not there any more." : "The environment was replaced meanwhile.";
+    const sentence = now === null ? "The environment no longer exists." : "The environment was replaced meanwhile.";
     throw new RuntimeFailure(sentence, { cause });
   }
   return reading;

@@ -37,7 +37,7 @@ async function firstRunFile(): Promise<FirstRun> {
   return JSON.parse(await readFile(join(data, "first-run.json"), "utf8"));
 }
 
-/** As much of the answers as these tests read. */
+/** The parts of responses that these tests read. */
 interface Body {
   readonly status: number;
   readonly operation_id: string;
@@ -86,7 +86,7 @@ afterEach(async () => {
 });
 
 describe("the control process", () => {
-  test("makes the first company once, and keeps what its owner needs in a file for the owner alone", async () => {
+  test("creates the first company once, and stores its credentials in a file that only the owner can read", async () => {
     const facts = await firstRunFile();
     expect(facts).toEqual(control.firstRun);
     expect(facts.api_url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v2$/);
@@ -99,7 +99,7 @@ describe("the control process", () => {
     expect((await firstRunFile()).api_key).toBe(facts.api_key);
   });
 
-  test("moves all sites when a setting that their addresses depend on has changed", async () => {
+  test("moves all sites when a setting of their addresses has changed", async () => {
     const created = await createDemo("Demo");
     await call("GET", `/operations/${created.body.operation_id}?wait=30`);
     const port = edge.edge.port;
@@ -121,29 +121,29 @@ describe("the control process", () => {
     expect(await operations.execute()).toHaveLength(2);
   });
 
-  test("makes a key for its archives at the first start, and none in the place of one that is missing", async () => {
+  test("creates an archive key at the first start, and does not replace a missing one", async () => {
     const key = join(data, "secrets", "archive-key");
     const before = await readFile(key, "utf8");
-    const said: string[] = [];
-    const told = () => said.filter((line) => line.includes("archive-key in the folder secrets"));
-    const startAndListen = () => start({}, pino({ level: "warn" }, { write: (line) => void said.push(line) }));
-    // The store is marked first, and then noted in the database, which is what a start goes by.
+    const lines: string[] = [];
+    const warnings = () => lines.filter((line) => line.includes("archive-key in the folder secrets"));
+    const startAndListen = () => start({}, pino({ level: "warn" }, { write: (line) => void lines.push(line) }));
+    // Until the store is recorded in the database, a start would create a new key.
     await expect.poll(async () => (await storeMemory(own.database).recall()).place).not.toBeNull();
     await control.stop();
     await rm(key);
     control = await startAndListen();
-    await expect.poll(told).not.toEqual([]);
+    await expect.poll(warnings).not.toEqual([]);
     expect((await call("GET", "/validate")).status).toBe(200);
     await control.stop();
     expect(existsSync(key)).toBe(false);
     await writeFile(key, before);
-    said.length = 0;
+    lines.length = 0;
     control = await startAndListen();
     expect((await call("GET", "/validate")).status).toBe(200);
-    expect(told()).toEqual([]);
+    expect(warnings()).toEqual([]);
   });
 
-  test("keeps its archives in a bucket where it is told to", async () => {
+  test("keeps its archives in the configured bucket", async () => {
     const server = await startS3Server();
     const place = server.place("");
     const { host } = new URL(place.endpoint);
@@ -158,7 +158,7 @@ describe("the control process", () => {
     control = await start();
   });
 
-  test("makes a site that visitors can open, and deletes it", async () => {
+  test("creates a site that visitors can open, and deletes it", async () => {
     const accepted = await createDemo("Demo");
     expect(accepted.status).toBe(202);
     const created = await call("GET", `/operations/${accepted.body.operation_id}?wait=20`);
@@ -181,7 +181,7 @@ describe("the control process", () => {
     expect(rows[0].n).toBe(0);
   });
 
-  test("brings a deleted site back under the ids and the address that it had", async () => {
+  test("restores a deleted site with its ids and address", async () => {
     const end = async ({ operation_id }: Body) => (await call("GET", `/operations/${operation_id}?wait=20`)).body;
     const { data: created } = await end((await createDemo("Demo")).body);
     const before = (await call("GET", `/sites/${created.idSite}`)).body.site;
@@ -201,7 +201,7 @@ describe("the control process", () => {
     expect((await call("POST", `${list}/${created.idSite}/restore`)).status).toBe(404);
   });
 
-  test("a backup is proven by itself, and shown as such", async () => {
+  test("makes test restores by itself, and shows the result", async () => {
     const accepted = await createDemo("Demo");
     await call("GET", `/operations/${accepted.body.operation_id}?wait=20`);
     const { rows } = await own.pool.query("select id from environments");
@@ -210,7 +210,7 @@ describe("the control process", () => {
     await call("GET", `/operations/${backup.body.operation_id}?wait=20`);
     const shown = async () => (await call("GET", `${path}/backups`)).body.environment.backups;
     expect(await shown()).toMatchObject([{ last_proven_restore: null, proof_error: null }]);
-    // It is looked at once when the process begins; what was made a moment ago is left for later.
+    // The reconciler runs at startup, and skips new backups.
     await own.pool.query("update backups set created_at = created_at - interval '1 hour'");
     await control.stop();
     control = await start();
@@ -219,7 +219,7 @@ describe("the control process", () => {
       .toMatchObject([{ last_proven_restore: expect.any(Number), proof_error: null }]);
   });
 
-  test("what the edge missed is published when it is there again", async () => {
+  test("publishes to an edge that has lost its table", async () => {
     const accepted = await createDemo("Demo");
     await call("GET", `/operations/${accepted.body.operation_id}?wait=20`);
     await control.stop();
@@ -232,7 +232,7 @@ describe("the control process", () => {
     await expect.poll(async () => (await visit(edge.edge.port, address)).status).toBe(200);
   });
 
-  test("a database that goes away makes it give up its place, so that another process takes over", async () => {
+  test("ends when it loses the database, so that another process takes over", async () => {
     await own.pool.query(
       `select pg_terminate_backend(pid) from pg_locks
        where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`,
@@ -240,7 +240,7 @@ describe("the control process", () => {
     await expect(control.lost).resolves.toBeInstanceOf(Error);
   });
 
-  test("a port in use is named together with the setting that changes it", async () => {
+  test("names a port that is in use together with its setting", async () => {
     const port = new URL(control.url).port;
     await control.stop();
     const inUse = start({ SITEWRIGHT_CONTROL_PORT: String(edge.edge.port) });

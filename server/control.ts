@@ -1,6 +1,5 @@
 /**
- * The control process: the API, the operations and the reconcilers, put together. Everything that it needs from
- * outside is in its settings; PostgreSQL is up, and the runtime was prepared.
+ * The control process: the API, the operations and the reconcilers. PostgreSQL must be running, and the runtime prepared.
  */
 import { join } from "node:path";
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
@@ -10,8 +9,8 @@ import { makeDownloadTokens } from "./app/backups/downloadTokens.ts";
 import type { App } from "./app/context.ts";
 import { addressOf } from "./app/sites/addresses.ts";
 import { moveSites } from "./app/sites/addressMoves.ts";
+import { makeMailDelivery, readAcmeRoots } from "./control/externalServices.ts";
 import { prepareFirstRun } from "./control/firstCompany.ts";
-import { makeMailDelivery, readAcmeRoots } from "./control/outside.ts";
 import { periodicWork } from "./control/periodicWork.ts";
 import { type ControlServices, makeControlServices } from "./control/services.ts";
 import { makeLookUp } from "./domains/lookUp.ts";
@@ -24,12 +23,11 @@ import { makeAcceptOperation } from "./operations/engine/accept.ts";
 import { startEngine } from "./operations/engine/engine.ts";
 import { makeWaitForOperation } from "./operations/engine/wait.ts";
 import { makeSiteTasks } from "./operations/steps/siteTasks.ts";
-import { CannotStart, runPart } from "./part.ts";
-import { openPictureStore } from "./pictures/pictures.ts";
-import { publishPatiently } from "./publishing/publishPatiently.ts";
+import { publishWithRetry } from "./publishing/publishWithRetry.ts";
 import { makeCron } from "./reconcilers/cron/runCron.ts";
 import { makeReadPackages } from "./reconcilers/readPackages.ts";
 import { startReconcilers } from "./reconcilers/schedule.ts";
+import { openScreenshotStore } from "./screenshots/screenshots.ts";
 import { openKey, openSealer } from "./sealing.ts";
 import { type Config, loadConfig } from "./settings/config.ts";
 import { makeBackupLists } from "./store/backups/backupList.ts";
@@ -39,27 +37,28 @@ import { type OpenDatabase, openDatabase } from "./store/open.ts";
 import { acceptedChannel, endedChannel } from "./store/operations.ts";
 import { makeCompanyPackageLists } from "./store/packages/companyPackages.ts";
 import { countContent } from "./store/sites/sites.ts";
+import { CannotStart, runSupervised } from "./supervisedProcess.ts";
 
 export interface Control {
-  /** Where the API answers: `http://127.0.0.1:8080`. */
+  /** Base URL of the API: `http://127.0.0.1:8080`. */
   readonly url: string;
-  /** How much this installation holds. */
+  /** Size of this installation. */
   readonly facts: { readonly sites: number; readonly environments: number };
-  /** The facts of the first run, where this start made them. */
+  /** The credentials of the first company if this start created it, otherwise null. */
   readonly firstRun: FirstRun | null;
-  /** Resolves when this process can't go on and must be replaced by another. */
+  /** Resolves when this process can't continue and must be replaced. */
   readonly lost: Promise<Error>;
-  /** Answers what is being asked, and leaves running operations to the next process. */
+  /** Finishes running requests. Running operations are left to the next process. */
   stop(): Promise<void>;
 }
 
-export interface ControlOptions {
+interface ControlOptions {
   readonly config: Config;
   readonly runtime: Runtime;
   readonly log: Logger;
 }
 
-/** Resolves when the API answers and operations run. */
+/** Resolves when the API is listening and operations run. */
 export async function startControl({ config, runtime, log }: ControlOptions): Promise<Control> {
   const url = config.databaseUrl;
   if (url === null)
@@ -98,7 +97,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
     acceptOperation: makeAcceptOperation({ sealer, definitions }),
     waitForOperation: makeWaitForOperation({ database, notifications }),
   };
-  await followSettings(parts);
+  await applyAddressSettings(parts);
   started.use(await startPeriodicWork(parts));
 
   const app = await makeApp(parts);
@@ -110,7 +109,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
   return { url: address, facts, firstRun, lost: engine.lost, stop: () => owned.disposeAsync() };
 }
 
-/** What the API and the reconcilers are made from. */
+/** Dependencies of the API and the reconcilers. */
 interface Parts extends Pick<App, "capabilities" | "lookUp" | "acceptOperation" | "waitForOperation"> {
   readonly config: Config;
   readonly opened: OpenDatabase;
@@ -119,8 +118,8 @@ interface Parts extends Pick<App, "capabilities" | "lookUp" | "acceptOperation" 
   readonly log: Logger;
 }
 
-/** Sites' addresses depend on settings that may have changed since the last start. */
-async function followSettings({ services, config, acceptOperation, log }: Parts): Promise<void> {
+/** Moves sites whose addresses depend on settings that have changed since the last start. */
+async function applyAddressSettings({ services, config, acceptOperation, log }: Parts): Promise<void> {
   const moving = await moveSites({ database: services.database, settings: config, acceptOperation });
   if (moving > 0) log.info({ environments: moving }, "Moving sites to their new addresses");
 }
@@ -129,7 +128,7 @@ async function startPeriodicWork(parts: Parts): Promise<AsyncDisposable> {
   const { config, services, capabilities, log } = parts;
   const { database, runtime, edge } = services;
   const hostOf = (place: Parameters<typeof addressOf>[1]) => new URL(addressOf(config, place)).host;
-  const cron = makeCron({ database, runtime, edge, hostOf, atOnce: config.cronRuns, log });
+  const cron = makeCron({ database, runtime, edge, hostOf, concurrency: config.cronRuns, log });
   const stopping = new AbortController();
   const reconcilers = startReconcilers(
     periodicWork({
@@ -145,7 +144,7 @@ async function startPeriodicWork(parts: Parts): Promise<AsyncDisposable> {
       onBrokenMail: ({ id, environmentId }) =>
         log.error(
           { mail: id, environment: environmentId },
-          "A message in the mail folder can't be read; it stays there",
+          "A message in the mail spool can't be read and is left there",
         ),
       signal: stopping.signal,
       acmeRoots: await readAcmeRoots(config),
@@ -176,9 +175,9 @@ async function makeApp({ config, opened, services, logs, log: _, ...parts }: Par
     readLog: logs.read,
     edgeNumbers: () => edge.status().catch(() => null),
     dataFolder: config.data,
-    publishRoutes: () => publishPatiently(publisher),
+    publishRoutes: () => publishWithRetry(publisher),
     readPackages: makeReadPackages({ database, runtime }),
-    plannedEvents: (environment, signal) => runtime.plannedEvents(environment, signal),
+    cronEvents: (environment, signal) => runtime.cronEvents(environment, signal),
     findUser: (environment, email) => runtime.findUser(environment, email),
     siteTasks: makeSiteTasks(edge),
     backupLists: makeBackupLists(opened.pool),
@@ -187,10 +186,11 @@ async function makeApp({ config, opened, services, logs, log: _, ...parts }: Par
     downloadHours: config.downloadHours,
     openDownload: (id) => downloads.open(id),
     acmeUrl: config.acmeUrl,
+    regions: config.regions,
     hasMailServer: config.smtpUrl !== null,
     hasAdvisories: config.advisories !== null,
-    hasBrowser: services.pictures !== null,
-    findPictures: openPictureStore(config.pictures).find,
+    hasBrowser: services.screenshots !== null,
+    findScreenshots: openScreenshotStore(config.screenshots).find,
     knowsPlaces: config.geoip !== null,
   };
 }
@@ -206,9 +206,9 @@ async function listen(server: FastifyInstance, config: Config): Promise<string> 
   }
 }
 
-/** The process itself: reads the settings, runs until it is told to stop, ends. */
+/** Entry point of the process: reads the settings, and runs until it is stopped. */
 export async function runControl(makeRuntime: (config: Config, log: Logger) => Runtime): Promise<void> {
-  await runPart(async () => {
+  await runSupervised(async () => {
     const config = loadConfig(process.env);
     const log = pino({ level: config.logLevel, base: undefined });
     return startControl({ config, runtime: makeRuntime(config, log), log });

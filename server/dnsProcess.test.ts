@@ -26,8 +26,8 @@ async function dataFolder(): Promise<string> {
   return data;
 }
 
-/** Resolves with the process and what it printed when it is ready or has ended. */
-async function start(data: string, port: number): Promise<{ readonly child: ChildProcess; readonly said: string }> {
+/** Resolves with the process and its error output when it is ready or has ended. */
+async function start(data: string, port: number): Promise<{ readonly child: ChildProcess; readonly errors: string }> {
   const env = {
     ...process.env,
     SITEWRIGHT_DATA: data,
@@ -36,17 +36,17 @@ async function start(data: string, port: number): Promise<{ readonly child: Chil
   };
   const child = spawn(process.execPath, [mainFile, "dns"], { env, stdio: ["ignore", "ignore", "pipe", "ipc"] });
   onTestFinished(() => void child.kill("SIGKILL"));
-  let said = "";
+  let errors = "";
   child.stderr?.on("data", (text: Buffer) => {
-    said += text.toString();
+    errors += text.toString();
   });
   await Promise.race([once(child, "message"), once(child, "close")]);
-  return { child, said };
+  return { child, errors };
 }
 
 const mailAddress = async (port: number) => recordsIn(await dig(port, "+short", "mail.shop.example", "A"));
 
-test("killed, it is started again and serves the table that it was left, with nobody to tell it", async () => {
+test("after it was killed, a new process serves the table in the file", async () => {
   const data = await dataFolder();
   await mkdir(join(data, "dns"));
   await writeFile(join(data, "dns", "table.jsonl"), writeTable(makeTable([shop], { generation: 4 })));
@@ -61,12 +61,12 @@ test("killed, it is started again and serves the table that it was left, with no
   expect(await once(second.child, "exit")).toEqual([0, null]);
 });
 
-test("a port in use is told together with the setting that changes it", async () => {
+test("a port in use is reported together with its setting", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => void other.close());
   await once(other, "listening");
   const address = other.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
-  const { said } = await start(await dataFolder(), port);
-  expect(said).toContain(`Port ${port} is in use. Choose another with SITEWRIGHT_DNS_PORT.`);
+  const { errors } = await start(await dataFolder(), port);
+  expect(errors).toContain(`Port ${port} is in use. Choose another with SITEWRIGHT_DNS_PORT.`);
 });

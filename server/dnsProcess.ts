@@ -1,27 +1,21 @@
 /**
- * The dns process: begins with the table in its file and needs neither the control process nor the database, so that names
- * go on answering while those are away, and come back by themselves when this process was killed.
+ * The DNS process. It starts with the table in its file and needs neither the control process nor the database, so it keeps
+ * answering while those are down, and after it was killed and restarted.
  */
 import { join } from "node:path";
 import { type Dns, startDns } from "@sitewright/dns/dns.ts";
 import { type Logger, pino } from "pino";
-import { CannotStart, runPart } from "./part.ts";
+import { dnsKeyContext } from "./dnsTransfers.ts";
 import { openSealer } from "./sealing.ts";
 import { type Config, loadConfig } from "./settings/config.ts";
-import { dnsKeyContext } from "./settings/dnsSettings.ts";
+import { CannotStart, runSupervised } from "./supervisedProcess.ts";
 
-/** Far above what a resolver asks, and far below what harms the victim of forged queries. */
+/** Rate limit per client: far more than a resolver needs, and too little to harm the victim of forged queries. */
 const answersPerSecond = 100;
 const tcp = { connections: 500, connectionsOfOne: 50, idleSeconds: 20 };
 
-/** Resolves when questions are answered. Rejects with `CannotStart` if the person can mend it. */
-export async function startDnsProcess({
-  config,
-  log,
-}: {
-  readonly config: Config;
-  readonly log: Logger;
-}): Promise<Dns> {
+/** Resolves when queries are answered. Rejects with `CannotStart` if the operator can fix the problem. */
+async function startDnsProcess({ config, log }: { readonly config: Config; readonly log: Logger }): Promise<Dns> {
   const sealer = await openSealer(join(config.data, "secrets", "key"));
   try {
     return await startDns({
@@ -46,7 +40,7 @@ function explain(cause: unknown, { dnsPort, host }: Config): unknown {
       return new CannotStart(`Port ${dnsPort} is in use. Choose another with SITEWRIGHT_DNS_PORT.`, { cause });
     case "EACCES":
       return new CannotStart(
-        `Port ${dnsPort} may not be opened by this user. Choose one above 1023 with SITEWRIGHT_DNS_PORT.`,
+        `This user is not allowed to open port ${dnsPort}. Choose one above 1023 with SITEWRIGHT_DNS_PORT.`,
         { cause },
       );
     case "EADDRNOTAVAIL":
@@ -56,9 +50,9 @@ function explain(cause: unknown, { dnsPort, host }: Config): unknown {
   }
 }
 
-/** The process itself: reads the settings, answers until it is told to stop, ends. */
+/** Entry point of the process: reads the settings, and runs until it is stopped. */
 export async function runDns(): Promise<void> {
-  await runPart(async () => {
+  await runSupervised(async () => {
     const config = loadConfig(process.env);
     const dns = await startDnsProcess({ config, log: pino({ level: config.logLevel, base: undefined }) });
     return { stop: () => dns.close() };

@@ -1,4 +1,4 @@
-/** The edge process ends, in every way there is, and comes back. */
+/** The edge process ends in various ways and is started again. */
 import { once } from "node:events";
 import { readdir } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -22,7 +22,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** An edge with one site, whose worker has answered. */
+/** An edge with one site that has a running worker. */
 async function openWithSite() {
   const installation = await open();
   const edge = await installation.start();
@@ -34,13 +34,13 @@ async function openWithSite() {
   return { installation, edge, host, workers };
 }
 
-const gone = (pids: readonly number[]) => eventually(() => expect(pids.filter(isAlive)).toEqual([]));
+const expectGone = (pids: readonly number[]) => eventually(() => expect(pids.filter(isAlive)).toEqual([]));
 
-test("a killed edge leaves no worker behind, and the next one serves from the file, told by nobody", async () => {
+test("a killed edge leaves no worker behind, and the next one serves the table in the file", async () => {
   const { installation, edge, host, workers } = await openWithSite();
   edge.child.kill("SIGKILL");
   await once(edge.child, "exit");
-  await gone(workers);
+  await expectGone(workers);
 
   const next = await installation.start(edge.port);
   expect(await installation.status()).toMatchObject({ generation: 1 });
@@ -49,22 +49,22 @@ test("a killed edge leaves no worker behind, and the next one serves from the fi
   expect(page.body).toContain("<title>Demo</title>");
 });
 
-test.each(["SIGTERM", "SIGINT"] as const)("on %s it ends with 0, and its workers with it", async (signal) => {
+test.each(["SIGTERM", "SIGINT"] as const)("on %s it exits with 0, and its workers end", async (signal) => {
   const { installation, edge, workers } = await openWithSite();
   edge.child.kill(signal);
   expect((await once(edge.child, "exit"))[0]).toBe(0);
-  await gone(workers);
+  await expectGone(workers);
   expect((await readdir(installation.data)).filter((name) => name.endsWith("-php"))).toEqual([]);
 });
 
-test("it ends with its parent", async () => {
+test("it ends when its parent is gone", async () => {
   const { edge, workers } = await openWithSite();
   edge.child.disconnect();
   expect((await once(edge.child, "exit"))[0]).toBe(0);
-  await gone(workers);
+  await expectGone(workers);
 });
 
-test("a port in use is told to the parent, with the setting that changes it", async () => {
+test("a port in use is reported to the parent together with its setting", async () => {
   const other = createServer();
   other.listen(0, "127.0.0.1");
   await once(other, "listening");
@@ -77,7 +77,7 @@ test("a port in use is told to the parent, with the setting that changes it", as
   );
 });
 
-test("wrong settings are told to the parent by name", async () => {
+test("invalid settings are reported to the parent by name", async () => {
   const installation = await open({ SITEWRIGHT_MAX_WORKERS: "many" });
   await expect(installation.start()).rejects.toThrow("SITEWRIGHT_MAX_WORKERS=many is not accepted");
 });

@@ -21,7 +21,7 @@ async function makeConfig(settings: NodeJS.ProcessEnv = {}): Promise<Config> {
   });
 }
 
-/** Starts the edge's parts in this process, with a runtime that answers by itself. */
+/** Starts the edge in this process, with a fake runtime. */
 async function start(config: Config) {
   const seen = { closed: false, edgePort: () => 0 };
   const makeServing = ({ edgePort }: ServingTools) => {
@@ -39,7 +39,7 @@ async function start(config: Config) {
   return { starting, seen };
 }
 
-test("the edge answers from the table that it was left, and the runtime learns the port", async () => {
+test("the edge serves the table in its file, and the runtime gets the port", async () => {
   const config = await makeConfig();
   const documentRoot = join(config.data, "site");
   await mkdir(join(config.data, "edge"));
@@ -66,7 +66,7 @@ test("the edge answers from the table that it was left, and the runtime learns t
   expect(seen.closed).toBe(true);
 });
 
-test("a port in use is told together with the setting that changes it, and no worker is left", async () => {
+test("a port in use is reported together with its setting, and no worker is left", async () => {
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void other.close());
@@ -77,7 +77,7 @@ test("a port in use is told together with the setting that changes it, and no wo
   expect(seen.closed).toBe(true);
 });
 
-test("an address that is not this machine's is told together with its setting", async () => {
+test("a foreign address is reported together with its setting", async () => {
   const { starting } = await start(await makeConfig({ SITEWRIGHT_HOST: "192.0.2.1" }));
   await expect(starting).rejects.toThrow("This machine has no address 192.0.2.1. Choose another with SITEWRIGHT_HOST.");
 });

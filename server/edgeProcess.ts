@@ -1,8 +1,8 @@
 /**
- * The edge process: visitors' requests, and the PHP workers that answer them, put together.
+ * The edge process: the public server and its PHP workers.
  *
- * It begins with the table in its file and needs neither the control process nor the database, so sites go on
- * answering while those are away, and come back by themselves when this process was killed.
+ * It starts with the table in its file and needs neither the control process nor the database, so sites stay available while
+ * those are down, and after it was killed and restarted.
  */
 import { rmdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,52 +13,52 @@ import { readRules } from "@sitewright/edge/redirects/readRules.ts";
 import type { RedirectSources } from "@sitewright/edge/redirectVisits.ts";
 import { phpVersions } from "@sitewright/runtimes/playground/php/versions.ts";
 import { createPlaygroundServing } from "@sitewright/runtimes/playground/serving.ts";
-import type { Serving, TakeTouched } from "@sitewright/runtimes/serving.ts";
+import type { OnStalePages, Serving } from "@sitewright/runtimes/serving.ts";
 import { type Logger, pino } from "pino";
 import { readEdgeCertificate } from "./edgeCertificate.ts";
+import { openGeoip } from "./geoip.ts";
+import { makeAcceptMail } from "./mail/accept.ts";
 import { openSpool } from "./mail/spool.ts";
-import { makeTakeMail } from "./mail/take.ts";
 import { phpFolder, phpNetwork } from "./phpNetwork.ts";
-import { openPlaces } from "./places.ts";
 import { openSealer } from "./sealing.ts";
 import { type Config, loadConfig } from "./settings/config.ts";
 
-/** Long enough for an upload over a slow line; longer than PHP may take for an answer. */
+/** Long enough for an upload over a slow connection, and longer than PHP's deadline. */
 const requestSeconds = 300;
 const headSeconds = 15;
 const silenceAfterDeadlineSeconds = 60;
-/** Writes that take longer are aborted, because a push and the site's editors wait for them. */
+/** Longer writes to a frozen site are aborted, because a push and the site's editors wait for them. */
 const freezeSeconds = 20;
 /** About as long as people wait for a page before they load it again. */
 const holdSeconds = 30;
-/** How long visitors who are being answered are waited for at the end. */
+/** How long running requests may take on shutdown. */
 const graceMilliseconds = 3_000;
 
-/** Anything that a runtime offers for serving; the compiler holds it against what the edge asks for. */
-export type MakeServing = (tools: ServingTools) => Serving & Pick<Upstream, "status">;
+/** Creates a runtime's serving side. The compiler checks it against the edge's requirements. */
+type MakeServing = (tools: ServingTools) => Serving & Pick<Upstream, "status">;
 
 export interface ServingTools {
   readonly edgePort: () => number;
-  /** Hears which pages a site's own changes have made old. */
-  readonly touched: TakeTouched;
-  /** Takes a line of what PHP writes to its log. */
+  /** Called with the pages that a change to a site has made stale. */
+  readonly onStalePages: OnStalePages;
+  /** Called with each line of PHP's error log. */
   readonly onErrorLine: (environmentId: string, line: string) => void;
 }
 
-export interface EdgeProcessOptions {
+interface EdgeProcessOptions {
   readonly config: Config;
   readonly log: Logger;
   readonly makeServing: MakeServing;
 }
 
-/** Resolves when visitors are answered. Rejects with an error whose message tells the person what to change. */
+/** Resolves when the edge is listening. Rejects with an error whose message says what to change. */
 export async function startEdgeProcess({ config, log, makeServing }: EdgeProcessOptions): Promise<Edge> {
   let edge: Edge | null = null;
-  // With port 0 the port is known only after listening; a worker asks for it when it gets its environment.
+  // With port 0, the port is known only after listening. Workers ask for it when they get their environment.
   const logs = createEnvironmentLogs({ folder: config.environmentLogs });
   const serving = makeServing({
     edgePort: () => edge?.port ?? config.edgePort,
-    touched: (environmentId, touched) => edge?.touched(environmentId, touched),
+    onStalePages: (environmentId, pages) => edge?.purge(environmentId, pages),
     onErrorLine: (environmentId, line) => logs.error(environmentId, line),
   });
   try {
@@ -95,7 +95,7 @@ export async function startEdgeProcess({ config, log, makeServing }: EdgeProcess
 
 async function redirectSources({ data, geoip }: Config): Promise<RedirectSources> {
   const read: RedirectSources["read"] = (list) => readRules(join(data, "edge", "redirects"), list);
-  return geoip === null ? { read } : { read, placeOf: await openPlaces(geoip) };
+  return geoip === null ? { read } : { read, placeOf: await openGeoip(geoip) };
 }
 
 async function certificateReader(config: Config) {
@@ -115,7 +115,7 @@ function explain(error: unknown, config: Config): unknown {
         cause: error,
       });
     case "EACCES":
-      return new Error(`Port ${port} may not be opened by this user. Choose one above 1023 with ${setting}.`, {
+      return new Error(`This user is not allowed to open port ${port}. Choose one above 1023 with ${setting}.`, {
         cause: error,
       });
     case "EADDRNOTAVAIL":
@@ -128,27 +128,27 @@ function explain(error: unknown, config: Config): unknown {
 }
 
 /**
- * The process itself. Tells its parent `{ type: "ready", port }`, or `{ type: "failed", message }` before it ends
- * with 1. Ends with 0 on SIGTERM, on SIGINT and when the parent is gone.
+ * Entry point of the process. Sends its parent `{ type: "ready", port }`, or `{ type: "failed", message }` before it exits
+ * with 1. Exits with 0 on SIGTERM, on SIGINT and when the parent is gone.
  */
 export async function runEdge(): Promise<void> {
-  const asked = Promise.withResolvers<void>();
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => asked.resolve());
-  process.on("disconnect", () => asked.resolve());
+  const stopping = Promise.withResolvers<void>();
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopping.resolve());
+  process.on("disconnect", () => stopping.resolve());
   try {
     const config = loadConfig(process.env);
     const log = pino({ level: config.logLevel, base: undefined });
     const edge = await startEdgeProcess({ config, log, makeServing: (tools) => playground(config, log, tools) });
-    await tell({ type: "ready", port: edge.port });
-    await asked.promise;
+    await sendToParent({ type: "ready", port: edge.port });
+    await stopping.promise;
     await edge.close(graceMilliseconds);
-    // Fails if it holds something that isn't ours.
+    // Fails if it contains files of another process.
     await rmdir(phpFolder(config)).catch(() => undefined);
     process.exit(0);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     process.stderr.write(`${message}\n`);
-    await tell({ type: "failed", message });
+    await sendToParent({ type: "failed", message });
     process.exit(1);
   }
 }
@@ -164,19 +164,18 @@ function playground(config: Config, log: Logger, tools: ServingTools): ReturnTyp
     requestDeadlineSeconds: config.requestDeadlineSeconds,
     idleSeconds: config.idleSeconds,
     uploadBytes: config.uploadLimitBytes,
-    takeMail: makeTakeMail({
+    acceptMail: makeAcceptMail({
       spool: openSpool(config.mailSpool),
-      onFailure: (err) => log.error({ err }, "A message that a site sent could not be kept; PHP was told so"),
+      onFailure: (err) => log.error({ err }, "Storing a message from a site failed; PHP got an error"),
     }),
-    // The newest first: that is what sites are mostly switched to.
-    aheadPhpVersions: phpVersions.toReversed(),
-    onSpareFailure: (err) =>
-      log.error({ err }, "Spare PHP workers, or what they boot fast with, could not be made; new sites answer later"),
+    // Newest first: most sites are switched to the newest version.
+    precompilePhpVersions: phpVersions.toReversed(),
+    onWarmUpFailure: (err) => log.error({ err }, "Preparing spare PHP workers failed; new sites take longer to answer"),
   });
 }
 
-/** Resolves when the parent has it, so that the process may end; without a parent at once. */
-function tell(message: object): Promise<void> {
+/** Resolves when the message is sent, so that the process can exit; without a parent at once. */
+function sendToParent(message: object): Promise<void> {
   return new Promise((resolve) => {
     if (process.send === undefined || !process.connected) resolve();
     else process.send(message, () => resolve());

@@ -1,4 +1,4 @@
-/** WordPress through the edge: the real process, the real runtime, nothing in their place. */
+/** WordPress through the edge, with the real process and the real runtime. */
 import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ const get = (path: string, sending: Sending = {}) =>
   ask(edge, path, { host: `demo.localhost:${edge.port}`, ...sending });
 const put = (name: string, content: string | Buffer) => writeFile(join(site.documentRoot, name), content);
 
-/** Path and query of an address of the site, as it stands in HTML. */
+/** Path and query of a site URL from HTML. */
 function pathOf(address: string): string {
   const url = new URL(address.replaceAll("&#038;", "&").replaceAll("&amp;", "&"));
   expect(url.host).toBe(`demo.localhost:${edge.port}`);
@@ -32,7 +32,7 @@ function pathOf(address: string): string {
 }
 
 describe("a site", () => {
-  test("shows its front page, whole and with its title", async () => {
+  test("serves its complete front page with its title", async () => {
     const page = await get("/");
     expect(page.status).toBe(200);
     expect(page.headers["content-type"]).toBe("text/html; charset=UTF-8");
@@ -41,17 +41,17 @@ describe("a site", () => {
     expect(page.headers).not.toHaveProperty("x-powered-by");
   });
 
-  test("has its own scheme in every address that it writes", async () => {
+  test("writes URLs with its own scheme", async () => {
     const page = await get("/");
     expect(page.body).toContain(`http://demo.localhost:${edge.port}/`);
     expect(page.body).not.toContain("https://demo.localhost");
   });
 
-  test("answers a HEAD without the page", async () => {
+  test("answers HEAD requests without a body", async () => {
     expect(await get("/", { method: "HEAD" })).toMatchObject({ status: 200, body: "" });
   });
 
-  test("knows its pretty permalinks, and says 404 for others", async () => {
+  test("serves permalinks, and 404 for unknown ones", async () => {
     const [post] = JSON.parse((await get("/wp-json/wp/v2/posts")).body);
     const permalink = pathOf(post.link);
     expect(permalink).toMatch(/^\/\d{4}\/\d\d\/\d\d\/hello-world\/$/);
@@ -61,7 +61,7 @@ describe("a site", () => {
     expect((await get("/2001/01/01/never-written/")).status).toBe(404);
   });
 
-  test("has its files for the login page, each with its type", async () => {
+  test("serves the assets of the login page with their types", async () => {
     const login = await get("/wp-login.php");
     expect(login.status).toBe(200);
     const addresses = [...login.body.matchAll(/(?:href|src)=['"](https?:\/\/[^'"]+\.(?:css|js)\b[^'"]*)['"]/g)];
@@ -77,20 +77,20 @@ describe("a site", () => {
     }
   });
 
-  test("sends visitors of wp-admin to the login page", async () => {
+  test("redirects visitors of wp-admin to the login page", async () => {
     expect((await get("/wp-admin")).headers.location).toBe("/wp-admin/");
     const admin = await get("/wp-admin/");
     expect(admin.status).toBe(302);
     expect(admin.headers.location).toContain(`http://demo.localhost:${edge.port}/wp-login.php`);
   });
 
-  test("answers what is made by PHP under the name of a file", async () => {
+  test("serves files that PHP generates", async () => {
     expect((await get("/robots.txt")).headers["content-type"]).toBe("text/plain; charset=utf-8");
     expect((await get("/wp-sitemap.xml")).headers["content-type"]).toBe("application/xml; charset=UTF-8");
     expect((await get("/feed/")).headers["content-type"]).toBe("application/rss+xml; charset=UTF-8");
   });
 
-  test("sends what was uploaded, and never runs it", async () => {
+  test("serves uploads, and never executes them", async () => {
     await mkdir(join(site.documentRoot, "wp-content/uploads/2026/11"), { recursive: true });
     await put("wp-content/uploads/2026/11/cat.png", "png");
     await put("wp-content/uploads/2026/11/evil.php", "<?php echo 'it'.'-ran';");
@@ -103,7 +103,7 @@ describe("a site", () => {
     }
   });
 
-  test("keeps its secrets", async () => {
+  test("does not serve secret files", async () => {
     await put("wp-config.php~", "secret");
     for (const url of ["/wp-config.php", "/wp-config.php~", "/.htaccess", "/wp-content/database/.ht.sqlite"]) {
       expect((await get(url)).status, url).toBe(404);
@@ -114,7 +114,7 @@ describe("a site", () => {
     }
   });
 
-  test("gets an upload as it was sent, and none over the limit", async () => {
+  test("receives uploads unchanged, up to the limit", async () => {
     await put("upload.php", "<?php echo $_SERVER['REQUEST_METHOD'], ' ', md5(file_get_contents('php://input'));");
     const sent = Buffer.alloc(2_000_000, "upload");
     const headers = { "content-type": "application/octet-stream" };
@@ -123,7 +123,7 @@ describe("a site", () => {
     expect((await get("/upload.php", { method: "POST", body: Buffer.alloc(3_000_001), headers })).status).toBe(413);
   });
 
-  test("hears who the visitor is, and not who a visitor says to be", async () => {
+  test("gets the visitor's real address, not a forged one", async () => {
     const wanted = ["REMOTE_ADDR", "HTTP_HOST", "REQUEST_URI", "SCRIPT_NAME", "PATH_INFO", "HTTP_X_FORWARDED_FOR"];
     const keys = wanted.map((key) => `'${key}'`).join(",");
     await put("who.php", `<?php foreach ([${keys}] as $k) $out[$k] = $_SERVER[$k] ?? null; echo json_encode($out);`);
@@ -140,7 +140,7 @@ describe("a site", () => {
     });
   });
 
-  test("is read by its visitor while PHP is still at work", async () => {
+  test("streams output while PHP is still running", async () => {
     await put("slow.php", "<?php echo str_repeat('first ', 2000); flush(); sleep(3); echo 'last';");
     const visitor = openRaw(edge);
     visitor.socket.write("GET /slow.php HTTP/1.1\r\nHost: demo.localhost\r\nConnection: close\r\n\r\n");
@@ -149,7 +149,7 @@ describe("a site", () => {
     await eventually(() => expect(visitor.received()).toContain("last"));
   });
 
-  test("can call itself while it is being called", { timeout: 180_000 }, async () => {
+  test("can send requests to itself", { timeout: 180_000 }, async () => {
     const call = "wp_remote_get(home_url('/?rest_route=/', 'http'), ['timeout' => 60])";
     await put(
       "self.php",
@@ -159,7 +159,7 @@ describe("a site", () => {
   });
 });
 
-test("a network of subdirectories has its shared files below each of its sites", async () => {
+test("a subdirectory network serves shared files below each of its sites", async () => {
   await installation.addSite(edge.port, "net", { title: "Net", multisite: "subdirectory" });
   const host = `net.localhost:${edge.port}`;
   expect((await ask(edge, "/", { host })).body).toContain("<title>Net</title>");
@@ -170,7 +170,7 @@ test("a network of subdirectories has its shared files below each of its sites",
   expect((await ask(edge, "/wp-login.php", { host })).status).toBe(200);
 });
 
-test("a network of subdomains answers at every name below its own", async () => {
+test("a subdomain network answers at every name below its own", async () => {
   await installation.addSite(edge.port, "sub", { title: "Sub", multisite: "subdomain" });
   expect((await ask(edge, "/", { host: `sub.localhost:${edge.port}` })).body).toContain("<title>Sub</title>");
   expect((await ask(edge, "/wp-admin/css/login.min.css", { host: `blog.sub.localhost:${edge.port}` })).status).toBe(
@@ -178,7 +178,7 @@ test("a network of subdomains answers at every name below its own", async () => 
   );
 });
 
-test("a site that is dropped is unknown at once, and its worker is gone", async () => {
+test("a removed site is unknown at once, and its worker ends", async () => {
   const dropped = await installation.addSite(edge.port, "gone", { title: "Gone" });
   const host = `gone.localhost:${edge.port}`;
   expect((await ask(edge, "/", { host })).status).toBe(200);

@@ -33,21 +33,21 @@ describe("addresses", () => {
     ],
     [{ ...settings, host: "::", controlPort: 80 }, "http://[::1]/v2", "http://localhost:8081"],
     [{ ...settings, host: "fe80::1" }, "http://[fe80::1]:8080/v2", "http://localhost:8081"],
-  ])("of %o can be opened", (given, api, sites) => {
+  ])("of %o are valid URLs", (given, api, sites) => {
     const made = addressesOf(given);
     expect(made).toMatchObject({ api_url: api, sites_url: sites });
     expect(URL.canParse(made.console_url)).toBe(true);
   });
 });
 
-describe("the facts of the first run", () => {
-  test("are for the owner of the file alone", async () => {
+describe("the first-run file", () => {
+  test("can be read only by its owner", async () => {
     await writeFirstRun(data, { ...addresses, ...facts });
     expect(await readFacts()).toEqual({ ...addresses, ...facts });
     expect((await stat(file())).mode & 0o777).toBe(0o600);
   });
 
-  test("keep up with the addresses, and come back never once they are put away", async () => {
+  test("follows address changes, and is not created again after it was removed", async () => {
     await writeFirstRun(data, { ...addresses, ...facts });
     const moved = addressesOf({ ...settings, controlPort: 9090 });
     await refreshFirstRun(data, moved);
@@ -57,7 +57,7 @@ describe("the facts of the first run", () => {
     await expect(readFacts()).rejects.toThrow();
   });
 
-  test("are on disk before the company is: a crash in between leaves no company whose key nobody knows", async () => {
+  test("is written before the company is committed, so that a crash leaves no company with an unknown key", async () => {
     await using own = await createTestDatabase();
     const crash = async () => {
       throw new Error("crash");

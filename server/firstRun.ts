@@ -1,14 +1,14 @@
-/** What the person who installed this needs to begin, kept in `<data>/first-run.json` (0600). */
+/** Addresses and credentials for the person who installed Sitewright, in `<data>/first-run.json` (mode 0600). */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { writeDurableFile } from "./durableFile.ts";
-import { reachable } from "./settings/edgeAddresses.ts";
+import { urlHost } from "./settings/edgeAddresses.ts";
 
-export interface Addresses {
-  /** Paths of the interface are appended to it: `http://127.0.0.1:8080/v2`. */
+interface Addresses {
+  /** Base URL of the API: `http://127.0.0.1:8080/v2`. */
   readonly api_url: string;
   readonly console_url: string;
-  /** Sites answer below it: `http://localhost:8081` stands for `http://<site>.localhost:8081`. */
+  /** Sites have subdomains of it: `http://localhost:8081` means `http://<site>.localhost:8081`. */
   readonly sites_url: string;
 }
 
@@ -19,7 +19,7 @@ export interface FirstRun extends Addresses {
   readonly admin_password: string;
 }
 
-export interface AddressSettings {
+interface AddressSettings {
   readonly host: string;
   readonly controlPort: number;
   readonly edgePort: number;
@@ -27,7 +27,7 @@ export interface AddressSettings {
 }
 
 export function addressesOf({ host, controlPort, edgePort, siteSuffix }: AddressSettings): Addresses {
-  const here = withPort(reachable(host), controlPort);
+  const here = withPort(urlHost(host), controlPort);
   return { api_url: `${here}/v2`, console_url: `${here}/`, sites_url: withPort(siteSuffix, edgePort) };
 }
 
@@ -43,7 +43,7 @@ export function writeFirstRun(dataFolder: string, facts: FirstRun): Promise<void
   return writeDurableFile(fileIn(dataFolder), `${JSON.stringify(facts, null, 2)}\n`);
 }
 
-/** Puts the addresses of this start into the file. One that is gone stays gone: its reader may have put it away. */
+/** Updates the addresses in the file. A missing file is not created again: its reader may have removed it on purpose. */
 export async function refreshFirstRun(dataFolder: string, addresses: Addresses): Promise<void> {
   const text = await readFile(fileIn(dataFolder), "utf8").catch(() => null);
   if (text === null) return;

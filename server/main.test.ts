@@ -1,4 +1,4 @@
-/** The control process as the supervisor sees it: a child that says when it is ready and ends when it should. */
+/** The control process from the supervisor's view: it reports when it is ready, and ends when it should. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -22,8 +22,8 @@ afterAll(async () => {
   await rm(data, { recursive: true });
 });
 
-function start(part: string, settings: NodeJS.ProcessEnv = {}): ChildProcess {
-  return spawn(process.execPath, [join(import.meta.dirname, "main.ts"), part], {
+function start(name: string, settings: NodeJS.ProcessEnv = {}): ChildProcess {
+  return spawn(process.execPath, [join(import.meta.dirname, "main.ts"), name], {
     stdio: ["ignore", "ignore", "pipe", "ipc"],
     env: {
       PATH: process.env.PATH,
@@ -46,10 +46,10 @@ async function startReady(): Promise<ChildProcess> {
   return child;
 }
 
-async function endOf(child: ChildProcess): Promise<{ code: number | null; words: string }> {
-  const words = child.stderr ? text(child.stderr) : "";
+async function endOf(child: ChildProcess): Promise<{ code: number | null; errors: string }> {
+  const errors = child.stderr ? text(child.stderr) : "";
   const [code] = await once(child, "exit");
-  return { code, words: await words };
+  return { code, errors: await errors };
 }
 
 describe("the control process", () => {
@@ -57,7 +57,7 @@ describe("the control process", () => {
     const child = await startReady();
     const ended = endOf(child);
     child.kill(signal);
-    expect(await ended).toEqual({ code: 0, words: "" });
+    expect(await ended).toEqual({ code: 0, errors: "" });
   });
 
   test("ends when its supervisor is gone", async () => {
@@ -67,16 +67,16 @@ describe("the control process", () => {
     expect((await ended).code).toBe(0);
   });
 
-  test("ends with an error when PostgreSQL throws it out, so that a new one takes over", async () => {
+  test("exits with an error when PostgreSQL ends its connections, so that a new one takes over", async () => {
     const child = await startReady();
     const ended = endOf(child);
     await own.pool.query(
       `select pg_terminate_backend(pid) from pg_stat_activity
        where datname = current_database() and pid <> pg_backend_pid()`,
     );
-    const { code, words } = await ended;
+    const { code, errors } = await ended;
     expect(code).toBe(1);
-    expect(words).toContain("another one takes over");
+    expect(errors).toContain("another one takes over");
     const next = await startReady();
     next.kill();
     expect((await endOf(next)).code).toBe(0);
@@ -86,14 +86,14 @@ describe("the control process", () => {
     [{ SITEWRIGHT_CONTROL_PORT: "eighty" }, "SITEWRIGHT_CONTROL_PORT"],
     [{ SITEWRIGHT_FIRST_API_KEY: "short" }, "SITEWRIGHT_FIRST_API_KEY"],
     [{ DATABASE_URL: "" }, "DATABASE_URL must be set"],
-  ])("refuses to start with %o, and says so", async (settings, words) => {
+  ])("refuses to start with %o, and reports the reason", async (settings, errors) => {
     const ended = await endOf(start("control", settings));
     expect(ended.code).toBe(1);
-    expect(ended.words).toContain(words);
-    expect(ended.words).not.toContain("    at ");
+    expect(ended.errors).toContain(errors);
+    expect(ended.errors).not.toContain("    at ");
   });
 });
 
-test("a part that does not exist is answered with those that do", async () => {
-  expect(await endOf(start("kontrol"))).toEqual({ code: 2, words: "Usage: node server/main.ts control|edge|dns\n" });
+test("an unknown process name prints the usage", async () => {
+  expect(await endOf(start("kontrol"))).toEqual({ code: 2, errors: "Usage: node server/main.ts control|edge|dns\n" });
 });

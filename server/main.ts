@@ -1,21 +1,21 @@
-/** `node server/main.ts control`, `edge` or `dns`: one of the processes that the supervisor keeps running. */
+/** Entry point of the processes that the supervisor runs: `node server/main.ts control`, `edge` or `dns`. */
 import type { Logger } from "pino";
 import type { Config } from "./settings/config.ts";
 
-const parts: Readonly<Record<string, () => Promise<void>>> = {
+const processes: Readonly<Record<string, () => Promise<void>>> = {
   control: async () => {
     const { runControl } = await import("./control.ts");
     const { createPlaygroundRuntime } = await import("@sitewright/runtimes/playground/runtime.ts");
     const { phpNetwork } = await import("./phpNetwork.ts");
     const { openSpool } = await import("./mail/spool.ts");
-    const { makeTakeMail } = await import("./mail/take.ts");
+    const { makeAcceptMail } = await import("./mail/accept.ts");
     await runControl((config: Config, log: Logger) => {
       const { assets, environments, readyCopies, edgePort } = config;
       const network = { ...phpNetwork(config), edgePort };
       const onFailure = (err: unknown) =>
-        log.error({ err }, "A message that a command of WP-CLI sent could not be kept; PHP was told so");
-      const takeMail = makeTakeMail({ spool: openSpool(config.mailSpool), onFailure });
-      return createPlaygroundRuntime({ assets, environments, ready: readyCopies, network, takeMail });
+        log.error({ err }, "Storing a message from a WP-CLI command failed; PHP got an error");
+      const acceptMail = makeAcceptMail({ spool: openSpool(config.mailSpool), onFailure });
+      return createPlaygroundRuntime({ assets, environments, ready: readyCopies, network, acceptMail });
     });
   },
   edge: async () => {
@@ -29,9 +29,9 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
 };
 
 const name = process.argv[2] ?? "";
-const run = parts[name];
+const run = processes[name];
 if (!run) {
-  process.stderr.write(`Usage: node server/main.ts ${Object.keys(parts).join("|")}\n`);
+  process.stderr.write(`Usage: node server/main.ts ${Object.keys(processes).join("|")}\n`);
   process.exit(2);
 }
 await run();

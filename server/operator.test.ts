@@ -32,7 +32,7 @@ function operator(given: readonly string[], settings: NodeJS.ProcessEnv): Promis
 }
 
 describe("operator company create", () => {
-  it("makes a company with an owner and a key, and prints nothing but JSON", async () => {
+  it("creates a company with an owner and a key, and prints only JSON", async () => {
     const made = await operator(["company", "create", 'Zweite Firma "& Söhne"', "--json"], {
       DATABASE_URL: test.url,
     });
@@ -49,7 +49,7 @@ describe("operator company create", () => {
     expect(company).toEqual([{ name: 'Zweite Firma "& Söhne"', email: facts.admin_email, role: "owner" }]);
   });
 
-  it("tells a person the same in words", async () => {
+  it("prints text without --json", async () => {
     const { code, output } = await operator(["company", "create", "Third"], { DATABASE_URL: test.url });
     expect(code).toBe(0);
     expect(output).toMatch(/^Created the company "Third"\..*\n {2}Company {3}[0-9a-f-]{36}\n {2}API key {3}sk_\S+\n/);
@@ -62,7 +62,7 @@ describe("operator company create", () => {
     expect(code).toBe(0);
   });
 
-  it("says what to do where nothing runs, or where what ran was killed", async () => {
+  it("says what to do if Sitewright is not running or was killed", async () => {
     const before = await operator(["company", "create", "X"], {});
     writeFileSync(
       join(data, "run.json"),
@@ -89,7 +89,7 @@ describe("operator company create", () => {
   });
 
   it.each([[["company", "create"]], [["company", "create", "a", "b"]], [["company", "create", "a", "--nonsense"]]])(
-    "shows the usage of the command alone for %j",
+    "shows only the usage of the command for %j",
     async (given) => {
       const { code, output, errors } = await operator(given, { DATABASE_URL: test.url });
       expect({ code, output }).toEqual({ code: 2, output: "" });
@@ -109,7 +109,7 @@ describe("operator company create", () => {
     },
   );
 
-  it("shows help when asked for it, of all commands or of one", async () => {
+  it("shows help for all commands or for one", async () => {
     const all = await operator(["--help"], {});
     expect(all).toMatchObject({ code: 0, output: expect.stringContaining("  keys revoke <key id>\n") });
     const one = await operator(["backup", "--help"], {});
@@ -138,7 +138,7 @@ describe("operator keys", () => {
     expect((await operator(["keys"], settings)).output).toMatch(/^KEY ID +NAME +STATUS +COMPANY +USER +SCOPES\n/);
   });
 
-  it("says what is not there", async () => {
+  it("reports unknown ids", async () => {
     const settings = { DATABASE_URL: test.url };
     const created = await operator(["keys", "create", randomUUID()], settings);
     expect(created).toMatchObject({ code: 1, output: "", errors: expect.stringContaining("There is no company") });
@@ -148,7 +148,7 @@ describe("operator keys", () => {
 });
 
 describe("operator sites, company list and status", () => {
-  it("show what there is", async () => {
+  it("show the content of the installation", async () => {
     const settings = { DATABASE_URL: test.url, SITEWRIGHT_EDGE_PORT: "9081" };
     const { companyId } = await addCompany(test.database);
     const { name } = await addSite(test.database, companyId);
@@ -163,7 +163,7 @@ describe("operator sites, company list and status", () => {
     expect(status.output).toContain("Edge        does not answer");
   });
 
-  it("say what to do if nothing runs", async () => {
+  it("say what to do if Sitewright is not running", async () => {
     const { code, errors } = await operator(["status"], {});
     expect([code, errors]).toEqual([1, expect.stringContaining("Start it with: npm start")]);
   });
@@ -172,7 +172,7 @@ describe("operator sites, company list and status", () => {
 describe("operator logs", () => {
   const line = (level: number, time: number, msg: string) => `${JSON.stringify({ level, time, msg })}\n`;
 
-  it("shows the newest lines of all processes in order, to read or as they are", async () => {
+  it("shows the newest lines of all processes in order, formatted or as JSON", async () => {
     const folder = join(data, "logs");
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "control.log"), line(30, 1_000, "first") + line(40, 3_000, "third"));
@@ -188,7 +188,7 @@ describe("operator logs", () => {
 });
 
 describe("operator doctor", () => {
-  it("tells problems from notes, each with what to do, and fails if there is a problem", async () => {
+  it("prints problems and notes with advice, and fails if there is a problem", async () => {
     const settings = { DATABASE_URL: test.url, SITEWRIGHT_WPORG_URL: "none", SITEWRIGHT_HOST: "0.0.0.0" };
     const { code, errors } = await operator(["doctor"], { ...settings, SITEWRIGHT_MAX_WORKERS: "512" });
     expect(code).toBe(1);

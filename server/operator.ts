@@ -1,30 +1,30 @@
 /**
- * `npm run --silent operator -- <command>`: what only the operator of the installation may do. Standard output holds
- * nothing but the result.
+ * `npm run --silent operator -- <command>`: commands for the operator of the installation. Standard output contains only the
+ * result.
  *
- * Exit codes: 0 done, 1 it failed, 2 the command or a setting was not understood.
+ * Exit codes: 0 success, 1 failure, 2 invalid command or setting.
  */
 import { parseArgs } from "node:util";
-import type { Command, Given } from "./operator/command.ts";
+import type { Arguments, Command } from "./operator/command.ts";
 import { findCommand, helpOf, overview } from "./operator/commands.ts";
-import { Failure, failed, notUnderstood } from "./operator/failure.ts";
+import { exitFailed, Failure, usageError } from "./operator/failure.ts";
 
-/** Runs the command that was typed. Resolves with its output. */
+/** Runs the command and resolves with its output. */
 async function main(typed: readonly string[]): Promise<string> {
   const names = typed.filter((word) => !word.startsWith("-"));
   const found = findCommand(names);
   if (typed.includes("--help") || typed.includes("-h")) return found === null ? overview() : helpOf(found.command);
   if (found === null) {
-    const said = typed.length === 0 ? "No command given." : `There is no command "${typed.join(" ")}".`;
-    throw new Failure(`${said}\n\n${overview()}`, notUnderstood);
+    const problem = typed.length === 0 ? "No command given." : `There is no command "${typed.join(" ")}".`;
+    throw new Failure(`${problem}\n\n${overview()}`, usageError);
   }
   const given = readGiven(found.command, typed, names.length - found.rest.length);
   const run = await found.command.load();
-  return run(given, await surroundings());
+  return run(given, await loadContext());
 }
 
-/** `nameWords`: how many of the words are the command's name. Throws `Failure` with the command's help. */
-function readGiven(command: Command, typed: readonly string[], nameWords: number): Given {
+/** Parses the arguments; `nameWords` is the number of words in the command's name. Throws `Failure` with the command's help. */
+function readGiven(command: Command, typed: readonly string[], nameWords: number): Arguments {
   try {
     const { values, positionals } = parseArgs({
       args: [...typed],
@@ -33,39 +33,39 @@ function readGiven(command: Command, typed: readonly string[], nameWords: number
     });
     const words = positionals.slice(nameWords);
     const [fewest, most] = command.words;
-    if (words.length < fewest) throw new Error("Something is missing.");
-    if (words.length > most) throw new Error(`Not understood: ${words.slice(most).join(" ")}`);
+    if (words.length < fewest) throw new Error("An argument is missing.");
+    if (words.length > most) throw new Error(`Unexpected arguments: ${words.slice(most).join(" ")}`);
     const flags = Object.entries(values).map(([name, value]) => [name, Array.isArray(value) ? undefined : value]);
     return { words, flags: Object.fromEntries(flags) };
   } catch (cause) {
     const [message = ""] = (cause instanceof Error ? cause.message : String(cause)).split(" To specify");
-    throw new Failure(`${message}\n\n${helpOf(command)}`, notUnderstood, { cause });
+    throw new Failure(`${message}\n\n${helpOf(command)}`, usageError, { cause });
   }
 }
 
-async function surroundings() {
+async function loadContext() {
   const { loadConfig } = await import("./settings/config.ts");
   const { withSettingsFile } = await import("./settings/settingsFile.ts");
   const env = withSettingsFile(process.env);
-  return { config: loadConfig(env), env, typist: { input: process.stdin, output: process.stderr } };
+  return { config: loadConfig(env), env, terminal: { input: process.stdin, output: process.stderr } };
 }
 
-/** A sentence for the person, whatever went wrong, and the exit code. */
+/** A message for the operator, and the exit code. */
 async function explain(error: unknown): Promise<{ readonly message: string; readonly exitCode: number }> {
   if (error instanceof Failure) return { message: error.message, exitCode: error.exitCode };
   const { ConfigError, loadConfig } = await import("./settings/config.ts");
-  if (error instanceof ConfigError) return { message: error.message, exitCode: notUnderstood };
+  if (error instanceof ConfigError) return { message: error.message, exitCode: usageError };
   const { UnusableFile } = await import("./moving/envelope.ts");
-  if (error instanceof UnusableFile) return { message: error.message, exitCode: failed };
+  if (error instanceof UnusableFile) return { message: error.message, exitCode: exitFailed };
   const { withSettingsFile } = await import("./settings/settingsFile.ts");
   const config = loadConfig(withSettingsFile(process.env));
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (config.databaseUrl !== null && /^(E[A-Z]+|28\w{3}|3D000)$/.test(code)) {
     const why = error instanceof Error && error.message !== "" ? error.message : code;
-    return { message: `The database at DATABASE_URL does not answer: ${why}`, exitCode: failed };
+    return { message: `The database at DATABASE_URL does not answer: ${why}`, exitCode: exitFailed };
   }
-  const { explainStart } = await import("@sitewright/supervisor/dataFolder.ts");
-  return { message: explainStart(error, config), exitCode: failed };
+  const { explainStartError } = await import("@sitewright/supervisor/dataFolder.ts");
+  return { message: explainStartError(error, config), exitCode: exitFailed };
 }
 
 try {

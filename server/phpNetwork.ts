@@ -1,8 +1,8 @@
-/** Which parts of the network sites' PHP processes may reach, in the edge and in WP-CLI. */
+/** Network access of sites' PHP processes, in the edge and in WP-CLI. */
 import type { Config } from "./settings/config.ts";
 import { parseSmtpUrl } from "./settings/smtpUrl.ts";
 
-/** PHP's processes are users of their own, and `config.run` is closed to everybody but its owner. */
+/** PHP processes run as other users, who can't enter `config.run`. */
 export function phpFolder(config: Pick<Config, "run">): string {
   return `${config.run}-php`;
 }
@@ -12,14 +12,14 @@ export function phpNetwork(config: Pick<Config, "run" | "siteSuffix" | "database
   return { run: phpFolder(config), siteSuffix: config.siteSuffix, forbidden, packageSource: config.wporgUrl };
 }
 
-/** A database on another machine is none of PHP's business; one on this machine it can't reach anyway. */
+/** PHP must not connect to a database on another machine. Ports of this machine are blocked anyway. */
 function databaseOf({ databaseUrl }: Pick<Config, "databaseUrl">): readonly string[] {
   if (databaseUrl === null || !URL.canParse(databaseUrl)) return [];
   const { hostname, port } = new URL(databaseUrl);
   return hostname === "" ? [] : [`${hostname}:${port === "" ? "5432" : port}`];
 }
 
-/** It may trust this machine, so that what it is given must come through us. A wrong setting is told by control. */
+/** The mail server may trust this machine, so mail must go through us. Control reports an invalid setting. */
 function mailServerOf({ smtpUrl }: Pick<Config, "smtpUrl">): readonly string[] {
   try {
     if (smtpUrl === null) return [];

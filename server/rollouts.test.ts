@@ -1,4 +1,4 @@
-/** Rollouts as the control process carries them out by itself: its API, its reconcilers, its operations, and a mirror's zips. */
+/** Rollouts in a running control process: API, reconcilers, operations, and a mirror with zips. */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { startTestEdge, type TestEdge } from "./testing/edge.ts";
 import { silentLog } from "./testing/engine.ts";
 import { startTestMirror, type TestMirror } from "./testing/mirror.ts";
 
-const patience = { timeout: 60_000 };
+const options = { timeout: 60_000 };
 const file = "wp-content/plugins/shop/shop.php";
 
 let data: string;
@@ -22,7 +22,7 @@ let mirror: TestMirror;
 let control: Control;
 let runtime: ReturnType<typeof createFakeRuntime>;
 
-/** As much of the answers as these tests read. */
+/** The parts of responses that these tests read. */
 interface Body {
   readonly operation_id: string;
   readonly status: number;
@@ -65,7 +65,7 @@ async function versionIn(id: string): Promise<string | undefined> {
   return /Version: (\S+)/.exec(await readFile(await pluginOf(id), "utf8"))?.[1];
 }
 
-/** An environment of a site of its own that has the plugin, as its list says too. */
+/** Creates a site whose environment has the plugin, and lists it. */
 async function environmentWithPlugin(name: string): Promise<string> {
   const accepted = await call("POST", "/sites", {
     company: await companyId(),
@@ -92,8 +92,8 @@ async function environmentWithPlugin(name: string): Promise<string> {
 /** Returns the rollout when it has ended. */
 async function rollOut(environments: readonly string[]): Promise<Body["rollout"]> {
   const path = `/company/${await companyId()}/rollouts`;
-  const wish = { type: "plugin", name: "shop", update_version: "2.0", environments, canaries: 1 };
-  let { rollout } = await call("POST", path, wish);
+  const body = { type: "plugin", name: "shop", update_version: "2.0", environments, canaries: 1 };
+  let { rollout } = await call("POST", path, body);
   const poll = async () => {
     ({ rollout } = await call("GET", `${path}/${rollout.id}`));
     return rollout.ended_at;
@@ -127,28 +127,28 @@ afterEach(async () => {
   await rm(data, { recursive: true });
 });
 
-test("a rollout updates its canary, and when that has gone well the others", patience, async () => {
+test("a rollout updates its canary, and then the others", options, async () => {
   const ids = [await environmentWithPlugin("a"), await environmentWithPlugin("b"), await environmentWithPlugin("c")];
   const { state, environments } = await rollOut(ids);
   expect([state, environments.map((one) => one.state)]).toEqual(["ended", ["updated", "updated", "updated"]]);
   expect(await Promise.all(ids.map(versionIn))).toEqual(["2.0", "2.0", "2.0"]);
-  const moments = environments.map(({ operation_id }) =>
+  const times = environments.map(({ operation_id }) =>
     own.database
       .selectFrom("operations")
       .select(["created_at", "finished_at"])
       .where("id", "=", operation_id)
       .executeTakeFirstOrThrow(),
   );
-  const [canary, ...others] = await Promise.all(moments);
+  const [canary, ...others] = await Promise.all(times);
   for (const other of others) expect(other.created_at >= (canary?.finished_at ?? new Date())).toBe(true);
 });
 
-test("a rollout touches no other site where its canary can't be updated", patience, async () => {
+test("a rollout stops if its canary can't be updated", options, async () => {
   const ids = [await environmentWithPlugin("a"), await environmentWithPlugin("b")];
   const [canary = ""] = ids;
   const message = "The folder of the plugins can't be written to.";
   await runtime.script.setFaults([
-    { method: "installPackages", environmentId: canary, when: "before", what: "fail", message },
+    { method: "installPackages", environmentId: canary, when: "before", kind: "fail", message },
   ]);
   const { state, environments } = await rollOut(ids);
   expect([state, environments.map((one) => one.state)]).toEqual(["stopped", ["failed", "skipped"]]);

@@ -16,17 +16,17 @@ afterEach(async () => {
 describe("a sealer", () => {
   const sealer = makeSealer(Buffer.alloc(32, 7));
 
-  test.each(["", "hush", `"><script> ' $ \\ \0 😀 \u202e`, "x".repeat(100_000)])("opens what it sealed", (text) => {
+  test.each(["", "hush", `"><script> ' $ \\ \0 😀 \u202e`, "x".repeat(100_000)])("opens what it has sealed", (text) => {
     expect(sealer.open(sealer.seal(text, "one"), "one")).toBe(text);
   });
 
-  test("seals the same differently each time, and readably never", () => {
+  test("seals the same text differently each time", () => {
     const [first, second] = [sealer.seal("open sesame", "one"), sealer.seal("open sesame", "one")];
     expect(first.equals(second)).toBe(false);
     expect(first.includes("sesame")).toBe(false);
   });
 
-  test("does not open what was sealed for another purpose, with another key, or was changed", () => {
+  test("does not open text that was sealed for another purpose, with another key, or was changed", () => {
     const sealed = sealer.seal("hush", "one");
     expect(() => sealer.open(sealed, "two")).toThrow();
     expect(() => makeSealer(Buffer.alloc(32, 8)).open(sealed, "one")).toThrow();
@@ -38,13 +38,13 @@ describe("a sealer", () => {
     expect(() => sealer.open(Buffer.alloc(0), "one")).toThrow();
   });
 
-  test("wants a key of the right length", () => {
+  test("requires a key of the right length", () => {
     expect(() => makeSealer(Buffer.alloc(16))).toThrow("32 bytes");
   });
 });
 
-describe("the key's file", () => {
-  test("is made once, for the owner alone, by whichever of many comes first", async () => {
+describe("the key file", () => {
+  test("is created once, readable only by its owner, even by many processes at a time", async () => {
     const file = join(folder, "secrets", "key");
     const sealers = await Promise.all(Array.from({ length: 10 }, () => openSealer(file)));
     const sealed = sealers[0]?.seal("hush", "one") ?? Buffer.alloc(0);
@@ -54,7 +54,7 @@ describe("the key's file", () => {
     expect(await readdir(join(folder, "secrets"))).toEqual(["key"]);
   });
 
-  test("is never replaced: one that is broken is an error that says what to do", async () => {
+  test("is never replaced: a broken file is an error that says what to do", async () => {
     const file = join(folder, "key");
     await writeFile(file, "short");
     await expect(openSealer(file)).rejects.toThrow("Put the right file back");
@@ -63,7 +63,7 @@ describe("the key's file", () => {
 });
 
 describe("a durable file", () => {
-  test("is there whole, with its mode, and nothing beside it", async () => {
+  test("is written atomically with its mode, and leaves no temporary files", async () => {
     const file = join(folder, "deep", "file.json");
     await Promise.all(Array.from({ length: 20 }, (_, index) => writeDurableFile(file, String(index).repeat(10_000))));
     const text = await readFile(file, "utf8");
@@ -72,7 +72,7 @@ describe("a durable file", () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
-  test("one that can't be written leaves nothing and the old as it was", async () => {
+  test("is unchanged if writing fails", async () => {
     const file = join(folder, "file");
     await writeDurableFile(file, "old");
     await expect(writeDurableFile(join(file, "below"), "new")).rejects.toThrow();

@@ -1,5 +1,5 @@
 /**
- * Keeps small secrets unreadable where they are stored: AES-256-GCM with a key in a file outside the database.
+ * Encrypts small secrets for storage: AES-256-GCM with a key in a file outside the database.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { link, readFile, rm } from "node:fs/promises";
@@ -8,8 +8,8 @@ import { syncFolder, writeDurableFile } from "./durableFile.ts";
 
 export interface Sealer {
   /**
-   * Seals `text` for one purpose. `context` is not stored: opening wants the same again, so that what was sealed
-   * for one operation can't be moved to another.
+   * Seals `text` for one purpose. `context` is not stored, and must be the same when opening, so a secret of one operation
+   * can't be used in another.
    */
   seal(text: string, context: string): Buffer;
   /** Throws if the bytes were not sealed with this key for this context, or were changed. */
@@ -20,7 +20,7 @@ const keyBytes = 32;
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** `key` is 32 random bytes. Sealed bytes are nonce, tag, ciphertext. */
+/** `key` is 32 random bytes. Sealed bytes consist of nonce, tag and ciphertext. */
 export function makeSealer(key: Buffer): Sealer {
   if (key.length !== keyBytes) throw new Error(`A sealing key has ${keyBytes} bytes, not ${key.length}`);
   return {
@@ -43,19 +43,19 @@ export function makeSealer(key: Buffer): Sealer {
 }
 
 /**
- * Reads the key from `file`, or makes it (folder 0700, file 0600, on disk before it is used). Of several
- * processes that do so at once one makes it and all get the same.
+ * Reads the key from `file`, or creates it (folder 0700, file 0600, durable before it is used). If several processes do so at
+ * once, all get the same key.
  */
 export async function openSealer(file: string): Promise<Sealer> {
   return makeSealer(await openKey(file));
 }
 
-/** The key itself, 32 bytes, for callers that encrypt differently. Read or made as by `openSealer`. */
+/** Returns the key itself, 32 bytes, for other kinds of encryption. Reads or creates it like `openSealer`. */
 export async function openKey(file: string): Promise<Buffer> {
   return (await readKey(file)) ?? (await createKey(file));
 }
 
-/** Null if it is not there. Throws if it is no key. */
+/** Returns null if the file is missing. Throws if it is not a key. */
 export async function readKey(file: string): Promise<Buffer | null> {
   const text = await readFile(file, "utf8").catch((error: unknown) => {
     if (hasCode(error, "ENOENT")) return null;
@@ -64,25 +64,27 @@ export async function readKey(file: string): Promise<Buffer | null> {
   if (text === null) return null;
   const key = Buffer.from(text.trim(), "base64");
   if (key.length !== keyBytes) {
-    throw new Error(`${file} is not a sealing key. Put the right file back: what was sealed with it can't be opened.`);
+    throw new Error(
+      `${file} is not a sealing key. Put the right file back: secrets that were sealed with it can't be opened otherwise.`,
+    );
   }
   return key;
 }
 
 async function createKey(file: string): Promise<Buffer> {
-  const made = `${file}.${process.pid}.${randomBytes(6).toString("hex")}`;
-  await writeDurableFile(made, `${randomBytes(keyBytes).toString("base64")}\n`);
+  const temporary = `${file}.${process.pid}.${randomBytes(6).toString("hex")}`;
+  await writeDurableFile(temporary, `${randomBytes(keyBytes).toString("base64")}\n`);
   try {
     // A link, unlike a rename, fails if another process was first.
-    await link(made, file);
+    await link(temporary, file);
   } catch (error) {
     if (!hasCode(error, "EEXIST")) throw error;
   } finally {
-    await rm(made);
+    await rm(temporary);
   }
   await syncFolder(dirname(file));
   const key = await readKey(file);
-  if (!key) throw new Error(`${file} vanished while it was made`);
+  if (!key) throw new Error(`${file} vanished while it was created`);
   return key;
 }
 

@@ -1,7 +1,7 @@
-/** When updates may begin: on some days of the week, from a time of day on, where the site's people are. */
+/** Update windows: days of the week and hours, in the site's time zone, in which updates may start. */
 
 export interface UpdateWindow {
-  /** Of the week, from 0, Sunday, on. */
+  /** Days of the week; 0 is Sunday. */
   readonly days: readonly number[];
   /** After midnight. */
   readonly start_minute: number;
@@ -14,10 +14,10 @@ const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** To make one takes longer than to use it a thousand times. By the zone's name in small letters. */
+/** Cache by lowercase zone name: creating a format takes longer than using it a thousand times. */
 const formats = new Map<string, Intl.DateTimeFormat>();
-/** More than there are zones with a name; offsets such as `+01:23` are zones too. */
-const mostFormats = 600;
+/** More than the number of named zones. Offsets such as `+01:23` are zones too. */
+const maxFormats = 600;
 
 function makeFormat(timeZone: string): Intl.DateTimeFormat {
   return new Intl.DateTimeFormat("en-US", { timeZone, timeZoneName: "longOffset" });
@@ -28,12 +28,12 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   const known = formats.get(key);
   if (known !== undefined) return known;
   const made = makeFormat(timeZone);
-  if (formats.size >= mostFormats) formats.clear();
+  if (formats.size >= maxFormats) formats.clear();
   formats.set(key, made);
   return made;
 }
 
-/** Whether this machine knows the time there. */
+/** Whether this is a known time zone. */
 export function isTimeZone(timeZone: string): boolean {
   try {
     makeFormat(timeZone);
@@ -44,22 +44,22 @@ export function isTimeZone(timeZone: string): boolean {
   }
 }
 
-/** How far the clock there is ahead of UTC. */
-function offsetAt(timeZone: string, moment: number): number {
-  const [, sign, hours, minutes] = /GMT([+-])(\d\d):(\d\d)/.exec(formatOf(timeZone).format(moment)) ?? [];
+/** Offset from UTC in milliseconds. */
+function offsetAt(timeZone: string, time: number): number {
+  const [, sign, hours, minutes] = /GMT([+-])(\d\d):(\d\d)/.exec(formatOf(timeZone).format(time)) ?? [];
   const offset = Number(hours ?? 0) * hour + Number(minutes ?? 0) * minute;
   return sign === "-" ? -offset : offset;
 }
 
 /**
- * When it opens on a day, of which `date` is the midnight in UTC. Where the clock shows the time twice in that night the first
- * counts; where it shows it never, the first minute after what is left out.
+ * When the window opens on the day whose midnight in UTC is `date`. If the local time occurs twice, the first one counts; if
+ * it is skipped, the first minute after the gap.
  */
 function openingOn({ start_minute: start, time_zone: zone }: UpdateWindow, date: number): number {
   const wanted = date + start * minute;
   const [before, after] = [offsetAt(zone, wanted - day), offsetAt(zone, wanted + day)];
   let [early, late] = [wanted - Math.max(before, after), wanted - Math.min(before, after)];
-  for (const moment of [early, late]) if (moment + offsetAt(zone, moment) === wanted) return moment;
+  for (const time of [early, late]) if (time + offsetAt(zone, time) === wanted) return time;
   while (late - early > minute) {
     const middle = early + Math.floor((late - early) / 2 / minute) * minute;
     if (offsetAt(zone, middle) === before) early = middle;
@@ -68,7 +68,7 @@ function openingOn({ start_minute: start, time_zone: zone }: UpdateWindow, date:
   return late;
 }
 
-/** When it is open next, which is now where it is; null: never. Throws `RangeError` if nothing is known of the time zone. */
+/** When the window is next open: now if it is open, or null if never. Throws `RangeError` if the time zone is unknown. */
 export function nextOpening(window: UpdateWindow, now: Date): Date | null {
   const local = now.getTime() + offsetAt(window.time_zone, now.getTime());
   const today = local - (local % day);

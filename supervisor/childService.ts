@@ -10,7 +10,7 @@ import type { LogFile } from "./logFile.ts";
 import { describeExit, type Exit, outputTail, type Run, type Service, StartFailed } from "./service.ts";
 import { killGroup, type NodeProgram, spawnNode } from "./spawnNode.ts";
 
-export interface ChildProgram extends NodeProgram {
+interface ChildProgram extends NodeProgram {
   readonly name: string;
   readonly log: LogFile;
   /** Called with the ready message. */

@@ -184,6 +184,25 @@ describe("stopping", () => {
     await until("it says so", () => npm.output().includes("Stopped."));
   });
 
+  test.each(["control", "edge", "postgres"] as const)("by SIGTERM to %s alone ends all processes", async (name) => {
+    const data = dataIn(testFolder());
+    const supervisor = await startedSupervisor(data);
+    const before = await pids(data);
+    process.kill(before[name], "SIGTERM");
+    expect(await supervisor.exit).toEqual({ code: 0, signal: null });
+    expect([before.control, before.edge, before.postgres].filter(isAlive)).toEqual([]);
+    expect(supervisor.output()).toContain("was told to end.");
+  });
+
+  test("by SIGTERM to all processes at once restarts none", async () => {
+    const data = dataIn(testFolder());
+    const supervisor = await startedSupervisor(data);
+    const before = await pids(data);
+    for (const pid of [supervisor.pid, before.control, before.edge, before.postgres]) process.kill(pid, "SIGTERM");
+    expect(await supervisor.exit).toEqual({ code: 0, signal: null });
+    expect(supervisor.output()).not.toContain("Restarting");
+  });
+
   test("treats the signals of terminal and npm for one keystroke as one", async () => {
     const data = dataIn(testFolder());
     const supervisor = await startedSupervisor(data);

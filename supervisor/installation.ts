@@ -12,7 +12,7 @@ import * as v from "valibot";
 import { baseUrl } from "./addresses.ts";
 import { banner } from "./banner.ts";
 import { childService } from "./childService.ts";
-import { explainStart, openDataFolder } from "./dataFolder.ts";
+import { explainStartError, openDataFolder } from "./dataFolder.ts";
 import type { DataLock } from "./dataLock.ts";
 import { keepRunning, type SupervisedService } from "./keepRunning.ts";
 import { openLog } from "./logFile.ts";
@@ -21,12 +21,12 @@ import { findPorts } from "./ports.ts";
 import { postgresService } from "./postgres/postgresService.ts";
 import { prepareInProcess } from "./preparation.ts";
 import {
-  brokenOffRestore,
-  readChosen,
+  interruptedRestoreMessage,
   readFirstRun,
+  readInstallation,
   readRun,
   removeRun,
-  writeChosen,
+  writeInstallation,
   writeLastStart,
   writeRun,
 } from "./records.ts";
@@ -35,7 +35,7 @@ import type { Service } from "./service.ts";
 import type { Terminal } from "./terminal.ts";
 import { warningIn } from "./warnings.ts";
 
-export interface InstallationOptions {
+interface InstallationOptions {
   readonly config: Config;
   /** Environment of the children, which settings are added to. */
   readonly env: NodeJS.ProcessEnv;
@@ -44,13 +44,13 @@ export interface InstallationOptions {
   /** True if `prepare` has nothing to do. Running it just to find out would slow each start by half a second. */
   readonly isPrepared: () => boolean;
   readonly terminal: Terminal;
-  /** Region in the example command. */
-  readonly region: string;
 }
 
 export interface Installation {
   /** Resolves when all processes are ready. Rejects with a user-facing error; call `stop` even then. */
   start(): Promise<void>;
+  /** Resolves with the name of a process that was told to end. The others can't do without it: call `stop`. */
+  readonly toldToEnd: Promise<string>;
   /** Stops the edge first, so that no visitor is served by an incomplete installation. */
   stop(): Promise<void>;
   kill(): void;
@@ -64,7 +64,8 @@ export function makeInstallation(options: InstallationOptions): Installation {
   let counts: Counts = { sites: 0, environments: 0 };
   const services: Partial<Record<"postgres" | "control" | "edge" | "dns", SupervisedService>> = {};
   const report = (sentence: string) => terminal.warn(sentence);
-  const keep = (service: Service) => keepRunning(service, { report });
+  const toldToEnd = Promise.withResolvers<string>();
+  const keep = (service: Service) => keepRunning(service, { report, ended: () => toldToEnd.resolve(service.name) });
 
   function prepare(env: NodeJS.ProcessEnv): Promise<void> {
     const program = { parameters: options.programs.prepare, env, signal: stopping.signal };
@@ -73,7 +74,7 @@ export function makeInstallation(options: InstallationOptions): Installation {
 
   async function start(): Promise<void> {
     lock = openDataFolder(config.data);
-    const unfinishedRestore = brokenOffRestore(config.data);
+    const unfinishedRestore = interruptedRestoreMessage(config.data);
     if (unfinishedRestore !== null) throw new Error(unfinishedRestore);
     ensureOwnedFolder(config.run);
     const isFirstRun = readFirstRun(config.data) === null;
@@ -101,7 +102,7 @@ export function makeInstallation(options: InstallationOptions): Installation {
         ...config,
         ...ports,
         ...counts,
-        region: options.region,
+        region: config.regions[0].id,
         firstRun: readFirstRun(config.data),
         isFirstRun,
       }),
@@ -123,6 +124,7 @@ export function makeInstallation(options: InstallationOptions): Installation {
         runDirectory: config.run,
         log: openLog(logPath("postgres")),
         ready: address.resolve,
+        ending: () => toldToEnd.resolve("PostgreSQL"),
       }),
     );
     return address.promise;
@@ -153,16 +155,19 @@ export function makeInstallation(options: InstallationOptions): Installation {
   }
 
   return {
+    toldToEnd: toldToEnd.promise,
     async start() {
       try {
         await start();
       } catch (cause) {
-        throw new Error(explainStart(cause, config), { cause });
+        throw new Error(explainStartError(cause, config), { cause });
       }
     },
     async stop() {
       isRunning = false;
       stopping.abort();
+      // Whoever sent the signal may have sent it to all processes.
+      for (const service of Object.values(services)) service.letEnd();
       await services.edge?.stop();
       await services.dns?.stop();
       await services.control?.stop();
@@ -197,7 +202,7 @@ interface Ports {
 const orphanTimeoutMs = 5_000;
 
 async function choosePorts(config: Config, report: (sentence: string) => void): Promise<Ports> {
-  const chosen = readChosen(config.data);
+  const chosen = readInstallation(config.data);
   const api = { port: config.controlPort, purpose: "the API", setting: "SITEWRIGHT_CONTROL_PORT" };
   const sites = { port: config.edgePort, purpose: "the sites", setting: "SITEWRIGHT_EDGE_PORT" };
   const tls = { port: config.edgeTlsPort, purpose: "the sites over HTTPS", setting: "SITEWRIGHT_EDGE_TLS_PORT" };
@@ -213,7 +218,7 @@ async function choosePorts(config: Config, report: (sentence: string) => void): 
     // A clean stop removes the record.
     readRun(config.data) === null ? 0 : orphanTimeoutMs,
   );
-  writeChosen(config.data, { controlPort, edgePort, edgeTlsPort, dnsPort, siteSuffix: config.siteSuffix });
+  writeInstallation(config.data, { controlPort, edgePort, edgeTlsPort, dnsPort, siteSuffix: config.siteSuffix });
   if (chosen !== null && chosen.edgePort !== edgePort) {
     report(
       `Sites now use port ${edgePort} instead of ${chosen.edgePort}. The URLs of existing sites are being changed. ` +

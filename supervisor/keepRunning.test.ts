@@ -6,7 +6,7 @@ import { until } from "./testing/until.ts";
 interface Scripted extends Service {
   readonly started: () => number;
   /** Ends the current run. */
-  end(): void;
+  end(exit?: Partial<Exit>): void;
 }
 
 /** A service whose starts succeed or fail as the script says. After the end of the script they succeed. */
@@ -17,7 +17,7 @@ function scripted(script: readonly ("runs" | "fails")[] = []): Scripted {
     name: "engine",
     logPath: "/logs/engine.log",
     started: () => started,
-    end: () => end({ code: 1, signal: null, lastLines: ["out of oil"] }),
+    end: (exit) => end({ code: 1, signal: null, lastLines: ["out of oil"], ...exit }),
     async start(): Promise<Run> {
       if (script[started++] === "fails") {
         throw new Error("No spark.");
@@ -33,7 +33,7 @@ function scripted(script: readonly ("runs" | "fails")[] = []): Scripted {
 const shortBackOff = () => 1;
 
 describe("a supervised service", () => {
-  test("is restarted whenever it ends", async () => {
+  test("is restarted whenever it crashes", async () => {
     const service = scripted();
     const messages: string[] = [];
     const supervised = await keepRunning(service, {
@@ -59,6 +59,19 @@ describe("a supervised service", () => {
     expect(service.started()).toBe(1);
     expect(supervised.current()).toBe(null);
   });
+
+  test.each([{ code: 0 }, { code: null, signal: "SIGTERM" }] as const)(
+    "is not restarted after it was told to end: %o",
+    async (exit) => {
+      const service = scripted();
+      const ended = Promise.withResolvers<void>();
+      const supervised = await keepRunning(service, { report: () => undefined, ended: ended.resolve });
+      service.end(exit);
+      await ended.promise;
+      await supervised.stop();
+      expect(service.started()).toBe(1);
+    },
+  );
 
   test("can be stopped while it waits for its restart", async () => {
     const service = scripted();

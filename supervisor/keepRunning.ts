@@ -1,21 +1,25 @@
-/** Restarts a service whenever it ends, with exponential back-off. */
+/** Restarts a service that crashes, with exponential back-off. */
 import { setTimeout as delay } from "node:timers/promises";
 import { describeExit, type Exit, outputTail, type Run, type Service } from "./service.ts";
 
 export interface SupervisedService {
   /** The current run, or null between runs. */
   current(): Run | null;
+  /** Prevents restarts from now on. */
+  letEnd(): void;
   /** Stops the service gracefully, without a restart. */
   stop(): Promise<void>;
   /** Kills the service, without a restart. */
   kill(): void;
 }
 
-export interface KeepOptions {
+interface KeepOptions {
   /** Shows a message to the user. */
   readonly report: (sentence: string) => void;
   /** Called after each successful start, including the first. */
   readonly started?: (run: Run) => void;
+  /** Called instead of a restart if the service was told to end: it exited with code 0 or by SIGTERM. */
+  readonly ended?: () => void;
   /** Delay before a restart, given the number of earlier restarts in a row. Milliseconds. */
   readonly backOff?: (restarts: number) => number;
 }
@@ -42,6 +46,10 @@ export async function keepRunning(service: Service, options: KeepOptions): Promi
       const since = Date.now();
       const exit = await run.exited;
       run = null;
+      if (!stopping.signal.aborted && wasToldToEnd(exit)) {
+        stopping.abort();
+        options.ended?.();
+      }
       restarts = Date.now() - since > stableMs ? 0 : restarts;
       while (run === null && !stopping.signal.aborted) {
         options.report(restartMessage(service, exit, backOff(restarts)));
@@ -71,6 +79,7 @@ export async function keepRunning(service: Service, options: KeepOptions): Promi
 
   return {
     current: () => run,
+    letEnd: () => stopping.abort(),
     async stop() {
       stopping.abort();
       await run?.stop();
@@ -94,6 +103,10 @@ async function firstRun(service: Service, backOff: (restarts: number) => number,
       await delay(backOff(attempt), undefined, { signal });
     }
   }
+}
+
+function wasToldToEnd({ code, signal }: Exit): boolean {
+  return code === 0 || signal === "SIGTERM";
 }
 
 function restartMessage(service: Service, exit: Exit, delayMs: number): string {

@@ -9,7 +9,7 @@ export interface LogFile {
   close(): void;
 }
 
-export interface LogSize {
+interface LogSize {
   readonly bytes: number;
   /** Number of rotated files to keep. */
   readonly older: number;

@@ -1,6 +1,5 @@
 /** Entry point of `npm start`. */
 import { fileURLToPath } from "node:url";
-import type { regions } from "@sitewright/contract/sites/regions.ts";
 import { dnsNodeOptions } from "@sitewright/dns/nodeOptions.ts";
 import { isPrepared } from "@sitewright/runtimes/playground/prepared.ts";
 import { ConfigError, loadConfig } from "@sitewright/server/settings/config.ts";
@@ -10,8 +9,6 @@ import { withPreviousAddresses } from "./previousAddresses.ts";
 import { runUntilStopped } from "./run.ts";
 import { makeTerminal } from "./terminal.ts";
 
-/** Any region works, because an installation is one machine. */
-const exampleRegion: (typeof regions)[number]["id"] = "europe-west3";
 const invalidSettings = 2;
 
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -31,7 +28,6 @@ try {
     },
     isPrepared: () => isPrepared(config.assets),
     terminal,
-    region: exampleRegion,
   });
   await runUntilStopped(installation, terminal);
 } catch (error) {

@@ -3,7 +3,7 @@ import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 
-export interface WantedPort {
+interface WantedPort {
   /** 0 for any free port. */
   readonly port: number;
   /** What listens there, for error messages. */
@@ -87,7 +87,9 @@ function explain(error: Error, host: string, { port, purpose, setting }: WantedP
     return `Port ${port} (${purpose}) is in use by another program. Stop that program, or set ${setting} to another port.`;
   }
   if (code === "EACCES") {
-    return `This user can't listen on port ${port} (${purpose}). Set ${setting} to a port of 1024 or higher.`;
+    const allowed =
+      process.platform === "linux" ? `, or allow it: sudo sysctl net.ipv4.ip_unprivileged_port_start=${port}` : ".";
+    return `This user can't listen on port ${port} (${purpose}). Set ${setting} to a port of 1024 or higher${allowed}`;
   }
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND" || code === "EAI_AGAIN") {
     return `${host} is not an address of this machine. Set SITEWRIGHT_HOST to one that is, such as 127.0.0.1.`;

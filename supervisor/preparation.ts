@@ -11,7 +11,7 @@ const progressMessage = v.object({
   total: v.nullable(v.number()),
 });
 
-export interface PreparationProgram extends NodeProgram {
+interface PreparationProgram extends NodeProgram {
   readonly signal: AbortSignal;
 }
 

@@ -7,7 +7,7 @@ import type { Terminal } from "./terminal.ts";
 const interrupted = 130;
 
 /**
- * Runs the installation until a signal arrives or its `npm start` ends. Then ends the process: 0 after a clean stop, 1
+ * Runs the installation until a signal arrives, for this process or one of its services, or its `npm start` ends. Then ends the process: 0 after a clean stop, 1
  * if the start failed, 130 if it was interrupted.
  */
 export async function runUntilStopped(installation: Installation, terminal: Terminal): Promise<void> {
@@ -32,6 +32,11 @@ export async function runUntilStopped(installation: Installation, terminal: Term
   }
   process.once("disconnect", onSignal);
   whenNpmEnds(onSignal);
+  void installation.toldToEnd.then((name) => {
+    if (isStopping) return;
+    terminal.say(`${name} was told to end.`);
+    onSignal();
+  });
   // A closed terminal must not end this process before its children.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", () => undefined);

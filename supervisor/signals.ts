@@ -6,7 +6,7 @@
  */
 const sameKeystrokeMs = 500;
 
-export interface SignalHandlers {
+interface SignalHandlers {
   readonly first: () => void;
   readonly again: () => void;
 }

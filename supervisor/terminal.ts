@@ -10,7 +10,7 @@ export interface Terminal {
   readonly progress: Progress;
 }
 
-export interface Outputs {
+interface Outputs {
   readonly out: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
   readonly errors: NodeJS.WritableStream;
 }

@@ -49,7 +49,10 @@ async function main(script, parameters) {
   runProgram([node, path.join(root, script)].concat(parameters));
 }
 
-/** Compares npm's record of installed packages with the lockfile. File times would be wrong after a git checkout. */
+/**
+ * Compares npm's record of installed packages with the lockfile: file times would be wrong after a git checkout. Also
+ * looks for each package's folder, because an interrupted removal leaves the record.
+ */
 function isInstalled() {
   const wanted = packagesIn(path.join(root, "package-lock.json"));
   const found = packagesIn(path.join(modules, ".package-lock.json"));
@@ -78,7 +81,12 @@ function isSame(wanted, found, name) {
   if (found === undefined) {
     return Boolean(wanted.optional || wanted.devOptional || wanted.peer);
   }
-  return wanted.version === found.version && wanted.integrity === found.integrity && wanted.link === found.link;
+  return (
+    wanted.version === found.version &&
+    wanted.integrity === found.integrity &&
+    wanted.link === found.link &&
+    fs.existsSync(path.join(root, name))
+  );
 }
 
 function requireWritable() {

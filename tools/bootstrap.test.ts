@@ -25,18 +25,21 @@ const lockfile = {
   },
 };
 
+const fakeInstallation = `mkdir -p ${Object.keys(lockfile.packages).join(" ")} node_modules/.bin &&
+  ln -sf "${process.execPath}" node_modules/.bin/node && cp package-lock.json node_modules/.package-lock.json`;
+
 let root = "";
 let program = "";
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), "sw-bootstrap-"));
+  // People clone into paths with spaces and umlauts.
+  root = mkdtempSync(join(tmpdir(), "sw bötstrap-"));
   for (const folder of ["tools", "bin"]) {
     mkdirSync(join(root, folder));
   }
   copyFileSync(join(import.meta.dirname, "bootstrap.cjs"), join(root, "tools", "bootstrap.cjs"));
   writeFileSync(join(root, "package-lock.json"), JSON.stringify(lockfile));
   program = join(root, "program.ts");
-  fakeNpm(`mkdir -p node_modules/.bin && ln -sf "${process.execPath}" node_modules/.bin/node &&
-    cp package-lock.json node_modules/.package-lock.json && echo "added 3 packages"`);
+  fakeNpm(`${fakeInstallation} && echo "added 3 packages"`);
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
@@ -50,6 +53,7 @@ function fakeNpm(lines: string): void {
 function installed(packages: object = lockfile.packages): void {
   mkdirSync(join(root, "node_modules", ".bin"), { recursive: true });
   symlinkSync(process.execPath, join(root, "node_modules", ".bin", "node"));
+  for (const name of Object.keys(packages)) mkdirSync(join(root, name), { recursive: true });
   writeFileSync(join(root, "node_modules", ".package-lock.json"), JSON.stringify({ packages }));
 }
 
@@ -109,8 +113,7 @@ describe("a fresh clone", () => {
 
   test("has its packages installed once if two commands run at the same time", async () => {
     const slowly = "while [ ! -e go ]; do sleep 0.05; done";
-    fakeNpm(`${slowly}; mkdir -p node_modules/.bin && ln -sf "${process.execPath}" node_modules/.bin/node &&
-      cp package-lock.json node_modules/.package-lock.json`);
+    fakeNpm(`${slowly}; ${fakeInstallation}`);
     writeFileSync(program, "");
     const both = [bootstrap(), bootstrap()];
     await expect.poll(calls).toMatch(/^npm ci/);
@@ -183,6 +186,14 @@ describe("installed packages", () => {
     ["with one missing", { ...lockfile.packages, "node_modules/here": undefined }],
   ])("%s are reinstalled", async (_, packages) => {
     installed(packages);
+    writeFileSync(program, "");
+    expect(await bootstrap().ended).toMatchObject({ code: 0 });
+    expect(calls()).toMatch(/^npm ci /);
+  });
+
+  test("are reinstalled if half of their folders are missing, although npm's record lists them", async () => {
+    installed();
+    rmSync(join(root, "node_modules", "here"), { recursive: true });
     writeFileSync(program, "");
     expect(await bootstrap().ended).toMatchObject({ code: 0 });
     expect(calls()).toMatch(/^npm ci /);

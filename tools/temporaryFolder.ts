@@ -13,7 +13,7 @@ const processBytes = 4e9;
 /** A short name: sockets are in the folder, and the path of a socket has at most 104 characters. */
 const prefix = "sw-";
 
-export interface TemporaryFolder {
+interface TemporaryFolder {
   /** The variables that tell processes about it. */
   readonly variables: NodeJS.ProcessEnv;
   readonly path: string;

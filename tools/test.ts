@@ -10,10 +10,17 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { installPrograms } from "./installPrograms.ts";
+import { requireWritable } from "./requireWritable.ts";
 import { createTemporaryFolder } from "./temporaryFolder.ts";
 import { testEnvironment } from "./testEnvironment.ts";
 
 const root = join(import.meta.dirname, "..");
+try {
+  requireWritable(root);
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+  process.exit(1);
+}
 const temporary = createTemporaryFolder();
 const report = join(temporary.path, "tests.json");
 

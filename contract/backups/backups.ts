@@ -2,11 +2,9 @@
 import { Type } from "typebox";
 import { endpoint } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
-import { nullable, pattern, uuid } from "../schema.ts";
+import { milliseconds, nullable, pattern, uuid } from "../schema.ts";
 
 const backupId = Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: "Id of the backup.", examples: [42] });
-export const timestamp = (description: string, example: number | null = 1_795_190_400_000) =>
-  Type.Number({ description: `${description} Milliseconds since 1970.`, examples: [example] });
 
 const Backup = Type.Object(
   {
@@ -19,16 +17,16 @@ const Backup = Type.Object(
       description:
         "`manual`: requested by a user. `scheduled`: made on schedule. `system-generated`: made before a risky change.",
     }),
-    created_at: timestamp("When it was made."),
-    verified_at: timestamp(
-      "When all its data was last read from the archives and found intact. If parts were read at different times, the earliest one.",
+    created_at: milliseconds("When it was made."),
+    verified_at: milliseconds(
+      "When all its data was last read from the archives and found intact. If parts were read at different times, the earliest one: a backup shares unchanged data with earlier backups, so the time may be before `created_at`.",
     ),
-    expires_at: timestamp(
+    expires_at: milliseconds(
       "When it will be deleted, unless it is the newest backup of the environment.",
       1_796_400_000_000,
     ),
     last_proven_restore: nullable(
-      timestamp("When it last passed a test restore, with all pages and rows; null if never."),
+      milliseconds("When it last passed a test restore, with all pages and rows; null if never."),
     ),
     proof_error: nullable(
       Type.String({
@@ -98,7 +96,7 @@ export const addManualBackup = endpoint({
   tag: "Backups",
   summary: "Back up an environment",
   description:
-    "Backs up files and database while the environment keeps serving visitors. The database is a consistent snapshot. Files are copied one after another; a file that is being written at that moment is copied as it is. The backup is listed once all its data is in the archives and has been read back (`verified_at`).",
+    "Backs up files and database while the environment keeps serving visitors. The database is a consistent snapshot. Files are copied one after another; a file that is being written at that moment is copied as it is. The backup is listed once all its data is in the archives and has been read back (`verified_at`). `data.result` is `{backup_id}`.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   body: ManualBackup,
   responses: { 202: { description: "The environment is being backed up.", body: Accepted } },

@@ -2,15 +2,14 @@
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
-import { line, nullable, uuid } from "../schema.ts";
-import { timestamp } from "./backups.ts";
+import { line, milliseconds, nullable, uuid } from "../schema.ts";
 
 export const deletionFields = {
-  deleted_at: timestamp("When it was deleted."),
+  deleted_at: milliseconds("When it was deleted."),
   deleted_by: nullable(
     Type.String({ description: "Name of the user who deleted it, or null.", examples: ["Ada Lovelace"] }),
   ),
-  restorable_until: timestamp("Until when it can be restored.", 1_796_400_000_000),
+  restorable_until: milliseconds("Until when it can be restored.", 1_796_400_000_000),
 };
 
 export const DeletedEnvironment = Type.Object(
@@ -26,7 +25,7 @@ export const DeletedEnvironment = Type.Object(
         "Id of its newest backup, from which it is restored. The backup can also be restored to other environments.",
       examples: [42],
     }),
-    backed_up_at: timestamp("When that backup was made."),
+    backed_up_at: milliseconds("When that backup was made."),
     size_bytes: Type.Integer({ description: "Size on disk, in bytes.", examples: [104857600] }),
   },
   { title: "DeletedEnvironment" },

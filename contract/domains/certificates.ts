@@ -1,17 +1,9 @@
 /** Certificates of domains: ordered ones and custom ones. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
-import { nullable, pattern, uuid } from "../schema.ts";
+import { milliseconds, nullable, pem, uuid } from "../schema.ts";
 
 const params = Type.Object({ site_domain_id: uuid("Id of the domain.") });
-const timestamp = (description: string, example: number | null = 1_795_190_400_000) =>
-  Type.Number({ description: `${description} Milliseconds since 1970.`, examples: [example] });
-
-const noNul = pattern("^[^\\u0000]*$", "must not contain the character U+0000");
-
-/** A private key or certificates in PEM format: a few kilobytes, at most 64 KiB. */
-const pem = (description: string) =>
-  Type.String({ minLength: 1, maxLength: 65_536, pattern: noNul, description, examples: ["-----BEGIN …"] });
 
 export const CertificateReplace = Type.Object(
   {
@@ -33,8 +25,8 @@ const Certificate = Type.Object(
       examples: ["C=US, O=Let's Encrypt, CN=E7"],
     }),
     fingerprint: Type.String({ description: "SHA-256 fingerprint in hexadecimal.", examples: ["9f86d081…"] }),
-    not_before: timestamp("Start of its validity."),
-    not_after: timestamp("End of its validity.", 1_802_966_400_000),
+    not_before: milliseconds("Start of its validity."),
+    not_after: milliseconds("End of its validity.", 1_802_966_400_000),
     is_served: Type.Boolean({ description: "Whether it is in use for this domain.", examples: [true] }),
   },
   { title: "DomainCertificate" },
@@ -43,7 +35,7 @@ const Certificate = Type.Object(
 const Order = Type.Object(
   {
     is_under_way: Type.Boolean({ description: "Whether an order is in progress at the certificate authority." }),
-    next_try_at: nullable(timestamp("When the next order or renewal is due; null if none is.", 1_800_374_400_000)),
+    next_try_at: nullable(milliseconds("When the next order or renewal is due; null if none is.", 1_800_374_400_000)),
     failures: Type.Integer({ minimum: 0, description: "Failed attempts since the last certificate." }),
     last_problem: nullable(
       Type.Object(
@@ -52,12 +44,12 @@ const Order = Type.Object(
             description: "What went wrong; if the authority refused, its own words.",
             examples: ["The certificate authority refused it. example.com: 203.0.113.9: Invalid response … 404"],
           }),
-          at: timestamp("When it happened."),
+          at: milliseconds("When it happened."),
         },
         { description: "The last problem, or null.", examples: [null] },
       ),
     ),
-    limited_until: nullable(timestamp("When the authority's rate limit ends; null if it accepts orders.", null)),
+    limited_until: nullable(milliseconds("When the authority's rate limit ends; null if it accepts orders.", null)),
   },
   { title: "CertificateOrder" },
 );

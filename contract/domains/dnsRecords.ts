@@ -33,7 +33,7 @@ const record = Type.Object({
   }),
 });
 const records = (description: string) => Type.Array(record, { minItems: 1, maxItems: 200, description });
-const confirm = Type.Optional(
+export const confirm = Type.Optional(
   Type.Boolean({
     default: false,
     description: "Confirms the change. Required if it removes all addresses or mail servers of the domain itself.",
@@ -83,7 +83,7 @@ export const createDnsRecord = endpoint({
   operation: "createDnsRecord",
 });
 
-export const DnsRecordUpdate = Type.Object(
+const DnsRecordUpdate = Type.Object(
   {
     type,
     name,
@@ -131,7 +131,7 @@ export const updateDnsRecord = endpoint({
   operation: "updateDnsRecord",
 });
 
-export const DnsRecordDelete = Type.Object({ type, name, confirm }, { title: "DnsRecordDelete" });
+const DnsRecordDelete = Type.Object({ type, name, confirm }, { title: "DnsRecordDelete" });
 
 export const deleteDnsRecord = endpoint({
   method: "DELETE",

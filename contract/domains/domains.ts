@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
-import { nullable, pattern, uuid } from "../schema.ts";
+import { noNul, nullable, pem, uuid } from "../schema.ts";
 
 const env_id = uuid("Id of the environment.");
 const byEnvironment = Type.Object({ env_id });
@@ -11,12 +11,6 @@ const name = Type.String({
   examples: ["shop.example.com"],
 });
 const isActive = Type.Boolean({ description: "Whether the edge serves it.", examples: [true] });
-
-const noNul = pattern("^[^\\u0000]*$", "must not contain the character U+0000");
-
-/** A private key or certificates in PEM format: a few kilobytes, at most 64 KiB. */
-const pem = (description: string) =>
-  Type.String({ minLength: 1, maxLength: 65_536, pattern: noNul, description, examples: ["-----BEGIN …"] });
 
 export const DomainAdd = Type.Object(
   {
@@ -77,7 +71,7 @@ export const addDomain = endpoint({
   operation: "addDomain",
 });
 
-export const DomainsDelete = Type.Object(
+const DomainsDelete = Type.Object(
   {
     domain_ids: Type.Array(uuid("Id of a domain of the environment."), {
       minItems: 1,
@@ -198,7 +192,7 @@ export const getVerificationRecords = endpoint({
   resource: { kind: "domain", from: "params.site_domain_id" },
 });
 
-export const PrimaryDomainChange = Type.Object(
+const PrimaryDomainChange = Type.Object(
   {
     domain_id: uuid("Id of a domain of the environment. The domain must be active."),
     run_search_and_replace: Type.Optional(

@@ -2,8 +2,8 @@
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
-import { nullable, pattern, uuid } from "../schema.ts";
-import { DnsRecordSet, dnsRecordTypes } from "./dnsRecords.ts";
+import { noNul, nullable, pattern, uuid } from "../schema.ts";
+import { confirm, DnsRecordSet, dnsRecordTypes } from "./dnsRecords.ts";
 
 const tag = "DNS";
 const resource = { kind: "domain", from: "params.domain_id" } as const;
@@ -14,13 +14,6 @@ const serialText = Type.String({
   examples: ["1795190400"],
 });
 const bySerial = Type.Object({ domain_id: uuid("Id of the domain."), serial: serialText });
-const confirm = Type.Optional(
-  Type.Boolean({
-    default: false,
-    description: "Confirms the change. Required if it removes all addresses or mail servers of the domain itself.",
-  }),
-);
-const noNul = pattern("^[^\\u0000]*$", "must not contain the character U+0000");
 const serial = Type.Integer({
   minimum: 1,
   maximum: 4_294_967_295,

@@ -1,14 +1,11 @@
 /** Lists of installed plugins and themes with their available updates, by environment and by company. */
 import { type TObject, Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
-import { limit, nullable, offset, uuid } from "../schema.ts";
+import { count, dateTime, limit, nullable, offset, uuid } from "../schema.ts";
 
-const timestamp = (description: string) =>
-  Type.String({ format: "date-time", description, examples: ["2026-11-23T08:00:00.000Z"] });
-
-export const packageStatuses = ["active", "inactive"] as const;
-export const packageColumns = ["vulnerable", "updatesAvailable"] as const;
-export const updateStatuses = ["updated", "updating", "failed"] as const;
+const packageStatuses = ["active", "inactive"] as const;
+const packageColumns = ["vulnerable", "updatesAvailable"] as const;
+const updateStatuses = ["updated", "updating", "failed"] as const;
 
 const filters = {
   status: Type.Optional(
@@ -138,8 +135,6 @@ const ThemeOfEnvironment = Type.Object(
   { title: "ThemeOfEnvironment" },
 );
 
-const count = (description: string, example = 1) => Type.Integer({ minimum: 0, description, examples: [example] });
-
 function companyPackage<Environment extends TObject>(name: string, environment: Environment) {
   return Type.Object(
     {
@@ -162,7 +157,7 @@ function companyPackage<Environment extends TObject>(name: string, environment: 
 
 const check = (what: string) =>
   Type.Object({
-    checked_at: nullable(timestamp(`When ${what} were last checked, or null if never.`)),
+    checked_at: nullable(dateTime(`When ${what} were last checked, or null if never.`)),
     problem: nullable(
       Type.String({
         description: "Why they are not checked, or why the last check failed; null after a successful check.",
@@ -171,7 +166,7 @@ const check = (what: string) =>
     ),
   });
 
-const checks = Type.Object(
+export const checks = Type.Object(
   { updates: check("updates"), vulnerabilities: check("vulnerabilities") },
   {
     title: "PackageChecks",
@@ -183,7 +178,7 @@ const checks = Type.Object(
 const envelope = {
   checks,
   total: count("Number of matches before paging."),
-  last_updated_at: timestamp(
+  last_updated_at: dateTime(
     "When the list was read from the environments; if they were read at different times, the earliest one.",
   ),
 };
@@ -248,7 +243,7 @@ export const listCompanyThemes = endpoint({
 const environmentList = Type.Object({
   checks,
   items: Type.Array(EnvironmentPackage),
-  last_updated_at: timestamp("When the list was read from the environment."),
+  last_updated_at: dateTime("When the list was read from the environment."),
   problem: nullable(
     Type.String({ description: "What could not be read, or null. If it is set, `status` may be wrong." }),
   ),

@@ -1,7 +1,7 @@
 /** Rollouts: one plugin or theme is updated in many environments, canaries first, until too many updates fail. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
-import { limit, line, nullable, offset, uuid } from "../schema.ts";
+import { count, dateTime, limit, line, nullable, offset, uuid } from "../schema.ts";
 
 const byCompany = Type.Object({ id: uuid("Id of the company.") });
 const byRollout = Type.Object({ id: uuid("Id of the company."), rollout_id: uuid("Id of the rollout.") });
@@ -9,11 +9,8 @@ const ofCompany = { kind: "company", from: "params.id", underSiteScope: "closed"
 
 const type = Type.Enum(["plugin", "theme"], { description: "What is updated." });
 const name = line(200, "Slug of the plugin or theme.", "akismet");
-const timestamp = (description: string, example: string | null = "2026-11-23T08:00:00.000Z") =>
-  Type.String({ format: "date-time", description, examples: [example] });
-const count = (description: string, example = 1) => Type.Integer({ minimum: 0, description, examples: [example] });
 
-export const RolloutWish = Type.Object(
+export const RolloutCreate = Type.Object(
   {
     type,
     name,
@@ -82,8 +79,8 @@ const facts = {
     description:
       "`stopped`: too many updates failed. `ended`: no environment is left. In a stopped or cancelled rollout, running updates still finish, at `ended_at`.",
   }),
-  created_at: timestamp("When it was requested."),
-  ended_at: nullable(timestamp("When its last update ended, or null if it is running.", null)),
+  created_at: dateTime("When it was requested."),
+  ended_at: nullable(dateTime("When its last update ended, or null if it is running.", null)),
   counts,
 };
 
@@ -110,7 +107,7 @@ const RolloutItem = Type.Object(
       }),
     ),
     reason: nullable(Type.String({ description: "Why it failed or was skipped, or null." })),
-    ended_at: nullable(timestamp("When its update ended, or null if it has not.")),
+    ended_at: nullable(dateTime("When its update ended, or null if it has not.")),
   },
   { title: "RolloutItem" },
 );
@@ -126,9 +123,15 @@ export const createRollout = endpoint({
   description:
     "Starts a rollout: canaries are updated first, then the other environments, until too many updates fail. Each environment is updated by its own operation: tested on a copy, with a backup, and left unchanged if anything fails. Busy environments are updated later.",
   params: byCompany,
-  body: RolloutWish,
+  body: RolloutCreate,
   responses: { 201: result(["rollout"], "The rollout has been created.", Rollout) },
-  refusals: ["no_package_source", "unknown_environment", "nothing_to_update", "version_not_offered"],
+  refusals: [
+    "no_package_source",
+    "unknown_environment",
+    "nothing_to_update",
+    "updates_not_checked",
+    "version_not_offered",
+  ],
   verb: "write",
   resource: ofCompany,
   changesLive: true,

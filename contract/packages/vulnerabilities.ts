@@ -1,11 +1,8 @@
 /** Known vulnerabilities of a company's plugins and themes. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
-import { limit, nullable, offset, uuid } from "../schema.ts";
-
-const timestamp = (description: string) =>
-  Type.String({ format: "date-time", description, examples: ["2026-11-23T08:00:00.000Z"] });
-const count = (description: string, example = 1) => Type.Integer({ minimum: 0, description, examples: [example] });
+import { count, dateTime, limit, nullable, offset, uuid } from "../schema.ts";
+import { checks } from "./packages.ts";
 
 const Vulnerability = Type.Object(
   {
@@ -41,7 +38,7 @@ const Vulnerability = Type.Object(
 
 const AdvisoryFeed = Type.Object(
   {
-    read_at: nullable(timestamp("When the feed was last read successfully, or null if never.")),
+    read_at: nullable(dateTime("When the feed was last read successfully, or null if never.")),
     records: count("Number of vulnerabilities in the feed.", 14_000),
     skipped: count("Number of records that could not be understood and were ignored.", 0),
     problem: nullable(Type.String({ description: "Why the last read failed, or null." })),
@@ -66,6 +63,7 @@ export const listVulnerabilities = endpoint({
       ["company", "vulnerabilities"],
       "The vulnerabilities.",
       Type.Object({
+        checks,
         items: Type.Array(Vulnerability),
         total: count("Number of vulnerabilities before paging."),
         feed: nullable(AdvisoryFeed),

@@ -6,7 +6,7 @@ import { limit, nullable, offset, uuid } from "../schema.ts";
 const timestamp = (description: string) =>
   Type.Integer({ description: `${description} Milliseconds since 1970.`, examples: [1_795_375_800_000] });
 
-export const CronEvent = Type.Object(
+const CronEvent = Type.Object(
   {
     hook: Type.String({ description: "The WordPress hook.", examples: ["wp_version_check"] }),
     site: nullable(
@@ -27,7 +27,7 @@ export const CronEvent = Type.Object(
   { title: "CronEvent" },
 );
 
-export const CronRun = Type.Object(
+const CronRun = Type.Object(
   {
     began_at: timestamp("When it began."),
     ended_at: nullable(timestamp("When it ended; null while it runs or if it was interrupted.")),
@@ -62,7 +62,7 @@ export const listCronEvents = endpoint({
         problem: nullable(
           Type.String({
             description: "Why some tasks can't be read and are not run, or null.",
-            examples: [null, "WordPress's list of planned events (the option `cron`) is damaged."],
+            examples: [null, "WordPress's list of WP-Cron events (the option `cron`) is damaged."],
           }),
         ),
       }),

@@ -4,13 +4,13 @@ import { endpoint, result } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
 import { nullable, uuid } from "../schema.ts";
 
-export const threadCount = Type.Integer({
+const threadCount = Type.Integer({
   minimum: 1,
   description:
     "Number of PHP threads: how many requests PHP handles at the same time. `GET …/limits` has the allowed range.",
   examples: [2],
 });
-export const threadMemory = Type.Integer({
+const threadMemory = Type.Integer({
   minimum: 1,
   description: "Memory of each PHP thread in MB. `GET …/limits` has the allowed range.",
   examples: [256],

@@ -71,4 +71,5 @@ export const pushEnvironment = endpoint({
   verb: "push",
   resource: { kind: "site", from: "params.site_id" },
   operation: "pushEnvironment",
+  dryRunOperation: "comparePush",
 });

@@ -2,9 +2,7 @@
 import { Type } from "typebox";
 import { endpoint } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
-import { pattern, uuid } from "../schema.ts";
-
-const noNul = pattern("^[^\\u0000]*$", "must not contain the character U+0000");
+import { noNul, uuid } from "../schema.ts";
 
 export const SearchAndReplace = Type.Object(
   {

@@ -13,19 +13,21 @@ const linePattern = pattern(
   "must be one line of text without control characters, not only spaces, and not just 0",
 );
 
-function line(maxLength: number, description: string, example: string) {
+function wordpressLine(maxLength: number, description: string, example: string) {
   return Type.String({ minLength: 1, maxLength, pattern: linePattern, description, examples: [example] });
 }
 
 const atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
 const label = "[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?";
-/** E-mail addresses that WordPress accepts: ASCII, with a domain of at least two labels. */
-const emailPattern = pattern(`^${atom}(?:\\.${atom})*@(?:${label}\\.)+${label}$`, "must be an e-mail address");
+/** E-mail addresses that WordPress accepts: ASCII, at least 6 characters, with a domain of at least two labels. */
+const emailPattern = pattern(
+  `^(?=.{6})${atom}(?:\\.${atom})*@(?:${label}\\.)+${label}$`,
+  "must be an e-mail address such as ada@example.com",
+);
 
 /** An e-mail address that WordPress accepts. */
 export function emailAddress(description: string) {
   return Type.String({
-    minLength: 6,
     maxLength: 100,
     format: "email",
     pattern: emailPattern,
@@ -40,7 +42,7 @@ const installs = (name: string) =>
 
 export const wordpressFields = {
   admin_email: emailAddress("E-mail address of the WordPress administrator."),
-  admin_password: line(
+  admin_password: wordpressLine(
     255,
     "Password of the WordPress administrator. Sitewright never stores, logs or returns it.",
     "correct horse battery staple",
@@ -53,7 +55,7 @@ export const wordpressFields = {
       "Login name of the WordPress administrator: letters, digits, `_`, `.`, `-`, `@` and single spaces inside.",
     examples: ["ada"],
   }),
-  site_title: line(
+  site_title: wordpressLine(
     200,
     "Title of the site. It is stored exactly as sent; themes may display it with typographic quotes and dashes.",
     "Ada's notes",

@@ -85,7 +85,7 @@ export const createWpLoginLink = endpoint({
   tag: "WordPress users",
   summary: "Create a login link for an administrator",
   description:
-    "The link works once, for one minute, even if a plugin has moved the login page. It leads to a page with one button that opens the dashboard. Anyone who has the link can use it: keep it secret.",
+    "The link works once, for one minute, even if a plugin has moved the login page. It leads to a page with one button that opens the dashboard, at the primary domain, or at the temporary one if the primary domain does not point here. Anyone who has the link can use it: keep it secret.",
   params,
   body: Type.Object(
     { email: emailAddress("E-mail address of an administrator of the environment.") },

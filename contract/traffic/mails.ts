@@ -1,15 +1,14 @@
 /** Outgoing mail of environments: the setting, and stored mail. */
 import { Type } from "typebox";
-import { timestamp } from "../backups/backups.ts";
 import { endpoint, result } from "../endpoint.ts";
-import { limit, nullable, offset, uuid } from "../schema.ts";
+import { limit, milliseconds, nullable, offset, uuid } from "../schema.ts";
 
 const environment = { env_id: uuid("Id of the environment.") };
 const mail = { ...environment, mail_id: uuid("Id of the mail.", "0b0f3a52-6d2c-4b57-9a3a-7a5a4a0a2a53") };
 const text = (example: string, description = "") =>
   Type.String({ examples: [example], ...(description && { description }) });
 
-export const mailStates = ["kept", "queued", "sent", "bounced", "failed"] as const;
+const mailStates = ["kept", "queued", "sent", "bounced", "failed"] as const;
 
 const state = Type.Enum(mailStates, {
   description:
@@ -34,9 +33,9 @@ const brief = {
     }),
     { description: "Recipients that the mail server refused permanently.", examples: [[]] },
   ),
-  created_at: timestamp("When the environment sent it."),
-  next_attempt_at: nullable(timestamp("When the next attempt is due; null if none is.", null)),
-  sent_at: nullable(timestamp("When the mail server last accepted it for a recipient; null if never.", null)),
+  created_at: milliseconds("When the environment sent it."),
+  next_attempt_at: nullable(milliseconds("When the next attempt is due; null if none is.", null)),
+  sent_at: nullable(milliseconds("When the mail server last accepted it for a recipient; null if never.", null)),
 };
 
 const Mail = Type.Object(brief, { title: "Mail" });
@@ -77,7 +76,12 @@ const WholeMail = Type.Object(
 
 const delivery = Type.Enum(["send", "keep"], {
   description:
-    "`send`: mail goes to the installation's mail server, if it has one. `keep`: mail is stored to be read and not sent, and plugins can't connect to mail servers. Default: `send` for live environments, `keep` for all others and for cloned sites.",
+    "The setting. `send`: mail goes to the installation's mail server; without one it is kept, too (`effective_delivery`). `keep`: mail is stored to be read and not sent, and plugins can't connect to mail servers. Default: `send` for live environments, `keep` for all others and for cloned sites.",
+});
+
+const effectiveDelivery = Type.Enum(["send", "keep"], {
+  description:
+    "What happens to new mail: the setting `delivery`, but always `keep` if the installation has no mail server (SITEWRIGHT_SMTP_URL).",
 });
 
 export const listMails = endpoint({
@@ -99,6 +103,7 @@ export const listMails = endpoint({
       Type.Object({
         display_name: text("Live", "Display name of the environment."),
         delivery,
+        effective_delivery: effectiveDelivery,
         has_mail_server: Type.Boolean({ description: "Whether the installation has a mail server.", examples: [true] }),
         mails: Type.Object({
           items: Type.Array(Mail),
@@ -173,7 +178,7 @@ export const deleteMails = endpoint({
   resource: { kind: "environment", from: "params.env_id" },
 });
 
-export const MailDeliveryWish = Type.Object({ delivery }, { title: "MailDeliveryChange" });
+const MailDeliveryChange = Type.Object({ delivery }, { title: "MailDeliveryChange" });
 
 export const modifyMailDelivery = endpoint({
   method: "PUT",
@@ -183,12 +188,16 @@ export const modifyMailDelivery = endpoint({
   description:
     "`keep` also applies to queued mail. `send` applies to new mail only: mail that was kept before stays kept. For plugins that connect to mail servers themselves, the change takes effect within seconds. Clones and pushes do not copy the setting.",
   params: Type.Object(environment),
-  body: MailDeliveryWish,
+  body: MailDeliveryChange,
   responses: {
     200: result(
       ["environment"],
       "The setting is in force.",
-      Type.Object({ display_name: text("Staging", "Display name of the environment."), delivery }),
+      Type.Object({
+        display_name: text("Staging", "Display name of the environment."),
+        delivery,
+        effective_delivery: effectiveDelivery,
+      }),
     ),
   },
   verb: "write",

@@ -1,16 +1,15 @@
 /** Redirect rules of environments. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
-import { limit, nullable, offset, pattern, uuid } from "../schema.ts";
+import { limit, noNul, nullable, offset, uuid } from "../schema.ts";
 
 const byEnvironment = Type.Object({ env_id: uuid("Id of the environment.") });
-export const mostRedirectRules = 10_000;
+export const maxRedirectRules = 10_000;
 /** Maximum number of rules whose `from` is a regular expression. */
-export const mostExpressions = 1_000;
+export const maxExpressions = 1_000;
 /** Maximum number of regular expressions without a fixed prefix: they have to be tried for every path. */
-export const mostOpenExpressions = 100;
+export const maxOpenExpressions = 100;
 
-const noNul = pattern("^[^\\u0000]*$", "must not contain the character U+0000");
 const text = (maxLength: number, description: string, example: string) =>
   Type.String({ maxLength, pattern: noNul, description, examples: [example] });
 const optional = (maxLength: number, description: string, example: string) =>
@@ -139,7 +138,7 @@ export const updateRedirectRules = endpoint({
           "`NEW`: add `new_value` or, if it is omitted, all of `rules_to_update`. `UPDATE`: replace the first of `rules_to_update` with `new_value`. `DELETE`: remove `rules_to_update`. `DELETE_ALL`: remove all rules.",
       }),
       rules_to_update: Type.Optional(
-        Type.Array(RuleInput, { maxItems: mostRedirectRules, description: "Rules to remove, replace or add." }),
+        Type.Array(RuleInput, { maxItems: maxRedirectRules, description: "Rules to remove, replace or add." }),
       ),
       new_value: Type.Optional(RuleInput),
       ...paging,

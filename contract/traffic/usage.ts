@@ -1,10 +1,9 @@
 /** Resource usage of a company's environments. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
-import { limit, offset, uuid } from "../schema.ts";
+import { count, limit, offset, uuid } from "../schema.ts";
 import { diskUseFields, Limits } from "../sites/limits.ts";
 
-const count = (description: string, example = 1) => Type.Integer({ minimum: 0, description, examples: [example] });
 const seconds = (description: string, example: number) => Type.Number({ minimum: 0, description, examples: [example] });
 const timestamp = (description: string) =>
   Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000, description, examples: [1795190400000] });

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { writeName } from "../names.ts";
 import { question } from "../testing/packets.ts";
-import { createRandom } from "../testing/random.ts";
+import { createRandomIntegers } from "../testing/random.ts";
 import { readNameAt, readPacket } from "./readPacket.ts";
 
 const packetOf = (...bytes: number[]): Buffer => Buffer.concat([Buffer.alloc(12), Buffer.from(bytes)]);
 const a = [1, 0x61];
 
 describe("a name in a packet", () => {
-  test("is read in small letters, and where it is over", () => {
+  test("is read in lower case, with the offset after it", () => {
     expect(readNameAt(packetOf(3, 0x57, 0x77, 0x57, ...a, 0, 9), 12, false)).toEqual({
       name: "\u0003www\u0001a",
       end: 19,
@@ -16,7 +16,7 @@ describe("a name in a packet", () => {
     expect(readNameAt(packetOf(0), 12, false)).toEqual({ name: "", end: 13 });
   });
 
-  test("goes on at an earlier place", () => {
+  test("may continue at an earlier offset", () => {
     const packet = packetOf(...a, 0, 1, 0x62, 0xc0, 12, 1, 0x63, 0xc0, 15);
     expect(writeName(readNameAt(packet, 19, true)?.name ?? "")).toBe("c.b.a.");
     expect(readNameAt(packet, 19, true)?.end).toBe(23);
@@ -24,13 +24,13 @@ describe("a name in a packet", () => {
 
   test.each([
     ["itself", packetOf(0xc0, 12), 12],
-    ["a later place", packetOf(0xc0, 14, 0), 12],
+    ["a later offset", packetOf(0xc0, 14, 0), 12],
     ["the header", packetOf(0xc0, 0), 12],
-    ["a place that points back", packetOf(0xc0, 14, 0xc0, 12), 14],
+    ["an offset that points back", packetOf(0xc0, 14, 0xc0, 12), 14],
     ["its own middle", packetOf(1, 0x61, 0xc0, 12), 12],
-    ["half of a pointer", packetOf(...a, 0xc0), 12],
-    ["behind the end", packetOf(...a, 0xff, 0xff), 12],
-  ])("that points to %s is none", (_, packet, from) => {
+    ["nothing, because the pointer is cut off", packetOf(...a, 0xc0), 12],
+    ["an offset after the end", packetOf(...a, 0xff, 0xff), 12],
+  ])("that points to %s is malformed", (_, packet, from) => {
     expect(readNameAt(packet, from, true)).toBeNull();
   });
 
@@ -40,19 +40,19 @@ describe("a name in a packet", () => {
     expect(readNameAt(packetOf(...longest), 12, false)?.name).toHaveLength(254);
     expect(readNameAt(packetOf(...label(63), ...label(63), ...label(63), ...label(62), 0), 12, false)).toBeNull();
     expect(readNameAt(packetOf(64, ...Array.from({ length: 64 }, () => 0x61), 0), 12, false)).toBeNull();
-    // Longer by going on elsewhere.
+    // Too long because of a pointer.
     expect(readNameAt(packetOf(...longest, 1, 0x62, 0xc0, 12), 12 + 255, true)).toBeNull();
   });
 
-  test("is not looked for along more than 32 pointers", () => {
+  test("has at most 32 pointers", () => {
     const pointers = Array.from({ length: 40 }, (_, n) => [0xc0, n === 0 ? 12 : 13 + (n - 1) * 2]).flat();
     const packet = packetOf(0, ...pointers);
     expect(readNameAt(packet, 13 + 31 * 2, true)).toEqual({ name: "", end: 13 + 32 * 2 });
     expect(readNameAt(packet, 13 + 32 * 2, true)).toBeNull();
   });
 
-  test("whatever the bytes are, is a name of at most 255 bytes or none, and ends within the packet", () => {
-    const random = createRandom(20_261);
+  test("is, for random bytes, malformed or at most 255 bytes long, and ends within the packet", () => {
+    const random = createRandomIntegers(20_261);
     let names = 0;
     for (let round = 0; round < 20_000; round += 1) {
       const bytes = Array.from({ length: 1 + random(60) }, () =>
@@ -71,7 +71,7 @@ describe("a name in a packet", () => {
 });
 
 describe("a packet", () => {
-  test("is a question with what belongs to it", () => {
+  test("is parsed as a query with its EDNS record", () => {
     const read = readPacket(question("Shop.example", 15, { id: 7, flags: 0x0100, udpSize: 4_000, isDnssecOk: true }));
     expect(read).toMatchObject({
       kind: "query",
@@ -89,7 +89,7 @@ describe("a packet", () => {
     });
   });
 
-  test("every beginning of one is not one, and the time it takes has an end", () => {
+  test("that is cut off is ignored or malformed", () => {
     const whole = question("shop.example", 15, { udpSize: 4_000 });
     for (let length = 0; length < whole.length; length += 1) {
       expect(readPacket(whole.subarray(0, length)).kind).toBe(length < 12 ? "ignored" : "malformed");

@@ -1,19 +1,19 @@
 /**
- * Reads what came from the network. Whatever it is: nothing is thrown, nothing read twice, and each step goes forward, so
- * the time it takes is bounded by its length.
+ * Parses packets from the network. Never throws, and takes time bounded by the packet's length: nothing is read twice,
+ * and each step moves forward.
  */
 import type { Name } from "../names.ts";
 import { codes } from "../records/recordTypes.ts";
 
 export interface Edns {
   readonly version: number;
-  /** The largest answer that the client accepts. */
+  /** The largest UDP response that the client accepts, in bytes. */
   readonly udpSize: number;
   readonly isDnssecOk: boolean;
 }
 
 export interface Tsig {
-  /** Where its record begins. */
+  /** Offset of its record. */
   readonly start: number;
   readonly key: Name;
   readonly algorithm: Name;
@@ -33,11 +33,11 @@ export interface Header {
 
 export interface Query extends Header {
   readonly packet: Buffer;
-  /** In small letters; the packet has it as it was written. */
+  /** In lower case; the packet has the original spelling. */
   readonly name: Name;
   readonly type: number;
   readonly class: number;
-  /** Where the question is over; it begins behind the header. */
+  /** Offset of the end of the question, which follows the header. */
   readonly questionEnd: number;
   readonly edns: Edns | null;
   readonly tsig: Tsig | null;
@@ -45,29 +45,29 @@ export interface Query extends Header {
   readonly knownSerial: number | null;
 }
 
-/** `ignored`: nothing is to be answered to it. */
-export type Packet =
+/** `ignored`: must not be answered. `unknown`: an opcode that is not supported. */
+type Packet =
   | { readonly kind: "query"; readonly query: Query }
   | { readonly kind: "malformed" | "unknown"; readonly header: Header }
   | { readonly kind: "ignored" };
 
 export const headerBytes = 12;
-/** Several times a question with everything that belongs to it. */
-export const mostQuestionBytes = 4_096;
-const mostNameBytes = 255;
-/** More is never needed; without a limit, each of many names could require a scan of the whole packet. */
-const mostPointers = 32;
+/** Several times the size of a normal query. */
+export const maxQueryBytes = 4_096;
+const maxNameBytes = 255;
+/** Limit for compression pointers per name. Otherwise each of many names could require a scan of the whole packet. */
+const maxPointers = 32;
 const isResponse = 0x8000;
-const operation = 0x7800;
+const opcodeMask = 0x7800;
 const classAny = 255;
 
 export function readPacket(packet: Buffer): Packet {
   if (packet.length < headerBytes) return { kind: "ignored" };
   const header = { id: packet.readUInt16BE(0), flags: packet.readUInt16BE(2) };
-  // Answering answers would keep two servers busy with one another for ever.
+  // Answering responses could make two servers answer each other forever.
   if ((header.flags & isResponse) !== 0) return { kind: "ignored" };
-  if ((header.flags & operation) !== 0) return { kind: "unknown", header };
-  const query = packet.length > mostQuestionBytes ? null : readQuery(packet, header);
+  if ((header.flags & opcodeMask) !== 0) return { kind: "unknown", header };
+  const query = packet.length > maxQueryBytes ? null : readQuery(packet, header);
   return query === null ? { kind: "malformed", header } : { kind: "query", query };
 }
 
@@ -101,7 +101,7 @@ interface RawRecord {
   readonly end: number;
 }
 
-/** Null unless there are exactly so many, and nothing behind them. */
+/** Reads `count` records. Null unless they are well-formed and fill the rest of the packet. */
 function readRecords(packet: Buffer, from: number, count: number): RawRecord[] | null {
   const records: RawRecord[] = [];
   let at = from;
@@ -134,7 +134,7 @@ function readExtras(
   let tsig: Tsig | null = null;
   let knownSerial: number | null = null;
   for (const [index, record] of records.entries()) {
-    // A signature is over everything before it, so it is the last.
+    // A signature must be the last record, because it covers everything before it.
     if (tsig !== null) return null;
     if (index < authority) {
       if (record.type === codes.SOA && record.end - record.dataStart >= 22) {
@@ -174,16 +174,16 @@ function readTsig(packet: Buffer, record: RawRecord): Tsig | null {
   };
 }
 
-const small = Buffer.alloc(mostNameBytes);
+const nameBuffer = Buffer.alloc(maxNameBytes);
 
 /**
- * The name that begins at `from`, and where what stands there of it is over. Null if it is not one. A name may go on at
- * an earlier place, each time before the last, so it ends.
+ * Reads the name at `from`. `end` is the offset after it. Null if it is malformed. Compression pointers must always
+ * point to an earlier offset than the last one, so that the loop ends.
  */
 export function readNameAt(
   packet: Buffer,
   from: number,
-  mayPoint: boolean,
+  allowPointers: boolean,
 ): { readonly name: Name; readonly end: number } | null {
   let end: number | null = null;
   let length = 0;
@@ -192,23 +192,23 @@ export function readNameAt(
   for (let at = from; ; ) {
     const size = packet[at];
     if (size === undefined) return null;
-    if (size === 0) return { name: small.toString("latin1", 0, length), end: end ?? at + 1 };
+    if (size === 0) return { name: nameBuffer.toString("latin1", 0, length), end: end ?? at + 1 };
     if (size >= 0xc0) {
       const low = packet[at + 1];
       const target = ((size & 0x3f) << 8) | (low ?? 0);
       pointers += 1;
-      if (pointers > mostPointers || !mayPoint || low === undefined || target >= earliest || target < headerBytes)
+      if (pointers > maxPointers || !allowPointers || low === undefined || target >= earliest || target < headerBytes)
         return null;
       end ??= at + 2;
       earliest = target;
       at = target;
       continue;
     }
-    if (size > 63 || at + 1 + size > packet.length || length + 1 + size + 1 > mostNameBytes) return null;
-    small[length] = size;
+    if (size > 63 || at + 1 + size > packet.length || length + 1 + size + 1 > maxNameBytes) return null;
+    nameBuffer[length] = size;
     for (let index = 1; index <= size; index += 1) {
       const byte = packet[at + index] ?? 0;
-      small[length + index] = byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte;
+      nameBuffer[length + index] = byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte;
     }
     length += 1 + size;
     at += 1 + size;

@@ -29,47 +29,47 @@ function check(packet: Buffer, at = now) {
 }
 
 describe("a signature", () => {
-  test("is good for so long as the clocks are about the same", () => {
-    expect(check(signed())).toMatchObject({ isGood: true });
-    expect(check(signed(), now + 300)).toMatchObject({ isGood: true });
-    expect(check(signed(), now - 300)).toMatchObject({ isGood: true });
-    expect(check(signed(), now + 301)).toMatchObject({ isGood: false, error: 18, key });
-    expect(check(signed(), now - 301)).toMatchObject({ isGood: false, error: 18, key });
+  test("is valid if the clocks differ by at most 300 seconds", () => {
+    expect(check(signed())).toMatchObject({ isValid: true });
+    expect(check(signed(), now + 300)).toMatchObject({ isValid: true });
+    expect(check(signed(), now - 300)).toMatchObject({ isValid: true });
+    expect(check(signed(), now + 301)).toMatchObject({ isValid: false, error: 18, key });
+    expect(check(signed(), now - 301)).toMatchObject({ isValid: false, error: 18, key });
   });
 
-  test("is over every byte of the question and of what was signed", () => {
+  test("covers every byte of the message and of the signed fields", () => {
     const packet = signed();
     const end = queryOf(packet).tsig?.start ?? 0;
     for (let at = 12; at < end; at += 1) {
       const changed = Buffer.from(packet);
       changed[at] = (changed[at] ?? 0) ^ 0x01;
       const read = readPacket(changed);
-      if (read.kind === "query") expect(check(changed)).toMatchObject({ isGood: false });
+      if (read.kind === "query") expect(check(changed)).toMatchObject({ isValid: false });
     }
   });
 
-  test("that is cut is not good", () => {
+  test("with a truncated MAC is invalid", () => {
     const query = queryOf(signed());
-    if (query.tsig === null) throw new Error("It is not signed");
+    if (query.tsig === null) throw new Error("Not signed");
     for (const length of [0, 10, 16, 31]) {
       const tsig = { ...query.tsig, mac: query.tsig.mac.subarray(0, length) };
-      expect(verify(query, tsig, keys, now)).toMatchObject({ isGood: false, error: 16 });
+      expect(verify(query, tsig, keys, now)).toMatchObject({ isValid: false, error: 16 });
     }
   });
 
-  test("with another algorithm than the key's is one of an unknown key", () => {
+  test("with an algorithm other than the key's gets BADKEY", () => {
     const other = { ...key, algorithm: readName("hmac-sha512"), digest: "sha512" } as const;
     const packet = sign(question("shop.example", 6), { key: other, priorMac: null, isLater: false, now }).signed;
-    expect(check(packet)).toMatchObject({ isGood: false, error: 17, key: null });
+    expect(check(packet)).toMatchObject({ isValid: false, error: 17, key: null });
   });
 
-  test("was made for the number that it says, which somebody on the way may have changed", () => {
+  test("is checked with the original id, because a proxy may have changed the id", () => {
     const packet = signed();
     packet.writeUInt16BE(1, 0);
-    expect(check(packet)).toMatchObject({ isGood: true });
+    expect(check(packet)).toMatchObject({ isValid: true });
   });
 
-  test("must stand at the end, and once", () => {
+  test("must be the last record and occur once", () => {
     const packet = signed();
     const record = packet.subarray(queryOf(packet).tsig?.start);
     const twice = Buffer.concat([packet, record]);
@@ -77,10 +77,11 @@ describe("a signature", () => {
     expect(readPacket(twice).kind).toBe("malformed");
   });
 
-  test("of a clock that is wrong is answered with the right time, signed", () => {
+  test("with a wrong time gets a signed response with the right time", () => {
     const query = queryOf(signed(now - 1_000));
     const verified = query.tsig === null ? null : verify(query, query.tsig, keys, now);
-    if (query.tsig === null || verified === null || verified.isGood) throw new Error("It should not be good");
+    if (query.tsig === null || verified === null || verified.isValid)
+      throw new Error("The signature should be invalid");
     const answer = signFailure(question("shop.example", 6), query.tsig, verified, now);
     const tsig = queryOf(answer).tsig;
     expect(tsig).toMatchObject({ error: 18, signedAt: now - 1_000 });

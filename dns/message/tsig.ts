@@ -1,82 +1,82 @@
-/** Signatures with a secret that both sides have (RFC 8945). */
+/** Message signatures with a shared secret (TSIG, RFC 8945). */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Key } from "../keys.ts";
 import type { Name } from "../names.ts";
 import { codes } from "../records/recordTypes.ts";
-import { nameBytes } from "../records/wire.ts";
+import { nameBytes, uint16 } from "../records/wire.ts";
 import type { Query, Tsig } from "./readPacket.ts";
 
-export const tsigErrors = { BADSIG: 16, BADKEY: 17, BADTIME: 18 } as const;
+const tsigErrors = { BADSIG: 16, BADKEY: 17, BADTIME: 18 } as const;
 
-/** Seconds by which the two clocks may differ. */
+/** Maximum difference of the two clocks. */
 const fudgeSeconds = 300;
 const classAny = 255;
 
-export type Verified =
-  | { readonly isGood: true; readonly key: Key }
-  | { readonly isGood: false; readonly error: number; readonly key: Key | null };
+type Verified =
+  | { readonly isValid: true; readonly key: Key }
+  | { readonly isValid: false; readonly error: number; readonly key: Key | null };
 
 /** `now` in seconds since 1970. */
 export function verify({ packet }: Query, tsig: Tsig, keys: ReadonlyMap<Name, Key>, now: number): Verified {
   const key = keys.get(tsig.key);
   if (key === undefined || key.algorithm !== tsig.algorithm) {
-    return { isGood: false, error: tsigErrors.BADKEY, key: null };
+    return { isValid: false, error: tsigErrors.BADKEY, key: null };
   }
   const unsigned = Buffer.from(packet.subarray(0, tsig.start));
   unsigned.writeUInt16BE(tsig.originalId, 0);
   unsigned.writeUInt16BE(unsigned.readUInt16BE(10) - 1, 10);
   const { signedAt, fudge, error } = tsig;
-  // A request has no other data.
+  // Requests have no "other data".
   const expected = macOf(key, [unsigned, variables(key, { signedAt, fudge, error, other: Buffer.alloc(0) })]);
   if (expected.length !== tsig.mac.length || !timingSafeEqual(expected, tsig.mac)) {
-    return { isGood: false, error: tsigErrors.BADSIG, key: null };
+    return { isValid: false, error: tsigErrors.BADSIG, key: null };
   }
-  if (Math.abs(now - signedAt) > fudge) return { isGood: false, error: tsigErrors.BADTIME, key };
-  return { isGood: true, key };
+  if (Math.abs(now - signedAt) > fudge) return { isValid: false, error: tsigErrors.BADTIME, key };
+  return { isValid: true, key };
 }
 
-export interface Signature {
+interface Signature {
   readonly key: Key;
-  /** Of the request, or of the message before. Null for a request of our own. */
+  /** MAC of the request, or of the previous message of a transfer. Null for our own requests. */
   readonly priorMac: Buffer | null;
-  /** Of a transfer, a message behind the first. */
+  /** Whether this is a later message of a transfer. */
   readonly isLater: boolean;
   readonly now: number;
 }
 
-/** The message with its signature, and the signature alone for the next one. */
+/** Signs a message. Returns it with its MAC, which the next message of a transfer needs. */
 export function sign(message: Buffer, { key, priorMac, isLater, now }: Signature): { signed: Buffer; mac: Buffer } {
   const facts = { signedAt: now, fudge: fudgeSeconds, error: 0, other: Buffer.alloc(0) };
   const prior = priorMac === null ? [] : [uint16(priorMac.length), priorMac];
   const mac = macOf(key, [...prior, message, isLater ? timers(facts) : variables(key, facts)]);
-  return { signed: attach(message, key, facts, mac), mac };
+  return { signed: appendTsig(message, key, facts, mac), mac };
 }
 
-/** An answer to a signature that is not good. Only where the clocks differ is it signed itself. */
+/** Adds the TSIG error to the response to an invalid signature. It is signed only if the error is BADTIME. */
 export function signFailure(
   message: Buffer,
   tsig: Tsig,
-  { error, key }: Verified & { isGood: false },
+  { error, key }: Verified & { isValid: false },
   now: number,
 ): Buffer {
   const names = { name: tsig.key, algorithm: tsig.algorithm };
   if (key === null) {
     const facts = { signedAt: tsig.signedAt, fudge: tsig.fudge, error, other: Buffer.alloc(0) };
-    return attach(message, names, facts, Buffer.alloc(0));
+    return appendTsig(message, names, facts, Buffer.alloc(0));
   }
   const other = Buffer.alloc(6);
   other.writeUIntBE(now, 0, 6);
   const facts = { signedAt: tsig.signedAt, fudge: tsig.fudge, error, other };
   const mac = macOf(key, [uint16(tsig.mac.length), tsig.mac, message, variables(key, facts)]);
-  return attach(message, names, facts, mac);
+  return appendTsig(message, names, facts, mac);
 }
 
-/** By how much a signature makes a message longer, at most. */
+/** Maximum size of a signature. */
 export function tsigBytes({ key, algorithm }: Pick<Tsig, "key" | "algorithm">): number {
   return key.length + algorithm.length + 2 + 10 + 16 + 64 + 6;
 }
 
-interface Facts {
+interface TsigFields {
   readonly signedAt: number;
   readonly fudge: number;
   readonly error: number;
@@ -89,24 +89,24 @@ function macOf({ digest, secret }: Key, parts: readonly Buffer[]): Buffer {
   return hmac.digest();
 }
 
-function timers({ signedAt, fudge }: Facts): Buffer {
+function timers({ signedAt, fudge }: TsigFields): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeUIntBE(signedAt, 0, 6);
   bytes.writeUInt16BE(fudge, 6);
   return bytes;
 }
 
-function variables({ name, algorithm }: Pick<Key, "name" | "algorithm">, facts: Facts): Buffer {
+function variables({ name, algorithm }: Pick<Key, "name" | "algorithm">, facts: TsigFields): Buffer {
   const classAndTtl = Buffer.from([0, classAny, 0, 0, 0, 0]);
   const { error, other } = facts;
   const last = [uint16(error), uint16(other.length), other];
   return Buffer.concat([nameBytes(name), classAndTtl, nameBytes(algorithm), timers(facts), ...last]);
 }
 
-function attach(
+function appendTsig(
   message: Buffer,
   { name, algorithm }: Pick<Key, "name" | "algorithm">,
-  facts: Facts,
+  facts: TsigFields,
   mac: Buffer,
 ): Buffer {
   const { error, other } = facts;
@@ -117,8 +117,4 @@ function attach(
   const signed = Buffer.concat([message, ...head, rdata]);
   signed.writeUInt16BE(signed.readUInt16BE(10) + 1, 10);
   return signed;
-}
-
-function uint16(value: number): Buffer {
-  return Buffer.from([value >> 8, value & 0xff]);
 }

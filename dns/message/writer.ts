@@ -1,40 +1,43 @@
-/** Writes messages, names shortened by pointing to where they, or their ends, stand already (RFC 1035, 4.1.4). */
+/** Encodes messages with name compression (RFC 1035, 4.1.4). */
 import { type Name, parentOf, root } from "../names.ts";
 import { typeOfCode } from "../records/recordTypes.ts";
 import { endOfName, nameAt } from "../records/wire.ts";
 import type { RecordSet } from "../zone.ts";
 
 const classIn = 1;
-/** What pointers reach. */
-const reach = 0x4000;
-/** Twice the largest message: a set of records begins before its end, and is seen to be too long only when it is written. */
-const room = 2 * 65_536;
+/** Compression pointers can only point to offsets below this one. */
+const pointerLimit = 0x4000;
+/** Twice the largest message, because a record that exceeds the limit is detected only after it has been written. */
+const bufferBytes = 2 * 65_536;
 
 export interface Writer {
   readonly length: number;
-  /** Begins a message with these bytes, the question's name `name` among them behind the header. */
+  /** Starts a message with these bytes. `name` is the question's name, which follows the header. */
   begin(start: Buffer, name: Name | null): void;
-  /** Returns how many records that are, or writes nothing and gives null if the message would be longer than `limit`. */
+  /**
+   * Writes a record set and returns its number of records. Null if the message would exceed `limit`; nothing is
+   * written.
+   */
   set(owner: Name, set: RecordSet, limit: number): number | null;
   bytes(content: Buffer): void;
   uint16(value: number, at: number): void;
   readUint16(at: number): number;
-  /** A copy of what was written. */
+  /** A copy of the message. */
   message(): Buffer;
 }
 
 export function createWriter(): Writer {
-  const buffer = Buffer.allocUnsafeSlow(room);
-  const places = new Map<Name, number>();
+  const buffer = Buffer.allocUnsafeSlow(bufferBytes);
+  const offsets = new Map<Name, number>();
   let length = 0;
 
   function remember(name: Name, at: number): void {
-    if (at < reach && !places.has(name)) places.set(name, at);
+    if (at < pointerLimit && !offsets.has(name)) offsets.set(name, at);
   }
 
   function writeName(name: Name): void {
     for (let rest = name; rest !== root; rest = parentOf(rest)) {
-      const place = places.get(rest);
+      const place = offsets.get(rest);
       if (place !== undefined) {
         length = buffer.writeUInt16BE(0xc000 | place, length);
         return;
@@ -76,9 +79,9 @@ export function createWriter(): Writer {
     buffer.writeUInt16BE(length - sizeAt - 2, sizeAt);
   }
 
-  function takeBack(to: number): void {
+  function rollBack(to: number): void {
     length = to;
-    for (const [name, place] of places) if (place >= to) places.delete(name);
+    for (const [name, place] of offsets) if (place >= to) offsets.delete(name);
   }
 
   return {
@@ -86,7 +89,7 @@ export function createWriter(): Writer {
       return length;
     },
     begin(start, name) {
-      places.clear();
+      offsets.clear();
       length = start.copy(buffer, 0);
       let at = 12;
       for (let rest = name ?? root; rest !== root; rest = parentOf(rest)) {
@@ -99,7 +102,7 @@ export function createWriter(): Writer {
       for (const record of set.records) {
         writeRecord(owner, set, record);
         if (length > limit) {
-          takeBack(before);
+          rollBack(before);
           return null;
         }
       }

@@ -1,11 +1,11 @@
-/** A and AAAA. */
+/** Values of A and AAAA records. */
 import { isIPv4, isIPv6 } from "node:net";
-import { shown } from "../names.ts";
+import { quoteForMessage } from "../names.ts";
 import { BadValue } from "./badValue.ts";
 
 /** Throws `BadValue`. */
 export function readIpv4(value: string): Buffer {
-  if (!isIPv4(value)) throw new BadValue(`${shown(value)} is not an IPv4 address, such as 192.0.2.10`);
+  if (!isIPv4(value)) throw new BadValue(`${quoteForMessage(value)} is not an IPv4 address, such as 192.0.2.10`);
   return Buffer.from(value.split(".").map(Number));
 }
 
@@ -16,18 +16,18 @@ export function writeIpv4(rdata: Buffer): string {
 /** Throws `BadValue`. */
 export function readIpv6(value: string): Buffer {
   if (!isIPv6(value) || value.includes("%")) {
-    throw new BadValue(`${shown(value)} is not an IPv6 address, such as 2001:db8::10`);
+    throw new BadValue(`${quoteForMessage(value)} is not an IPv6 address, such as 2001:db8::10`);
   }
   return ipv6Bytes(value);
 }
 
-/** Of an address that is known to be one. */
+/** The bytes of a valid IPv6 address. */
 export function ipv6Bytes(address: string): Buffer {
   const [head = "", tail] = withoutDots(address).split("::");
   const groups = (half: string) => (half === "" ? [] : half.split(":").map((group) => Number.parseInt(group, 16)));
   const [first, last] = [groups(head), groups(tail ?? "")];
   const zeros = Array.from({ length: 8 - first.length - last.length }, () => 0);
-  // One of many in a piece of memory; `alloc` would give each its own.
+  // Small buffers from `allocUnsafe` share memory; `alloc` would allocate each one separately.
   const bytes = Buffer.allocUnsafe(16);
   [...first, ...zeros, ...last].forEach((group, index) => {
     bytes.writeUInt16BE(group, index * 2);
@@ -35,7 +35,7 @@ export function ipv6Bytes(address: string): Buffer {
   return bytes;
 }
 
-/** `::ffff:192.0.2.1` ends with two groups that are written otherwise. */
+/** Converts a dotted end, as in `::ffff:192.0.2.1`, to two hexadecimal groups. */
 function withoutDots(address: string): string {
   const dotted = /[^:]+\.[^:]+$/.exec(address)?.[0];
   if (dotted === undefined) return address;
@@ -43,7 +43,7 @@ function withoutDots(address: string): string {
   return `${address.slice(0, -dotted.length)}${hex.slice(0, 4)}:${hex.slice(4)}`;
 }
 
-/** The longest row of zeros as `::` (RFC 5952). */
+/** Writes the longest run of zeros as `::` (RFC 5952). */
 export function writeIpv6(rdata: Buffer): string {
   const groups = Array.from({ length: 8 }, (_, index) => rdata.readUInt16BE(index * 2).toString(16)).join(":");
   const rows = [...groups.matchAll(/(?<![^:])0(?::0)+(?![^:])/g)].map(([row]) => row);

@@ -1,4 +1,4 @@
-/** CAA (RFC 8659): who may give certificates for a name. `0 issue "letsencrypt.org"`. */
+/** Values of CAA records (RFC 8659), such as `0 issue "letsencrypt.org"`: which authorities may issue certificates. */
 import { BadValue } from "./badValue.ts";
 import { wholeNumber } from "./wire.ts";
 import { quote, readWords } from "./words.ts";
@@ -10,7 +10,8 @@ export function readCaa(value: string): Buffer {
     throw new BadValue('Expected flags, tag and value, such as 0 issue "letsencrypt.org"');
   }
   const name = tag.bytes.toString("latin1").toLowerCase();
-  if (!/^[a-z0-9]{1,15}$/.test(name)) throw new BadValue("The tag is one of issue, issuewild and iodef");
+  if (!/^[a-z0-9]{1,15}$/.test(name))
+    throw new BadValue("The tag must be a word of letters and digits, such as issue, issuewild or iodef");
   const number = wholeNumber(flags.bytes.toString("latin1"), "flags", 255);
   if (content.bytes.length > 1_024) throw new BadValue("The value is longer than 1024 bytes");
   return Buffer.concat([Buffer.from([number, name.length]), Buffer.from(name, "latin1"), content.bytes]);

@@ -1,20 +1,20 @@
-/** Records whose data is, or ends with, a name: CNAME, NS, PTR, MX, SRV. */
+/** Values of records that consist of a name or end with one: CNAME, NS, PTR, MX, SRV. */
 import { readName, root, writeName } from "../names.ts";
 import { BadValue } from "./badValue.ts";
-import { exactWords, nameAt, nameBytes, readHost, wholeNumber } from "./wire.ts";
+import { exactWords, nameAt, nameBytes, readHost, uint16, wholeNumber } from "./wire.ts";
 
-/** Also with underscores: such names are what DKIM and certificates are delegated by. Throws `BadValue`. */
+/** Reads a target. Allows underscores, as DKIM and certificate validation need them. Throws `BadValue`. */
 export function readTarget(value: string): Buffer {
   const [word = ""] = exactWords(value, "name");
   const name = readName(word);
-  if (name === root) throw new BadValue("The root of all names can't be the target");
+  if (name === root) throw new BadValue("The target can't be the root");
   return nameBytes(name);
 }
 
-/** Throws `BadValue`. */
-export function readServer(value: string): Buffer {
+/** Reads a name server. Throws `BadValue`. */
+export function readNameServer(value: string): Buffer {
   const name = readHost(exactWords(value, "name")[0]);
-  if (name === root) throw new BadValue("The root of all names can't be a name server");
+  if (name === root) throw new BadValue("The name server can't be the root");
   return nameBytes(name);
 }
 
@@ -22,12 +22,12 @@ export function writeTarget(rdata: Buffer): string {
   return writeName(nameAt(rdata, 0));
 }
 
-/** `10 mail.example.com`; `0 .` says that the name takes no mail (RFC 7505). Throws `BadValue`. */
+/** Reads `10 mail.example.com`, or `0 .` for a name that accepts no mail (RFC 7505). Throws `BadValue`. */
 export function readMx(value: string): Buffer {
   const [preference, host] = exactWords(value, "preference name");
   const name = readHost(host);
   const number = wholeNumber(preference, "preference", 65_535);
-  if (name === root && number !== 0) throw new BadValue("Where no mail is taken, the value is 0 .");
+  if (name === root && number !== 0) throw new BadValue("A null MX record must be 0 .");
   return Buffer.concat([uint16(number), nameBytes(name)]);
 }
 
@@ -35,7 +35,7 @@ export function writeMx(rdata: Buffer): string {
   return `${rdata.readUInt16BE(0)} ${writeName(nameAt(rdata, 2))}`;
 }
 
-/** `priority weight port target`. Throws `BadValue`. */
+/** Reads `priority weight port target`. Throws `BadValue`. */
 export function readSrv(value: string): Buffer {
   const [priority, weight, port, target] = exactWords(value, "priority weight port target");
   return Buffer.concat([
@@ -49,8 +49,4 @@ export function readSrv(value: string): Buffer {
 export function writeSrv(rdata: Buffer): string {
   const numbers = [rdata.readUInt16BE(0), rdata.readUInt16BE(2), rdata.readUInt16BE(4)];
   return `${numbers.join(" ")} ${writeName(nameAt(rdata, 6))}`;
-}
-
-function uint16(value: number): Buffer {
-  return Buffer.from([value >> 8, value & 0xff]);
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { BadValue } from "./badValue.ts";
 import { recordType, typeNames, typeOfCode } from "./recordTypes.ts";
 
-const again = (type: string, value: string): string => {
+const canonicalForm = (type: string, value: string): string => {
   const { read, write } = recordType(type);
   return write(read(value));
 };
@@ -41,9 +41,9 @@ describe("values of records", () => {
     ["TXT", "grün", '"gr\\195\\188n"'],
     ["SPF", "v=spf1 -all", '"v=spf1 -all"'],
     ["SOA", "ns1.example. host.example. 1 2 3 4 5", "ns1.example. host.example. 1 2 3 4 5"],
-  ])("%s %s is %s", (type, value, canonical) => {
-    expect(again(type, value)).toBe(canonical);
-    expect(again(type, canonical)).toBe(canonical);
+  ])("%s %s is written as %s", (type, value, canonical) => {
+    expect(canonicalForm(type, value)).toBe(canonical);
+    expect(canonicalForm(type, canonical)).toBe(canonical);
   });
 
   test.each([
@@ -86,13 +86,13 @@ describe("values of records", () => {
     expect(() => recordType(type).read(value)).toThrow(BadValue);
   });
 
-  test("a long text is split, and stays one text for whoever joins the pieces", () => {
+  test("a long text is split into pieces of 255 bytes", () => {
     const rdata = recordType("TXT").read("k".repeat(600));
     expect(rdata.length).toBe(603);
     expect([rdata[0], rdata[256], rdata[512]]).toEqual([255, 255, 90]);
   });
 
-  test("a type that there is not is refused, with those that there are", () => {
+  test("an unknown type is refused with a list of supported types", () => {
     expect(() => recordType("NAPTR")).toThrow("A, NS, CNAME, SOA, PTR, MX, TXT, AAAA, SRV, SPF, CAA");
     expect(() => recordType("a")).toThrow(BadValue);
     expect(typeNames.map((name) => typeOfCode(recordType(name).code)?.name)).toEqual(typeNames);

@@ -1,18 +1,18 @@
-/** The types of records there can be: how their values are written, and what is inside them. */
+/** The supported record types, with parsers and writers for their values. */
 import { readIpv4, readIpv6, writeIpv4, writeIpv6 } from "./address.ts";
 import { BadValue } from "./badValue.ts";
 import { readCaa, writeCaa } from "./caa.ts";
-import { readMx, readServer, readSrv, readTarget, writeMx, writeSrv, writeTarget } from "./hosts.ts";
+import { readMx, readNameServer, readSrv, readTarget, writeMx, writeSrv, writeTarget } from "./hosts.ts";
 import { readSoa, writeSoa } from "./soa.ts";
 import { readText, writeText } from "./text.ts";
 
-export interface RecordType {
+interface RecordType {
   readonly code: number;
-  /** A value as zone files write it, into the bytes of an answer. Throws `BadValue`. */
+  /** Parses a value in the format of zone files. Throws `BadValue`. */
   read(value: string): Buffer;
-  /** The same backwards, always in the same form: names with their final dot, texts in quotation marks. */
+  /** Writes a value in canonical form: names with their final dot, texts in quotation marks. */
   write(rdata: Buffer): string;
-  /** Names in the data that an answer may shorten: so many, the first of them behind so many bytes. */
+  /** Names in the data that may be compressed: how many, and the number of bytes before the first. */
   readonly names?: { readonly skip: number; readonly count: number };
   /** Offset of the name whose addresses the client will need next. */
   readonly hostAt?: number;
@@ -22,14 +22,14 @@ const oneName = { names: { skip: 0, count: 1 } };
 
 const recordTypes: ReadonlyMap<string, RecordType> = new Map<string, RecordType>([
   ["A", { code: 1, read: readIpv4, write: writeIpv4 }],
-  ["NS", { code: 2, read: readServer, write: writeTarget, ...oneName, hostAt: 0 }],
+  ["NS", { code: 2, read: readNameServer, write: writeTarget, ...oneName, hostAt: 0 }],
   ["CNAME", { code: 5, read: readTarget, write: writeTarget, ...oneName }],
   ["SOA", { code: 6, read: readSoa, write: writeSoa, names: { skip: 0, count: 2 } }],
   ["PTR", { code: 12, read: readTarget, write: writeTarget, ...oneName }],
   ["MX", { code: 15, read: readMx, write: writeMx, names: { skip: 2, count: 1 }, hostAt: 2 }],
   ["TXT", { code: 16, read: readText, write: writeText }],
   ["AAAA", { code: 28, read: readIpv6, write: writeIpv6 }],
-  // Its target is never shortened (RFC 2782).
+  // The target of SRV must not be compressed (RFC 2782).
   ["SRV", { code: 33, read: readSrv, write: writeSrv, hostAt: 6 }],
   ["SPF", { code: 99, read: readText, write: writeText }],
   ["CAA", { code: 257, read: readCaa, write: writeCaa }],
@@ -42,16 +42,17 @@ export const typeNames: readonly string[] = [...recordTypes.keys()];
 /** Throws `BadValue`. */
 export function recordType(name: string): RecordType {
   const type = recordTypes.get(name);
-  if (type === undefined) throw new BadValue(`There are no records of type ${name}, but of ${typeNames.join(", ")}`);
+  if (type === undefined)
+    throw new BadValue(`Records of type ${name} are not supported. Use one of ${typeNames.join(", ")}`);
   return type;
 }
 
-/** Undefined for types that nothing is known of. */
+/** Undefined for unknown types. */
 export function typeOfCode(code: number): (RecordType & { readonly name: string }) | undefined {
   return byCode.get(code);
 }
 
-/** Numbers with a meaning for the server. */
+/** Type codes that the server treats specially. */
 export const codes = {
   A: 1,
   NS: 2,

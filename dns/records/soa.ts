@@ -1,4 +1,4 @@
-/** SOA: `primary mailbox serial refresh retry expire minimum`. */
+/** Values of SOA records: `primary mailbox serial refresh retry expire minimum`. */
 import { readName, writeName } from "../names.ts";
 import { endOfName, exactWords, nameAt, nameBytes, readHost, wholeNumber } from "./wire.ts";
 

@@ -1,22 +1,23 @@
 /**
- * TXT and SPF. A value that begins with a quotation mark is a list of quoted texts; any other is one text as it stands, blanks
- * and semicolons included, because that is how people write SPF and DKIM. What is longer than a text may be is split.
+ * Values of TXT and SPF records. A value that starts with a quotation mark is a list of quoted texts. Any other value
+ * is a single text, including spaces and semicolons, because that is how people write SPF and DKIM. Long texts are
+ * split.
  */
 import { BadValue } from "./badValue.ts";
 import { bytesOf, quote, readWords } from "./words.ts";
 
-const mostBytes = 255;
-/** Far above any key, and small enough for many of them in one answer. */
-const mostOfAll = 8_192;
+const maxTextBytes = 255;
+/** Much longer than any key, but short enough for several in one answer. */
+const maxTotalBytes = 8_192;
 
 /** Throws `BadValue`. */
 export function readText(value: string): Buffer {
   const trimmed = value.trim();
-  if (trimmed === "") throw new BadValue('The text is empty; write "" for an empty one');
+  if (trimmed === "") throw new BadValue('The text is empty. Write "" for an empty text');
   const texts = trimmed.startsWith('"') ? quoted(trimmed) : [bare(trimmed)];
   const parts = texts.flatMap(split).map((text) => Buffer.concat([Buffer.from([text.length]), text]));
   const rdata = Buffer.concat(parts);
-  if (rdata.length > mostOfAll) throw new BadValue(`The text is longer than ${mostOfAll} bytes`);
+  if (rdata.length > maxTotalBytes) throw new BadValue(`The text is longer than ${maxTotalBytes} bytes`);
   return rdata;
 }
 
@@ -30,17 +31,17 @@ export function writeText(rdata: Buffer): string {
 
 function quoted(value: string): Buffer[] {
   return readWords(value).map(({ bytes, isQuoted }) => {
-    if (!isQuoted) throw new BadValue("Where one text is in quotation marks, all of them are");
+    if (!isQuoted) throw new BadValue("Either all texts must be in quotation marks or none");
     return bytes;
   });
 }
 
 function bare(value: string): Buffer {
-  if (/(?<!\\)"/.test(value)) throw new BadValue('A text with quotation marks in it is written "like \\"this\\""');
+  if (/(?<!\\)"/.test(value)) throw new BadValue('Write a text with quotation marks as "like \\"this\\""');
   return bytesOf(value);
 }
 
 function split(text: Buffer): Buffer[] {
-  const count = Math.max(1, Math.ceil(text.length / mostBytes));
-  return Array.from({ length: count }, (_, index) => text.subarray(index * mostBytes, (index + 1) * mostBytes));
+  const count = Math.max(1, Math.ceil(text.length / maxTextBytes));
+  return Array.from({ length: count }, (_, index) => text.subarray(index * maxTextBytes, (index + 1) * maxTextBytes));
 }

@@ -1,4 +1,4 @@
-/** Names inside record data, which is never compressed where it is kept. */
+/** Names in record data, which is stored uncompressed. */
 import { type Name, readName, writeName } from "../names.ts";
 import { BadValue } from "./badValue.ts";
 import { readWords } from "./words.ts";
@@ -7,19 +7,23 @@ export function nameBytes(name: Name): Buffer {
   return Buffer.from(`${name}\0`, "latin1");
 }
 
-/** The name that begins at `at`, without compression. */
+export function uint16(value: number): Buffer {
+  return Buffer.from([value >> 8, value & 0xff]);
+}
+
+/** Reads the uncompressed name at `at`. */
 export function nameAt(rdata: Buffer, at: number): Name {
   let end = at;
   for (let length = rdata[end] ?? 0; length > 0; length = rdata[end] ?? 0) end += 1 + length;
   return rdata.toString("latin1", at, end);
 }
 
-/** Where the name that begins at `at` is over. */
+/** The offset after the name at `at`. */
 export function endOfName(rdata: Buffer, at: number): number {
   return at + nameAt(rdata, at).length + 1;
 }
 
-/** Words of a value, which must be so many. Throws `BadValue`, with `form` as what was expected. */
+/** Splits a value into words, as many as `form` has. Throws `BadValue`, which names `form`. */
 export function exactWords(value: string, form: string): string[] {
   const words = readWords(value).map(({ bytes }) => bytes.toString("latin1"));
   if (words.length !== form.split(" ").length) throw new BadValue(`Expected ${form}`);
@@ -35,11 +39,11 @@ export function wholeNumber(word: string | undefined, what: string, most: number
 
 const hostLabel = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 
-/** The name of a machine: no underscores, and no hyphen at an end of a part. Throws `BadValue`. */
+/** Reads a host name: no underscores, and no hyphen at the start or end of a label. Throws `BadValue`. */
 export function readHost(word: string | undefined): Name {
   const name = readName(word ?? "");
   for (const part of writeName(name).slice(0, -1).split(".")) {
-    if (part !== "" && !hostLabel.test(part)) throw new BadValue(`${part} can't be part of the name of a server`);
+    if (part !== "" && !hostLabel.test(part)) throw new BadValue(`${part} can't be part of a host name`);
   }
   return name;
 }

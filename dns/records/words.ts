@@ -1,12 +1,12 @@
-/** The words of a value, as zone files write them: quotes, `\"`, and `\DDD` for any byte. */
+/** Splits values into words as in zone files: quotation marks, `\"`, and `\DDD` for any byte. */
 import { BadValue } from "./badValue.ts";
 
-export interface Word {
+interface Word {
   readonly bytes: Buffer;
   readonly isQuoted: boolean;
 }
 
-/** One piece of a text: an escape, or a character. */
+/** An escape or a character. */
 const piece = /\\(?:(\d{3})|([^\d]))|([^\\])/gsuy;
 const quotedOrBare = /\s*(?:"((?:[^"\\]|\\.)*)"(?=\s|$)|([^\s"]+)(?=\s|$))/gsuy;
 
@@ -20,11 +20,11 @@ export function readWords(value: string): Word[] {
     words.push({ bytes: bytesOf(quoted ?? match[2] ?? ""), isQuoted: quoted !== undefined });
     read = match.index + match[0].length;
   }
-  if (read < text.length) throw new BadValue("A quotation mark is missing, or stands in the middle of a word");
+  if (read < text.length) throw new BadValue("A quotation mark is missing, or is in the middle of a word");
   return words;
 }
 
-/** Characters as UTF-8, escapes as the bytes they stand for. Throws `BadValue`. */
+/** Encodes characters as UTF-8 and escapes as their bytes. Throws `BadValue`. */
 export function bytesOf(text: string): Buffer {
   if (!text.includes("\\")) return Buffer.from(text, "utf8");
   const parts: Buffer[] = [];
@@ -39,7 +39,7 @@ export function bytesOf(text: string): Buffer {
   return Buffer.concat(parts);
 }
 
-/** In quotes, with everything escaped that is not plain ASCII. */
+/** Quotes a text. Everything but visible ASCII is escaped. */
 export function quote(bytes: Uint8Array): string {
   let text = "";
   for (const byte of bytes) {

@@ -1,22 +1,23 @@
-/** A Knot DNS of a test's own: in its own folder, on a port of its own, and gone with the test. */
+/** A separate Knot DNS server for a test, with its own folder and port, stopped at the end of the test. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import path from "node:path";
+import { eventually } from "@sitewright/edge/testing/eventually.ts";
 import { onTestFinished } from "vitest";
 import { listenOnBoth } from "../sockets.ts";
 import { askUdp, question } from "./packets.ts";
 import { toolsEnvironment } from "./tools.ts";
-import { eventually, makeFolder } from "./withDns.ts";
+import { makeFolder } from "./withDns.ts";
 
-export interface Knot {
+interface Knot {
   readonly port: number;
-  /** What it has said so far. */
-  readonly said: () => string;
+  /** Its log output so far. */
+  readonly output: () => string;
 }
 
-/** Free by UDP and TCP a moment ago: Knot is told a port and does not choose one. */
+/** A port that was free for UDP and TCP a moment ago. Knot can't choose one itself. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   const socket = await listenOnBoth(server, "127.0.0.1", 0);
@@ -27,7 +28,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Resolves when it answers. `configure` gives its settings; the folder is its own. */
+/** Starts Knot and resolves when it answers. `configure` returns its settings. */
 export async function startKnot(port: number, configure: (folder: string) => string): Promise<Knot> {
   const folder = await makeFolder();
   await mkdir(path.join(folder, "run"));
@@ -51,25 +52,25 @@ ${configure(folder)}`,
   const failed = once(server, "error").then(([error]) => {
     throw new Error(`knotd is missing: apt-get install knot (${error})`);
   });
-  let said = "";
+  let output = "";
   server.stderr.on("data", (chunk) => {
-    said += chunk;
+    output += chunk;
   });
   const ended = once(server, "exit");
   onTestFinished(async () => {
     server.kill("SIGTERM");
     await ended;
   });
-  const answers = eventually(() => {
-    if (server.exitCode !== null) throw new Error(`knotd ended: ${said}`);
-    if (!said.includes("server started")) throw new Error(`knotd is not there yet: ${said}`);
+  const started = eventually(() => {
+    if (server.exitCode !== null) throw new Error(`knotd ended: ${output}`);
+    if (!output.includes("server started")) throw new Error(`knotd has not started yet: ${output}`);
   });
-  await Promise.race([answers, failed]);
+  await Promise.race([started, failed]);
   await askUdp(port, question(".", 1));
-  return { port, said: () => said };
+  return { port, output: () => output };
 }
 
-/** One that fetches these zones from the server at `primaryPort` with the key, and is told by it with the same. */
+/** Settings of a secondary that transfers these zones from `primaryPort`, and accepts its NOTIFY, with the key. */
 export function secondaryOf(
   zones: readonly string[],
   primaryPort: number,
@@ -84,11 +85,11 @@ remote:
     address: 127.0.0.1@${primaryPort}
     key: ${key.name}
 acl:
-  - id: told
+  - id: notify
     address: 127.0.0.1
     key: ${key.name}
     action: notify
 zone:
-${zones.map((zone) => `  - domain: ${zone}\n    storage: "${folder}"\n    master: primary\n    acl: told`).join("\n")}
+${zones.map((zone) => `  - domain: ${zone}\n    storage: "${folder}"\n    master: primary\n    acl: notify`).join("\n")}
 `;
 }

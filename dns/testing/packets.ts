@@ -1,4 +1,4 @@
-/** Packets made and read by hand, for what no tool sends. */
+/** Builds and parses packets, for cases that no tool sends. */
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
@@ -6,20 +6,20 @@ import { onTestFinished } from "vitest";
 import { readNameAt } from "../message/readPacket.ts";
 import { writeName } from "../names.ts";
 
-export interface Asking {
+export interface QueryOptions {
   readonly id?: number;
-  /** The second 16 bits. */
+  /** The second 16 bits of the header. */
   readonly flags?: number;
   readonly class?: number;
-  /** Bytes that an answer may have; no EDNS where it is absent. */
+  /** The largest response to accept, in bytes. Absent: no EDNS. */
   readonly udpSize?: number;
   readonly ednsVersion?: number;
   readonly isDnssecOk?: boolean;
 }
 
-/** The name goes out as it is written here. */
-export function question(name: string, type: number, asking: Asking = {}): Buffer {
-  const { id = 4_711, flags = 0, udpSize, ednsVersion = 0, isDnssecOk = false } = asking;
+/** Builds a query. The name is sent as written. */
+export function question(name: string, type: number, options: QueryOptions = {}): Buffer {
+  const { id = 4_711, flags = 0, udpSize, ednsVersion = 0, isDnssecOk = false } = options;
   const labels = name === "." ? [] : name.replace(/\.$/, "").split(".");
   const wire = Buffer.concat([...labels.map((one) => Buffer.from([one.length, ...Buffer.from(one)])), Buffer.of(0)]);
   const packet = Buffer.alloc(12 + wire.length + 4);
@@ -28,14 +28,14 @@ export function question(name: string, type: number, asking: Asking = {}): Buffe
   packet.writeUInt16BE(1, 4);
   wire.copy(packet, 12);
   packet.writeUInt16BE(type, 12 + wire.length);
-  packet.writeUInt16BE(asking.class ?? 1, 14 + wire.length);
+  packet.writeUInt16BE(options.class ?? 1, 14 + wire.length);
   if (udpSize === undefined) return packet;
   packet.writeUInt16BE(1, 10);
   const opt = Buffer.from([0, 0, 41, udpSize >> 8, udpSize & 255, 0, ednsVersion, isDnssecOk ? 0x80 : 0, 0, 0, 0]);
   return Buffer.concat([packet, opt]);
 }
 
-export interface ReadRecord {
+interface ReadRecord {
   readonly owner: string;
   readonly type: number;
   readonly class: number;
@@ -43,7 +43,7 @@ export interface ReadRecord {
   readonly data: Buffer;
 }
 
-export interface ReadAnswer {
+interface ReadAnswer {
   readonly id: number;
   readonly flags: number;
   readonly rcode: number;
@@ -54,14 +54,14 @@ export interface ReadAnswer {
   readonly additional: readonly ReadRecord[];
 }
 
-/** Throws if the packet is not an answer that is whole. */
+/** Parses a response. Throws if it is malformed. */
 export function readAnswer(packet: Buffer): ReadAnswer {
   const flags = packet.readUInt16BE(2);
-  if ((flags & 0x8000) === 0) throw new Error("That is no answer");
+  if ((flags & 0x8000) === 0) throw new Error("Not a response");
   let at = 12;
   const nameHere = (): string => {
     const found = readNameAt(packet, at, true);
-    if (found === null) throw new Error(`There is no name at ${at}`);
+    if (found === null) throw new Error(`Invalid name at ${at}`);
     at = found.end;
     return writeName(found.name);
   };
@@ -78,7 +78,7 @@ export function readAnswer(packet: Buffer): ReadAnswer {
       return { owner, type, class: recordClass, ttl, data: packet.subarray(at - size, at) };
     });
   const [answers, authority, additional] = [section(6), section(8), section(10)];
-  if (at !== packet.length) throw new Error(`${packet.length - at} bytes are too many`);
+  if (at !== packet.length) throw new Error(`${packet.length - at} bytes too many`);
   return {
     id: packet.readUInt16BE(0),
     flags,
@@ -91,7 +91,7 @@ export function readAnswer(packet: Buffer): ReadAnswer {
   };
 }
 
-/** Sends and returns the next packet that comes. */
+/** Sends a packet and returns the next one received. */
 export async function askUdp(port: number, packet: Buffer): Promise<Buffer> {
   const socket = createSocket("udp4");
   const answered = once(socket, "message");
@@ -105,7 +105,7 @@ export function framed(packet: Buffer): Buffer {
   return Buffer.concat([Buffer.from([packet.length >> 8, packet.length & 255]), packet]);
 }
 
-/** A connection, and what came on it as messages. */
+/** Opens a connection. `messages` returns all complete messages received so far. */
 export function openTcp(port: number): { socket: Socket; messages: () => Buffer[]; closed: Promise<unknown> } {
   const socket = connect(port, "127.0.0.1");
   socket.on("error", () => undefined);

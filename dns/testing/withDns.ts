@@ -1,22 +1,16 @@
-/** A real server on a free port, told by its socket, and everything removed when the test is over. */
+/** A real server on a free port. Everything is removed at the end of the test. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
-import { onTestFinished, vi } from "vitest";
+import { collectLog, type Logged } from "@sitewright/edge/testing/collectLog.ts";
+import { onTestFinished } from "vitest";
 import { type Dns, type DnsOptions, startDns } from "../dns.ts";
-import type { DnsLog } from "../served.ts";
 import type { DnsTable } from "../table.ts";
 import { writeTable } from "../tableText.ts";
 
-export interface Logged {
-  readonly level: string;
-  readonly facts: object;
-  readonly message: string;
-}
-
-export interface DnsWorld extends Dns {
+interface DnsWorld extends Dns {
   readonly adminSocket: string;
   readonly folder: string;
   readonly logged: Logged[];
@@ -28,10 +22,10 @@ export async function makeFolder(): Promise<string> {
   return folder;
 }
 
-/** Sealed is turned around, in tests. */
+/** Tests "encrypt" secrets by reversing their bytes. */
 export const seal = (secret: Uint8Array): string => Buffer.from(Buffer.from(secret).toReversed()).toString("base64");
 
-/** Starts one whose table is already in its file. */
+/** Starts a server with this table in its file; null: no file. */
 export async function startWith(table: DnsTable | null, changes: Partial<DnsOptions> = {}): Promise<DnsWorld> {
   const folder = await makeFolder();
   const tableFile = path.join(folder, "table.jsonl");
@@ -53,7 +47,7 @@ export async function startWith(table: DnsTable | null, changes: Partial<DnsOpti
   return { ...dns, adminSocket, folder, logged };
 }
 
-/** What the admin socket answers, its body read from JSON. */
+/** Sends a request to the admin socket. */
 export function tell(
   { adminSocket }: Pick<DnsWorld, "adminSocket">,
   method: string,
@@ -70,15 +64,3 @@ export function tell(
 
 export const putTable = (dns: Pick<DnsWorld, "adminSocket">, table: DnsTable) =>
   tell(dns, "PUT", "/table", writeTable(table));
-
-/** Resolves once the attempt no longer throws. */
-export function eventually<T>(attempt: () => T | Promise<T>): Promise<T> {
-  return vi.waitFor(attempt, { timeout: 30_000, interval: 50 });
-}
-
-function collectLog(logged: Logged[]): DnsLog {
-  const at = (level: string) => (facts: object, message: string) => {
-    logged.push({ level, facts, message });
-  };
-  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
-}

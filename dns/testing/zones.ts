@@ -1,6 +1,6 @@
 /** Tables and zones for tests. */
 import type { DnsRecordSet, DnsTable, DnsZone } from "../table.ts";
-import { readTable, type WrittenTable, type WrittenZone, writeTable } from "../tableText.ts";
+import { readTable, type TableText, writeTable, type ZoneText } from "../tableText.ts";
 
 export const set = (name: string, type: string, ...values: string[]): DnsRecordSet => ({
   name,
@@ -31,16 +31,16 @@ export function makeTable(zones: readonly DnsZone[], changes: Partial<DnsTable> 
   return { generation: 1, zones, secondaries: [], keys: [], ...changes };
 }
 
-/** As it came over a wire or out of a file. */
-export function written(table: DnsTable): WrittenTable {
+/** The table after writing and reading it. */
+export function written(table: DnsTable): TableText {
   return readTable(Buffer.from(writeTable(table)));
 }
 
-export function writtenZones(...zones: readonly DnsZone[]): readonly WrittenZone[] {
+export function writtenZones(...zones: readonly DnsZone[]): readonly ZoneText[] {
   return written(makeTable(zones)).zones;
 }
 
-/** A zone with something of everything. */
+/** A zone with all record types and special cases. */
 export const shop = makeZone("shop.example", [
   set("shop.example", "A", "192.0.2.1", "192.0.2.2"),
   set("shop.example", "AAAA", "2001:db8::1"),

@@ -1,137 +1,148 @@
 /**
- * Answers visitors with pages that were kept, and has PHP make those that are not there or too old.
+ * Answers page requests from the cache, and lets PHP render pages that are missing or too old.
  *
- * A page that is older than it should be is shown at once, and made anew by one request that nobody waits for. When it is so
- * old that its forms would not work any more, it is made while the visitor waits; it is then shown only where PHP fails.
+ * A stale page is served at once and refreshed in the background by one request. A page so old that its forms would no
+ * longer work is rendered while the visitor waits; the old one is then served only if PHP fails.
  */
 
-import { noteUnanswered } from "../answered.ts";
 import { addressOf } from "../http/address.ts";
 import { withoutSecrets } from "../logs/masks.ts";
+import { answerShared, askForRead, type PhpOutcome, type PhpParts, renderPage } from "../php/answerWithPhp.ts";
 import type { CacheKey } from "../php/cacheKey.ts";
-import type { Making } from "../php/coalescing.ts";
-import { answerOnce, askToRead, havePageMade, type PhpOutcome, type PhpParts } from "../php/php.ts";
+import type { SharedRender } from "../php/coalescing.ts";
+import { logPhpFailure } from "../php/failureLog.ts";
 import type { Script } from "../php/script.ts";
-import type { Visit } from "../visit.ts";
-import { pageAskOf } from "./askForPage.ts";
+import { type PageRequest, withLanguage } from "../visit/pageRequest.ts";
+import type { Visit } from "../visit/visit.ts";
 import type { CachedPage } from "./cachedPage.ts";
-import { inLanguage, type PageAsk } from "./pageAsk.ts";
 import type { PageCache } from "./pageCache.ts";
+import { readPageRequest } from "./readPageRequest.ts";
 import { sendCachedPage } from "./sendCachedPage.ts";
 
-export interface PageParts extends PhpParts {
+interface PageParts extends PhpParts {
   readonly pageCache: PageCache;
 }
 
-/** For so long an address that led to WordPress is taken to lead there still, and not to a file that is new. */
-const resolvedMilliseconds = 1_000;
+/** After this time the disk is checked again for a new file at the page's URL. */
+const recheckMilliseconds = 1_000;
 
-/** Null if the answer may be for this visitor alone. */
-export function pageOf(visit: Omit<Visit, "page">, cache: Pick<PageCache, "variesByLanguage">): PageAsk | null {
-  const ask = pageAskOf(visit);
-  if (ask === null || !cache.variesByLanguage(ask)) return ask;
-  return inLanguage(ask, visit.request.headers["accept-language"]);
+/** The page that a visit asks for, or null if the response may be private. */
+export function pageRequestOf(
+  visit: Omit<Visit, "pageRequest">,
+  cache: Pick<PageCache, "variesByLanguage">,
+): PageRequest | null {
+  const pageRequest = readPageRequest(visit);
+  if (pageRequest === null || !cache.variesByLanguage(pageRequest)) return pageRequest;
+  return withLanguage(pageRequest, visit.request.headers["accept-language"]);
 }
 
-/** Answers with a page that is as good as new, without a look at the disk. False if there is none. */
-export function answerAtOnce({ page, request, response }: Visit, { pageCache }: Pick<PageParts, "pageCache">): boolean {
-  if (page === null) return false;
-  const kept = pageCache.find(page);
+/** Sends a fresh page from memory without checking the disk. False if there is none. */
+export function sendFreshPage(
+  { pageRequest, request, response }: Visit,
+  { pageCache }: Pick<PageParts, "pageCache">,
+): boolean {
+  if (pageRequest === null) return false;
+  const page = pageCache.find(pageRequest);
   const now = pageCache.now();
-  if (kept === null || ageOf(kept, now) >= kept.lifetime.fresh) return false;
-  if (Math.abs(now - kept.resolvedAt) >= resolvedMilliseconds) return false;
-  sendCachedPage(request, response, kept, { state: "HIT", now });
+  if (page === null || ageOf(page, now) >= page.lifetime.fresh) return false;
+  if (Math.abs(now - page.resolvedAt) >= recheckMilliseconds) return false;
+  sendCachedPage(request, response, page, { state: "HIT", now });
   return true;
 }
 
-/** The page is one that WordPress makes. */
-export async function answerWithPage(
+/** Answers a request whose URL leads to WordPress. */
+export async function answerPageRequest(
   visit: Visit,
-  ask: PageAsk,
+  pageRequest: PageRequest,
   script: Script,
   parts: PageParts,
 ): Promise<PhpOutcome> {
   const { pageCache } = parts;
-  const kept = pageCache.find(ask) ?? (await pageCache.load(ask));
+  const page = pageCache.find(pageRequest) ?? (await pageCache.load(pageRequest));
   const now = pageCache.now();
-  if (kept !== null && ageOf(kept, now) < kept.lifetime.stale) {
-    kept.resolvedAt = now;
-    const isFresh = ageOf(kept, now) < kept.lifetime.fresh;
-    sendCachedPage(visit.request, visit.response, kept, { state: isFresh ? "HIT" : "STALE", now });
-    if (!isFresh) void refresh(visit, ask, script, parts);
+  if (page !== null && ageOf(page, now) < page.lifetime.stale) {
+    page.resolvedAt = now;
+    const isFresh = ageOf(page, now) < page.lifetime.fresh;
+    sendCachedPage(visit.request, visit.response, page, { state: isFresh ? "HIT" : "STALE", now });
+    if (!isFresh) void refresh(visit, pageRequest, script, parts);
     return "answered";
   }
-  return answerOnce(visit, cacheKeyFor(ask), parts, (making) =>
-    haveItMade(visit, ask, script, parts, { making, kept }),
+  return answerShared(visit, cacheKeyFor(pageRequest), parts, (shared) =>
+    renderPageForCache(visit, pageRequest, script, parts, { shared, stale: page }),
   );
 }
 
 function ageOf({ madeAt }: CachedPage, now: number): number {
-  // A clock that was put back makes no page young for longer.
+  // `abs`: after the clock was set back, a page must not stay fresh for longer.
   return Math.abs(now - madeAt);
 }
 
-function cacheKeyFor({ environmentId, key }: PageAsk): CacheKey {
+function cacheKeyFor({ environmentId, key }: PageRequest): CacheKey {
   return { environmentId, text: key };
 }
 
-async function haveItMade(
+async function renderPageForCache(
   visit: Visit,
-  ask: PageAsk,
+  pageRequest: PageRequest,
   script: Script,
   parts: PageParts,
-  { making, kept }: { readonly making: Making | null; readonly kept: CachedPage | null },
+  { shared, stale }: { readonly shared: SharedRender | null; readonly stale: CachedPage | null },
 ): Promise<PhpOutcome> {
   const { request, response } = visit;
-  const keeping = parts.pageCache.begin(ask);
-  const lastResort = () => {
-    if (kept !== null) sendCachedPage(request, response, kept, { state: "STALE", now: parts.pageCache.now() });
+  const recorder = parts.pageCache.record(pageRequest);
+  const fallback = () => {
+    if (stale !== null) sendCachedPage(request, response, stale, { state: "STALE", now: parts.pageCache.now() });
   };
-  const listeners = { keeping, ...(making === null ? {} : { making }), ...(kept === null ? {} : { lastResort }) };
+  const listeners = { recorder, ...(shared === null ? {} : { shared }), ...(stale === null ? {} : { fallback }) };
   try {
-    return await havePageMade(visit, () => askToRead(visit, { ...script, page: ask }, parts), parts, listeners);
+    return await renderPage(visit, () => askForRead(visit, { ...script, page: pageRequest }, parts), parts, listeners);
   } finally {
-    keeping.end();
+    recorder.end();
   }
 }
 
-/** After PHP failed at it, a page is not tried again for so long. */
-const pauseMilliseconds = 10_000;
+/** Pause before the next attempt when a refresh has failed. */
+const retryMilliseconds = 10_000;
 
-/** Refreshes a page in the background, once at a time. */
-async function refresh({ request, route, fromPhp, https }: Visit, ask: PageAsk, script: Script, parts: PageParts) {
+/** Refreshes a page in the background unless that is already running. */
+async function refresh(
+  { request, route, fromPhp, https }: Visit,
+  pageRequest: PageRequest,
+  script: Script,
+  parts: PageParts,
+) {
   const { pageCache, upstream, writes } = parts;
-  if (!pageCache.beginRefresh(ask)) return;
+  if (!pageCache.beginRefresh(pageRequest)) return;
   const id = route.environment.id;
-  const gone = new AbortController();
-  const reading = writes.read(id, () => gone.abort());
-  const keeping = pageCache.begin(ask);
+  const aborted = new AbortController();
+  const read = writes.read(id, () => aborted.abort());
+  const recorder = pageCache.record(pageRequest);
   let hasFailed = true;
   try {
-    if (reading.isFrozen) return;
+    if (read.isFrozen) return;
     const answer = await upstream.handle(id, {
       method: "GET",
-      url: ask.url,
-      headers: ask.headers,
+      url: pageRequest.url,
+      headers: pageRequest.headers,
       body: null,
       script: script.script,
       pathInfo: script.pathInfo,
       remoteAddress: addressOf({ socket: request.socket, fromPhp }),
       https,
       fromPhp: false,
-      signal: gone.signal,
+      signal: aborted.signal,
       isReadOnly: false,
     });
-    void answer.finished.then(reading.end);
-    keeping.begun(answer);
-    for await (const chunk of answer.body) keeping.add(chunk);
-    keeping.whole();
+    void answer.finished.then(read.end);
+    recorder.start(answer);
+    for await (const chunk of answer.body) recorder.add(chunk);
+    recorder.complete();
     hasFailed = answer.status >= 500;
   } catch (error) {
-    noteUnanswered(id, `GET ${withoutSecrets(ask.url)}, to refresh a cached page`, error, parts);
+    logPhpFailure(id, `GET ${withoutSecrets(pageRequest.url)}, to refresh a cached page`, error, parts);
   } finally {
-    reading.end();
-    keeping.end();
-    pageCache.endRefresh(ask, hasFailed ? pauseMilliseconds : 0);
+    read.end();
+    recorder.end();
+    pageCache.endRefresh(pageRequest, hasFailed ? retryMilliseconds : 0);
   }
 }

@@ -1,16 +1,16 @@
-/** A page that was kept: what is sent of it, in each form that browsers take. */
+/** A cached page, ready to send in each content encoding. */
 import { createHash } from "node:crypto";
 import { compress } from "../http/compress.ts";
 import { type Encoding, offeredEncodings } from "../http/encodings.ts";
 import { toVisitor } from "../http/headers.ts";
+import type { PageAddress, PageRequest } from "../visit/pageRequest.ts";
 import type { Lifetime } from "./lifetime.ts";
-import type { PageAddress, PageAsk } from "./pageAsk.ts";
 
 type Headers = readonly (readonly [name: string, value: string])[];
 
-/** What PHP has made. */
-export interface MadePage {
-  readonly ask: Pick<PageAsk, "environmentId" | "key" | "place">;
+/** A page as rendered by PHP. */
+export interface RenderedPage {
+  readonly request: Pick<PageRequest, "environmentId" | "key" | "address">;
   readonly headers: Headers;
   readonly body: Buffer;
   /** Milliseconds since 1970. */
@@ -18,72 +18,77 @@ export interface MadePage {
   readonly lifetime: Lifetime;
 }
 
-export interface CachedPage extends MadePage {
-  /** In bytes, with all its forms, about. */
+export interface CachedPage extends RenderedPage {
+  /** Estimated size in bytes, with all encodings. */
   readonly size: number;
-  /** The form that is wanted; as it is, the first time, while that form is being made. */
-  inEncoding(encoding: Encoding | "identity"): PageForm;
-  /** When the address was last seen to lead to WordPress, and to no file. Milliseconds since 1970. */
+  /** Returns the page in this encoding, or uncompressed while the encoding is first being made. */
+  inEncoding(encoding: Encoding | "identity"): EncodedPage;
+  /** When the URL was last found to lead to WordPress and not to a file. Milliseconds since 1970. */
   resolvedAt: number;
 }
 
-export interface PageForm {
+export interface EncodedPage {
   readonly body: Buffer;
   readonly etag: string;
-  /** Flat: name, value, name, value; all but those that change with each answer. */
+  /** Name, value, name, value; without headers that differ between responses. */
   readonly head: readonly string[];
 }
 
-/** Shorter pages get no shorter. */
-const worthBytes = 512;
+/** Shorter pages are not compressed. */
+const minCompressedBytes = 512;
 
-/** Others' validators are for the form that they made; ours are for each form. */
-const ofForm = new Set(["content-length", "etag", "vary", "date", "age", "last-modified", "accept-ranges"]);
+/** Headers replaced by our own, because they depend on the encoding or the time of sending. */
+const replacedHeaders = new Set(["content-length", "etag", "vary", "date", "age", "last-modified", "accept-ranges"]);
 
-export function keepPage(made: MadePage): CachedPage {
-  const rest = made.headers.filter(([name]) => !ofForm.has(name.toLowerCase()));
-  const common = [...toVisitor(rest), "Vary", varyOf(made)];
-  const digest = createHash("blake2s256").update(made.body).digest("base64url").slice(0, 22);
-  const identity = formOf(common, digest, "identity", made.body);
-  const forms = new Map<Encoding, PageForm | null>();
+export function toCachedPage(page: RenderedPage): CachedPage {
+  const kept = page.headers.filter(([name]) => !replacedHeaders.has(name.toLowerCase()));
+  const common = [...toVisitor(kept), "Vary", varyOf(page)];
+  const digest = createHash("blake2s256").update(page.body).digest("base64url").slice(0, 22);
+  const identity = encodedPage(common, digest, "identity", page.body);
+  const encoded = new Map<Encoding, EncodedPage | null>();
 
-  function begin(encoding: Encoding): void {
-    forms.set(encoding, null);
-    compress(made.body, encoding).then(
-      (body) => forms.set(encoding, formOf(common, digest, encoding, body)),
-      () => forms.set(encoding, identity),
+  function compressTo(encoding: Encoding): void {
+    encoded.set(encoding, null);
+    compress(page.body, encoding).then(
+      (body) => encoded.set(encoding, encodedPage(common, digest, encoding, body)),
+      () => encoded.set(encoding, identity),
     );
   }
 
   return {
-    ...made,
-    // Three compressed forms together take less than the page as it is.
-    size: made.body.length * 2 + made.ask.key.length * 2 + 2_000,
-    resolvedAt: made.madeAt,
+    ...page,
+    // The three compressed encodings together are smaller than the uncompressed page.
+    size: page.body.length * 2 + page.request.key.length * 2 + 2_000,
+    resolvedAt: page.madeAt,
     inEncoding(encoding) {
-      if (encoding === "identity" || made.body.length < worthBytes) return identity;
-      if (!forms.has(encoding)) begin(encoding);
-      return forms.get(encoding) ?? identity;
+      if (encoding === "identity" || page.body.length < minCompressedBytes) return identity;
+      if (!encoded.has(encoding)) compressTo(encoding);
+      return encoded.get(encoding) ?? identity;
     },
   };
 }
 
-/** Of pages, all forms that there are may be asked for. */
+/** Encodings that are offered for pages. */
 export const pageEncodings = offeredEncodings;
 
-function formOf(common: readonly string[], digest: string, encoding: Encoding | "identity", body: Buffer): PageForm {
+function encodedPage(
+  common: readonly string[],
+  digest: string,
+  encoding: Encoding | "identity",
+  body: Buffer,
+): EncodedPage {
   const etag = `W/"${digest}-${encoding}"`;
   const encoded = encoding === "identity" ? [] : ["Content-Encoding", encoding];
   return { body, etag, head: [...common, ...encoded, "ETag", etag, "Content-Length", String(body.length)] };
 }
 
-function varyOf({ lifetime }: MadePage): string {
+function varyOf({ lifetime }: RenderedPage): string {
   return lifetime.variesByLanguage ? "Accept-Encoding, Accept-Language, Cookie" : "Accept-Encoding, Cookie";
 }
 
-/** Whether the page is at this place or, as a subtree, below it. */
-export function isAt(place: PageAddress, wanted: PageAddress, isSubtree: boolean): boolean {
-  const { segments, query } = place;
+/** Whether `address` is the page `wanted` or, for a subtree, at or below it. */
+export function isWithin(address: PageAddress, wanted: PageAddress, isSubtree: boolean): boolean {
+  const { segments, query } = address;
   if (!isSubtree && segments.length !== wanted.segments.length) return false;
   if (wanted.segments.some((segment, at) => segments[at] !== segment)) return false;
   if (wanted.query === "") return true;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { isAnonymous } from "./cookies.ts";
 
-describe("a visitor is nobody to a site", () => {
+describe("a visitor is anonymous", () => {
   test.each([
     undefined,
     "",
@@ -23,7 +23,7 @@ describe("a visitor is nobody to a site", () => {
   });
 });
 
-describe("a site may know the visitor", () => {
+describe("a visitor may be known to the site", () => {
   test.each([
     "wordpress_logged_in_1=x",
     "wordpress_sec_1=x",

@@ -1,9 +1,9 @@
 /**
- * Whose pages may be anybody's: those of visitors who send no cookie that a site could know them by.
+ * Decides whether a visitor is anonymous: only anonymous visitors get cached pages.
  *
- * There is no list of all cookies by which plugins know a person (a login, a cart, a currency, a course that was paid
- * for), and one that is missing from it would show one visitor's page to another. So it is the other way round: only cookies
- * of those who count visitors in the browser, and of banners that ask about that, are known to change no page.
+ * This is an allow list. No one can list all cookies by which plugins recognise a person (a login, a cart, a currency,
+ * a paid course), and a missing one would show one visitor's page to another. So only cookies of analytics tools and
+ * consent banners are known to be harmless, because they change no page.
  */
 
 const harmless = [
@@ -14,18 +14,18 @@ const harmless = [
   // Matomo, Plausible, Hotjar, HubSpot, Mixpanel, Segment, Amplitude, PostHog, Jetpack, Clicky, Yandex.
   /^_pk_(?:id|ses|ref|cvar|hsr|testcookie)|^_hj[A-Za-z]|^__hs(?:tc|sc|src)$|^hubspotutk$|^mp_[0-9a-f]{32}_mixpanel$/,
   /^ajs_(?:anonymous|user)_id$|^amplitude_id|^AMP_|^ph_phc_|^tk_(?:ai|qs|lr|or|r3d|tc)$|^_jsuid$|^_ym_/,
-  // Where a shop's order came from, written down by the browser.
+  // Order attribution of shops, set in the browser.
   /^sbjs_[a-z_]+$/,
-  // Answers to banners.
+  // Consent banners.
   /^cookieyes-consent$|^CookieConsent$|^OptanonConsent$|^OptanonAlertBoxClosed$|^cmplz_[a-z_-]+$|^borlabs-cookie$/,
   /^viewed_cookie_policy$|^cookielawinfo-|^cookie_notice_accepted$|^moove_gdpr_popup$|^real_cookie_banner|^euconsent-v2$/,
-  // WordPress asks by it whether the browser takes cookies; set by a look at the login page.
+  // The login page sets it to test whether the browser accepts cookies.
   /^wordpress_test_cookie$/,
-  // Set by networks in front of us.
+  // Set by content delivery networks.
   /^__cf_bm$|^_cfuvid$|^cf_clearance$/,
 ];
 
-/** `cookie` is the header as it came. */
+/** `cookie` is the Cookie header. */
 export function isAnonymous(cookie: string | undefined): boolean {
   if (cookie === undefined) return true;
   return cookie.split(";").every((pair) => {

@@ -4,18 +4,24 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { eventually } from "../testing/eventually.ts";
 import { makeFolder } from "../testing/withEdge.ts";
-import type { MadePage } from "./cachedPage.ts";
+import type { RenderedPage } from "./cachedPage.ts";
 import { type DiskPages, openDiskPages } from "./diskPages.ts";
 
 const always = { fresh: 1, stale: 2, lastResort: 3, variesByLanguage: false };
 
-function page(path: string, body = "a page", environmentId = "one"): MadePage {
-  const place = { segments: path.split("/").filter((one) => one !== ""), query: "" };
-  const ask = { environmentId, key: `${environmentId} 1 ${path}`, place };
-  return { ask, headers: [["Content-Type", "text/html"]], body: Buffer.from(body), madeAt: 5, lifetime: always };
+function page(path: string, body = "a page", environmentId = "one"): RenderedPage {
+  const address = { segments: path.split("/").filter((one) => one !== ""), query: "" };
+  const request = { environmentId, key: `${environmentId} 1 ${path}`, address };
+  return {
+    request,
+    headers: [["Content-Type", "text/html"]],
+    body: Buffer.from(body),
+    madeAt: 5,
+    lifetime: always,
+  };
 }
 
-const key = (path: string, environmentId = "one") => page(path, "", environmentId).ask.key;
+const key = (path: string, environmentId = "one") => page(path, "", environmentId).request.key;
 
 async function start(folder?: string, bytes = 1 << 20) {
   const failures: unknown[] = [];
@@ -24,26 +30,26 @@ async function start(folder?: string, bytes = 1 << 20) {
   return { folder: where, pages: open(), open, failures };
 }
 
-async function put(pages: DiskPages, ...all: readonly MadePage[]): Promise<void> {
+async function put(pages: DiskPages, ...all: readonly RenderedPage[]): Promise<void> {
   for (const one of all) {
     pages.put(one);
-    await eventually(async () => expect(await pages.get(one.ask.environmentId, one.ask.key)).not.toBeNull());
+    await eventually(async () => expect(await pages.get(one.request.environmentId, one.request.key)).not.toBeNull());
   }
 }
 
-test("a page comes back as it was, also to the next process", async () => {
+test("a page is read back unchanged, also by the next process", async () => {
   const { pages, open } = await start();
   await put(pages, page("/a"));
   expect(await pages.get("one", key("/a"))).toEqual(page("/a"));
   expect(await open().get("one", key("/a"))).toEqual(page("/a"));
 });
 
-test("of a page that was never kept there is none", async () => {
+test("returns null for a page that was never cached", async () => {
   const { pages } = await start();
   expect(await pages.get("one", key("/a"))).toBeNull();
 });
 
-test("a purged page is gone, for the next process too; others stay", async () => {
+test("a purged page is gone, also for the next process; other pages stay", async () => {
   const { pages, open } = await start();
   await put(pages, page("/a"), page("/b"), page("/a", "x", "two"));
   pages.purge("one", ({ segments }) => segments[0] === "a");
@@ -54,7 +60,7 @@ test("a purged page is gone, for the next process too; others stay", async () =>
   }
 });
 
-test("a page that is purged on its way to the disk never gets there", async () => {
+test("a page that is purged while it is being written never reaches the disk", async () => {
   const { pages, folder } = await start();
   await put(pages, page("/b"));
   pages.put(page("/a"));
@@ -63,16 +69,16 @@ test("a page that is purged on its way to the disk never gets there", async () =
   expect(await pages.get("one", key("/a"))).toBeNull();
 });
 
-test("a purge before everything is counted takes all of the environment with it", async () => {
+test("a purge before the files are indexed removes all pages of the environment", async () => {
   const { pages, open } = await start();
   await put(pages, page("/a"), page("/b"));
   const next = open();
   next.purge("one", ({ segments }) => segments[0] === "a");
-  await next.counted();
+  await next.indexed();
   expect(await next.get("one", key("/b"))).toBeNull();
 });
 
-test("pages of an environment that was being written to when the process was killed are not trusted", async () => {
+test("discards the pages of an environment that was being written to when the process was killed", async () => {
   const { pages, open } = await start();
   await put(pages, page("/a"), page("/a", "x", "two"));
   pages.beginWrite("one");
@@ -81,7 +87,7 @@ test("pages of an environment that was being written to when the process was kil
   expect(await next.get("two", key("/a", "two"))).not.toBeNull();
 });
 
-test("they are when all that was written has ended", async () => {
+test("keeps the pages when all writes have ended", async () => {
   const { pages, open } = await start();
   await put(pages, page("/a"));
   const [first, second] = [pages.beginWrite("one"), pages.beginWrite("one")];
@@ -91,7 +97,7 @@ test("they are when all that was written has ended", async () => {
   expect(await open().get("one", key("/a"))).not.toBeNull();
 });
 
-test("a purge of everything leaves the mark of who still writes", async () => {
+test("a purge of everything keeps the marker of a running write", async () => {
   const { folder, open } = await start();
   const next = open();
   next.beginWrite("one");
@@ -99,16 +105,16 @@ test("a purge of everything leaves the mark of who still writes", async () => {
   expect(readdirSync(join(folder, "one"))).toContain("writing");
 });
 
-test("only pages of what is served stay", async () => {
+test("only pages of served environments and current versions stay", async () => {
   const { pages, folder } = await start();
   await put(pages, page("/a"), page("/a", "x", "two"));
-  pages.keep(new Map([["one", "one 1"]]));
+  pages.retain(new Map([["one", "one 1"]]));
   expect([await readdir(join(folder, "one")), await readdir(join(folder, "two"))]).toEqual([[expect.any(String)], []]);
-  pages.keep(new Map([["one", "one 2"]]));
+  pages.retain(new Map([["one", "one 2"]]));
   expect(await readdir(join(folder, "one"))).toEqual([]);
 });
 
-test("what was written longest ago goes when there is no room, and the next process counts what is there", async () => {
+test("removes the oldest pages when the limit is exceeded, also those of the previous process", async () => {
   const body = "x".repeat(1_000);
   const { pages, folder } = await start(undefined, 3_000);
   await put(pages, page("/a", body), page("/b", body));
@@ -116,11 +122,11 @@ test("what was written longest ago goes when there is no room, and the next proc
   await eventually(async () => expect(await pages.get("one", key("/c"))).not.toBeNull());
   expect(await pages.get("one", key("/a"))).toBeNull();
   const { pages: next } = await start(folder, 2_000);
-  await next.counted();
+  await next.indexed();
   expect(await readdir(join(folder, "one"))).toHaveLength(1);
 });
 
-test("a cached page again replaces the one before", async () => {
+test("a page replaces the earlier one with the same key", async () => {
   const { pages, folder } = await start();
   await put(pages, page("/a", "old"));
   pages.put(page("/a", "new"));
@@ -130,11 +136,11 @@ test("a cached page again replaces the one before", async () => {
 
 test.each([
   ["cut short", async (file: string) => truncate(file, 40)],
-  ["longer than it was", async (file: string) => writeFile(file, Buffer.concat([await readFile(file), Buffer.of(1)]))],
+  ["too long", async (file: string) => writeFile(file, Buffer.concat([await readFile(file), Buffer.of(1)]))],
   ["empty", async (file: string) => truncate(file, 0)],
-  ["something else", async (file: string) => writeFile(file, "something else that is no page")],
+  ["something else", async (file: string) => writeFile(file, "something else that is not a page")],
   ["zeros", async (file: string) => writeFile(file, Buffer.alloc(500))],
-])("a file that is %s is no page", async (_, damage) => {
+])("ignores a file that is %s", async (_, damage) => {
   const { pages, folder } = await start();
   await put(pages, page("/a"));
   const [name = ""] = await readdir(join(folder, "one"));
@@ -142,39 +148,39 @@ test.each([
   expect(await pages.get("one", key("/a"))).toBeNull();
 });
 
-test("what a killed process has left unfinished is removed by the next", async () => {
+test("removes unfinished files of a killed process", async () => {
   const { folder, open } = await start();
   await mkdir(join(folder, "one"), { recursive: true });
   writeFileSync(join(folder, "one", "abc.1.new"), "half");
   await mkdir(join(folder, ".gone-1-1-1/x"), { recursive: true });
-  await open().counted();
+  await open().indexed();
   expect([await readdir(join(folder, "one")), await readdir(folder)]).toEqual([[], ["one"]]);
 });
 
-test("where a write can't be marked, it goes on, and nothing that lies there is shown any more", async () => {
+test("if a marker can't be set, the write continues and nothing is served from disk any more", async () => {
   const { pages, folder, failures } = await start();
   await put(pages, page("/a"));
-  await writeFile(join(folder, "two"), "no folder");
+  await writeFile(join(folder, "two"), "not a folder");
   pages.beginWrite("two")();
   expect(failures.length).toBeGreaterThan(0);
   expect(await pages.get("one", key("/a"))).toBeNull();
   pages.purge("one", () => true);
 });
 
-test("a folder that can't be had keeps nobody from starting", async () => {
+test("starts even if the folder can't be created", async () => {
   const file = join(await makeFolder(), "file");
-  await writeFile(file, "no folder");
+  await writeFile(file, "not a folder");
   const { pages, failures } = await start(join(file, "pages"));
-  await pages.counted();
+  await pages.indexed();
   expect(failures.length).toBeGreaterThan(0);
   pages.put(page("/a"));
   pages.beginWrite("one")();
   expect(await pages.get("one", key("/a"))).toBeNull();
 });
 
-test("where the disk takes nothing, pages are not kept, and somebody hears of it", async () => {
+test("reports failed writes and does not cache the page", async () => {
   const { pages, folder, failures } = await start();
-  await writeFile(join(folder, "one"), "no folder");
+  await writeFile(join(folder, "one"), "not a folder");
   pages.put(page("/a"));
   await eventually(() => expect(failures).toHaveLength(1));
   expect(await pages.get("one", key("/a"))).toBeNull();

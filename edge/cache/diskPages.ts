@@ -1,176 +1,176 @@
 /**
- * Cached pages on the disk, so that a site that sleeps goes on answering from them after a restart, and more are kept than fit
- * into memory. A page is a file, found by its key alone.
+ * Cached pages on disk, so that idle sites can still be served from them after a restart, and more pages fit than in
+ * memory. Each page is a file whose name is a hash of the key.
  *
- * What was purged must not come back, whenever this process is killed. So files go before a purge is acknowledged; and while
- * something is written to an environment, a mark lies beside its pages: the next process that finds it does not trust them,
- * because this one may have been killed between a change and what WordPress said about it.
+ * Purged pages must never come back, whenever this process is killed. So files are removed before a purge is
+ * acknowledged. While an environment is being written to, a marker file lies next to its pages. The next process
+ * discards pages with a marker, because this one may have been killed after a change and before WordPress reported it.
  *
- * A disk that is full or broken costs pages, and nothing else: where something can't be removed or marked, none of what lies
- * there is shown any more.
+ * A full or broken disk only costs cached pages: if a file can't be removed or a marker can't be set, nothing is served
+ * from disk any more.
  */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { MadePage } from "./cachedPage.ts";
+import type { RenderedPage } from "./cachedPage.ts";
 import { readPageFile, readPageHead, writePageFile } from "./pageFile.ts";
 import { createPageIndex, type PageFile } from "./pageIndex.ts";
-import type { IsTouched } from "./touched.ts";
+import type { IsPurged } from "./purgeScope.ts";
 
 export interface DiskPages {
-  /** In the background; a page that can't be written is not kept. */
-  put(page: MadePage): void;
+  /** Writes a page in the background. If that fails, the page is not cached. */
+  put(page: RenderedPage): void;
   /** Null if there is none. Never rejects. */
-  get(environmentId: string, key: string): Promise<MadePage | null>;
+  get(environmentId: string, key: string): Promise<RenderedPage | null>;
   remove(environmentId: string, key: string): void;
-  /** They are gone when it returns. */
-  purge(environmentId: string, isTouched: IsTouched): void;
-  /** Only these environments' pages stay, and of each those whose keys begin with this and a space. */
-  keep(versions: ReadonlyMap<string, string>): void;
-  /** Until the returned function is called, a process that starts does not trust the environment's pages. */
+  /** Removes the matching pages. They are gone when this returns. */
+  purge(environmentId: string, isPurged: IsPurged): void;
+  /** Removes all pages except those of these environments whose keys start with the given version and a space. */
+  retain(versions: ReadonlyMap<string, string>): void;
+  /** Marks a write. Until the returned function is called, a new process would discard the environment's pages. */
   beginWrite(environmentId: string): () => void;
-  /** Resolves when everything that was there at the start is counted. */
-  counted(): Promise<void>;
+  /** Resolves when the files that existed at startup are in the index. */
+  indexed(): Promise<void>;
 }
 
-export interface DiskPagesOptions {
-  /** A folder of its own. */
+interface DiskPagesOptions {
+  /** Used for nothing else. */
   readonly folder: string;
-  /** All pages together; what was written longest ago goes. */
+  /** Maximum for all pages together. The pages written longest ago are removed first. */
   readonly bytes: number;
   readonly onFailure: (error: unknown) => void;
 }
 
-const markName = "writing";
+const markerName = "writing";
 
-export function openDiskPages({ folder, bytes: mostBytes, onFailure }: DiskPagesOptions): DiskPages {
-  const pages = createPageIndex(mostBytes, (file) => surely(() => rmSync(file, { force: true })));
-  /** How many write to an environment. */
+export function openDiskPages({ folder, bytes: maxBytes, onFailure }: DiskPagesOptions): DiskPages {
+  const pages = createPageIndex(maxBytes, (file) => mustSucceed(() => rmSync(file, { force: true })));
+  /** Number of running writes per environment. */
   const writers = new Map<string, number>();
-  let isCounted = false;
-  /** What lies there may be old. */
-  let isLost = false;
+  let isIndexed = false;
+  /** Files may be out of date, so none are read any more. */
+  let isDisabled = false;
   let serial = 0;
 
   const folderOf = (environmentId: string) => join(folder, environmentId);
   const fileOf = (environmentId: string, key: string) =>
     join(folderOf(environmentId), createHash("blake2s256").update(key).digest("hex"));
 
-  /** Does what others rely on. */
-  function surely(work: () => void): void {
+  /** Runs file system work that correctness depends on. A failure disables the disk cache. */
+  function mustSucceed(work: () => void): void {
     try {
       work();
     } catch (error) {
-      isLost = true;
+      isDisabled = true;
       onFailure(error);
     }
   }
 
-  /** At once, though to remove what was in it takes its time. */
+  /** Renames the folder, which takes effect at once, and then removes it in the background. */
   function dropFolder(environmentId: string): void {
-    pages.forgetAll((page) => page.environmentId === environmentId);
+    pages.forgetWhere((page) => page.environmentId === environmentId);
     serial += 1;
     const gone = join(folder, `.gone-${process.pid}-${Date.now()}-${serial}`);
     if (!existsSync(folderOf(environmentId))) return;
-    surely(() => renameSync(folderOf(environmentId), gone));
+    mustSucceed(() => renameSync(folderOf(environmentId), gone));
     rm(gone, { recursive: true, force: true }).catch(onFailure);
-    if (writers.has(environmentId)) surely(() => mark(environmentId));
+    if (writers.has(environmentId)) mustSucceed(() => setMarker(environmentId));
   }
 
-  function mark(environmentId: string): void {
+  function setMarker(environmentId: string): void {
     mkdirSync(folderOf(environmentId), { recursive: true, mode: 0o700 });
-    writeFileSync(join(folderOf(environmentId), markName), "");
+    writeFileSync(join(folderOf(environmentId), markerName), "");
   }
 
-  async function write(page: MadePage): Promise<void> {
-    const { environmentId, key, place } = page.ask;
+  async function write(page: RenderedPage): Promise<void> {
+    const { environmentId, key, address } = page.request;
     const content = writePageFile(page);
     const file = fileOf(environmentId, key);
-    const own: PageFile = { environmentId, file, key, place, bytes: content.length };
+    const entry: PageFile = { environmentId, file, key, address, bytes: content.length };
     serial += 1;
     const unfinished = `${file}.${serial}.new`;
-    pages.expect(own);
+    pages.addPending(entry);
     try {
       await mkdir(dirname(file), { recursive: true, mode: 0o700 });
       await writeFile(unfinished, content, { mode: 0o600 });
-      // Nothing may come between the look and the rename.
-      if (pages.isExpected(own)) renameSync(unfinished, file);
-      if (pages.settle(own)) pages.note(own);
+      // Synchronous: a purge between the check and the rename would be lost.
+      if (pages.isPending(entry)) renameSync(unfinished, file);
+      if (pages.removePending(entry)) pages.add(entry);
     } finally {
       await rm(unfinished, { force: true });
     }
   }
 
-  /** Before anybody can ask for a page. */
-  function distrust(): void {
+  /** Runs before the first page is read. */
+  function removeMarked(): void {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     for (const name of readdirSync(folder)) {
-      const isGone = name.startsWith(".") || existsSync(join(folder, name, markName));
+      const isGone = name.startsWith(".") || existsSync(join(folder, name, markerName));
       if (isGone) rmSync(join(folder, name), { recursive: true, force: true });
     }
   }
 
-  async function count(): Promise<void> {
+  async function indexFiles(): Promise<void> {
     for (const environmentId of await readdir(folder)) {
       for (const name of await readdir(folderOf(environmentId)).catch(() => [])) {
-        if (name !== markName) await learn(environmentId, join(folderOf(environmentId), name));
+        if (name !== markerName) await indexFile(environmentId, join(folderOf(environmentId), name));
       }
     }
-    isCounted = true;
+    isIndexed = true;
   }
 
-  async function learn(environmentId: string, file: string): Promise<void> {
+  async function indexFile(environmentId: string, file: string): Promise<void> {
     const isUnfinished = file.endsWith(".new");
-    // It may be one of ours.
-    if (isUnfinished && pages.isAnyExpected()) return;
+    // It may belong to a write of this process.
+    if (isUnfinished && pages.hasPending()) return;
     const head = isUnfinished ? null : await readPageHead(file).catch(() => null);
-    // What was written or dropped since this began is known better.
-    if (pages.knows(file)) return;
+    // The index is newer: the file was written or removed in the meantime.
+    if (pages.has(file)) return;
     if (head === null) rmSync(file, { force: true });
     else if (existsSync(file))
-      pages.note({ environmentId, file, key: head.ask.key, place: head.ask.place, bytes: head.bytes });
+      pages.add({ environmentId, file, key: head.request.key, address: head.request.address, bytes: head.bytes });
   }
 
-  surely(distrust);
-  const counted = count().catch(onFailure);
+  mustSucceed(removeMarked);
+  const indexed = indexFiles().catch(onFailure);
 
   return {
     put: (page) => {
-      if (mostBytes > 0 && !isLost) write(page).catch(onFailure);
+      if (maxBytes > 0 && !isDisabled) write(page).catch(onFailure);
     },
     async get(environmentId, key) {
-      const content = isLost ? null : await readFile(fileOf(environmentId, key)).catch(() => null);
+      const content = isDisabled ? null : await readFile(fileOf(environmentId, key)).catch(() => null);
       const page = content === null ? null : readPageFile(content);
-      return page?.ask.key === key && page.ask.environmentId === environmentId ? page : null;
+      return page?.request.key === key && page.request.environmentId === environmentId ? page : null;
     },
     remove(environmentId, key) {
       const file = fileOf(environmentId, key);
       pages.forget(file);
-      surely(() => rmSync(file, { force: true }));
+      mustSucceed(() => rmSync(file, { force: true }));
     },
-    purge(environmentId, isTouched) {
-      if (isCounted) pages.drop((page) => page.environmentId === environmentId && isTouched(page.place));
+    purge(environmentId, isPurged) {
+      if (isIndexed) pages.removeWhere((page) => page.environmentId === environmentId && isPurged(page.address));
       else dropFolder(environmentId);
     },
-    keep(versions) {
+    retain(versions) {
       const isKept = ({ environmentId, key }: PageFile) => key.startsWith(`${versions.get(environmentId)} `);
-      pages.drop((page) => !isKept(page));
+      pages.removeWhere((page) => !isKept(page));
     },
     beginWrite(environmentId) {
       const others = writers.get(environmentId) ?? 0;
       writers.set(environmentId, others + 1);
-      if (others === 0) surely(() => mark(environmentId));
-      // The next process would find no mark.
-      if (isLost) dropFolder(environmentId);
+      if (others === 0) mustSucceed(() => setMarker(environmentId));
+      // The marker could not be set, so the next process would trust the pages.
+      if (isDisabled) dropFolder(environmentId);
       return () => {
         const left = (writers.get(environmentId) ?? 1) - 1;
         writers.set(environmentId, left);
         if (left > 0) return;
         writers.delete(environmentId);
-        surely(() => rmSync(join(folderOf(environmentId), markName), { force: true }));
+        mustSucceed(() => rmSync(join(folderOf(environmentId), markerName), { force: true }));
       };
     },
-    counted: () => counted,
+    indexed: () => indexed,
   };
 }

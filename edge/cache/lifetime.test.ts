@@ -6,17 +6,17 @@ const hour = 3_600_000;
 const of = (headers: Record<string, string>, status = 200) =>
   lifetimeOf({ status, headers: Object.entries({ "Content-Type": "text/html", ...headers }) }, now);
 
-test("a page is fresh for an hour, shown for ten, and a last resort for a day", () => {
+test("a page is fresh for an hour, served while it is refreshed for ten, and served if PHP fails for a day", () => {
   expect(of({})).toEqual({ fresh: hour, stale: 10 * hour, lastResort: 24 * hour, variesByLanguage: false });
 });
 
-test("a feed gets old sooner", () => {
+test("a feed has a shorter lifetime", () => {
   for (const type of ["application/rss+xml", "application/atom+xml", "text/xml", "application/xml; charset=UTF-8"]) {
     expect(of({ "Content-Type": type })?.fresh).toBe(hour / 6);
   }
 });
 
-describe("who says for how long is taken at their word", () => {
+describe("respects an explicit lifetime", () => {
   test.each([
     ["max-age=60", 60],
     ["public, max-age=60", 60],
@@ -29,12 +29,12 @@ describe("who says for how long is taken at their word", () => {
     expect(lifetime?.lastResort).toBeGreaterThanOrEqual(seconds * 1_000);
   });
 
-  test("by a date, too", () => {
+  test("given as a date", () => {
     expect(of({ Expires: "Mon, 23 Nov 2026 12:01:00 GMT" })?.fresh).toBe(60_000);
   });
 });
 
-describe("not kept is what", () => {
+describe("does not cache a response that", () => {
   test.each<[Record<string, string>]>([
     [{ "Cache-Control": "private" }],
     [{ "Cache-Control": "max-age=60, No-Store" }],
@@ -64,7 +64,7 @@ describe("not kept is what", () => {
   });
 });
 
-test("what depends on what is the same for all who ask is kept", () => {
+test("caches responses that vary only by headers that are fixed or part of the key", () => {
   expect(of({ Vary: "Accept-Encoding, Cookie, User-Agent, Accept" })?.variesByLanguage).toBe(false);
   expect(of({ Vary: "accept-language, Accept-Encoding" })?.variesByLanguage).toBe(true);
 });

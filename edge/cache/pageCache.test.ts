@@ -11,19 +11,19 @@ import { browser, html, startCachedSite } from "./testing/cachedSite.ts";
 
 type Site = Awaited<ReturnType<typeof startCachedSite>>;
 
-/** Asks until the page is kept: whoever was first may have it before it is. */
+/** Sends requests until the page is cached: the first response may arrive before that. */
 async function warm(site: Site, path: string, headers = {}) {
   await site.get(path, headers);
   await eventually(async () => expect((await site.get(path, headers)).cache).toBe("HIT"));
 }
 
-/** What is said of where the page is from. */
+/** The `X-Cache` header of a response. */
 async function stateOf(site: Site, path: string, headers = {}): Promise<string | undefined> {
   return (await site.get(path, headers)).cache;
 }
 
 describe("a page", () => {
-  test("is made once, and then answered without PHP", async () => {
+  test("is rendered once and then served without PHP", async () => {
     const site = await startCachedSite();
     expect(await site.get("/about/")).toMatchObject({ status: 200, cache: "MISS", body: "page 1" });
     await eventually(async () => expect((await site.get("/about/")).cache).toBe("HIT"));
@@ -31,7 +31,7 @@ describe("a page", () => {
     expect(site.asked()).toEqual(["/about/"]);
   });
 
-  test("is kept for HEAD too, which has its headers and no body", async () => {
+  test("is also served for HEAD, with its headers but without a body", async () => {
     const site = await startCachedSite();
     await warm(site, "/");
     const got = await site.get("/", {}, { method: "HEAD" });
@@ -39,7 +39,7 @@ describe("a page", () => {
     expect(got.headers["content-length"]).toBe("6");
   });
 
-  test("is another one for telephones", async () => {
+  test("differs for mobile devices", async () => {
     const site = await startCachedSite();
     await warm(site, "/");
     const phone = { "user-agent": "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Mobile/15E148" };
@@ -50,7 +50,7 @@ describe("a page", () => {
     ]);
   });
 
-  test("has one address, however its visitors were sent there", async () => {
+  test("is the same with and without tracking fields", async () => {
     const site = await startCachedSite();
     await warm(site, "/post/");
     expect(await stateOf(site, "/post/?utm_source=news&utm_medium=mail&fbclid=1")).toBe("HIT");
@@ -58,7 +58,7 @@ describe("a page", () => {
     expect(site.asked()).toEqual(["/post/", "/post/?paged=2"]);
   });
 
-  test("says how old it is, and has a validator by which it is not sent twice", async () => {
+  test("has its age and an ETag, by which it is not sent twice", async () => {
     const site = await startCachedSite();
     await warm(site, "/");
     const { headers } = await site.get("/");
@@ -69,7 +69,7 @@ describe("a page", () => {
     expect(await site.get("/", { "if-none-match": '"other"' })).toMatchObject({ status: 200 });
   });
 
-  test("is compressed once, in the form that the visitor likes best", async () => {
+  test("is compressed in the encoding that the visitor prefers", async () => {
     const site = await startCachedSite();
     const long = `<!doctype html>${"<p>words and words</p>".repeat(500)}`;
     site.respond = () => textAnswer(long, html);
@@ -87,7 +87,7 @@ describe("a page", () => {
     expect(site.asked()).toHaveLength(1);
   });
 
-  test("that is a file by now is not shown any more", async () => {
+  test("is no longer served once there is a file at its URL", async () => {
     const site = await startCachedSite({}, { edge: {} });
     await warm(site, "/robots.txt");
     await writeFile(`${site.root}/robots.txt`, "a file");
@@ -95,18 +95,18 @@ describe("a page", () => {
   });
 });
 
-describe("nothing is kept of what is for one visitor", () => {
+describe("private responses are not cached", () => {
   test.each([
-    ["somebody who is logged in", { cookie: "wordpress_logged_in_0123=ada%7C1" }],
-    ["somebody who has commented", { cookie: "comment_author_0123=Ada" }],
-    ["somebody who knows a page's password", { cookie: "wp-postpass_0123=x" }],
-    ["a shop's visitor with something in the cart", { cookie: "woocommerce_items_in_cart=1" }],
-    ["a visitor with a session of PHP", { cookie: "_ga=1; PHPSESSID=abc" }],
-    ["a visitor with a cookie that nobody knows", { cookie: "currency=EUR" }],
-    ["somebody with a password in the request", { authorization: "Basic YTpi" }],
-    ["a script in the page", { "x-requested-with": "XMLHttpRequest" }],
-    ["a program that reads JSON", { accept: "application/activity+json" }],
-    ["somebody who wants a part", { range: "bytes=0-10" }],
+    ["a logged-in user", { cookie: "wordpress_logged_in_0123=ada%7C1" }],
+    ["a visitor who has commented", { cookie: "comment_author_0123=Ada" }],
+    ["a visitor who has entered a page's password", { cookie: "wp-postpass_0123=x" }],
+    ["a visitor with a full cart", { cookie: "woocommerce_items_in_cart=1" }],
+    ["a visitor with a PHP session", { cookie: "_ga=1; PHPSESSID=abc" }],
+    ["a visitor with an unknown cookie", { cookie: "currency=EUR" }],
+    ["a request with a password", { authorization: "Basic YTpi" }],
+    ["a request by a script in the page", { "x-requested-with": "XMLHttpRequest" }],
+    ["a client that asks for JSON", { accept: "application/activity+json" }],
+    ["a range request", { range: "bytes=0-10" }],
   ])("%s", async (_, headers) => {
     const site = await startCachedSite();
     await warm(site, "/");
@@ -136,7 +136,7 @@ describe("nothing is kept of what is for one visitor", () => {
     expect(site.asked()).toEqual([path, path]);
   });
 
-  test("a cookie that only counts visitors changes nothing, and PHP never sees it", async () => {
+  test("an analytics cookie makes no difference and never reaches PHP", async () => {
     const site = await startCachedSite();
     await site.get("/", { cookie: "_ga=GA1.1.1; _ga_ABC123=GS1; CookieConsent=yes" });
     await eventually(async () => expect(await stateOf(site, "/")).toBe("HIT"));
@@ -147,37 +147,37 @@ describe("nothing is kept of what is for one visitor", () => {
     ["a cookie", [["Set-Cookie", "cart=1"]]],
     ["no-store", [["Cache-Control", "no-store"]]],
     [
-      "what WordPress says of its own pages",
+      "WordPress's own headers against caching",
       [["Cache-Control", "no-cache, must-revalidate, max-age=0, no-store, private"]],
     ],
-    ["no time at all", [["Cache-Control", "max-age=0"]]],
-    ["a time that is over", [["Expires", "Wed, 11 Jan 1984 05:00:00 GMT"]]],
-    ["an old word for no", [["Pragma", "no-cache"]]],
-    ["that it depends on everything", [["Vary", "*"]]],
-    ["that it depends on a header of the visitor's", [["Vary", "X-Country"]]],
-    ["another form", [["Content-Encoding", "gzip"]]],
-  ] as const)("where PHP answers with %s", async (_, headers) => {
+    ["a lifetime of 0", [["Cache-Control", "max-age=0"]]],
+    ["a date in the past", [["Expires", "Wed, 11 Jan 1984 05:00:00 GMT"]]],
+    ["Pragma", [["Pragma", "no-cache"]]],
+    ["Vary: *", [["Vary", "*"]]],
+    ["Vary by an unknown header", [["Vary", "X-Country"]]],
+    ["an encoding", [["Content-Encoding", "gzip"]]],
+  ] as const)("if PHP responds with %s", async (_, headers) => {
     const site = await startCachedSite();
     site.respond = (made) => textAnswer(`page ${made}`, [...html, ...headers]);
     expect(await site.get("/")).toMatchObject({ cache: "MISS", body: "page 1" });
     expect(await site.get("/")).toMatchObject({ cache: "MISS", body: "page 2" });
   });
 
-  test.each([301, 302, 404, 403, 500, 503])("with the status %i", async (status) => {
+  test.each([301, 302, 404, 403, 500, 503])("if PHP responds with status %i", async (status) => {
     const site = await startCachedSite();
     site.respond = (made) => textAnswer(`page ${made}`, html, status);
     await site.get("/");
     expect(await site.get("/")).toMatchObject({ status, cache: "MISS", body: "page 2" });
   });
 
-  test("where the site says at its end that nobody else may have it", async () => {
+  test("if the site reports at the end that the page is private", async () => {
     const site = await startCachedSite();
     site.respond = (made) => ({ ...textAnswer(`page ${made}`, html), mayBeCached: Promise.resolve(false) });
     await site.get("/");
     expect(await site.get("/")).toMatchObject({ cache: "MISS", body: "page 2" });
   });
 
-  test("where it breaks off", async () => {
+  test("if the page is cut off", async () => {
     const site = await startCachedSite();
     site.respond = (made) => {
       const body = new PassThrough();
@@ -186,25 +186,25 @@ describe("nothing is kept of what is for one visitor", () => {
       return { status: 200, headers: html, body };
     };
     await expect(site.get("/")).rejects.toThrow();
-    site.respond = (made) => textAnswer(`whole ${made}`, html);
-    expect(await site.get("/")).toMatchObject({ cache: "MISS", body: "whole 2" });
+    site.respond = (made) => textAnswer(`complete ${made}`, html);
+    expect(await site.get("/")).toMatchObject({ cache: "MISS", body: "complete 2" });
   });
 
-  test("where it is longer than anybody's page", async () => {
+  test("if the page is too long", async () => {
     const site = await startCachedSite();
     site.respond = () => textAnswer("x".repeat(5 << 20), html);
     await site.get("/");
     expect(await stateOf(site, "/")).toBe("MISS");
   });
 
-  test("to a file for downloading, nor to a picture that a plugin makes", async () => {
+  test("if it is a download", async () => {
     const site = await startCachedSite();
     site.respond = () => textAnswer("x", [["Content-Type", "application/zip"]]);
     await site.get("/download/5");
     expect(await stateOf(site, "/download/5")).toBe("MISS");
   });
 
-  test("of an environment without a cache: its answers say nothing about one", async () => {
+  test("if the environment has no page cache; there is no X-Cache header then", async () => {
     const site = await startCachedSite();
     const { pageCache: _, ...environment } = site.environment;
     await putTable(site.edge, tableOf(2, [environment], { "site.localhost": "one" }));
@@ -212,7 +212,7 @@ describe("nothing is kept of what is for one visitor", () => {
     expect(await site.get("/")).toMatchObject({ cache: undefined, body: "page 2" });
   });
 
-  test("of what PHP asks of its own site", async () => {
+  test("if PHP requests its own site", async () => {
     const site = await startCachedSite();
     await warm(site, "/");
     const inside = await ask(site.edge, "/", { headers: browser, socketPath: site.edge.loopbackSocket });
@@ -220,17 +220,17 @@ describe("nothing is kept of what is for one visitor", () => {
   });
 });
 
-describe("poison", () => {
+describe("cache poisoning", () => {
   test.each([
-    ["a header that says another host", { "x-forwarded-host": "evil.example" }],
-    ["a header that says another scheme", { "x-forwarded-proto": "https", "x-forwarded-scheme": "nothttps" }],
-    ["a header that says another path", { "x-original-url": "/wp-admin/", "x-rewrite-url": "/evil" }],
-    ["a header that nobody knows", { "x-evil": "<script>" }],
-    ["a browser's name", { "user-agent": "<script>alert(1)</script>" }],
-    ["where somebody came from", { referer: "https://evil.example/<script>" }],
+    ["a header with another host", { "x-forwarded-host": "evil.example" }],
+    ["a header with another scheme", { "x-forwarded-proto": "https", "x-forwarded-scheme": "nothttps" }],
+    ["a header with another path", { "x-original-url": "/wp-admin/", "x-rewrite-url": "/evil" }],
+    ["an unknown header", { "x-evil": "<script>" }],
+    ["the user agent", { "user-agent": "<script>alert(1)</script>" }],
+    ["the referrer", { referer: "https://evil.example/<script>" }],
     ["a language", { "accept-language": "<script>" }],
-    ["a cookie that counts", { cookie: "_ga=<script>" }],
-  ])("in %s is not shown to others, because PHP never sees it", async (_, headers) => {
+    ["an analytics cookie", { cookie: "_ga=<script>" }],
+  ])("by %s fails because PHP never gets it", async (_, headers) => {
     const site = await startCachedSite();
     site.respond = (__, request) => textAnswer(JSON.stringify(request.headers), html);
     const first = await site.get("/", headers);
@@ -239,13 +239,13 @@ describe("poison", () => {
     expect((await site.get("/")).body).not.toMatch(/evil|script|nothttps/);
   });
 
-  test("in a field that only advertisers know is not in the address that PHP is asked for", async () => {
+  test("by a tracking field fails because PHP never gets it", async () => {
     const site = await startCachedSite();
     site.respond = (_, request) => textAnswer(request.url, html);
     expect((await site.get("/?utm_source=%22%3E%3Cscript%3E")).body).toBe("/");
   });
 
-  test("in another spelling of an address stays at that spelling", async () => {
+  test("by another encoding of a URL affects only that URL", async () => {
     const site = await startCachedSite();
     site.respond = (_, request) => textAnswer(request.url, html);
     await warm(site, "/%61bout/");
@@ -253,7 +253,7 @@ describe("poison", () => {
     expect((await site.get("//about/")).body).toBe("//about/");
   });
 
-  test("by another name of the host is that name's alone", async () => {
+  test("by another host name affects only that name", async () => {
     const site = await startCachedSite();
     site.respond = (_, request) => textAnswer(`at ${String(request.headers.host)}`, html);
     await putTable(site.edge, tableOf(2, [site.environment], { "site.localhost": "one", "other.localhost": "one" }));
@@ -265,16 +265,16 @@ describe("poison", () => {
     );
   });
 
-  test("in the body of a GET asks for itself alone", async () => {
+  test("by the body of a GET request affects only that request", async () => {
     const site = await startCachedSite();
-    const fat = { headers: { ...browser, "content-length": "3" }, body: "a=1" };
-    await ask(site.edge, "/", fat);
+    const withBody = { headers: { ...browser, "content-length": "3" }, body: "a=1" };
+    await ask(site.edge, "/", withBody);
     expect(await stateOf(site, "/")).toBe("MISS");
   });
 });
 
-describe("what differs by language", () => {
-  test("is kept for each, once a page has said so", async () => {
+describe("a page that varies by language", () => {
+  test("is cached for each language once a response has said so", async () => {
     const site = await startCachedSite();
     site.respond = (made, request) =>
       textAnswer(`${String(request.headers["accept-language"] ?? "none")} ${made}`, [
@@ -293,7 +293,7 @@ describe("what differs by language", () => {
   });
 });
 
-describe("what has changed", () => {
+describe("a purge of", () => {
   const paths = ["/", "/?paged=2", "/news/", "/news/one/", "/news/one/?page=2", "/caf%c3%a9/", "/?p=5", "/?p=6"];
 
   async function startFilled() {
@@ -308,15 +308,15 @@ describe("what has changed", () => {
   }
 
   test.each([
-    ["a page, with its parts", { urls: ["http://site.localhost/news/one/"] }, ["/news/one/", "/news/one/?page=2"]],
-    ["a page without its last slash", { urls: ["/news/one"] }, ["/news/one/", "/news/one/?page=2"]],
-    ["a page by its number", { urls: ["https://any.example:8443/?p=5"] }, ["/?p=5"]],
-    ["everything below", { subtrees: ["http://site.localhost/news/"] }, ["/news/", "/news/one/", "/news/one/?page=2"]],
-    ["a name in another spelling", { urls: ["/caf%C3%A9/"] }, ["/caf%c3%a9/"]],
+    ["a page includes its parts", { urls: ["http://site.localhost/news/one/"] }, ["/news/one/", "/news/one/?page=2"]],
+    ["a page without its trailing slash", { urls: ["/news/one"] }, ["/news/one/", "/news/one/?page=2"]],
+    ["a page by its id", { urls: ["https://any.example:8443/?p=5"] }, ["/?p=5"]],
+    ["a subtree", { subtrees: ["http://site.localhost/news/"] }, ["/news/", "/news/one/", "/news/one/?page=2"]],
+    ["a page in another encoding", { urls: ["/caf%C3%A9/"] }, ["/caf%c3%a9/"]],
     ["everything", { everything: true }, paths],
-    ["an address that can't be read: everything", { urls: ["/%zz"] }, paths],
+    ["an invalid URL clears everything", { urls: ["/%zz"] }, paths],
     ["nothing", {}, []],
-    ["a page that is not kept", { urls: ["/other/"] }, []],
+    ["a page that is not cached", { urls: ["/other/"] }, []],
   ])("%s", async (_, order, expected) => {
     const site = await startFilled();
     const { status, body } = await site.purge(order);
@@ -324,13 +324,13 @@ describe("what has changed", () => {
     expect(await gone(site)).toEqual(expected);
   });
 
-  test("in one site touches no other's pages", async () => {
+  test("one site does not affect others", async () => {
     const site = await startFilled();
     await site.purge({ environmentId: "two", everything: true });
     expect(await gone(site)).toEqual([]);
   });
 
-  test("while PHP made the page: it is not kept, and who asks then has a new one made", async () => {
+  test("a page that is being rendered keeps it out of the cache", async () => {
     const site = await startCachedSite();
     const gate = Promise.withResolvers<void>();
     site.respond = async (made) => {
@@ -339,15 +339,19 @@ describe("what has changed", () => {
     };
     const old = site.get("/news/");
     await eventually(() => expect(site.asked()).toHaveLength(1));
-    site.edge.touched("one", { urls: ["/news/"], subtrees: [], everything: false });
+    site.edge.purge("one", { urls: ["/news/"], subtrees: [], everything: false });
     gate.resolve();
     expect((await old).body).toBe("page 1");
     expect(await site.get("/news/")).toMatchObject({ cache: "MISS", body: "page 2" });
   });
 
-  test("by a new release, a new run of PHP or a cleared cache: nothing of before is shown", async () => {
+  test("all pages happens with a new release, new PHP processes or a new epoch", async () => {
     const site = await startCachedSite();
-    const changes = [{ release: 2 }, { release: 2, phpRun: 1 }, { release: 2, phpRun: 1, pageCache: { epoch: 2 } }];
+    const changes = [
+      { release: 2 },
+      { release: 2, phpRestarts: 1 },
+      { release: 2, phpRestarts: 1, pageCache: { epoch: 2 } },
+    ];
     for (const [at, change] of changes.entries()) {
       await warm(site, "/");
       await putTable(site.edge, tableOf(at + 2, [{ ...site.environment, ...change }], { "site.localhost": "one" }));
@@ -361,7 +365,7 @@ describe("what has changed", () => {
     ['{"environmentId":"one","urls":"x"}'],
     ['{"environmentId":"one","urls":[1]}'],
     ["["],
-  ])("is not understood: %s", async (body) => {
+  ])("something invalid is refused: %s", async (body) => {
     const site = await startCachedSite();
     const got = await ask(site.edge, "/cache/purge", { socketPath: site.edge.adminSocket, method: "POST", body });
     expect(got.status).toBe(400);
@@ -371,7 +375,7 @@ describe("what has changed", () => {
 describe("a page that is too old", () => {
   const minute = 60_000;
 
-  /** Begins with a page at `/`, and with PHP that answers as it is told. */
+  /** Starts with a cached page at `/`. */
   async function startOld() {
     let time = Date.now();
     const site = await startCachedSite({}, { edge: { pages: { memoryBytes: 10 << 20, now: () => time } } });
@@ -386,7 +390,7 @@ describe("a page that is too old", () => {
     return { site, later, answer };
   }
 
-  test("is shown at once, and made anew meanwhile by one request that nobody waits for", async () => {
+  test("is served at once and refreshed in the background by one request", async () => {
     const { site, later, answer } = await startOld();
     const gate = Promise.withResolvers<void>();
     answer(async () => {
@@ -401,7 +405,7 @@ describe("a page that is too old", () => {
     expect(site.asked()).toHaveLength(2);
   });
 
-  test("stays where PHP fails to make it anew, which is tried again after a pause", async () => {
+  test("is kept if the refresh fails, which is retried after a pause", async () => {
     const { site, later, answer } = await startOld();
     answer(() => textAnswer("error", html, 500));
     later(90 * minute);
@@ -415,7 +419,7 @@ describe("a page that is too old", () => {
     await eventually(async () => expect((await site.get("/")).body).toBe("new"));
   });
 
-  test("is made while the visitor waits when its forms would not work any more; a crowd costs one request", async () => {
+  test("is rendered while visitors wait if its forms would no longer work; a crowd costs one request", async () => {
     const { site, later, answer } = await startOld();
     const gate = Promise.withResolvers<void>();
     answer(async () => {
@@ -435,10 +439,10 @@ describe("a page that is too old", () => {
   };
 
   test.each<[string, Site["respond"]]>([
-    ["answers with an error", () => textAnswer("error", html, 503)],
-    ["stops unexpectedly", fails("crashed")],
+    ["responds with an error", () => textAnswer("error", html, 503)],
+    ["crashes", fails("crashed")],
     ["is too busy", fails("busy")],
-  ])("is the last resort where PHP %s, for a day", async (_, respond) => {
+  ])("is served for a day if PHP %s", async (_, respond) => {
     const { site, later, answer } = await startOld();
     answer(respond);
     later(11 * 60 * minute);
@@ -447,7 +451,7 @@ describe("a page that is too old", () => {
     expect((await site.get("/")).status).toBeGreaterThanOrEqual(500);
   });
 
-  test("is not shown once PHP has said that it is gone", async () => {
+  test("is no longer served once PHP has responded that it is gone", async () => {
     const { site, later, answer } = await startOld();
     answer(() => textAnswer("gone", html, 404));
     later(90 * minute);
@@ -457,7 +461,7 @@ describe("a page that is too old", () => {
     expect((await site.get("/")).status).toBe(500);
   });
 
-  test("is one of whatever age the site itself has said", async () => {
+  test("is determined by the lifetime that the site states", async () => {
     const { site, later, answer } = await startOld();
     answer(() => textAnswer("short", [...html, ["Cache-Control", "public, max-age=5, s-maxage=60"]]));
     await warm(site, "/short/");
@@ -467,7 +471,7 @@ describe("a page that is too old", () => {
     expect((await site.get("/short/")).cache).toBe("MISS");
   });
 
-  test("is not made anew for a site that is being changed, and is shown meanwhile", async () => {
+  test("is served but not refreshed while the site is frozen", async () => {
     const { site, later } = await startOld();
     const frozen = { ...site.environment, isFrozen: true };
     await putTable(site.edge, tableOf(2, [frozen], { "site.localhost": "one" }));
@@ -477,7 +481,7 @@ describe("a page that is too old", () => {
   });
 });
 
-test("what is kept in memory has a limit, and what was asked for longest ago goes", async () => {
+test("memory is limited, and the least recently used pages are removed", async () => {
   const site = await startCachedSite({}, { edge: { pages: { memoryBytes: 1 << 20 } } });
   site.respond = (_, { url }) => textAnswer(`${url} ${randomBytes(50_000).toString("hex")}`, html);
   await warm(site, "/first/");

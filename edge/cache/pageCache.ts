@@ -1,41 +1,42 @@
 /**
- * Pages that PHP has made, kept for everybody who asks the same, until they are old or something in them has changed.
+ * The page cache: public pages rendered by PHP, served to everyone who asks for the same page until they expire or are
+ * purged.
  *
- * A page that PHP began before a change and ended after it may be of before: it is not kept. Nor is one of which PHP says at
- * its end that nobody else may have it. What is kept in memory is bounded in bytes; what was asked for longest ago goes.
+ * A page is not cached if it was purged while PHP was rendering it, because it may show the old content, or if PHP
+ * reports at its end that it is private. Memory is limited in bytes; the least recently used pages are removed.
  */
-import type { Keeping } from "../php/keeping.ts";
+import type { PageRecorder } from "../php/pageRecorder.ts";
 import type { UpstreamResponse } from "../php/upstream.ts";
 import type { EdgeEnvironment } from "../tables/table.ts";
-import { type CachedPage, keepPage } from "./cachedPage.ts";
+import { type PageRequest, versionOf } from "../visit/pageRequest.ts";
+import { type CachedPage, toCachedPage } from "./cachedPage.ts";
 import type { DiskPages } from "./diskPages.ts";
 import { type Lifetime, lifetimeOf } from "./lifetime.ts";
 import { createMemoryPages } from "./memoryPages.ts";
-import { type PageAsk, versionOf } from "./pageAsk.ts";
+import { type PurgeScope, readPurgeScope } from "./purgeScope.ts";
 import { createRefreshes } from "./refreshes.ts";
-import { readTouched, type Touched } from "./touched.ts";
 
 export interface PageCache {
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** From memory. Null if there is none that may be shown, not even as a last resort. */
-  find(ask: PageAsk): CachedPage | null;
-  /** The same from the disk, whence it comes into memory. */
-  load(ask: PageAsk): Promise<CachedPage | null>;
-  /** Whether pages at this address differ by language, as was seen last. */
-  variesByLanguage(ask: PageAsk): boolean;
-  /** PHP is being asked for the page. `end` must be called, whatever happened. */
-  begin(ask: PageAsk): Keeping;
+  /** Finds a page in memory. Null if there is none that may be served, not even if PHP fails. */
+  find(request: PageRequest): CachedPage | null;
+  /** Loads a page from disk into memory. Null as in `find`. */
+  load(request: PageRequest): Promise<CachedPage | null>;
+  /** Whether the page was last seen to vary by language. */
+  variesByLanguage(request: PageRequest): boolean;
+  /** Starts recording a page that PHP is about to render. Always call `end` on the result. */
+  record(request: PageRequest): PageRecorder;
   /** True unless the page is being refreshed already, or a refresh failed recently. */
-  beginRefresh(ask: PageAsk): boolean;
-  /** It may be tried again after so many milliseconds. */
-  endRefresh(ask: PageAsk, pauseMilliseconds: number): void;
-  /** Something is being written to the environment, until the returned function is called. */
+  beginRefresh(request: PageRequest): boolean;
+  /** Ends a refresh. The next one may start after the pause. */
+  endRefresh(request: PageRequest, pauseMilliseconds: number): void;
+  /** Marks a write to the environment that lasts until the returned function is called. */
   beginWrite(environmentId: string): () => void;
-  /** Returns how many pages in memory are not kept any more. */
-  purge(environmentId: string, touched: Touched): number;
-  /** Only pages of these environments are kept from now on, and of each only those that are of it as it is now. */
-  keep(environments: readonly EdgeEnvironment[]): void;
+  /** Clears pages. Returns how many were in memory. */
+  purge(environmentId: string, scope: PurgeScope): number;
+  /** Removes pages of other environments and pages of older versions of these. */
+  retain(environments: readonly EdgeEnvironment[]): void;
   readonly usage: () => PageCacheUsage;
 }
 
@@ -44,86 +45,86 @@ export interface PageCacheUsage {
   readonly bytes: number;
 }
 
-export interface PageCacheOptions {
-  /** All pages together. */
+interface PageCacheOptions {
+  /** Maximum for all pages together. */
   readonly memoryBytes: number;
-  /** Null: pages are kept in memory only. */
+  /** Null: memory only. */
   readonly disk: DiskPages | null;
   readonly now: () => number;
 }
 
-/** Longer pages are made each time. */
-const pageBytes = 4 << 20;
-/** So many keys are remembered; then all are forgotten. */
-const rememberedKeys = 10_000;
+/** Longer pages are not cached. */
+const maxPageBytes = 4 << 20;
+/** Limit for the remembered keys. When it is reached, all are dropped. */
+const maxLanguageKeys = 10_000;
 
-interface Making {
-  readonly ask: PageAsk;
-  isTouched: boolean;
+interface PendingPage {
+  readonly request: PageRequest;
+  isPurged: boolean;
 }
 
 export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): PageCache {
   const refreshes = createRefreshes(now);
-  const makings = new Set<Making>();
-  const byLanguage = new Set<string>();
+  const pendingPages = new Set<PendingPage>();
+  const languageKeys = new Set<string>();
   const pages = createMemoryPages(memoryBytes);
 
   function usable(page: CachedPage | null | undefined): CachedPage | null {
     if (page === null || page === undefined) return null;
     if (now() - page.madeAt < page.lifetime.lastResort) return page;
-    remove(page.ask);
+    remove(page.request);
     return null;
   }
 
-  function remove({ environmentId, key }: Pick<PageAsk, "environmentId" | "key">): void {
+  function remove({ environmentId, key }: Pick<PageRequest, "environmentId" | "key">): void {
     pages.remove(key);
     disk?.remove(environmentId, key);
   }
 
-  /** A change that came while it was read has gone past it. */
-  async function load(ask: PageAsk): Promise<CachedPage | null> {
+  /** Ignores the file if the page was purged while it was read. */
+  async function load(request: PageRequest): Promise<CachedPage | null> {
     if (disk === null) return null;
-    const making: Making = { ask, isTouched: false };
-    makings.add(making);
-    const made = await disk.get(ask.environmentId, ask.key);
-    makings.delete(making);
-    const newer = pages.get(ask.key);
-    if (newer !== undefined || made === null || making.isTouched) return usable(newer);
-    const page = usable(keepPage(made));
+    const pending: PendingPage = { request, isPurged: false };
+    pendingPages.add(pending);
+    const loaded = await disk.get(request.environmentId, request.key);
+    pendingPages.delete(pending);
+    const newer = pages.get(request.key);
+    if (newer !== undefined || loaded === null || pending.isPurged) return usable(newer);
+    const page = usable(toCachedPage(loaded));
     if (page !== null) pages.put(page);
     return page;
   }
 
-  function remember(key: string): void {
-    if (byLanguage.size >= rememberedKeys) byLanguage.clear();
-    byLanguage.add(key);
+  function markLanguageDependent(key: string): void {
+    if (languageKeys.size >= maxLanguageKeys) languageKeys.clear();
+    languageKeys.add(key);
   }
 
-  function begin(ask: PageAsk): Keeping {
-    const making: Making = { ask, isTouched: false };
-    makings.add(making);
+  function record(request: PageRequest): PageRecorder {
+    const pending: PendingPage = { request, isPurged: false };
+    pendingPages.add(pending);
     const madeAt = now();
     let head: (Pick<UpstreamResponse, "headers" | "mayBeCached"> & { readonly lifetime: Lifetime }) | null = null;
     let chunks: Buffer[] = [];
     let bytes = 0;
-    let isKeeping = false;
+    let isComplete = false;
 
     function drop(): void {
-      makings.delete(making);
+      pendingPages.delete(pending);
       head = null;
       chunks = [];
     }
 
     return {
-      begun(answer) {
+      start(answer) {
         const lifetime = lifetimeOf(answer, madeAt);
         if (lifetime === null) {
-          // There is no such page any more, or it is for one visitor only from now on.
-          if (answer.status < 500) remove(ask);
+          // The page no longer exists or has become private.
+          if (answer.status < 500) remove(request);
           return drop();
         }
-        if (lifetime.variesByLanguage && !isAskedInLanguage(ask)) {
-          remember(ask.key);
+        if (lifetime.variesByLanguage && !hasLanguage(request)) {
+          markLanguageDependent(request.key);
           return drop();
         }
         head = { headers: answer.headers, mayBeCached: answer.mayBeCached, lifetime };
@@ -132,24 +133,24 @@ export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): P
         if (head === null) return;
         bytes += chunk.length;
         chunks.push(chunk);
-        if (bytes > pageBytes) drop();
+        if (bytes > maxPageBytes) drop();
       },
-      whole() {
+      complete() {
         if (head === null) return;
-        isKeeping = true;
+        isComplete = true;
         const { headers, mayBeCached, lifetime } = head;
-        const page = { ask, headers, body: Buffer.concat(chunks), madeAt, lifetime };
-        void mayBeCached.then((mayBe) => {
-          // Whatever has changed until now, PHP has said by now.
-          if (mayBe && !making.isTouched) {
-            pages.put(keepPage(page));
+        const page = { request, headers, body: Buffer.concat(chunks), madeAt, lifetime };
+        void mayBeCached.then((isPublic) => {
+          // PHP has reported all its changes by now.
+          if (isPublic && !pending.isPurged) {
+            pages.put(toCachedPage(page));
             disk?.put(page);
           }
           drop();
         });
       },
       end() {
-        if (!isKeeping) drop();
+        if (!isComplete) drop();
       },
     };
   }
@@ -161,29 +162,30 @@ export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): P
     beginRefresh: ({ key }) => refreshes.begin(key),
     endRefresh: ({ key }, pauseMilliseconds) => refreshes.end(key, pauseMilliseconds),
     beginWrite: (environmentId) => disk?.beginWrite(environmentId) ?? (() => undefined),
-    variesByLanguage: ({ key }) => byLanguage.has(key),
-    begin,
-    purge(environmentId, touched) {
-      const isTouched = readTouched(touched);
-      for (const making of makings) {
-        if (making.ask.environmentId === environmentId && isTouched(making.ask.place)) making.isTouched = true;
+    variesByLanguage: ({ key }) => languageKeys.has(key),
+    record,
+    purge(environmentId, scope) {
+      const isPurged = readPurgeScope(scope);
+      for (const pending of pendingPages) {
+        if (pending.request.environmentId === environmentId && isPurged(pending.request.address))
+          pending.isPurged = true;
       }
-      disk?.purge(environmentId, isTouched);
-      return pages.removeAt(environmentId, isTouched);
+      disk?.purge(environmentId, isPurged);
+      return pages.removeAt(environmentId, isPurged);
     },
-    keep(environments) {
+    retain(environments) {
       const versions = new Map<string, string>();
       for (const environment of environments) {
         const version = versionOf(environment);
         if (version !== null) versions.set(environment.id, version);
       }
-      pages.keep(versions);
-      disk?.keep(versions);
+      pages.retain(versions);
+      disk?.retain(versions);
     },
     usage: pages.usage,
   };
 }
 
-function isAskedInLanguage({ headers }: PageAsk): boolean {
+function hasLanguage({ headers }: PageRequest): boolean {
   return headers["accept-language"] !== undefined;
 }

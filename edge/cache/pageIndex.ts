@@ -1,81 +1,81 @@
-/** Which cached pages are on the disk, or on their way there, and how many bytes they are together. */
-import type { PageAddress } from "./pageAsk.ts";
+/** Index of the cached pages on disk and of those being written, with their total size. */
+import type { PageAddress } from "../visit/pageRequest.ts";
 
 export interface PageFile {
   readonly environmentId: string;
   readonly file: string;
   readonly key: string;
-  readonly place: PageAddress;
+  readonly address: PageAddress;
   readonly bytes: number;
 }
 
-export interface PageIndex {
-  /** It is on its way to the disk. */
-  expect(page: PageFile): void;
-  /** Whether it still is: it may have been dropped meanwhile. */
-  isExpected(page: PageFile): boolean;
-  isAnyExpected(): boolean;
-  /** It is not on its way any more; gives whether it was. */
-  settle(page: PageFile): boolean;
-  /** It is on the disk. What was written longest ago is removed where there is no more room. */
-  note(page: PageFile): void;
-  /** This file is gone, or will not come. */
+interface PageIndex {
+  /** Notes that a page is being written. */
+  addPending(page: PageFile): void;
+  /** Whether the page is still wanted: it may have been dropped in the meantime. */
+  isPending(page: PageFile): boolean;
+  hasPending(): boolean;
+  /** Ends a write. Returns whether the page was still wanted. */
+  removePending(page: PageFile): boolean;
+  /** Adds a page that is on disk. If the limit is exceeded, the oldest files are removed. */
+  add(page: PageFile): void;
+  /** Forgets a file and any write to it. */
   forget(file: string): void;
-  /** Whether the file is there or on its way. */
-  knows(file: string): boolean;
-  /** Those on their way will not come, and the others are removed. */
-  drop(isOld: (page: PageFile) => boolean): void;
-  /** The same where the files are gone already. */
-  forgetAll(isGone: (page: PageFile) => boolean): void;
+  /** Whether the file is on disk or being written. */
+  has(file: string): boolean;
+  /** Removes the matching pages and cancels matching writes. */
+  removeWhere(isOld: (page: PageFile) => boolean): void;
+  /** As `removeWhere`, for files that are already gone. */
+  forgetWhere(isGone: (page: PageFile) => boolean): void;
 }
 
 /** `remove` removes a file. */
-export function createPageIndex(mostBytes: number, remove: (file: string) => void): PageIndex {
-  /** By path, what was written longest ago first. */
-  const known = new Map<string, PageFile>();
-  const expected = new Set<PageFile>();
+export function createPageIndex(maxBytes: number, remove: (file: string) => void): PageIndex {
+  /** By path, oldest first. */
+  const files = new Map<string, PageFile>();
+  const pending = new Set<PageFile>();
   let bytes = 0;
 
   function forget(file: string): void {
-    bytes -= known.get(file)?.bytes ?? 0;
-    known.delete(file);
+    bytes -= files.get(file)?.bytes ?? 0;
+    files.delete(file);
   }
 
-  function dropFile(file: string): void {
+  function removeFile(file: string): void {
     forget(file);
     remove(file);
   }
 
-  function dropExpected(isOld: (page: PageFile) => boolean): void {
-    for (const page of [...expected]) if (isOld(page)) expected.delete(page);
+  function removePendingWhere(isOld: (page: PageFile) => boolean): void {
+    for (const page of [...pending]) if (isOld(page)) pending.delete(page);
   }
 
   return {
-    expect: (page) => void expected.add(page),
-    isExpected: (page) => expected.has(page),
-    isAnyExpected: () => expected.size > 0,
-    settle: (page) => expected.delete(page),
-    note: (page) => {
+    addPending: (page) => void pending.add(page),
+    isPending: (page) => pending.has(page),
+    hasPending: () => pending.size > 0,
+    removePending: (page) => pending.delete(page),
+    add: (page) => {
       forget(page.file);
-      known.set(page.file, page);
+      files.set(page.file, page);
       bytes += page.bytes;
-      for (const oldest of known.keys()) {
-        if (bytes <= mostBytes) break;
-        dropFile(oldest);
+      for (const oldest of files.keys()) {
+        if (bytes <= maxBytes) break;
+        removeFile(oldest);
       }
     },
     forget: (file) => {
-      dropExpected((page) => page.file === file);
+      removePendingWhere((page) => page.file === file);
       forget(file);
     },
-    knows: (file) => known.has(file) || [...expected].some((page) => page.file === file),
-    drop: (isOld) => {
-      dropExpected(isOld);
-      for (const page of [...known.values()]) if (isOld(page)) dropFile(page.file);
+    has: (file) => files.has(file) || [...pending].some((page) => page.file === file),
+    removeWhere: (isOld) => {
+      removePendingWhere(isOld);
+      for (const page of [...files.values()]) if (isOld(page)) removeFile(page.file);
     },
-    forgetAll: (isGone) => {
-      dropExpected(isGone);
-      for (const page of [...known.values()]) if (isGone(page)) forget(page.file);
+    forgetWhere: (isGone) => {
+      removePendingWhere(isGone);
+      for (const page of [...files.values()]) if (isGone(page)) forget(page.file);
     },
   };
 }

@@ -1,12 +1,12 @@
 /**
- * The part of an address after the question mark, as far as WordPress makes another page of it.
+ * Normalises the query of a URL for the page cache.
  *
- * What advertisers add to addresses to recognise their visitors makes no other page, and is left out; PHP is asked without
- * it, too. With anything else that WordPress itself does not know, nobody knows which pages there are.
+ * Tracking fields of advertisers don't change a page, so they are left out of the key and of the request to PHP. A page
+ * is not cached if its query has any other field that WordPress itself doesn't use, because it may have any effect.
  */
 
-/** By which WordPress finds pages where addresses have no words, and parts of them everywhere. */
-const known = new Set([
+/** WordPress's own query fields, for plain permalinks and for parts of a page. */
+const knownFields = new Set([
   ...[
     "p",
     "page_id",
@@ -23,26 +23,26 @@ const known = new Set([
   ...["term", "m", "year", "monthnum", "day", "paged", "page", "cpage", "feed", "lang", "sitemap", "sitemap-subtype"],
 ]);
 
-const tracking =
+const trackingField =
   /^(?:utm_[a-z_]+|hsa_[a-z_]+|mtm_[a-z_]+|pk_[a-z_]+|piwik_[a-z_]+|matomo_[a-z_]+|_hs(?:enc|mi)|mc_[ce]id|_gl|_ga|gclid|gclsrc|gbraid|wbraid|dclid|gad_(?:source|campaignid)|srsltid|fbclid|igshid|msclkid|yclid|ttclid|twclid|li_fat_id|rdt_cid|ScCid|epik|vero_id|vero_conv|mkt_tok|s_kwcid|ef_id)$/;
 
 const plainValue = /^[\w.~:,%+-]*$/;
-const longest = 500;
+const maxLength = 500;
 
 /**
- * The query that makes the same page: without what makes none, in one order, with its question mark. Empty: there is
- * none. Null if pages of it are not kept. `query` is as it was sent, with its question mark, or empty.
+ * Returns the query without tracking fields and sorted, with its question mark; empty if nothing is left. Null if such
+ * pages are not cached. `query` is as sent, with its question mark, or empty.
  */
 export function pageQuery(query: string): string | null {
   if (query.length <= 1) return "";
-  if (query.length > longest) return null;
+  if (query.length > maxLength) return null;
   const kept = new Map<string, string>();
   for (const field of query.slice(1).split("&")) {
     const [name = "", ...rest] = field.split("=");
-    if (field === "" || tracking.test(name)) continue;
+    if (field === "" || trackingField.test(name)) continue;
     const value = rest.join("=");
-    // Of a name that comes twice, PHP believes the last; others may believe the first.
-    if (!known.has(name) || kept.has(name) || !plainValue.test(value)) return null;
+    // PHP uses the last of two fields with the same name, other programs may use the first.
+    if (!knownFields.has(name) || kept.has(name) || !plainValue.test(value)) return null;
     kept.set(name, value);
   }
   const fields = [...kept].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, value]) => `${name}=${value}`);

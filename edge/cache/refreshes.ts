@@ -1,28 +1,28 @@
-/** Which pages are being refreshed, so that one request refreshes a page while the others get the cached one. */
+/** Tracks page refreshes: one request refreshes a page while the others get the cached one. */
 
-export interface Refreshes {
+interface Refreshes {
   /** True unless the page is being refreshed already, or a refresh failed recently. */
   begin(key: string): boolean;
-  /** It may be tried again after so many milliseconds. */
+  /** Ends a refresh. The next one may start after the pause. */
   end(key: string, pauseMilliseconds: number): void;
 }
 
-/** So many keys are remembered; then all are forgotten. */
-const rememberedKeys = 10_000;
+/** Limit for the remembered keys. When it is exceeded, all are dropped. */
+const maxKeys = 10_000;
 
 export function createRefreshes(now: () => number): Refreshes {
-  /** When it may be tried again. Infinity: it is being tried. */
-  const again = new Map<string, number>();
+  /** When the next refresh may start. Infinity: one is running. */
+  const retryAt = new Map<string, number>();
   return {
     begin: (key) => {
-      if (now() < (again.get(key) ?? 0)) return false;
-      again.set(key, Infinity);
+      if (now() < (retryAt.get(key) ?? 0)) return false;
+      retryAt.set(key, Infinity);
       return true;
     },
     end: (key, pauseMilliseconds) => {
-      if (again.size > rememberedKeys) again.clear();
-      if (pauseMilliseconds === 0) again.delete(key);
-      else again.set(key, now() + pauseMilliseconds);
+      if (retryAt.size > maxKeys) retryAt.clear();
+      if (pauseMilliseconds === 0) retryAt.delete(key);
+      else retryAt.set(key, now() + pauseMilliseconds);
     },
   };
 }

@@ -1,10 +1,11 @@
-/** Sends a page that was kept. */
+/** Sends a cached page. */
 import { chooseEncoding } from "../http/encodings.ts";
+import { withoutContentHeaders } from "../http/headers.ts";
 import type { VisitorRequest, VisitorResponse } from "../http/visitorHttp.ts";
 import { type CachedPage, pageEncodings } from "./cachedPage.ts";
 
-/** The value of `X-Cache`. Stale: past its lifetime, because it is being refreshed or PHP fails. */
-export type CacheState = "HIT" | "STALE" | "MISS" | "BYPASS";
+/** The value of `X-Cache`. STALE: expired, and sent because it is being refreshed or PHP failed. */
+type CacheState = "HIT" | "STALE" | "MISS" | "BYPASS";
 
 export function sendCachedPage(
   { method, headers }: Pick<VisitorRequest, "method" | "headers">,
@@ -12,28 +13,24 @@ export function sendCachedPage(
   page: CachedPage,
   { state, now }: { readonly state: CacheState; readonly now: number },
 ): void {
-  const form = page.inEncoding(chooseEncoding(headers["accept-encoding"], pageEncodings));
+  const encoded = page.inEncoding(chooseEncoding(headers["accept-encoding"], pageEncodings));
   const seconds = Math.max(0, Math.floor((now - page.madeAt) / 1000));
-  const own = ["X-Cache", state, "Age", String(seconds)];
-  if (hasIt(headers["if-none-match"], form.etag)) {
-    response.writeHead(304, [...own, ...withoutContent(form.head)]).end();
+  const cacheHeaders = ["X-Cache", state, "Age", String(seconds)];
+  if (isCurrent(headers["if-none-match"], encoded.etag)) {
+    response.writeHead(304, [...cacheHeaders, ...withoutContentHeaders(encoded.head)]).end();
     return;
   }
-  response.writeHead(200, [...own, ...form.head]);
-  response.end(method === "HEAD" ? undefined : form.body);
+  response.writeHead(200, [...cacheHeaders, ...encoded.head]);
+  response.end(method === "HEAD" ? undefined : encoded.body);
 }
 
-/** Any form that the visitor has is the same page. */
-function hasIt(known: string | undefined, etag: string): boolean {
-  if (known === undefined) return false;
+/** Whether the visitor has the page already, in whichever encoding. */
+function isCurrent(etags: string | undefined, etag: string): boolean {
+  if (etags === undefined) return false;
   const digest = (tag: string) =>
     tag
       .trim()
       .replace(/^W\//, "")
       .replace(/-\w+"$/, '"');
-  return known.trim() === "*" || known.split(",").some((tag) => digest(tag) === digest(etag));
-}
-
-function withoutContent(head: readonly string[]): readonly string[] {
-  return head.filter((_, at) => !/^content-/i.test(head[at - (at % 2)] ?? ""));
+  return etags.trim() === "*" || etags.split(",").some((tag) => digest(tag) === digest(etag));
 }

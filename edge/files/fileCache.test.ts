@@ -10,24 +10,24 @@ import { type CachedFile, createFileCache } from "./fileCache.ts";
 
 const css = "body { color: red }\n".repeat(200);
 
-function factsOf(file: string) {
+function versionOf(file: string) {
   const { size, mtimeMs, ctimeMs, ino } = statSync(file);
   return { size, modified: mtimeMs, changed: ctimeMs, inode: ino };
 }
 
-/** An hour later, when nothing is new. */
+/** A cache whose clock is an hour ahead, so that no file is too new. */
 async function start(files: Readonly<Record<string, string | Buffer>>, bytes = 1 << 20) {
   const folder = await makeFolder();
   await writeFiles(folder, files);
-  const kept = createFileCache(bytes, () => Date.now() + 3_600_000);
+  const cache = createFileCache(bytes, () => Date.now() + 3_600_000);
   const fileOf = (name: string) => path.join(folder, name);
-  return { folder, kept, fileOf, get: async (name: string) => kept.get(fileOf(name), factsOf(fileOf(name))) };
+  return { folder, cache, fileOf, get: async (name: string) => cache.get(fileOf(name), versionOf(fileOf(name))) };
 }
 
 const bodyOf = (file: CachedFile | null) => file?.inEncoding("identity").body.toString();
 
 describe("a file", () => {
-  test("is read once, for as long as it is the same", async () => {
+  test("is read only once while it is unchanged", async () => {
     const { get, fileOf } = await start({ "a.css": css });
     const first = await get("a.css");
     expect(bodyOf(first)).toBe(css);
@@ -36,7 +36,7 @@ describe("a file", () => {
     expect(bodyOf(await get("a.css"))).toBe("other");
   });
 
-  test("of the same length and time is another one all the same", async () => {
+  test("is recognised as replaced even if size and modification time are equal", async () => {
     const { get, fileOf } = await start({ "a.css": "one" });
     const { mtime, atime } = statSync(fileOf("a.css"));
     await get("a.css");
@@ -46,11 +46,11 @@ describe("a file", () => {
     expect(bodyOf(await get("a.css"))).toBe("two");
   });
 
-  test("that has just been written to is not kept: it could be again", async () => {
+  test("that has just been written is not cached", async () => {
     const folder = await makeFolder();
     await writeFiles(folder, { "a.css": css });
     const file = path.join(folder, "a.css");
-    expect(await createFileCache(1 << 20).get(file, factsOf(file))).toBeNull();
+    expect(await createFileCache(1 << 20).get(file, versionOf(file))).toBeNull();
   });
 
   test.each([
@@ -63,19 +63,19 @@ describe("a file", () => {
         await symlink(`${file}.old`, file);
       },
     ],
-  ])("that %s since it was looked for is not kept", async (_, change) => {
-    const { kept, fileOf } = await start({ "a.css": css, "a.css.next": css });
-    const facts = factsOf(fileOf("a.css"));
+  ])("that %s since the lookup is not cached", async (_, change) => {
+    const { cache, fileOf } = await start({ "a.css": css, "a.css.next": css });
+    const version = versionOf(fileOf("a.css"));
     await change(fileOf("a.css"));
-    expect(await kept.get(fileOf("a.css"), facts)).toBeNull();
+    expect(await cache.get(fileOf("a.css"), version)).toBeNull();
   });
 
-  test("that is large is not kept", async () => {
+  test("that is too large is not cached", async () => {
     const { get } = await start({ "a.jpg": Buffer.alloc(3 << 20), "b.js": "x".repeat(2 << 20) }, 10 << 20);
     expect([await get("a.jpg"), await get("b.js")]).toEqual([null, null]);
   });
 
-  test("goes when there is no room and it was asked for longest ago", async () => {
+  test("is removed when memory is full and it is the least recently used", async () => {
     const names = Array.from({ length: 20 }, (_, at) => `${at}.bin`);
     const { get } = await start(Object.fromEntries(names.map((name) => [name, Buffer.alloc(100_000)])), 1 << 20);
     const first = await get("0.bin");
@@ -84,30 +84,27 @@ describe("a file", () => {
   });
 });
 
-describe("a text", () => {
+describe("a text file", () => {
   const open = { br: brotliDecompressSync, zstd: zstdDecompressSync, gzip: gunzipSync };
 
-  test.each(["br", "zstd", "gzip"] as const)(
-    "is sent as %s once that was made, under another ETag",
-    async (encoding) => {
-      const { get } = await start({ "a.css": css });
-      const file = await get("a.css");
-      await eventually(() => expect(file?.inEncoding(encoding).head).toContain("Content-Encoding"));
-      const form = file?.inEncoding(encoding);
-      expect(open[encoding](form?.body ?? "").toString()).toBe(css);
-      expect(form?.etag).not.toBe(file?.inEncoding("identity").etag);
-      expect(form?.head.join(" ")).toContain("Vary Accept-Encoding");
-    },
-  );
+  test.each(["br", "zstd", "gzip"] as const)("is sent as %s once compressed, with its own ETag", async (encoding) => {
+    const { get } = await start({ "a.css": css });
+    const file = await get("a.css");
+    await eventually(() => expect(file?.inEncoding(encoding).head).toContain("Content-Encoding"));
+    const encoded = file?.inEncoding(encoding);
+    expect(open[encoding](encoded?.body ?? "").toString()).toBe(css);
+    expect(encoded?.etag).not.toBe(file?.inEncoding("identity").etag);
+    expect(encoded?.head.join(" ")).toContain("Vary Accept-Encoding");
+  });
 
-  test("is sent as whoever made it has compressed it", async () => {
+  test("is sent as compressed in advance by the developer", async () => {
     const smaller = brotliCompressSync("/* by hand */");
     const { get } = await start({ "a.css": css, "a.css.br": smaller });
     const file = await get("a.css");
     await eventually(() => expect(file?.inEncoding("br").body).toEqual(smaller));
   });
 
-  test("is not, where that is older than it", async () => {
+  test("is compressed by the edge if the precompressed file is older", async () => {
     const { get, fileOf } = await start({ "a.css": css, "a.css.br": brotliCompressSync("/* old */") });
     await utimes(fileOf("a.css.br"), 1, 1);
     const file = await get("a.css");
@@ -115,7 +112,7 @@ describe("a text", () => {
     expect(brotliDecompressSync(file?.inEncoding("br").body ?? "").toString()).toBe(css);
   });
 
-  test("that gets no smaller, and a picture, are sent as they are", async () => {
+  test("that is short is sent uncompressed, like an image", async () => {
     const { get } = await start({ "short.css": "a{}", "a.jpg": "jpeg" });
     for (const name of ["short.css", "a.jpg"]) {
       const file = await get(name);
@@ -126,7 +123,7 @@ describe("a text", () => {
 });
 
 describe("a visitor", () => {
-  async function startOld() {
+  async function startCompressed() {
     const site = await startSite({ "style.css": css, "cat.jpg": "jpeg" });
     const file = path.join(site.root, "style.css");
     await eventually(async () => {
@@ -136,8 +133,8 @@ describe("a visitor", () => {
     return { ...site, file };
   }
 
-  test("gets the form that they take, knows it again, and a change at once", async () => {
-    const { edge, file } = await startOld();
+  test("gets an accepted encoding, a 304 for the same file, and changes at once", async () => {
+    const { edge, file } = await startCompressed();
     const [plain, small] = [
       await ask(edge, "/style.css"),
       await ask(edge, "/style.css", { headers: { "accept-encoding": "gzip, br" } }),
@@ -154,8 +151,8 @@ describe("a visitor", () => {
     expect(await ask(edge, "/style.css", { headers: stale })).toMatchObject({ status: 200, body: "changed" });
   });
 
-  test("gets parts of the file as it is, and none to add to what may be another", async () => {
-    const { edge } = await startOld();
+  test("gets ranges of the uncompressed file, and the whole file for If-Range with an ETag", async () => {
+    const { edge } = await startCompressed();
     const { headers } = await ask(edge, "/style.css");
     const part = await ask(edge, "/style.css", { headers: { range: "bytes=0-3", "accept-encoding": "br" } });
     expect(part).toMatchObject({ status: 206, body: css.slice(0, 4) });
@@ -166,8 +163,8 @@ describe("a visitor", () => {
     expect(await ask(edge, "/style.css", { headers: byTime })).toMatchObject({ status: 206 });
   });
 
-  test("is answered by HEAD, and by a time, as by the disk", async () => {
-    const { edge } = await startOld();
+  test("can use HEAD and If-Modified-Since", async () => {
+    const { edge } = await startCompressed();
     const got = await ask(edge, "/style.css", { method: "HEAD" });
     expect([got.status, got.body, got.headers["content-length"]]).toEqual([200, "", String(css.length)]);
     const since = { "if-modified-since": got.headers["last-modified"] ?? "" };

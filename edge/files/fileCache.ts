@@ -1,52 +1,55 @@
 /**
- * Small files in memory, with what is sent of them: the file as it is, and smaller where that pays.
+ * Keeps small files in memory, uncompressed and, if worthwhile, compressed.
  *
- * A file is looked for on the disk at every request, links and all (`disk.ts`). What was found then is compared with what was
- * read: another size, time or inode is another file. One that has just been written to is not kept, because it could
- * be written to again within the same moment of the file system's clock.
+ * Each request still looks the file up on disk, symbolic links included. A cached file is used only if size, times and
+ * inode are unchanged. A file that has just been written is not cached, because the next write may fall into the same
+ * tick of the file system's clock.
  */
 import { fstatSync, read } from "node:fs";
 import { promisify } from "node:util";
 import { isUtf8MimeType, mime } from "@fastify/send";
 import { LRUCache } from "lru-cache";
-import type { FileFacts } from "../disk.ts";
 import { compress } from "../http/compress.ts";
 import type { Encoding } from "../http/encodings.ts";
+import type { FileVersion } from "../tables/fileLookup.ts";
 import { openFile } from "./openFile.ts";
 
 const readAt = promisify(read);
 
 export interface CachedFile {
-  /** The form that is wanted; as it is, while that form is being made for the first time. */
-  inEncoding(encoding: Encoding | "identity"): FileForm;
-  /** Whether there are forms of it. */
+  /** Returns the file in this encoding, or uncompressed while the encoding is first being made. */
+  inEncoding(encoding: Encoding | "identity"): EncodedFile;
+  /** Whether it can be sent compressed. */
   readonly isCompressible: boolean;
   readonly lastModified: string;
-  readonly facts: FileFacts;
+  readonly version: FileVersion;
 }
 
-export interface FileForm {
+export interface EncodedFile {
   readonly body: Buffer;
   readonly etag: string;
-  /** Flat: name, value, name, value; all but for how long it may be kept. */
+  /** Name, value, name, value; without Cache-Control. */
   readonly head: readonly string[];
 }
 
 export interface FileCache {
-  /** Null if it is too large, too new, or not as it was found. `file` is absolute and free of symbolic links. */
-  get(file: string, facts: FileFacts): Promise<CachedFile | null> | CachedFile | null;
+  /**
+   * Null if the file is too large, too new or has changed since the lookup. `file` is absolute, without symbolic links.
+   */
+  get(file: string, version: FileVersion): Promise<CachedFile | null> | CachedFile | null;
 }
 
-/** Longer ones are sent from the disk. Texts take less than they seem. */
-const mostBytes = { text: 1 << 20, other: 2 << 20 };
-const settledMilliseconds = 2_000;
-/** Shorter texts get no shorter. */
-const worthBytes = 512;
+/** Larger files are sent from disk. */
+const maxBytes = { text: 1 << 20, other: 2 << 20 };
+/** Files changed more recently are not cached. */
+const minAgeMilliseconds = 2_000;
+/** Shorter texts are not compressed. */
+const minCompressedBytes = 512;
 
-const text =
+const compressibleType =
   /^(?:text\/|application\/(?:.*\+)?(?:json|xml|javascript|wasm)\b|image\/svg|image\/x-icon|font\/(?:ttf|otf))/;
 
-/** Files that the site's developer has compressed in advance. */
+/** Files compressed in advance by the site's developer. */
 const suffixes: Readonly<Record<Encoding, string>> = { br: ".br", zstd: ".zst", gzip: ".gz" };
 
 export function typeOf(file: string): string {
@@ -54,38 +57,38 @@ export function typeOf(file: string): string {
   return isUtf8MimeType(type) ? `${type}; charset=utf-8` : type;
 }
 
-/** Whether it is worth to send it smaller. */
+/** Whether files of this type are worth compressing. */
 export function isCompressible(type: string): boolean {
-  return text.test(type);
+  return compressibleType.test(type);
 }
 
-export function isSame(one: FileFacts, other: FileFacts): boolean {
-  const isAlike = one.size === other.size && one.inode === other.inode;
-  return isAlike && one.modified === other.modified && one.changed === other.changed;
+function isSameVersion(a: FileVersion, b: FileVersion): boolean {
+  return a.size === b.size && a.inode === b.inode && a.modified === b.modified && a.changed === b.changed;
 }
 
-/** `bytes`: all of them together. */
+/** `bytes` is the limit for all files together. */
 export function createFileCache(bytes: number, now: () => number = Date.now): FileCache {
   const files = new LRUCache<string, CachedFile>({
     maxSize: bytes,
-    sizeCalculation: ({ facts: { size }, isCompressible: hasForms }) => size * (hasForms ? 2 : 1) + 1_000,
+    // All compressed encodings together are smaller than the file.
+    sizeCalculation: ({ version: { size }, isCompressible }) => size * (isCompressible ? 2 : 1) + 1_000,
   });
 
-  async function load(file: string, facts: FileFacts): Promise<CachedFile | null> {
+  async function load(file: string, version: FileVersion): Promise<CachedFile | null> {
     const type = typeOf(file);
-    const mostOf = isCompressible(type) ? mostBytes.text : mostBytes.other;
-    if (facts.size > mostOf || Math.abs(now() - facts.changed) < settledMilliseconds) return null;
-    const content = await readWhole(file, facts);
+    const limit = isCompressible(type) ? maxBytes.text : maxBytes.other;
+    if (version.size > limit || Math.abs(now() - version.changed) < minAgeMilliseconds) return null;
+    const content = await readWhole(file, version);
     if (content === null) return null;
-    const kept = keep(file, { content, type, facts });
-    files.set(file, kept);
-    return kept;
+    const cached = toCachedFile(file, { content, type, version });
+    files.set(file, cached);
+    return cached;
   }
 
   return {
-    get(file, facts) {
-      const known = files.get(file);
-      return known !== undefined && isSame(known.facts, facts) ? known : load(file, facts);
+    get(file, version) {
+      const cached = files.get(file);
+      return cached !== undefined && isSameVersion(cached.version, version) ? cached : load(file, version);
     },
   };
 }
@@ -93,63 +96,63 @@ export function createFileCache(bytes: number, now: () => number = Date.now): Fi
 interface Content {
   readonly content: Buffer;
   readonly type: string;
-  readonly facts: FileFacts;
+  readonly version: FileVersion;
 }
 
-function keep(file: string, { content, type, facts }: Content): CachedFile {
-  const hasForms = isCompressible(type) && content.length >= worthBytes;
-  const lastModified = new Date(facts.modified).toUTCString();
-  const tag = `${facts.size.toString(16)}-${Math.floor(facts.modified).toString(16)}`;
+function toCachedFile(file: string, { content, type, version }: Content): CachedFile {
+  const compressible = isCompressible(type) && content.length >= minCompressedBytes;
+  const lastModified = new Date(version.modified).toUTCString();
+  const tag = `${version.size.toString(16)}-${Math.floor(version.modified).toString(16)}`;
   const common = [
     ...["Content-Type", type, "Last-Modified", lastModified, "X-Content-Type-Options", "nosniff"],
-    ...["Accept-Ranges", "bytes", ...(hasForms ? ["Vary", "Accept-Encoding"] : [])],
+    ...["Accept-Ranges", "bytes", ...(compressible ? ["Vary", "Accept-Encoding"] : [])],
   ];
-  const forms = new Map<Encoding, FileForm>();
+  const encoded = new Map<Encoding, EncodedFile>();
 
-  function formOf(body: Buffer, encoding: Encoding | null): FileForm {
+  function encodedFile(body: Buffer, encoding: Encoding | null): EncodedFile {
     const etag = encoding === null ? `W/"${tag}"` : `W/"${tag}-${encoding}"`;
     const encoded = encoding === null ? [] : ["Content-Encoding", encoding];
     return { body, etag, head: [...common, ...encoded, "ETag", etag, "Content-Length", String(body.length)] };
   }
 
-  const identity = formOf(content, null);
+  const identity = encodedFile(content, null);
 
-  async function make(encoding: Encoding): Promise<void> {
-    const smaller = (await readBeside(file, encoding, facts)) ?? (await compress(content, encoding));
-    if (smaller.length < content.length) forms.set(encoding, formOf(smaller, encoding));
+  async function compressTo(encoding: Encoding): Promise<void> {
+    const compressed = (await readPrecompressed(file, encoding, version)) ?? (await compress(content, encoding));
+    if (compressed.length < content.length) encoded.set(encoding, encodedFile(compressed, encoding));
   }
 
   return {
-    isCompressible: hasForms,
+    isCompressible: compressible,
     lastModified,
-    facts,
+    version,
     inEncoding(encoding) {
-      if (encoding === "identity" || !hasForms) return identity;
-      const known = forms.get(encoding);
-      if (known !== undefined) return known;
-      forms.set(encoding, identity);
-      make(encoding).catch(() => undefined);
+      if (encoding === "identity" || !compressible) return identity;
+      const existing = encoded.get(encoding);
+      if (existing !== undefined) return existing;
+      encoded.set(encoding, identity);
+      compressTo(encoding).catch(() => undefined);
       return identity;
     },
   };
 }
 
-/** Null if it is not the file that was found. */
-async function readWhole(file: string, facts: FileFacts): Promise<Buffer | null> {
+/** Null if the file has changed since the lookup. */
+async function readWhole(file: string, version: FileVersion): Promise<Buffer | null> {
   using opened = openFile(file);
   if (opened === null) return null;
   const { size, mtimeMs, ctimeMs, ino } = fstatSync(opened.descriptor);
-  if (!isSame({ size, modified: mtimeMs, changed: ctimeMs, inode: ino }, facts)) return null;
+  if (!isSameVersion({ size, modified: mtimeMs, changed: ctimeMs, inode: ino }, version)) return null;
   const { bytesRead, buffer } = await readAt(opened.descriptor, Buffer.allocUnsafeSlow(size), 0, size, 0);
   return bytesRead === size ? buffer : null;
 }
 
-/** Null if there is none, or an older one. */
-async function readBeside(file: string, encoding: Encoding, { modified }: FileFacts): Promise<Buffer | null> {
+/** Reads the file that was compressed in advance. Null if there is none or it is older than the original. */
+async function readPrecompressed(file: string, encoding: Encoding, { modified }: FileVersion): Promise<Buffer | null> {
   using opened = openFile(`${file}${suffixes[encoding]}`);
   if (opened === null) return null;
-  const facts = fstatSync(opened.descriptor);
-  if (!facts.isFile() || facts.mtimeMs < modified || facts.size > mostBytes.text) return null;
-  const { bytesRead, buffer } = await readAt(opened.descriptor, Buffer.allocUnsafeSlow(facts.size), 0, facts.size, 0);
-  return bytesRead === facts.size ? buffer : null;
+  const stats = fstatSync(opened.descriptor);
+  if (!stats.isFile() || stats.mtimeMs < modified || stats.size > maxBytes.text) return null;
+  const { bytesRead, buffer } = await readAt(opened.descriptor, Buffer.allocUnsafeSlow(stats.size), 0, stats.size, 0);
+  return bytesRead === stats.size ? buffer : null;
 }

@@ -69,7 +69,7 @@ const hidden = [
   "backup.bak",
 ];
 
-test.each(hidden)("%j is never shown", (name) => {
+test.each(hidden)("%j is never served", (name) => {
   expect(isForbidden(name.split("/"))).toBe(true);
 });
 
@@ -96,11 +96,11 @@ const shown = [
   "wp-content/languages/de_DE.l10n.php",
 ];
 
-test.each(shown)("%j may be shown or run", (name) => {
+test.each(shown)("%j may be served or run", (name) => {
   expect(isForbidden(name.split("/"))).toBe(false);
 });
 
-test("PHP is never run below uploads, however the folder is spelled", () => {
+test("PHP is never run below uploads, in whatever case", () => {
   expect(isRunnable(["wp-content", "uploads", "x.php"])).toBe(false);
   expect(isRunnable(["WP-Content", "Uploads", "a", "x.php"])).toBe(false);
   expect(isRunnable(["wp-content", "blogs.dir", "2", "x.php"])).toBe(false);

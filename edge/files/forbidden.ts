@@ -1,13 +1,13 @@
 /**
- * Names that are never shown and never run, whether or not there is such a file. They are asked for the
- * address and again for the real path behind it, so that a symbolic link can't rename anything into view.
+ * Paths that are never served and never run, whether or not the file exists. Checked for the URL's path and again for
+ * the real path, so that a symbolic link can't expose a file under another name.
  *
- * The patterns want a dot in the name: `/wp-config-explained/` is an article.
+ * Most patterns require a dot: `/wp-config-explained/` may be an article.
  */
 
-/** Source code under any name that isn't exactly `….php`, the one that is run. */
+/** Source code under any name but `….php`, which is run. */
 const sourceCode = /\.(?:php\d*|phps|pht|phtml|phar)(?:[^a-z0-9].*)?$|\.inc[. ]*$/i;
-/** How WordPress itself renames an upload called `x.php.jpg`. */
+/** How WordPress renames an upload called `x.php.jpg`. */
 const disarmedUpload = /\.php\d?_\.[a-z0-9]+$/i;
 const configuration = /^wp-config.*[.~]|^(?:php|\.user)\.ini$/i;
 const leftovers =
@@ -15,18 +15,18 @@ const leftovers =
 const errorLogs = /^(?:php_)?error_?log$/i;
 const emacsBackup = /^#.*#$/;
 
-/** Whether a path must be answered as if nothing were there. */
+/** Whether a path must be treated as not found. */
 export function isForbidden(segments: readonly string[]): boolean {
   return segments.some((segment, index) => isHidden(segment, index) || isSecret(segment));
 }
 
-/** Whether PHP may run this script: uploads hold what visitors sent, and are only ever sent back. */
+/** Whether PHP may run this script. Uploads may come from visitors, so they are only served as files. */
 export function isRunnable(segments: readonly string[]): boolean {
   const [first = "", second = ""] = segments;
   return !(first.toLowerCase() === "wp-content" && ["uploads", "blogs.dir"].includes(second.toLowerCase()));
 }
 
-/** Whether this name is one that PHP runs. */
+/** Whether PHP runs files with this name. */
 export function isScriptName(segment: string): boolean {
   return segment.endsWith(".php");
 }

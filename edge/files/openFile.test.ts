@@ -6,7 +6,7 @@ import { ask } from "../testing/http.ts";
 import { makeFolder, startSite, writeFiles } from "../testing/withEdge.ts";
 import { openFile } from "./openFile.ts";
 
-test("a file that is where it was judged to be is opened, and closed at the end", async () => {
+test("opens a file at its checked path, and closes it at the end of the scope", async () => {
   const file = path.join(await makeFolder(), "a.txt");
   await writeFile(file, "content");
   let link = "";
@@ -19,7 +19,7 @@ test("a file that is where it was judged to be is opened, and closed at the end"
 });
 
 test.runIf(process.platform === "linux")(
-  "a link that took the place of a folder on the way opens nothing",
+  "opens nothing if a folder in the path was replaced by a symbolic link",
   async () => {
     const folder = await makeFolder();
     await writeFiles(folder, { "site/a/f.txt": "own", "secrets/f.txt": "secret" });
@@ -30,7 +30,7 @@ test.runIf(process.platform === "linux")(
   },
 );
 
-test("a link in the place of the file and a folder that is gone open nothing", async () => {
+test("opens nothing if the file is a symbolic link or its folder is missing", async () => {
   const folder = await makeFolder();
   await writeFile(path.join(folder, "secret.txt"), "secret");
   await symlink(path.join(folder, "secret.txt"), path.join(folder, "link.txt"));
@@ -39,23 +39,23 @@ test("a link in the place of the file and a folder that is gone open nothing", a
 });
 
 test.runIf(process.platform === "linux")(
-  "a site that changes a folder for a link to secrets, over and over, never gets one sent",
+  "never sends a secret while a site keeps replacing a folder by a symbolic link",
   async () => {
     const { edge, folder, root } = await startSite({ "real/f.txt": "own" });
     await writeFiles(folder, { "secrets/f.txt": "secret" });
     await symlink(path.join(folder, "secrets"), path.join(root, "link"));
     await mkdir(path.join(root, "spare"));
-    const place = path.join(root, "place");
+    const target = path.join(root, "place");
     const answers = new Set<string>();
     for (let i = 0; i < 300; i++) {
-      const asking = Promise.all(Array.from({ length: 4 }, () => ask(edge, "/place/f.txt")));
-      await rename(path.join(root, "real"), place);
-      await rename(place, path.join(root, "real"));
-      await rename(path.join(root, "link"), place);
-      await rename(place, path.join(root, "link"));
-      for (const got of await asking) answers.add(got.body);
+      const requests = Promise.all(Array.from({ length: 4 }, () => ask(edge, "/place/f.txt")));
+      await rename(path.join(root, "real"), target);
+      await rename(target, path.join(root, "real"));
+      await rename(path.join(root, "link"), target);
+      await rename(target, path.join(root, "link"));
+      for (const got of await requests) answers.add(got.body);
     }
-    await rm(place, { force: true });
+    await rm(target, { force: true });
     expect([...answers].filter((body) => body.includes("secret"))).toEqual([]);
   },
 );

@@ -1,23 +1,23 @@
 /**
- * Opens the file that was judged, and no other.
+ * Opens exactly the file that was checked.
  *
- * Between finding a file and opening it, a site's own PHP can put a symbolic link in the place of a folder on the
- * way, and try so a thousand times a second until it wins. So it is the open file that is asked where it is.
+ * Between the check and the opening, a site's PHP could replace a folder in the path by a symbolic link, a thousand
+ * times a second until it wins the race. So the path of the open file is checked again.
  */
 import { closeSync, constants, existsSync, openSync, readlinkSync } from "node:fs";
 
 export interface OpenFile extends Disposable {
   readonly descriptor: number;
-  /** A name that leads to the open file, whatever its path leads to by now. */
+  /** A path to the open file, even if its original path leads elsewhere by now. */
   readonly path: string;
 }
 
-// A pipe in the place of the file would otherwise wait for a writer.
+// Non-blocking: opening a named pipe would wait for a writer.
 const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-/** Linux can say where an open file is. Elsewhere the check before must do. */
+/** Linux can tell the path of an open file. Other systems rely on the first check. */
 const knowsOpenFiles = existsSync("/proc/self/fd");
 
-/** `file` is absolute and free of symbolic links. Null if it is gone, can't be read, or is no longer there. */
+/** `file` is absolute, without symbolic links. Null if it is missing, not readable, or no longer at this path. */
 export function openFile(file: string): OpenFile | null {
   let descriptor: number;
   try {

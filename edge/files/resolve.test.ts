@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Look } from "../disk.ts";
 import { readPath } from "../http/path.ts";
+import type { LookUp } from "../tables/fileLookup.ts";
 import type { EdgeEnvironment } from "../tables/table.ts";
 import { resolve } from "./resolve.ts";
 
@@ -29,12 +29,12 @@ const files = [
   ".well-known/acme-challenge/token",
 ];
 
-const facts = { size: 1, modified: 1, changed: 1, inode: 1 };
+const version = { size: 1, modified: 1, changed: 1, inode: 1 };
 
-/** A disk with these files and no links. */
-const look: Look = async (segments) => {
+/** A web root with these files and no symbolic links. */
+const lookUp: LookUp = async (segments) => {
   const path = segments.join("/");
-  const found = (kind: "file" | "directory") => ({ kind, path: `/root/${path}`, segments, facts });
+  const found = (kind: "file" | "directory") => ({ kind, path: `/root/${path}`, segments, version });
   if (files.includes(path)) return found("file");
   return path === "" || files.some((file) => file.startsWith(`${path}/`)) ? found("directory") : null;
 };
@@ -42,7 +42,7 @@ const look: Look = async (segments) => {
 async function decide(url: string, multisite: EdgeEnvironment["multisite"] = null): Promise<string> {
   const path = readPath(url);
   if (path === null) return "malformed";
-  const decision = await resolve(path, { multisite }, look);
+  const decision = await resolve(path, { multisite }, lookUp);
   switch (decision.kind) {
     case "php":
       return `run ${decision.script}${decision.pathInfo === "" ? "" : ` with ${decision.pathInfo}`}`;
@@ -113,7 +113,7 @@ const single: readonly (readonly [url: string, decision: string])[] = [
   ["/blog/wp-content/uploads/cat.jpg", "run /index.php"],
 ];
 
-test.each(single)("in one site, %s means: %s", async (url, decision) => {
+test.each(single)("in a single site, %s means: %s", async (url, decision) => {
   expect(await decide(url)).toBe(decision);
 });
 
@@ -139,7 +139,7 @@ const subdirectory: readonly (readonly [url: string, decision: string])[] = [
   ["/wp-admin", "go to /wp-admin/"],
 ];
 
-test.each(subdirectory)("in a network of subdirectories, %s means: %s", async (url, decision) => {
+test.each(subdirectory)("in a subdirectory network, %s means: %s", async (url, decision) => {
   expect(await decide(url, "subdirectory")).toBe(decision);
 });
 
@@ -152,15 +152,15 @@ const subdomain: readonly (readonly [url: string, decision: string])[] = [
   ["/blog/wp-login.php", "run /index.php"],
 ];
 
-test.each(subdomain)("in a network of subdomains, %s means: %s", async (url, decision) => {
+test.each(subdomain)("in a subdomain network, %s means: %s", async (url, decision) => {
   expect(await decide(url, "subdomain")).toBe(decision);
 });
 
-test("the disk is asked nothing for the front page, once for a permalink", async () => {
+test("the disk is not read for the front page, and once for a permalink", async () => {
   const asked: string[] = [];
-  const counting: Look = (segments) => {
+  const counting: LookUp = (segments) => {
     asked.push(segments.join("/"));
-    return look(segments);
+    return lookUp(segments);
   };
   for (const url of ["/", "/2026/hello/"]) {
     const path = readPath(url);
@@ -169,11 +169,11 @@ test("the disk is asked nothing for the front page, once for a permalink", async
   expect(asked).toEqual(["2026/hello"]);
 });
 
-test("a link inside the web root gives its target no new name", async () => {
+test("a symbolic link inside the web root can't expose a file under another name", async () => {
   const linked = async (target: string, url: string) => {
     const path = readPath(url);
     if (path === null) return "malformed";
-    const found = { kind: "file" as const, path: `/root/${target}`, segments: target.split("/"), facts };
+    const found = { kind: "file" as const, path: `/root/${target}`, segments: target.split("/"), version };
     return (await resolve(path, { multisite: null }, async () => found)).kind;
   };
   expect(await linked("wp-config.php", "/photo.jpg")).toBe("refuse");

@@ -1,96 +1,100 @@
 /**
- * What an address means in a WordPress: the rewrite rules of its handbook as one pure decision.
+ * Decides what a URL means in WordPress. Implements the rewrite rules of its handbook.
  *
- * An existing file is sent, an existing script is run (what follows it in the path is its PATH_INFO), a folder
- * means its index, and everything else is WordPress' own `/index.php`. A network of sites in subdirectories
- * has one folder more in front: `/blog/wp-admin/` is `/wp-admin/`, asked for by the site "blog".
+ * An existing file is sent, an existing script is run (the rest of the path is its PATH_INFO), a folder means its
+ * index, and everything else goes to `/index.php`. In a subdirectory network, the site's folder comes first:
+ * `/blog/wp-admin/` is `/wp-admin/` of the site "blog".
  */
 
-import type { FileFacts, Found, Look } from "../disk.ts";
 import { encodePath, type VisitorPath } from "../http/path.ts";
+import type { FileVersion, FoundFile, LookUp } from "../tables/fileLookup.ts";
 import type { EdgeEnvironment } from "../tables/table.ts";
 import { isForbidden, isRunnable, isScriptName } from "./forbidden.ts";
 
-export type Decision =
-  | { readonly kind: "static"; readonly file: string; readonly facts: FileFacts }
+type Decision =
+  | { readonly kind: "static"; readonly file: string; readonly version: FileVersion }
   | { readonly kind: "php"; readonly script: string; readonly pathInfo: string }
   | { readonly kind: "redirect"; readonly location: string }
   | { readonly kind: "refuse" };
 
 const frontController: Decision = { kind: "php", script: "/index.php", pathInfo: "" };
 const refuse: Decision = { kind: "refuse" };
-const networkFolder = /^[\w-]+$/;
-const sharedFolder = /^wp-(?:content|admin|includes)/;
+const siteFolder = /^[\w-]+$/;
+const commonFolder = /^wp-(?:content|admin|includes)/;
 
-/** Asks `look` only for what the decision hangs on: once for a pretty permalink, not at all for the front page. */
+/** Calls `lookUp` as rarely as possible: once for a pretty permalink, not at all for the front page. */
 export async function resolve(
   path: VisitorPath,
   environment: Pick<EdgeEnvironment, "multisite">,
-  look: Look,
+  lookUp: LookUp,
 ): Promise<Decision> {
   if (isForbidden(path.segments)) return refuse;
-  if (!path.lookable) return frontController;
-  for (const segments of readings(path.segments, environment.multisite)) {
-    const decision = await decide(path, segments, look);
+  if (!path.isUtf8) return frontController;
+  for (const segments of candidatePaths(path.segments, environment.multisite)) {
+    const decision = await decide(path, segments, lookUp);
     if (decision !== null) return decision;
   }
   return frontController;
 }
 
-/** The path as it stands and, in a network of subdirectories, without the site's own folder. */
-function readings(
+/** The path itself and, in a subdirectory network, the path without the site's folder. */
+function candidatePaths(
   segments: readonly string[],
   multisite: EdgeEnvironment["multisite"],
 ): readonly (readonly string[])[] {
   const [first, ...rest] = segments;
   if (first === undefined) return [];
-  if (multisite !== "subdirectory" || !networkFolder.test(first)) return [segments];
-  const shared = sharedFolder.test(rest[0] ?? "") || rest.some(isScriptName);
-  return shared ? [segments, rest] : [segments];
+  if (multisite !== "subdirectory" || !siteFolder.test(first)) return [segments];
+  const isCommon = commonFolder.test(rest[0] ?? "") || rest.some(isScriptName);
+  return isCommon ? [segments, rest] : [segments];
 }
 
-/** Null if nothing is there. */
-async function decide(path: VisitorPath, segments: readonly string[], look: Look): Promise<Decision | null> {
+/** Null if the path doesn't exist. */
+async function decide(path: VisitorPath, segments: readonly string[], lookUp: LookUp): Promise<Decision | null> {
   for (const [index, segment] of segments.entries()) {
     if (!isScriptName(segment)) continue;
     const script = segments.slice(0, index + 1);
     if (!isRunnable(script)) return refuse;
-    const found = await look(script);
+    const found = await lookUp(script);
     if (found === null) return null;
     if (found.kind === "file") return run(script, found, pathInfo(path, segments.slice(index + 1)));
   }
-  const found = await look(segments);
+  const found = await lookUp(segments);
   if (found === null) return null;
-  if (found.kind === "directory") return decideDirectory(path, segments, look);
+  if (found.kind === "directory") return decideDirectory(path, segments, lookUp);
   return path.trailingSlash ? null : send(found);
 }
 
-async function decideDirectory(path: VisitorPath, segments: readonly string[], look: Look): Promise<Decision | null> {
-  const index = await findIndex(segments, look);
+async function decideDirectory(
+  path: VisitorPath,
+  segments: readonly string[],
+  lookUp: LookUp,
+): Promise<Decision | null> {
+  const index = await findIndex(segments, lookUp);
   if (index === null) return null;
   if (path.trailingSlash) return index;
   return { kind: "redirect", location: `${encodePath(path.segments)}/${path.query}` };
 }
 
-async function findIndex(segments: readonly string[], look: Look): Promise<Decision | null> {
+async function findIndex(segments: readonly string[], lookUp: LookUp): Promise<Decision | null> {
   const script = [...segments, "index.php"];
   if (isRunnable(script)) {
-    const found = await look(script);
+    const found = await lookUp(script);
     if (found?.kind === "file") return run(script, found, "");
   }
-  const page = await look([...segments, "index.html"]);
+  const page = await lookUp([...segments, "index.html"]);
   return page?.kind === "file" ? send(page) : null;
 }
 
-function run(script: readonly string[], found: Found, pathInfo: string): Decision {
+function run(script: readonly string[], found: FoundFile, pathInfo: string): Decision {
   if (isForbidden(found.segments) || !isRunnable(found.segments)) return refuse;
   return { kind: "php", script: `/${script.join("/")}`, pathInfo };
 }
 
-function send(found: Found): Decision {
+function send(found: FoundFile): Decision {
   const name = found.segments.at(-1) ?? "";
   if (isForbidden(found.segments) || isScriptName(name)) return refuse;
-  return { kind: "static", file: found.path, facts: found.facts };
+  return { kind: "static", file: found.path, version: found.version };
 }
 
 function pathInfo(path: VisitorPath, rest: readonly string[]): string {

@@ -21,7 +21,7 @@ const files = {
   "empty.txt": "",
 };
 
-test("a file is sent as it is, and PHP hears nothing of it", async () => {
+test("a file is sent without PHP", async () => {
   const { edge, upstream } = await startSite(files);
   const got = await ask(edge, "/style.css");
   expect(got).toMatchObject({ status: 200, body: css });
@@ -61,7 +61,7 @@ test.each([
   ["/style.css?server=1", "public, max-age=3600"],
   ["/style.css", "public, max-age=3600"],
   ["/readme.html?ver=1", "public, max-age=0"],
-])("%s may be kept: %s", async (url, caching) => {
+])("%s has Cache-Control: %s", async (url, caching) => {
   const { edge } = await startSite(files);
   expect((await ask(edge, url)).headers["cache-control"]).toBe(caching);
 });
@@ -73,12 +73,12 @@ test("HEAD has the same headers and no body", async () => {
   expect(got.headers["content-length"]).toBe(String(css.length));
 });
 
-test("an empty file is an empty answer", async () => {
+test("an empty file is sent as an empty body", async () => {
   const { edge } = await startSite(files);
   expect(await ask(edge, "/empty.txt")).toMatchObject({ status: 200, body: "" });
 });
 
-test("a file that the visitor has already is not sent again", async () => {
+test("a file that the visitor already has is a 304", async () => {
   const { edge } = await startSite(files);
   const first = await ask(edge, "/style.css");
   const etag = first.headers.etag ?? "";
@@ -91,7 +91,7 @@ test("a file that the visitor has already is not sent again", async () => {
   expect(await ask(edge, "/style.css", { headers: { "if-none-match": '"other"' } })).toMatchObject({ status: 200 });
 });
 
-test("a changed file has another ETag", async () => {
+test("a changed file has a new ETag", async () => {
   const { edge, root } = await startSite(files);
   const before = await ask(edge, "/style.css");
   await utimes(path.join(root, "style.css"), 1, 1);
@@ -111,14 +111,14 @@ test.each([
   expect(got.headers["content-range"]).toBe(contentRange);
 });
 
-test("a range that lies outside the file is a 416 that tells its length", async () => {
+test("a range outside the file is a 416 with the file's length", async () => {
   const { edge } = await startSite(files);
   const got = await ask(edge, "/style.css", { headers: { range: "bytes=500-600" } });
   expect(got.status).toBe(416);
   expect(got.headers["content-range"]).toBe(`bytes */${css.length}`);
 });
 
-test("a range of a file that has changed since is the whole file", async () => {
+test("a range request gets the whole file if it has changed since", async () => {
   const { edge } = await startSite(files);
   const got = await ask(edge, "/style.css", { headers: { range: "bytes=0-3", "if-range": '"other"' } });
   expect(got).toMatchObject({ status: 200, body: css });

@@ -1,65 +1,66 @@
-/** Sends a file: type, length, ranges, validators and how long it may be kept. */
+/** Sends files, with type, length, ranges, validators and cache lifetime. */
 import { createReadStream, read } from "node:fs";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { type SendOptions, type SendResult, send } from "@fastify/send";
-import type { FileFacts } from "../disk.ts";
 import { chooseEncoding, offeredEncodings } from "../http/encodings.ts";
+import { withoutContentHeaders } from "../http/headers.ts";
+import { sendPage } from "../http/pages.ts";
 import type { VisitorRequest, VisitorResponse } from "../http/visitorHttp.ts";
-import { sendPage } from "../pages.ts";
-import type { Visit } from "../visit.ts";
-import { type CachedFile, type FileCache, type FileForm, isCompressible, typeOf } from "./fileCache.ts";
+import type { FileVersion } from "../tables/fileLookup.ts";
+import type { Visit } from "../visit/visit.ts";
+import { type CachedFile, type EncodedFile, type FileCache, isCompressible, typeOf } from "./fileCache.ts";
 import { type OpenFile, openFile } from "./openFile.ts";
 
 const readAt = promisify(read);
 const year = 365 * 24 * 60 * 60 * 1000;
 const hour = 60 * 60 * 1000;
-/** Up to this length one read is cheaper than a stream. */
-const oneRead = 64 * 1024;
-/** Of a stream. Twice what is usual costs half as many turns, and a slow visitor's memory. */
+/** Files up to this length are read at once, which is cheaper than a stream. */
+const singleReadBytes = 64 * 1024;
+/** Buffer size of file streams. Twice Node's default: half as many reads, but more memory per slow visitor. */
 const highWaterMark = 128 * 1024;
 
-/** WordPress puts the version of an asset into its address, so what such an address names never changes. */
+/** WordPress puts an asset's version into its URL, so the content of such a URL never changes. */
 const versioned = /[?&]ver=[^&]/;
 const htmlFile = /\.html?$/i;
 
-/** `file` is absolute and free of symbolic links, as `resolve` gives it. */
+/** `file` is the absolute path without symbolic links that `resolve` returned. */
 export async function sendFile(
   visit: Visit,
-  { file, facts }: { readonly file: string; readonly facts: FileFacts },
+  { file, version }: { readonly file: string; readonly version: FileVersion },
   fileCache: FileCache,
 ): Promise<void> {
   const { request, response } = visit;
   if (request.method !== "GET" && request.method !== "HEAD") {
     return sendPage(request, response, "methodNotAllowed", { allow: "GET, HEAD" });
   }
-  const kept = isForWhole(request) ? await fileCache.get(file, facts) : null;
-  if (kept === null) await sendFromDisk(visit, file);
-  else sendCachedFile(visit, file, kept);
+  const cached = wantsWholeFile(request) ? await fileCache.get(file, version) : null;
+  if (cached === null) await sendFromDisk(visit, file);
+  else sendCachedFile(visit, file, cached);
 }
 
-/** Whether nothing but a part, or an answer that depends on the file's state, is asked for. */
-function isForWhole({ headers }: VisitorRequest): boolean {
+/** False for range requests and for preconditions, which need the current file. */
+function wantsWholeFile({ headers }: VisitorRequest): boolean {
   return !["range", "if-match", "if-unmodified-since"].some((name) => headers[name] !== undefined);
 }
 
-function sendCachedFile({ request, response, path }: Visit, file: string, kept: CachedFile): void {
+function sendCachedFile({ request, response, path }: Visit, file: string, cached: CachedFile): void {
   const { headers, method } = request;
-  const form = kept.inEncoding(
-    kept.isCompressible ? chooseEncoding(headers["accept-encoding"], offeredEncodings) : "identity",
+  const encoded = cached.inEncoding(
+    cached.isCompressible ? chooseEncoding(headers["accept-encoding"], offeredEncodings) : "identity",
   );
-  const own = ["Cache-Control", cacheControl(file, path.query)];
-  if (hasIt(headers, form, kept)) {
-    response.writeHead(304, [...own, ...withoutContent(form.head)]).end();
+  const lifetime = ["Cache-Control", cacheControl(file, path.query)];
+  if (isCurrent(headers, encoded, cached)) {
+    response.writeHead(304, [...lifetime, ...withoutContentHeaders(encoded.head)]).end();
     return;
   }
-  response.writeHead(200, [...own, ...form.head]);
-  response.end(method === "HEAD" ? undefined : form.body);
+  response.writeHead(200, [...lifetime, ...encoded.head]);
+  response.end(method === "HEAD" ? undefined : encoded.body);
 }
 
-/** Any form that the visitor has is the same file. */
-function hasIt(headers: VisitorRequest["headers"], { etag }: FileForm, { facts }: CachedFile): boolean {
+/** Whether the visitor has the current file already, in whichever encoding. */
+function isCurrent(headers: VisitorRequest["headers"], { etag }: EncodedFile, { version }: CachedFile): boolean {
   const known = headers["if-none-match"];
   if (known !== undefined) {
     const plain = (tag: string) =>
@@ -70,15 +71,11 @@ function hasIt(headers: VisitorRequest["headers"], { etag }: FileForm, { facts }
     return known.trim() === "*" || known.split(",").some((tag) => plain(tag) === plain(etag));
   }
   const since = Date.parse(headers["if-modified-since"] ?? "");
-  return Math.floor(facts.modified / 1_000) * 1_000 <= since;
-}
-
-function withoutContent(head: readonly string[]): readonly string[] {
-  return head.filter((_, at) => !/^content-/i.test(head[at - (at % 2)] ?? ""));
+  return Math.floor(version.modified / 1_000) * 1_000 <= since;
 }
 
 function cacheControl(file: string, query: string): string {
-  const { maxAge = 0, immutable = false } = caching(file, query);
+  const { maxAge = 0, immutable = false } = cacheLifetime(file, query);
   return `public, max-age=${Number(maxAge) / 1_000}${immutable ? ", immutable" : ""}`;
 }
 
@@ -89,51 +86,53 @@ async function sendFromDisk({ request, response, path }: Visit, file: string): P
     dotfiles: "allow",
     index: false,
     contentType: false,
-    ...caching(file, path.query),
+    ...cacheLifetime(file, path.query),
   });
-  if (!isAnswer(result)) return sendPage(request, response, "notFound");
-  response.writeHead(result.statusCode, { ...result.headers, ...describe(result, file) });
+  if (!isSendable(result)) return sendPage(request, response, "notFound");
+  response.writeHead(result.statusCode, { ...result.headers, ...contentHeaders(result, file) });
   if (request.method === "HEAD" || result.statusCode === 304) response.end();
-  else if (result.type === "file") await sendPart(opened, result, response);
+  else if (result.type === "file") await sendContent(opened, result, response);
   else await pipeline(result.stream, response);
 }
 
 /**
- * The library answers a HEAD with everything but the content, which is then read from the file that is open already. A part
- * may only be added to what the visitor has if that is the same byte for byte, which our validators don't say (RFC 9110,
- * section 13.1.5).
+ * The request for the library as a HEAD: it returns only headers, and the content is then read from the file that is
+ * already open. Ranges with an `If-Range` ETag are removed, because our ETags are weak and don't guarantee identical
+ * bytes (RFC 9110, section 13.1.5).
  */
 function headOnly(request: VisitorRequest): Readable {
   const { range, "if-range": condition, ...others } = request.headers;
-  const isOfSame = condition === undefined || !condition.includes('"');
-  const wanted = isOfSame ? request.headers : others;
+  const keepsRange = condition === undefined || !condition.includes('"');
+  const wanted = keepsRange ? request.headers : others;
   return Object.create(request, { method: { value: "HEAD" }, headers: { value: wanted } });
 }
 
-/** How long a visitor may keep a file without asking again. A page may change its address's content at any time. */
-function caching(file: string, query: string): Pick<SendOptions, "maxAge" | "immutable"> {
+/** How long browsers may use a file without asking again. Never for HTML pages, because they may change at any time. */
+function cacheLifetime(file: string, query: string): Pick<SendOptions, "maxAge" | "immutable"> {
   if (htmlFile.test(file)) return { maxAge: 0 };
   return versioned.test(query) ? { maxAge: year, immutable: true } : { maxAge: hour };
 }
 
-/** False if the file has become something else since it was looked for. */
-function isAnswer(result: SendResult): boolean {
+/** False if the file was replaced since the lookup. */
+function isSendable(result: SendResult): boolean {
   return result.type === "file" || (result.type === "error" && [412, 416].includes(result.statusCode));
 }
 
-/** A file of unknown kind is for downloading, never for a browser to guess at. */
-function describe(result: SendResult, file: string): Readonly<Record<string, string>> {
-  const sure = { "X-Content-Type-Options": "nosniff" };
-  if (result.type !== "file" || result.statusCode === 304) return sure;
+/** Headers about the content. Files of unknown type are downloads; browsers must not guess the type. */
+function contentHeaders(result: SendResult, file: string): Readonly<Record<string, string>> {
+  const nosniff = { "X-Content-Type-Options": "nosniff" };
+  if (result.type !== "file" || result.statusCode === 304) return nosniff;
   const type = typeOf(file);
-  return { ...sure, "Content-Type": type, ...(isCompressible(type) && { Vary: "Accept-Encoding" }) };
+  return { ...nosniff, "Content-Type": type, ...(isCompressible(type) && { Vary: "Accept-Encoding" }) };
 }
 
-/** Sends what the head promised; aborts if the file has become shorter, so that the client does not take it for complete. */
-async function sendPart(file: OpenFile, { headers }: SendResult, response: VisitorResponse): Promise<void> {
+/**
+ * Sends the content that the head announced. If the file is shorter by now, aborts so that it doesn't seem complete.
+ */
+async function sendContent(file: OpenFile, { headers }: SendResult, response: VisitorResponse): Promise<void> {
   const start = Number(/^bytes (\d+)-/.exec(headers["Content-Range"] ?? "")?.[1] ?? 0);
   const length = Number(headers["Content-Length"]);
-  if (length <= oneRead) {
+  if (length <= singleReadBytes) {
     const { bytesRead, buffer } = await readAt(file.descriptor, Buffer.allocUnsafe(length), 0, length, start);
     if (bytesRead === length) response.end(buffer);
     else response.destroy();

@@ -1,9 +1,9 @@
-/** Where a request comes from. */
+/** The IP address of a request. */
 import type { VisitorSocket } from "./visitorHttp.ts";
 
 const mapped = "::ffff:";
 
-/** The visitor's address; one of version 4 as such, however the system writes it. PHP of this installation is this machine. */
+/** The visitor's IP address, with IPv4-mapped IPv6 addresses as IPv4. Requests from PHP have the loopback address. */
 export function addressOf(from: {
   readonly socket: Pick<VisitorSocket, "remoteAddress">;
   readonly fromPhp: boolean;

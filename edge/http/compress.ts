@@ -1,4 +1,4 @@
-/** Makes what is sent smaller. */
+/** Compresses content for sending. */
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip, zstdCompress } from "node:zlib";
 import type { Encoding } from "./encodings.ts";
@@ -7,12 +7,12 @@ const brotli = promisify(brotliCompress);
 const zstd = promisify(zstdCompress);
 const deflate = promisify(gzip);
 
-/** Made once and sent often, by a processor that has others' pages to make: far from the best that there is. */
+/** Medium levels: the result is sent often, but the processor also has pages to render. */
 const brotliLevel = 5;
 const zstdLevel = 6;
 const gzipLevel = 6;
 
-/** Works beside the event loop. */
+/** Compresses outside the event loop. */
 export function compress(content: Buffer, encoding: Encoding): Promise<Buffer> {
   switch (encoding) {
     case "br":

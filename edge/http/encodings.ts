@@ -1,17 +1,17 @@
-/** In which form an answer is sent, of those that the visitor's `Accept-Encoding` takes (RFC 9110, section 12.5.3). */
+/** Chooses the content encoding by `Accept-Encoding` (RFC 9110, section 12.5.3). */
 
-/** The best first: of those that a visitor likes equally, it is the one that is sent. */
+/** Best first, which decides if the client has no preference. */
 export const offeredEncodings = ["br", "zstd", "gzip"] as const;
 
 export type Encoding = (typeof offeredEncodings)[number];
 
-/** The client's preferred encoding among those offered; the plain form for clients that accept none. */
+/** The client's preferred encoding among those offered; `identity` if it accepts none of them. */
 export function chooseEncoding(accepted: string | undefined, offered: readonly Encoding[]): Encoding | "identity" {
   if (accepted === undefined) return "identity";
   const weights = readWeights(accepted);
   const weightOf = (name: string) => weights.get(name) ?? weights.get("*") ?? 0;
   let best: Encoding | "identity" = "identity";
-  // The plain form is always taken, though liked less than any other that is named, unless it says something else.
+  // `identity` is always acceptable, but comes after the accepted encodings unless it has a weight.
   let most = weights.get("identity") ?? 0;
   for (const encoding of offered) {
     const weight = weightOf(encoding);
@@ -31,7 +31,7 @@ function readWeights(accepted: string): ReadonlyMap<string, number> {
   return weights;
 }
 
-/** What can't be read is taken for no. */
+/** Invalid weights count as 0. */
 function readWeight(text: string): number {
   return /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(text) ? Number(text) : 0;
 }

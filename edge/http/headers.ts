@@ -1,7 +1,7 @@
-/** Which headers pass through the edge, in both directions. */
+/** Filters headers, from visitors to PHP and back. */
 import { type IncomingHttpHeaders, validateHeaderName, validateHeaderValue } from "node:http";
 
-/** They are about one connection and mean nothing on the next (RFC 9110, section 7.6.1). */
+/** They concern a single connection (RFC 9110, section 7.6.1). */
 const hopByHop = new Set([
   "connection",
   "keep-alive",
@@ -15,8 +15,8 @@ const hopByHop = new Set([
 ]);
 
 /**
- * What a visitor could use to pass for another: WordPress and its plugins believe these about address, scheme and
- * path. `proxy` becomes HTTP_PROXY, which programs take for a setting.
+ * Headers with which a visitor could spoof an IP address, a scheme or a path, because WordPress and plugins trust them.
+ * `proxy` would become HTTP_PROXY, which programs read as a setting.
  */
 const untrusted = new Set([
   "forwarded",
@@ -29,10 +29,10 @@ const untrusted = new Set([
 ]);
 const untrustedPrefixes = ["x-forwarded-", "x-cluster-", "cf-"];
 
-/** The first is PHP's way of naming the status, the second tells attackers its version. */
+/** `status` is how PHP reports the status; `x-powered-by` would reveal its version to attackers. */
 const fromPhpOnly = new Set(["status", "x-powered-by"]);
 
-/** The visitor's headers as PHP may see them, with `host` as the one that was routed by. */
+/** The visitor's headers for PHP, with the `host` that was used for routing. */
 export function toUpstream(
   message: { readonly headers: IncomingHttpHeaders },
   host: string,
@@ -47,11 +47,11 @@ export function toUpstream(
   return headers;
 }
 
-/** PHP's headers as the visitor may see them, flat: name, value, name, value. */
+/** PHP's headers for the visitor: name, value, name, value. */
 export function toVisitor(headers: readonly (readonly [name: string, value: string])[]): string[] {
   const perConnection = namedByConnection(headers.find(([name]) => name.toLowerCase() === "connection")?.[1]);
   const lengths = headers.filter(([name]) => name.toLowerCase() === "content-length");
-  // Of two lengths, the next one to read them may believe either.
+  // Clients and proxies may disagree on which of two lengths is valid.
   const hasLength = lengths.length === 1 && lengths.every(([, value]) => /^\d+$/.test(value));
   return headers.flatMap(([name, value]) => {
     const lower = name.toLowerCase();
@@ -62,7 +62,9 @@ export function toVisitor(headers: readonly (readonly [name: string, value: stri
   });
 }
 
-/** A header named `x_forwarded_for` would reach PHP under the same name as `x-forwarded-for`; `:path` is none at all. */
+/**
+ * Underscores are refused because PHP sees `x_forwarded_for` as `x-forwarded-for`. Names such as `:path` are HTTP/2's.
+ */
 function isUntrusted(name: string): boolean {
   return (
     name.startsWith(":") ||
@@ -85,8 +87,13 @@ function asBytes(name: string, value: string): string | null {
       validateHeaderValue(name, candidate);
       return candidate;
     } catch {
-      // The other spelling may do.
+      // Try the next candidate.
     }
   }
   return null;
+}
+
+/** A flat list of names and values without the headers of the body, as a 304 response has them. */
+export function withoutContentHeaders(head: readonly string[]): readonly string[] {
+  return head.filter((_, at) => !/^content-/i.test(head[at - (at % 2)] ?? ""));
 }

@@ -15,7 +15,7 @@ async function start(files?: Readonly<Record<string, string | Buffer>>, others: 
   return { ...world, session: visit(world.tlsPort, world.ca) };
 }
 
-test("PHP is asked by HTTP/2 as by HTTP/1.1, and nothing of the protocol reaches it", async () => {
+test("PHP gets the same request as with HTTP/1.1, without pseudo-headers", async () => {
   const { session, upstream } = await start();
   const got = await ask2(session, "/page?a=b", { "x-mine": "1", cookie: ["a=1", "b=2"] });
   expect([got.status, got.body]).toEqual([200, "GET /index.php"]);
@@ -30,7 +30,7 @@ test("PHP is asked by HTTP/2 as by HTTP/1.1, and nothing of the protocol reaches
   expect(request?.headers).toEqual({ host: "site.localhost", "x-mine": "1", cookie: "a=1; b=2" });
 });
 
-test("every cookie arrives, and nothing that only HTTP/1.1 knows", async () => {
+test("all cookies are sent, and no connection headers of HTTP/1.1", async () => {
   const { session, upstream } = await start();
   const headers = [
     ["Set-Cookie", "a=1"],
@@ -48,7 +48,7 @@ test("every cookie arrives, and nothing that only HTTP/1.1 knows", async () => {
   for (const name of ["connection", "transfer-encoding", "keep-alive"]) expect(got.headers).not.toHaveProperty(name);
 });
 
-test("a HEAD has the head of a GET and no body, for files and for PHP", async () => {
+test("HEAD has the headers of GET and no body, for files and for PHP", async () => {
   const { session, upstream } = await start({ "a.txt": "file" });
   upstream.answer = () => textAnswer("hello", [["Content-Length", "5"]]);
   for (const path of ["/a.txt", "/page"]) {
@@ -57,7 +57,7 @@ test("a HEAD has the head of a GET and no body, for files and for PHP", async ()
   }
 });
 
-test("files come whole, in parts and not at all where the visitor has them", async () => {
+test("files are sent whole, as ranges, or as a 304", async () => {
   const bytes = randomBytes(3_000_000);
   const { session } = await start({ "big.bin": bytes });
   const whole = await ask2(session, "/big.bin");
@@ -68,7 +68,7 @@ test("files come whole, in parts and not at all where the visitor has them", asy
   expect([same.status, same.bytes.length]).toEqual([304, 0]);
 });
 
-test.each(["with a length", "without one"])("an upload arrives %s", async (kind) => {
+test.each(["with a length", "without one"])("PHP receives an upload %s", async (kind) => {
   const { session, upstream } = await start();
   const sent = randomBytes(90_000);
   upstream.answer = async ({ body }) => textAnswer(body === null ? "none" : (await buffer(body)).toString("hex"));
@@ -77,45 +77,39 @@ test.each(["with a length", "without one"])("an upload arrives %s", async (kind)
   expect(got.body).toBe(sent.toString("hex"));
 });
 
-test.each(["announced", "not announced"])(
-  "an upload that is too large and %s is refused with its page",
-  async (kind) => {
-    const { session, upstream } = await start();
-    upstream.answer = async ({ body }) => textAnswer(String(body && (await buffer(body)).length));
-    const length = kind === "announced" ? { "content-length": 200_000 } : {};
-    const got = await ask2(session, "/", { ":method": "POST", ...length }, Buffer.alloc(200_000));
-    expect([got.status, got.body.includes("too large")]).toEqual([413, true]);
-    expect((await ask2(session, "/a.txt")).status).toBe(200);
-  },
-);
+test.each(["announced", "not announced"])("an upload that is too large and %s is refused with a page", async (kind) => {
+  const { session, upstream } = await start();
+  upstream.answer = async ({ body }) => textAnswer(String(body && (await buffer(body)).length));
+  const length = kind === "announced" ? { "content-length": 200_000 } : {};
+  const got = await ask2(session, "/", { ":method": "POST", ...length }, Buffer.alloc(200_000));
+  expect([got.status, got.body.includes("too large")]).toEqual([413, true]);
+  expect((await ask2(session, "/a.txt")).status).toBe(200);
+});
 
-test.each(["takes it back", "hangs up"])(
-  "a visitor who in the middle of an upload %s has not sent a whole one",
-  async (way) => {
-    const { upstream, tlsPort, ca, session } = await start();
-    const ends: string[] = [];
-    upstream.answer = async ({ body, signal }) => {
-      signal.addEventListener("abort", () => ends.push("aborted"));
-      const read = buffer(body ?? Readable.from([]));
-      ends.push(
-        await read.then(
-          () => "whole",
-          () => "broken",
-        ),
-      );
-      return textAnswer("done");
-    };
-    const socket = await openBare(tlsPort, ca);
-    socket.write(Buffer.concat([hello(), halfAnUpload(1)]));
-    await eventually(() => expect(upstream.asked).toHaveLength(1));
-    if (way === "hangs up") socket.destroy();
-    else socket.write(reset(1));
-    await eventually(() => expect(ends.toSorted()).toEqual(["aborted", "broken"]));
-    expect((await ask2(session, "/a.txt")).body).toBe("file");
-  },
-);
+test.each(["cancels it", "closes the connection"])("an upload is incomplete for PHP if the visitor %s", async (how) => {
+  const { upstream, tlsPort, ca, session } = await start();
+  const ends: string[] = [];
+  upstream.answer = async ({ body, signal }) => {
+    signal.addEventListener("abort", () => ends.push("aborted"));
+    const read = buffer(body ?? Readable.from([]));
+    ends.push(
+      await read.then(
+        () => "whole",
+        () => "broken",
+      ),
+    );
+    return textAnswer("done");
+  };
+  const socket = await openBare(tlsPort, ca);
+  socket.write(Buffer.concat([hello(), halfAnUpload(1)]));
+  await eventually(() => expect(upstream.asked).toHaveLength(1));
+  if (how === "closes the connection") socket.destroy();
+  else socket.write(reset(1));
+  await eventually(() => expect(ends.toSorted()).toEqual(["aborted", "broken"]));
+  expect((await ask2(session, "/a.txt")).body).toBe("file");
+});
 
-test("PHP's page ends where its visitor leaves", async () => {
+test("PHP's response is aborted when the visitor leaves", async () => {
   const { session, upstream } = await start();
   const body = new PassThrough();
   upstream.answer = () => ({ status: 200, headers: [], body });
@@ -126,14 +120,14 @@ test("PHP's page ends where its visitor leaves", async () => {
   await eventually(() => expect(body.destroyed).toBe(true));
 });
 
-test.each(["7", "3"])("a page of five bytes that announces %s breaks off", async (length) => {
+test.each(["7", "3"])("a page of five bytes that announces %s is aborted", async (length) => {
   const { session, upstream } = await start();
   upstream.answer = () => textAnswer("12345", [["Content-Length", length]]);
   await expect(ask2(session, "/")).rejects.toThrow();
   expect((await ask2(session, "/a.txt")).body).toBe("file");
 });
 
-test.each([true, false])("half of PHP's page does not pass for a whole one, its beginning read: %s", async (isRead) => {
+test.each([true, false])("an incomplete page ends with an error, its beginning read: %s", async (isRead) => {
   const { session, upstream } = await start();
   const crash = Promise.withResolvers<void>();
   const crashes = async function* () {
@@ -144,7 +138,7 @@ test.each([true, false])("half of PHP's page does not pass for a whole one, its 
   upstream.answer = () => ({ ...textAnswer(""), body: Readable.from(crashes()) });
   const stream = session.request({ ":authority": "site.localhost", ":path": "/" });
   const failed = once(stream, "end").then(
-    () => "ended well",
+    () => "ended normally",
     (error: Error) => error.message,
   );
   stream.once("data", () => crash.resolve());
@@ -153,7 +147,7 @@ test.each([true, false])("half of PHP's page does not pass for a whole one, its 
   expect((await ask2(session, "/a.txt")).body).toBe("file");
 });
 
-test("many are answered at once on one connection", async () => {
+test("a connection has many concurrent requests", async () => {
   const { session, upstream } = await start();
   upstream.answer = ({ url }) => textAnswer(url);
   const paths = Array.from({ length: 90 }, (_, index) => (index % 2 === 0 ? "/a.txt" : `/page-${index}`));
@@ -161,7 +155,7 @@ test("many are answered at once on one connection", async () => {
   expect(got.map(({ body }) => body)).toEqual(paths.map((path) => (path === "/a.txt" ? "file" : path)));
 });
 
-test("a name of the same certificate is answered, and another is sent away (421)", async () => {
+test("a name of the same certificate is served; other names get a 421", async () => {
   const { session, tell } = await start(undefined, ["www.site.localhost"]);
   expect((await ask2(session, "/a.txt", { ":authority": "www.site.localhost" })).status).toBe(200);
   await tell(3, { certificates: [site, { ...site, id: "other", names: ["www.site.localhost"] }] });
@@ -169,13 +163,13 @@ test("a name of the same certificate is answered, and another is sent away (421)
   expect((await ask2(session, "/a.txt")).status).toBe(200);
 });
 
-test("a Host that says something else than :authority is a bad request", async () => {
+test("a Host header that differs from :authority is a 400", async () => {
   const { session } = await start();
   expect((await ask2(session, "/a.txt", { host: "site.localhost" })).status).toBe(200);
   expect((await ask2(session, "/a.txt", { host: "other.localhost" })).status).toBe(400);
 });
 
-test("who asks before sending is told, and login links, TRACE and CONNECT are answered as ever", async () => {
+test("Expect: 100-continue, login links and TRACE work as with HTTP/1.1", async () => {
   const { session, upstream } = await start();
   upstream.answer = async ({ body }) => textAnswer(String(body && (await buffer(body))));
   const stream = session.request({ ":method": "POST", ":authority": "site.localhost", expect: "100-continue" });
@@ -186,13 +180,13 @@ test("who asks before sending is told, and login links, TRACE and CONNECT are an
   expect((await ask2(session, "/", { ":method": "TRACE" })).status).toBe(405);
 });
 
-test("a head that is too long is refused, and others on the connection are answered", async () => {
+test("a head that is too long is refused; other requests on the connection are served", async () => {
   const { session } = await start();
   expect((await ask2(session, "/a.txt", { "x-long": "x".repeat(40_000) })).status).toBe(431);
   expect((await ask2(session, "/a.txt")).body).toBe("file");
 });
 
-test("what is being answered when the edge closes is answered whole, and the visitor told to come anew", async () => {
+test("closing finishes running requests and sends GOAWAY", async () => {
   const { session, upstream, edge } = await start();
   const body = new PassThrough();
   upstream.answer = () => ({ status: 200, headers: [], body });
@@ -206,7 +200,7 @@ test("what is being answered when the edge closes is answered whole, and the vis
   await closed;
 });
 
-test("a page that was kept, and a file's smaller form, are sent by HTTP/2 as by HTTP/1.1", async () => {
+test("cached pages and compressed files are sent as with HTTP/1.1", async () => {
   const { session, tell, environment, upstream } = await start({ "a.css": "a { color: red }".repeat(100) });
   const environments = [{ ...environment, overlays: { "wp-includes": tmpdir() }, pageCache: { epoch: 1 } }];
   await tell(3, { environments, certificates: [site] });

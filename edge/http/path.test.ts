@@ -59,19 +59,19 @@ const readable: readonly (readonly [url: string, segments: readonly string[], tr
   ["/?a=../..&b=%00", [], true],
 ];
 
-test.each(readable)("%s names %j", (url, segments, trailingSlash) => {
-  expect(readPath(url)).toMatchObject({ segments, trailingSlash, url, lookable: true });
+test.each(readable)("%s has the segments %j", (url, segments, trailingSlash) => {
+  expect(readPath(url)).toMatchObject({ segments, trailingSlash, url, isUtf8: true });
 });
 
-test("bytes that are no UTF-8 are read, but are the name of no file", () => {
-  expect(readPath("/caf%E9/")).toMatchObject({ segments: ["café"], lookable: false });
+test("a path that is not UTF-8 is accepted but marked", () => {
+  expect(readPath("/caf%E9/")).toMatchObject({ segments: ["café"], isUtf8: false });
 });
 
-test("the query is kept as it was sent", () => {
+test("the query is returned as sent", () => {
   expect(readPath("/a?b=%2F..&c")).toMatchObject({ query: "?b=%2F..&c", segments: ["a"] });
 });
 
-test("an encoded path has one leading slash, whatever was sent", () => {
+test("an encoded path has a single leading slash", () => {
   expect(encodePath(["evil.example", "ü?#"])).toBe("/evil.example/%C3%BC%3F%23");
 });
 
@@ -83,6 +83,6 @@ test.each([
   ["http:///a", "", "/a"],
   ["//other.example/a", null, "//other.example/a"],
   ["ftp://site.localhost/", null, "ftp://site.localhost/"],
-])("the target %s names host %s and address %s", (target, host, url) => {
+])("the target %s has host %s and URL %s", (target, host, url) => {
   expect(splitTarget(target)).toEqual({ host, url });
 });

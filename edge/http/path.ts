@@ -1,8 +1,8 @@
 /**
- * From the request line to the folders and the file that it names, decoded exactly once.
+ * Parses the path of a request line and decodes it exactly once.
  *
- * Whatever has two readings is malformed here, because the next one to read it (the file system, PHP) may
- * choose the other: `..` in any spelling, backslashes, NUL and other control characters, a broken escape.
+ * Ambiguous paths count as malformed, because the file system or PHP may interpret them differently: `..` in any
+ * encoding, backslashes, NUL and other control characters, and broken escapes.
  */
 import { isUtf8 } from "node:buffer";
 
@@ -11,22 +11,24 @@ export interface VisitorPath {
   readonly url: string;
   /** With the question mark, or the empty string. */
   readonly query: string;
-  /** Decoded, without empty ones. */
+  /** Decoded, without empty segments. */
   readonly segments: readonly string[];
   readonly trailingSlash: boolean;
-  /** False if the decoded bytes are no UTF-8: no file has such a name, but WordPress may know the address. */
-  readonly lookable: boolean;
+  /** Whether the decoded bytes are UTF-8. If not, no file can have this name, but WordPress may know the URL. */
+  readonly isUtf8: boolean;
 }
 
-const plain = /^[\w\-./~!$&'()*+,;=:@]*$/;
+const unescaped = /^[\w\-./~!$&'()*+,;=:@]*$/;
 const brokenEscape = /%(?![0-9a-f]{2})/i;
 const escaped = /%([0-9a-f]{2})/gi;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it searches for control characters
 const ambiguous = /[\x00-\x1f\x7f\\]/;
 
 const absoluteForm = /^https?:\/\/([^/?#]*)([/?].*)?$/i;
 
-/** Splits the absolute form (`GET http://host/path`), whose host stands above the header. Null `host`: the header counts. */
+/**
+ * Splits the absolute form (`GET http://host/path`), whose host overrides the header. `host` is null for other forms.
+ */
 export function splitTarget(target: string): { readonly host: string | null; readonly url: string } {
   if (target.startsWith("/")) return { host: null, url: target };
   const parts = absoluteForm.exec(target);
@@ -49,7 +51,7 @@ export function readPath(url: string): VisitorPath | null {
     query: mark === -1 ? "" : url.slice(mark),
     segments,
     trailingSlash: decoded.text.endsWith("/"),
-    lookable: decoded.utf8,
+    isUtf8: decoded.utf8,
   };
 }
 
@@ -59,7 +61,7 @@ export function encodePath(segments: readonly string[]): string {
 }
 
 function decode(encoded: string): { text: string; utf8: boolean } | null {
-  if (plain.test(encoded)) return { text: encoded, utf8: true };
+  if (unescaped.test(encoded)) return { text: encoded, utf8: true };
   if (brokenEscape.test(encoded)) return null;
   const bytes = Buffer.from(unescapeOnce(encoded), "latin1");
   const utf8 = isUtf8(bytes);
@@ -67,12 +69,12 @@ function decode(encoded: string): { text: string; utf8: boolean } | null {
   return ambiguous.test(text) ? null : { text, utf8 };
 }
 
-/** Node hands the request line over with one character per byte, so this stays one character per byte. */
+/** Decodes escapes. Node gives the request line as one character per byte, and so does the result. */
 function unescapeOnce(text: string): string {
   return text.replace(escaped, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/** A percent sign that is left may be honest (`100%25-wool`); one that would become a way up on a second reading isn't. */
+/** A remaining percent sign may be harmless (`100%25-wool`), but not if decoding it again would give a `..`. */
 function hidesTraversal(text: string): boolean {
   if (!text.includes("%")) return false;
   const again = unescapeOnce(text);

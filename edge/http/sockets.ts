@@ -1,18 +1,18 @@
-/** Folders for sockets, and listening in them. */
+/** Listens on ports and Unix sockets. */
 import { chmod, lstat, mkdir, rm } from "node:fs/promises";
 import type { Server } from "node:net";
 import path from "node:path";
 
-/** Who may connect: this user alone, or every user of this machine. */
-export type SocketAudience = "owner" | "everybody";
+/** Who may connect: only this user, or all users of the machine. */
+type SocketAudience = "owner" | "everyone";
 
 /**
- * Listens on a Unix socket, in a folder that is made if it isn't there. A socket file that an edge left behind when
- * it was killed is in the way and of no use, and goes. Rejects if the folder is somebody else's or open to more
- * than `audience`: names below the system's temporary folder can be taken by anybody.
+ * Listens on a Unix socket. Creates its folder and removes the socket file of a killed edge. Rejects if the folder
+ * belongs to another user or is open to more users than `audience`: anyone can create a folder in the system's
+ * temporary folder.
  */
 export async function listenOnSocket(server: Server, socket: string, audience: SocketAudience): Promise<void> {
-  const isPublic = audience === "everybody";
+  const isPublic = audience === "everyone";
   await ownFolder(path.dirname(socket), isPublic ? 0o711 : 0o700);
   await rm(socket, { force: true });
   await listen(server, { path: socket, readableAll: isPublic, writableAll: isPublic });
@@ -34,11 +34,11 @@ async function ownFolder(folder: string, mode: number): Promise<void> {
   const facts = await lstat(folder);
   const found = facts.mode & 0o777;
   if (!facts.isDirectory() || (process.getuid !== undefined && facts.uid !== process.getuid())) {
-    throw new Error(`${folder} belongs to somebody else, so it can't be trusted. Remove it, or name another folder.`);
+    throw new Error(`${folder} belongs to another user, so it can't be trusted. Remove it or choose another folder.`);
   }
   if ((found & ~mode) !== 0) {
     throw new Error(
-      `${folder} is open to others, so it can't be trusted. Close it (chmod ${mode.toString(8)}), or name another.`,
+      `${folder} is open to other users. Restrict it (chmod ${mode.toString(8)}) or choose another folder.`,
     );
   }
   if (found !== mode) await chmod(folder, mode);

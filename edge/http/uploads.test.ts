@@ -8,16 +8,16 @@ import { FakeNoAnswer, textAnswer } from "../testing/fakeUpstream.ts";
 import { ask, openRaw } from "../testing/http.ts";
 import { startSite } from "../testing/withEdge.ts";
 
-/** The only request that came through, once it has. */
+/** The first request that reached PHP, once it has. */
 async function asked(upstream: { asked: readonly { request: UpstreamRequest }[] }): Promise<UpstreamRequest> {
   return eventually(() => {
     const request = upstream.asked[0]?.request;
-    if (request === undefined) throw new Error("nothing was asked yet");
+    if (request === undefined) throw new Error("no request yet");
     return request;
   });
 }
 
-test("an upload that announces too much is refused before any of it is read", async () => {
+test("an upload with too large an announced length is refused before it is read", async () => {
   const { edge, upstream } = await startSite();
   const visitor = openRaw(edge);
   visitor.socket.write("POST / HTTP/1.1\r\nHost: site.localhost\r\nContent-Length: 100001\r\n\r\n");
@@ -35,7 +35,7 @@ test("an upload that is refused while it is being sent still gets its page", asy
   expect(got.body).toContain("The limit is 0.1 MB.");
 });
 
-test("a visitor who asks first is told not to send it", async () => {
+test("Expect: 100-continue is refused for an upload that is too large", async () => {
   const { edge } = await startSite();
   const head = "POST / HTTP/1.1\r\nHost: site.localhost\r\nExpect: 100-continue\r\n";
   const tooMuch = openRaw(edge);
@@ -50,14 +50,14 @@ test("a visitor who asks first is told not to send it", async () => {
   fine.socket.destroy();
 });
 
-test.each(["gives up", "answers all the same", "never answers"])(
-  "an upload in chunks is stopped at the limit, where PHP then %s",
+test.each(["gives up", "responds nevertheless", "never responds"])(
+  "a chunked upload is stopped at the limit if PHP %s",
   async (php) => {
     const { edge, upstream } = await startSite();
     upstream.answer = async (request) => {
       if (request.body !== null) await buffer(request.body).catch(() => undefined);
       if (php === "gives up") throw new FakeNoAnswer("crashed");
-      return php === "never answers" ? new Promise(() => undefined) : textAnswer("done");
+      return php === "never responds" ? new Promise(() => undefined) : textAnswer("done");
     };
     const sent = startUpload(edge);
     const answered = once(sent, "response");
@@ -70,7 +70,7 @@ test.each(["gives up", "answers all the same", "never answers"])(
   },
 );
 
-test("an upload in chunks below the limit arrives whole", async () => {
+test("a chunked upload below the limit arrives complete", async () => {
   const { edge, upstream } = await startSite();
   upstream.answer = async (request) => textAnswer(`${request.body === null ? 0 : (await buffer(request.body)).length}`);
   const sent = startUpload(edge);
@@ -80,7 +80,7 @@ test("an upload in chunks below the limit arrives whole", async () => {
   expect(await text(response)).toBe(`${5 * 16_384}`);
 });
 
-test("a visitor who leaves in the middle of an upload is noticed by PHP", async () => {
+test("PHP is told when the visitor leaves in the middle of an upload", async () => {
   const { edge, upstream } = await startSite();
   upstream.answer = async (request) => {
     if (request.body !== null) await buffer(request.body);
@@ -93,7 +93,7 @@ test("a visitor who leaves in the middle of an upload is noticed by PHP", async 
   await eventually(() => expect(signal.aborted).toBe(true));
 });
 
-/** A POST whose length nobody knows yet. */
+/** A POST without an announced length. */
 function startUpload(edge: { readonly port: number }) {
   const headers = { host: "site.localhost" };
   return sendRequest({ host: "127.0.0.1", port: edge.port, method: "POST", headers, agent: false });

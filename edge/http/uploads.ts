@@ -1,26 +1,26 @@
-/** How much a visitor may send. */
+/** Request bodies and their size limit. */
 import { type Readable, Transform } from "node:stream";
-import { type MadePage, makePage } from "../pages.ts";
+import { type MadePage, makePage } from "./pages.ts";
 import type { RequestHead, VisitorRequest, VisitorResponse } from "./visitorHttp.ts";
 
 export class UploadTooLarge extends Error {
   override readonly name = "UploadTooLarge";
 }
 
-/** Whether something follows the head. */
+/** Whether the request has a body. */
 export function hasBody({ headers, stream }: RequestHead): boolean {
   if (stream !== undefined) return !stream.endAfterHeaders;
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) !== 0;
 }
 
-/** Whether the request says itself that it is over the limit, so that nothing of it need be read. */
-export function announcesTooMuch(request: VisitorRequest, limitBytes: number): boolean {
+/** Whether the announced length exceeds the limit, so that the body need not be read. */
+export function exceedsUploadLimit(request: VisitorRequest, limitBytes: number): boolean {
   return Number(request.headers["content-length"] ?? 0) > limitBytes;
 }
 
 /**
- * The request's body, or null if it has none. A body of announced length can't be longer than that; one that
- * comes in pieces, or by HTTP/2, is counted, and fails with `UploadTooLarge` once it is over the limit.
+ * The request's body, or null if it has none. Chunked and HTTP/2 bodies are counted and fail with `UploadTooLarge` when
+ * they exceed the limit; Node enforces an announced length.
  */
 export function readBody(request: VisitorRequest, limitBytes: number): Readable | null {
   if (!hasBody(request)) return null;
@@ -40,11 +40,11 @@ export function readBody(request: VisitorRequest, limitBytes: number): Readable 
   return request.pipe(counted);
 }
 
-/** How long and how much of an unwanted upload is read and thrown away, so that the answer still arrives. */
-const lingerMilliseconds = 2_000;
-const lingerBytes = 64 * 1024 * 1024;
+/** How long and how much of a refused upload is read and discarded, so that the response arrives. */
+const drainMilliseconds = 2_000;
+const drainBytes = 64 * 1024 * 1024;
 
-/** Answers that the upload is larger than `uploadBytes`, as `refuseBody` does. */
+/** Refuses an upload that is larger than `uploadBytes`. */
 export function refuseUpload(request: VisitorRequest, response: VisitorResponse, uploadBytes: number): Promise<void> {
   const limit = `${Math.round((uploadBytes / megabyte) * 10) / 10} MB`;
   return refuseBody(request, response, makePage(request, "tooLarge", { limit }));
@@ -53,38 +53,38 @@ export function refuseUpload(request: VisitorRequest, response: VisitorResponse,
 const megabyte = 1_048_576;
 
 /**
- * Answers with the page and closes. Closing at once would make the system reset the connection while the visitor is still sending,
- * and the page would be lost, so the rest of the body is read and discarded for a while.
+ * Sends the page and closes the connection. Reads and discards the rest of the body for a while: closing at once would
+ * reset the connection while the visitor is still sending, and the page would be lost.
  */
 export async function refuseBody(request: VisitorRequest, response: VisitorResponse, page: MadePage): Promise<void> {
   response.writeHead(page.status, { ...page.headers, connection: "close" });
   response.write(page.body);
-  await swallow(request);
+  await drain(request);
   response.end();
 }
 
-/** Resolves when the rest has come, was too much, or took too long. */
-function swallow(request: VisitorRequest): Promise<void> {
+/** Resolves when the rest has been read, is too large or takes too long. */
+function drain(request: VisitorRequest): Promise<void> {
   if (request.readableEnded || request.destroyed) return Promise.resolve();
   return new Promise((done) => {
     let bytes = 0;
     const count = (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > lingerBytes) finish();
+      if (bytes > drainBytes) finish();
     };
     const finish = () => {
       clearTimeout(timer);
       request.off("data", count);
       done();
     };
-    const timer = setTimeout(finish, lingerMilliseconds);
+    const timer = setTimeout(finish, drainMilliseconds);
     request.on("data", count);
     request.once("end", finish).once("close", finish).once("error", finish);
     request.resume();
   });
 }
 
-/** Whether it is a form with files, or a file by itself, as far as its head says. */
+/** Whether the head announces a form with files, or a file. */
 export function isUpload({ headers }: Pick<VisitorRequest, "headers">): boolean {
   const type = headers["content-type"] ?? "";
   return /^multipart\/form-data\b/i.test(type) || headers["content-disposition"] !== undefined;

@@ -1,4 +1,4 @@
-/** What the edge needs of a request and its answer, whichever version of HTTP they come and go by. */
+/** The edge's view of a request and its response, common to HTTP/1.1 and HTTP/2. */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Readable, Writable } from "node:stream";
 
@@ -6,46 +6,46 @@ export interface VisitorRequest extends Readable {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
   readonly headers: IncomingHttpHeaders;
-  /** Name, value, name, value; each as it came. */
+  /** Name, value, name, value; as sent. */
   readonly rawHeaders: readonly string[];
   readonly httpVersion: string;
   readonly socket: VisitorSocket;
-  /** Of HTTP/2 only. */
+  /** HTTP/2 only. */
   readonly stream?: RequestStream;
 }
 
 export interface VisitorSocket {
   readonly remoteAddress?: string | undefined;
   readonly bytesWritten: number;
-  /** The name that a visitor by TLS began with. */
+  /** The name sent in the TLS handshake. */
   readonly servername?: string | boolean | null;
 }
 
 interface RequestStream {
-  /** Whether the request was over with its head. */
+  /** Whether the request has no body. */
   readonly endAfterHeaders: boolean;
-  /** Also where the visitor has taken the request back. */
+  /** Also true if the visitor has cancelled the request. */
   readonly closed: boolean;
 }
 
-/** What is enough to tell whether something follows the head. */
+/** The parts of a request that tell whether it has a body. */
 export type RequestHead = Pick<VisitorRequest, "headers" | "stream">;
 
 export interface VisitorResponse extends Writable {
   readonly statusCode: number;
   readonly headersSent: boolean;
-  /** Whether a body that is longer or shorter than its announced length breaks the answer off. */
+  /** Whether to abort the response if its body differs from the announced length. */
   strictContentLength: boolean;
-  /** Of HTTP/2 only: a connection has many answers at once, so each counts what it has sent. In bytes. */
+  /** HTTP/2 only, because responses share a connection: the bytes sent for this one. */
   readonly bytesSent?: number;
-  /** Flat (name, value, name, value) where a name comes more than once. */
+  /** As a list of name, value, name, value if a name may occur more than once. */
   writeHead(status: number, headers?: Readonly<Record<string, string | number>> | string[]): this;
 }
 
 /**
- * The name that was asked for, as it was written; undefined if there is none, or where there are two. Node keeps
- * the first of two Host headers, and a proxy before us may have believed the second. HTTP/2 has `:authority`, beside
- * which a Host may only say the same (RFC 9113, section 8.3.1).
+ * The requested host, as sent; undefined if it is missing or ambiguous. Node keeps the first of two Host headers, but a
+ * proxy in front of the edge may have used the second. HTTP/2 has `:authority`, and a Host header must be equal to it
+ * (RFC 9113, section 8.3.1).
  */
 export function hostOf({ rawHeaders }: Pick<VisitorRequest, "rawHeaders">): string | undefined {
   const [authority, ...otherAuthorities] = valuesOf(rawHeaders, ":authority");

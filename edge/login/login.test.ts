@@ -13,8 +13,8 @@ async function post({ edge }: EdgeWorld, body: object) {
   return ask(edge, "/login", { socketPath: edge.adminSocket, method: "POST", body: JSON.stringify(body) });
 }
 
-/** The path of a link that logs in once. */
-async function offer(world: EdgeWorld, changes: object = {}): Promise<string> {
+/** Adds a login link and returns its path. */
+async function addLink(world: EdgeWorld, changes: object = {}): Promise<string> {
   const token = randomBytes(32).toString("base64url");
   const hash = createHash("sha256").update(token).digest("hex");
   const got = await post(world, { hash, environmentId: "one", userId: 7, login: "ada", seconds: 60, ...changes });
@@ -22,8 +22,8 @@ async function offer(world: EdgeWorld, changes: object = {}): Promise<string> {
   return `/sitewright-login?token=${token}`;
 }
 
-/** What WordPress says to somebody who is logged in. */
-const welcome = () =>
+/** WordPress's response to a successful login. */
+const loggedIn = () =>
   textAnswer(
     "",
     [
@@ -37,10 +37,10 @@ const welcome = () =>
 const press = ({ edge }: EdgeWorld, link: string, sending: Sending = {}) =>
   ask(edge, link, { method: "POST", headers: html, ...sending });
 
-test("opening a link shows a button and asks nothing of PHP; pressing it logs in, once", async () => {
+test("opening a link shows a button without PHP; pressing it logs in once", async () => {
   const world = await startSite();
-  world.upstream.answer = welcome;
-  const link = await offer(world);
+  world.upstream.answer = loggedIn;
+  const link = await addLink(world);
   for (const method of ["GET", "HEAD", "GET"]) {
     const page = await ask(world.edge, link, { method, headers: html });
     expect(page.status).toBe(200);
@@ -50,8 +50,8 @@ test("opening a link shows a button and asks nothing of PHP; pressing it logs in
   }
   expect(world.upstream.asked).toEqual([]);
 
-  const entered = await press(world, link);
-  expect([entered.status, entered.headers.location, entered.headers["set-cookie"]]).toEqual([
+  const login = await press(world, link);
+  expect([login.status, login.headers.location, login.headers["set-cookie"]]).toEqual([
     302,
     "/wp-admin/",
     ["a=1", "b=2"],
@@ -62,28 +62,28 @@ test("opening a link shows a button and asks nothing of PHP; pressing it logs in
   expect(JSON.parse(world.upstream.asked[0]?.request.task?.input ?? "").input).toEqual({ user: 7, login: "ada" });
 
   for (const method of ["GET", "POST"]) {
-    const over = await ask(world.edge, link, { method, headers: html });
-    expect(over.status).toBe(410);
-    expect(over.headers).toMatchObject({ "cache-control": "no-store", "referrer-policy": "no-referrer" });
-    expect(over.body).toContain("This login link is no longer valid");
+    const expired = await ask(world.edge, link, { method, headers: html });
+    expect(expired.status).toBe(410);
+    expect(expired.headers).toMatchObject({ "cache-control": "no-store", "referrer-policy": "no-referrer" });
+    expect(expired.body).toContain("This login link is no longer valid");
   }
   expect(world.upstream.asked.length).toBe(1);
 });
 
-test("of those who press at once, exactly one gets in", async () => {
+test("exactly one of several concurrent requests logs in", async () => {
   const world = await startSite();
-  world.upstream.answer = welcome;
-  const link = await offer(world);
+  world.upstream.answer = loggedIn;
+  const link = await addLink(world);
   const statuses = (await Promise.all(Array.from({ length: 20 }, () => press(world, link)))).map(
     ({ status }) => status,
   );
   expect(statuses.toSorted()).toEqual([302, ...Array.from({ length: 19 }, () => 410)]);
 });
 
-test("PHP is told who comes, and neither the token nor anything that was sent along", async () => {
+test("PHP gets headers that identify the visitor, but neither the token nor the form", async () => {
   const world = await startSite();
-  world.upstream.answer = welcome;
-  const link = await offer(world);
+  world.upstream.answer = loggedIn;
+  const link = await addLink(world);
   const token = link.split("=")[1] ?? "";
   await press(world, link, {
     body: "log=evil&pwd=evil",
@@ -107,10 +107,10 @@ test("PHP is told who comes, and neither the token nor anything that was sent al
   expect(JSON.stringify(asked?.request)).not.toContain(token);
 });
 
-test("nothing of the token is logged", async () => {
+test("the token is not logged", async () => {
   const world = await startSite();
-  world.upstream.answer = welcome;
-  const link = await offer(world);
+  world.upstream.answer = loggedIn;
+  const link = await addLink(world);
   await ask(world.edge, link);
   await press(world, link);
   await press(world, link);
@@ -125,43 +125,43 @@ test("nothing of the token is logged", async () => {
   ]);
 });
 
-test("a login for which PHP gives no answer is in the environment's error log, without the token", async () => {
+test("a failed login is in the environment's error log, without the token", async () => {
   const world = await startSite();
   world.upstream.answer = async () => {
     throw new FakeNoAnswer("deadline");
   };
-  await press(world, await offer(world));
+  await press(world, await addLink(world));
   const [line] = await logged(world, "error", 1);
-  expect(line).toContain("PHP gave no whole answer to POST /sitewright-login?token=***: deadline, ");
+  expect(line).toContain("PHP did not complete POST /sitewright-login?token=***: deadline, ");
 });
 
-test("at another environment's address a link is none, and stays good at its own", async () => {
+test("a link is not valid at another environment, and stays valid at its own", async () => {
   const world = await startSite();
-  world.upstream.answer = welcome;
+  world.upstream.answer = loggedIn;
   const root = `${world.folder}/other`;
   await writeFiles(root, { "index.php": "<?php" });
   const other = makeEnvironment(root, { id: "two", number: 2 });
   const hosts = { "site.localhost": "one", "other.localhost": "two" };
   await putTable(world.edge, tableOf(2, [world.environment, other], hosts));
-  const link = await offer(world);
+  const link = await addLink(world);
   for (const method of ["GET", "POST"]) {
     expect((await ask(world.edge, link, { method, host: "other.localhost", headers: html })).status).toBe(410);
   }
   expect((await press(world, link)).status).toBe(302);
 });
 
-test("a link ends after its time", async () => {
+test("a link expires", async () => {
   const world = await startSite();
-  const link = await offer(world, { seconds: 0 });
+  const link = await addLink(world, { seconds: 0 });
   expect((await ask(world.edge, link)).status).toBe(410);
   expect((await press(world, link)).status).toBe(410);
   expect(world.upstream.asked).toEqual([]);
 });
 
-test("while the site is frozen nobody is let in, and the link is still good afterwards", async () => {
+test("no one can log in while the site is frozen, and the link stays valid", async () => {
   const world = await startSite();
-  world.upstream.answer = welcome;
-  const link = await offer(world);
+  world.upstream.answer = loggedIn;
+  const link = await addLink(world);
   await freeze(world, 2);
   const waiting = await press(world, link);
   expect(waiting.status).toBe(503);
@@ -177,7 +177,7 @@ test.each([
   "/sitewright-login?token=",
   "/sitewright-login?token=%00",
   "/sitewright-login/?token=x",
-])("what is no link is answered like one that is over, without PHP: %s", async (path) => {
+])("an invalid link is answered like an expired one, without PHP: %s", async (path) => {
   const world = await startSite();
   for (const method of ["GET", "POST"]) {
     expect((await ask(world.edge, path, { method, headers: html })).status).toBe(410);
@@ -187,24 +187,24 @@ test.each([
 
 test("other methods are refused", async () => {
   const world = await startSite();
-  const got = await ask(world.edge, await offer(world), { method: "PUT" });
+  const got = await ask(world.edge, await addLink(world), { method: "PUT" });
   expect([got.status, got.headers.allow]).toEqual([405, "GET, HEAD, POST"]);
 });
 
-test("names are shown as they are", async () => {
+test("login names are escaped", async () => {
   const world = await startSite();
-  const page = await ask(world.edge, await offer(world, { login: `<b onclick='x'>"&` }));
+  const page = await ask(world.edge, await addLink(world, { login: `<b onclick='x'>"&` }));
   expect(page.body).toContain("&#60;b onclick=&#39;x&#39;&#62;&#34;&#38;");
 });
 
-test("a site's own page of a similar address is its own", async () => {
+test("similar URLs lead to the site", async () => {
   const world = await startSite();
   for (const path of ["/sitewright-login-help", "/blog/sitewright-login?token=x"]) {
     expect((await ask(world.edge, path)).body).toBe("GET /index.php");
   }
 });
 
-test("an environment that is not served gets no link", async () => {
+test("no link is added for an environment that is not served", async () => {
   const world = await startSite();
   const order = { hash: "0".repeat(64), environmentId: "two", userId: 7, login: "ada", seconds: 60 };
   expect((await post(world, order)).body).toBe('{"isServed":false}');
@@ -218,9 +218,9 @@ test.each([
   [{ userId: -1 }, "userId"],
   [{ login: "" }, "login"],
   [{ seconds: null }, "seconds"],
-])("an order that can't be understood is refused with what is wrong: %j", async (changes, what) => {
+])("an invalid order is refused with the name of the field: %j", async (changes, field) => {
   const order = { hash: "0".repeat(64), environmentId: "one", userId: 7, login: "ada", seconds: 60, ...changes };
   const got = await post(await startSite(), order);
   expect(got.status).toBe(400);
-  expect(JSON.parse(got.body).message).toContain(what);
+  expect(JSON.parse(got.body).message).toContain(field);
 });

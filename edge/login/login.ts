@@ -1,20 +1,20 @@
 /**
- * Where login links lead: `/sitewright-login?token=…` at any site. Opening one shows a button; pressing it uses the link up.
- * Programs that look at links in mails and chats therefore don't.
+ * Login links: `/sitewright-login?token=…` on any site. The page shows a button, and only pressing it uses the link up,
+ * so that programs that preview links in mails and chats don't.
  */
-import { escapeText, frame, pageHeaders, sendPage } from "../pages.ts";
-import { answerAlone, breakOff, type PhpParts } from "../php/php.ts";
-import type { Visit } from "../visit.ts";
+import { escapeText, layout, pageHeaders, sendPage } from "../http/pages.ts";
+import { abortWrite, answerWrite, type PhpParts } from "../php/answerWithPhp.ts";
+import type { Visit } from "../visit/visit.ts";
 import type { Logins } from "./logins.ts";
 
-const segment = "sitewright-login";
+const loginSegment = "sitewright-login";
 
 export function isLoginLink({ path }: Pick<Visit, "path">): boolean {
-  return path.segments.length === 1 && path.segments[0] === segment;
+  return path.segments.length === 1 && path.segments[0] === loginSegment;
 }
 
-/** What must not be kept anywhere, nor told to whom a page links to. */
-const careful = { "referrer-policy": "no-referrer" };
+/** Keeps the token out of the Referer header. */
+const noReferrer = { "referrer-policy": "no-referrer" };
 
 export async function answerLogin(visit: Visit, parts: PhpParts & { readonly logins: Logins }): Promise<void> {
   const { request, response, route, path } = visit;
@@ -22,33 +22,33 @@ export async function answerLogin(visit: Visit, parts: PhpParts & { readonly log
   const token = new URLSearchParams(path.query).get("token") ?? "";
   const login = parts.logins.find(token, id);
   if (request.method === "GET" || request.method === "HEAD") {
-    if (login === null) return sendPage(request, response, "loginOver", careful);
+    if (login === null) return sendPage(request, response, "loginOver", noReferrer);
     return sendButton(visit, login.login);
   }
   if (request.method !== "POST") return sendPage(request, response, "methodNotAllowed", { allow: "GET, HEAD, POST" });
-  const ended = parts.writes.begin(id, () => breakOff(request, response));
-  // The link is still good when the site can be written to again.
-  if (ended === null) return sendPage(request, response, "frozen", careful);
-  const taken = parts.logins.take(token, id);
-  if (taken === null) {
-    ended();
-    return sendPage(request, response, "loginOver", careful);
+  const endWrite = parts.writes.begin(id, () => abortWrite(request, response));
+  // The link stays valid for when the site is thawed.
+  if (endWrite === null) return sendPage(request, response, "frozen", noReferrer);
+  const used = parts.logins.use(token, id);
+  if (used === null) {
+    endWrite();
+    return sendPage(request, response, "loginOver", noReferrer);
   }
-  parts.coalescing.separate(id);
-  parts.log.info({ environment: id, user: taken.userId }, "login link used");
-  // The referrer must not be passed on: it contains the token.
+  parts.coalescing.stopSharing(id);
+  parts.log.info({ environment: id, user: used.userId }, "login link used");
+  // The request itself is not passed on to PHP: its referrer contains the token.
   request.resume();
-  const input = JSON.stringify({ input: { user: taken.userId, login: taken.login } });
-  await answerAlone(visit, { script: "/index.php", pathInfo: "", task: { name: "logIn", input } }, parts, ended);
+  const input = JSON.stringify({ input: { user: used.userId, login: used.login } });
+  await answerWrite(visit, { script: "/index.php", pathInfo: "", task: { name: "logIn", input } }, parts, endWrite);
 }
 
-/** The form goes to the address of the page itself, token included. */
+/** The form posts to the URL of the page, token included. */
 function sendButton({ response, host }: Visit, login: string): void {
-  const body = frame(
+  const body = layout(
     "Log in",
     `<h1>Log in to ${escapeText(host)}</h1>
 <p>This link lets you in once, as <strong>${escapeText(login)}</strong>.</p>
 <form method="post"><button type="submit">Log in</button></form>`,
   );
-  response.writeHead(200, { ...pageHeaders("text/html; charset=utf-8", body), ...careful }).end(body);
+  response.writeHead(200, { ...pageHeaders("text/html; charset=utf-8", body), ...noReferrer }).end(body);
 }

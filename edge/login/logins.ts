@@ -1,10 +1,10 @@
 /**
- * Login links that may still be followed. Only a hash of each link's token is here, in memory: whoever restarts the edge
- * makes every link invalid, and asks for new ones.
+ * Valid login links. Only a hash of each token is stored, in memory. A restart of the edge invalidates all links; users
+ * request new ones.
  */
 import { createHash } from "node:crypto";
 
-/** Who is logged in by a link, and where. */
+/** The user that a link logs in. */
 export interface Login {
   readonly environmentId: string;
   readonly userId: number;
@@ -13,49 +13,51 @@ export interface Login {
 
 export interface Logins {
   /** `hash` is the hexadecimal SHA-256 of the token. */
-  offer(hash: string, login: Login, seconds: number): void;
-  /** Null if the token is none, was used, is too old, or is for another environment. */
+  add(hash: string, login: Login, seconds: number): void;
+  /** Null if the token is unknown, used, expired or for another environment. */
   find(token: string, environmentId: string): Login | null;
-  /** The same, and removes it, so that it works once. */
-  take(token: string, environmentId: string): Login | null;
+  /** As `find`, and removes the link, because it works only once. */
+  use(token: string, environmentId: string): Login | null;
 }
 
-/** Per environment, so that one can't push out the links of others. The oldest is dropped. */
-const mostForEnvironment = 50;
-const mostOfAll = 10_000;
+/** Limit per environment, so that one can't displace the links of others. The oldest link is dropped. */
+const maxPerEnvironment = 50;
+const maxTotal = 10_000;
 
-interface Offer extends Login {
-  readonly until: number;
+interface StoredLogin extends Login {
+  readonly expiresAt: number;
 }
 
-/** `now` in milliseconds that only rise. */
+/** `now` returns monotonic milliseconds. */
 export function createLogins(now: () => number = () => performance.now()): Logins {
-  /** By hash, in the order in which they were made. */
-  const offers = new Map<string, Offer>();
+  /** By hash, oldest first. */
+  const stored = new Map<string, StoredLogin>();
 
   function makeRoom(environmentId: string): void {
-    for (const [hash, { until }] of offers) if (until <= now()) offers.delete(hash);
-    const own = [...offers].filter(([, offer]) => offer.environmentId === environmentId);
-    const [oldest] = own.length >= mostForEnvironment ? own : offers.size >= mostOfAll ? offers : [];
-    if (oldest !== undefined) offers.delete(oldest[0]);
+    for (const [hash, { expiresAt }] of stored) if (expiresAt <= now()) stored.delete(hash);
+    const ofEnvironment = [...stored].filter(([, login]) => login.environmentId === environmentId);
+    const [oldest] = ofEnvironment.length >= maxPerEnvironment ? ofEnvironment : stored.size >= maxTotal ? stored : [];
+    if (oldest !== undefined) stored.delete(oldest[0]);
   }
 
-  function look(token: string, environmentId: string): readonly [hash: string, offer: Offer] | null {
+  function find(token: string, environmentId: string): readonly [hash: string, login: StoredLogin] | null {
     const hash = createHash("sha256").update(token).digest("hex");
-    const offer = offers.get(hash);
-    return offer !== undefined && offer.environmentId === environmentId && offer.until > now() ? [hash, offer] : null;
+    const login = stored.get(hash);
+    return login !== undefined && login.environmentId === environmentId && login.expiresAt > now()
+      ? [hash, login]
+      : null;
   }
 
   return {
-    offer(hash, login, seconds) {
+    add(hash, login, seconds) {
       makeRoom(login.environmentId);
-      offers.set(hash, { ...login, until: now() + seconds * 1000 });
+      stored.set(hash, { ...login, expiresAt: now() + seconds * 1000 });
     },
-    find: (token, environmentId) => look(token, environmentId)?.[1] ?? null,
-    take(token, environmentId) {
-      const found = look(token, environmentId);
+    find: (token, environmentId) => find(token, environmentId)?.[1] ?? null,
+    use(token, environmentId) {
+      const found = find(token, environmentId);
       if (found === null) return null;
-      offers.delete(found[0]);
+      stored.delete(found[0]);
       return found[1];
     },
   };

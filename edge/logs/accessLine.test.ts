@@ -16,13 +16,13 @@ const facts: AccessFacts = {
   host: "shop.example.com:8081",
 };
 
-test("a request is one line in the combined form, with how long it took and the host behind it", () => {
+test("a request is one line in the combined format, followed by duration and host", () => {
   expect(accessLine(facts)).toBe(
     '203.0.113.7 - - [02/Nov/2026:04:05:06 +0000] "GET /?p=1 HTTP/1.1" 200 5123 "-" "Mozilla/5.0 (X11)" 12 "shop.example.com:8081"',
   );
 });
 
-test("one that PHP made is marked as such", () => {
+test("a request from PHP is marked", () => {
   expect(accessLine({ ...facts, address: "127.0.0.1", fromPhp: true })).toMatch(/^127\.0\.0\.1 - php \[/);
 });
 
@@ -32,7 +32,7 @@ test("the time follows the clock", () => {
   expect(at("2027-01-01T00:00:00Z")).toBe("01/Jan/2027:00:00:00 +0000");
 });
 
-test("nobody can write a line of their own, or out of the quotes", () => {
+test("visitors can't inject lines or quotes", () => {
   const hostile = 'x" 200 1 "-"\r\n127.0.0.1 - - \u001b[2J\\\u00e9\u0000';
   const line = accessLine({ ...facts, url: `/?a=${hostile}`, userAgent: hostile, referrer: hostile });
   const written = String.raw`x\x22 200 1 \x22-\x22\x0d\x0a127.0.0.1 - - \x1b[2J\x5c\xe9\x00`;
@@ -40,7 +40,7 @@ test("nobody can write a line of their own, or out of the quotes", () => {
   expect(line).toMatch(/^[\x20-\x7e]*$/);
 });
 
-test("what is very long is cut, and the form stays", () => {
+test("long values are truncated", () => {
   const long = "a".repeat(30_000);
   const line = accessLine({ ...facts, url: `/${long}`, userAgent: long, referrer: long });
   expect(line.length).toBeLessThan(7_000);
@@ -49,7 +49,7 @@ test("what is very long is cut, and the form stays", () => {
   );
 });
 
-test("secrets in the address and in that of the page before are left out", () => {
+test("secrets in the URL and in the referrer are masked", () => {
   const line = accessLine({ ...facts, url: "/?token=abc", referrer: "http://a.example/?key=def" });
   expect(line).toContain('"GET /?token=*** HTTP/1.1"');
   expect(line).toContain('"http://a.example/?key=***"');

@@ -1,6 +1,6 @@
 /**
- * One request as a line of an access log: the "combined" form that every program for such logs reads, followed by how
- * long it took in milliseconds and the name that was asked for.
+ * Formats a request as a line of the access log: the "combined" log format, followed by the duration in milliseconds
+ * and the requested host.
  *
  *     203.0.113.7 - - [22/Nov/2026:20:15:31 +0000] "GET /?p=1 HTTP/1.1" 200 5123 "-" "Mozilla/5.0" 12 "shop.example.com"
  */
@@ -9,7 +9,7 @@ import { referrerWithoutSecrets, withoutSecrets } from "./masks.ts";
 
 export interface AccessFacts {
   readonly address: string;
-  /** PHP of this installation asked: its user is `php`, which no visitor's is. */
+  /** Whether PHP of this installation made the request; it is then logged with the user `php`. */
   readonly fromPhp: boolean;
   readonly at: Date;
   readonly method: string;
@@ -17,7 +17,7 @@ export interface AccessFacts {
   readonly url: string;
   readonly httpVersion: string;
   readonly status: number;
-  /** Over the wire, headers included. */
+  /** Bytes sent, including headers. */
   readonly bytes: number;
   readonly referrer: string | undefined;
   readonly userAgent: string | undefined;
@@ -26,15 +26,15 @@ export interface AccessFacts {
 }
 
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-const longest = { url: 4_096, referrer: 1_024, userAgent: 1_024, host: 300 };
+const maxLength = { url: 4_096, referrer: 1_024, userAgent: 1_024, host: 300 };
 
 export function accessLine(facts: AccessFacts): string {
   const { address, fromPhp, method, httpVersion, status, bytes } = facts;
-  const request = quoted(`${method} ${withoutSecrets(facts.url)}`, longest.url).slice(0, -1);
+  const request = quoted(`${method} ${withoutSecrets(facts.url)}`, maxLength.url).slice(0, -1);
   const referrer =
-    facts.referrer === undefined ? '"-"' : quoted(referrerWithoutSecrets(facts.referrer), longest.referrer);
-  const userAgent = facts.userAgent === undefined ? '"-"' : quoted(facts.userAgent, longest.userAgent);
-  const host = quoted(facts.host, longest.host);
+    facts.referrer === undefined ? '"-"' : quoted(referrerWithoutSecrets(facts.referrer), maxLength.referrer);
+  const userAgent = facts.userAgent === undefined ? '"-"' : quoted(facts.userAgent, maxLength.userAgent);
+  const host = quoted(facts.host, maxLength.host);
   const answer = `${status} ${bytes} ${referrer} ${userAgent} ${Math.round(facts.milliseconds)} ${host}`;
   return `${address === "" ? "-" : address} - ${fromPhp ? "php" : "-"} [${timeOf(facts.at)}] ${request} HTTP/${httpVersion}" ${answer}`;
 }
@@ -42,7 +42,7 @@ export function accessLine(facts: AccessFacts): string {
 let lastSecond = Number.NaN;
 let lastText = "";
 
-/** Made once a second. */
+/** Formats a time. The text is reused within the same second. */
 function timeOf(at: Date): string {
   const second = Math.floor(at.getTime() / 1000);
   if (second !== lastSecond) {

@@ -3,7 +3,7 @@ import path from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { makeFolder } from "../testing/withEdge.ts";
 import { createEnvironmentLogs } from "./environmentLogs.ts";
-import { usualLogLimits } from "./logFiles.ts";
+import { defaultLogLimits } from "./logFiles.ts";
 
 afterEach(() => vi.useRealTimers());
 
@@ -15,7 +15,7 @@ async function linesIn(folder: string, name: string): Promise<string[]> {
   return texts.join("").split("\n").slice(0, -1);
 }
 
-test("each line of the error log begins with its time", async () => {
+test("each line of the error log starts with its time", async () => {
   const folder = await makeFolder();
   const logs = createEnvironmentLogs({ folder });
   logs.error("one", "PHP Warning:  grüße in /site/index.php on line 3");
@@ -25,7 +25,7 @@ test("each line of the error log begins with its time", async () => {
   expect(line.replace(stamp, "")).toBe("PHP Warning:  grüße in /site/index.php on line 3");
 });
 
-test("what PHP writes can't begin a line of its own, nor tell a terminal anything, nor be endless", async () => {
+test("PHP's log output can't inject lines or terminal codes, and is truncated", async () => {
   const folder = await makeFolder();
   const logs = createEnvironmentLogs({ folder });
   logs.error("one", "a\r\n[2020-01-01T00:00:00.000Z] forged\u2028\u001b[2J\u009b\u0000\tb");
@@ -40,7 +40,7 @@ test("what PHP writes can't begin a line of its own, nor tell a terminal anythin
   expect(more).toEqual([]);
 });
 
-test("of too many errors within a minute the first are kept and the rest is counted; another environment's are whole", async () => {
+test("errors over the limit per minute are only counted, without affecting other environments", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
   const folder = await makeFolder();
   const logs = createEnvironmentLogs({ folder, errorCharactersPerMinute: 1_000 });
@@ -52,13 +52,13 @@ test("of too many errors within a minute the first are kept and the rest is coun
   const noisy = (await linesIn(path.join(folder, "noisy"), "error")).map((line) => line.replace(stamp, ""));
   expect(noisy).toHaveLength(12);
   expect(noisy.slice(-2)).toEqual([
-    "Sitewright: … and 990 more lines within this minute, which are too many to keep",
+    "Sitewright: … and 990 more lines in this minute, which exceed the limit and are not kept",
     "the next minute",
   ]);
   expect(await linesIn(path.join(folder, "quiet"), "error")).toHaveLength(1);
 });
 
-test("what was not kept is told at the end, too", async () => {
+test("the number of dropped lines is also logged on close", async () => {
   const folder = await makeFolder();
   const logs = createEnvironmentLogs({ folder, errorCharactersPerMinute: 10 });
   for (const text of ["a", "x".repeat(20), "y"]) logs.error("one", text);
@@ -66,9 +66,9 @@ test("what was not kept is told at the end, too", async () => {
   expect((await linesIn(path.join(folder, "one"), "error")).at(-1)).toContain("… and 2 more lines");
 });
 
-test("lines that could not be written are told in the error log when it works again", async () => {
+test("lost lines are reported in the error log when writing works again", async () => {
   const folder = await makeFolder();
-  const logs = createEnvironmentLogs({ folder, limits: { ...usualLogLimits, flushMilliseconds: 1 } });
+  const logs = createEnvironmentLogs({ folder, limits: { ...defaultLogLimits, flushMilliseconds: 1 } });
   await writeFile(path.join(folder, "one"), "in the way");
   const facts = { address: "::1", fromPhp: false, at: new Date(), method: "GET", url: "/", httpVersion: "1.1" };
   const answer = { status: 200, bytes: 1, referrer: undefined, userAgent: undefined, milliseconds: 1, host: "a" };
@@ -79,6 +79,8 @@ test("lines that could not be written are told in the error log when it works ag
   logs.access("one", { ...facts, ...answer });
   await logs.close();
   expect(await linesIn(path.join(folder, "one"), "access")).toHaveLength(1);
-  const [told = ""] = await linesIn(path.join(folder, "one"), "error");
-  expect(told.replace(stamp, "")).toBe("Sitewright: lines of the access log that could not be written and are lost: 1");
+  const [line = ""] = await linesIn(path.join(folder, "one"), "error");
+  expect(line.replace(stamp, "")).toBe(
+    "Sitewright: lines of the access log were lost because they could not be written: 1",
+  );
 });

@@ -1,42 +1,41 @@
 /**
- * What those who look after a site want to read afterwards: who asked for what (`access`), and what PHP complained of
- * (`error`). One folder for each environment, which PHP can't reach.
+ * Access and error logs for the owners of sites. Each environment has a folder that PHP can't reach.
  *
- * A script that complains without end fills neither the disk nor the log: of what comes within a minute a part is kept,
- * and the rest is counted.
+ * Errors are limited per minute, so that a script that logs without end doesn't fill the disk. Lines over the limit are
+ * only counted.
  */
 import { type AccessFacts, accessLine } from "./accessLine.ts";
 import { oneLine } from "./escape.ts";
-import { createLogFiles, type LogLimits, usualLogLimits } from "./logFiles.ts";
+import { createLogFiles, defaultLogLimits, type LogLimits } from "./logFiles.ts";
 
 export interface EnvironmentLogs {
   access(environmentId: string, facts: AccessFacts): void;
-  /** Each line gets the time at its beginning. */
+  /** Writes a line that starts with the time. */
   error(environmentId: string, text: string): void;
-  /** Resolves when everything is written that can be. */
+  /** Resolves when all lines are written or lost. */
   close(): Promise<void>;
 }
 
-export interface EnvironmentLogsOptions {
+interface EnvironmentLogsOptions {
   readonly folder: string;
   readonly limits?: LogLimits;
-  /** Of errors of one environment, within a minute. */
+  /** Limit for the error log of one environment. */
   readonly errorCharactersPerMinute?: number;
 }
 
-const longestLine = 8_192;
-const usualErrorCharacters = 1_000_000;
+const maxLineLength = 8_192;
+const defaultErrorCharacters = 1_000_000;
 const minute = 60_000;
 
-/** Lines of an environment's errors within the same minute. */
+/** The errors of an environment in the current minute. */
 interface Minute {
   characters: number;
-  left: number;
+  dropped: number;
   readonly timer: NodeJS.Timeout;
 }
 
 export function createEnvironmentLogs(options: EnvironmentLogsOptions): EnvironmentLogs {
-  const { folder, limits = usualLogLimits, errorCharactersPerMinute = usualErrorCharacters } = options;
+  const { folder, limits = defaultLogLimits, errorCharactersPerMinute = defaultErrorCharacters } = options;
   const minutes = new Map<string, Minute>();
   const files = createLogFiles({
     folder,
@@ -44,7 +43,7 @@ export function createEnvironmentLogs(options: EnvironmentLogsOptions): Environm
     onLost: (environmentId, name, lines) =>
       writeError(
         environmentId,
-        `Sitewright: lines of the ${name} log that could not be written and are lost: ${lines}`,
+        `Sitewright: lines of the ${name} log were lost because they could not be written: ${lines}`,
       ),
   });
 
@@ -52,15 +51,15 @@ export function createEnvironmentLogs(options: EnvironmentLogsOptions): Environm
     files.write(environmentId, "error", `[${new Date().toISOString()}] ${text}`);
   }
 
-  function end(environmentId: string): void {
+  function endMinute(environmentId: string): void {
     const ending = minutes.get(environmentId);
     if (ending === undefined) return;
     clearTimeout(ending.timer);
     minutes.delete(environmentId);
-    if (ending.left > 0) {
+    if (ending.dropped > 0) {
       writeError(
         environmentId,
-        `Sitewright: … and ${ending.left} more lines within this minute, which are too many to keep`,
+        `Sitewright: … and ${ending.dropped} more lines in this minute, which exceed the limit and are not kept`,
       );
     }
   }
@@ -68,25 +67,25 @@ export function createEnvironmentLogs(options: EnvironmentLogsOptions): Environm
   function minuteOf(environmentId: string): Minute {
     const running = minutes.get(environmentId);
     if (running !== undefined) return running;
-    const timer = setTimeout(() => end(environmentId), minute).unref();
-    const begun: Minute = { characters: 0, left: 0, timer };
-    minutes.set(environmentId, begun);
-    return begun;
+    const timer = setTimeout(() => endMinute(environmentId), minute).unref();
+    const started: Minute = { characters: 0, dropped: 0, timer };
+    minutes.set(environmentId, started);
+    return started;
   }
 
   return {
     access: (environmentId, facts) => files.write(environmentId, "access", accessLine(facts)),
     error(environmentId, text) {
-      const line = oneLine(text, longestLine);
+      const line = oneLine(text, maxLineLength);
       const current = minuteOf(environmentId);
       current.characters += line.length;
-      if (current.characters > errorCharactersPerMinute) current.left += 1;
+      if (current.characters > errorCharactersPerMinute) current.dropped += 1;
       else writeError(environmentId, line);
     },
     async close() {
-      for (const environmentId of [...minutes.keys()]) end(environmentId);
+      for (const environmentId of [...minutes.keys()]) endMinute(environmentId);
       await files.flush();
-      // What could be written again says so.
+      // The first flush may add lines that report lost ones.
       await files.flush();
     },
   };

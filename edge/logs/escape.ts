@@ -1,21 +1,21 @@
-/** Escapes text of visitors and PHP for one line of a log, so that it can't start a line of its own. */
+/** Escapes text from visitors and PHP so that it stays on one line of a log. */
 
-/** Everything that ends a line for some program, or tells a terminal to do something. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+/** Characters that end a line for some program, or control a terminal. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it searches for control characters
 const controls = /[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]/g;
-/** Within quotes, and where each character is one byte that a visitor sent. */
-const notPlain = /[^\x20-\x7e]|["\\]/g;
+/** Characters that are escaped between quotes. */
+const unquotable = /[^\x20-\x7e]|["\\]/g;
 
-/** A text without control characters but tabs, and no longer than so many characters. */
+/** Escapes control characters except tabs, and truncates the text. */
 export function oneLine(text: string, longest: number): string {
   const part = text.length > longest ? `${text.slice(0, longest)}…` : text;
   return part.replace(controls, bytesOf);
 }
 
-/** The same for what stands between quotes, in visible ASCII: whatever is not becomes `\xHH`. */
+/** Quotes and truncates a text. Everything but visible ASCII becomes `\xHH`. */
 export function quoted(text: string, longest: number): string {
   const part = text.length > longest ? `${text.slice(0, longest)}...` : text;
-  return `"${part.replace(notPlain, bytesOf)}"`;
+  return `"${part.replace(unquotable, bytesOf)}"`;
 }
 
 function bytesOf(character: string): string {

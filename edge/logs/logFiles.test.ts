@@ -3,10 +3,10 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { eventually } from "../testing/eventually.ts";
 import { makeFolder } from "../testing/withEdge.ts";
-import { createLogFiles, type LogLimits, usualLogLimits } from "./logFiles.ts";
+import { createLogFiles, defaultLogLimits, type LogLimits } from "./logFiles.ts";
 
 interface Lost {
-  readonly of: string;
+  readonly environmentId: string;
   readonly name: string;
   readonly lines: number;
 }
@@ -14,17 +14,17 @@ interface Lost {
 async function makeLogs(limits: Partial<LogLimits> = {}, parent?: string) {
   const folder = parent ?? path.join(await makeFolder(), "logs");
   const lost: Lost[] = [];
-  const onLost = (of: string, name: string, lines: number) => void lost.push({ of, name, lines });
-  const logs = createLogFiles({ folder, limits: { ...usualLogLimits, ...limits }, onLost });
-  const names = async (of = "one") => (await readdir(path.join(folder, of)).catch(() => [])).toSorted();
-  const read = async (of = "one", name = "access") => {
-    const own = (await names(of)).filter((file) => file.startsWith(`${name}-`));
-    return (await Promise.all(own.map((file) => readFile(path.join(folder, of, file), "utf8")))).join("");
+  const onLost = (environmentId: string, name: string, lines: number) => void lost.push({ environmentId, name, lines });
+  const logs = createLogFiles({ folder, limits: { ...defaultLogLimits, ...limits }, onLost });
+  const names = async (id = "one") => (await readdir(path.join(folder, id)).catch(() => [])).toSorted();
+  const read = async (id = "one", name = "access") => {
+    const files = (await names(id)).filter((file) => file.startsWith(`${name}-`));
+    return (await Promise.all(files.map((file) => readFile(path.join(folder, id, file), "utf8")))).join("");
   };
   return { folder, logs, lost, names, read };
 }
 
-test("lines are written by themselves within a moment, in order, each in the log that it is for", async () => {
+test("lines are written in the background, in order, each to its log", async () => {
   const { logs, names, read } = await makeLogs();
   for (const line of ["1", "2", "3"]) logs.write("one", "access", line);
   logs.write("one", "error", "e");
@@ -37,19 +37,19 @@ test("lines are written by themselves within a moment, in order, each in the log
   ]);
 });
 
-test("a line that comes while others are being written is written once", async () => {
+test("a line that arrives during a flush is written once", async () => {
   const { logs, read } = await makeLogs();
   const all = Array.from({ length: 20 }, (_, index) => `log-${index}`);
-  for (const of of all) logs.write(of, "access", "1");
+  for (const id of all) logs.write(id, "access", "1");
   const writing = logs.flush();
   await new Promise((resolve) => setImmediate(resolve));
-  for (const of of all) logs.write(of, "access", "2");
+  for (const id of all) logs.write(id, "access", "2");
   await writing;
   await logs.flush();
-  for (const of of all) expect(await read(of)).toBe("1\n2\n");
+  for (const id of all) expect(await read(id)).toBe("1\n2\n");
 });
 
-test("nobody else may read them", async () => {
+test("only the owner may read the files", async () => {
   const { folder, logs, names } = await makeLogs();
   logs.write("one", "access", "1");
   await logs.flush();
@@ -58,7 +58,7 @@ test("nobody else may read them", async () => {
   expect((await stat(file)).mode & 0o777).toBe(0o600);
 });
 
-test("another process goes on with the file, after the line in whose middle the one before was killed", async () => {
+test("the next process ends a line that was cut off and continues the file", async () => {
   const { folder, logs, names, read } = await makeLogs();
   logs.write("one", "access", "whole");
   await logs.flush();
@@ -69,7 +69,7 @@ test("another process goes on with the file, after the line in whose middle the 
   expect(await read()).toBe("whole\nhalf a li\nnext\n");
 });
 
-test("a full file is followed by another, and the oldest are removed where they are too much", async () => {
+test("a full file is followed by another, and the oldest are removed when the log is too large", async () => {
   const { folder, logs, names } = await makeLogs({ fileBytes: 1_000, logBytes: 5_000 });
   for (let number = 0; number < 200; number += 1) {
     logs.write("one", "access", `${number}`.padEnd(99, "."));
@@ -87,7 +87,7 @@ test("a full file is followed by another, and the oldest are removed where they 
   expect(numbers).toEqual(Array.from({ length: 50 }, (_, index) => 150 + index));
 });
 
-test("a file of yesterday is left alone", async () => {
+test("an old file is not continued", async () => {
   const { folder, logs, names } = await makeLogs();
   await mkdir(path.join(folder, "one"), { recursive: true });
   await writeFile(path.join(folder, "one", "access-20200101T000000000Z.log"), "old\n");
@@ -106,7 +106,7 @@ test("after the clock was set back, the newest file is still the last", async ()
   expect(await names()).toEqual(["access-29990101T000000000Z.log", "access-29990101T000000001Z.log"]);
 });
 
-test("what the operator removes is made again", async () => {
+test("a removed folder is created again", async () => {
   const { folder, logs, read } = await makeLogs();
   logs.write("one", "access", "1");
   await logs.flush();
@@ -116,7 +116,7 @@ test("what the operator removes is made again", async () => {
   expect(await read()).toBe("2\n");
 });
 
-test("lines that can't be written are counted, and told when it works again", async () => {
+test("lost lines are counted, and reported when writing works again", async () => {
   const { folder, logs, lost, read } = await makeLogs();
   await mkdir(folder, { recursive: true });
   await writeFile(path.join(folder, "one"), "a file where a folder should be");
@@ -126,11 +126,11 @@ test("lines that can't be written are counted, and told when it works again", as
   await rm(path.join(folder, "one"));
   logs.write("one", "access", "4");
   await logs.flush();
-  expect(lost).toEqual([{ of: "one", name: "access", lines: 3 }]);
+  expect(lost).toEqual([{ environmentId: "one", name: "access", lines: 3 }]);
   expect(await read()).toBe("4\n");
 });
 
-test.skipIf(process.platform !== "linux")("a full disk loses lines, and nothing else", async () => {
+test.skipIf(process.platform !== "linux")("a full disk only loses lines", async () => {
   const { folder, logs, lost, read, names } = await makeLogs();
   await mkdir(path.join(folder, "one"), { recursive: true });
   const name = `access-${new Date().toISOString().replace(/[-:.]/g, "")}.log`;
@@ -140,12 +140,12 @@ test.skipIf(process.platform !== "linux")("a full disk loses lines, and nothing 
   await rm(path.join(folder, "one", name));
   logs.write("one", "access", "3");
   await logs.flush();
-  expect(lost).toEqual([{ of: "one", name: "access", lines: 2 }]);
+  expect(lost).toEqual([{ environmentId: "one", name: "access", lines: 2 }]);
   expect(await read()).toBe("3\n");
   expect(await names()).toHaveLength(1);
 });
 
-test("one log that can't be written keeps no other from being so", async () => {
+test("a log that can't be written does not affect others", async () => {
   const { folder, logs, read } = await makeLogs();
   await mkdir(folder, { recursive: true });
   await writeFile(path.join(folder, "one"), "in the way");
@@ -155,20 +155,20 @@ test("one log that can't be written keeps no other from being so", async () => {
   expect(await read("two")).toBe("kept\n");
 });
 
-test("more lines than may wait are lost, of one log and of all", async () => {
+test("lines over the waiting limits are lost, per log and in total", async () => {
   const { logs, lost, read } = await makeLogs({ waitingCharacters: { each: 10, all: 15 } });
   for (const line of ["12345", "12345", "12345"]) logs.write("one", "access", line);
   for (const line of ["12345", "12345"]) logs.write("two", "access", line);
   await logs.flush();
   expect(await read()).toBe("12345\n12345\n");
   expect(await read("two")).toBe("12345\n");
-  // Which of the two is written first is nobody's promise.
+  // The order of the two logs is not defined.
   expect(lost).toHaveLength(2);
-  expect(lost).toContainEqual({ of: "one", name: "access", lines: 1 });
-  expect(lost).toContainEqual({ of: "two", name: "access", lines: 1 });
+  expect(lost).toContainEqual({ environmentId: "one", name: "access", lines: 1 });
+  expect(lost).toContainEqual({ environmentId: "two", name: "access", lines: 1 });
 });
 
-test("files that are none of the log's are left alone", async () => {
+test("other files in the folder are left alone", async () => {
   const { folder, logs, names } = await makeLogs({ fileBytes: 10, logBytes: 20 });
   await mkdir(path.join(folder, "one"), { recursive: true });
   const others = ["access-notes.log", "access.log", "accessory-20200101T000000000Z.log"];
@@ -180,7 +180,7 @@ test("files that are none of the log's are left alone", async () => {
   expect(await names()).toEqual(expect.arrayContaining(others));
 });
 
-test("a file that somebody emptied is gone on with", async () => {
+test("a truncated file is continued", async () => {
   const { folder, logs, names, read } = await makeLogs();
   logs.write("one", "access", "1");
   await logs.flush();

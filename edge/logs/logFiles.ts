@@ -1,27 +1,27 @@
 /**
- * Lines that are appended to files without anybody waiting for it: kept in memory for a moment, written together.
+ * Appends lines to log files in the background. Lines are collected in memory for a moment and written together.
  *
- * A log is `<folder>/<of>/<name>-<when the file was begun>.log`, newest last. Nothing is ever renamed, so that a process
- * that is killed leaves a file that the next one goes on with, and whoever reads meanwhile finds every line once. What
- * can't be written is counted and thrown away: a full disk is no visitor's trouble.
+ * A log consists of the files `<folder>/<environment>/<name>-<time of creation>.log`, newest last. Files are never
+ * renamed: after a crash the next process continues the last file, and concurrent readers find every line once. Lines
+ * that can't be written are counted and dropped, so that a full disk doesn't affect visitors.
  */
 import { type FileHandle, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import path from "node:path";
 
 export interface LogLimits {
-  /** Of one file; then another is begun. */
+  /** Size at which the next file is started. */
   readonly fileBytes: number;
-  /** Of all files of one log together. */
+  /** Maximum for all files of a log together. */
   readonly logBytes: number;
-  /** After which another file is begun, so that old ones can be removed. */
+  /** Age at which the next file is started, so that old ones can be removed. */
   readonly fileSeconds: number;
-  /** How long a line waits for others. */
+  /** How long lines are collected before they are written. */
   readonly flushMilliseconds: number;
-  /** Of lines of one log, and of all together, that wait to be written: what comes on top is lost. */
+  /** Limits for waiting lines, per log and for all logs. Further lines are lost. */
   readonly waitingCharacters: { readonly each: number; readonly all: number };
 }
 
-export const usualLogLimits: LogLimits = {
+export const defaultLogLimits: LogLimits = {
   fileBytes: 10_000_000,
   logBytes: 50_000_000,
   fileSeconds: 24 * 60 * 60,
@@ -29,32 +29,32 @@ export const usualLogLimits: LogLimits = {
   waitingCharacters: { each: 2_000_000, all: 50_000_000 },
 };
 
-export interface LogFilesOptions {
+interface LogFilesOptions {
   readonly folder: string;
   readonly limits: LogLimits;
-  /** Lines can be written again; so many could not. */
-  readonly onLost: (of: string, name: string, lines: number) => void;
+  /** Called when writing works again, with the number of lines that were lost. */
+  readonly onLost: (environmentId: string, name: string, lines: number) => void;
 }
 
-export interface LogFiles {
-  /** `line` is one line, without its end. */
-  write(of: string, name: string, line: string): void;
-  /** Resolves when all lines before are written, or lost. */
+interface LogFiles {
+  /** Adds a line, given without line end. */
+  write(environmentId: string, name: string, line: string): void;
+  /** Resolves when all previous lines are written or lost. */
   flush(): Promise<void>;
 }
 
 interface Log {
-  readonly of: string;
+  readonly environmentId: string;
   readonly name: string;
   lines: string[];
   characters: number;
   lost: number;
-  /** Which is written to; null if that must be looked up. */
-  file: { readonly name: string; readonly begunAt: number; bytes: number } | null;
+  /** The current file; null if it must be looked up. */
+  file: { readonly name: string; readonly createdAt: number; bytes: number } | null;
 }
 
-/** Of logs. More would keep files of visitors waiting for the same threads. */
-const writtenTogether = 8;
+/** Logs that are written in parallel. More would occupy the threads that also read visitors' files. */
+const parallelWrites = 8;
 
 export function createLogFiles({ folder, limits, onLost }: LogFilesOptions): LogFiles {
   const logs = new Map<string, Log>();
@@ -75,31 +75,31 @@ export function createLogFiles({ folder, limits, onLost }: LogFilesOptions): Log
   }
 
   async function writeWaiting(): Promise<void> {
-    const turn = [...waiting];
+    const batch = [...waiting];
     waiting = new Set();
-    for (let start = 0; start < turn.length; start += writtenTogether) {
-      await Promise.all(turn.slice(start, start + writtenTogether).map(writeLog));
+    for (let start = 0; start < batch.length; start += parallelWrites) {
+      await Promise.all(batch.slice(start, start + parallelWrites).map(writeLog));
     }
   }
 
   async function writeLog(log: Log): Promise<void> {
-    // Those that came since its turn began were written in it.
+    // The lines may have been written already, in the previous batch.
     if (log.lines.length === 0) return;
     const bytes = Buffer.from(`${log.lines.join("\n")}\n`);
     waitingCharacters -= log.characters;
     log.lines = [];
     log.characters = 0;
-    const missing = await append(log, path.join(folder, log.of), bytes, limits);
-    log.lost += missing;
-    if (missing > 0 || log.lost === 0) return;
-    onLost(log.of, log.name, log.lost);
+    const lost = await appendLines(log, path.join(folder, log.environmentId), bytes, limits);
+    log.lost += lost;
+    if (lost > 0 || log.lost === 0) return;
+    onLost(log.environmentId, log.name, log.lost);
     log.lost = 0;
   }
 
   return {
-    write(of, name, line) {
-      const key = `${of}/${name}`;
-      const log = logs.get(key) ?? { of, name, lines: [], characters: 0, lost: 0, file: null };
+    write(environmentId, name, line) {
+      const key = `${environmentId}/${name}`;
+      const log = logs.get(key) ?? { environmentId, name, lines: [], characters: 0, lost: 0, file: null };
       logs.set(key, log);
       const { each, all } = limits.waitingCharacters;
       if (log.characters + line.length > each || waitingCharacters + line.length > all) {
@@ -117,7 +117,7 @@ export function createLogFiles({ folder, limits, onLost }: LogFilesOptions): Log
 }
 
 /** Returns how many lines are lost; never rejects. */
-async function append(log: Log, folder: string, bytes: Buffer, limits: LogLimits): Promise<number> {
+async function appendLines(log: Log, folder: string, bytes: Buffer, limits: LogLimits): Promise<number> {
   let written = 0;
   try {
     await using handle = await openLog(log, folder, limits);
@@ -125,7 +125,7 @@ async function append(log: Log, folder: string, bytes: Buffer, limits: LogLimits
     if (log.file !== null) log.file.bytes += written;
     return 0;
   } catch {
-    // The next one looks what is there, and whether the last line ended.
+    // The next write looks the file up again and completes its last line.
     log.file = null;
     return bytes.subarray(written).reduce((lines, byte) => (byte === lineEnd ? lines + 1 : lines), 0);
   }
@@ -133,15 +133,15 @@ async function append(log: Log, folder: string, bytes: Buffer, limits: LogLimits
 
 const lineEnd = 10;
 
-/** The file to append to, whose last line has ended. */
+/** Opens the file to append to. If its last line is incomplete, ends it. */
 async function openLog(log: Log, folder: string, limits: LogLimits): Promise<FileHandle> {
-  if (log.file !== null && isToBeLeft(log.file, limits)) log.file = null;
-  if (log.file !== null) return openIn(folder, log.file.name);
-  const names = await filesOf(folder, log.name);
+  if (log.file !== null && isFull(log.file, limits)) log.file = null;
+  if (log.file !== null) return openFile(folder, log.file.name);
+  const names = await listFiles(folder, log.name);
   const newest = names.at(-1);
-  const found = newest === undefined ? null : await lookAt(folder, newest, log.name);
-  log.file = found !== null && !isToBeLeft(found, limits) ? found : await begin(log.name, folder, names, limits);
-  const handle = await openIn(folder, log.file.name);
+  const found = newest === undefined ? null : await statFile(folder, newest, log.name);
+  log.file = found !== null && !isFull(found, limits) ? found : await createFile(log.name, folder, names, limits);
+  const handle = await openFile(folder, log.file.name);
   try {
     await endLastLine(handle);
     return handle;
@@ -151,12 +151,12 @@ async function openLog(log: Log, folder: string, limits: LogLimits): Promise<Fil
   }
 }
 
-function isToBeLeft({ begunAt, bytes }: NonNullable<Log["file"]>, limits: LogLimits): boolean {
-  const age = Date.now() - begunAt;
+function isFull({ createdAt, bytes }: NonNullable<Log["file"]>, limits: LogLimits): boolean {
+  const age = Date.now() - createdAt;
   return bytes >= limits.fileBytes || age > limits.fileSeconds * 1000;
 }
 
-async function openIn(folder: string, name: string): Promise<FileHandle> {
+async function openFile(folder: string, name: string): Promise<FileHandle> {
   const file = path.join(folder, name);
   try {
     return await open(file, "a+", 0o600);
@@ -167,7 +167,7 @@ async function openIn(folder: string, name: string): Promise<FileHandle> {
   }
 }
 
-/** Its writer may have been killed, or have hit a full disk, in the middle of a line. */
+/** Ends a line that was cut off by a crash or a full disk. */
 async function endLastLine(handle: FileHandle): Promise<void> {
   const { size } = await handle.stat();
   if (size === 0) return;
@@ -175,29 +175,29 @@ async function endLastLine(handle: FileHandle): Promise<void> {
   if (buffer[0] !== lineEnd) await handle.write("\n");
 }
 
-/** By name, which is by age. */
-async function filesOf(folder: string, name: string): Promise<readonly string[]> {
+/** The files of a log, oldest first. */
+async function listFiles(folder: string, name: string): Promise<readonly string[]> {
   const all = await readdir(folder).catch(() => []);
-  return all.filter((file) => begunAt(file, name) !== null).toSorted();
+  return all.filter((file) => creationTime(file, name) !== null).toSorted();
 }
 
-async function lookAt(folder: string, file: string, name: string): Promise<Log["file"]> {
+async function statFile(folder: string, file: string, name: string): Promise<Log["file"]> {
   const { size } = await stat(path.join(folder, file));
-  return { name: file, begunAt: begunAt(file, name) ?? 0, bytes: size };
+  return { name: file, createdAt: creationTime(file, name) ?? 0, bytes: size };
 }
 
-/** Removes the oldest files where they and a full new one would be too much. */
-async function begin(name: string, folder: string, files: readonly string[], limits: LogLimits) {
-  const sizes = await Promise.all(files.map(async (file) => (await lookAt(folder, file, name))?.bytes ?? 0));
+/** Starts a new file. Removes the oldest files if they and a full new one would exceed the limit. */
+async function createFile(name: string, folder: string, files: readonly string[], limits: LogLimits) {
+  const sizes = await Promise.all(files.map(async (file) => (await statFile(folder, file, name))?.bytes ?? 0));
   let room = limits.logBytes - limits.fileBytes;
   for (const [index, file] of [...files.entries()].reverse()) {
     room -= sizes[index] ?? 0;
     if (room < 0) await rm(path.join(folder, file), { force: true });
   }
-  const last = begunAt(files.at(-1) ?? "", name) ?? 0;
-  // After a clock was set back, too, the newest is the last by name.
+  const last = creationTime(files.at(-1) ?? "", name) ?? 0;
+  // Keeps the newest file last by name, even after the clock was set back.
   const at = Math.max(Date.now(), last + 1);
-  return { name: fileName(name, at), begunAt: at, bytes: 0 };
+  return { name: fileName(name, at), createdAt: at, bytes: 0 };
 }
 
 /** `access-20261122T201531123Z.log` */
@@ -207,8 +207,8 @@ function fileName(name: string, at: number): string {
 
 const stamp = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z\.log$/;
 
-/** Null if it is no file of the log. */
-function begunAt(file: string, name: string): number | null {
+/** The time in the file's name. Null if the file is not part of the log. */
+function creationTime(file: string, name: string): number | null {
   if (!file.startsWith(`${name}-`)) return null;
   const parts = stamp.exec(file.slice(name.length + 1));
   if (parts === null) return null;

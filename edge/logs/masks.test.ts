@@ -18,7 +18,7 @@ test.each([
   ["/?key", "/?key"],
   ["/?keyboard=1&author=2&passenger=3&s=secret", "/?keyboard=1&author=2&passenger=3&s=secret"],
   ["/?%=1&%zz=2&=3", "/?%=1&%zz=2&=3"],
-])("%s is written as %s", (url, written) => {
+])("%s is logged as %s", (url, written) => {
   expect(withoutSecrets(url)).toBe(written);
 });
 
@@ -26,14 +26,14 @@ test.each([
   ["https://example.com/?key=abc", "https://example.com/?key=***"],
   ["https://ada:battery@example.com/a@b", "https://example.com/a@b"],
   ["//ada:battery@example.com/", "//example.com/"],
-  ["no address at all", "no address at all"],
-])("a visitor who came from %s is written as one from %s", (address, written) => {
+  ["not a URL", "not a URL"],
+])("the referrer %s is logged as %s", (address, written) => {
   expect(referrerWithoutSecrets(address)).toBe(written);
 });
 
-// Work that grows with the square of the length would take hours.
+// A quadratic algorithm would take hours.
 test.each([["token".repeat(600_000)], ["a=1&".repeat(800_000)], [`${"_".repeat(3_000_000)}=1`]])(
-  "a query of megabytes is read once",
+  "a query of megabytes takes linear time",
   (query) => {
     expect(withoutSecrets(`/?${query}`)).toBe(`/?${query}`);
   },

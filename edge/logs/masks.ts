@@ -1,9 +1,9 @@
 /**
- * Addresses as a log may have them. Queries are of use to whoever looks for what went wrong, but links for logging in,
- * setting a password and using an interface carry secrets there: their values are left out.
+ * Masks secrets in URLs for logs. Queries help to find errors, but login links, password links and API calls carry
+ * secrets in them.
  */
 
-/** Of a parameter, in lower case and without what stands in brackets behind it. */
+/** Matches a parameter's name in lower case, without a part in brackets. */
 const secretName =
   /(?:key|token|pass|password|passwd|pwd|pass\d|secret|signature|auth|nonce|sitewright-login)[\W_\d]*$/;
 const mask = "***";
@@ -17,7 +17,7 @@ export function withoutSecrets(url: string): string {
   return url.slice(0, mark + 1) + parts.map(maskValue).join("");
 }
 
-/** The page that a visitor came from, without secrets and without what precedes an `@` in it. */
+/** The Referer header without secret parameters and without credentials before an `@`. */
 export function referrerWithoutSecrets(address: string): string {
   return withoutSecrets(address.replace(userInfo, "$1//"));
 }
@@ -25,11 +25,11 @@ export function referrerWithoutSecrets(address: string): string {
 function maskValue(parameter: string): string {
   const equals = parameter.indexOf("=");
   if (equals === -1) return parameter;
-  return secretName.test(nameOf(parameter.slice(0, equals))) ? `${parameter.slice(0, equals)}=${mask}` : parameter;
+  return secretName.test(phpName(parameter.slice(0, equals))) ? `${parameter.slice(0, equals)}=${mask}` : parameter;
 }
 
-/** As PHP would call it. */
-function nameOf(written: string): string {
+/** The name as PHP reads it. */
+function phpName(written: string): string {
   const name = decoded(written).toLowerCase();
   const bracket = name.indexOf("[", 1);
   return bracket === -1 ? name : name.slice(0, bracket);

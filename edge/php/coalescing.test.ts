@@ -6,7 +6,7 @@ import { ask, openRaw, putTable, statusOf } from "../testing/http.ts";
 import { arrive, beginPage, frontPage, html, startSlowSite, wordpress } from "../testing/slowSite.ts";
 import { startSite, tableOf } from "../testing/withEdge.ts";
 
-test("a crowd that asks the same at once gets one page, which PHP makes once", async () => {
+test("concurrent requests for a page share one response of PHP", async () => {
   const site = await startSlowSite();
   const { page } = await beginPage(site);
   const crowd = await Promise.all(Array.from({ length: 100 }, () => arrive(site)));
@@ -21,7 +21,7 @@ test("a crowd that asks the same at once gets one page, which PHP makes once", a
   expect(site.asked()).toEqual(["/"]);
 });
 
-test("who comes while the page is passed on gets all of it", async () => {
+test("a request that arrives while the page is being sent gets all of it", async () => {
   const site = await startSite({}, wordpress);
   const page = new PassThrough();
   site.upstream.answer = ({ url }) => (url === "/" ? { status: 200, headers: html, body: page } : textAnswer("marker"));
@@ -35,31 +35,31 @@ test("who comes while the page is passed on gets all of it", async () => {
   expect(later.received()).toContain("first last");
 });
 
-test("nothing is kept: who comes afterwards has it made again", async () => {
+test("nothing is stored: a later request runs PHP again", async () => {
   const site = await startSlowSite();
   site.make();
   expect((await ask(site.edge, "/")).body).toBe("page 1");
   expect((await ask(site.edge, "/")).body).toBe("page 2");
 });
 
-test("once such a page is for all, it is shared again", async () => {
+test("a private page is shared again once it is public", async () => {
   const site = await startSite({}, wordpress);
   const { upstream } = site;
-  const mine = Promise.withResolvers<void>();
+  const privateGate = Promise.withResolvers<void>();
   upstream.answer = async ({ url }) => {
-    if (url === "/" && upstream.asked.length === 1) await mine.promise;
-    return textAnswer("mine", [["Set-Cookie", "a=1"]]);
+    if (url === "/" && upstream.asked.length === 1) await privateGate.promise;
+    return textAnswer("private", [["Set-Cookie", "a=1"]]);
   };
   await beginPage(site);
   const waiting = await arrive(site);
-  mine.resolve();
+  privateGate.resolve();
   await waiting.ended;
-  upstream.answer = () => textAnswer("ours");
+  upstream.answer = () => textAnswer("public");
   await ask(site.edge, "/");
   const gate = Promise.withResolvers<void>();
   upstream.answer = async ({ url }) => {
     if (url === "/") await gate.promise;
-    return textAnswer("ours");
+    return textAnswer("public");
   };
   const { page } = await beginPage(site);
   const later = await arrive(site);
@@ -68,8 +68,8 @@ test("once such a page is for all, it is shared again", async () => {
   expect(upstream.asked.filter(({ request }) => request.url === "/")).toHaveLength(4);
 });
 
-describe("whoever has written something finds it", () => {
-  /** Answers with what has been written when PHP begins with the page. */
+describe("a visitor sees their own changes", () => {
+  /** PHP responds with the content at the start of the request. */
   async function startNotebook() {
     const world = await startSite({}, wordpress);
     const gates: PromiseWithResolvers<void>[] = [];
@@ -89,7 +89,7 @@ describe("whoever has written something finds it", () => {
 
   const save = { method: "POST", body: "a=1" };
 
-  test("also where a page was begun before it was written", async () => {
+  test("even if a page was started before the write", async () => {
     const site = await startNotebook();
     const { page: before } = await beginPage(site);
     const { page: saved } = await beginPage(site, save);
@@ -101,7 +101,7 @@ describe("whoever has written something finds it", () => {
     expect((await after).body).toBe("news");
   });
 
-  test("also where a page was begun while it was written", async () => {
+  test("even if a page was started during the write", async () => {
     const site = await startNotebook();
     const { page: saved } = await beginPage(site, save);
     await beginPage(site);
@@ -112,7 +112,7 @@ describe("whoever has written something finds it", () => {
     expect((await after).body).toBe("news");
   });
 
-  test("and pages are shared again when nobody writes any more", async () => {
+  test("and pages are shared again after the last write", async () => {
     const site = await startNotebook();
     const saves = [await beginPage(site, save), await beginPage(site, save)];
     site.release(0);
@@ -130,10 +130,10 @@ describe("whoever has written something finds it", () => {
   });
 });
 
-test("nobody gets a page of an older release, nor one of another PHP process", async () => {
+test("pages of different releases, PHP versions and PHP runs are not shared", async () => {
   const site = await startSlowSite();
   await beginPage(site);
-  const changes = [{ release: 2 }, { phpVersion: "8.4" }, { phpRun: 1 }];
+  const changes = [{ release: 2 }, { phpVersion: "8.4" }, { phpRestarts: 1 }];
   for (const [index, change] of changes.entries()) {
     const hosts = { "site.localhost": "one" };
     await putTable(site.edge, tableOf(index + 2, [{ ...site.environment, ...change }], hosts));
@@ -143,7 +143,7 @@ test("nobody gets a page of an older release, nor one of another PHP process", a
   expect(site.asked()).toHaveLength(4);
 });
 
-test("where the first one leaves, those who wait get a page all the same", async () => {
+test("waiting visitors get a page even if the first one leaves", async () => {
   const site = await startSlowSite();
   const first = openRaw(site.edge);
   first.socket.write(frontPage);
@@ -158,7 +158,7 @@ test("where the first one leaves, those who wait get a page all the same", async
   expect(site.asked()).toEqual(["/", "/"]);
 });
 
-test("who leaves while waiting is missed by nobody", async () => {
+test("a waiting visitor who leaves does not affect others", async () => {
   const site = await startSlowSite();
   const { page } = await beginPage(site);
   const leaving = await arrive(site);
@@ -169,7 +169,7 @@ test("who leaves while waiting is missed by nobody", async () => {
   expect((await ask(site.edge, "/")).body).toBe("page 2");
 });
 
-test("that there is no page is told to all who wait, and PHP is asked once", async () => {
+test("a failure is shared by all waiting visitors", async () => {
   const site = await startSite({}, wordpress);
   const gate = Promise.withResolvers<void>();
   site.upstream.answer = async ({ url }) => {
@@ -186,7 +186,7 @@ test("that there is no page is told to all who wait, and PHP is asked once", asy
   expect(site.upstream.asked).toHaveLength(2);
 });
 
-test("nobody gets the half of a page that broke off for the first one", async () => {
+test("an incomplete page is not shared", async () => {
   const site = await startSite({}, wordpress);
   const broken = Promise.withResolvers<void>();
   async function* half() {
@@ -195,18 +195,19 @@ test("nobody gets the half of a page that broke off for the first one", async ()
     throw new Error("worker died");
   }
   const answers: ReturnType<typeof textAnswer>[] = [{ status: 200, headers: html, body: Readable.from(half()) }];
-  site.upstream.answer = ({ url }) => (url === "/" ? (answers.shift() ?? textAnswer("whole")) : textAnswer("marker"));
+  site.upstream.answer = ({ url }) =>
+    url === "/" ? (answers.shift() ?? textAnswer("complete")) : textAnswer("marker");
   const first = expect(ask(site.edge, "/")).rejects.toThrow(/aborted|socket hang up|ECONNRESET/);
   await eventually(() => expect(site.upstream.asked).toHaveLength(1));
   const waiting = await arrive(site);
   broken.resolve();
   await first;
   await waiting.ended;
-  expect(waiting.received()).toContain("whole");
+  expect(waiting.received()).toContain("complete");
   expect(waiting.received()).not.toContain("half");
 });
 
-test("where a page broke off, those who waited are not made to wait for each other", async () => {
+test("after an incomplete page, waiting visitors don't wait for each other", async () => {
   const site = await startSite({}, wordpress);
   const [broken, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   async function* half() {
@@ -219,7 +220,7 @@ test("where a page broke off, those who waited are not made to wait for each oth
     if (url !== "/") return textAnswer("marker");
     if (asked().length === 1) return { status: 200, headers: html, body: Readable.from(half()) };
     await gate.promise;
-    return textAnswer("whole");
+    return textAnswer("complete");
   };
   const { page } = await beginPage(site);
   const waiting = [await arrive(site), await arrive(site)];
@@ -228,10 +229,10 @@ test("where a page broke off, those who waited are not made to wait for each oth
   await eventually(() => expect(asked()).toHaveLength(3));
   gate.resolve();
   await Promise.all(waiting.map(({ ended }) => ended));
-  for (const { received } of waiting) expect(received()).toContain("whole");
+  for (const { received } of waiting) expect(received()).toContain("complete");
 });
 
-test("a page too long to be kept comes whole to everybody", async () => {
+test("a page that is too long to share is complete for everyone", async () => {
   const site = await startSite({}, wordpress);
   const gate = Promise.withResolvers<void>();
   const long = "0123456789".repeat(300_000);
@@ -248,7 +249,7 @@ test("a page too long to be kept comes whole to everybody", async () => {
   expect(site.upstream.asked.map(({ request }) => request.url)).toEqual(["/", expect.stringContaining("marker"), "/"]);
 });
 
-test("a first visitor who reads slowly holds nobody up", async () => {
+test("a first visitor who reads slowly does not delay others", async () => {
   const site = await startSite({}, wordpress);
   const body = new PassThrough({ highWaterMark: 1 });
   site.upstream.answer = ({ url }) => (url === "/" ? { status: 200, headers: html, body } : textAnswer("marker"));

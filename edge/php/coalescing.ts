@@ -1,12 +1,12 @@
 /**
- * Where several ask the same of PHP at the same time, the page is made once and all of them get it: "collapsed
- * requests" (RFC 9111, section 4). A crowd at one address then costs what one visitor costs.
+ * Request coalescing: concurrent requests for the same page share one PHP response ("collapsed requests", RFC 9111,
+ * section 4). A crowd at one URL then costs as much as one visitor.
  *
- * Nothing is kept: a page is shared from when the first asks until its last byte is there. Whoever has written
- * something must find it in the next page that they ask for, so nobody joins a page that was begun before a write
- * ended. And where an answer turned out to be for one visitor only, others don't wait for such a page again.
+ * Nothing is stored: a page is shared only while PHP renders it. Visitors must see their own changes on the next page,
+ * so no request joins a page that was started before a write ended. Once a response was private, requests with the same
+ * key no longer wait for each other.
  */
-import { type CacheKey, isForAll } from "./cacheKey.ts";
+import { type CacheKey, isShareable } from "./cacheKey.ts";
 import type { UpstreamResponse } from "./upstream.ts";
 import type { Writes } from "./writes.ts";
 
@@ -14,116 +14,119 @@ export interface SharedPage extends Pick<UpstreamResponse, "status" | "headers">
   readonly body: Buffer;
 }
 
-/** The outcome for requests that waited for another one's page. Alone: unknown, so each asks for itself. */
-export type Outcome =
+/**
+ * The result for requests that waited for another one's page. `notShared`: can't be shared, so each must run PHP
+ * itself.
+ */
+export type SharedOutcome =
   | { readonly kind: "page"; readonly page: SharedPage }
   | { readonly kind: "failed"; readonly error: unknown }
-  | { readonly kind: "alone" };
+  | { readonly kind: "notShared" };
 
-/** A page in the making, reported by the request that asked first. `end` must be called in any case. */
-export interface Making {
-  begun(answer: Pick<UpstreamResponse, "status" | "headers">): void;
-  /** There is an answer, and it broke off: the next one may, too, so no request waits for it. */
-  broken(): void;
-  /** Whether this and all before it is kept for others: PHP must not wait for the first client. */
+/** Receives the page from the request that runs PHP. Always call `end`. */
+export interface SharedRender {
+  start(answer: Pick<UpstreamResponse, "status" | "headers">): void;
+  /** The response was cut off. The next one may be too, so no request waits for this page again. */
+  abort(): void;
+  /** Returns whether the page is still shared. If so, PHP must not wait for the first client. */
   add(chunk: Buffer): boolean;
-  whole(): void;
-  failed(error: unknown): void;
+  complete(): void;
+  fail(error: unknown): void;
   end(): void;
 }
 
 export interface Coalescing {
-  /** A page that is being made as an answer to just this; null if the request must run PHP itself. */
-  find(key: CacheKey): Promise<Outcome> | null;
-  /** Others may wait for the page from now on. Null if they may not. */
-  begin(key: CacheKey): Making | null;
-  /** A write begins: no request joins a page that was begun before. */
-  separate(environmentId: string): void;
+  /** The result of the page that is being rendered for this key, or null if the request must run PHP itself. */
+  find(key: CacheKey): Promise<SharedOutcome> | null;
+  /** Starts a page that other requests may wait for. Null if it can't be shared. */
+  begin(key: CacheKey): SharedRender | null;
+  /** Called when a write starts: no request joins a page that was started before. */
+  stopSharing(environmentId: string): void;
 }
 
-/** A longer page is passed on, and not kept for others. */
-const pageBytes = 1 << 20;
-/** So many questions are remembered as none to wait for; then all are forgotten. */
-const rememberedKeys = 10_000;
+/** Longer pages are not shared. */
+const maxPageBytes = 1 << 20;
+/** Limit for the remembered keys of private pages. When it is reached, all are dropped. */
+const maxPrivateKeys = 10_000;
 
-const alone: Outcome = { kind: "alone" };
+const notShared: SharedOutcome = { kind: "notShared" };
 
-interface Awaited {
-  readonly outcome: Promise<Outcome>;
+interface PendingRender {
+  readonly outcome: Promise<SharedOutcome>;
   isAwaited: boolean;
 }
 
-/** While something is being written to an environment, no page of it is shared. */
-export function createCoalescing(writes: Pick<Writes, "isUnderWay">): Coalescing {
-  const makings = new Map<string, Map<string, Awaited>>();
-  const forOneOnly = new Set<string>();
+/** No pages of an environment are shared while it is being written to. */
+export function createCoalescing(writes: Pick<Writes, "isWriting">): Coalescing {
+  const renders = new Map<string, Map<string, PendingRender>>();
+  const privateKeys = new Set<string>();
 
-  function remember({ text }: CacheKey): void {
-    if (forOneOnly.size >= rememberedKeys) forOneOnly.clear();
-    forOneOnly.add(text);
+  function markPrivate({ text }: CacheKey): void {
+    if (privateKeys.size >= maxPrivateKeys) privateKeys.clear();
+    privateKeys.add(text);
   }
 
-  function forget({ environmentId, text }: CacheKey, made: Awaited): void {
-    const own = makings.get(environmentId);
-    // Another one may have begun since a write.
-    if (own?.get(text) !== made) return;
-    own.delete(text);
-    if (own.size === 0) makings.delete(environmentId);
+  function forget({ environmentId, text }: CacheKey, render: PendingRender): void {
+    const ofEnvironment = renders.get(environmentId);
+    // After a write, another page may have started with the same key.
+    if (ofEnvironment?.get(text) !== render) return;
+    ofEnvironment.delete(text);
+    if (ofEnvironment.size === 0) renders.delete(environmentId);
   }
 
-  function make(key: CacheKey): Making {
-    const { promise, resolve } = Promise.withResolvers<Outcome>();
-    const made: Awaited = { outcome: promise, isAwaited: false };
-    const own = makings.get(key.environmentId) ?? new Map<string, Awaited>();
-    makings.set(key.environmentId, own.set(key.text, made));
+  function start(key: CacheKey): SharedRender {
+    const { promise, resolve } = Promise.withResolvers<SharedOutcome>();
+    const render: PendingRender = { outcome: promise, isAwaited: false };
+    const ofEnvironment = renders.get(key.environmentId) ?? new Map<string, PendingRender>();
+    renders.set(key.environmentId, ofEnvironment.set(key.text, render));
     let head: Pick<UpstreamResponse, "status" | "headers"> | null = null;
     let chunks: Buffer[] = [];
     let bytes = 0;
 
-    function settle(outcome: Outcome): void {
-      forget(key, made);
+    function settle(outcome: SharedOutcome): void {
+      forget(key, render);
       resolve(outcome);
       head = null;
       chunks = [];
     }
 
     function refuse(): void {
-      if (made.isAwaited) remember(key);
-      settle(alone);
+      if (render.isAwaited) markPrivate(key);
+      settle(notShared);
     }
 
     return {
-      begun(answer) {
-        if (!isForAll(answer)) return refuse();
-        forOneOnly.delete(key.text);
+      start(answer) {
+        if (!isShareable(answer)) return refuse();
+        privateKeys.delete(key.text);
         head = { status: answer.status, headers: answer.headers };
       },
       add(chunk) {
         if (head === null) return false;
         bytes += chunk.length;
         chunks.push(chunk);
-        if (bytes > pageBytes) refuse();
-        return bytes <= pageBytes;
+        if (bytes > maxPageBytes) refuse();
+        return bytes <= maxPageBytes;
       },
-      whole() {
+      complete() {
         if (head !== null) settle({ kind: "page", page: { ...head, body: Buffer.concat(chunks) } });
       },
-      broken: refuse,
-      failed: (error) => settle({ kind: "failed", error }),
-      end: () => settle(alone),
+      abort: refuse,
+      fail: (error) => settle({ kind: "failed", error }),
+      end: () => settle(notShared),
     };
   }
 
   return {
     find: ({ environmentId, text }) => {
-      const made = forOneOnly.has(text) ? undefined : makings.get(environmentId)?.get(text);
-      if (made === undefined) return null;
-      made.isAwaited = true;
-      return made.outcome;
+      const render = privateKeys.has(text) ? undefined : renders.get(environmentId)?.get(text);
+      if (render === undefined) return null;
+      render.isAwaited = true;
+      return render.outcome;
     },
-    begin: (key) => (writes.isUnderWay(key.environmentId) ? null : make(key)),
-    separate: (environmentId) => {
-      makings.delete(environmentId);
+    begin: (key) => (writes.isWriting(key.environmentId) ? null : start(key)),
+    stopSharing: (environmentId) => {
+      renders.delete(environmentId);
     },
   };
 }

@@ -1,4 +1,4 @@
-/** Many at once, and much that makes no sense: the edge answers on, and never with a fault of its own. */
+/** Many concurrent and malformed requests: the edge keeps responding, without internal errors. */
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
@@ -6,7 +6,7 @@ import { textAnswer } from "../testing/fakeUpstream.ts";
 import { ask } from "../testing/http.ts";
 import { startSite } from "../testing/withEdge.ts";
 
-test("a thousand visitors at once all get their own answer", async () => {
+test("a thousand concurrent visitors get their own responses", async () => {
   const { edge, upstream } = await startSite({ "style.css": "css" });
   upstream.answer = async (request) => {
     await new Promise(setImmediate);
@@ -44,7 +44,7 @@ test("ten thousand malformed requests: no crash, no 500, and nothing of them rea
   expect((await ask(edge, "/style.css")).body).toBe("css");
 });
 
-test("a connection that sends noise harms nobody else's", async () => {
+test("connections that send noise don't affect others", async () => {
   const { edge } = await startSite({ "style.css": "css" });
   const noise = Array.from({ length: 200 }, (_, i) =>
     firstBytes(
@@ -57,7 +57,7 @@ test("a connection that sends noise harms nobody else's", async () => {
   await Promise.all(noise);
 });
 
-/** Each makes a different one for each number. */
+/** Functions that make a malformed request, different for each number. */
 function malformed(): readonly ((i: number) => string)[] {
   const host = "Host: site.localhost\r\n";
   const get = (target: string) => `GET ${target} HTTP/1.1\r\n${host}\r\n`;
@@ -92,7 +92,7 @@ function malformed(): readonly ((i: number) => string)[] {
   ];
 }
 
-/** What comes back first, or nothing where the connection is closed instead. */
+/** The start of the response, or nothing if the connection is closed. */
 function firstBytes(port: number, sent: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1", () => socket.write(sent, "latin1"));

@@ -1,55 +1,55 @@
 /**
- * Whose request is looked at next. Everything that arrives at once is worked on in one go before the next round of
- * arrivals, so that a thousand requests to one site would stand before one to another. Of each environment only some are
- * taken in a round, and the others wait for the next.
+ * Prevents one busy environment from delaying the others. The event loop handles all requests that arrived together
+ * before it accepts new ones, so a thousand requests to one site would delay a request to another. In each turn of the
+ * event loop only a few requests per environment start; the others wait for the next turn.
  */
 
 export interface FairQueue {
-  /** Resolves when it is the request's turn: at once, mostly. False if too many of its environment wait already. */
+  /** True when the request may start, usually at once. False if too many of the environment's requests are waiting. */
   take(environmentId: string): Promise<boolean> | boolean;
 }
 
-/** Of one environment in a round; a file takes a fraction of a millisecond. */
-const eachRound = 8;
-const mostWaiting = 1_000;
+/** Requests per environment and turn. Serving a file takes a fraction of a millisecond. */
+const perTurn = 8;
+const maxWaiting = 1_000;
 
-interface Line {
-  taken: number;
+interface Queue {
+  started: number;
   readonly waiting: (() => void)[];
 }
 
-export function createFairQueue(nextRound: (begin: () => void) => void = setImmediate): FairQueue {
-  const lines = new Map<string, Line>();
-  let isPlanned = false;
+export function createFairQueue(nextTurn: (begin: () => void) => void = setImmediate): FairQueue {
+  const queues = new Map<string, Queue>();
+  let isScheduled = false;
 
-  function plan(): void {
-    if (isPlanned) return;
-    isPlanned = true;
-    nextRound(begin);
+  function schedule(): void {
+    if (isScheduled) return;
+    isScheduled = true;
+    nextTurn(startTurn);
   }
 
-  function begin(): void {
-    isPlanned = false;
-    for (const [id, line] of lines) {
-      const now = line.waiting.splice(0, eachRound);
-      line.taken = now.length;
-      if (now.length === 0) lines.delete(id);
-      for (const go of now) go();
+  function startTurn(): void {
+    isScheduled = false;
+    for (const [id, queue] of queues) {
+      const ready = queue.waiting.splice(0, perTurn);
+      queue.started = ready.length;
+      if (ready.length === 0) queues.delete(id);
+      for (const start of ready) start();
     }
-    if (lines.size > 0) plan();
+    if (queues.size > 0) schedule();
   }
 
   return {
     take(environmentId) {
-      const line = lines.get(environmentId) ?? { taken: 0, waiting: [] };
-      lines.set(environmentId, line);
-      plan();
-      if (line.taken < eachRound && line.waiting.length === 0) {
-        line.taken += 1;
+      const queue = queues.get(environmentId) ?? { started: 0, waiting: [] };
+      queues.set(environmentId, queue);
+      schedule();
+      if (queue.started < perTurn && queue.waiting.length === 0) {
+        queue.started += 1;
         return true;
       }
-      if (line.waiting.length >= mostWaiting) return false;
-      return new Promise((resolve) => line.waiting.push(() => resolve(true)));
+      if (queue.waiting.length >= maxWaiting) return false;
+      return new Promise((resolve) => queue.waiting.push(() => resolve(true)));
     },
   };
 }

@@ -19,7 +19,7 @@ const files = {
 
 const html = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
 
-/** Sends a form and gives it time to reach PHP, which answers when it is told to. */
+/** Sends a form and waits until PHP has it. PHP responds after `finish`. */
 async function beginWrite({ edge, upstream }: EdgeWorld) {
   const answering = Promise.withResolvers<void>();
   const before = upstream.asked.length;
@@ -44,7 +44,7 @@ const refused: readonly (readonly [path: string, sending: Sending])[] = [
   ["/wp-cron.php", { headers: html }],
 ];
 
-test.each(refused)("a frozen site refuses what could be written: %s %j", async (path, sending) => {
+test.each(refused)("a frozen site refuses writes: %s %j", async (path, sending) => {
   const world = await startSite(files);
   await freeze(world, 2);
   const got = await ask(world.edge, path, sending);
@@ -59,7 +59,7 @@ test.each([
   ["/wp-json/wp/v2/posts/1", {}],
   ["/index.php?rest_route=%2Fwp%2Fv2%2Fposts", html],
   ["/wp-admin/admin-ajax.php", { accept: "application/json, */*;q=0.1" }],
-])("the block editor reads the same in the form of WordPress's errors: %s %j", async (path, headers) => {
+])("the block editor gets a REST error: %s %j", async (path, headers) => {
   const world = await startSite(files);
   await freeze(world, 2);
   const got = await ask(world.edge, path, { method: "POST", headers, body: "{}" });
@@ -72,7 +72,7 @@ test.each([
   });
 });
 
-test("what PHP of the site writes to itself is refused too", async () => {
+test("writes of the site's PHP to its own site are refused too", async () => {
   const world = await startSite(files);
   await freeze(world, 2);
   const own = { method: "POST", socketPath: world.edge.loopbackSocket };
@@ -80,7 +80,7 @@ test("what PHP of the site writes to itself is refused too", async () => {
   expect((await ask(world.edge, "/", { socketPath: world.edge.loopbackSocket })).status).toBe(200);
 });
 
-test("reading goes on, files are not affected, and other sites neither", async () => {
+test("reads, files and other sites are not affected", async () => {
   const world = await startSite(files);
   const { edge, environment } = world;
   const other = makeEnvironment(world.root, { id: "two", number: 2 });
@@ -93,7 +93,7 @@ test("reading goes on, files are not affected, and other sites neither", async (
   expect((await ask(edge, "/", { method: "POST", host: "two.localhost" })).status).toBe(200);
 });
 
-test("a site that is thawed takes everything again", async () => {
+test("a thawed site accepts writes again", async () => {
   const world = await startSite(files);
   await freeze(world, 2);
   expect((await ask(world.edge, "/", { method: "POST" })).status).toBe(503);
@@ -101,7 +101,7 @@ test("a site that is thawed takes everything again", async () => {
   expect((await ask(world.edge, "/", { method: "POST" })).status).toBe(200);
 });
 
-test("a site is frozen for its editors no later, and thawed no earlier, than PHP knows its next release", async () => {
+test("writes are refused while PHP is switched to the next table", async () => {
   const world = await startSite(files);
   const during: number[] = [];
   world.upstream.beforeTaking = async () => {
@@ -112,7 +112,7 @@ test("a site is frozen for its editors no later, and thawed no earlier, than PHP
   expect(during).toEqual([503, 503]);
 });
 
-test("a freeze that PHP did not take is over with the next table", async () => {
+test("a freeze whose table PHP rejected ends with the next table", async () => {
   const world = await startSite(files);
   world.upstream.beforeTaking = () => Promise.reject(new Error("no room"));
   expect((await freeze(world, 2)).status).toBe(500);
@@ -121,7 +121,7 @@ test("a freeze that PHP did not take is over with the next table", async () => {
   expect((await ask(world.edge, "/", { method: "POST" })).status).toBe(200);
 });
 
-test("a freeze is acknowledged when the writes that began before have ended; nobody else waits", async () => {
+test("a freeze waits for running writes, and no one else waits", async () => {
   const world = await startSite(files);
   const { write, finish } = await beginWrite(world);
   const freezing = watch(freeze(world, 2));
@@ -133,7 +133,7 @@ test("a freeze is acknowledged when the writes that began before have ended; nob
   expect(await freezing.promise).toEqual({ status: 200, body: { generation: 2 } });
 });
 
-test("the same freeze, told again by somebody who did not wait, waits too", async () => {
+test("a repeated freeze waits too", async () => {
   const world = await startSite(files);
   const { finish } = await beginWrite(world);
   const tables = [freeze(world, 2), freeze(world, 3)].map(watch);
@@ -143,7 +143,7 @@ test("the same freeze, told again by somebody who did not wait, waits too", asyn
   expect((await Promise.all(tables.map(({ promise }) => promise))).map(({ status }) => status)).toEqual([200, 200]);
 });
 
-test("a write lasts until its answer has been passed on", async () => {
+test("a write lasts until its response has been sent", async () => {
   const world = await startSite(files);
   const page = new PassThrough();
   world.upstream.answer = () => ({ status: 200, headers: [], body: page });
@@ -159,7 +159,7 @@ test("a write lasts until its answer has been passed on", async () => {
   await eventually(() => expect(visitor.received()).toContain("last"));
 });
 
-test("a form whose sender is slow is waited for", async () => {
+test("a freeze waits for a form that is sent slowly", async () => {
   const world = await startSite(files);
   world.upstream.answer = async ({ body }) => textAnswer(await text(body ?? Readable.from([])));
   const visitor = openRaw(world.edge);
@@ -172,7 +172,7 @@ test("a form whose sender is slow is waited for", async () => {
   await eventually(() => expect(visitor.received()).toContain("abcd"));
 });
 
-test("nobody waits for what is written elsewhere", async () => {
+test("a freeze does not wait for other sites", async () => {
   const world = await startSite(files);
   const { edge, upstream, environment } = world;
   const other = makeEnvironment(world.root, { id: "two", number: 2 });
@@ -186,7 +186,7 @@ test("nobody waits for what is written elsewhere", async () => {
   expect((await settle(edge, environment.id)).status).toBe(200);
 });
 
-test("a table is in force at once, also while something is written to a site that it freezes", async () => {
+test("a table is in force at once, even while a site that it freezes is being written to", async () => {
   const world = await startSite(files);
   const { write, finish } = await beginWrite(world);
   const frozen = tableOf(2, [{ ...world.environment, isFrozen: true }], { "site.localhost": "one" });
@@ -195,20 +195,20 @@ test("a table is in force at once, also while something is written to a site tha
   expect((await write).body).toBe("written");
 });
 
-test("a write that takes too long is not waited for, and whoever sent it is told to look whether it was done", async () => {
+test("a write that takes too long is aborted, and the visitor is asked to check the result", async () => {
   const world = await startSite(files, { edge: { limits: { ...limits, freezeSeconds: 0.2 } } });
   const { write, finish } = await beginWrite(world);
   expect(await freeze(world, 2)).toEqual({ status: 200, body: { generation: 2 } });
-  const told = await write;
-  expect(told.status).toBe(503);
-  expect(told.headers).toMatchObject({ "retry-after": "3", connection: "close" });
-  expect(told.body).toContain("check in a few seconds whether it worked");
+  const aborted = await write;
+  expect(aborted.status).toBe(503);
+  expect(aborted.headers).toMatchObject({ "retry-after": "3", connection: "close" });
+  expect(aborted.body).toContain("check in a few seconds whether it worked");
   finish();
   await freeze(world, 3, false);
   expect((await ask(world.edge, "/", { method: "POST" })).status).toBe(200);
 });
 
-test("a write whose answer has begun and takes too long is broken off, so that nobody takes it for done", async () => {
+test("a write that takes too long after its response has started is closed without an end", async () => {
   const world = await startSite(files, { edge: { limits: { ...limits, freezeSeconds: 0.2 } } });
   const page = new PassThrough();
   world.upstream.answer = () => ({ status: 200, headers: [], body: page });
@@ -222,7 +222,7 @@ test("a write whose answer has begun and takes too long is broken off, so that n
   await eventually(() => expect(world.upstream.asked[0]?.request.signal.aborted).toBe(true));
 });
 
-test("a write to a site that was thawed meanwhile may take its time", async () => {
+test("a write is not aborted if the site has been thawed in the meantime", async () => {
   const world = await startSite(files, { edge: { limits: { ...limits, freezeSeconds: 0.2 } } });
   const { write, finish } = await beginWrite(world);
   const freezing = freeze(world, 2);
@@ -232,7 +232,7 @@ test("a write to a site that was thawed meanwhile may take its time", async () =
   expect((await write).body).toBe("written");
 });
 
-test("an edge that begins with a frozen site in its file refuses writes from the start", async () => {
+test("an edge that starts with a frozen site in its table file refuses writes", async () => {
   const world = await startSite(files);
   const tableFile = `${world.folder}/frozen.json`;
   const frozen = { ...world.environment, isFrozen: true };

@@ -8,7 +8,7 @@ import { ask, openRaw, putTable } from "../testing/http.ts";
 import { arrive, beginPage, frontPage, startSlowSite, wordpress } from "../testing/slowSite.ts";
 import { limits, startSite, tableOf } from "../testing/withEdge.ts";
 
-/** A site on which every page writes something. */
+/** A site whose pages all write something. */
 async function startCountingSite(options: Parameters<typeof startSite>[1] = {}) {
   const site = await startSite({}, options);
   const { upstream } = site;
@@ -19,7 +19,7 @@ async function startCountingSite(options: Parameters<typeof startSite>[1] = {}) 
   return site;
 }
 
-test("PHP may write nothing for whoever reads a frozen site", async () => {
+test("PHP must not write while it answers reads of a frozen site", async () => {
   const site = await startSite();
   const asked = async (method = "GET") => {
     await ask(site.edge, "/", { method });
@@ -32,7 +32,7 @@ test("PHP may write nothing for whoever reads a frozen site", async () => {
   expect(await asked()).toBe(false);
 });
 
-test("a page that wants to write is made when it may, of what is served then", async () => {
+test("a page that tries to write is rendered after the thaw, with the new release", async () => {
   const site = await startCountingSite();
   const { edge, upstream, environment } = site;
   await freeze(site, 2);
@@ -45,7 +45,7 @@ test("a page that wants to write is made when it may, of what is served then", a
   expect(upstream.asked.map(({ request }) => request.isReadOnly)).toEqual([true, false]);
 });
 
-test("a whole crowd that waits for such a page gets it", async () => {
+test("all visitors that wait for such a page get it", async () => {
   const site = await startCountingSite(wordpress);
   const { edge, upstream } = site;
   await freeze(site, 2);
@@ -55,7 +55,7 @@ test("a whole crowd that waits for such a page gets it", async () => {
   for (const { received } of crowd) expect(received()).toContain("\r\ncounted\r\n");
 });
 
-test("a visitor who would have to wait too long is told to come back, in words and in a status", async () => {
+test("a visitor who would wait too long gets a 503", async () => {
   const site = await startCountingSite({ edge: { limits: { ...limits, holdSeconds: 0.1 } } });
   await freeze(site, 2);
   const got = await ask(site.edge, "/", { headers: { accept: "text/html" } });
@@ -65,13 +65,13 @@ test("a visitor who would have to wait too long is told to come back, in words a
   expect(got.body).not.toContain("nothing was saved");
 });
 
-test("PHP of the site itself is told so at once: somebody waits for it who can't go on before", async () => {
+test("the site's own PHP gets the 503 at once, because the freeze may be waiting for it", async () => {
   const site = await startCountingSite();
   await freeze(site, 2);
   expect((await ask(site.edge, "/", { socketPath: site.edge.loopbackSocket })).status).toBe(503);
 });
 
-test("for whoever leaves, nothing is asked again", async () => {
+test("PHP is not run again for a visitor who has left", async () => {
   const site = await startCountingSite();
   const { edge, upstream } = site;
   await freeze(site, 2);
@@ -85,7 +85,7 @@ test("for whoever leaves, nothing is asked again", async () => {
   expect(upstream.asked).toHaveLength(2);
 });
 
-test("a site that is deleted meanwhile is not there for those who waited for it", async () => {
+test("a site that was deleted in the meantime is a 404 for waiting visitors", async () => {
   const site = await startCountingSite();
   await freeze(site, 2);
   const page = ask(site.edge, "/");
@@ -94,7 +94,7 @@ test("a site that is deleted meanwhile is not there for those who waited for it"
   expect((await page).status).toBe(404);
 });
 
-test("a freeze is acknowledged when the pages that were begun before are made: they may have written", async () => {
+test("a freeze waits for pages that were started before, because they may write", async () => {
   const site = await startSlowSite({}, {});
   const { page } = await beginPage(site);
   const freezing = watch(freeze(site, 2));
@@ -105,7 +105,7 @@ test("a freeze is acknowledged when the pages that were begun before are made: t
   expect((await freezing.promise).status).toBe(200);
 });
 
-test("a visitor who is slow to read what PHP has made holds nobody up", async () => {
+test("a freeze does not wait for a visitor who reads slowly", async () => {
   const site = await startSite();
   const body = new PassThrough();
   site.upstream.answer = () => ({ status: 200, headers: [], body, finished: Promise.resolve() });
@@ -118,7 +118,7 @@ test("a visitor who is slow to read what PHP has made holds nobody up", async ()
   await eventually(() => expect(visitor.received()).toContain("last"));
 });
 
-test("a page for which PHP takes too long is made anew when it may write, and the visitor notices nothing", async () => {
+test("a page that takes too long is rendered again after the thaw", async () => {
   const site = await startSlowSite({}, { edge: { limits: { ...limits, freezeSeconds: 0.1 } } });
   const { page } = await beginPage(site);
   expect((await freeze(site, 2)).status).toBe(200);
@@ -127,7 +127,7 @@ test("a page for which PHP takes too long is made anew when it may write, and th
   expect((await page).body).toBe("page 2");
 });
 
-test("an answer that has begun goes on, however long it takes", async () => {
+test("a read whose response has started is not aborted", async () => {
   const site = await startSite({}, { edge: { limits: { ...limits, freezeSeconds: 0.1 } } });
   const body = new PassThrough();
   site.upstream.answer = () => ({ status: 200, headers: [], body });

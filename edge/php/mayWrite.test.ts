@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { readPath } from "../http/path.ts";
-import { isForRest, mayWrite } from "./mayWrite.ts";
+import { isRestRequest, mayWrite } from "./mayWrite.ts";
 
 function pathOf(url: string) {
   const path = readPath(url);
@@ -29,7 +29,7 @@ test.each([
   expect(mayWrite({ method, headers: {} }, pathOf(url), script)).toBe(true);
 });
 
-test("a GET that calls itself something else may write", () => {
+test("a GET with a method override may write", () => {
   const headers = { "x-http-method-override": "DELETE" };
   expect(mayWrite({ method: "GET", headers }, pathOf("/wp-json/wp/v2/posts/1"), "/index.php")).toBe(true);
 });
@@ -55,6 +55,6 @@ test.each([
   ["/", false],
   ["/a/b/wp-json/", false],
   ["/?s=rest_route", false],
-])("%s is for the REST interface: %s", (url, expected) => {
-  expect(isForRest(pathOf(url))).toBe(expected);
+])("%s is a REST request: %s", (url, expected) => {
+  expect(isRestRequest(pathOf(url))).toBe(expected);
 });

@@ -4,14 +4,14 @@ import type { UpstreamTask } from "./upstream.ts";
 export interface Script {
   readonly script: string;
   readonly pathInfo: string;
-  /** Asked instead of what the visitor sent, in the name of all who ask the same. */
-  readonly page?: SharedAsk;
-  /** Runs instead of the script, and is told nothing of what the visitor sent but who they are. */
+  /** Sent to PHP instead of the visitor's request, for a page that is shared. */
+  readonly page?: SharedRequest;
+  /** Runs instead of the script. Of the visitor's request it gets only the headers that identify the visitor. */
   readonly task?: UpstreamTask;
 }
 
-/** A page that many visitors get. */
-export interface SharedAsk {
+/** The request for a public page. */
+export interface SharedRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }

@@ -22,20 +22,20 @@ async function run(world: EdgeWorld, changes: object = {}) {
   return JSON.parse(got.body);
 }
 
-/** Between which marks the answer is expected. */
+/** The mark around the result. */
 function markOf({ task }: UpstreamRequest): string {
   return JSON.parse(task?.input ?? "{}").mark;
 }
 
-/** Whoever answers as a task does, and plugins that print something. */
-const says =
+/** A task's result between its marks, with other output around it. */
+const taskResult =
   (json: string, before = "", after = "") =>
   (request: UpstreamRequest) =>
     textAnswer(`${before}${markOf(request)}${json}${markOf(request)}${after}`);
 
-test("a task is run in the environment at its own address, with its input, and its answer comes back", async () => {
+test("a task runs with its input and the environment's host, and its result is returned", async () => {
   const world = await startSite();
-  world.upstream.answer = says('{"a":1}');
+  world.upstream.answer = taskResult('{"a":1}');
   expect(await run(world, { input: { email: "o'hara\\@example.com" } })).toEqual({
     ...quiet,
     status: 200,
@@ -57,9 +57,9 @@ test("a task is run in the environment at its own address, with its input, and i
   expect(JSON.parse(asked?.request.task?.input ?? "").input).toEqual({ email: "o'hara\\@example.com" });
 });
 
-test("what plugins print around the answer is no part of it, and no two tasks have the same marks", async () => {
+test("other output around the result is removed, and each task has its own mark", async () => {
   const world = await startSite();
-  world.upstream.answer = says("{}", '<br>Warning {"a":1}', "<!-- cached -->");
+  world.upstream.answer = taskResult("{}", '<br>Warning {"a":1}', "<!-- cached -->");
   expect(await run(world)).toMatchObject({ body: "{}" });
   expect(await run(world)).toMatchObject({ body: "{}" });
   const marks = world.upstream.asked.map(({ request }) => markOf(request));
@@ -69,18 +69,15 @@ test("what plugins print around the answer is no part of it, and no two tasks ha
 
 test.each([
   ["a redirect", textAnswer("", [["Location", "/wp-login.php"]], 302), 302],
-  ["a page of its own", textAnswer('{"a":1}'), 200],
+  ["another page", textAnswer('{"a":1}'), 200],
   ["an error", textAnswer("There has been a critical error", [], 500), 500],
-])(
-  "where a plugin answers with %s instead, there is no answer, and its status is told",
-  async (_what, answer, status) => {
-    const world = await startSite();
-    world.upstream.answer = () => ({ ...answer, errors: Promise.resolve("PHP Fatal error: x") });
-    expect(await run(world)).toEqual({ status, body: null, errors: "PHP Fatal error: x", reason: null });
-  },
-);
+])("there is no result, only a status, if a plugin responds with %s instead", async (_what, answer, status) => {
+  const world = await startSite();
+  world.upstream.answer = () => ({ ...answer, errors: Promise.resolve("PHP Fatal error: x") });
+  expect(await run(world)).toEqual({ status, body: null, errors: "PHP Fatal error: x", reason: null });
+});
 
-test("an answer that breaks off after its first mark is none", async () => {
+test("there is no result if it is cut off", async () => {
   const world = await startSite();
   world.upstream.answer = (request) => textAnswer(`${markOf(request)}{"a":`);
   expect(await run(world)).toMatchObject({ status: 200, body: null });
@@ -91,10 +88,10 @@ test("an answer that breaks off after its first mark is none", async () => {
     return { status: 200, headers: [], body, errors: Promise.resolve("slow query") };
   };
   expect(await run(world)).toEqual({ status: 0, body: null, errors: "slow query", reason: "deadline" });
-  expect((await logged(world, "error", 1))[0]).toContain("task describe: deadline, it took longer than it may");
+  expect((await logged(world, "error", 1))[0]).toContain("task describe: deadline, it exceeded the time limit");
 });
 
-test("a script of the site that gets no answer leaves a line too, without what is secret", async () => {
+test("a failed script of the site is in the error log, without secrets", async () => {
   const world = await startSite({ "wp-cron.php": "<?php" });
   world.upstream.answer = async () => {
     throw new FakeNoAnswer("crashed");
@@ -102,11 +99,11 @@ test("a script of the site that gets no answer leaves a line too, without what i
   const { task: _task, ...rest } = order;
   await post(world, { ...rest, url: "/wp-cron.php?doing_wp_cron&key=abc" });
   const [line] = await logged(world, "error", 1);
-  expect(line).toContain("PHP gave no whole answer to GET /wp-cron.php?doing_wp_cron&key=***: crashed, ");
+  expect(line).toContain("PHP did not complete GET /wp-cron.php?doing_wp_cron&key=***: crashed, ");
 });
 
 test.each(["busy", "deadline", "crashed", "unavailable"])(
-  "that PHP gave no answer is told with its reason: %s",
+  "a failure of PHP is returned with its reason: %s",
   async (reason) => {
     const world = await startSite();
     world.upstream.answer = async () => {
@@ -114,7 +111,7 @@ test.each(["busy", "deadline", "crashed", "unavailable"])(
     };
     expect(await run(world)).toEqual({ status: 0, body: null, errors: "", reason });
     const [line] = await logged(world, "error", 1);
-    expect(line).toContain(`PHP gave no whole answer to the platform's task describe: ${reason}, `);
+    expect(line).toContain(`PHP did not complete the platform's task describe: ${reason}, `);
   },
 );
 
@@ -122,7 +119,7 @@ test("an environment that is not served is unavailable", async () => {
   expect(await run(await startSite(), { environmentId: "two" })).toMatchObject({ status: 0, reason: "unavailable" });
 });
 
-test("plugins that print without an end are read to their end, and not kept", async () => {
+test("long output is read to its end but not kept", async () => {
   const world = await startSite();
   const megabyte = Buffer.alloc(1 << 20, "x");
   world.upstream.answer = () => ({
@@ -137,7 +134,7 @@ test("plugins that print without an end are read to their end, and not kept", as
   expect(await run(world)).toMatchObject({ status: 200, body: null });
 });
 
-test("a script of the site is run as for a visitor, and what it printed comes back", async () => {
+test("a script of the site runs as for a visitor, and the start of its output is returned", async () => {
   const world = await startSite({ "wp-cron.php": "<?php" });
   world.upstream.answer = ({ script, url }) => textAnswer(`${script} ${url} ${"x".repeat(100_000)}`);
   const { task: _task, ...rest } = order;
@@ -147,30 +144,27 @@ test("a script of the site is run as for a visitor, and what it printed comes ba
   expect(world.upstream.asked[0]?.request.task).toBeUndefined();
 });
 
-test.each(["/readme.txt", "/.env", "/database/.ht.sqlite"])(
-  "what is no script of the site is not run: %s",
-  async (url) => {
-    const world = await startSite({ "readme.txt": "text", ".env": "secret" });
-    world.upstream.answer = () => textAnswer("404", [], 404);
-    const { task: _task, ...rest } = order;
-    const result = JSON.parse((await post(world, { ...rest, url })).body);
-    expect(result).toMatchObject({ status: 404 });
-  },
-);
+test.each(["/readme.txt", "/.env", "/database/.ht.sqlite"])("other files of the site are not run: %s", async (url) => {
+  const world = await startSite({ "readme.txt": "text", ".env": "secret" });
+  world.upstream.answer = () => textAnswer("404", [], 404);
+  const { task: _task, ...rest } = order;
+  const result = JSON.parse((await post(world, { ...rest, url })).body);
+  expect(result).toMatchObject({ status: 404 });
+});
 
-test("a frozen environment refuses it, and nothing was begun", async () => {
+test("a frozen environment refuses tasks before they start", async () => {
   const world = await startSite();
   await freeze(world, 2);
   expect(await run(world)).toEqual({ status: 0, body: null, errors: "", reason: "frozen" });
   expect(world.upstream.asked).toEqual([]);
 });
 
-test("whoever freezes the environment waits for a task that has begun", async () => {
+test("a freeze waits for a running task", async () => {
   const world = await startSite();
   const answering = Promise.withResolvers<void>();
   world.upstream.answer = async (request) => {
     await answering.promise;
-    return says("{}")(request);
+    return taskResult("{}")(request);
   };
   const task = run(world);
   await eventually(() => expect(world.upstream.asked.length).toBe(1));
@@ -182,7 +176,7 @@ test("whoever freezes the environment waits for a task that has begun", async ()
   await frozen.promise;
 });
 
-test("a task that takes longer than that is told to be unfinished", async () => {
+test("a task that takes too long during a freeze is reported as unfinished", async () => {
   const world = await startSite({}, { edge: { limits: { ...limits, freezeSeconds: 0.05 } } });
   world.upstream.answer = () => new Promise(() => undefined);
   const task = run(world);
@@ -191,7 +185,7 @@ test("a task that takes longer than that is told to be unfinished", async () => 
   expect(await task).toMatchObject({ status: 0, reason: "unfinished" });
 });
 
-test("nobody joins a page that was begun before the task", async () => {
+test("no request shares a page that was started before the task", async () => {
   const world = await startSite();
   const pages: PassThrough[] = [];
   world.upstream.answer = () => {
@@ -220,8 +214,8 @@ test.each([
   [{ ...order, deadlineSeconds: 0 }, "deadlineSeconds"],
   [{ ...order, deadlineSeconds: 100_000 }, "deadlineSeconds"],
   [{ ...order, deadlineSeconds: "5" }, "deadlineSeconds"],
-])("an order that can't be understood is refused with what is wrong: %j", async (body, what) => {
+])("an invalid order is refused with the name of the field: %j", async (body, field) => {
   const got = await post(await startSite(), body);
   expect(got.status).toBe(400);
-  expect(JSON.parse(got.body).message).toContain(what);
+  expect(JSON.parse(got.body).message).toContain(field);
 });

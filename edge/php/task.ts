@@ -1,18 +1,18 @@
 /**
- * What the platform has an environment's PHP do: a task, which is a script of the platform's own, or a script of the site
- * as a visitor could ask for it (`/wp-cron.php`). It counts as a write. Whatever plugins print, a task's answer is what
- * stands between two marks that are drawn for it.
+ * Runs something in an environment's PHP for the platform: a platform task, which is one of Sitewright's own scripts,
+ * or a script of the site that visitors could request too (`/wp-cron.php`). Both count as writes. A task prints its
+ * result between two random marks, because plugins may print something as well.
  */
 import { randomBytes } from "node:crypto";
 import type { Readable } from "node:stream";
-import { noteUnanswered } from "../answered.ts";
 import { resolve } from "../files/resolve.ts";
 import { readPath, type VisitorPath } from "../http/path.ts";
 import { withoutSecrets } from "../logs/masks.ts";
 import { readHost } from "../tables/hosts.ts";
 import { BadTable, object, text } from "../tables/readTable.ts";
 import type { Route, Routes } from "../tables/routes.ts";
-import type { PhpParts } from "./php.ts";
+import type { PhpParts } from "./answerWithPhp.ts";
+import { logPhpFailure } from "./failureLog.ts";
 import type { Script } from "./script.ts";
 import {
   type NoAnswerReason,
@@ -22,45 +22,45 @@ import {
   type UpstreamTask,
 } from "./upstream.ts";
 
-export interface TaskOrder {
+interface TaskOrder {
   readonly environmentId: string;
-  /** The environment's own, with port: WordPress is then at its address. */
+  /** The environment's host name and port, so that WordPress sees its own address. */
   readonly host: string;
-  /** What is run: a task with its input, or what a visitor would ask for. */
+  /** A task with its input, or the path of a script. */
   readonly work: { readonly task: string; readonly input: unknown } | { readonly path: VisitorPath };
-  /** How long PHP may take, once it has begun. */
+  /** Time limit for PHP, counted from its start. */
   readonly deadlineSeconds: number;
-  /** It runs in the background. */
+  /** As `UpstreamRequest.isBackground`. */
   readonly isBackground: boolean;
 }
 
-export interface TaskResult {
-  /** 0 where there was no answer. */
+interface TaskResult {
+  /** 0 if there was no response. */
   readonly status: number;
-  /** A task's answer as JSON; of a script, the beginning of what it printed. Null if there is none. */
+  /** A task's result as JSON, or the beginning of a script's output; or null. */
   readonly body: string | null;
-  /** The beginning of what PHP wrote to its log. */
+  /** The beginning of PHP's log output. */
   readonly errors: string;
   /**
-   * Why there is no answer: PHP gave none, or the environment is frozen and nothing was begun, or it was frozen
-   * meanwhile and PHP was not done in time, so that nobody knows what it has done. Null if there is one.
+   * Why there is no result, or null. `frozen`: nothing was started. `unfinished`: the environment was frozen and PHP
+   * did not finish in time, so the outcome is unknown.
    */
   readonly reason: NoAnswerReason | "frozen" | "unfinished" | null;
 }
 
-const silence: TaskResult = { status: 0, body: null, errors: "", reason: null };
-const longestSeconds = 3600;
-const taskBytes = 10_000_000;
-const scriptBytes = 65_536;
+const noResult: TaskResult = { status: 0, body: null, errors: "", reason: null };
+const maxDeadlineSeconds = 3600;
+const maxTaskBytes = 10_000_000;
+const maxScriptBytes = 65_536;
 
-/** Throws `BadTable`, saying what is wrong. */
+/** Throws `BadTable` if a field is missing or invalid. */
 export function readTaskOrder(value: unknown): TaskOrder {
   const order = object(value, "task");
   const host = text(order.host, "host");
   if (readHost(host) === null) throw new BadTable("host: expected the name of a host, with or without a port");
   const { deadlineSeconds } = order;
-  if (typeof deadlineSeconds !== "number" || !(deadlineSeconds > 0 && deadlineSeconds <= longestSeconds)) {
-    throw new BadTable(`deadlineSeconds: expected a number above 0, at most ${longestSeconds}`);
+  if (typeof deadlineSeconds !== "number" || !(deadlineSeconds > 0 && deadlineSeconds <= maxDeadlineSeconds)) {
+    throw new BadTable(`deadlineSeconds: expected a number above 0, at most ${maxDeadlineSeconds}`);
   }
   const { isBackground = false } = order;
   if (typeof isBackground !== "boolean") throw new BadTable("isBackground: expected true or false");
@@ -79,34 +79,34 @@ function readWork(order: Readonly<Record<string, unknown>>): TaskOrder["work"] {
   return { path };
 }
 
-export interface TaskParts extends PhpParts {
+interface TaskParts extends PhpParts {
   readonly routes: Routes;
 }
 
-/** Never rejects, but for mistakes of ours. */
+/** Failures of PHP are part of the result. */
 export async function runTask(order: TaskOrder, parts: TaskParts, signal: AbortSignal): Promise<TaskResult> {
   const route = parts.routes.of(order.environmentId);
-  if (route === null) return { ...silence, reason: "unavailable" };
+  if (route === null) return { ...noResult, reason: "unavailable" };
   if ("path" in order.work) {
-    const decision = await resolve(order.work.path, route.environment, route.look);
-    if (decision.kind !== "php") return { ...silence, status: 404 };
+    const decision = await resolve(order.work.path, route.environment, route.lookUp);
+    if (decision.kind !== "php") return { ...noResult, status: 404 };
     const request = requestFor(order, { ...decision, url: order.work.path.url }, signal);
-    return runAsWrite(route, request, parts, (body) => beginningOf(body, scriptBytes));
+    return runAsWrite(route, request, parts, (body) => readBeginning(body, maxScriptBytes));
   }
   const mark = randomBytes(24).toString("hex");
   const task = { name: order.work.task, input: JSON.stringify({ mark, input: order.work.input }) };
   const request = requestFor(order, { script: "/index.php", pathInfo: "", url: "/", task }, signal);
-  return runAsWrite(route, request, parts, async (body) => between(mark, await beginningOf(body, taskBytes)));
+  return runAsWrite(route, request, parts, async (body) => betweenMarks(mark, await readBeginning(body, maxTaskBytes)));
 }
 
-interface Asked extends Script {
+interface ScriptRequest extends Script {
   readonly url: string;
   readonly task?: UpstreamTask;
 }
 
 function requestFor(
   { host, deadlineSeconds, isBackground }: TaskOrder,
-  { url, script, pathInfo, task }: Asked,
+  { url, script, pathInfo, task }: ScriptRequest,
   signal: AbortSignal,
 ): UpstreamRequest {
   return {
@@ -127,65 +127,65 @@ function requestFor(
   };
 }
 
-type Read = (body: Readable) => Promise<string | null>;
+type ReadBody = (body: Readable) => Promise<string | null>;
 
 async function runAsWrite(
   { environment: { id } }: Route,
   request: UpstreamRequest,
   parts: PhpParts,
-  read: Read,
+  read: ReadBody,
 ): Promise<TaskResult> {
-  const late = Promise.withResolvers<TaskResult>();
-  const ended = parts.writes.begin(id, () => late.resolve({ ...silence, reason: "unfinished" }));
-  if (ended === null) return { ...silence, reason: "frozen" };
-  parts.coalescing.separate(id);
-  return Promise.race([ask(id, request, parts, read, ended), late.promise]);
+  const aborted = Promise.withResolvers<TaskResult>();
+  const endWrite = parts.writes.begin(id, () => aborted.resolve({ ...noResult, reason: "unfinished" }));
+  if (endWrite === null) return { ...noResult, reason: "frozen" };
+  parts.coalescing.stopSharing(id);
+  return Promise.race([sendToPhp(id, request, parts, read, endWrite), aborted.promise]);
 }
 
-async function ask(
+async function sendToPhp(
   id: string,
   request: UpstreamRequest,
   parts: PhpParts,
-  read: Read,
-  ended: () => void,
+  read: ReadBody,
+  endWrite: () => void,
 ): Promise<TaskResult> {
   let answer: UpstreamResponse;
   try {
     answer = await parts.upstream.handle(id, request);
   } catch (error) {
-    ended();
-    noteUnanswered(id, nameOf(request), error, parts);
-    return { ...silence, reason: reasonOf(error) };
+    endWrite();
+    logPhpFailure(id, describe(request), error, parts);
+    return { ...noResult, reason: reasonOf(error) };
   }
-  void answer.finished.then(ended);
+  void answer.finished.then(endWrite);
   try {
     const body = await read(answer.body);
     return { status: answer.status, body, errors: await answer.errors, reason: null };
   } catch (error) {
-    noteUnanswered(id, nameOf(request), error, parts);
-    return { ...silence, errors: await answer.errors, reason: reasonOf(error) };
+    logPhpFailure(id, describe(request), error, parts);
+    return { ...noResult, errors: await answer.errors, reason: reasonOf(error) };
   }
 }
 
-/** What was asked for, in the environment's log. */
-function nameOf({ task, method, url }: UpstreamRequest): string {
+/** Describes the request in the environment's log. */
+function describe({ task, method, url }: UpstreamRequest): string {
   return task === undefined ? `${method} ${withoutSecrets(url)}` : `the platform's task ${task.name}`;
 }
 
-/** Reads all of it, because PHP would wait for a reader. Rejects if the body breaks off. */
-async function beginningOf(body: Readable, bytes: number): Promise<string> {
+/** The first bytes as text. Reads the rest too, because PHP would wait for a reader. Rejects if the body is cut off. */
+async function readBeginning(body: Readable, bytes: number): Promise<string> {
   const pieces: Buffer[] = [];
-  let missing = bytes;
+  let remaining = bytes;
   for await (const chunk of body) {
-    if (missing === 0) continue;
-    const piece = Buffer.from(chunk).subarray(0, missing);
+    if (remaining === 0) continue;
+    const piece = Buffer.from(chunk).subarray(0, remaining);
     pieces.push(piece);
-    missing -= piece.length;
+    remaining -= piece.length;
   }
   return new TextDecoder().decode(Buffer.concat(pieces), { stream: true });
 }
 
-function between(mark: string, printed: string): string | null {
+function betweenMarks(mark: string, printed: string): string | null {
   const [, answer, after] = printed.split(mark);
   return answer === undefined || after === undefined ? null : answer;
 }

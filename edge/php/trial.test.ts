@@ -13,8 +13,8 @@ function post(edge: EdgeWorld["edge"], body: object | string) {
   return ask(edge, "/try", { socketPath: edge.adminSocket, method: "POST", body: text });
 }
 
-/** Tries out another release of the site, with these files. */
-async function tryOut(
+/** Sends a test request to another release of the site, with these files. */
+async function runTrial(
   { edge, folder }: EdgeWorld,
   files: Readonly<Record<string, string>>,
   url = "/",
@@ -40,11 +40,11 @@ const page = (
   errors: Promise.resolve(errors),
 });
 
-test("a trial asks PHP as a visitor would, for the environment as it is given and not as it is served", async () => {
+test("a test request runs in the given environment, not in the served one", async () => {
   const world = await startSite();
   world.upstream.trial = () => page("<html>fine</html>\n");
   const files = { "index.php": "<?php", "tool.php": "<?php" };
-  expect(await tryOut(world, files, "/tool.php/info?a=1")).toEqual({ ...quiet, status: 200, isWhole: true });
+  expect(await runTrial(world, files, "/tool.php/info?a=1")).toEqual({ ...quiet, status: 200, isComplete: true });
   expect(world.upstream.asked).toEqual([]);
   expect(world.upstream.tried).toMatchObject([
     {
@@ -62,15 +62,15 @@ test("a trial asks PHP as a visitor would, for the environment as it is given an
   ]);
 });
 
-test("PHP is told what it may not change, and whether it wanted to is told", async () => {
+test("a read-only test request reports attempts to write", async () => {
   const world = await startSite();
   world.upstream.trial = () => Promise.reject(new FakeNoAnswer("wouldWrite"));
-  const trial = await tryOut(world, { "index.php": "" }, "/", true);
+  const trial = await runTrial(world, { "index.php": "" }, "/", true);
   expect(world.upstream.tried).toMatchObject([{ request: { isReadOnly: true } }]);
   expect(trial).toMatchObject({ status: 0, reason: "wouldWrite" });
 });
 
-test("an environment that is not in the table can be tried out", async () => {
+test("the environment need not be in the table", async () => {
   const world = await startSite();
   const environment = makeEnvironment(world.root, { id: "unknown", number: 9 });
   const order = { environment, host: "unknown.localhost", url: "/", isReadOnly: false };
@@ -90,40 +90,40 @@ test.each([
   ["<html></html><p>more", false],
   ["<html>half", false],
   ["", false],
-])("an answer of %j is whole: %s", async (body, isWhole) => {
+])("the body %j ends like a page: %s", async (body, isComplete) => {
   const world = await startSite();
   world.upstream.trial = () => page(body);
-  expect(await tryOut(world, { "index.php": "" })).toEqual({ ...quiet, status: 200, isWhole });
+  expect(await runTrial(world, { "index.php": "" })).toEqual({ ...quiet, status: 200, isComplete });
 });
 
-test("a page is recognised by its end, however it comes", async () => {
+test("the end of a page is recognised across chunks", async () => {
   const world = await startSite();
   const pieces = ["<html>".padEnd(100_000, "x"), "</ht", "ml", ">", "\n"];
   world.upstream.trial = () => page(Readable.from(pieces.map((piece) => Buffer.from(piece))));
-  expect(await tryOut(world, { "index.php": "" })).toMatchObject({ isWhole: true });
+  expect(await runTrial(world, { "index.php": "" })).toMatchObject({ isComplete: true });
 });
 
-test("what a browser would show is told where it is wanted, of PHP and of files", async () => {
+test("the body is returned on request, for PHP and for files", async () => {
   const world = await startSite();
   world.upstream.trial = () => page("<html>fïne</html>");
   const files = { "index.php": "", "a/style.css": "body {}" };
-  const wish = { wantsContent: true };
-  const php = await tryOut(world, files, "/", false, wish);
+  const more = { wantsContent: true };
+  const php = await runTrial(world, files, "/", false, more);
   expect(php.content).toEqual({ type: "text/html", base64: Buffer.from("<html>fïne</html>").toString("base64") });
-  const { content } = await tryOut(world, files, "/a/style.css", false, wish);
+  const { content } = await runTrial(world, files, "/a/style.css", false, more);
   expect(content).toEqual({ type: "text/css", base64: Buffer.from("body {}").toString("base64") });
   world.upstream.trial = () => page(" ".repeat(10_000_001));
-  expect((await tryOut(world, files, "/", false, wish)).content.base64).toBe("");
+  expect((await runTrial(world, files, "/", false, more)).content.base64).toBe("");
 });
 
-test("PHP is told whether it is asked by https", async () => {
+test("PHP sees whether the request uses HTTPS", async () => {
   const world = await startSite();
-  await tryOut(world, { "index.php": "" });
-  await tryOut(world, { "index.php": "" }, "/", false, { isHttps: true });
+  await runTrial(world, { "index.php": "" });
+  await runTrial(world, { "index.php": "" }, "/", false, { isHttps: true });
   expect(world.upstream.tried.map(({ request }) => request.https)).toEqual([false, true]);
 });
 
-test("an answer without end is not read for ever", async () => {
+test("an endless body is not read to the end", async () => {
   const world = await startSite();
   const endless = new Readable({
     read() {
@@ -131,44 +131,49 @@ test("an answer without end is not read for ever", async () => {
     },
   });
   world.upstream.trial = () => page(endless);
-  expect(await tryOut(world, { "index.php": "" })).toMatchObject({ status: 200, isWhole: false, reason: null });
+  expect(await runTrial(world, { "index.php": "" })).toMatchObject({ status: 200, isComplete: false, reason: null });
   expect(endless.destroyed).toBe(true);
 });
 
-test("what PHP wrote to its log is told, and a status as it is", async () => {
+test("returns PHP's log output and status", async () => {
   const world = await startSite();
   world.upstream.trial = () => page("<html></html>", "PHP Parse error: …", 500);
   const errors = "PHP Parse error: …";
-  expect(await tryOut(world, { "index.php": "" })).toEqual({ ...quiet, status: 500, isWhole: true, errors });
+  expect(await runTrial(world, { "index.php": "" })).toEqual({ ...quiet, status: 500, isComplete: true, errors });
 });
 
-test("a redirect is told and not followed, PHP's and that of a folder", async () => {
+test("redirects of PHP and of folders are returned, not followed", async () => {
   const world = await startSite();
   const location = "http://site.localhost:8081/wp-admin/install.php";
   world.upstream.trial = () => ({ ...textAnswer("", [["Location", location]], 302), errors: Promise.resolve("") });
   const files = { "index.php": "", "shop/index.php": "" };
-  expect(await tryOut(world, files)).toEqual({ ...quiet, status: 302, isWhole: false, location });
-  expect(await tryOut(world, files, "/shop")).toEqual({ ...quiet, status: 301, isWhole: false, location: "/shop/" });
+  expect(await runTrial(world, files)).toEqual({ ...quiet, status: 302, isComplete: false, location });
+  expect(await runTrial(world, files, "/shop")).toEqual({
+    ...quiet,
+    status: 301,
+    isComplete: false,
+    location: "/shop/",
+  });
   expect(world.upstream.tried).toHaveLength(1);
 });
 
-test("what needs no PHP is answered as visitors would see it", async () => {
+test("files and 404s need no PHP", async () => {
   const world = await startSite();
   const files = { "page/index.html": "<html></html>", "wp-config.php": "secret" };
-  expect(await tryOut(world, files, "/page/")).toEqual({ ...quiet, status: 200, isWhole: true });
-  expect(await tryOut(world, files, "/wp-config.php")).toEqual({ ...quiet, status: 404, isWhole: false });
+  expect(await runTrial(world, files, "/page/")).toEqual({ ...quiet, status: 200, isComplete: true });
+  expect(await runTrial(world, files, "/wp-config.php")).toEqual({ ...quiet, status: 404, isComplete: false });
 });
 
 test.each(["busy", "deadline", "crashed", "unavailable"])(
-  "where PHP gives no answer it is told why: %s",
+  "a failure of PHP is returned with its reason: %s",
   async (reason) => {
     const world = await startSite();
     world.upstream.trial = () => Promise.reject(new FakeNoAnswer(reason));
-    expect(await tryOut(world, { "index.php": "" })).toEqual({ ...quiet, status: 0, isWhole: false, reason });
+    expect(await runTrial(world, { "index.php": "" })).toEqual({ ...quiet, status: 0, isComplete: false, reason });
   },
 );
 
-test("an answer that breaks off is none, and the log is told", async () => {
+test("a response that is cut off counts as a failure, with PHP's log output", async () => {
   const world = await startSite();
   world.upstream.trial = () => {
     const body = new PassThrough();
@@ -176,15 +181,15 @@ test("an answer that breaks off is none, and the log is told", async () => {
     setImmediate(() => body.destroy(new FakeNoAnswer("deadline")));
     return page(body, "PHP Warning: slow");
   };
-  const expected = { ...quiet, status: 0, isWhole: false, reason: "deadline", errors: "PHP Warning: slow" };
-  expect(await tryOut(world, { "index.php": "" })).toEqual(expected);
+  const expected = { ...quiet, status: 0, isComplete: false, reason: "deadline", errors: "PHP Warning: slow" };
+  expect(await runTrial(world, { "index.php": "" })).toEqual(expected);
 });
 
-test("PHP hears when whoever wanted the trial has gone", async () => {
+test("PHP is told when the caller has gone", async () => {
   const world = await startSite();
   world.upstream.trial = ({ signal }) =>
     new Promise((_, reject) => signal.addEventListener("abort", () => reject(new FakeNoAnswer("unavailable"))));
-  const trial = tryOut(world, { "index.php": "" });
+  const trial = runTrial(world, { "index.php": "" });
   trial.catch(() => undefined);
   await eventually(() => expect(world.upstream.tried).toHaveLength(1));
   await world.edge.close(0);
@@ -201,7 +206,7 @@ test.each([
   [JSON.stringify({ environment, host: "a b", url: "/" }), "host: expected"],
   [JSON.stringify({ environment, host: "a", url: "http://a/" }), "url: expected"],
   [JSON.stringify({ environment, host: "a", url: "/../x" }), "url: expected"],
-])("an order that makes no sense is refused and says where: %s", async (body, message) => {
+])("an invalid order is refused with the name of the field: %s", async (body, message) => {
   const { edge, upstream } = await startSite();
   const got = await post(edge, body);
   expect(got.status).toBe(400);

@@ -1,10 +1,10 @@
-/** One request to an environment as it might be served, on behalf of those who are about to have it served. */
+/** Sends one test request to an environment before it is served. */
 import { createReadStream } from "node:fs";
 import type { Readable } from "node:stream";
 import { mime } from "@fastify/send";
-import { createLook } from "../disk.ts";
 import { resolve } from "../files/resolve.ts";
 import { readPath, type VisitorPath } from "../http/path.ts";
+import { createFileLookup } from "../tables/fileLookup.ts";
 import { readHost } from "../tables/hosts.ts";
 import { BadTable, flag, object, readEnvironment, text } from "../tables/readTable.ts";
 import type { EdgeEnvironment } from "../tables/table.ts";
@@ -17,44 +17,44 @@ import {
   type UpstreamResponse,
 } from "./upstream.ts";
 
-export interface TrialOrder {
+interface TrialOrder {
   readonly environment: EdgeEnvironment;
   readonly host: string;
   readonly path: VisitorPath;
-  /** Whether PHP may change nothing. Where it tries, the reason is `wouldWrite`. */
+  /** Whether writes are forbidden. If PHP tries to write, the reason is `wouldWrite`. */
   readonly isReadOnly: boolean;
-  /** Whether it is asked as by https. */
+  /** Whether PHP sees an HTTPS request. */
   readonly isHttps: boolean;
-  /** Whether the answer's content is wanted. */
+  /** Whether to return the body. */
   readonly wantsContent: boolean;
 }
 
-/** What a browser would show. */
-export interface TrialContent {
+/** The body of the response. */
+interface TrialContent {
   readonly type: string;
   readonly base64: string;
 }
 
-export interface Trial {
-  /** 0 where there was no answer. Redirects are not followed. */
+interface Trial {
+  /** 0 if there was no response. Redirects are not followed. */
   readonly status: number;
-  /** Whether the answer ended with `</html>`, which comments may follow. */
-  readonly isWhole: boolean;
+  /** Whether the body ends with `</html>`, except for comments. */
+  readonly isComplete: boolean;
   readonly errors: string;
   readonly reason: NoAnswerReason | null;
   readonly location: string | null;
-  /** Only where it was wanted, and is no longer than ten megabytes. */
+  /** Present if requested; empty if the body is longer than ten megabytes. */
   readonly content?: TrialContent;
 }
 
-const silence: Trial = { status: 0, isWhole: false, errors: "", reason: null, location: null };
+const noResponse: Trial = { status: 0, isComplete: false, errors: "", reason: null, location: null };
 
-/** An answer that is longer is none that a page could be recognised by. */
-const limitBytes = 10_000_000;
-/** More white space and comments than this do not follow a page. */
-const endBytes = 4096;
+/** Longer bodies can't be a page. */
+const maxBodyBytes = 10_000_000;
+/** Limit for white space and comments after `</html>`. */
+const maxTrailingBytes = 4096;
 
-/** Throws `BadTable`, saying what is wrong. */
+/** Throws `BadTable` if a field is missing or invalid. */
 export function readTrialOrder(value: unknown): TrialOrder {
   const order = object(value, "trial");
   const environment = readEnvironment(order.environment, "environment");
@@ -67,19 +67,19 @@ export function readTrialOrder(value: unknown): TrialOrder {
   return { environment, host, path, isReadOnly: flag(order.isReadOnly, "isReadOnly"), isHttps, wantsContent };
 }
 
-/** Asks as a visitor's browser would ask for a page. */
-export async function tryOut(order: TrialOrder, upstream: Upstream, signal: AbortSignal): Promise<Trial> {
+/** Requests a page like a browser. */
+export async function runTrial(order: TrialOrder, upstream: Upstream, signal: AbortSignal): Promise<Trial> {
   const { environment, path } = order;
-  const decision = await resolve(path, environment, createLook(environment));
+  const decision = await resolve(path, environment, createFileLookup(environment));
   switch (decision.kind) {
     case "refuse":
-      return { ...silence, status: 404 };
+      return { ...noResponse, status: 404 };
     case "redirect":
-      return { ...silence, status: 301, location: decision.location };
+      return { ...noResponse, status: 301, location: decision.location };
     case "static":
-      return read(async () => fileAnswer(decision.file), order);
+      return read(async () => fileResponse(decision.file), order);
     case "php":
-      return read(() => upstream.tryOut(environment, requestFor(order, decision, signal)), order);
+      return read(() => upstream.runTrial(environment, requestFor(order, decision, signal)), order);
   }
 }
 
@@ -103,34 +103,34 @@ function requestFor(
   };
 }
 
-function fileAnswer(file: string): Answer {
+function fileResponse(file: string): TrialResponse {
   const headers = [["content-type", mime.getType(file) ?? "application/octet-stream"]] as const;
   return { status: 200, headers, body: createReadStream(file), errors: Promise.resolve("") };
 }
 
-type Answer = Omit<UpstreamResponse, "finished" | "mayBeCached">;
+type TrialResponse = Omit<UpstreamResponse, "finished" | "mayBeCached">;
 
-async function read(ask: () => Promise<Answer>, { wantsContent }: TrialOrder): Promise<Trial> {
-  let answer: Answer;
+async function read(ask: () => Promise<TrialResponse>, { wantsContent }: TrialOrder): Promise<Trial> {
+  let answer: TrialResponse;
   try {
     answer = await ask();
   } catch (error) {
-    return { ...silence, reason: reasonOf(error) };
+    return { ...noResponse, reason: reasonOf(error) };
   }
   const { status, headers, body } = answer;
   try {
     const header = (wanted: string) => headers.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? null;
     const kept: Buffer[] = [];
-    const isWhole = await endsAsPage(body, wantsContent ? kept : null);
+    const isComplete = await endsAsPage(body, wantsContent ? kept : null);
     const content = { type: header("content-type") ?? "", base64: Buffer.concat(kept).toString("base64") };
-    const trial = { status, isWhole, errors: await answer.errors, reason: null, location: header("location") };
+    const trial = { status, isComplete, errors: await answer.errors, reason: null, location: header("location") };
     return wantsContent ? { ...trial, content } : trial;
   } catch (error) {
-    return { ...silence, errors: await answer.errors, reason: reasonOf(error) };
+    return { ...noResponse, errors: await answer.errors, reason: reasonOf(error) };
   }
 }
 
-/** Rejects if the body breaks off. `kept` gets what was read; nothing of what is too long. */
+/** Whether the body ends like a page. `kept` collects it, unless it is too long. Rejects if the body is cut off. */
 async function endsAsPage(body: Readable, kept: Buffer[] | null): Promise<boolean> {
   let bytes = 0;
   let end = Buffer.alloc(0);
@@ -138,11 +138,11 @@ async function endsAsPage(body: Readable, kept: Buffer[] | null): Promise<boolea
     const piece = Buffer.from(chunk);
     bytes += piece.length;
     kept?.push(piece);
-    if (bytes > limitBytes) {
+    if (bytes > maxBodyBytes) {
       kept?.splice(0);
       return false;
     }
-    end = Buffer.concat([end, piece]).subarray(-endBytes);
+    end = Buffer.concat([end, piece]).subarray(-maxTrailingBytes);
   }
   return /<\/html>(?:\s|<!--(?:(?!-->).)*-->)*$/is.test(end.toString("latin1"));
 }

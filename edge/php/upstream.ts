@@ -1,11 +1,11 @@
 /**
- * Who answers what files can't: the edge's own idea of PHP, so that this room needs no other.
- * The process that composes the edge hands in something of this shape and the compiler compares the two.
+ * The edge's interface to PHP. It is defined here so that the edge doesn't depend on a runtime. The process that starts
+ * the edge passes an implementation, and the compiler checks that it fits.
  */
 import type { Readable } from "node:stream";
 import type { EdgeEnvironment } from "../tables/table.ts";
 
-/** Something that the platform asks of an environment, run by a script of its own in the environment's PHP. */
+/** A platform task: one of Sitewright's own scripts, run in an environment's PHP. */
 export interface UpstreamTask {
   readonly name: string;
   /** JSON. */
@@ -14,28 +14,28 @@ export interface UpstreamTask {
 
 export interface UpstreamRequest {
   readonly method: string;
-  /** Path and query as the visitor sent them. */
+  /** Path and query as sent by the visitor. */
   readonly url: string;
-  /** Path of the script below the web root, `/index.php`. */
+  /** Path of the script below the web root, such as `/index.php`. */
   readonly script: string;
-  /** What follows the script in the path, or the empty string. */
+  /** The part of the path after the script, or the empty string. */
   readonly pathInfo: string;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: Readable | null;
   readonly remoteAddress: string;
   readonly https: boolean;
-  /** PHP of this installation made the request. */
+  /** Whether this installation's PHP made the request. */
   readonly fromPhp: boolean;
-  /** The visitor went away. */
+  /** Aborts when the visitor leaves. */
   readonly signal: AbortSignal;
-  /** PHP may change neither files nor database. Where it tries, there is no answer, but `wouldWrite`. */
+  /** Whether PHP must not change files or the database. If it tries, `handle` rejects with `wouldWrite`. */
   readonly isReadOnly: boolean;
-  /** Runs instead of the script, which PHP is told nevertheless; absent: none. */
+  /** Runs instead of the script, which PHP still sees as its script name. */
   readonly task?: UpstreamTask;
-  /** How long PHP may take; absent: as long as for a visitor. */
+  /** Time limit for PHP. Absent: the limit for visitors. */
   readonly deadlineSeconds?: number;
-  /** Background work: it takes no process that is kept for visitors, and leaves none. Absent: false. */
+  /** Background work uses no worker that is kept for visitors and leaves none behind. Absent: false. */
   readonly isBackground?: boolean;
 }
 
@@ -43,23 +43,23 @@ export interface UpstreamResponse {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Readable;
-  /** Resolves when PHP is done, even if the body is no longer read. Never rejects. */
+  /** Resolves when PHP has finished, even if the body is no longer read. Never rejects. */
   readonly finished: Promise<void>;
-  /** Whether the site itself lets others have this answer too; known when the body has ended. Never rejects. */
+  /** Whether the site allows this response to be cached; known when the body has ended. Never rejects. */
   readonly mayBeCached: Promise<boolean>;
-  /** The beginning of what PHP wrote to its log; known when the body has ended. Never rejects. */
+  /** The beginning of PHP's log output; known when the body has ended. Never rejects. */
   readonly errors: Promise<string>;
 }
 
-/** What the status page tells about the machinery behind the edge. */
+/** The state of the PHP pool, for `GET /status`. */
 export interface UpstreamStatus {
   readonly workers: readonly unknown[];
   readonly spares: number;
-  /** Versions of PHP for which everything is compiled. */
+  /** PHP versions that are completely compiled. */
   readonly compiledPhpVersions: readonly string[];
 }
 
-/** What an environment took since the upstream began, in numbers that only rise, but for the last. */
+/** An environment's usage since the upstream started. All numbers only rise, except `recentCores`. */
 export interface UpstreamUsage {
   readonly environmentId: string;
   readonly phpRequests: number;
@@ -73,12 +73,12 @@ export interface UpstreamUsage {
 }
 
 export interface Upstream {
-  /** The whole list of environments that may run; whatever runs for any other is ended. */
+  /** Sets the environments that may run. PHP of all others is stopped. */
   setEnvironments(environments: readonly EdgeEnvironment[]): Promise<void>;
-  /** Rejects with an error that carries one of `noAnswerReasons`. */
+  /** Rejects with an error whose `reason` is one of `noAnswerReasons`. */
   handle(environmentId: string, request: UpstreamRequest): Promise<UpstreamResponse>;
-  /** Answers for an environment as it is given here, served or not; visitors notice nothing. Rejects like `handle`. */
-  tryOut(environment: EdgeEnvironment, request: UpstreamRequest): Promise<UpstreamResponse>;
+  /** Runs a test request in the given environment, served or not, without affecting visitors. Rejects like `handle`. */
+  runTrial(environment: EdgeEnvironment, request: UpstreamRequest): Promise<UpstreamResponse>;
   usage(): readonly UpstreamUsage[];
   close(): Promise<void>;
   status?(): UpstreamStatus;
@@ -87,7 +87,7 @@ export interface Upstream {
 export const noAnswerReasons = ["busy", "deadline", "crashed", "unavailable", "wouldWrite"] as const;
 export type NoAnswerReason = (typeof noAnswerReasons)[number];
 
-/** Why there was no answer. An error that doesn't say is a crash. */
+/** Why there was no response. Errors without a reason count as crashes. */
 export function reasonOf(error: unknown): NoAnswerReason {
   const named = error instanceof Error && "reason" in error ? error.reason : null;
   return noAnswerReasons.find((reason) => reason === named) ?? "crashed";

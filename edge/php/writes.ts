@@ -1,97 +1,97 @@
 /**
- * What PHP is asked at the moment, and the environments to which nobody may write.
+ * Tracks running PHP requests, and freezes environments against writes.
  *
- * An environment is frozen while something takes its place that a write could no longer reach. What was written
- * before must be there then, and what comes later must not be acknowledged. So new writes are refused, and those
- * that have begun are waited for, or broken off before anybody is told that they were done.
+ * An environment is frozen while it is replaced by its next release. Earlier writes must be part of that release, and
+ * later ones must not be acknowledged, because they would be lost. So new writes are refused, and running writes are
+ * waited for or aborted before anyone is told that they succeeded.
  *
- * Reading goes on. But a plugin may write while it answers an ordinary page: from then on PHP makes pages that it may
- * not write for, and those that began before are waited for as well.
+ * Reads continue. But a plugin may write while it renders an ordinary page. So while frozen, PHP renders pages without
+ * permission to write, and reads that started before are waited for as well.
  */
 import { setTimeout as delay } from "node:timers/promises";
 
 export interface Writes {
   /**
-   * A write begins, and lasts until what is returned is called. Null if it must be refused. `breakOff` is called where
-   * the environment has been frozen since and is not to wait any longer.
+   * Starts a write that lasts until the returned function is called. Null if it must be refused. `abort` is called
+   * if a freeze stops waiting for it.
    */
-  begin(environmentId: string, breakOff: () => void): (() => void) | null;
-  /** PHP is asked for a page, and is done with it when `end` is called. `breakOff` as in `begin`. */
-  read(environmentId: string, breakOff: () => void): Reading;
-  /** Whether something is being written to the environment. */
-  isUnderWay(environmentId: string): boolean;
-  /** From now on these are frozen, and no others. */
+  begin(environmentId: string, abort: () => void): (() => void) | null;
+  /** Starts a read that lasts until `end` is called. `abort` as in `begin`. */
+  read(environmentId: string, abort: () => void): Read;
+  /** Whether a write to the environment is running. */
+  isWriting(environmentId: string): boolean;
+  /** Freezes these environments and thaws all others. */
   freeze(environmentIds: readonly string[]): void;
   /**
-   * Resolves when nothing that began before is under way in the environment, which must be frozen. Breaks off what
-   * takes longer than it may; PHP may then still be at work, but nobody hears that it succeeded.
+   * Resolves when all requests that started before the call have ended. The environment must be frozen. Requests that
+   * take too long are aborted: PHP may still be running, but no one is told that it succeeded.
    */
   settled(environmentId: string): Promise<void>;
-  /** Resolves when the environment is not frozen. */
+  /** Resolves as soon as the environment is not frozen. */
   thawed(environmentId: string): Promise<void>;
 }
 
-export interface Reading {
-  /** Whether PHP may not write for it. */
+export interface Read {
+  /** Whether PHP must not write. */
   readonly isFrozen: boolean;
   end(): void;
 }
 
-interface UnderWay {
+interface ActiveRequest {
   readonly environmentId: string;
   readonly isWrite: boolean;
   readonly ended: PromiseWithResolvers<void>;
-  breakOff(): void;
+  abort(): void;
 }
 
 export function createWrites(freezeSeconds: number): Writes {
-  const underWay = new Set<UnderWay>();
+  const active = new Set<ActiveRequest>();
   let frozen: ReadonlySet<string> = new Set();
   let changed = Promise.withResolvers<void>();
 
-  function begin(one: Omit<UnderWay, "ended">): () => void {
-    const begun: UnderWay = { ...one, ended: Promise.withResolvers() };
-    underWay.add(begun);
-    return () => end(begun);
+  function start(options: Omit<ActiveRequest, "ended">): () => void {
+    const request: ActiveRequest = { ...options, ended: Promise.withResolvers() };
+    active.add(request);
+    return () => end(request);
   }
 
-  function end(one: UnderWay): void {
-    underWay.delete(one);
-    one.ended.resolve();
+  function end(request: ActiveRequest): void {
+    active.delete(request);
+    request.ended.resolve();
   }
 
-  /** Resolves when they have ended, or after the time that they may take. */
-  async function wait(all: readonly UnderWay[]): Promise<void> {
-    const enough = new AbortController();
-    const late = delay(freezeSeconds * 1000, undefined, { signal: enough.signal, ref: false });
-    await Promise.race([Promise.all(all.map(({ ended }) => ended.promise)), late]);
-    late.catch(() => undefined);
-    enough.abort();
+  /** Resolves when all have ended, or after the freeze's time limit. */
+  async function wait(requests: readonly ActiveRequest[]): Promise<void> {
+    const allEnded = new AbortController();
+    const timeout = delay(freezeSeconds * 1000, undefined, { signal: allEnded.signal, ref: false });
+    await Promise.race([Promise.all(requests.map(({ ended }) => ended.promise)), timeout]);
+    timeout.catch(() => undefined);
+    allEnded.abort();
   }
 
   return {
-    begin(environmentId, breakOff) {
+    begin(environmentId, abort) {
       if (frozen.has(environmentId)) return null;
-      return begin({ environmentId, isWrite: true, breakOff });
+      return start({ environmentId, isWrite: true, abort });
     },
-    read(environmentId, breakOff) {
+    read(environmentId, abort) {
       if (frozen.has(environmentId)) return { isFrozen: true, end: () => undefined };
-      return { isFrozen: false, end: begin({ environmentId, isWrite: false, breakOff }) };
+      return { isFrozen: false, end: start({ environmentId, isWrite: false, abort }) };
     },
-    isUnderWay: (id) => [...underWay].some(({ environmentId, isWrite }) => isWrite && environmentId === id),
+    isWriting: (id) => [...active].some(({ environmentId, isWrite }) => isWrite && environmentId === id),
     freeze(environmentIds) {
       frozen = new Set(environmentIds);
       changed.resolve();
       changed = Promise.withResolvers();
     },
     async settled(id) {
-      const begun = [...underWay].filter(({ environmentId }) => environmentId === id);
-      if (begun.length > 0) await wait(begun);
-      for (const one of begun) {
-        // Writes of an environment that was thawed meanwhile may take any time again.
-        if (!underWay.has(one) || !frozen.has(id)) continue;
-        one.breakOff();
-        end(one);
+      const running = [...active].filter(({ environmentId }) => environmentId === id);
+      if (running.length > 0) await wait(running);
+      for (const request of running) {
+        // If the environment was thawed in the meantime, requests may continue.
+        if (!active.has(request) || !frozen.has(id)) continue;
+        request.abort();
+        end(request);
       }
     },
     async thawed(id) {

@@ -6,23 +6,20 @@ import { createRedirects } from "./redirects.ts";
 import type { RedirectRule } from "./rule.ts";
 import { checkTo } from "./to.ts";
 
-test.each(
-  [
-    "",
-    "old",
-    "(",
-    "^/[a",
-    "/a(?=b)",
-    "(a)\\1",
-    "^/(a{1000}){1000}$",
-    "(((a{30}){30}){30})",
-    "/a\r\nb",
-    "/\0",
-    "/index.php?p=1",
-    "a".repeat(1_001),
-    "*",
-  ].filter((from) => from !== "old"),
-)("%j is no from", (from) => {
+test.each([
+  "",
+  "(",
+  "^/[a",
+  "/a(?=b)",
+  "(a)\\1",
+  "^/(a{1000}){1000}$",
+  "(((a{30}){30}){30})",
+  "/a\r\nb",
+  "/\0",
+  "/index.php?p=1",
+  "a".repeat(1_001),
+  "*",
+])("%j is an invalid from", (from) => {
   expect(() => checkFrom(from)).toThrow(/^must /);
 });
 
@@ -52,10 +49,10 @@ test.each([
   "/a\0",
   "/$2",
   `/${"a".repeat(2_000)}`,
-])("%j is no to", (to) => expect(() => checkTo(to, 1)).toThrow(/^must /));
+])("%j is an invalid to", (to) => expect(() => checkTo(to, 1)).toThrow(/^must /));
 
 test.each(["/", "/new", "/new/$1?a=$0#b", "https://a.example", "http://a.example:81$1", "/ä", "/price$"])(
-  "%j is a to",
+  "%j is a valid to",
   (to) => expect(() => checkTo(to, 1)).not.toThrow(),
 );
 
@@ -74,10 +71,10 @@ function loopOf(...pairs: readonly Pair[]): string | null {
 const de = { country: "DE" };
 test.each<[string, ...Pair[]]>([
   ["of one path", ["/a", "/a"]],
-  ["of a path and its slash", ["/a", "/a/"]],
+  ["of a path and its trailing slash", ["/a", "/a/"]],
   ["of a path and its query", ["/a", "/a?b=1"]],
-  ["of two", ["/a", "/b"], ["/b", "/a"]],
-  ["of five", ["/a", "/b"], ["/b", "/c"], ["/c", "/d"], ["/d", "/e"], ["/e", "/a"]],
+  ["of two rules", ["/a", "/b"], ["/b", "/a"]],
+  ["of five rules", ["/a", "/b"], ["/b", "/c"], ["/c", "/d"], ["/d", "/e"], ["/e", "/a"]],
   ["through an expression", ["/a", "/x/1"], ["^/x/(.*)$", "/a"]],
   ["of one expression", ["^/blog/(.*)$", "/blog/$1"]],
   ["of digits", ["^/(\\d+)$", "/$1"]],
@@ -89,13 +86,13 @@ test.each<[string, ...Pair[]]>([
   ],
   ["of visitors from one country", ["/a", "/b", de], ["/b", "/a", de]],
   ["of an encoded path", ["/ä", "/%C3%A4"]],
-])("a ring %s is found", (_, ...pairs) => expect(loopOf(...pairs)).not.toBeNull());
+])("finds a loop %s", (_, ...pairs) => expect(loopOf(...pairs)).not.toBeNull());
 
 test.each<[string, ...Pair[]]>([
   ["a chain", ["/a", "/b"], ["/b", "/c"]],
-  ["the same path elsewhere", ["^(.*)$", "https://c.example$1"]],
+  ["the same path on another host", ["^(.*)$", "https://c.example$1"]],
   ["forcing https", ["^(.*)$", "https://a.example$1", { domain: "a.example" }]],
-  ["a domain to the other", ["^(.*)$", "https://b.example$1", { domain: "a.example" }]],
+  ["one domain to another", ["^(.*)$", "https://b.example$1", { domain: "a.example" }]],
   ["visitors from different countries", ["/a", "/b", de], ["/b", "/a", { country: "FR" }]],
-  ["an expression that does not fit what it makes", ["^/(\\d+)$", "/p/$1"]],
-])("%s is no ring", (_, ...pairs) => expect(loopOf(...pairs)).toBeNull());
+  ["an expression that does not match its target", ["^/(\\d+)$", "/p/$1"]],
+])("%s is not a loop", (_, ...pairs) => expect(loopOf(...pairs)).toBeNull());

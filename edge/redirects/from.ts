@@ -1,56 +1,59 @@
 /**
- * What a rule's `from` stands for. A text that begins with a slash and has nothing of an expression in it is a path;
- * anything else is an expression of RE2, whose matching takes time linear in the path, whatever the expression.
+ * Parses and checks the `from` of a redirect rule. A text that starts with a slash and has no special characters is a
+ * path. Everything else is an RE2 regular expression, which always matches in time linear in the length of the path.
  */
 import { RE2JS, RE2Set } from "re2js";
 import { BadRule } from "./rule.ts";
 
-export const longestFrom = 1_000;
-/** Longer ones are not held against expressions. */
-export const longestMatchedPath = 2_048;
-/** Of the compiled program: `(a{30}){30}` is short and grows. */
-const mostInstructions = 1_000;
+const maxFromLength = 1_000;
+/** Longer paths are not matched against expressions. */
+const maxMatchedPathLength = 2_048;
+/** Limit for the compiled expression: `(a{30}){30}` is short, but compiles to a large program. */
+const maxProgramSize = 1_000;
 
-const expressionSigns = /[\\^$*+?()[\]{}|]/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const expressionCharacters = /[\\^$*+?()[\]{}|]/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it searches for control characters
 const control = /[\x00-\x1f\x7f]/;
 const withQuery = /^\/[^\\^$*+()[\]{}|?]*\?[\w%[\].-]+=/;
 
-export type From = PathFrom | ExpressionFrom;
+type From = PathFrom | ExpressionFrom;
 
-export interface PathFrom {
+interface PathFrom {
   readonly kind: "path";
-  /** Decoded, without a slash at the end. */
+  /** Decoded, without a trailing slash. */
   readonly path: string;
 }
 
 export interface ExpressionFrom {
   readonly kind: "expression";
-  /** What every path begins with that fits; empty if nothing is known. */
+  /** The start of every matching path; empty if unknown. */
   readonly prefix: string;
-  /** The groups of what fits, the whole of it first; null if the path does not fit. Compiles when it is first called. */
+  /** The whole match and its groups, or null if the path doesn't match. Compiles on first use. */
   readonly match: (path: string) => readonly string[] | null;
 }
 
-/** Does not compile an expression. */
+/** Parses a `from` without compiling expressions. */
 export function readFrom(from: string): From {
-  if (from.startsWith("/") && !expressionSigns.test(from)) return { kind: "path", path: readLiteral(from) };
+  if (from.startsWith("/") && !expressionCharacters.test(from)) return { kind: "path", path: readPathText(from) };
   let compiled: RE2JS | null = null;
   const match = (path: string) => {
-    if (path.length > longestMatchedPath) return null;
+    if (path.length > maxMatchedPathLength) return null;
     compiled ??= RE2JS.compile(from);
     const matcher = compiled.matcher(path);
     if (!matcher.find()) return null;
     return Array.from({ length: matcher.groupCount() + 1 }, (_, group) => matcher.group(group) ?? "");
   };
-  return { kind: "expression", prefix: prefixOf(from), match };
+  return { kind: "expression", prefix: literalPrefix(from), match };
 }
 
-/** Finds in one go which of the expressions, by their places, may fit a path. Compiles when it is first asked. */
-export function createSieve(expressions: readonly string[]): (path: string) => readonly number[] {
+/**
+ * Returns a function that finds the indexes of all expressions that may match a path, in one pass. Compiles on first
+ * use.
+ */
+export function createExpressionSet(expressions: readonly string[]): (path: string) => readonly number[] {
   let compiled: RE2Set | null = null;
   return (path) => {
-    if (expressions.length === 0 || path.length > longestMatchedPath) return [];
+    if (expressions.length === 0 || path.length > maxMatchedPathLength) return [];
     if (compiled === null) {
       compiled = new RE2Set();
       for (const expression of expressions) compiled.add(expression);
@@ -60,14 +63,17 @@ export function createSieve(expressions: readonly string[]): (path: string) => r
   };
 }
 
-/** Returns how many groups `to` may name. Throws `BadRule`. */
+/** Checks a `from` and returns how many groups `to` may use. Throws `BadRule`. */
 export function checkFrom(from: string): number {
-  if (from === "" || from.length > longestFrom) throw new BadRule("from", `must have 1 to ${longestFrom} characters`);
-  if (control.test(from)) throw new BadRule("from", "must be without control characters");
-  if (withQuery.test(from)) throw new BadRule("from", "must be without a query: rules look at paths, and keep queries");
+  if (from === "" || from.length > maxFromLength)
+    throw new BadRule("from", `must have 1 to ${maxFromLength} characters`);
+  if (control.test(from)) throw new BadRule("from", "must not contain control characters");
+  if (withQuery.test(from))
+    throw new BadRule("from", "must not contain a query: rules match paths only, and keep the visitor's query");
   if (readFrom(from).kind === "path") return 0;
   const compiled = compile(from);
-  if (compiled.programSize() > mostInstructions) throw new BadRule("from", "must be a smaller expression");
+  if (compiled.programSize() > maxProgramSize)
+    throw new BadRule("from", "must be a simpler expression: it is too large when compiled");
   return compiled.groupCount();
 }
 
@@ -76,26 +82,29 @@ function compile(from: string): RE2JS {
     return RE2JS.compile(from);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new BadRule("from", `must be a path that begins with a slash, or an expression of RE2: ${reason}`);
+    throw new BadRule(
+      "from",
+      `must be a path that starts with a slash or a regular expression in RE2 syntax: ${reason}`,
+    );
   }
 }
 
-/** A path means the same with and without a slash at its end. */
-export function withoutEnd(path: string): string {
+/** Removes the trailing slash, which makes no difference for rules. */
+export function withoutTrailingSlash(path: string): string {
   return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
 }
 
-function readLiteral(from: string): string {
+function readPathText(from: string): string {
   const single = from.replace(/\/{2,}/g, "/");
   try {
-    return withoutEnd(decodeURIComponent(single));
+    return withoutTrailingSlash(decodeURIComponent(single));
   } catch {
-    return withoutEnd(single);
+    return withoutTrailingSlash(single);
   }
 }
 
-/** Letters that stand for themselves behind a `^`, up to the first that may not. */
-function prefixOf(from: string): string {
+/** The literal characters after `^`, up to the first special one. */
+function literalPrefix(from: string): string {
   if (!from.startsWith("^") || hasAlternatives(from)) return "";
   let prefix = "";
   for (let at = 1; at < from.length; ) {
@@ -108,7 +117,7 @@ function prefixOf(from: string): string {
   return prefix;
 }
 
-/** Whether there may be a `|` outside of groups. */
+/** Whether there may be a `|` outside groups. */
 function hasAlternatives(from: string): boolean {
   let depth = 0;
   const plain = from.replace(/\\./g, "").replace(/\[[^\]]*\]/g, "");

@@ -1,16 +1,17 @@
-/** Whether visitors would be sent in a ring: followed from where a rule leads, as a browser follows. */
+/** Detects redirect loops by following redirects like a browser, starting from a rule's target. */
 import type { Redirects } from "./redirects.ts";
-import { type Asked, nowhere, type RedirectRule } from "./rule.ts";
+import { nowhere, type RedirectRule, type RequestedUrl } from "./rule.ts";
 import { expand } from "./to.ts";
 
-/** Browsers give up after twenty. */
-const mostHops = 20;
-/** What groups may have found: of letters and of digits. */
+/** Browsers give up after 20 redirects. */
+const maxRedirects = 20;
+/** Sample values for groups: a letter and a digit. */
 const samples = ["x", "1"] as const;
 
 /**
- * The rule by which a ring closes that begins where `rule` leads; null: none was found. `hosts` are the environment's
- * own names: whatever leads elsewhere is followed no further. `starts` are those at which a rule for all is tried.
+ * Follows the redirects from the target of `rule`. Returns the rule that closes a loop, or null if none was found.
+ * `hosts` are the environment's names; redirects to other hosts are not followed. `starts` are the hosts from which a
+ * rule for all domains is tried.
  */
 export function findLoop(
   rule: RedirectRule,
@@ -18,12 +19,12 @@ export function findLoop(
   hosts: readonly string[],
   starts: readonly string[] = hosts,
 ): RedirectRule | null {
-  const found = /\$\d/.test(rule.to) ? samples : samples.slice(0, 1);
+  const groupValues = /\$\d/.test(rule.to) ? samples : samples.slice(0, 1);
   for (const host of rule.domain === null ? starts : [rule.domain]) {
-    for (const sample of found) {
-      const groups = Array.from({ length: 100 }, () => sample);
-      const closing = follow(expand(rule.to, groups, ""), host, rule, redirects, hosts);
-      if (closing !== null) return closing;
+    for (const value of groupValues) {
+      const groups = Array.from({ length: 100 }, () => value);
+      const closingRule = follow(expand(rule.to, groups, ""), host, rule, redirects, hosts);
+      if (closingRule !== null) return closingRule;
     }
   }
   return null;
@@ -38,28 +39,28 @@ function follow(
 ): RedirectRule | null {
   const place = rule.country === null && rule.city === null ? nowhere : { country: rule.country, city: rule.city };
   const seen = new Set<string>();
-  let asked = askedOf(location, `http://${firstHost}/`, () => place);
+  let requested = parseVisit(location, `http://${firstHost}/`, () => place);
   let last: RedirectRule | null = null;
-  for (let hop = 0; hop <= mostHops; hop += 1) {
-    if (asked === null || !hosts.includes(asked.host)) return null;
-    const key = keyOf(asked);
+  for (let hop = 0; hop <= maxRedirects; hop += 1) {
+    if (requested === null || !hosts.includes(requested.host)) return null;
+    const key = keyOf(requested);
     if (seen.has(key)) return last;
     seen.add(key);
-    const redirect = redirects.find(asked);
+    const redirect = redirects.find(requested);
     if (redirect === null) return null;
-    const next = askedOf(redirect.location, `${asked.scheme}://${asked.host}/`, () => place);
-    // Sending to https what has come by https does nothing (`leadsToItself`), and is how people force it.
+    const next = parseVisit(redirect.location, `${requested.scheme}://${requested.host}/`, () => place);
+    // A rule that forces HTTPS does nothing for HTTPS requests (`isSelfRedirect`).
     if (next !== null && keyOf(next) === key && !redirect.location.startsWith("/")) return null;
     last = redirect.rule;
-    asked = next;
+    requested = next;
   }
   return last;
 }
 
-const keyOf = ({ scheme, host, path }: Asked) => `${scheme}://${host}${path}`;
+const keyOf = ({ scheme, host, path }: RequestedUrl) => `${scheme}://${host}${path}`;
 
-/** As a browser and the edge read an address; null if they could not. */
-export function askedOf(location: string, base: string, place: Asked["place"]): Asked | null {
+/** Parses a URL like a browser and the edge. Null if it is invalid. */
+export function parseVisit(location: string, base: string, place: RequestedUrl["place"]): RequestedUrl | null {
   const url = URL.parse(location, base);
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) return null;
   const scheme = url.protocol === "https:" ? "https" : "http";

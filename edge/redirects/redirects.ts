@@ -1,17 +1,17 @@
 /**
- * Which rule answers. Of several that fit, the one that says more: a city before a country before anywhere, a domain
- * before every domain, a path before an expression, and then the older.
+ * Finds the redirect rule for a request. If several match, the most specific one applies: a city before a country
+ * before any location, then one domain before all domains, then a path before an expression, then the older rule.
  *
- * Paths are found in a map. Expressions are found by what they begin with, so that only those are tried which may fit;
- * the few that may begin with anything are looked for together.
+ * Paths are found in a map. Expressions are indexed by their literal prefix, so that only likely ones are tried; those
+ * without a prefix are matched together.
  */
-import { createSieve, type ExpressionFrom, readFrom, withoutEnd } from "./from.ts";
-import type { Asked, Redirect, RedirectRule, VisitorLocation } from "./rule.ts";
+import { createExpressionSet, type ExpressionFrom, readFrom, withoutTrailingSlash } from "./from.ts";
+import type { Redirect, RedirectRule, RequestedUrl, VisitorLocation } from "./rule.ts";
 import { expand } from "./to.ts";
 
 export interface Redirects {
-  /** The first that fits, what it answers may be what was asked for. */
-  find(asked: Asked): Redirect | null;
+  /** The redirect of the first matching rule, or null. It may lead back to the requested URL (`isSelfRedirect`). */
+  find(requested: RequestedUrl): Redirect | null;
 }
 
 interface Ranked {
@@ -20,7 +20,7 @@ interface Ranked {
   readonly expression: ExpressionFrom | null;
 }
 
-/** Rules that were checked when they were made. */
+/** Indexes rules, which must have been checked (`checkFrom`, `checkTo`), oldest first. */
 export function createRedirects(rules: readonly RedirectRule[]): Redirects {
   const paths = new Map<string, Ranked[]>();
   const prefixes = new Map<number, Map<string, Ranked[]>>();
@@ -28,32 +28,32 @@ export function createRedirects(rules: readonly RedirectRule[]): Redirects {
     const from = readFrom(ranked.rule.from);
     if (from.kind === "path") append(paths, from.path, ranked);
     else {
-      const own = prefixes.get(from.prefix.length) ?? new Map<string, Ranked[]>();
-      prefixes.set(from.prefix.length, own);
-      append(own, from.prefix, { ...ranked, expression: from });
+      const ofLength = prefixes.get(from.prefix.length) ?? new Map<string, Ranked[]>();
+      prefixes.set(from.prefix.length, ofLength);
+      append(ofLength, from.prefix, { ...ranked, expression: from });
     }
   }
 
-  const open = prefixes.get(0)?.get("") ?? [];
+  const withoutPrefix = prefixes.get(0)?.get("") ?? [];
   prefixes.delete(0);
-  const fitting = createSieve(open.map(({ rule }) => rule.from));
+  const matchWithoutPrefix = createExpressionSet(withoutPrefix.map(({ rule }) => rule.from));
 
   function candidates(path: string): readonly Ranked[] {
-    const lists = [paths.get(withoutEnd(path)) ?? []];
-    for (const [length, own] of prefixes) lists.push(own.get(path.slice(0, length)) ?? []);
-    lists.push(fitting(path).flatMap((place) => open[place] ?? []));
+    const lists = [paths.get(withoutTrailingSlash(path)) ?? []];
+    for (const [length, ofLength] of prefixes) lists.push(ofLength.get(path.slice(0, length)) ?? []);
+    lists.push(matchWithoutPrefix(path).flatMap((index) => withoutPrefix[index] ?? []));
     const all = lists.filter((list) => list.length > 0);
     return all.length === 1 ? (all[0] ?? []) : all.flat().sort((a, b) => a.rank - b.rank);
   }
 
   return {
-    find(asked) {
-      for (const { rule, expression } of candidates(asked.path)) {
-        if (rule.domain !== null && rule.domain !== asked.host) continue;
-        const groups = expression === null ? [asked.path] : expression.match(asked.path);
-        if (groups === null || !isThere(rule, asked.place)) continue;
+    find(requested) {
+      for (const { rule, expression } of candidates(requested.path)) {
+        if (rule.domain !== null && rule.domain !== requested.host) continue;
+        const groups = expression === null ? [requested.path] : expression.match(requested.path);
+        if (groups === null || !matchesLocation(rule, requested.place)) continue;
         const status = rule.type === "permanent" ? 301 : 302;
-        return { rule, status, location: expand(rule.to, groups, asked.query) };
+        return { rule, status, location: expand(rule.to, groups, requested.query) };
       }
       return null;
     },
@@ -69,7 +69,7 @@ function rank(rules: readonly RedirectRule[]): readonly Ranked[] {
   return rules
     .map((rule) => ({ rule, weight: weight(rule) }))
     .sort((a, b) => a.weight - b.weight)
-    .map(({ rule }, place) => ({ rule, rank: place, expression: null }));
+    .map(({ rule }, index) => ({ rule, rank: index, expression: null }));
 }
 
 function append(map: Map<string, Ranked[]>, key: string, ranked: Ranked): void {
@@ -78,15 +78,15 @@ function append(map: Map<string, Ranked[]>, key: string, ranked: Ranked): void {
   else list.push(ranked);
 }
 
-function isThere({ country, city }: RedirectRule, place: () => VisitorLocation): boolean {
+function matchesLocation({ country, city }: RedirectRule, visitorLocation: () => VisitorLocation): boolean {
   if (country === null && city === null) return true;
-  const visitor = place();
+  const visitor = visitorLocation();
   if (country !== null && visitor.country !== country) return false;
   return city === null || visitor.city?.toLowerCase() === city.toLowerCase();
 }
 
-/** Whether it leads back to the same address. */
-export function leadsToItself({ location }: Redirect, { scheme, host, path, query }: Asked): boolean {
+/** Whether a redirect leads back to the requested URL. */
+export function isSelfRedirect({ location }: Redirect, { scheme, host, path, query }: RequestedUrl): boolean {
   if (location.startsWith("/")) return location === encodeURI(path) + query;
   return location.replace(/:(80|443)(?=\/)/, "") === `${scheme}://${host}${encodeURI(path)}${query}`;
 }

@@ -1,19 +1,19 @@
-/** A redirect rule as it is kept, and what is asked of rules. */
+/** Types of redirect rules and of the requests that they match. */
 
 export interface RedirectRule {
-  /** Lower case; null: every domain of the environment. */
+  /** Lower case; null: all domains of the environment. */
   readonly domain: string | null;
-  /** A path, or an expression (`readFrom`). */
+  /** A path or a regular expression (`readFrom`). */
   readonly from: string;
   readonly to: string;
   readonly type: "permanent" | "redirect";
-  /** Two capital letters; null: visitors from anywhere. */
+  /** Two capital letters; null: all countries. */
   readonly country: string | null;
-  /** In English, as the database of places has it; null: the whole country. */
+  /** English name as in the location database; null: all cities. */
   readonly city: string | null;
 }
 
-/** The visitor's location, as far as it is known. */
+/** The visitor's location; null for unknown parts. */
 export interface VisitorLocation {
   readonly country: string | null;
   readonly city: string | null;
@@ -21,16 +21,16 @@ export interface VisitorLocation {
 
 export const nowhere: VisitorLocation = { country: null, city: null };
 
-/** What a visitor asks for. */
-export interface Asked {
+/** The requested URL. */
+export interface RequestedUrl {
   readonly scheme: "http" | "https";
   /** Lower case, without port. */
   readonly host: string;
   /** Decoded, with one slash between segments. */
   readonly path: string;
-  /** With its question mark, or the empty text. */
+  /** With its question mark, or empty. */
   readonly query: string;
-  /** Found out only where a rule depends on it. */
+  /** Returns the visitor's location. Called only if a rule depends on it. */
   readonly place: () => VisitorLocation;
 }
 
@@ -40,7 +40,7 @@ export interface Redirect {
   readonly location: string;
 }
 
-/** Why a rule can't be: a sentence's end, `must …`, about one of its fields. */
+/** Thrown for an invalid rule. The message continues a sentence that starts with the field's name, such as `must …`. */
 export class BadRule extends Error {
   override readonly name = "BadRule";
   readonly field: keyof RedirectRule;

@@ -1,4 +1,4 @@
-/** From the head of a request to the site it is for. */
+/** Finds the site that a request is for. */
 
 import { readPath, splitTarget, type VisitorPath } from "../http/path.ts";
 import { hostOf, type VisitorRequest } from "../http/visitorHttp.ts";
@@ -9,14 +9,14 @@ import { isEmpty } from "./tableFile.ts";
 export interface FoundRoute {
   readonly route: Route;
   readonly path: VisitorPath;
-  /** As the visitor wrote it, with port. */
+  /** As sent by the visitor, including the port. */
   readonly host: string;
 }
 
-/** The page to answer with. */
+/** The edge's page to send if there is no route. */
 export type NoRoute = "badRequest" | "unknownHost" | "away" | "starting";
 
-/** Returns the name of the page to answer with where the request is for no site. */
+/** Returns the route, or the name of the edge's page to send if there is none. */
 export function findRoute(request: VisitorRequest, routes: Routes): FoundRoute | NoRoute {
   const target = splitTarget(request.url ?? "");
   const host = target.host ?? hostOf(request);
@@ -25,7 +25,7 @@ export function findRoute(request: VisitorRequest, routes: Routes): FoundRoute |
   if (host === undefined || name === null || path === null) return "badRequest";
   const route = routes.find(name);
   if (route !== null) return { route, path, host };
-  // Before the first table arrives, no name can be called unknown.
+  // Before the first table, the edge can't know that a name is unknown.
   if (isEmpty(routes.table())) return "starting";
   return routes.isAway(name) ? "away" : "unknownHost";
 }

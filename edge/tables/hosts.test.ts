@@ -12,7 +12,7 @@ test.each([
   ["xn--bcher-kva.example", "xn--bcher-kva.example"],
   ["127.0.0.1:8081", "127.0.0.1"],
   ["[::1]:8081", "[::1]"],
-])("the header %j names %s", (header, name) => {
+])("the header %j has the name %s", (header, name) => {
   expect(readHost(header)).toBe(name);
 });
 

@@ -1,4 +1,4 @@
-/** Which environment a Host header means. */
+/** Parses Host headers and finds the environment for a host name. */
 import type { EdgeHost } from "./table.ts";
 
 const label = "[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?";
@@ -6,7 +6,7 @@ const hostHeader = new RegExp(`^(?<name>${label}(?:\\.${label})*|\\[[0-9a-f:.]+\
 
 const highestPort = 65_535;
 
-/** The name alone, in lower case, without port and trailing dot. Null if the header is malformed. */
+/** The host name in lower case, without port and trailing dot. Null if the header is malformed. */
 export function readHost(header: string | undefined): string | null {
   if (header === undefined || header.length > 260) return null;
   const { name, port } = hostHeader.exec(header)?.groups ?? {};
@@ -14,7 +14,7 @@ export function readHost(header: string | undefined): string | null {
   return name.toLowerCase();
 }
 
-/** Environment id of a name. An exact host goes before a wildcard, a longer wildcard before a shorter one. */
+/** The environment id for a name, or null. Exact names come before wildcards, longer wildcards before shorter ones. */
 export function findHost(hosts: ReadonlyMap<string, string>, name: string): string | null {
   const exact = hosts.get(name);
   if (exact !== undefined) return exact;

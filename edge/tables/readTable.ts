@@ -1,12 +1,12 @@
-/** Checks a table that came over a wire or out of a file before anything is served from it. */
-import { readNetwork } from "../denied.ts";
+/** Validates a table from the admin socket or a file. */
+import { readNetwork } from "./blockedIps.ts";
 import type { EdgeCertificate, EdgeChallenge, EdgeEnvironment, EdgeHost, EdgeLimits, EdgeTable } from "./table.ts";
 
 export class BadTable extends Error {
   override readonly name = "BadTable";
 }
 
-/** Throws `BadTable`, naming the first place that is wrong. */
+/** Throws `BadTable`, which names the first invalid field. */
 export function readTable(value: unknown): EdgeTable {
   const table = object(value, "table");
   const environments = list(table.environments, "environments").map((row, index) =>
@@ -15,10 +15,9 @@ export function readTable(value: unknown): EdgeTable {
   const ids = new Set(environments.map((environment) => environment.id));
   const hosts = list(table.hosts, "hosts").map(readHostRow);
   for (const host of hosts) {
-    if (!ids.has(host.environmentId))
-      throw new BadTable(`hosts: ${host.name} has an environment that isn't in the table`);
+    if (!ids.has(host.environmentId)) throw new BadTable(`hosts: the environment of ${host.name} is not in the table`);
   }
-  // Tables that were written before this was known are still read.
+  // Older table files lack the fields below.
   const away = list(table.away ?? [], "away").map((name, index) => text(name, `away[${index}]`));
   const certificates = list(table.certificates ?? [], "certificates").map(readCertificateRow);
   const challenges = list(table.challenges ?? [], "challenges").map(readChallenge);
@@ -45,7 +44,7 @@ function readChallenge(value: unknown, index: number): EdgeChallenge {
   };
 }
 
-/** `at` is what errors call it. Throws `BadTable`. */
+/** `at` is the path of the field in error messages. Throws `BadTable`. */
 export function readEnvironment(value: unknown, at: string): EdgeEnvironment {
   const row = object(value, at);
   return {
@@ -56,9 +55,9 @@ export function readEnvironment(value: unknown, at: string): EdgeEnvironment {
     documentRoot: folder(row.documentRoot, `${at}.documentRoot`),
     overlays: readOverlays(row.overlays, `${at}.overlays`),
     multisite: readMultisite(row.multisite, `${at}.multisite`),
-    // Tables that were written before these were known are still read.
+    // Older table files lack the fields below.
     isFrozen: flag(row.isFrozen ?? false, `${at}.isFrozen`),
-    phpRun: count(row.phpRun ?? 0, `${at}.phpRun`),
+    phpRestarts: count(row.phpRestarts ?? 0, `${at}.phpRestarts`),
     isOffline: flag(row.isOffline ?? false, `${at}.isOffline`),
     maySendMail: flag(row.maySendMail ?? false, `${at}.maySendMail`),
     ...(row.primaryHost === undefined ? {} : { primaryHost: text(row.primaryHost, `${at}.primaryHost`) }),

@@ -12,7 +12,7 @@ const at = (folder: string, id: string, changes = {}) => makeEnvironment(path.jo
 const status = async (edge: Parameters<typeof putTable>[0]) =>
   JSON.parse((await ask(edge, "/status", { socketPath: edge.adminSocket })).body);
 
-test("an edge that was told nothing serves nobody", async () => {
+test("an edge without a table serves nothing", async () => {
   const { edge, upstream } = await startEmptyEdge();
   expect((await ask(edge, "/")).status).toBe(503);
   const idle = { generation: 0, environments: 0, workers: [], spares: 0, compiledPhpVersions: [], port: edge.port };
@@ -36,7 +36,7 @@ test("a table is in force when it is acknowledged", async () => {
   expect(await status(edge)).toMatchObject({ generation: 7, environments: 2 });
 });
 
-test("an older table, or the same again, changes nothing and is answered with the newer number", async () => {
+test("an older or equal table changes nothing and returns the newer generation", async () => {
   const { edge, upstream, folder } = await startEmptyEdge();
   await putTable(edge, tableOf(7, [at(folder, "a")], { "a.localhost": "a" }));
   for (const generation of [6, 7]) {
@@ -46,7 +46,7 @@ test("an older table, or the same again, changes nothing and is answered with th
   expect(upstream.lists).toHaveLength(1);
 });
 
-test("what goes loses its routes before it is ended, and what comes gets them once it can run", async () => {
+test("old environments lose their routes before they stop, new ones get routes once they can run", async () => {
   const { edge, upstream, folder } = await startEmptyEdge();
   await putTable(
     edge,
@@ -65,7 +65,7 @@ test("what goes loses its routes before it is ended, and what comes gets them on
   expect((await ask(edge, "/", { host: "new.localhost" })).status).toBe(200);
 });
 
-test("a name that goes over to another environment leads to neither in between", async () => {
+test("a name that moves to another environment leads to neither while switching", async () => {
   const { edge, upstream, folder } = await startEmptyEdge();
   await putTable(edge, tableOf(1, [at(folder, "a"), at(folder, "b")], { "x.localhost": "a" }));
   let during = 0;
@@ -78,7 +78,7 @@ test("a name that goes over to another environment leads to neither in between",
   expect(upstream.asked.at(-1)?.environmentId).toBe("b");
 });
 
-test("tables that come at once are taken one after the other, and the newest wins", async () => {
+test("concurrent tables are applied one after the other, and the newest wins", async () => {
   const { edge, upstream, folder } = await startEmptyEdge();
   const answers = await Promise.all(
     [3, 1, 5, 2, 4].map((generation) => putTable(edge, tableOf(generation, [at(folder, `e${generation}`)], {}))),
@@ -88,7 +88,7 @@ test("tables that come at once are taken one after the other, and the newest win
   expect(upstream.lists.at(-1)?.[0]?.id).toBe("e5");
 });
 
-test("a request that is being answered ends as it began when the table changes under it", async () => {
+test("a running request finishes with its route when the table changes", async () => {
   const { edge, upstream } = await startSite();
   const page = new PassThrough();
   upstream.answer = () => ({ status: 200, headers: [], body: page });
@@ -130,7 +130,7 @@ test("a new release is served from its own folder at once", async () => {
   expect((await ask(edge, "/v.txt")).body).toBe("two");
 });
 
-test("a table that PHP does not take is not acknowledged, and can be sent again", async () => {
+test("a table that PHP rejects is not acknowledged, and can be sent again", async () => {
   const { edge, upstream, folder } = await startEmptyEdge();
   upstream.beforeTaking = () => Promise.reject(new Error("no room"));
   const table = tableOf(3, [at(folder, "a")], { "a.localhost": "a" });
@@ -154,10 +154,10 @@ test.each([
     "an unknown kind of network",
     JSON.stringify({ ...tableOf(1, [], {}), environments: [{ ...environment, multisite: "both" }] }),
   ],
-  ["a freeze of no kind", JSON.stringify({ ...tableOf(1, [], {}), environments: [{ ...environment, isFrozen: 1 }] })],
-  ["a host of nobody", JSON.stringify(tableOf(1, [environment], { "a.localhost": "other" }))],
+  ["an invalid isFrozen", JSON.stringify({ ...tableOf(1, [], {}), environments: [{ ...environment, isFrozen: 1 }] })],
+  ["a host without an environment", JSON.stringify(tableOf(1, [environment], { "a.localhost": "other" }))],
   ["a host without a name", JSON.stringify(tableOf(1, [environment], { "": "one" }))],
-])("a broken table is refused and says where: %s", async (_, body) => {
+])("an invalid table is refused with a message: %s", async (_, body) => {
   const { edge } = await startEmptyEdge();
   const got = await putTable(edge, body);
   expect(got.status).toBe(400);
@@ -165,17 +165,17 @@ test.each([
   expect(await status(edge)).toMatchObject({ generation: 0 });
 });
 
-test("a table from before freezes and fresh processes were known freezes nobody", async () => {
+test("a table without isFrozen and phpRestarts is accepted with their defaults", async () => {
   const { edge, upstream } = await startEmptyEdge();
-  const { isFrozen, phpRun, ...old } = environment;
+  const { isFrozen, phpRestarts, ...old } = environment;
   expect(await putTable(edge, JSON.stringify({ generation: 1, environments: [old], hosts: [] }))).toMatchObject({
     status: 200,
   });
   expect(upstream.lists).toEqual([[environment]]);
-  expect([isFrozen, phpRun]).toEqual([false, 0]);
+  expect([isFrozen, phpRestarts]).toEqual([false, 0]);
 });
 
-test("the names of what is not there yet are answered with a page that says so, until it is", async () => {
+test("names of sites that are still being restored get a 503", async () => {
   const { edge, folder } = await startEmptyEdge();
   const away = ["moved.localhost", "*.moved.localhost"];
   await putTable(edge, JSON.stringify({ ...tableOf(1, [at(folder, "a")], { "a.localhost": "a" }), away }));
@@ -191,7 +191,7 @@ test("the names of what is not there yet are answered with a page that says so, 
   expect((await ask(edge, "/", { host: "blog.moved.localhost" })).status).toBe(404);
 });
 
-test("the admin socket knows nothing else", async () => {
+test("other requests to the admin socket are a 404", async () => {
   const { edge } = await startEmptyEdge();
   expect((await ask(edge, "/table", { socketPath: edge.adminSocket })).status).toBe(404);
   await putTable(edge, tableOf(1, [], {}));

@@ -1,68 +1,70 @@
-/** The table that is being served: one value, replaced as a whole. Requests that began with the old one end with it. */
-import { createDenied, type IsDenied } from "../denied.ts";
-import { createLook, type Look } from "../disk.ts";
+/**
+ * The table in force, which is always replaced as a whole. Running requests finish with the table they started with.
+ */
+import { createBlocklist, type IsBlocked } from "./blockedIps.ts";
+import { createFileLookup, type LookUp } from "./fileLookup.ts";
 import { findHost, indexHosts } from "./hosts.ts";
 import type { EdgeEnvironment, EdgeHost, EdgeTable } from "./table.ts";
 import { emptyTable } from "./tableFile.ts";
 
 export interface Route {
   readonly environment: EdgeEnvironment;
-  readonly look: Look;
-  readonly isDenied: IsDenied;
+  readonly lookUp: LookUp;
+  readonly isBlocked: IsBlocked;
 }
 
 export interface Routes {
-  /** Null if no site has this name (as `readHost` gives it). */
+  /** The route for a name returned by `readHost`, or null if no site has it. */
   find(host: string): Route | null;
-  /** Null if this environment is not served. */
+  /** The route of an environment, or null if it is not served. */
   of(environmentId: string): Route | null;
-  /** Whether the name, which nothing is served under, is that of a site which will be there again. */
+  /** Whether the name belongs to a site that is not served yet, because it is still being restored. */
   isAway(host: string): boolean;
   /**
-   * Resolves with the generation in force: the given one, or a newer one that was already there. No write to an
-   * environment that is frozen in it begins then; those that have begun are another matter (`Writes.settled`).
-   * Rejects, and stays at the old generation, where the upstream doesn't take the environments.
+   * Puts a table in force and resolves with the generation in force: the given one, or a newer one that was there
+   * already. From then on no write starts in environments that the table freezes; `Writes.settled` waits for running
+   * ones. Rejects, and keeps the old table, if the upstream rejects the environments.
    */
   set(table: EdgeTable): Promise<number>;
   table(): EdgeTable;
 }
 
-interface Served {
+interface TableIndex {
   readonly hosts: ReadonlyMap<string, string>;
   readonly environments: ReadonlyMap<string, Route>;
 }
 
-/** PHP, as far as a table concerns it. */
-export interface EnvironmentTaker {
+/** The part of `Upstream` that a table concerns. */
+interface EnvironmentSetter {
   setEnvironments(environments: readonly EdgeEnvironment[]): Promise<void>;
 }
 
-/** The writes under way, as far as a table concerns them. */
-export interface FreezeTaker {
-  /** From now on these are frozen, and no others. */
+/** The part of `Writes` that a table concerns. */
+interface Freezer {
+  /** Freezes these environments and thaws all others. */
   freeze(environmentIds: readonly string[]): void;
 }
 
-/** `inForce` is told of every table that comes into force. */
+/** `inForce` is called with each table that comes into force. */
 export function createRoutes(
-  upstream: EnvironmentTaker,
-  writes: FreezeTaker,
+  upstream: EnvironmentSetter,
+  writes: Freezer,
   inForce: (table: EdgeTable) => void = () => undefined,
 ): Routes {
   let table = emptyTable;
-  let served = serve([], []);
+  let served = indexTable([], []);
   let away = indexHosts([]);
-  let turn: Promise<unknown> = Promise.resolve();
+  let lastUpdate: Promise<unknown> = Promise.resolve();
 
   async function replace(next: EdgeTable): Promise<number> {
     if (next.generation <= table.generation) return table.generation;
-    // A write must not reach what was there before: frozen is what is frozen in either, until the next is in force.
+    // While switching, both tables' frozen environments stay frozen, so that no write reaches an old release.
     writes.freeze([...frozenIn(table), ...frozenIn(next)]);
-    // What goes loses its routes before it is ended; what comes gets them once it can run.
-    served = serve(next.environments, remaining(table.hosts, next.hosts));
+    // Old environments lose their routes before their PHP stops; new ones get routes once they can run.
+    served = indexTable(next.environments, remaining(table.hosts, next.hosts));
     await upstream.setEnvironments(next.environments);
     table = next;
-    served = serve(next.environments, next.hosts);
+    served = indexTable(next.environments, next.hosts);
     away = indexHosts((next.away ?? []).map((name) => ({ name, environmentId: name })));
     inForce(next);
     writes.freeze(frozenIn(next));
@@ -77,8 +79,8 @@ export function createRoutes(
     of: (environmentId) => served.environments.get(environmentId) ?? null,
     isAway: (host) => findHost(away, host) !== null,
     set(next) {
-      const result = turn.then(() => replace(next));
-      turn = result.catch(() => undefined);
+      const result = lastUpdate.then(() => replace(next));
+      lastUpdate = result.catch(() => undefined);
       return result;
     },
     table: () => table,
@@ -89,7 +91,7 @@ function frozenIn({ environments }: EdgeTable): readonly string[] {
   return environments.filter(({ isFrozen }) => isFrozen).map(({ id }) => id);
 }
 
-function serve(environments: readonly EdgeEnvironment[], hosts: readonly EdgeHost[]): Served {
+function indexTable(environments: readonly EdgeEnvironment[], hosts: readonly EdgeHost[]): TableIndex {
   return {
     hosts: indexHosts(hosts),
     environments: new Map(environments.map((environment) => [environment.id, routeOf(environment)])),
@@ -97,7 +99,11 @@ function serve(environments: readonly EdgeEnvironment[], hosts: readonly EdgeHos
 }
 
 function routeOf(environment: EdgeEnvironment): Route {
-  return { environment, look: createLook(environment), isDenied: createDenied(environment.deniedIps ?? []) };
+  return {
+    environment,
+    lookUp: createFileLookup(environment),
+    isBlocked: createBlocklist(environment.deniedIps ?? []),
+  };
 }
 
 function remaining(old: readonly EdgeHost[], next: readonly EdgeHost[]): readonly EdgeHost[] {

@@ -1,17 +1,17 @@
 /**
- * What the edge is told: one whole table, never a change to it. The edge keeps the table with the highest
- * generation it has seen, in memory and in a file, and needs nobody to serve from it.
+ * The edge's desired state. It is always sent as a complete table, never as a change. The edge serves from the table
+ * with the highest generation it has seen, also while the control process is down.
  */
 
-/** What an environment may take. */
+/** An environment's resource limits. */
 export interface EdgeLimits {
-  /** Visitors' requests that PHP answers at once. */
+  /** Concurrent visitors' requests in PHP. */
   readonly threads: number;
-  /** For PHP's own data, of each process. */
+  /** PHP's memory limit per process. */
   readonly memoryMb: number;
-  /** How long PHP may take for a request; null: as long as any. */
+  /** PHP's time limit for a request; null: the installation's default. */
   readonly requestSeconds: number | null;
-  /** By how much it could still grow, and when (ms since 1970) that was found out; null: no limit. */
+  /** The free disk quota, and when it was measured (milliseconds since 1970); null: no quota. */
   readonly disk: { readonly leftBytes: number; readonly measuredAt: number } | null;
 }
 
@@ -22,34 +22,37 @@ export interface EdgeEnvironment {
   readonly release: number;
   /** Absolute path of the web root. */
   readonly documentRoot: string;
-  /** First folders of the web root that are served from elsewhere: `{ "wp-admin": "/…/wp-admin" }`. */
+  /** Top-level folders of the web root that are served from another path: `{ "wp-admin": "/…/wp-admin" }`. */
   readonly overlays: Readonly<Record<string, string>>;
   readonly multisite: "subdirectory" | "subdomain" | null;
-  /** Whether whatever could be written is refused for the moment, because it would be lost. */
+  /** Whether writes are refused for now, because they would be lost. */
   readonly isFrozen: boolean;
-  /** Another number than before where fresh PHP processes are wanted; 0 where it is left out. */
-  readonly phpRun?: number;
-  /** Whether PHP reaches nothing outside of the environment, this edge included; false if it is left out. */
+  /** A changed number restarts the environment's PHP processes. Absent: 0. */
+  readonly phpRestarts?: number;
+  /** Whether PHP has no network access, not even to this edge. Absent: false. */
   readonly isOffline?: boolean;
-  /** The usual ones where they are left out. */
+  /** Absent: the installation's defaults. */
   readonly limits?: EdgeLimits;
-  /** Addresses and networks whose visitors get nothing. Absent: none. */
+  /** Blocked IP addresses and networks. Absent: none. */
   readonly deniedIps?: readonly string[];
-  /** Names the list of its redirect rules, which is read when it is first needed; another list, another name. Absent: none. */
+  /**
+   * Name of the list of redirect rules, which is loaded when it is needed. Changed rules get a new name. Absent: no
+   * rules.
+   */
   readonly redirectRules?: string;
-  /** Whether PHP reaches the ports of mail servers; false if it is left out. */
+  /** Whether PHP may connect to mail servers' ports. Absent: false. */
   readonly maySendMail?: boolean;
-  /** Under which number its pages are kept: under another number, none of those before is shown. Absent: none is kept. */
+  /** A changed epoch clears the page cache. Absent: pages are not cached. */
   readonly pageCache?: { readonly epoch: number };
-  /** Name of its primary domain, which `forceHttps: "primary"` leads to. Absent: there is none. */
+  /** Primary domain, the target of `forceHttps: "primary"`. Absent: none. */
   readonly primaryHost?: string;
 }
 
 export interface EdgeHost {
-  /** Lower case, without port; `*.example.com` stands for every name one or more labels below. */
+  /** Lower case, without port. `*.example.com` matches all names one or more labels below `example.com`. */
   readonly name: string;
   readonly environmentId: string;
-  /** Where visitors by http are sent: to the same name by https, or to the environment's primary one. Absent: they are answered. */
+  /** Redirects HTTP to HTTPS, on the same name or on the primary domain. Absent: HTTP is served. */
   readonly forceHttps?: "same" | "primary";
 }
 
@@ -57,26 +60,26 @@ export interface EdgeTable {
   readonly generation: number;
   readonly environments: readonly EdgeEnvironment[];
   readonly hosts: readonly EdgeHost[];
-  /** Names, like those of `hosts`, of environments that are not there yet. Absent: none. */
+  /** Names, in the format of `hosts`, of environments that are still being restored. Absent: none. */
   readonly away?: readonly string[];
-  /** Certificates that may be shown; where several fit a name, the first one that is valid now. */
+  /** TLS certificates. If several match a name, the first valid one is used. */
   readonly certificates?: readonly EdgeCertificate[];
-  /** What certificate authorities are answered below `/.well-known/acme-challenge/`. Absent: nothing. */
+  /** Responses to ACME challenges below `/.well-known/acme-challenge/`. Absent: none. */
   readonly challenges?: readonly EdgeChallenge[];
 }
 
 export interface EdgeCertificate {
   readonly id: string;
-  /** As they stand in it: `*.example.com` is for the names one label below. */
+  /** Names as in the certificate. `*.example.com` matches names one label below `example.com`. */
   readonly names: readonly string[];
   /** Milliseconds since 1970. */
   readonly notAfter: number;
 }
 
 export interface EdgeChallenge {
-  /** The name that the authority asks at. */
+  /** The host name to be validated. */
   readonly host: string;
-  /** The last part of the path. */
+  /** The last segment of the path. */
   readonly token: string;
   readonly content: string;
 }

@@ -1,6 +1,6 @@
 /**
- * The table on disk, with which the edge starts while nobody is there to tell it one. Whoever publishes a table
- * writes the file before it tells the edge, so the edge only ever reads it.
+ * The table on disk, from which the edge starts even if the control process is down. Control writes the file before it
+ * sends the table, so the edge only reads it.
  */
 import { readFile } from "node:fs/promises";
 import { readTable } from "./readTable.ts";
@@ -8,14 +8,14 @@ import type { EdgeTable } from "./table.ts";
 
 export const emptyTable: EdgeTable = { generation: 0, environments: [], hosts: [] };
 
-/** Whether it is the one from before the first: nothing is known of any site. */
+/** Whether no table has arrived yet, so that nothing is known of any site. */
 export function isEmpty(table: Pick<EdgeTable, "generation">): boolean {
   return table.generation === emptyTable.generation;
 }
 
 /**
- * No file is an empty table: an installation that is new, or newly restored. A broken one is reported and then an empty table too, because an
- * edge that doesn't start can't be told a better one.
+ * A missing file counts as an empty table, because the installation is new or was just restored. A broken file is
+ * reported and counts as an empty table too: the edge must start so that it can receive a better one.
  */
 export async function loadTableFile(file: string, broken: (error: unknown) => void): Promise<EdgeTable> {
   try {

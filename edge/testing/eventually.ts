@@ -1,6 +1,9 @@
 import { vi } from "vitest";
 
-/** Resolves with what `attempt` gives once it no longer throws; patient, as machines that run tests are busy. */
+/**
+ * Retries `attempt` until it doesn't throw, and resolves with its result. The timeout is long because tests share the
+ * machine.
+ */
 export function eventually<T>(attempt: () => T | Promise<T>): Promise<T> {
-  return vi.waitFor(attempt, { timeout: 15_000, interval: 20 });
+  return vi.waitFor(attempt, { timeout: 30_000, interval: 20 });
 }

@@ -1,4 +1,4 @@
-/** Stands where PHP stands, does what its interface says, and remembers what it was asked. */
+/** A fake PHP that records its requests. */
 import { Readable } from "node:stream";
 import type { Upstream, UpstreamRequest, UpstreamResponse, UpstreamUsage } from "../php/upstream.ts";
 import type { EdgeEnvironment } from "../tables/table.ts";
@@ -8,7 +8,7 @@ export interface Asked {
   readonly request: UpstreamRequest;
 }
 
-/** PHP is done with it when the body has ended, and has nothing in its log, unless it says otherwise. */
+/** By default, PHP finishes when the body ends, and logs nothing. */
 export type FakeAnswer = Omit<UpstreamResponse, "finished" | "errors" | "mayBeCached"> & Partial<UpstreamResponse>;
 
 export type Answer = (request: UpstreamRequest, environmentId: string) => Promise<FakeAnswer> | FakeAnswer;
@@ -22,15 +22,15 @@ export interface FakeUpstream extends Upstream {
   readonly asked: Asked[];
   /** Every list of environments that was set, oldest first. */
   readonly lists: (readonly EdgeEnvironment[])[];
-  /** How the next requests are answered; at first by naming the script. */
+  /** How requests are answered. By default with the name of the script. */
   answer: Answer;
   readonly tried: Tried[];
-  /** How the next trials are answered; at first by naming the script. */
+  /** How test requests are answered. By default with the name of the script. */
   trial: (request: UpstreamRequest) => Promise<FakeAnswer> | FakeAnswer;
-  /** Awaited by `setEnvironments` before it says that the list is in force. */
+  /** Awaited by `setEnvironments` before it resolves. */
   beforeTaking: (environments: readonly EdgeEnvironment[]) => Promise<void>;
   closed: boolean;
-  /** What `usage` tells. */
+  /** The result of `usage`. */
   used: readonly UpstreamUsage[];
 }
 
@@ -65,7 +65,7 @@ export function createFakeUpstream(): FakeUpstream {
       fake.asked.push({ environmentId, request });
       return whole(await fake.answer(request, environmentId));
     },
-    async tryOut(environment, request) {
+    async runTrial(environment, request) {
       fake.tried.push({ environment, request });
       return whole(await fake.trial(request));
     },
@@ -84,12 +84,12 @@ export function textAnswer(
   return { status, headers, body: Readable.from([Buffer.from(body)]) };
 }
 
-/** As the interface has it: an error with a reason. */
+/** An error with a reason, as the interface requires. */
 export class FakeNoAnswer extends Error {
   override readonly name = "NoAnswer";
   readonly reason: string;
   constructor(reason: string) {
-    super(`the upstream's own words about ${reason}: /srv/secret/path`);
+    super(`internal details about ${reason}: /srv/secret/path`);
     this.reason = reason;
   }
 }

@@ -1,10 +1,10 @@
-/** Freezing a site as the control process does, and watching what waits for it. */
+/** Freezes a site like the control process, and watches what waits for that. */
 import { putTable, settle } from "./http.ts";
 import { type EdgeWorld, tableOf } from "./withEdge.ts";
 
 type Frozen = Pick<EdgeWorld, "edge" | "environment">;
 
-/** Freezes the site, or thaws it, and waits for what was being written to it. */
+/** Freezes or thaws the site. After a freeze, waits for running requests. */
 export async function freeze({ edge, environment }: Frozen, generation: number, isFrozen = true) {
   const table = tableOf(generation, [{ ...environment, isFrozen }], { "site.localhost": environment.id });
   const answer = await putTable(edge, table);
@@ -12,7 +12,7 @@ export async function freeze({ edge, environment }: Frozen, generation: number, 
   return answer;
 }
 
-/** A promise, and whether it has settled. */
+/** Tells whether a promise has settled. */
 export function watch<T>(promise: Promise<T>): { readonly promise: Promise<T>; isSettled(): boolean } {
   let isSettled = false;
   promise.then(

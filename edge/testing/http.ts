@@ -1,11 +1,11 @@
-/** Clients for tests: Node's own for well-formed requests, a bare socket for all others. */
+/** HTTP clients for tests: Node's client for well-formed requests, a plain socket for all others. */
 import { type IncomingHttpHeaders, type RequestOptions, request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
 import type { Edge } from "../edge.ts";
 import type { EdgeTable } from "../tables/table.ts";
 
-export interface Got {
+interface Got {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly bytes: Buffer;
@@ -20,7 +20,7 @@ export interface Sending {
   readonly socketPath?: string;
 }
 
-/** Asks `site.localhost`, unless told otherwise. The path goes out exactly as it is written here. */
+/** Sends a request, by default to `site.localhost`. The path is sent without changes. */
 export function ask(edge: Pick<Edge, "port">, path: string, sending: Sending = {}): Promise<Got> {
   const { host = "site.localhost", method = "GET", headers = {}, body, socketPath } = sending;
   const to: RequestOptions = socketPath === undefined ? { host: "127.0.0.1", port: edge.port } : { socketPath };
@@ -47,7 +47,7 @@ export async function putTable(
   return { status: got.status, body: JSON.parse(got.body) };
 }
 
-/** Waits until nothing is written to the environment any more. */
+/** Waits until all writes to a frozen environment have ended. */
 export async function settle(
   edge: Pick<Edge, "port"> & { readonly adminSocket: string },
   environmentId: string,
@@ -56,7 +56,7 @@ export async function settle(
   return ask(edge, "/settle", { socketPath: edge.adminSocket, method: "POST", body });
 }
 
-/** Sends bytes as they are and gives everything that came back until the other side closed. */
+/** Sends bytes on a new connection and resolves with everything received until the edge closes it. */
 export async function sendRaw(edge: Pick<Edge, "port">, text: string | Buffer): Promise<string> {
   const socket = connect(edge.port, "127.0.0.1");
   socket.write(text);
@@ -68,7 +68,7 @@ export async function sendRaw(edge: Pick<Edge, "port">, text: string | Buffer): 
   });
 }
 
-/** An open connection that collects what comes. */
+/** Opens a connection that collects everything it receives. */
 export function openRaw(edge: Pick<Edge, "port">): { readonly socket: Socket; received(): string } {
   const socket = connect(edge.port, "127.0.0.1");
   let text = "";

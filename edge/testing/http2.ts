@@ -1,18 +1,18 @@
-/** A visitor who speaks HTTP/2. */
+/** HTTP/2 clients for tests. */
 import { once } from "node:events";
 import { type ClientHttp2Session, connect, type IncomingHttpHeaders, type OutgoingHttpHeaders } from "node:http2";
 import { buffer } from "node:stream/consumers";
 import { connect as connectBare, type TLSSocket } from "node:tls";
 import { onTestFinished } from "vitest";
 
-export interface Got2 {
+interface Got2 {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly bytes: Buffer;
   readonly body: string;
 }
 
-/** One connection to the edge, which it ends with the test. */
+/** Opens a connection to the edge that closes at the end of the test. */
 export function visit(port: number, ca: string, servername = "site.localhost"): ClientHttp2Session {
   const session = connect(`https://${servername}`, { host: "127.0.0.1", port, ca, servername });
   session.on("error", () => undefined);
@@ -20,7 +20,7 @@ export function visit(port: number, ca: string, servername = "site.localhost"): 
   return session;
 }
 
-/** Rejects if the answer breaks off. */
+/** Sends a request. Rejects if the response is cut off. */
 export function ask2(
   session: ClientHttp2Session,
   path: string,
@@ -49,7 +49,7 @@ const frames = { data: 0, headers: 1, reset: 3, settings: 4 } as const;
 const endOfHeaders = 4;
 const cancel = 8;
 
-/** The bytes of a frame (RFC 9113, section 4.1), for what Node's own client never sends. */
+/** Builds a frame (RFC 9113, section 4.1), for sequences that Node's client never sends. */
 function frame(type: keyof typeof frames, flags: number, stream: number, payload: Buffer): Buffer {
   const head = Buffer.alloc(9);
   head.writeUIntBE(payload.length, 0, 3);
@@ -59,7 +59,7 @@ function frame(type: keyof typeof frames, flags: number, stream: number, payload
   return Buffer.concat([head, payload]);
 }
 
-/** A connection on which nothing was said yet. */
+/** Opens a TLS connection without sending anything. */
 export async function openBare(port: number, ca: string): Promise<TLSSocket> {
   const socket = connectBare({ host: "127.0.0.1", port, ca, servername: "site.localhost", ALPNProtocols: ["h2"] });
   socket.on("error", () => undefined);
@@ -68,20 +68,20 @@ export async function openBare(port: number, ca: string): Promise<TLSSocket> {
   return socket;
 }
 
-/** The beginning of what is said on one. */
+/** The preface of an HTTP/2 connection. */
 export function hello(): Buffer {
   return Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), frame("settings", 0, 0, Buffer.alloc(0))]);
 }
 
-/** A POST to `/` of `site.localhost`, and half of what is to be sent with it. */
+/** A POST to `/` of `site.localhost` with an incomplete body. */
 export function halfAnUpload(stream: number): Buffer {
   const host = Buffer.from("site.localhost");
-  // From HPACK's own list: POST, https, `/`, and the name `:authority`.
+  // From HPACK's static table: POST, https, `/`, and the name `:authority`.
   const head = Buffer.concat([Buffer.from([0x83, 0x87, 0x84, 0x01, host.length]), host]);
   return Buffer.concat([frame("headers", endOfHeaders, stream, head), frame("data", 0, stream, Buffer.from("half"))]);
 }
 
-/** Takes a request back. */
+/** Cancels a request. */
 export function reset(stream: number): Buffer {
   return frame("reset", 0, stream, Buffer.from([0, 0, 0, cancel]));
 }

@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { eventually } from "./eventually.ts";
 import type { EdgeWorld } from "./withEdge.ts";
 
-/** Lines of a log of the site's environment, when there are so many. */
+/** Waits until the log of the environment `one` has `count` lines, and returns them. */
 export async function logged({ folder }: Pick<EdgeWorld, "folder">, name: "access" | "error", count: number) {
   const own = path.join(folder, "logs", "one");
   let lines: string[] = [];

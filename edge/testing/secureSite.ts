@@ -1,4 +1,4 @@
-/** An edge that serves `site.localhost` by TLS, with a certificate of its own making. */
+/** An edge that serves `site.localhost` over TLS, with a self-signed certificate. */
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
@@ -20,7 +20,7 @@ export async function makeSecret(...names: readonly string[]): Promise<Certifica
   return { key: await readFile(key, "utf8"), chain: await readFile(cert, "utf8") };
 }
 
-/** `tell` gives the edge a new table of the same site. */
+/** `tell` sends the edge a new table for the same site. */
 export async function startSecureSite(
   files: Readonly<Record<string, string | Buffer>> = { "a.txt": "file" },
   others: readonly string[] = [],

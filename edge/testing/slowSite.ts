@@ -1,4 +1,4 @@
-/** Sites on which PHP takes its time, and visitors who ask for the same while it does. */
+/** A site with a slow PHP, and concurrent visitors of the same page. */
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { expect } from "vitest";
@@ -12,7 +12,7 @@ export const html = [["Content-Type", "text/html"]] as const;
 
 export const wordpress = { environment: { overlays: { "wp-includes": tmpdir() } } };
 
-/** PHP that makes every page but markers only when it is told to, and numbers them. */
+/** A site whose pages are numbered and wait for `make()`; marker pages are answered at once. */
 export async function startSlowSite(
   files: Record<string, string> = {},
   options: Parameters<typeof startSite>[1] = wordpress,
@@ -27,7 +27,7 @@ export async function startSlowSite(
     headers,
     status: 200,
     make: () => gate.resolve(),
-    /** The addresses that PHP was asked for, without those that only tell that all before them has arrived. */
+    /** The URLs that PHP was asked for, without markers. */
     asked: () => upstream.asked.map(({ request }) => request.url).filter((url) => !url.startsWith("/marker")),
   };
   upstream.answer = async ({ url }) => {
@@ -40,7 +40,7 @@ export async function startSlowSite(
   return slow;
 }
 
-/** Has PHP asked for the front page by a first visitor, who waits for it. */
+/** Lets a first visitor ask for the front page. Resolves when PHP has the request. */
 export async function beginPage({ edge, upstream }: Pick<EdgeWorld, "edge" | "upstream">, sending?: Sending) {
   const before = upstream.asked.length;
   const page = ask(edge, "/", sending);
@@ -51,7 +51,10 @@ export async function beginPage({ edge, upstream }: Pick<EdgeWorld, "edge" | "up
 
 let markers = 0;
 
-/** Asks for the front page on a connection of its own; resolves when the edge has this request. */
+/**
+ * Asks for the front page on a separate connection. Resolves when the edge has the request, shown by a marker sent
+ * after it.
+ */
 export async function arrive({ edge, upstream }: Pick<EdgeWorld, "edge" | "upstream">) {
   markers += 1;
   const marker = `/marker/${markers}`;

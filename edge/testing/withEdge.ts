@@ -1,16 +1,16 @@
-/** A real edge on a free port with a real web root, and everything removed when the test is over. */
+/** A real edge on a free port with a real web root. Everything is removed at the end of the test. */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { onTestFinished } from "vitest";
 import { type Edge, type EdgeOptions, startEdge } from "../edge.ts";
-import type { EdgeLog } from "../log.ts";
 import { createEnvironmentLogs } from "../logs/environmentLogs.ts";
 import type { EdgeEnvironment, EdgeTable } from "../tables/table.ts";
+import { collectLog, type Logged } from "./collectLog.ts";
 import { createFakeUpstream, type FakeUpstream } from "./fakeUpstream.ts";
 import { putTable } from "./http.ts";
 
-/** An edge, and where it listens besides its port. */
+/** An edge and the paths of its sockets. */
 export interface RunningEdge extends Edge {
   readonly adminSocket: string;
   readonly loopbackSocket: string;
@@ -20,16 +20,10 @@ export interface EdgeWorld {
   readonly edge: RunningEdge;
   readonly upstream: FakeUpstream;
   readonly folder: string;
-  /** Web root of the environment `one`, which `site.localhost` leads to. */
+  /** Web root of the environment `one`, which is served at `site.localhost`. */
   readonly root: string;
   readonly environment: EdgeEnvironment;
   readonly logged: Logged[];
-}
-
-export interface Logged {
-  readonly level: string;
-  readonly facts: object;
-  readonly message: string;
 }
 
 export const limits = {
@@ -47,7 +41,7 @@ export async function makeFolder(): Promise<string> {
   return folder;
 }
 
-/** Writes files by their paths below `folder`, making the folders they need. */
+/** Writes files by their paths below `folder`, and creates missing folders. */
 export async function writeFiles(folder: string, files: Readonly<Record<string, string | Buffer>>): Promise<void> {
   for (const [name, content] of Object.entries(files)) {
     const file = path.join(folder, name);
@@ -66,7 +60,7 @@ export function makeEnvironment(documentRoot: string, changes: Partial<EdgeEnvir
     overlays: {},
     multisite: null,
     isFrozen: false,
-    phpRun: 0,
+    phpRestarts: 0,
     isOffline: false,
     deniedIps: [],
     maySendMail: false,
@@ -74,7 +68,7 @@ export function makeEnvironment(documentRoot: string, changes: Partial<EdgeEnvir
   };
 }
 
-/** Starts an edge that serves nothing yet. */
+/** Starts an edge without sites. */
 export async function startEmptyEdge(
   changes: Partial<EdgeOptions> = {},
 ): Promise<Omit<EdgeWorld, "environment" | "root">> {
@@ -99,7 +93,7 @@ export async function startEmptyEdge(
   return { edge: { ...edge, adminSocket, loopbackSocket }, upstream, folder, logged };
 }
 
-/** Starts an edge that serves one environment at `site.localhost` with the given files in its web root. */
+/** Starts an edge with one environment at `site.localhost`, with the given files in its web root. */
 export async function startSite(
   files: Readonly<Record<string, string | Buffer>> = {},
   options: { readonly environment?: Partial<EdgeEnvironment>; readonly edge?: Partial<EdgeOptions> } = {},
@@ -122,11 +116,4 @@ export function tableOf(
     environments,
     hosts: Object.entries(hosts).map(([name, environmentId]) => ({ name, environmentId })),
   };
-}
-
-function collectLog(logged: Logged[]): EdgeLog {
-  const at = (level: string) => (facts: object, message: string) => {
-    logged.push({ level, facts, message });
-  };
-  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }

@@ -1,14 +1,14 @@
 /**
- * The certificates that visitors are shown. Their secret part is read when somebody asks for a name, and kept for the
- * names that were asked for last, so that a thousand domains take no more memory than those in use.
+ * TLS certificates. A certificate and its key are loaded when a visitor asks for a matching name; only the most
+ * recently used ones stay in memory.
  */
 import { createSecureContext, type SecureContext } from "node:tls";
 import { LRUCache } from "lru-cache";
-import type { EdgeLog } from "../log.ts";
+import type { EdgeLog } from "../logs/edgeLog.ts";
 import type { EdgeCertificate } from "../tables/table.ts";
-import { indexCertificates } from "./names.ts";
+import { indexCertificates } from "./certificateIndex.ts";
 
-/** PEM; the chain begins with the certificate itself. */
+/** In PEM format. The chain starts with the certificate itself. */
 export interface CertificateSecret {
   readonly key: string;
   readonly chain: string;
@@ -17,24 +17,24 @@ export interface CertificateSecret {
 export type ReadCertificate = (id: string) => Promise<CertificateSecret>;
 
 export interface Certificates {
-  /** From now on these and no others; connections that are open stay. */
+  /** Replaces all certificates. Open connections are kept. */
   set(certificates: readonly EdgeCertificate[]): void;
-  /** Null if no certificate is valid for the name now, or none can be read. */
+  /** Null if the name has no valid certificate that can be read. */
   contextFor(name: string): Promise<SecureContext | null>;
-  /** Whether a visitor who was shown the certificate of one name may ask for the other on the same connection. */
-  areTogether(shown: string, asked: string): boolean;
+  /** Whether a connection opened for the name `shown` may also request the name `asked`. */
+  sharesCertificate(shown: string, asked: string): boolean;
 }
 
-/** Of certificates, each for as many names as it has. */
-const keptContexts = 1_000;
+/** Maximum number of certificates in memory. */
+const maxContexts = 1_000;
 
 export function createCertificates(read: ReadCertificate, log: EdgeLog): Certificates {
-  let names = indexCertificates([]);
-  const kept = new LRUCache<string, Promise<SecureContext>>({ max: keptContexts });
+  let index = indexCertificates([]);
+  const contexts = new LRUCache<string, Promise<SecureContext>>({ max: maxContexts });
 
   function contextOf(id: string): Promise<SecureContext> {
-    const context = kept.get(id) ?? makeContext(id);
-    kept.set(id, context);
+    const context = contexts.get(id) ?? makeContext(id);
+    contexts.set(id, context);
     return context;
   }
 
@@ -47,31 +47,31 @@ export function createCertificates(read: ReadCertificate, log: EdgeLog): Certifi
     try {
       return await contextOf(id);
     } catch (err) {
-      // It may be there again, or put right, when it is asked for next.
-      kept.delete(id);
-      log.error({ err, certificate: id }, "A certificate can't be read; the next one for the name is shown, if any");
+      // The next request tries again.
+      contexts.delete(id);
+      log.error({ err, certificate: id }, "Could not read a certificate; the next one for the name is used, if any");
       return null;
     }
   }
 
   return {
     set(certificates) {
-      names = indexCertificates(certificates);
+      index = indexCertificates(certificates);
       const ids = new Set(certificates.map(({ id }) => id));
-      for (const id of [...kept.keys()].filter((each) => !ids.has(each))) kept.delete(id);
+      for (const id of [...contexts.keys()].filter((each) => !ids.has(each))) contexts.delete(id);
     },
     async contextFor(name) {
       const now = Date.now();
-      for (const { id } of names.find(name).filter(({ notAfter }) => notAfter > now)) {
+      for (const { id } of index.find(name).filter(({ notAfter }) => notAfter > now)) {
         const context = await tryContext(id);
         if (context !== null) return context;
       }
       return null;
     },
-    areTogether(shown, asked) {
+    sharesCertificate(shown, asked) {
       if (shown === asked) return true;
-      const ofShown = names.find(shown);
-      return names.find(asked).some((certificate) => ofShown.includes(certificate));
+      const ofShown = index.find(shown);
+      return index.find(asked).some((certificate) => ofShown.includes(certificate));
     },
   };
 }

@@ -1,4 +1,4 @@
-/** What an authority asks for before it gives a certificate for a name (RFC 8555, section 8.3). */
+/** Answers ACME HTTP challenges of certificate authorities (RFC 8555, section 8.3). */
 
 import { hostOf, type VisitorRequest, type VisitorResponse } from "../http/visitorHttp.ts";
 import { readHost } from "../tables/hosts.ts";
@@ -7,8 +7,8 @@ import type { EdgeTable } from "../tables/table.ts";
 const folder = "/.well-known/acme-challenge/";
 
 /**
- * Answers where it is asked for something of the table's, whoever asks and whether or not a site has this name.
- * Otherwise nothing is done: a site may have certificates ordered by a plugin of its own.
+ * Answers a challenge of the table, whether or not a site has the name. Returns false for all other requests: a plugin
+ * of the site may order certificates too.
  */
 export function answerChallenge(request: VisitorRequest, response: VisitorResponse, table: EdgeTable): boolean {
   const { url = "", method } = request;

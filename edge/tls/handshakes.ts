@@ -1,27 +1,27 @@
 /**
- * Handshakes that are under way. They cost whoever begins them nothing and us a connection each, so their number is
- * bounded: of one network, so that it can't take the room of all, and in all, where the longest under way gives way.
+ * Limits concurrent TLS handshakes, which cost an attacker nothing and the edge a connection each. A network over its
+ * limit is refused. At the overall limit, the oldest handshake is aborted.
  */
 import { isIPv6 } from "node:net";
 
-export interface Handshakes {
+interface Handshakes {
   /**
-   * `abandon` ends the handshake where another one needs its room. Returns what is to be called when it is over, however
-   * that came; null if the network has too many under way.
+   * Starts a handshake. `abandon` is called if it must make room for another one. Returns the function to call when the
+   * handshake is over, successful or not; null if the network has too many running.
    */
   begin(address: string, abandon: () => void): (() => void) | null;
 }
 
-export interface HandshakeBounds {
-  readonly ofOneNetwork: number;
-  readonly inAll: number;
+export interface HandshakeLimits {
+  readonly perNetwork: number;
+  readonly total: number;
 }
 
-/** Many people may share an address; a handshake takes a fraction of a second. */
-export const usualBounds: HandshakeBounds = { ofOneNetwork: 100, inAll: 2_000 };
+/** Many people may share an IP address, but a handshake takes only a fraction of a second. */
+export const defaultLimits: HandshakeLimits = { perNetwork: 100, total: 2_000 };
 
-export function createHandshakes(bounds: HandshakeBounds): Handshakes {
-  const underWay = new Set<() => void>();
+export function createHandshakes(limits: HandshakeLimits): Handshakes {
+  const running = new Set<() => void>();
   const byNetwork = new Map<string, number>();
 
   function count(network: string, change: number): void {
@@ -33,28 +33,28 @@ export function createHandshakes(bounds: HandshakeBounds): Handshakes {
   return {
     begin(address, abandon) {
       const network = networkOf(address);
-      if ((byNetwork.get(network) ?? 0) >= bounds.ofOneNetwork) return null;
-      const [longest] = underWay.size >= bounds.inAll ? underWay : [];
-      longest?.();
+      if ((byNetwork.get(network) ?? 0) >= limits.perNetwork) return null;
+      const [oldest] = running.size >= limits.total ? running : [];
+      oldest?.();
       const end = () => {
-        if (underWay.delete(giveWay)) count(network, -1);
+        if (running.delete(makeRoom)) count(network, -1);
       };
-      const giveWay = () => {
+      const makeRoom = () => {
         end();
         abandon();
       };
-      underWay.add(giveWay);
+      running.add(makeRoom);
       count(network, 1);
       return end;
     },
   };
 }
 
-const groupsOfOneNetwork = 4;
+const networkGroups = 4;
 
-/** The half of an address of version 6 that one customer of a provider has all the others of. */
+/** For IPv6 the first 64 bits, because a provider's customer usually has all addresses below them. */
 function networkOf(address: string): string {
   if (!isIPv6(address)) return address;
   const [head = ""] = address.split("::");
-  return head.split(":").slice(0, groupsOfOneNetwork).join(":");
+  return head.split(":").slice(0, networkGroups).join(":");
 }

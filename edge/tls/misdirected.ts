@@ -1,21 +1,21 @@
-/** Requests on connections that were begun with another name. */
+/** Detects requests on a TLS connection that was opened for another name. */
 
 import type { VisitorRequest } from "../http/visitorHttp.ts";
 import { readHost } from "../tables/hosts.ts";
 
 /**
- * Browsers ask for several names on one connection where its certificate is for all of them, and no others (RFC 9110,
- * section 15.5.20): whoever was shown another site's certificate has not been told whom they are talking to.
+ * Browsers reuse a connection for other names only if its certificate covers them. Other requests get a 421 (RFC 9110,
+ * section 15.5.20), because the client has not verified the certificate of that site.
  */
 export function isMisdirected(
   { socket }: Pick<VisitorRequest, "socket">,
   host: string,
-  { areTogether }: { readonly areTogether: (shown: string, asked: string) => boolean },
+  { sharesCertificate }: { readonly sharesCertificate: (shown: string, asked: string) => boolean },
 ): boolean {
   const { servername } = socket;
   const shown = typeof servername === "string" ? readHost(servername) : null;
   const asked = readHost(host);
-  // Nobody shakes hands without a name; Node does not know it any more of who comes back by TLS 1.2.
+  // All handshakes need a name, but Node doesn't report it for resumed TLS 1.2 sessions.
   if (shown === null) return false;
-  return asked === null || !areTogether(shown, asked);
+  return asked === null || !sharesCertificate(shown, asked);
 }

@@ -1,18 +1,18 @@
-/** How the edge speaks TLS (`docs/decisions/tls-at-the-edge.md`). */
+/** TLS settings (`docs/decisions/tls-at-the-edge.md`). */
 import { constants } from "node:crypto";
 import type { TlsOptions } from "node:tls";
-import type { EdgeLog } from "../log.ts";
+import type { EdgeLog } from "../logs/edgeLog.ts";
 import { readHost } from "../tables/hosts.ts";
 import type { Certificates } from "./certificates.ts";
 
-/** Within which a handshake must be over. */
+/** Timeout for handshakes. */
 export const handshakeMilliseconds = 10_000;
-/** For which a visitor may come back without a whole handshake. */
+/** How long a TLS session can be resumed. */
 const sessionSeconds = 3_600;
 
 /**
- * There is no certificate but by name: without one, or with one that nobody has a certificate for, the handshake ends
- * with an alert and nobody is shown a certificate that is not theirs.
+ * There is no default certificate: a handshake without a name, or with a name that has no certificate, ends with an
+ * alert, so that no one sees another site's certificate.
  */
 export function tlsOptions(certificates: Certificates, log: EdgeLog): TlsOptions {
   return {
@@ -27,7 +27,7 @@ export function tlsOptions(certificates: Certificates, log: EdgeLog): TlsOptions
       certificates.contextFor(name).then(
         (context) => (context === null ? done(null) : done(null, context)),
         (err: unknown) => {
-          log.error({ err }, "A certificate could not be looked for");
+          log.error({ err }, "Could not look up a certificate");
           done(null);
         },
       );

@@ -15,14 +15,14 @@ async function start() {
   return world;
 }
 
-test("who speaks http where TLS is spoken is told so, and whoever speaks neither", async () => {
+test("plain HTTP and noise on the TLS port get a hint to use https://", async () => {
   const { tlsPort } = await start();
   for (const first of ["GET / HTTP/1.1\r\nHost: site.localhost\r\n\r\n", "\0\0\0"]) {
     expect(await sendRaw({ port: tlsPort }, first)).toMatch(/^HTTP\/1\.1 400 .*https:\/\//s);
   }
 });
 
-test("who connects and says nothing, until no more may, keeps nobody else out once gone", async () => {
+test("silent connections at the limit no longer count once they are closed", async () => {
   const { tlsPort, ca } = await start();
   const silent = Array.from({ length: 100 }, () => connectBare(tlsPort, "127.0.0.1").on("error", () => undefined));
   await Promise.all(silent.map((socket) => once(socket, "connect")));
@@ -32,8 +32,8 @@ test("who connects and says nothing, until no more may, keeps nobody else out on
   await eventually(async () => expect((await ask2(visit(tlsPort, ca), "/a.txt")).body).toBe("file"));
 });
 
-test("a network has its bound, and in all the longest under way gives way", () => {
-  const handshakes = createHandshakes({ ofOneNetwork: 2, inAll: 3 });
+test("a network over its limit is refused; at the overall limit the oldest handshake is aborted", () => {
+  const handshakes = createHandshakes({ perNetwork: 2, total: 3 });
   const abandoned: string[] = [];
   const begin = (address: string) => handshakes.begin(address, () => abandoned.push(address));
   const first = begin("192.0.2.1");
@@ -45,7 +45,7 @@ test("a network has its bound, and in all the longest under way gives way", () =
   expect(abandoned).toEqual(["192.0.2.1"]);
 });
 
-test("a connection can't be negotiated anew", async () => {
+test("renegotiation is refused", async () => {
   const { tlsPort, ca } = await start();
   const options = {
     host: "127.0.0.1",
@@ -64,7 +64,7 @@ test("a connection can't be negotiated anew", async () => {
   socket.destroy();
 });
 
-test("curl is answered by HTTP/2, and by HTTP/1.1 where it asks for that", async () => {
+test("curl can use HTTP/2 and HTTP/1.1", async () => {
   const { tlsPort } = await start();
   const url = `https://site.localhost:${tlsPort}/a.txt`;
   const to = ["-sk", "--resolve", `site.localhost:${tlsPort}:127.0.0.1`, "-w", " %{http_version}", url];
@@ -74,7 +74,7 @@ test("curl is answered by HTTP/2, and by HTTP/1.1 where it asks for that", async
   expect(await curl("--http1.1")).toBe("file 1.1");
 });
 
-test("a certificate that is added, and a thousand others, leave open connections as they are", async () => {
+test("open connections survive when a thousand certificates are added", async () => {
   const { tlsPort, tell, ca, secrets } = await start();
   const session = visit(tlsPort, ca);
   expect((await ask2(session, "/a.txt")).status).toBe(200);

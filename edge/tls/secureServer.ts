@@ -1,75 +1,75 @@
 /**
- * What listens where visitors come by TLS. A connection is looked at before it costs a handshake, shakes hands, and is then
- * given to the server of the version of HTTP that was agreed on.
+ * The TLS listener. Checks a connection before it costs a handshake, and passes it on to the HTTP server for the
+ * negotiated version afterwards.
  */
 import type { Server as Http1Server } from "node:http";
 import type { Http2Server, ServerHttp2Session } from "node:http2";
 import { createServer, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
 import { addressOf } from "../http/address.ts";
-import { createHandshakes, type HandshakeBounds, usualBounds } from "./handshakes.ts";
+import { createHandshakes, defaultLimits, type HandshakeLimits } from "./handshakes.ts";
 import { handshakeMilliseconds } from "./options.ts";
 
-export interface SecureParts {
+interface SecureParts {
   readonly tls: TlsOptions;
-  /** Neither listens itself. */
+  /** Neither of the two servers listens itself. */
   readonly http1: Http1Server;
   readonly http2: Http2Server;
-  readonly bounds?: HandshakeBounds;
+  readonly limits?: HandshakeLimits;
 }
 
 export interface SecureServer {
-  /** Not listening yet. */
-  readonly gate: ReturnType<typeof createServer>;
+  /** The TCP server, not listening yet. */
+  readonly listener: ReturnType<typeof createServer>;
   setTicketKeys(keys: Buffer): void;
-  /** Takes no new connections and resolves when the last is over; that of requests under way is waited for so long. */
+  /** Stops accepting connections and resolves when the last one has closed. Running requests get the grace period. */
   close(graceMilliseconds: number): Promise<void>;
 }
 
-export function createSecureServer({ tls, http1, http2, bounds = usualBounds }: SecureParts): SecureServer {
-  const handshakes = createHandshakes(bounds);
-  const shaking = new Map<string, () => void>();
+export function createSecureServer({ tls, http1, http2, limits = defaultLimits }: SecureParts): SecureServer {
+  const handshakes = createHandshakes(limits);
+  const handshaking = new Map<string, () => void>();
   const sockets = new Set<Socket>();
-  const secure = createTlsServer(tls, (socket) => {
-    shaking.get(endsOf(socket))?.();
+  const tlsServer = createTlsServer(tls, (socket) => {
+    handshaking.get(connectionId(socket))?.();
     (socket.alpnProtocol === "h2" ? http2 : http1).emit("connection", socket);
   });
-  secure.on("tlsClientError", (_error, socket) => socket.destroy());
-  const gate = createServer({ noDelay: true }, (socket) => {
+  tlsServer.on("tlsClientError", (_error, socket) => socket.destroy());
+  const listener = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
     socket.on("error", () => undefined).once("close", () => sockets.delete(socket));
-    const ended = handshakes.begin(addressOf({ socket, fromPhp: false }), () => socket.destroy());
-    if (ended === null) return socket.destroy();
-    const ends = endsOf(socket);
-    const late = setTimeout(() => socket.destroy(), handshakeMilliseconds);
-    const over = () => {
-      clearTimeout(late);
-      shaking.delete(ends);
-      ended();
+    const endHandshake = handshakes.begin(addressOf({ socket, fromPhp: false }), () => socket.destroy());
+    if (endHandshake === null) return socket.destroy();
+    const id = connectionId(socket);
+    const timeout = setTimeout(() => socket.destroy(), handshakeMilliseconds);
+    const endOnce = () => {
+      clearTimeout(timeout);
+      handshaking.delete(id);
+      endHandshake();
     };
-    shaking.set(ends, over);
-    socket.once("close", over).once("data", (first: Buffer) => {
-      if (first[0] !== handshakeRecord) return refuse(socket);
-      // What was read is read again by TLS.
+    handshaking.set(id, endOnce);
+    socket.once("close", endOnce).once("data", (first: Buffer) => {
+      if (first[0] !== handshakeRecord) return refusePlainHttp(socket);
+      // The TLS server reads the first bytes again.
       socket.pause().unshift(first);
-      secure.emit("connection", socket);
+      tlsServer.emit("connection", socket);
     });
   });
-  // Only then does it watch how long heads and uploads take, and it is given connections by others.
-  gate.on("listening", () => http1.emit("listening"));
-  const sessions = followSessions(http2);
+  // Node starts the timeouts for heads and uploads on this event, which the server never emits itself.
+  listener.on("listening", () => http1.emit("listening"));
+  const sessions = trackSessions(http2);
   return {
-    gate,
-    setTicketKeys: (keys) => secure.setTicketKeys(keys),
+    listener,
+    setTicketKeys: (keys) => tlsServer.setTicketKeys(keys),
     close(graceMilliseconds) {
       return new Promise((resolve) => {
-        const end = setTimeout(() => sockets.forEach((socket) => void socket.destroy()), graceMilliseconds);
+        const deadline = setTimeout(() => sockets.forEach((socket) => void socket.destroy()), graceMilliseconds);
         const idle = setInterval(() => {
           http1.closeIdleConnections();
           sessions.forEach((session) => void session.close());
         }, 50);
-        gate.close(() => {
-          clearTimeout(end);
+        listener.close(() => {
+          clearTimeout(deadline);
           clearInterval(idle);
           http1.close();
           resolve();
@@ -79,7 +79,7 @@ export function createSecureServer({ tls, http1, http2, bounds = usualBounds }: 
   };
 }
 
-function followSessions(http2: Http2Server): ReadonlySet<ServerHttp2Session> {
+function trackSessions(http2: Http2Server): ReadonlySet<ServerHttp2Session> {
   const sessions = new Set<ServerHttp2Session>();
   http2.on("session", (session) => {
     sessions.add(session);
@@ -88,24 +88,24 @@ function followSessions(http2: Http2Server): ReadonlySet<ServerHttp2Session> {
   return sessions;
 }
 
-/** The same of a connection and of what TLS makes of it; no other open connection has it. */
-function endsOf({ remoteAddress, remotePort, localAddress }: Socket): string {
+/** Identifies a connection: equal for the TCP socket and its TLS socket. */
+function connectionId({ remoteAddress, remotePort, localAddress }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localAddress}`;
 }
 
 /** The first byte of a TLS connection (RFC 8446, section 5.1). */
 const handshakeRecord = 22;
 
-const explanation = "This port is for https. Write https:// instead of http:// in front of the address.\n";
-const refusal = [
+const plainHttpMessage = "This port is for https. Write https:// instead of http:// in front of the address.\n";
+const plainHttpResponse = [
   "HTTP/1.1 400 Bad Request",
   "Content-Type: text/plain; charset=utf-8",
-  `Content-Length: ${explanation.length}`,
+  `Content-Length: ${plainHttpMessage.length}`,
   "Connection: close",
   "",
-  explanation,
+  plainHttpMessage,
 ].join("\r\n");
 
-function refuse(socket: Socket): void {
-  socket.resume().end(refusal, () => socket.destroySoon());
+function refusePlainHttp(socket: Socket): void {
+  socket.resume().end(plainHttpResponse, () => socket.destroySoon());
 }

@@ -5,33 +5,33 @@ import { expect, test } from "vitest";
 import { ask } from "../testing/http.ts";
 import { site, startSecureSite } from "../testing/secureSite.ts";
 
-function askByTls(port: number, url: string, ca: string, servername = "site.localhost") {
+function askOverTls(port: number, url: string, ca: string, servername = "site.localhost") {
   return new Promise<{ status: number; body: string }>((resolve, reject) => {
     const options = { host: "127.0.0.1", port, path: url, ca, servername, agent: false };
-    const asked = httpsRequest({ ...options, headers: { host: "site.localhost" } }, (response) => {
+    const sent = httpsRequest({ ...options, headers: { host: "site.localhost" } }, (response) => {
       text(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
     });
-    asked.on("error", reject).end();
+    sent.on("error", reject).end();
   });
 }
 
-test("a site is answered by TLS with its certificate, and PHP knows it", async () => {
+test("a site is served over TLS with its certificate, and PHP sees HTTPS", async () => {
   const { tlsPort, tell, secrets, upstream } = await startSecureSite();
   await tell(2, { certificates: [site] });
   const ca = secrets.get("site")?.chain ?? "";
-  expect(await askByTls(tlsPort, "/a.txt", ca)).toEqual({ status: 200, body: "file" });
-  await askByTls(tlsPort, "/page", ca);
+  expect(await askOverTls(tlsPort, "/a.txt", ca)).toEqual({ status: 200, body: "file" });
+  await askOverTls(tlsPort, "/page", ca);
   expect(upstream.asked.at(-1)?.request.https).toBe(true);
 });
 
-test("one that can't be read is passed over and logged", async () => {
+test("a certificate that can't be read is logged, and the next one is used", async () => {
   const { tlsPort, tell, secrets, logged } = await startSecureSite();
   await tell(2, { certificates: [{ ...site, id: "gone" }, site] });
-  expect((await askByTls(tlsPort, "/a.txt", secrets.get("site")?.chain ?? "")).status).toBe(200);
+  expect((await askOverTls(tlsPort, "/a.txt", secrets.get("site")?.chain ?? "")).status).toBe(200);
   expect(logged.some(({ level, facts }) => level === "error" && "certificate" in facts)).toBe(true);
 });
 
-test("names without a certificate, one that is over, and no name are refused with an alert", async () => {
+test("handshakes with an expired certificate, an unknown name or no name end with an alert", async () => {
   const { tlsPort, tell } = await startSecureSite();
   await tell(2, { certificates: [{ ...site, notAfter: 1 }] });
   for (const servername of ["site.localhost", "other.example.com", ""]) {
@@ -44,7 +44,7 @@ test("names without a certificate, one that is over, and no name are refused wit
   }
 });
 
-test("http is sent to https where the site wants that, and challenges are answered before", async () => {
+test("HTTP is redirected to HTTPS if the site requires it, except for ACME challenges", async () => {
   const { edge, tell, tlsPort } = await startSecureSite();
   const challenges = [{ host: "new.example.com", token: "abc", content: "abc.def" }];
   await tell(2, { certificates: [site], challenges }, { forceHttps: "same" });
@@ -57,7 +57,7 @@ test("http is sent to https where the site wants that, and challenges are answer
   expect((await ask(edge, `${challenge}d`, { host: "new.example.com" })).status).toBe(404);
 });
 
-/** One request on a connection of that version, with what a former one has left. */
+/** Sends a request over the given TLS version, resuming a session if there is one. Returns the new session. */
 async function visit(port: number, version: SecureVersion, session?: Buffer) {
   const socket: TLSSocket = connect({
     host: "127.0.0.1",
@@ -68,23 +68,23 @@ async function visit(port: number, version: SecureVersion, session?: Buffer) {
     rejectUnauthorized: false,
     ...(session && { session }),
   });
-  let left: Buffer | undefined;
+  let newSession: Buffer | undefined;
   let isResumed = false;
   socket.once("secureConnect", () => {
     isResumed = socket.isSessionReused();
   });
   socket.on("session", (given) => {
-    left = given;
+    newSession = given;
   });
   socket.write("GET /a.txt HTTP/1.1\r\nHost: site.localhost\r\nConnection: close\r\n\r\n");
   const answer = await text(socket);
-  return { status: answer.split(" ")[1], isResumed, left };
+  return { status: answer.split(" ")[1], isResumed, newSession };
 }
 
-test.each(["TLSv1.2", "TLSv1.3"] as const)("visitors who come back by %s are answered as before", async (version) => {
+test.each(["TLSv1.2", "TLSv1.3"] as const)("a session can be resumed with %s", async (version) => {
   const { tlsPort, tell } = await startSecureSite();
   await tell(2, { certificates: [site] });
   const first = await visit(tlsPort, version);
-  const again = await visit(tlsPort, version, first.left);
+  const again = await visit(tlsPort, version, first.newSession);
   expect([first.status, again.status, again.isResumed]).toEqual(["200", "200", true]);
 });

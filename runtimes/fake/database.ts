@@ -49,7 +49,7 @@ export function changeAddresses(json: string, addresses: readonly AddressChange[
 /**
  * Returns the named tables, or all of them if `tables` is null. Throws `RuntimeFailure` naming the first missing table.
  */
-export function pickTables(all: Tables, tables: readonly string[] | null): Tables {
+function pickTables(all: Tables, tables: readonly string[] | null): Tables {
   const picked = (tables ?? Object.keys(all)).map((table) => {
     const rows = all[table];
     if (rows === undefined) throw new RuntimeFailure(`The source has no table "${table}".`);

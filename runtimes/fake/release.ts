@@ -1,7 +1,7 @@
 /** The content of a fake release: a few small files, a database as JSON, and the specification it was created from. */
 import { copyFile, cp, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { currentRelease, firstRelease, type Part, partOf, type Release, writeRecord } from "../releases.ts";
+import { firstRelease, type Part, partOf, type Release, writeRecord } from "../releases.ts";
 import {
   type AddressChange,
   type CloneSpec,
@@ -10,7 +10,7 @@ import {
   RuntimeFailure,
   type WordPressFacts,
 } from "../runtime.ts";
-import { isSitesOwn } from "../wordpressFiles.ts";
+import { isOwnerFile } from "../wordpressFiles.ts";
 import { changeAddresses, incomingTables, newTables, readTables, writeTables } from "./database.ts";
 
 const sharedFolders = ["wp-admin", "wp-includes"];
@@ -30,7 +30,7 @@ export async function fillVersion(release: Release, { version, folder }: NewWord
   if ((await versionOf(release)) === null) throw new RuntimeFailure("The new release has no WordPress.");
   const webRoot = await partOf(release, "public");
   const entries = await readdir(folder, { withFileTypes: true });
-  for (const { name } of entries.filter((entry) => entry.isFile() && !isSitesOwn(entry.name))) {
+  for (const { name } of entries.filter((entry) => entry.isFile() && !isOwnerFile(entry.name))) {
     await copyFile(path.join(folder, name), path.join(webRoot, name));
   }
   await writeFile(path.join(webRoot, versionFile), version);
@@ -73,13 +73,6 @@ export async function writeSpec(
   const file = path.join(folder, "spec.json");
   await writeFile(`${file}.new`, changeAddresses(JSON.stringify(spec), addresses));
   await rename(`${file}.new`, file);
-}
-
-/** Returns the current release. Throws `RuntimeFailure` if the environment doesn't exist. */
-export async function requireRelease(live: string): Promise<Release> {
-  const release = await currentRelease(live);
-  if (release === null) throw new RuntimeFailure("The environment is not there any more.");
-  return release;
 }
 
 /** Fills the first release of a new environment. */

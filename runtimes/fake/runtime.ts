@@ -24,6 +24,7 @@ import {
   type Release,
   releaseFolder,
   releaseIn,
+  requireRelease,
   requireStillCurrent,
   stagedRelease,
   writeRecord,
@@ -47,7 +48,6 @@ import {
   fillNew,
   fillPassword,
   fillVersion,
-  requireRelease,
   sharedFoldersOf,
   specOf,
   versionOf,
@@ -278,8 +278,8 @@ export function createFakeRuntime(options: { readonly folder: string }): Runtime
         );
         return new Map(found.flatMap(([id, plans]) => (plans === null ? [] : [[id, nextOf(plans)] as const])));
       }),
-    plannedEvents: (environment) =>
-      scripted("plannedEvents", environment, async () => plansOf(await currentRelease(liveOf(environment)))),
+    cronEvents: (environment) =>
+      scripted("cronEvents", environment, async () => plansOf(await currentRelease(liveOf(environment)))),
     packages: (wanted, signal) =>
       scripted("packages", null, async () => {
         signal.throwIfAborted();

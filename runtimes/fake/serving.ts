@@ -18,7 +18,7 @@ import { createUser } from "./users.ts";
 type Page = Omit<PhpResponse, "finished" | "errors" | "mayBeCached"> & { readonly errors?: string };
 
 /** Returns a page, or why there is none, instead of the front page. */
-export type FakeAnswer = (environmentId: string, request: PhpRequest) => Promise<Page | NoAnswerReason>;
+type FakeAnswer = (environmentId: string, request: PhpRequest) => Promise<Page | NoAnswerReason>;
 
 /** Like `FakeAnswer` for trials, with PHP's log output. Null: the front page and an empty log. */
 export type FakeTrial = (environment: ServedEnvironment, request: PhpRequest) => Promise<Page | NoAnswerReason | null>;
@@ -86,7 +86,7 @@ async function runTask(
   return { status: 200, headers: [], body: Readable.from([`${mark}${answer}${mark}`]) };
 }
 
-export interface FakeServingOptions {
+interface FakeServingOptions {
   readonly answer?: FakeAnswer;
   readonly trial?: FakeTrial;
   /** Tasks by name, in addition to `describe` and `createUser`. */
@@ -114,7 +114,7 @@ export function createFakeServing(options: FakeServingOptions = {}): Serving {
       requestCounts.set(environmentId, (requestCounts.get(environmentId) ?? 0) + 1);
       return responseOf(await answer(environment, request));
     },
-    tryOut: async (environment, request) =>
+    runTrial: async (environment, request) =>
       responseOf((await options.trial?.(environment, request)) ?? (await frontPage(environment))),
     usage: () => [...requestCounts].map(([environmentId, phpRequests]) => ({ environmentId, ...noUsage, phpRequests })),
     close: async () => {

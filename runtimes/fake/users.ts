@@ -2,7 +2,7 @@
 import type { WordPressUser } from "../runtime.ts";
 import type { Tables } from "./database.ts";
 
-export interface FakeUser extends WordPressUser {
+interface FakeUser extends WordPressUser {
   readonly email: string;
 }
 
@@ -10,7 +10,7 @@ function isUser(row: unknown): row is FakeUser {
   return typeof row === "object" && row !== null && "email" in row && "isAdministrator" in row;
 }
 
-export function usersIn({ wp_users: rows = [] }: Tables): readonly FakeUser[] {
+function usersIn({ wp_users: rows = [] }: Tables): readonly FakeUser[] {
   return rows.filter(isUser);
 }
 

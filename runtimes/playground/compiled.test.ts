@@ -17,7 +17,7 @@ function openStore(folder: string): CompiledStore {
 }
 
 let world: Playground;
-/** Folder of what is compiled for the usual version. */
+/** Folder of the compiled code of the default PHP version. */
 let shared: string;
 beforeAll(async () => {
   shared = path.dirname((await openStore(sharedAssets).get("8.3")).opcodes);
@@ -25,7 +25,7 @@ beforeAll(async () => {
 }, 400_000);
 afterAll(() => world?.close());
 
-/** An asset store of this test's own that has everything but what is compiled. */
+/** Creates a separate asset store with everything except compiled code. */
 async function openAssets(): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), "assets-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -35,8 +35,8 @@ async function openAssets(): Promise<string> {
   return folder;
 }
 
-/** The same with what is compiled for the usual version, and for others that are given. */
-async function openUsualAssets(...others: readonly string[]): Promise<string> {
+/** Does the same with the compiled code of the default PHP version and of `others`. */
+async function openCompiledAssets(...others: readonly string[]): Promise<string> {
   const folder = await openAssets();
   for (const compiled of [shared, ...others]) {
     await cp(compiled, path.join(folder, "compiled", path.basename(compiled)), { recursive: true });
@@ -59,31 +59,31 @@ interface Counts {
   readonly misses: number;
 }
 
-/** How much of the front page's code a new worker of the site has, and how much of that it had to compile. */
+/** Counts the scripts of the front page that a new worker of the site uses, and those that it had to compile. */
 async function compiledFor(serving: Playground["serving"], site: Site): Promise<Counts> {
   for (const { pid, environmentId } of serving.status().workers) {
     if (environmentId === site.environment.id) process.kill(pid, "SIGKILL");
   }
   expect((await visitorOf(serving, site).get("/")).status).toBe(200);
-  const counts = "$s = opcache_get_status()['opcache_statistics'];";
-  const asked = `${counts} echo json_encode(['scripts' => $s['num_cached_scripts'], 'misses' => $s['misses']]);`;
-  return JSON.parse(await runPhp(serving, site, asked));
+  const statistics = "$s = opcache_get_status()['opcache_statistics'];";
+  const code = `${statistics} echo json_encode(['scripts' => $s['num_cached_scripts'], 'misses' => $s['misses']]);`;
+  return JSON.parse(await runPhp(serving, site, code));
 }
 
-/** The value of the PHP expression in a command of WP-CLI. */
+/** Returns the value of a PHP expression in a WP-CLI command. */
 async function evaluated({ runtime }: Playground, { environment, phpVersion }: Site, code: string): Promise<string> {
   const command = { phpVersion, argv: ["eval", `echo ${code};`], seconds: 120 };
   const { signal } = new AbortController();
   return (await runtime.runWpCli(environment, command, async () => undefined, signal)).stdout.text;
 }
 
-describe("what is compiled once for all workers", () => {
-  test("is the opcodes of every script that sites share, although some declare the same functions", async () => {
+describe("code that is compiled once for all workers", () => {
+  test("has the opcodes of almost all shared scripts, even if some declare the same functions", async () => {
     const scripts = await scriptsBelow(shared);
     const left = (await phpFilesOfWordPress()).filter(
       (file) => !scripts.some((name) => name.endsWith(`/site/${file}.bin`)),
     );
-    // They name a class above its declaration.
+    // The uncompiled scripts use a class above its declaration.
     expect(left).toContain("wp-includes/SimplePie/autoloader.php");
     expect(left.length).toBeLessThan(30);
     expect(scripts.some((name) => name.endsWith("/site/wp-includes/functions.php.bin"))).toBe(true);
@@ -91,7 +91,7 @@ describe("what is compiled once for all workers", () => {
     expect(scripts.some((name) => name.endsWith("/site/wp-config.php.bin"))).toBe(false);
   });
 
-  test("works where a script uses a class that it declares further down: feeds can be read", async () => {
+  test("works if a script uses a class that it declares further down: feeds can be read", async () => {
     const site = await world.site();
     expect((await visitorOf(world.serving, site).get("/")).status).toBe(200);
     const code = `require 'wp-load.php'; require_once ABSPATH . WPINC . '/class-simplepie.php';
@@ -100,14 +100,14 @@ describe("what is compiled once for all workers", () => {
     expect(await runPhp(world.serving, site, code)).toBe("News");
   });
 
-  test("can be read by every environment's user and written by none", async () => {
+  test("can be read by every environment's user and written by no one", async () => {
     for (const entry of await readdir(shared, { recursive: true, withFileTypes: true })) {
       const { mode } = await stat(path.join(entry.parentPath, entry.name));
       expect(mode & 0o777).toBe(entry.isDirectory() ? 0o755 : 0o444);
     }
   });
 
-  test("is made once, whoever asks, in the place of what was killed or is outdated, and not known before", async () => {
+  test("is compiled once for concurrent callers, and replaces outdated and interrupted compilations", async () => {
     const folder = await openAssets();
     const compiled = path.join(folder, "compiled");
     const killed = `${path.basename(shared)}.new`;
@@ -128,25 +128,25 @@ describe("what is compiled once for all workers", () => {
     const left = (await readdir(compiled)).filter((name) => !name.endsWith(".lock"));
     expect(left.toSorted()).toEqual([...others, path.basename(shared)].toSorted());
     expect((await readdir(path.dirname(made.opcodes))).toSorted()).toEqual(["machine-code", "opcodes"]);
-    // Which of the platform's scripts are compiled depends on what WordPress does at its first pages.
+    // Which of the platform's scripts are compiled depends on what WordPress does on its first pages.
     const ofWordPress = async (each: string) => (await scriptsBelow(each)).filter((name) => name.includes("/site/"));
     expect(await ofWordPress(path.dirname(made.opcodes))).toEqual(await ofWordPress(shared));
   }, 400_000);
 
   test.each([
     [
-      "tried out",
+      "tried",
       async ({ serving }: Playground, next: ServedEnvironment) => {
-        const { body } = await serving.tryOut(next, exampleRequest("http://example.localhost"));
+        const { body } = await serving.runTrial(next, exampleRequest("http://example.localhost"));
         body.resume();
       },
     ],
     ["served", ({ serving }: Playground, next: ServedEnvironment) => serving.setEnvironments([next])],
   ])(
-    "is looked for, and made if need be, for another version of PHP that is %s",
+    "is compiled if needed when another PHP version is %s",
     async (_what, use) => {
       const other = path.dirname((await openStore(sharedAssets).get("8.2")).opcodes);
-      const own = await openPlayground({ assets: await openUsualAssets(other) });
+      const own = await openPlayground({ assets: await openCompiledAssets(other) });
       onTestFinished(() => own.close());
       const site = await own.site();
       expect(own.serving.status().compiledPhpVersions).not.toContain("8.2");
@@ -156,12 +156,12 @@ describe("what is compiled once for all workers", () => {
     400_000,
   );
 
-  test("is begun ahead when no worker was busy for a while; what is there already is known at once", async () => {
-    const folder = await openUsualAssets();
-    const own = await openPlayground({ assets: folder, aheadPhpVersions: ["8.3", "8.4"], aheadSeconds: 1 });
+  test("is compiled in advance after a quiet period, and existing code is found at once", async () => {
+    const folder = await openCompiledAssets();
+    const own = await openPlayground({ assets: folder, precompilePhpVersions: ["8.3", "8.4"], aheadSeconds: 1 });
     onTestFinished(() => own.close());
     const site = await own.site();
-    // Three times as long as it must have been calm.
+    // Three times the required quiet period.
     expect(await runPhp(own.serving, site, "sleep(3); echo 'done';")).toBe("done");
     expect((await readdir(path.join(folder, "compiled"))).filter((name) => name.includes("-8.4-"))).toEqual([]);
     expect(own.serving.status().compiledPhpVersions).toEqual(["8.3"]);
@@ -170,11 +170,11 @@ describe("what is compiled once for all workers", () => {
     await vi.waitUntil(begun, { timeout: 60_000 });
   }, 120_000);
 
-  test("is missed by nobody where it can't be made: the worker compiles for itself", async () => {
+  test("is not required: if it can't be compiled, each worker compiles for itself", async () => {
     const failures: unknown[] = [];
     const folder = await openAssets();
     await writeFile(path.join(folder, "compiled"), "a file where a folder should be");
-    const without = await openPlayground({ assets: folder, onSpareFailure: (error) => failures.push(error) });
+    const without = await openPlayground({ assets: folder, onWarmUpFailure: (error) => failures.push(error) });
     onTestFinished(() => without.close());
     const site = await without.site();
     const { scripts, misses } = await compiledFor(without.serving, site);
@@ -185,49 +185,49 @@ describe("what is compiled once for all workers", () => {
   }, 400_000);
 });
 
-describe("a worker for which is compiled", () => {
-  test("compiles next to nothing of WordPress for its first page", async () => {
+describe("a worker with precompiled code", () => {
+  test("compiles almost nothing of WordPress for its first page", async () => {
     const site = await world.site();
     const { scripts, misses } = await compiledFor(world.serving, site);
     expect(scripts).toBeGreaterThan(400);
     expect(misses).toBeLessThan(20);
   });
 
-  test("lets a command of WP-CLI do without compiling too", async () => {
+  test("shares that code with WP-CLI commands", async () => {
     const site = await world.site();
     const own = "ini_get('opcache.file_cache') . ' ' . (int) ini_get('opcache.file_cache_only')";
     expect(await evaluated(world, site, own)).toBe("/opcodes 1");
     expect((await scriptsBelow(shared)).filter((name) => name.includes("wp-cli.phar")).length).toBeGreaterThan(50);
   });
 
-  test("runs an environment's own version of a file that WordPress brings", async () => {
+  test("runs an environment's own version of a WordPress file", async () => {
     const site = await world.site();
     const theme = path.join(site.documentRoot, "wp-content/themes/twentytwentyfive/functions.php");
     await writeFile(theme, "<?php add_action( 'wp_head', function () { echo '<!-- changed theme -->'; } );");
     expect((await visitorOf(world.serving, site).get("/")).text).toContain("<!-- changed theme -->");
   });
 
-  test("reads damaged ones as if they were not there", async () => {
-    const folder = await openUsualAssets();
+  test("ignores damaged opcodes", async () => {
+    const folder = await openCompiledAssets();
     const opcodes = path.join(folder, "compiled", path.basename(shared), "opcodes");
     const [build = ""] = await readdir(opcodes);
     const file = path.join(opcodes, build, "site/wp-includes/functions.php.bin");
     const content = await readFile(file);
     const damaged = [content.subarray(0, 40), content.fill(7, content.length / 2), Buffer.alloc(0)];
-    const hurt = await openPlayground({ assets: folder });
-    onTestFinished(() => hurt.close());
-    const site = await hurt.site();
+    const broken = await openPlayground({ assets: folder });
+    onTestFinished(() => broken.close());
+    const site = await broken.site();
     for (const bytes of damaged) {
       await rm(file, { force: true });
       await writeFile(file, bytes, { mode: 0o444 });
-      const { misses } = await compiledFor(hurt.serving, site);
+      const { misses } = await compiledFor(broken.serving, site);
       expect(misses).toBeGreaterThan(0);
       expect(misses).toBeLessThan(25);
     }
   }, 400_000);
 
-  test("does without what another process has removed", async () => {
-    const folder = await openUsualAssets();
+  test("works after another process has removed the opcodes", async () => {
+    const folder = await openCompiledAssets();
     const left = await openPlayground({ assets: folder });
     onTestFinished(() => left.close());
     const site = await left.site();
@@ -237,15 +237,15 @@ describe("a worker for which is compiled", () => {
     expect(misses).toBeGreaterThan(400);
   });
 
-  test("does without machine code that is damaged", async () => {
-    const folder = await openUsualAssets();
+  test("ignores damaged machine code", async () => {
+    const folder = await openCompiledAssets();
     const file = path.join(folder, "compiled", path.basename(shared), "machine-code");
     await chmod(file, 0o644);
     await truncate(file, 1000);
-    const hurt = await openPlayground({ assets: folder });
-    onTestFinished(() => hurt.close());
-    const site = await hurt.site();
-    expect((await visitorOf(hurt.serving, site).get("/")).status).toBe(200);
+    const broken = await openPlayground({ assets: folder });
+    onTestFinished(() => broken.close());
+    const site = await broken.site();
+    expect((await visitorOf(broken.serving, site).get("/")).status).toBe(200);
   });
 
   test.each([
@@ -253,7 +253,7 @@ describe("a worker for which is compiled", () => {
     ["remove", "unlink(glob('/opcodes/*/site/index.php.bin')[0])"],
     ["move away", "rename('/opcodes', '/gone')"],
     ["change", "fopen(glob('/opcodes/*/site/index.php.bin')[0], 'r+')"],
-  ])("can't %s them", async (_name, expression) => {
+  ])("can't %s the opcodes", async (_name, expression) => {
     const site = await world.site();
     expect(await runPhp(world.serving, site, `var_dump((bool) @${expression});`)).toBe("bool(false)\n");
     expect(await runPhp(world.serving, site, "echo count(glob('/opcodes/*/site/index.php.bin'));")).toBe("1");

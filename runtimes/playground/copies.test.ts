@@ -1,4 +1,4 @@
-/** Copies and next releases with a real WordPress: what it shows, who can log in, and what it finds in its database. */
+/** Clones and pushes of a real WordPress: its pages, its logins and its database. */
 import { readFile, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -17,7 +17,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world.close());
 
-/** Serves these sites, as they are now, and nothing else. */
+/** Serves only these sites, with their current releases. */
 async function serve(...sites: readonly Site[]): Promise<void> {
   const served = sites.map(async ({ environment, phpVersion }): Promise<ServedEnvironment> => {
     const layout = await world.runtime.layout(environment);
@@ -27,7 +27,7 @@ async function serve(...sites: readonly Site[]): Promise<void> {
   await world.serving.setEnvironments(await Promise.all(served));
 }
 
-async function asItIs(site: Site): Promise<Site> {
+async function withCurrentRoot(site: Site): Promise<Site> {
   const layout = await world.runtime.layout(site.environment);
   return { ...site, documentRoot: layout?.documentRoot ?? "" };
 }
@@ -35,7 +35,7 @@ async function asItIs(site: Site): Promise<Site> {
 async function newSite(wordpress: Partial<WordPressInstall> = {}): Promise<Site> {
   const spec = exampleSpec(wordpress);
   await world.runtime.provision(spec);
-  return asItIs({ ...spec, documentRoot: "" });
+  return withCurrentRoot({ ...spec, documentRoot: "" });
 }
 
 async function cloneOf(source: Site): Promise<Site> {
@@ -45,7 +45,7 @@ async function cloneOf(source: Site): Promise<Site> {
   });
   const addresses = [{ from: source.wordpress.address, to: spec.wordpress.address }];
   await world.runtime.clone({ environment: spec.environment, source: source.environment, addresses });
-  return asItIs({ ...spec, documentRoot: "" });
+  return withCurrentRoot({ ...spec, documentRoot: "" });
 }
 
 function php(site: Site, code: string): Promise<string> {
@@ -58,10 +58,10 @@ async function push(source: Site, target: Site, choices: Pick<StageSpec, "files"
   await world.runtime.stage({ ...environments, token: "push", addresses, ...choices });
   await world.runtime.switchTo(target.environment, "push");
   await serve(source, target);
-  return asItIs(target);
+  return withCurrentRoot(target);
 }
 
-/** Of the release that is served now. */
+/** Returns the database file of the current release. */
 function databaseOf({ environment }: Site): string {
   return path.join(world.environments, environment.id, "current", "database", "wordpress.sqlite");
 }
@@ -92,7 +92,7 @@ describe("a clone", () => {
     await serve(source, clone);
   }, 120_000);
 
-  test("lets the same people in, at its own address", async () => {
+  test("has the source's logins and title, at its own address", async () => {
     const visitor = visitorOf(world.serving, clone);
     expect(await visitor.logIn("admin", "wrong")).toBe(false);
     expect(await visitor.logIn("admin", "correct horse")).toBe(true);
@@ -102,7 +102,7 @@ describe("a clone", () => {
     expect(text).not.toContain(source.wordpress.address);
   });
 
-  test("has its own address in its options, deep inside them too, and no key of its source's", async () => {
+  test("has its own address in all options, even deep inside them, and its own secret keys", async () => {
     const [own, theirs] = [clone.wordpress.address, source.wordpress.address];
     expect(await php(clone, "echo get_option('siteurl'), ' ', home_url();")).toBe(`${own} ${own}`);
     const option = await php(clone, "echo wp_json_encode(get_option('theirs'), JSON_UNESCAPED_SLASHES);");
@@ -112,7 +112,7 @@ describe("a clone", () => {
     expect(await php(clone, `echo ${keys};`)).not.toBe(await php(source, `echo ${keys};`));
   });
 
-  test("writes to its own database and files, which belong to its own user", async () => {
+  test("has its own database and files, which belong to its own user", async () => {
     await php(clone, "update_option('blogname', 'Another'); file_put_contents(ABSPATH . 'own.txt', 'x');");
     expect(await php(source, "echo get_option('blogname'), file_exists(ABSPATH . 'own.txt');")).toBe(
       "Fish &amp; Chips",
@@ -126,7 +126,7 @@ describe("a clone", () => {
 });
 
 test.each(["subdirectory", "subdomain"] as const)(
-  "a clone of a network by %s is one at its own address",
+  "a clone of a %s network is a network at its own address",
   async (multisite) => {
     const source = await newSite({ multisite });
     const clone = await cloneOf(source);
@@ -142,7 +142,7 @@ test.each(["subdirectory", "subdomain"] as const)(
   120_000,
 );
 
-/** Two sites that differ, both served. */
+/** Creates two different sites and serves both. */
 async function pair(): Promise<{ readonly source: Site; readonly target: Site }> {
   const source = await newSite({ title: "Staging", adminPasswordDigest: passwordDigest("staging") });
   const target = await newSite({ title: "Live", adminPasswordDigest: passwordDigest("live horse") });
@@ -154,7 +154,7 @@ async function pair(): Promise<{ readonly source: Site; readonly target: Site }>
   return { source, target };
 }
 
-test("a push of the whole database brings texts with the target's address, and leaves its files and keys alone", async () => {
+test("a push of the whole database adapts addresses and keeps the target's files and keys", async () => {
   const { source, target } = await pair();
   const keysBefore = await php(target, `echo ${keys};`);
   const pushed = await push(source, target, { files: "none", database: "all" });
@@ -168,7 +168,7 @@ test("a push of the whole database brings texts with the target's address, and l
   expect(await visitor.logIn("admin", "staging")).toBe(true);
 }, 120_000);
 
-test("a push of all files keeps who is logged in, and takes no table along", async () => {
+test("a push of all files keeps logins and changes no table", async () => {
   const { source, target } = await pair();
   const visitor = visitorOf(world.serving, target);
   expect(await visitor.logIn("admin", "live horse")).toBe(true);
@@ -178,7 +178,7 @@ test("a push of all files keeps who is logged in, and takes no table along", asy
   expect((await visitor.get("/wp-admin/")).status).toBe(200);
 }, 120_000);
 
-test("a push of some tables brings those, also one that a plugin has made, and the driver knows their columns", async () => {
+test("a push of some tables replaces only those, including a plugin's table with its column types", async () => {
   const { source, target } = await pair();
   await php(
     source,
@@ -190,7 +190,7 @@ test("a push of some tables brings those, also one that a plugin has made, and t
   );
   await php(target, "wp_insert_post(array('post_title' => 'From live', 'post_status' => 'publish'));");
   const pushed = await push(source, target, { files: "none", database: ["wp_orders", "wp_posts"] });
-  const told = await php(
+  const output = await php(
     pushed,
     `global $wpdb;
     $wpdb->insert('wp_orders', array('note' => 'new'));
@@ -202,7 +202,7 @@ test("a push of some tables brings those, also one that a plugin has made, and t
     ), JSON_UNESCAPED_SLASHES);`,
   );
   const { address } = target.wordpress;
-  expect(JSON.parse(told)).toEqual({
+  expect(JSON.parse(output)).toEqual({
     orders: [...[0, 1, 2, 3, 4].map((n) => `${address}/${n}`), "new"],
     columns: ["id bigint(20) unsigned", "note varchar(40)", "changed datetime"],
     id: 6,
@@ -213,7 +213,7 @@ test("a push of some tables brings those, also one that a plugin has made, and t
   expect(query(databaseOf(pushed), "PRAGMA integrity_check")).toEqual(["ok"]);
 }, 120_000);
 
-test("a site can be written while it is cloned: the copy is sound and nothing is lost at the source", async () => {
+test("a clone of a site that is being written to is consistent, and the source loses nothing", async () => {
   const source = await newSite();
   await serve(source);
   const writing = php(
@@ -232,7 +232,7 @@ test("a site can be written while it is cloned: the copy is sound and nothing is
   const [first] = clones;
   if (first === undefined) throw new Error("There is no clone");
   const inFirst = Number(query(databaseOf(first), count)[0]);
-  // What is written after the copy is at the source only.
+  // Later writes are only in the source.
   const written = () => query(databaseOf(source), count)[0];
   await expect.poll(written, { interval: 5, timeout: 30_000 }).toBeGreaterThan(inFirst);
   await writeFile(path.join(source.documentRoot, "stop"), "");
@@ -246,7 +246,7 @@ test("a site can be written while it is cloned: the copy is sound and nothing is
   expect(query(databaseOf(first), count)).toEqual([inFirst]);
 }, 120_000);
 
-test("what a push would lose is counted by table, in a database that is being used", async () => {
+test("a comparison counts the rows that a push would lose, by table, in a database in use", async () => {
   const { source, target } = await pair();
   await php(target, "wp_insert_post(array('post_title' => 'Only here', 'post_status' => 'publish'));");
   const environments = { environment: target.environment, source: source.environment };
@@ -257,7 +257,7 @@ test("what a push would lose is counted by table, in a database that is being us
   await expect(world.runtime.compare({ ...some, database: ["wp_nothing"] })).rejects.toThrow("wp_nothing");
 });
 
-test("a comparison with a fresh clone finds only what was done since, also under the same ids", async () => {
+test("a comparison with a fresh clone finds only later changes, even under the same ids", async () => {
   const source = await newSite();
   await serve(source);
   await php(source, "update_option('theirs', array('url' => home_url('/x')));");

@@ -15,12 +15,12 @@ afterAll(() => world.close());
 
 const signal = new AbortController().signal;
 
-/** WordPress itself, which plans something at every page, is kept from it. */
-const planOnly = (...hooks: readonly string[]) => `
+/** Allows only these hooks to be scheduled: WordPress itself would schedule events on every page. */
+const scheduleOnly = (...hooks: readonly string[]) => `
   add_filter('pre_schedule_event', fn ($pre, $event) => in_array($event->hook, ['${hooks.join("', '")}'], true) ? $pre : false, 10, 2);`;
 
-/** What hooks of the tests do: each writes its name, and what it was given, into a file. */
-const recorder = `${planOnly("good", "throws", "fatal", "exits", "endless", "clears", "again")}
+/** A plugin whose hooks write their name and arguments into a file. */
+const recorder = `${scheduleOnly("good", "throws", "fatal", "exits", "endless", "clears", "again")}
   function ran($hook, ...$args) { file_put_contents('/site/ran.txt', $hook . json_encode($args) . "\\n", FILE_APPEND); }
   add_action('good', function (...$args) { ran('good', ...$args); }, 10, 3);
   add_action('throws', function () { ran('throws'); throw new RuntimeException('No bees.'); });
@@ -41,7 +41,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(ranFile(), { force: true }));
 
-/** Nothing is planned, and nothing is under way. */
+/** Removes all scheduled events and the lock of a run. */
 async function clear(): Promise<void> {
   await runPhp(
     world.serving,
@@ -50,8 +50,8 @@ async function clear(): Promise<void> {
   );
 }
 
-/** Hooks that are planned, all of them due since some seconds, in this order. */
-async function plan(...hooks: readonly string[]): Promise<void> {
+/** Schedules these hooks in this order, all due some seconds ago. */
+async function schedule(...hooks: readonly string[]): Promise<void> {
   const calls = hooks.map((hook, index) => `wp_schedule_single_event(time() - ${100 - index}, ${hook});`);
   await runPhp(world.serving, site, `require 'wp-load.php'; ${calls.join("")}`);
 }
@@ -59,13 +59,13 @@ async function plan(...hooks: readonly string[]): Promise<void> {
 const run = (changes = {}) => runTask(world.serving, site, "cron", { path: "/", seconds: 30 }, changes);
 const ran = async () => (await readFile(ranFile(), "utf8").catch(() => "")).split("\n").filter((line) => line !== "");
 
-async function planned(): Promise<readonly string[]> {
-  const plans = await world.runtime.plannedEvents(site.environment, signal);
+async function scheduledHooks(): Promise<readonly string[]> {
+  const plans = await world.runtime.cronEvents(site.environment, signal);
   return plans?.sites.flatMap(({ events }) => events.map(({ hook }) => hook)) ?? [];
 }
 
-test("what is due is run once, the oldest first, with what it was planned with", async () => {
-  await plan("'good', [1, 'a']", "'good', [2]");
+test("due events run once, oldest first, with their arguments", async () => {
+  await schedule("'good', [1, 'a']", "'good', [2]");
   await runPhp(
     world.serving,
     site,
@@ -74,14 +74,14 @@ test("what is due is run once, the oldest first, with what it was planned with",
   expect(await run()).toMatchObject({ answer: { ran: 2, failed: [], isCutShort: false }, errors: "" });
   expect((await run()).answer).toMatchObject({ ran: 0 });
   expect(await ran()).toEqual(['good[1,"a"]', "good[2]"]);
-  expect(await planned()).toEqual(["good"]);
+  expect(await scheduledHooks()).toEqual(["good"]);
 });
 
-test("when the next one is due is known without PHP, and again after each run", async () => {
+test("the time of the next event is read without PHP, and is up to date after each run", async () => {
   const next = async () =>
     (await world.runtime.nextEvents([site.environment], signal)).get(site.environment.id)?.events;
   expect(await next()).toEqual([]);
-  await plan("'good'");
+  await schedule("'good'");
   const [due] = (await next()) ?? [];
   expect(due).toMatchObject({ place: null });
   expect(due?.dueAt).toBeLessThan(Date.now());
@@ -89,18 +89,18 @@ test("when the next one is due is known without PHP, and again after each run", 
   expect(await next()).toEqual([]);
 });
 
-test("a recurring event is planned for a time to come, however many were missed", async () => {
+test("a recurring event runs once for all missed times and is scheduled again in the future", async () => {
   await runPhp(world.serving, site, "require 'wp-load.php'; wp_schedule_event(time() - 36000, 'hourly', 'good');");
   expect((await run()).answer).toMatchObject({ ran: 1 });
   expect(await ran()).toEqual(["good[]"]);
-  const plans = await world.runtime.plannedEvents(site.environment, signal);
+  const plans = await world.runtime.cronEvents(site.environment, signal);
   expect(plans?.sites[0]?.events).toMatchObject([{ hook: "good", recurrence: "hourly", intervalSeconds: 3600 }]);
   expect(plans?.sites[0]?.events[0]?.dueAt).toBeGreaterThan(Date.now());
 });
 
-describe("what goes wrong in one event is told with its name, in the site's log too, and the others go on:", () => {
-  test("an error that nobody catches", async () => {
-    await plan("'throws'", "'good'");
+describe("a failing event is reported by name, also in the site's log, and the other events still run:", () => {
+  test("an uncaught error", async () => {
+    await schedule("'throws'", "'good'");
     const { answer, errors } = await run();
     expect(answer).toEqual({
       ran: 2,
@@ -111,8 +111,8 @@ describe("what goes wrong in one event is told with its name, in the site's log 
     expect(await ran()).toEqual(["throws[]", "good[]"]);
   });
 
-  test("a fatal error ends PHP; the next request does the rest", async () => {
-    await plan("'fatal'", "'good'");
+  test("a fatal error ends PHP, and the next request runs the rest", async () => {
+    await schedule("'fatal'", "'good'");
     const { answer, errors } = await run();
     expect(answer).toMatchObject({ ran: 1, failed: [{ hook: "fatal" }], isCutShort: true });
     expect(errors).toContain("WP-Cron event fatal failed: Allowed memory size");
@@ -120,15 +120,15 @@ describe("what goes wrong in one event is told with its name, in the site's log 
     expect(await ran()).toEqual(["fatal[]", "good[]"]);
   });
 
-  test("an event that ends PHP has done what it wanted", async () => {
-    await plan("'exits'", "'good'");
+  test("an event that calls exit has succeeded", async () => {
+    await schedule("'exits'", "'good'");
     expect((await run()).answer).toEqual({ ran: 1, failed: [], isCutShort: true });
     expect((await run()).answer).toMatchObject({ ran: 1 });
     expect(await ran()).toEqual(["exits[]", "good[]"]);
   });
 
-  test("an event that never ends is ended, and named by the run after it", async () => {
-    await plan("'endless'", "'good'");
+  test("an endless event is ended at the deadline and reported by the next run", async () => {
+    await schedule("'endless'", "'good'");
     expect(await outcomeOf(run({ deadlineSeconds: 2 }))).toBe("deadline");
     expect((await run()).answer).toMatchObject({ ran: 0 });
     await runPhp(world.serving, site, "require 'wp-load.php'; delete_transient('doing_cron');");
@@ -138,20 +138,20 @@ describe("what goes wrong in one event is told with its name, in the site's log 
   });
 });
 
-test("an event that another one has taken off the list is not run", async () => {
-  await plan("'clears'", "'good', ['cleared']");
+test("an event that an earlier one has unscheduled does not run", async () => {
+  await schedule("'clears'", "'good', ['cleared']");
   expect((await run()).answer).toMatchObject({ ran: 1 });
   expect(await ran()).toEqual(["clears[]"]);
 });
 
-test("what plans itself without a pause waits for the next run", async () => {
-  await plan("'again'");
+test("an event that schedules itself again at once waits for the next run", async () => {
+  await schedule("'again'");
   expect((await run()).answer).toMatchObject({ ran: 1 });
-  expect(await planned()).toEqual(["again"]);
+  expect(await scheduledHooks()).toEqual(["again"]);
 });
 
-test("a run that WordPress itself has begun is not disturbed, unless its lock is from the future", async () => {
-  await plan("'good'");
+test("nothing runs while WordPress's own run holds the lock, unless the lock is from the future", async () => {
+  await schedule("'good'");
   const lock = (seconds: number) =>
     runPhp(
       world.serving,
@@ -164,7 +164,7 @@ test("a run that WordPress itself has begun is not disturbed, unless its lock is
   expect((await run()).answer).toMatchObject({ ran: 1 });
 });
 
-test("a WordPress that does not get so far leaves no answer", async () => {
+test("a WordPress that can't load returns no answer", async () => {
   await writeFile(path.join(site.documentRoot, ".maintenance"), "<?php $upgrading = time();");
   expect(await run()).toMatchObject({ status: 503, answer: null });
   await rm(path.join(site.documentRoot, ".maintenance"));
@@ -179,7 +179,7 @@ test.each(["subdirectory", "subdomain"] as const)(
     await mkdir(folder, { recursive: true });
     await writeFile(
       path.join(folder, "here.php"),
-      `<?php ${planOnly("here")} add_action('here', function () { file_put_contents('/site/ran.txt', home_url('/')); });`,
+      `<?php ${scheduleOnly("here")} add_action('here', function () { file_put_contents('/site/ran.txt', home_url('/')); });`,
     );
     const [second, secondPath] = multisite === "subdomain" ? [`two.${host}`, "/"] : [host, "/two/"];
     const made = `$id = wpmu_create_blog('${second}', '${secondPath}', 'Two', 1); switch_to_blog($id);

@@ -1,4 +1,4 @@
-/** What makes the first page of a new site fast: the template has been asked for it before. */
+/** Why the first page of a new site is fast: the template has already rendered it. */
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -29,7 +29,7 @@ function readOptions(): { readonly name: string; readonly value: string }[] {
   }
 }
 
-test("what WordPress remembers of the theme is good for as long as if it had just been read", () => {
+test("WordPress's cached theme data of the template has not expired", () => {
   const expiries = readOptions().filter(({ name }) => name.includes("_transient_timeout_"));
   expect(expiries.map(({ name }) => name).join()).toContain("wp_theme_files_patterns");
   const now = Date.now() / 1000;
@@ -44,7 +44,7 @@ test("the first page writes nothing into the database", async () => {
   expect(readOptions()).toEqual(before);
 });
 
-test("nothing of the template's pages is left beside the database", async () => {
+test("the template's pages leave no files next to the database", async () => {
   const folder = path.join(site.documentRoot, "..");
   expect((await readdir(path.join(folder, "database"))).toSorted()).toEqual([
     ".htaccess",

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { exampleSpec } from "../conformance.ts";
 import { passwordDigest } from "../password.ts";
 import { RuntimeFailure } from "../runtime.ts";
-import { placesOf } from "./templates/places.ts";
+import { findPlaceholders } from "./templates/findPlaceholders.ts";
 import { databaseFile } from "./templates/template.ts";
 import { runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
@@ -30,7 +30,7 @@ function hashOfAdministrator(database: DatabaseSync): string {
   return String(row?.hash);
 }
 
-/** A copy of the site's database, so that reading it disturbs nobody. */
+/** Reads a copy of the site's database, so that nothing is blocked. */
 async function withDatabase<T>(site: Site, read: (database: DatabaseSync) => T): Promise<T> {
   const folder = await mkdtemp(path.join(tmpdir(), "database-"));
   const copy = path.join(folder, databaseFile);
@@ -56,11 +56,11 @@ describe.each(kinds)("WordPress in $locale, network: $multisite", ({ locale, mul
     });
   }, 120_000);
 
-  test("has a sound database without a trace of the template", async () => {
+  test("has an intact database without a trace of the template", async () => {
     await withDatabase(site, (database) => {
       expect(database.prepare("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
       expect(database.prepare("PRAGMA journal_mode").get()).toEqual({ journal_mode: "delete" });
-      expect(placesOf(database)).toEqual([]);
+      expect(findPlaceholders(database)).toEqual([]);
       expect(database.prepare("SELECT * FROM wp_users").get()).toMatchObject({
         user_login: "Jane.Doe",
         user_nicename: "jane-doe",
@@ -88,7 +88,7 @@ describe.each(kinds)("WordPress in $locale, network: $multisite", ({ locale, mul
     expect(page.text).not.toContain(site.wordpress.address.replace("http:", "https:"));
   }, 60_000);
 
-  test("lets its administrator into the dashboard, and nobody with another password", async () => {
+  test("lets its administrator log in, and no one with another password", async () => {
     expect(await visitorOf(world.serving, site).logIn("Jane.Doe", "wrong")).toBe(false);
     const visitor = visitorOf(world.serving, site);
     expect(await visitor.logIn("Jane.Doe", password)).toBe(true);
@@ -99,7 +99,7 @@ describe.each(kinds)("WordPress in $locale, network: $multisite", ({ locale, mul
     }
   }, 60_000);
 
-  test("has no file of the web server's, of the template or of another language", async () => {
+  test("has no files of the runtime, the template or another language", async () => {
     const names = await readdir(site.documentRoot, { recursive: true });
     expect(names.filter((name) => /\.sqlite|\.lock$|release\.json/.test(name))).toEqual([]);
     const languages = names.filter((name) => name.startsWith("wp-content/languages/") && name.endsWith(".l10n.php"));
@@ -108,14 +108,14 @@ describe.each(kinds)("WordPress in $locale, network: $multisite", ({ locale, mul
   });
 });
 
-test("the sub-sites of a sub-domain network get cookies that a browser takes", async () => {
+test("the sites of a subdomain network set cookies that browsers accept", async () => {
   const site = await world.site({ multisite: "subdomain" });
   const page = await visitorOf(world.serving, site).get("/wp-login.php");
   const { hostname } = new URL(site.wordpress.address);
   expect(page.headers["set-cookie"]).toContain(`domain=.${hostname};`);
 }, 60_000);
 
-describe("a title is shown exactly as it was typed", () => {
+describe("a title is shown exactly as it was entered", () => {
   const titles: readonly (readonly [title: string, html: string])[] = [
     [`"><script>alert(1)</script>`, "&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"],
     ["Fish &amp; Chips & Co", "Fish &amp;amp; Chips &amp; Co"],
@@ -128,8 +128,8 @@ describe("a title is shown exactly as it was typed", () => {
 
   test.each([
     ["all in one", titles],
-    ["a whole serialised value", [["b:0;", "b:0;"]]],
-    ["a whole serialised list", [['a:1:{i:0;s:1:"x";}', "a:1:{i:0;s:1:&quot;x&quot;;}"]]],
+    ["only a serialised value", [["b:0;", "b:0;"]]],
+    ["only a serialised list", [['a:1:{i:0;s:1:"x";}', "a:1:{i:0;s:1:&quot;x&quot;;}"]]],
   ] as const)(
     "%s",
     async (_, parts) => {
@@ -144,7 +144,7 @@ describe("a title is shown exactly as it was typed", () => {
   );
 });
 
-test("a password logs in whatever it is made of", async () => {
+test("a password works whatever characters it contains", async () => {
   const passwords = [
     "it's",
     `a"b"`,
@@ -158,8 +158,11 @@ test("a password logs in whatever it is made of", async () => {
   const sites: Site[] = [];
   for (const password of passwords) sites.push(await world.site({ adminPasswordDigest: passwordDigest(password) }));
   const hashes = await Promise.all(sites.map((site) => withDatabase(site, hashOfAdministrator)));
-  // WordPress checks what its login form makes of it: slashes are added, blanks removed; a login at each site would take a worker for each.
-  const pairs = Buffer.from(JSON.stringify(passwords.map((password, at) => [password, hashes[at]]))).toString("base64");
+  // Checks each password as the login form passes it on (slashes added, blanks trimmed) in one request, because a login
+  // at each site would need a worker for each.
+  const pairs = Buffer.from(JSON.stringify(passwords.map((password, index) => [password, hashes[index]]))).toString(
+    "base64",
+  );
   const [site] = sites;
   if (site === undefined) throw new Error("There is no site.");
   const code = `require 'wp-load.php'; foreach ( json_decode( base64_decode( '${pairs}' ) ) as [ $password, $hash ] )
@@ -168,7 +171,7 @@ test("a password logs in whatever it is made of", async () => {
   expect(await visitorOf(world.serving, site).logIn("admin", "it's")).toBe(true);
 }, 120_000);
 
-test("nobody logs in where there is no password yet, and then with the first one that was set", async () => {
+test("no one can log in before a password is set, and then only with the first one", async () => {
   const site = await world.site({ adminPasswordDigest: null });
   const logsIn = (password: string) => visitorOf(world.serving, site).logIn("admin", password);
   expect([await logsIn(""), await logsIn("*"), await logsIn("first")]).toEqual([false, false, false]);
@@ -193,7 +196,7 @@ test.each(["8.1", "8.2", "8.4", "8.5"])(
 );
 
 test.each(["", "two  spaces", " x", "a'b", "ö", "x".repeat(61), "<b>"])(
-  "an administrator can't be called %j",
+  "an administrator can't have the name %j",
   async (adminUser) => {
     const spec = exampleSpec({ adminUser });
     await expect(world.runtime.provision(spec)).rejects.toThrow(RuntimeFailure);

@@ -18,7 +18,7 @@ afterAll(() => world.close());
 
 const php = (code: string, site = tenant) => runPhp(world.serving, site, code);
 
-test("what a tenant leaves in PHP's own files reaches no other tenant, nor itself after a new start", async () => {
+test("files that a tenant changes in PHP's own folders reach no other tenant, and are gone after a restart", async () => {
   const leave = `file_put_contents('/internal/shared/auto_prepend_file.php', '<?php echo "MARK";');
     file_put_contents('/tmp/mark', 'x'); echo 'left';`;
   expect(await php(leave)).toBe("left");
@@ -28,10 +28,10 @@ test("what a tenant leaves in PHP's own files reaches no other tenant, nor itsel
   expect(await php("echo file_exists('/tmp/mark') ? 'mark' : 'none';")).toBe("none");
 });
 
-test("PHP is told nothing of where things lie on the host", async () => {
-  const told = await php("phpinfo(); echo json_encode([getenv(), ini_get_all(), $_SERVER, get_included_files()]);");
+test("PHP sees no paths of the host", async () => {
+  const output = await php("phpinfo(); echo json_encode([getenv(), ini_get_all(), $_SERVER, get_included_files()]);");
   for (const folder of [world.folder, sharedAssets, process.cwd(), path.dirname(process.execPath)]) {
-    expect(told.replaceAll("\\/", "/")).not.toContain(`${folder}/`);
+    expect(output.replaceAll("\\/", "/")).not.toContain(`${folder}/`);
   }
 });
 
@@ -64,7 +64,7 @@ describe("WordPress's shared code is read-only", () => {
     expect(await php(`echo file_exists('${file}') ? 'there' : 'gone';`)).toBe("there");
   });
 
-  test("PHP is told so", async () => {
+  test("PHP reports it as read-only", async () => {
     expect(await php(`var_dump(is_writable('${file}'), is_writable('/site/wp-content'));`)).toBe(
       "bool(false)\nbool(true)\n",
     );
@@ -79,7 +79,7 @@ describe("a tenant can't leave its folders", () => {
     "/proc/self/environ",
     "/proc/self/cwd/../../../etc/passwd",
     "file:///etc/passwd",
-  ])("%s is not there", async (name) => {
+  ])("%s does not exist for PHP", async (name) => {
     expect(await php(`var_dump(@file_get_contents('${name}'));`)).toBe("bool(false)\n");
   });
 
@@ -89,7 +89,7 @@ describe("a tenant can't leave its folders", () => {
     expect(await php(code)).toBe("bool(false)\nbool(false)\n");
   });
 
-  test("links that something else has put there lead nowhere outside", async () => {
+  test("existing links don't lead outside", async () => {
     await symlink("/etc/passwd", path.join(tenant.documentRoot, "absolute"));
     await symlink("../../../../../../../../etc", path.join(tenant.documentRoot, "relative"));
     await symlink(neighbour.documentRoot, path.join(tenant.documentRoot, "neighbour"));
@@ -97,7 +97,7 @@ describe("a tenant can't leave its folders", () => {
     for (const name of reads) expect(await php(`var_dump(@file_get_contents('${name}'));`)).toBe("bool(false)\n");
   });
 
-  test("a folder that is replaced by a link while a worker knows it is not followed outside", async () => {
+  test("a folder that is replaced by a link after a worker has read it leads nowhere outside", async () => {
     const folder = path.join(world.folder, "outside");
     await mkdir(folder, { mode: 0o700 });
     await writeFile(path.join(folder, "secret"), "secret", { mode: 0o600 });
@@ -113,31 +113,28 @@ describe("a tenant can't leave its folders", () => {
     expect(await php(code)).toBe("");
   });
 
-  test("mail for which there is no place is refused, not swallowed", async () => {
+  test("mail is refused, not silently dropped, if there is no mail delivery", async () => {
     expect(await php("var_dump(mail('a@example.com', 'subject', 'text'));")).toBe("bool(false)\n");
   });
 
-  test("the settings of the server are not in PHP's environment", async () => {
+  test("the server's settings are not in PHP's environment", async () => {
     process.env.SITEWRIGHT_TEST_SECRET = "secret-of-the-server";
     const answer = await php("echo json_encode([getenv(), $_ENV, $_SERVER]);", await world.site());
     expect(answer).not.toContain("secret-of-the-server");
   });
 });
 
-test.runIf(process.getuid?.() === 0)(
-  "a worker is the environment's own user, whose files are closed to others",
-  async () => {
-    await visitorOf(world.serving, tenant).get("/");
-    const worker = world.serving.status().workers.find((found) => found.environmentId === tenant.environment.id);
-    const status = await readFile(`/proc/${worker?.pid}/status`, "utf8");
-    const owner = 200_000 + tenant.environment.number;
-    expect(status).toMatch(new RegExp(`Uid:\\s+${owner}\\s+${owner}\\s+${owner}\\s+${owner}`));
-    expect(status).toMatch(new RegExp(`Gid:\\s+${owner}\\s+${owner}\\s+${owner}\\s+${owner}`));
-    expect(status).toMatch(/Groups:\s*\n/);
-  },
-);
+test.runIf(process.getuid?.() === 0)("a worker runs as the environment's own user", async () => {
+  await visitorOf(world.serving, tenant).get("/");
+  const worker = world.serving.status().workers.find((found) => found.environmentId === tenant.environment.id);
+  const status = await readFile(`/proc/${worker?.pid}/status`, "utf8");
+  const owner = 200_000 + tenant.environment.number;
+  expect(status).toMatch(new RegExp(`Uid:\\s+${owner}\\s+${owner}\\s+${owner}\\s+${owner}`));
+  expect(status).toMatch(new RegExp(`Gid:\\s+${owner}\\s+${owner}\\s+${owner}\\s+${owner}`));
+  expect(status).toMatch(/Groups:\s*\n/);
+});
 
-test("two workers of a site keep every row that they write at once", async () => {
+test("two workers of a site lose no row when they write at the same time", async () => {
   const site = await world.site();
   const code = `$db = new PDO('sqlite:/database/counter.sqlite'); $db->setAttribute(PDO::ATTR_TIMEOUT, 20);
     $db->exec('CREATE TABLE IF NOT EXISTS rows_ (n INTEGER)');

@@ -1,4 +1,7 @@
-/** Copies that are killed at any moment: the next try finishes, whatever the killed one has left behind or running. */
+/**
+ * Clones and releases that are killed at any moment: the next attempt completes, whatever the killed one has left
+ * behind.
+ */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { readdir, readFile, writeFile } from "node:fs/promises";
@@ -21,7 +24,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world.close());
 
-async function killAmid(call: Omit<RuntimeCall, "options">, milliseconds: number): Promise<void> {
+async function killDuring(call: Omit<RuntimeCall, "options">, milliseconds: number): Promise<void> {
   const module = fileURLToPath(new URL("./testing/runtimeChild.ts", import.meta.url));
   const child: ChildProcess = fork(module, { execArgv: [] });
   const ended = once(child, "exit");
@@ -33,11 +36,11 @@ async function killAmid(call: Omit<RuntimeCall, "options">, milliseconds: number
   await ended;
 }
 
-/** Making one takes some 250 ms. */
-const moments = [0, 10, 25, 50, 90, 140, 200, 260];
+/** Milliseconds after which the copy is killed. It takes some 250 ms. */
+const killDelays = [0, 10, 25, 50, 90, 140, 200, 260];
 const addresses = (to: string) => [{ from: source.wordpress.address, to }];
 
-async function expectWhole(documentRoot: string, address: string): Promise<void> {
+async function expectComplete(documentRoot: string, address: string): Promise<void> {
   expect(await readFile(path.join(documentRoot, "last.txt"), "utf8")).toBe("whole");
   expect(await readFile(path.join(documentRoot, "wp-config.php"), "utf8")).toContain("require_once");
   const database = new DatabaseSync(path.join(documentRoot, "../database/wordpress.sqlite"), { readOnly: true });
@@ -46,21 +49,21 @@ async function expectWhole(documentRoot: string, address: string): Promise<void>
   expect(option).toEqual({ value: address });
 }
 
-describe.each(moments)("killed after %i milliseconds", (milliseconds) => {
-  test("a clone is made whole by the next try", async () => {
+describe.each(killDelays)("killed after %i milliseconds", (milliseconds) => {
+  test("a clone is completed by the next attempt", async () => {
     const { environment, wordpress } = exampleSpec();
     const clone = { environment, source: source.environment, addresses: addresses(wordpress.address) };
-    await killAmid({ clone }, milliseconds);
+    await killDuring({ clone }, milliseconds);
     const found = await world.runtime.layout(environment);
-    if (found !== null) await expectWhole(found.documentRoot, wordpress.address);
+    if (found !== null) await expectComplete(found.documentRoot, wordpress.address);
     await world.runtime.clone(clone);
     const layout = await world.runtime.layout(environment);
-    await expectWhole(layout?.documentRoot ?? "", wordpress.address);
+    await expectComplete(layout?.documentRoot ?? "", wordpress.address);
     const names = await readdir(world.environments);
     expect(names.filter((name) => name.startsWith(environment.id))).toEqual([environment.id]);
   });
 
-  test("a release is staged whole by the next try, and nothing else is left", async () => {
+  test("a staged release is completed by the next attempt, and nothing else is left", async () => {
     const { environment, wordpress } = await world.site();
     const stage = {
       environment,
@@ -70,10 +73,10 @@ describe.each(moments)("killed after %i milliseconds", (milliseconds) => {
       database: "all",
       addresses: addresses(wordpress.address),
     } as const;
-    await killAmid({ stage }, milliseconds);
+    await killDuring({ stage }, milliseconds);
     await world.runtime.stage(stage);
     const staged = await world.runtime.staged(environment, "one");
-    await expectWhole(staged?.documentRoot ?? "", wordpress.address);
+    await expectComplete(staged?.documentRoot ?? "", wordpress.address);
     const releases = path.join(world.environments, environment.id, "releases");
     expect(await readdir(releases)).toEqual(["1", String(staged?.release)]);
   });

@@ -1,4 +1,4 @@
-/** What an environment may take, with real PHP. */
+/** Limits of environments, with real PHP. */
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
@@ -34,19 +34,19 @@ function ask(url: string) {
 
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   for (let tries = 0; !(await condition()); tries += 1) {
-    if (tries > 2000) throw new Error("It never came true.");
+    if (tries > 2000) throw new Error("The condition never became true.");
     await delay(10);
   }
 }
 
-const room = (leftBytes: number) => ({ disk: { leftBytes, measuredAt: Math.random() } });
+const freeSpace = (leftBytes: number) => ({ disk: { leftBytes, measuredAt: Math.random() } });
 
 test("WordPress knows how large an upload may be", async () => {
   expect(await php("require 'wp-load.php'; echo wp_max_upload_size();")).toBe(String(uploadBytes));
 }, 30_000);
 
 describe("memory", () => {
-  test("is what the environment may have, in the next page after it was changed", async () => {
+  test("is limited by the environment's setting, from the next page after a change", async () => {
     await php("echo 1;");
     const before = workers().map(({ pid }) => pid);
     await world.limit(site, { memoryMb: 96 });
@@ -54,7 +54,7 @@ describe("memory", () => {
     expect(workers().some(({ pid }) => before.includes(pid))).toBe(false);
   }, 30_000);
 
-  test("that is too much for a script ends the script and nothing else", async () => {
+  test("above PHP's limit ends the script and nothing else", async () => {
     await world.limit(site, { memoryMb: 96 });
     const [worker] = workers();
     await leaveScript(site, "much.php", "$text = str_repeat('x', 120 << 20); echo strlen($text);");
@@ -71,7 +71,7 @@ describe("memory", () => {
     expect(await php(code)).toBe("96M");
   }, 30_000);
 
-  test("that a script takes although it may not ends its process, which is counted", async () => {
+  test("above the process's limit ends the process, which is counted", async () => {
     await world.limit(site, { memoryMb: 64 });
     const killed = usage().killedForMemory;
     await leaveScript(
@@ -87,7 +87,7 @@ describe("memory", () => {
 
 describe("workers", () => {
   test.each([1, 3])(
-    "answer %i at once, and no more",
+    "handle at most %i requests at once",
     async (threads) => {
       await world.limit(site, { threads });
       await leaveScript(site, "slow.php", "sleep(3); echo 1;");
@@ -110,11 +110,11 @@ describe("workers", () => {
 });
 
 describe("time", () => {
-  test("is the environment's own", async () => {
+  test("is limited by the environment's setting", async () => {
     await world.limit(site, { requestSeconds: 2 });
     const killed = usage().killedForTime;
     await leaveScript(site, "loop.php", "while (true) {}");
-    // Without a limit of its own it would take a minute, longer than this test may.
+    // The default is a minute, longer than this test's timeout.
     expect(await outcomeOf(ask("/loop.php"))).toBe("deadline");
     expect(usage().killedForTime).toBe(killed + 1);
   }, 50_000);
@@ -124,8 +124,8 @@ describe("disk", () => {
   const write = (name: string, bytes: number) =>
     php(`echo json_encode(@file_put_contents('${name}', str_repeat('x', ${bytes})));`);
 
-  test("a file grows as far as there is room, and not further, over several requests", async () => {
-    await world.limit(site, room(3 * megabyte));
+  test("files grow up to the free space over several requests", async () => {
+    await world.limit(site, freeSpace(3 * megabyte));
     expect(await write("one.bin", 2 * megabyte)).toBe(String(2 * megabyte));
     expect(await write("two.bin", 2 * megabyte)).not.toBe(String(2 * megabyte));
     expect(
@@ -133,21 +133,21 @@ describe("disk", () => {
     ).toBe("yes");
   }, 30_000);
 
-  test("what is removed makes room at once", async () => {
-    await world.limit(site, room(2 * megabyte));
+  test("a removed file frees space at once", async () => {
+    await world.limit(site, freeSpace(2 * megabyte));
     expect(await write("one.bin", 1)).toBe("1");
     await php("unlink('one.bin'); @unlink('two.bin');");
-    await world.limit(site, room(megabyte));
+    await world.limit(site, freeSpace(megabyte));
     expect(await write("a.bin", megabyte - 10)).toBe(String(megabyte - 10));
     expect(await write("b.bin", 100_000)).not.toBe("100000");
     expect(await php("echo unlink('a.bin') ? 'gone' : 'there';")).toBe("gone");
     expect(await write("b.bin", 100_000)).toBe("100000");
   }, 30_000);
 
-  test("a full environment is read, changed in place and emptied, and nothing is made in it", async () => {
-    await world.limit(site, room(10 * megabyte));
+  test("in a full environment files can be read, changed in place and removed, but not created", async () => {
+    await world.limit(site, freeSpace(10 * megabyte));
     await write("kept.bin", 1000);
-    await world.limit(site, room(-5 * megabyte));
+    await world.limit(site, freeSpace(-5 * megabyte));
     expect((await visitorOf(world.serving, site).get("/")).status).toBe(200);
     expect(await php("$file = fopen('kept.bin', 'r+'); echo fwrite($file, 'abc');")).toBe("3");
     expect(await php("echo json_encode(@mkdir('folder'));")).toBe("false");
@@ -155,22 +155,22 @@ describe("disk", () => {
     expect(await php("echo json_encode(unlink('kept.bin'));")).toBe("true");
   }, 30_000);
 
-  test("WordPress logs in and removes things in a full environment", async () => {
-    await world.limit(site, room(-megabyte));
+  test("WordPress users can log in and delete posts in a full environment", async () => {
+    await world.limit(site, freeSpace(-megabyte));
     const visitor = visitorOf(world.serving, site);
     expect(await visitor.logIn(site.wordpress.adminUser, "correct horse battery")).toBe(true);
     const remove = "require 'wp-load.php'; echo wp_delete_post(1, true) ? 'removed' : 'there';";
     expect(await php(remove)).toBe("removed");
   }, 60_000);
 
-  test("a database that can't grow says so, is whole, and goes on when there is room again", async () => {
-    await world.limit(site, room(-(9 << 20)));
+  test("a database that can't grow reports it, stays intact, and works again when there is space", async () => {
+    await world.limit(site, freeSpace(-(9 << 20)));
     const insert = (bytes: number) =>
       `$db = new PDO('sqlite:/database/quota.sqlite'); $db->setAttribute(PDO::ATTR_ERRMODE, PDO::ERRMODE_EXCEPTION);
        try { $db->exec('create table if not exists t (v blob)'); $db->exec('insert into t values (zeroblob(${bytes}))'); echo 'inserted'; }
        catch (PDOException $e) { echo $e->getMessage(); }`;
     expect(await php(insert(10))).not.toBe("inserted");
-    await world.limit(site, room(megabyte));
+    await world.limit(site, freeSpace(megabyte));
     expect(await php(insert(10))).toBe("inserted");
     // The database has a reserve of 8 MB.
     expect(await php(insert(12 << 20))).toContain("full");
@@ -184,13 +184,13 @@ describe("disk", () => {
     database.close();
   }, 60_000);
 
-  test("a journal's name is no way around it", async () => {
-    await world.limit(site, room(-megabyte * 20));
+  test("a file named like a journal is limited too", async () => {
+    await world.limit(site, freeSpace(-megabyte * 20));
     const code = `echo json_encode(@file_put_contents('/database/x-journal', str_repeat('x', 1 << 20)));`;
     expect(await php(code)).toBe("false");
   }, 30_000);
 
-  test("that PHP has written is known, and that it has only read", async () => {
+  test("requests that write are counted, and requests that only read are not", async () => {
     await world.limit(site, {});
     await leaveScript(site, "reads.php", "echo 1;");
     await leaveScript(site, "writes.php", "touch('touched');");
@@ -203,7 +203,7 @@ describe("disk", () => {
   }, 30_000);
 });
 
-describe("the processor's time", () => {
+describe("CPU time", () => {
   test("is counted", async () => {
     await world.limit(site, { threads: 1 });
     await php("echo 1;");
@@ -211,7 +211,7 @@ describe("the processor's time", () => {
     await leaveScript(site, "burn.php", "$end = microtime(true) + 2; while (microtime(true) < $end) {}; echo 1;");
     expect(await outcomeOf(ask("/burn.php"))).toBe(200);
     expect(usage().cpuMilliseconds - before.cpuMilliseconds).toBeGreaterThan(100);
-    // It is counted when PHP has ended, which is after the last of the answer.
+    // Counted when PHP has ended, after the end of the response.
     await expect.poll(() => usage().phpMilliseconds - before.phpMilliseconds).toBeGreaterThan(1_900);
     await expect.poll(() => usage().recentCores).toBeGreaterThan(0);
     expect(await php("echo 'quiet';")).toBe("quiet");

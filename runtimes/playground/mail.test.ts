@@ -6,19 +6,19 @@ import { servedAs } from "./testing/handMade.ts";
 import { leaveScript, outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
 
-interface Taken extends OutgoingMail {
+interface TakenMail extends OutgoingMail {
   readonly environmentId: string;
 }
 
 let world: Playground;
 let site: Site;
-let taken: Taken[];
-/** What becomes of the next messages. */
+let taken: TakenMail[];
+/** Accepts the next messages with null, or refuses them with a reason. */
 let verdict: () => Promise<string | null>;
 
 beforeAll(async () => {
   world = await openPlayground({
-    takeMail: async (environmentId, mail) => {
+    acceptMail: async (environmentId, mail) => {
       taken.push({ environmentId, ...mail });
       return verdict();
     },
@@ -36,7 +36,7 @@ const wordpress = (code: string) => php(`require '/site/wp-load.php'; ${code}`);
 const messages = () => taken.map(({ message }) => message.toString());
 
 describe("mail()", () => {
-  test("hands over what PHP wrote, with its environment and nothing else about it", async () => {
+  test("hands over the message as PHP wrote it, with its environment", async () => {
     expect(await php("var_dump(mail('ada@example.com', 'Hello', \"One\\nTwo\", 'From: shop@example.com'));")).toBe(
       "bool(true)\n",
     );
@@ -47,7 +47,7 @@ describe("mail()", () => {
     );
   });
 
-  test("says false where the message was not kept, and the log says why", async () => {
+  test("returns false if the message was not kept", async () => {
     verdict = async () => "the queue is full";
     await leaveScript(site, "refused.php", "var_dump(mail('ada@example.com', 'Hello', 'text'));");
     expect((await visitorOf(world.serving, site).get("/refused.php")).text).toBe("bool(false)\n");
@@ -69,7 +69,7 @@ describe("mail()", () => {
     expect(await page).toBe("bool(true)\n");
   });
 
-  test("sends one after the other, and each is what it was", async () => {
+  test("sends several messages in order and unchanged", async () => {
     const code =
       'for ($i = 0; $i < 20; $i++) { if (!mail("u$i@example.com", "S$i", str_repeat("$i", 5000))) echo \'no\'; }';
     expect(await php(code)).toBe("");
@@ -79,7 +79,7 @@ describe("mail()", () => {
     expect(messages()[7]).toContain("7".repeat(5000));
   });
 
-  test("keeps every byte of a large message, and takes none that is larger than messages may be", async () => {
+  test("sends large messages completely and refuses those above the limit", async () => {
     const send = (bytes: number) =>
       `ini_set('memory_limit', '-1'); var_dump(mail('ada@example.com', 'Big', str_repeat(str_repeat('x', 99) . "\\n", ${bytes / 100})));`;
     expect(await php(send(10e6))).toBe("bool(true)\n");
@@ -111,7 +111,7 @@ describe("mail()", () => {
     "`id`",
     "-be",
     "ada@example.com",
-  ])("takes no other options: %s", async (parameter) => {
+  ])("refuses other options: %s", async (parameter) => {
     expect(
       await php(`var_dump(mail('a@example.com', 's', 't', '', ${JSON.stringify(parameter).replaceAll("$", "\\$")}));`),
     ).toBe("bool(false)\n");
@@ -120,7 +120,7 @@ describe("mail()", () => {
 });
 
 describe("WordPress", () => {
-  test("wp_mail says true, and its message arrives", async () => {
+  test("wp_mail returns true and its message arrives", async () => {
     expect(
       await wordpress("var_dump(wp_mail('ada@example.com', 'Grüße', 'Schöne Grüße', 'Bcc: eve@example.com'));"),
     ).toBe("bool(true)\n");
@@ -128,7 +128,7 @@ describe("WordPress", () => {
     expect(messages()[0]).toContain("Bcc: eve@example.com");
   });
 
-  test("whoever forgot the password gets a link", async () => {
+  test("a user who forgot the password gets a link", async () => {
     const answer = await visitorOf(world.serving, site).post("/wp-login.php?action=lostpassword", {
       user_login: site.wordpress.adminUser,
       "wp-submit": "Get New Password",
@@ -139,22 +139,22 @@ describe("WordPress", () => {
   });
 });
 
-describe("nothing is sent", () => {
+describe("no mail is sent", () => {
   const code = "var_dump(mail('ada@example.com', 'Hello', 'text'));";
 
-  test("by what is only tried out", async () => {
+  test("by a trial", async () => {
     await leaveScript(site, "trial.php", code);
     const request = exampleRequest(site.wordpress.address, { url: "/trial.php", script: "/trial.php" });
     const environment = await servedAs(world, site);
     for (const tried of [environment, { ...environment, isOffline: true }, { ...environment, maySendMail: true }]) {
-      const answer = await world.serving.tryOut(tried, request);
+      const answer = await world.serving.runTrial(tried, request);
       expect(await text(answer.body)).toBe("bool(false)\n");
       expect(await answer.errors).toContain("sendmail: nothing can be sent from here.");
     }
     expect(taken).toEqual([]);
   });
 
-  test("by a page that may change nothing, which is then no answer", async () => {
+  test("by a read-only request, which then has no response", async () => {
     await leaveScript(site, "reading.php", code);
     const answer = visitorOf(world.serving, site).get("/reading.php", { isReadOnly: true });
     expect(await outcomeOf(answer)).toBe("wouldWrite");
@@ -162,7 +162,7 @@ describe("nothing is sent", () => {
   });
 });
 
-test("one environment's messages are never another's", async () => {
+test("messages sent at the same time keep their environments", async () => {
   const other = await world.site();
   await Promise.all([
     php("mail('a@example.com', 'first', '');"),
@@ -177,21 +177,21 @@ test("one environment's messages are never another's", async () => {
   );
 });
 
-describe("what a command of WP-CLI sends", () => {
+describe("mail from a WP-CLI command", () => {
   const wp = (...argv: readonly string[]) => {
     const command = { phpVersion: "8.3", argv, seconds: 60 };
     return world.runtime.runWpCli(site.environment, command, async () => undefined, new AbortController().signal);
   };
   const send = "var_dump(wp_mail('ada@example.com', 'From a command', 'text'));";
 
-  test("is taken as what a page sends", { timeout: 120_000 }, async () => {
+  test("is taken like mail from a page", { timeout: 120_000 }, async () => {
     const made = await wp("user", "create", "bob", "bob@example.com", "--send-email");
     expect(made).toMatchObject({ exitCode: 0 });
     expect(taken.every(({ environmentId }) => environmentId === site.environment.id)).toBe(true);
     expect(messages().filter((message) => /^To: bob@example\.com\r?$/m.test(message))).toHaveLength(1);
   });
 
-  test("is not true before the message is kept", { timeout: 120_000 }, async () => {
+  test("makes PHP wait until the message is kept", { timeout: 120_000 }, async () => {
     const kept = Promise.withResolvers<null>();
     const asked = Promise.withResolvers<void>();
     verdict = () => {
@@ -209,7 +209,9 @@ describe("what a command of WP-CLI sends", () => {
     expect((await outcome).stdout.text).toBe("bool(true)\n");
   });
 
-  test("is false where it is not kept, and the command's errors say why", { timeout: 120_000 }, async () => {
+  test("makes PHP return false if it is not kept, and the command's errors name the reason", {
+    timeout: 120_000,
+  }, async () => {
     const refusals = [async () => "the queue is full", () => Promise.reject(new Error("disk"))];
     const outcomes = [];
     for (const refuse of refusals) {

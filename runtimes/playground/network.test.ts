@@ -15,12 +15,12 @@ let world: Playground;
 let site: Site;
 let control: Server;
 let controlPort = 0;
-let touched = 0;
+let connections = 0;
 let edge: Server;
 let socketFolder = "";
 let postgres = "";
 
-/** What the edge does for PHP's own requests: hands them to the runtime, marked. */
+/** Does what the edge does with PHP's own requests: passes them to the runtime, marked. */
 function startEdge(): Server {
   return createServer(async (request, response) => {
     const headers = Object.fromEntries(
@@ -43,7 +43,7 @@ beforeAll(async () => {
   edge = startEdge();
   await new Promise<void>((resolve) => edge.listen(path.join(world.run, "edge-loopback.sock"), resolve));
   control = createServer((_request, response) => response.end("control plane")).on("connection", () => {
-    touched += 1;
+    connections += 1;
   });
   await new Promise<void>((resolve) => control.listen(0, "::", resolve));
   controlPort = (control.address() as AddressInfo).port;
@@ -71,55 +71,55 @@ describe("a port of this host", () => {
     "[::ffff:127.0.0.1]",
   ];
 
-  test.each(hosts)("%s can't be reached", async (host) => {
+  test.each(hosts)("can't be reached at %s", async (host) => {
     const code = `$a = @stream_socket_client('tcp://${host}:${controlPort}', $n, $s, 3);
       if ($a) { @fwrite($a, "GET / HTTP/1.0\\r\\n\\r\\n"); }
       var_dump($a ? (string) @fread($a, 100) : '', @file_get_contents('http://${host}:${controlPort}/'));`;
     expect(await php(code)).toBe('string(0) ""\nbool(false)\n');
-    expect(touched).toBe(0);
+    expect(connections).toBe(0);
   });
 
-  test("nor by curl", async () => {
+  test("can't be reached by curl", async () => {
     const code = `$c = curl_init('http://127.0.0.1:${controlPort}/'); curl_setopt($c, CURLOPT_RETURNTRANSFER, true);
       var_dump(curl_exec($c));`;
     expect(await php(code)).toBe("bool(false)\n");
-    expect(touched).toBe(0);
+    expect(connections).toBe(0);
   });
 
-  test("and nobody waits for a refusal until his patience is over, over TLS too", async () => {
+  test("is refused at once, without waiting for a timeout, over TLS too", async () => {
     const code = `$c = curl_init('https://127.0.0.1:${controlPort}/'); curl_setopt($c, CURLOPT_RETURNTRANSFER, true);
       curl_setopt($c, CURLOPT_TIMEOUT, 20);
       var_dump(curl_exec($c), curl_errno($c) === CURLE_OPERATION_TIMEDOUT);
       var_dump(@file_get_contents('https://127.0.0.1:${controlPort}/'));`;
     expect(await php(code)).toBe("bool(false)\nbool(false)\nbool(false)\n");
-    expect(touched).toBe(0);
+    expect(connections).toBe(0);
   });
 
-  test("nor by this host's own addresses", async () => {
+  test("can't be reached by this host's own addresses", async () => {
     const addresses = Object.values(networkInterfaces()).flatMap((found) => found?.map((one) => one.address) ?? []);
     for (const address of addresses) {
       const host = address.includes(":") ? `[${address}]` : address;
       expect(await php(`var_dump(@file_get_contents('http://${host}:${controlPort}/'));`)).toBe("bool(false)\n");
     }
-    expect(touched).toBe(0);
+    expect(connections).toBe(0);
   });
 
-  test("nor by a name that resolves to it", async () => {
+  test("can't be reached by a name that resolves to it", async () => {
     const { hostname } = await import("node:os");
     const code = `var_dump(@file_get_contents('http://${hostname()}:${controlPort}/'));`;
     expect(await php(code)).toBe("bool(false)\n");
-    expect(touched).toBe(0);
+    expect(connections).toBe(0);
   });
 });
 
-test("PHP has no Unix sockets, the database's least of all", async () => {
+test("PHP can't connect to Unix sockets, such as the database's", async () => {
   const server = createTcpServer(() => {
-    touched += 1;
+    connections += 1;
   });
   await new Promise<void>((resolve) => server.listen(postgres, resolve));
   try {
     expect(await php(`var_dump(@stream_socket_client('unix://${postgres}', $n, $s, 2));`)).toBe("bool(false)\n");
-    expect(touched).toBe(0);
+    expect(connections).toBe(0);
   } finally {
     server.close();
   }
@@ -142,8 +142,8 @@ test("PHP can't listen on this host", async () => {
   expect((await listening).status).toBe(200);
 });
 
-describe("a site that calls itself", () => {
-  test("gets the answer of a second worker", async () => {
+describe("a site that sends requests to itself", () => {
+  test("gets the response of a second worker", async () => {
     await leaveScript(site, "inner.php", "echo 'inner ', $_SERVER['HTTP_HOST'];");
     const { host } = new URL(site.wordpress.address);
     const code = `echo file_get_contents('http://${host}/inner.php');`;
@@ -151,7 +151,7 @@ describe("a site that calls itself", () => {
     expect(await php(code)).toBe(`inner ${host}`);
   });
 
-  test("without end, is told that nobody is free instead of waiting for itself", async () => {
+  test("endlessly gets 503 instead of waiting for itself", async () => {
     const { host } = new URL(site.wordpress.address);
     const code = `$c = curl_init('http://${host}/again.php'); curl_setopt($c, CURLOPT_RETURNTRANSFER, true);
       $t = curl_exec($c); echo 'level, ', curl_getinfo($c, CURLINFO_RESPONSE_CODE) === 503 ? 'refused' : $t;`;
@@ -160,23 +160,23 @@ describe("a site that calls itself", () => {
     expect(page.text).toMatch(/^(level, )+refused$/);
   }, 30_000);
 
-  test("answers through WordPress's own request functions", async () => {
+  test("can use WordPress's own HTTP functions", async () => {
     const code = `require '/site/wp-load.php'; $r = wp_remote_get(home_url('/wp-login.php'), array('timeout' => 30));
       echo is_wp_error($r) ? $r->get_error_message() : wp_remote_retrieve_response_code($r);`;
     expect(await php(code)).toBe("200");
   }, 60_000);
 });
 
-describe("an environment that is tried out without a network", () => {
+describe("an environment that is tried offline", () => {
   async function offline(code: string): Promise<string> {
     await leaveScript(site, "offline.php", code);
     const environment = { ...(await servedAs(world, site)), isOffline: true };
     const request = exampleRequest(site.wordpress.address, { url: "/offline.php", script: "/offline.php" });
-    return text((await world.serving.tryOut(environment, request)).body);
+    return text((await world.serving.runTrial(environment, request)).body);
   }
 
   test.each(["127.0.0.1", "example.localhost", "192.0.2.1", "example.com"])(
-    "does not get to %s, by whatever means, and goes on",
+    "can't reach %s by any means, and keeps working",
     async (host) => {
       const code = `$a = @stream_socket_client('tcp://${host}:${edgePort}', $n, $s, 3);
         if ($a) { @fwrite($a, "GET / HTTP/1.0\\r\\n\\r\\n"); }
@@ -187,11 +187,11 @@ describe("an environment that is tried out without a network", () => {
     },
   );
 
-  test("starts nothing on the site that is served, not even in passing", async () => {
+  test("can't start anything on the served site, not even with a request that doesn't wait", async () => {
     await leaveScript(site, "touch.php", "touch(__DIR__ . '/touched');");
     const { origin } = new URL(site.wordpress.address);
-    const passing = "wp_remote_post($u, array('blocking' => false, 'timeout' => 0.01));";
-    const code = `require '/site/wp-load.php'; $u = '${origin}/touch.php'; ${passing} spawn_cron();
+    const nonBlocking = "wp_remote_post($u, array('blocking' => false, 'timeout' => 0.01));";
+    const code = `require '/site/wp-load.php'; $u = '${origin}/touch.php'; ${nonBlocking} spawn_cron();
       $r = wp_remote_get($u); echo is_wp_error($r) ? 'no' : 'yes', file_exists(__DIR__ . '/touched') ? ' touched' : '';`;
     expect(await offline(code)).toBe("no");
     expect(
@@ -199,7 +199,7 @@ describe("an environment that is tried out without a network", () => {
     ).toBe("touched");
   }, 60_000);
 
-  test("has workers of its own: those of visitors have a network as before", async () => {
+  test("has its own workers, and visitors' workers still have a network", async () => {
     expect(await offline("echo getmypid() > 0 ? 'here' : '';")).toBe("here");
     expect(await php("echo file_get_contents($u = 'http://' . $_SERVER['HTTP_HOST'] . '/offline.php');")).toBe("here");
   });

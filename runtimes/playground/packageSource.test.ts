@@ -1,4 +1,4 @@
-/** What WordPress asks WordPress.org is asked of the installation's package source, and its updates come from there. */
+/** WordPress's requests to WordPress.org go to the installation's package source, and its updates come from there. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
@@ -41,14 +41,14 @@ const wordpress = async (code: string, of = site, on = world): Promise<unknown> 
   );
 
 describe("with a mirror on this machine", () => {
-  test("WordPress finds what is newer there, and nothing else", async () => {
+  test("WordPress finds only the newer versions that the mirror has", async () => {
     const found = await wordpress(
       "wp_update_plugins(); return array_map(fn ($one) => $one->new_version, get_site_transient('update_plugins')->response);",
     );
     expect(found).toEqual({ "akismet/akismet.php": "99.0" });
   });
 
-  test("WordPress fetches and installs it from there", async () => {
+  test("WordPress downloads and installs an update from the mirror", async () => {
     const version = await wordpress(
       `foreach (['file', 'misc', 'plugin', 'class-wp-upgrader'] as $name) require_once ABSPATH . "wp-admin/includes/$name.php";
       $upgrader = new Plugin_Upgrader(new WP_Ajax_Upgrader_Skin());
@@ -58,16 +58,16 @@ describe("with a mirror on this machine", () => {
     expect(version).toEqual([true, "99.0"]);
   });
 
-  test("what is asked elsewhere on this machine stays unanswered", async () => {
+  test("other ports of this machine stay unreachable", async () => {
     const other = createServer((_, response) => response.end("secret"));
     const port = await portOf(other);
-    const said = await wordpress(`return is_wp_error(wp_remote_get('http://127.0.0.1:${port}/'));`);
+    const isError = await wordpress(`return is_wp_error(wp_remote_get('http://127.0.0.1:${port}/'));`);
     other.close();
-    expect(said).toBe(true);
+    expect(isError).toBe(true);
   });
 });
 
-test("without a package source WordPress is told so at once", async () => {
+test("without a package source WordPress gets an error at once", async () => {
   const alone = await openPlayground({ packageSource: null });
   try {
     const own = await alone.site();

@@ -34,13 +34,13 @@ async function addPlugin(of: Site, name: string): Promise<void> {
   await writeFile(path.join(folder, `${name}.php`), `<?php\n/* Plugin Name: ${name}\n * Version: 1.0 */\n`);
 }
 
-test("what is read is what WordPress itself says", async () => {
+test("the packages that are read match WordPress's own lists", async () => {
   await addPlugin(site, "shop");
   await wordpress("require_once ABSPATH . 'wp-admin/includes/plugin.php'; activate_plugin('shop/shop.php');");
   await wordpress(
     "update_site_option('auto_update_plugins', ['shop/shop.php']); update_site_option('auto_update_themes', [get_stylesheet()]);",
   );
-  const said: unknown = JSON.parse(
+  const expected: unknown = JSON.parse(
     await wordpress(
       `require_once ABSPATH . 'wp-admin/includes/plugin.php';
       $all = [];
@@ -52,13 +52,13 @@ test("what is read is what WordPress itself says", async () => {
   const { packages, problem } = await packagesOf(site);
   expect(problem).toBeNull();
   const read = packages.map(({ file, title, version, isActive }) => [file, [title, version, isActive]]);
-  expect(Object.fromEntries(read)).toEqual(said);
-  const own = packages.filter(({ isAutoUpdated }) => isAutoUpdated).map(({ name }) => name);
-  expect(own).toHaveLength(2);
-  expect(own).toContain("shop");
+  expect(Object.fromEntries(read)).toEqual(expected);
+  const autoUpdated = packages.filter(({ isAutoUpdated }) => isAutoUpdated).map(({ name }) => name);
+  expect(autoUpdated).toHaveLength(2);
+  expect(autoUpdated).toContain("shop");
 });
 
-test("in a network it counts what any of its sites uses, and what all of them do", async () => {
+test("in a network a plugin is active if it is active on one of its sites or on all of them", async () => {
   const network = await world.site({ multisite: "subdirectory" });
   for (const name of ["everywhere", "somewhere", "nowhere"]) await addPlugin(network, name);
   await wordpress(
@@ -74,9 +74,9 @@ test("in a network it counts what any of its sites uses, and what all of them do
 });
 
 test.each([
-  ["a list that is none", "UPDATE wp_options SET option_value = 'nonsense' WHERE option_name = 'active_plugins'"],
-  ["a table that is not there", "ALTER TABLE wp_options RENAME TO elsewhere"],
-])("%s is told, and hides neither plugins nor themes", async (_, sql) => {
+  ["a damaged option", "UPDATE wp_options SET option_value = 'nonsense' WHERE option_name = 'active_plugins'"],
+  ["a missing table", "ALTER TABLE wp_options RENAME TO elsewhere"],
+])("%s is reported, and plugins and themes are still listed", async (_, sql) => {
   const broken = await world.site();
   const database = new DatabaseSync(path.join(broken.documentRoot, "../database/wordpress.sqlite"));
   database.exec(sql);
@@ -88,7 +88,7 @@ test.each([
   expect(packages.map(({ name }) => name)).toContain("akismet");
 });
 
-test("a site that is being written to is read later, and others are read all the same", async () => {
+test("a site that is being written to is skipped for now, and other sites are read", async () => {
   const other = await world.site();
   const database = new DatabaseSync(path.join(other.documentRoot, "../database/wordpress.sqlite"));
   database.exec("BEGIN EXCLUSIVE");

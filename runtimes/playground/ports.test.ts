@@ -1,4 +1,4 @@
-/** A site is reached by http and by https, at ports that are not the usual ones, and has one address. */
+/** A site has one address and is also reached by http and https at unusual ports. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
@@ -35,20 +35,20 @@ const visit = (address: string) => {
 const linksIn = (text: string) => [...new Set(text.match(/https?:\/\/[a-z0-9.-]+\.localhost(?::\d+)?/g) ?? [])].sort();
 
 describe("a site whose address is http", () => {
-  test("that is visited by https has the page with links to where the visitor is", async () => {
+  test("visited by https links to the address that the visitor used", async () => {
     const page = await visit(`https://${name}:8443/`);
     expect([page.status, page.headers.location]).toEqual([200, undefined]);
     expect(linksIn(page.text)).toEqual([`https://${name}:8443`]);
   });
 
-  test("sends nobody to another port, and to a page's own address all the same", async () => {
+  test("redirects to a page's permalink without changing the port", async () => {
     const page = await visit(`https://${name}:8443/hello-world`);
     expect([page.status, page.headers.location]).toEqual([301, `https://${name}:8443/hello-world/`]);
     const usual = await visit(`https://${name}/hello-world`);
     expect(usual.headers.location).toBe(`https://${name}/hello-world/`);
   });
 
-  test("that is visited by http is as it was", async () => {
+  test("visited by http links to its own address", async () => {
     const page = await visit(`http://${name}:8081/`);
     expect([page.status, linksIn(page.text)]).toEqual([200, [`http://${name}:8081`]]);
   });
@@ -62,7 +62,7 @@ describe("a site whose address is https", () => {
     ["other.localhost:8081", "http://own.localhost:8081"],
     ["own.localhost", "http://own.localhost"],
   ])(
-    "that is visited by http as %s has the page, its styles from there, and links to its address",
+    "visited by http at %s serves the page with styles from there and links to its https address",
     async (host, styles) => {
       const page = await visit(`http://${host}/`);
       expect([page.status, page.headers.location]).toEqual([200, undefined]);
@@ -70,12 +70,12 @@ describe("a site whose address is https", () => {
     },
   );
 
-  test("sends whoever came by http to a page's own address by http", async () => {
+  test("redirects a visitor by http to a page's permalink by http", async () => {
     const page = await visit("http://own.localhost:8081/hello-world");
     expect([page.status, page.headers.location]).toEqual([301, "http://own.localhost:8081/hello-world/"]);
   });
 
-  test("that is visited by https is as it was", async () => {
+  test("visited by https links to its own address", async () => {
     const page = await visit("https://own.localhost:8443/");
     expect([page.status, linksIn(page.text)]).toEqual([200, ["https://own.localhost:8443"]]);
   });

@@ -15,7 +15,7 @@ beforeEach(async () => {
   await createPlaygroundRuntime({ assets: sharedAssets, environments: folder }).prepare(() => undefined);
 }, 120_000);
 
-/** Where in any asset store the things are that those of all tests has. */
+/** Returns where the files and the template would be in this test's asset store. */
 async function places(): Promise<{ readonly files: string; readonly template: string }> {
   const assets = createAssetStore({ folder: sharedAssets });
   const { core } = await assets.files();
@@ -28,7 +28,7 @@ test("an asset store is prepared after its preparation", () => {
   expect(isPrepared(sharedAssets)).toBe(true);
 });
 
-test("an empty one is not, nor one without a template, nor one with a damaged manifest", async () => {
+test("an asset store is not prepared if it is empty, has no template, or has a damaged manifest", async () => {
   expect(isPrepared(folder)).toBe(false);
   const { files, template } = await places();
   await mkdir(files, { recursive: true });

@@ -1,4 +1,4 @@
-/** Tells whether anything must be prepared. Used at every start, so it loads very little code. */
+/** Checks whether anything must be prepared. Used at every startup, so it loads very little code. */
 import { existsSync } from "node:fs";
 import { filesFolder, readManifest } from "./assets/manifest.ts";
 import { assetPackage } from "./assets/package.ts";

@@ -22,7 +22,7 @@ function get(url: string, isReadOnly: boolean, changes: Partial<PhpRequest> = {}
 
 let scripts = 0;
 
-/** What becomes of a script of the site's, run while nothing can be changed unless told otherwise. */
+/** Runs a script of the site, read-only by default. Returns its outcome. */
 async function outcome(code: string, isReadOnly = true): Promise<string | number> {
   scripts += 1;
   const name = `try-${scripts}.php`;
@@ -32,7 +32,7 @@ async function outcome(code: string, isReadOnly = true): Promise<string | number
 
 const options = "require 'wp-load.php';";
 
-describe("whoever may change nothing", () => {
+describe("a read-only request", () => {
   test.each(["/", "/?p=1", "/?feed=rss2", "/?s=hello", "/?p=987654", "/wp-login.php"])("can read %s", async (url) => {
     await get(url, false);
     expect([200, 301, 404]).toContain(await outcomeOf(get(url, true)));
@@ -54,7 +54,7 @@ describe("whoever may change nothing", () => {
     ["adds a post", `${options} wp_insert_post(['post_title' => 'New', 'post_status' => 'publish']);`],
     ["makes a table", `${options} $wpdb->query('CREATE TABLE counts (id int)');`],
     ["dies of it", `${options} if (!update_option('blogname', 'Changed')) { http_response_code(500); exit; }`],
-  ])("has no answer from a script that %s, and nothing has changed", async (_, code) => {
+  ])("gets no response from a script that %s, and changes nothing", async (_, code) => {
     const listed = async () => (await readdir(site.documentRoot)).filter((name) => !name.startsWith("try-"));
     const config = () => readFile(path.join(site.documentRoot, "wp-config.php"), "utf8");
     const before = [await listed(), await config()];
@@ -63,7 +63,7 @@ describe("whoever may change nothing", () => {
     expect((await get("/", false)).text).toContain(`<title>${site.wordpress.title}</title>`);
   });
 
-  test("may open files and databases for writing, and keep sessions and temporary files", async () => {
+  test("can open files and databases for writing, and use sessions and temporary files", async () => {
     const code = `$file = fopen('wp-config.php', 'r+'); fread($file, 5); fclose($file);
       session_start(); $_SESSION['seen'] = 1; session_write_close();
       file_put_contents(sys_get_temp_dir() . '/note', 'x'); unlink(sys_get_temp_dir() . '/note');
@@ -72,7 +72,7 @@ describe("whoever may change nothing", () => {
   });
 });
 
-test("the same worker changes everything for the next who may", async () => {
+test("the same worker can write again for the next ordinary request", async () => {
   const write = `${options} file_put_contents('after.txt', 'x'); update_option('after', uniqid()); echo 'both';`;
   const pids = () => world.serving.status().workers.map(({ pid }) => pid);
   expect(await outcome(write)).toBe("wouldWrite");
@@ -81,14 +81,14 @@ test("the same worker changes everything for the next who may", async () => {
   expect(pids()).toEqual(before);
 });
 
-test("an answer that is too long to be held breaks off where PHP writes after it", async () => {
+test("a response that is too long to buffer breaks off if PHP then writes", async () => {
   await leaveScript(site, "long.php", "for ($i = 0; $i < 20; $i++) echo str_repeat('x', 1 << 20); touch('late.txt');");
   const request = { url: "/long.php", script: "/long.php" };
   expect((await get("/long.php", false, request)).text).toHaveLength(20 << 20);
   await expect(get("/long.php", true, request)).rejects.toMatchObject({ reason: "wouldWrite" });
 });
 
-test("PHP is done when it is, though nobody has read its answer yet", async () => {
+test("`finished` resolves when PHP has ended, even if the response has not been read", async () => {
   await leaveScript(site, "short.php", "echo 'short';");
   const changes = { url: "/short.php", script: "/short.php" };
   const answer = await world.serving.handle(site.environment.id, exampleRequest(site.wordpress.address, changes));

@@ -1,4 +1,4 @@
-/** What a worker is given of an environment: the parts of one release, its own and shared ones. */
+/** The parts of a release that a worker gets: its own and shared ones. */
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import { text } from "node:stream/consumers";
@@ -25,7 +25,7 @@ describe("a release that shares a part with another one", () => {
     await runPhp(world.serving, site, mark("first"));
   });
 
-  test("has the other's files, where it shares those, and its own database", async () => {
+  test("uses the other release's files and its own database", async () => {
     const second = await addRelease(world, site, 2, ["public"]);
     await world.serving.setEnvironments([second]);
     expect(await runPhp(world.serving, site, mark("second"))).toBe("done");
@@ -34,7 +34,7 @@ describe("a release that shares a part with another one", () => {
     expect(await runPhp(world.serving, site, marks)).toBe("second first");
   });
 
-  test("has its own files and the other's database, where it shares that", async () => {
+  test("uses its own files and the other release's database", async () => {
     const second = await addRelease(world, site, 2, ["database"]);
     await world.serving.setEnvironments([second]);
     const moved = { ...site, documentRoot: second.documentRoot };
@@ -44,7 +44,7 @@ describe("a release that shares a part with another one", () => {
     expect(await runPhp(world.serving, site, marks)).toBe("first second");
   });
 
-  test("is not available while a part is missing, and costs no spare worker", async () => {
+  test("is unavailable while a part is missing, and takes no spare worker", async () => {
     const second = await addRelease(world, site, 2, ["public"]);
     await rm(path.join(world.environments, site.environment.id, "releases/2/database"), { recursive: true });
     await world.serving.setEnvironments([second]);
@@ -58,7 +58,7 @@ describe("a release that shares a part with another one", () => {
 });
 
 describe("an environment without WordPress", () => {
-  test("runs its own script, with its database beside it and nothing of WordPress", async () => {
+  test("runs its own script with its own database and no files of WordPress", async () => {
     const code = `<?php
       $db = new PDO('sqlite:/database/own.sqlite');
       $db->exec('CREATE TABLE IF NOT EXISTS visits (n INTEGER)');

@@ -1,4 +1,4 @@
-/** A fresh WordPress in the place of a site's own: made beside it from what the site is now, and switched to. */
+/** A reset: a fresh WordPress is built next to the site from the site's settings, and switched to. */
 import { randomUUID } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import path from "node:path";
@@ -44,7 +44,7 @@ describe.each<[string, MultisiteKind | null]>([
   ["a single site", null],
   ["a network", "subdirectory"],
 ])("%s", (_, multisite) => {
-  test("has its title, address and administrator again, and nothing else of before", async () => {
+  test("keeps only its title, address and administrator in a reset", async () => {
     const site = await world.site({ title: titled, adminUser: "Ada L.", multisite });
     expect(await runPhp(world.serving, site, spoil)).toContain("spoilt");
     const fresh = await reset(site, "a new password");
@@ -54,10 +54,10 @@ describe.each<[string, MultisiteKind | null]>([
     expect(page).not.toContain("Spoilt");
     expect(await visitorOf(world.serving, fresh).logIn("Ada L.", "forgotten")).toBe(false);
     expect(await visitorOf(world.serving, fresh).logIn("Ada L.", "a new password")).toBe(true);
-    const told = `require __DIR__ . '/wp-load.php';
+    const code = `require __DIR__ . '/wp-load.php';
       echo json_encode(array(home_url(), get_option('admin_email'), is_multisite(), get_option('blog_public')));`;
     const { address, adminEmail } = fresh.wordpress;
-    expect(JSON.parse(await runPhp(world.serving, fresh, told))).toEqual([
+    expect(JSON.parse(await runPhp(world.serving, fresh, code))).toEqual([
       address,
       adminEmail,
       multisite !== null,

@@ -8,7 +8,7 @@ import { installPackage } from "../packageInstall.ts";
 import { prune, switchBack, switchTo, unstage } from "../releaseMoves.ts";
 import { currentRelease, ownWebRoot, partOf, type Release, stagedRelease } from "../releases.ts";
 import type { EnvironmentRef, Runtime } from "../runtime.ts";
-import type { TakeMail } from "../serving.ts";
+import type { AcceptMail } from "../serving.ts";
 import { createAssetStore } from "./assets/store.ts";
 import { phpVersions } from "./php/versions.ts";
 import { stageAddress } from "./site/address/addressStage.ts";
@@ -48,7 +48,7 @@ export interface PlaygroundRuntimeOptions {
   /** Network access of WP-CLI commands. Absent: none. */
   readonly network?: WpCliNetwork;
   /** Takes e-mail from WP-CLI commands. Absent: nothing is sent. */
-  readonly takeMail?: TakeMail;
+  readonly acceptMail?: AcceptMail;
   /** Limits of WP-CLI commands. Absent: the defaults. */
   readonly wpCliLimits?: WpCliOptions["limits"];
 }
@@ -70,7 +70,7 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
     compiled: createCompiledStore(assets, templates),
     environments,
     network: options.network ?? null,
-    takeMail: options.takeMail ?? (async () => "nothing can be sent from here"),
+    acceptMail: options.acceptMail ?? (async () => "nothing can be sent from here"),
     ...(options.wpCliLimits && { limits: options.wpCliLimits }),
   });
   const events = createEventReader(environments);
@@ -137,7 +137,7 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
     listFiles: (environment) => ofCurrent(environment, filesOf),
     wordpress: (environment) => ofCurrent(environment, (release) => wordpressOf(release, liveOf(environment))),
     nextEvents: (environments, signal) => events.next(environments, signal),
-    plannedEvents: (environment, signal) => events.all(environment, signal),
+    cronEvents: (environment, signal) => events.all(environment, signal),
     packages: (wanted, signal) => readPackages(wanted, environments, signal),
     findUser: (environment, email) =>
       ofCurrent(environment, (release) => findUser(release, liveOf(environment), email)),

@@ -30,7 +30,7 @@ const fill = { url: "/fill.php", script: "/fill.php" };
 
 async function until(condition: () => boolean): Promise<void> {
   for (let tries = 0; !condition(); tries += 1) {
-    if (tries > 1000) throw new Error("It never came true.");
+    if (tries > 1000) throw new Error("The condition never became true.");
     await delay(10);
   }
 }
@@ -41,7 +41,7 @@ function request(one: Site, url: string, more: Partial<PhpRequest> = {}) {
 }
 
 describe("a script that does not end", () => {
-  test("is ended at the deadline, while another site answers, and the next request works", async () => {
+  test("is ended at the deadline while another site responds, and the next request works", async () => {
     await leaveScript(site, "loop.php", "while (true) {}");
     for (const each of [site, other]) await runPhp(world.serving, each, "echo 1;");
     const stuck = outcomeOf(request(site, "/loop.php", { deadlineSeconds: 3 }));
@@ -51,7 +51,7 @@ describe("a script that does not end", () => {
     expect(await runPhp(world.serving, site, "echo 'again';")).toBe("again");
   }, 30_000);
 
-  test("after it has begun to answer, the answer breaks off instead of looking whole", async () => {
+  test("breaks off a response that it has started, so that it does not look complete", async () => {
     await leaveScript(site, "begins.php", "echo str_repeat('x', 70000); flush(); sleep(1); while (true) {}");
     await runPhp(world.serving, site, "echo 1;");
     const answer = await request(site, "/begins.php", { deadlineSeconds: 3 });
@@ -60,7 +60,7 @@ describe("a script that does not end", () => {
   }, 30_000);
 });
 
-test("a worker comes before others until it has made its first page, and then after them", async () => {
+test("a worker has a higher priority until it has rendered its first page", async () => {
   const fresh = await world.site();
   await leaveScript(fresh, "slow.php", "sleep(1); echo 'slow';");
   const answer = outcomeOf(request(fresh, "/slow.php"));
@@ -71,7 +71,7 @@ test("a worker comes before others until it has made its first page, and then af
   await until(() => priorities().every((priority) => priority === 5));
 }, 30_000);
 
-test("a worker notices when another process has ended the maintenance that it has seen", async () => {
+test("a worker notices when another process ends WordPress's maintenance mode", async () => {
   const file = path.join(site.documentRoot, ".maintenance");
   const visitor = visitorOf(world.serving, site);
   await writeFile(file, "<?php $upgrading = time();");
@@ -82,7 +82,7 @@ test("a worker notices when another process has ended the maintenance that it ha
 }, 60_000);
 
 describe("a worker that dies", () => {
-  test("in the middle of a request takes that request with it, and the next one works", async () => {
+  test("during a request loses that request, and the next one works", async () => {
     await leaveScript(site, "sleep.php", "sleep(3); echo 'slept';");
     await runPhp(world.serving, site, "echo 1;");
     const lost = outcomeOf(request(site, "/sleep.php"));
@@ -101,7 +101,7 @@ describe("a worker that dies", () => {
   }, 30_000);
 });
 
-test("a script that wants too much memory fails alone, and its worker is not kept", async () => {
+test("a script that exceeds its memory limit fails alone, and its worker is replaced", async () => {
   await leaveScript(site, "memory.php", "$all = []; while (true) { $all[] = str_repeat('x', 1 << 20); }");
   await runPhp(world.serving, site, "ini_set('memory_limit', '-1'); echo 1;");
   const [before] = workersOf(site);
@@ -114,10 +114,10 @@ test("a script that wants too much memory fails alone, and its worker is not kep
 }, 60_000);
 
 test.each([
-  ["what it writes and nobody has read yet", "while (true) { echo str_repeat('x', 1 << 20); }"],
-  ["what it leaves in /tmp", "for ($i = 0; ; $i++) file_put_contents(\"/tmp/$i\", str_repeat('x', 1 << 24));"],
+  ["unread output", "while (true) { echo str_repeat('x', 1 << 20); }"],
+  ["files in /tmp", "for ($i = 0; ; $i++) file_put_contents(\"/tmp/$i\", str_repeat('x', 1 << 24));"],
 ])(
-  "a worker that fills memory with %s is ended before the machine has none left",
+  "a worker that fills memory with %s is ended before the machine runs out of memory",
   async (_what, code) => {
     const small = await openPlayground({ workerMemoryBytes: 700e6, requestDeadlineSeconds: 30 });
     try {
@@ -133,8 +133,8 @@ test.each([
   60_000,
 );
 
-describe("a site that is asked while its worker is busy", () => {
-  test("gets a second worker for a visitor, and a third request waits", async () => {
+describe("a site whose worker is busy", () => {
+  test("gets a second worker for a visitor, and a third visitor waits", async () => {
     const code = "usleep(800000); echo 'done';";
     await leaveScript(site, "slow.php", code);
     await runPhp(world.serving, site, "echo 1;");
@@ -143,7 +143,7 @@ describe("a site that is asked while its worker is busy", () => {
     expect(workersOf(site)).toHaveLength(2);
   }, 30_000);
 
-  test("gets another worker at once for a request of its own PHP, above the maximum too, but not without end", async () => {
+  test("gets more workers at once for requests of its own PHP, up to a limit above the maximum", async () => {
     await leaveScript(site, "slow.php", "sleep(2); echo 'done';");
     const visitors = [1, 2].map(() => outcomeOf(request(site, "/slow.php")));
     await until(() => workersOf(site).filter((worker) => worker.busy).length === 2);
@@ -152,7 +152,7 @@ describe("a site that is asked while its worker is busy", () => {
     expect(await Promise.all(visitors)).toEqual([200, 200]);
   }, 30_000);
 
-  test("forgets a visitor who goes away while waiting", async () => {
+  test("stops waiting for a visitor who has left", async () => {
     await leaveScript(site, "slow.php", "sleep(2); echo 'done';");
     const busy = [1, 2].map(() => outcomeOf(request(site, "/slow.php")));
     await until(() => workersOf(site).filter((worker) => worker.busy).length === 2);
@@ -186,8 +186,8 @@ test("a worker without requests is ended", async () => {
   }
 }, 60_000);
 
-describe("what PHP gets and gives", () => {
-  test("the request's address, headers and variables", async () => {
+describe("PHP", () => {
+  test("gets the request's URL, headers and variables", async () => {
     const code = "echo json_encode([$_SERVER, $_GET, file_get_contents('php://input')]);";
     await leaveScript(site, "echo.php", code);
     const headers = { "x-own": "gr\u00c3\u00bc\u00c3\u009fe", proxy: "evil:80", bad_name: "x", cookie: ["a=1", "b=2"] };
@@ -219,7 +219,7 @@ describe("what PHP gets and gives", () => {
     expect(server).not.toHaveProperty("HTTP_BAD_NAME");
   });
 
-  test.each(["example.localhost:99999", "[::", "a b", "1.2.3.4.5"])("even with the host %s", async (host) => {
+  test.each(["example.localhost:99999", "[::", "a b", "1.2.3.4.5"])("runs with the invalid host %s", async (host) => {
     await leaveScript(site, "host.php", "echo $_SERVER['HTTP_HOST'], ' ', $_SERVER['REQUEST_METHOD'];");
     await runPhp(world.serving, site, "echo 1;");
     const before = workersOf(site).map((worker) => worker.pid);
@@ -228,7 +228,7 @@ describe("what PHP gets and gives", () => {
     expect(workersOf(site).map((worker) => worker.pid)).toEqual(before);
   });
 
-  test("a body in memory and one that was spooled arrive byte for byte", async () => {
+  test("gets small and large bodies byte for byte", async () => {
     await leaveScript(site, "body.php", "echo strlen($in = file_get_contents('php://input')), ' ', md5($in);");
     for (const size of [0, 10, 3 << 20]) {
       const body = Buffer.alloc(size, "abc\0\xff");
@@ -242,7 +242,7 @@ describe("what PHP gets and gives", () => {
     }
   });
 
-  test("an upload is a file to PHP", async () => {
+  test("gets an upload as a file", async () => {
     await leaveScript(
       site,
       "upload.php",
@@ -260,7 +260,7 @@ describe("what PHP gets and gives", () => {
     expect(page.text).toBe("name.txt content");
   });
 
-  test("status, repeated headers and output as it comes", async () => {
+  test("sends its status, repeated headers and output without delay", async () => {
     const code = `http_response_code(418); header('X-A: 1'); setcookie('a', '1'); setcookie('b', '2');
       echo str_repeat('a', 100); ob_flush(); flush(); sleep(1); echo 'b';`;
     await leaveScript(site, "stream.php", code);
@@ -272,19 +272,19 @@ describe("what PHP gets and gives", () => {
     expect(arrived).toEqual(["a".repeat(100), "b"]);
   });
 
-  test("a script can load WordPress from where it is, as those of plugins do", async () => {
+  test("can load WordPress by a relative path from a plugin's script", async () => {
     const code = "require '../../wp-load.php'; echo getcwd(), ' ', get_option('blogname');";
     await leaveScript(site, "wp-content/plugins/load.php", code);
     const page = await visitorOf(world.serving, site).get("/wp-content/plugins/load.php");
     expect(page.text).toBe(`/site/wp-content/plugins ${site.wordpress.title}`);
   });
 
-  test("a blank line before the first script doesn't keep the next one from sending headers", async () => {
+  test("can send headers after a blank line in an earlier script", async () => {
     await leaveScript(site, "blank.php", "?>\n<?php header('X-Late: yes');");
     expect((await visitorOf(world.serving, site).get("/blank.php")).headers).toMatchObject({ "x-late": "yes" });
   });
 
-  test("a script that dies answers 500 without telling why, one that is missing 404", async () => {
+  test("returns 500 without the reason if a script dies, and 404 if it is missing", async () => {
     await leaveScript(site, "dies.php", "throw new Exception('the secret reason');");
     const page = await visitorOf(world.serving, site).get("/dies.php");
     expect(page.status).toBe(500);
@@ -293,29 +293,29 @@ describe("what PHP gets and gives", () => {
     expect(await runPhp(world.serving, site, "exit(3);")).toBe("");
   });
 
-  test("no more open files after many requests than for the first", async () => {
+  test("leaks no open files over many requests", async () => {
     await leaveScript(site, "open.php", "echo count(scandir('/proc/self/fd'));");
     const counts: number[] = [];
     for (let i = 0; i < 10; i += 1) counts.push(Number((await visitorOf(world.serving, site).get("/open.php")).text));
-    // Fewer once the script is in the opcode cache: PHP does not open it any more.
+    // Fewer once the script is in the opcode cache, because PHP no longer opens it.
     expect(counts.at(-1)).toBeLessThanOrEqual(counts[0] ?? 0);
   });
 
-  test("a file changed a moment ago is not served from the cache", async () => {
+  test("runs a script that has just changed, not its cached opcodes", async () => {
     for (const word of ["one", "two", "three"]) {
       await leaveScript(site, "changes.php", `echo '${word}';`);
       expect((await visitorOf(world.serving, site).get("/changes.php")).text).toBe(word);
     }
   });
 
-  test("a large answer that nobody reads does not hold the worker up", async () => {
+  test("is free for the next request while a large response is unread", async () => {
     await leaveScript(site, "large.php", "for ($i = 0; $i < 8; $i++) echo str_repeat('x', 1 << 20);");
     const unread = await request(site, "/large.php");
     expect(await runPhp(world.serving, site, "echo 'free';")).toBe("free");
     expect((await text(unread.body)).length).toBe(8 << 20);
   });
 
-  test("sessions are the same in every worker of a site", async () => {
+  test("shares sessions between the workers of a site", async () => {
     const visitor = visitorOf(world.serving, site);
     await leaveScript(site, "session.php", "session_start(); echo $_SESSION['n'] = ($_SESSION['n'] ?? 0) + 1;");
     expect((await visitor.get("/session.php")).text).toBe("1");
@@ -324,7 +324,7 @@ describe("what PHP gets and gives", () => {
   });
 });
 
-test("a new release is served by new workers", async () => {
+test("new workers serve a new release", async () => {
   await runPhp(world.serving, site, "echo 1;");
   const [before] = workersOf(site);
   await world.serving.setEnvironments([await addRelease(world, site, 2, ["public", "database"])]);

@@ -13,7 +13,7 @@ let world: Playground;
 
 async function untilSpares(count: number): Promise<void> {
   for (let tries = 0; world.serving.status().spares < count; tries += 1) {
-    if (tries > 3000) throw new Error("The spare never came.");
+    if (tries > 3000) throw new Error("There is still no spare.");
     await delay(10);
   }
 }
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe("a warm spare", () => {
-  test("serves its environment and nothing of the template that warmed it", async () => {
+  test("serves its environment without a trace of the template that warmed it", async () => {
     await untilSpares(1);
     const site = await world.site({ title: "Own title" });
     const page = await visitorOf(world.serving, site).get("/");
@@ -45,7 +45,7 @@ describe("a warm spare", () => {
     ]);
   }, 60_000);
 
-  test("steps back until it gets a site, and again after its first page", async () => {
+  test("has a low priority before it gets a site and after its first page", async () => {
     await untilSpares(1);
     const site = await world.site();
     await leaveScript(site, "slow.php", "sleep(1); echo 'slow';");
@@ -79,12 +79,12 @@ describe("a warm spare", () => {
     expect(page.text).toContain(site.wordpress.title);
     const salt = "require '/site/wp-config.php'; echo AUTH_KEY;";
     const own = await runPhp(world.serving, site, salt);
-    const others = await readFile(path.join(template.folder, "public/wp-config.php"), "utf8");
+    const templateConfig = await readFile(path.join(template.folder, "public/wp-config.php"), "utf8");
     expect(own).toHaveLength(64);
-    expect(others).not.toContain(own);
+    expect(templateConfig).not.toContain(own);
   }, 60_000);
 
-  test("knows no file that only the template has, and every file that only the environment has", async () => {
+  test("sees the environment's own additional files", async () => {
     await untilSpares(1);
     const site = await world.site();
     const plugin = path.join(site.documentRoot, "wp-content/mu-plugins");
@@ -118,7 +118,7 @@ describe("a warm spare", () => {
   }, 60_000);
 });
 
-test("spares that can't be made are reported, tried again, and missed by nobody but the clock", async () => {
+test("failures to create spares are reported, and sites are served without spares", async () => {
   const failures: unknown[] = [];
   const empty = path.join(world.folder, "no-assets");
   const broken = createPlaygroundServing({
@@ -131,7 +131,7 @@ test("spares that can't be made are reported, tried again, and missed by nobody 
     maxWorkers: 1,
     requestDeadlineSeconds: 30,
     idleSeconds: 60,
-    onSpareFailure: (error) => failures.push(error),
+    onWarmUpFailure: (error) => failures.push(error),
   });
   try {
     for (let tries = 0; failures.length === 0 && tries < 500; tries += 1) await delay(10);

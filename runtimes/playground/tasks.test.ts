@@ -17,7 +17,7 @@ afterAll(() => world.close());
 
 const describeSite = (of = site) => runTask(world.serving, of, "describe");
 
-/** While `work` is done, the site has this code as a plugin that can't be switched off. */
+/** Runs `work` while the site has this code as a must-use plugin. */
 async function withPlugin<T>(code: string, work: () => Promise<T>): Promise<T> {
   const folder = path.join(site.documentRoot, "wp-content/mu-plugins");
   await mkdir(folder, { recursive: true });
@@ -26,13 +26,13 @@ async function withPlugin<T>(code: string, work: () => Promise<T>): Promise<T> {
   return work().finally(() => rm(file));
 }
 
-test("a task has WordPress at its own address, with nothing in PHP's log", async () => {
-  const told = await describeSite();
-  expect(told.answer).toEqual({ version: "7.1.1", address: site.wordpress.address, multisite: false });
-  expect(told).toMatchObject({ status: 200, errors: "" });
+test("a task runs in WordPress at the site's address, with nothing in PHP's log", async () => {
+  const result = await describeSite();
+  expect(result.answer).toEqual({ version: "7.1.1", address: site.wordpress.address, multisite: false });
+  expect(result).toMatchObject({ status: 200, errors: "" });
 });
 
-test.each(["subdirectory", "subdomain"] as const)("also in a network of sites: %s", async (multisite) => {
+test.each(["subdirectory", "subdomain"] as const)("a task runs in a %s network", async (multisite) => {
   const network = await world.site({ multisite, address: `http://network-${multisite}.localhost:8081` });
   expect((await describeSite(network)).answer).toMatchObject({ address: network.wordpress.address, multisite: true });
 });
@@ -43,48 +43,48 @@ describe("a plugin that", () => {
     ["prints and flushes", "echo 'x'; while (ob_get_level()) ob_end_flush(); flush(); echo 'y';"],
     ["prints at the end", "register_shutdown_function(function () { echo 'bye'; });"],
     ["prints in init", "add_action('init', function () { echo str_repeat('x', 1 << 20); });"],
-    ["has a buffer that can't be removed", "ob_start(null, 0, 0);"],
-    ["has a buffer that changes what is printed", "ob_start(fn ($text) => strtoupper($text));"],
-    ["removes what PHP was told", "$_SERVER = []; $_GET = []; unset($GLOBALS['_SERVER']);"],
-  ])("%s doesn't get into the answer", async (_what, code) => {
-    const told = await withPlugin(code, describeSite);
-    expect(told.answer).toMatchObject({ version: "7.1.1" });
+    ["adds a buffer that can't be removed", "ob_start(null, 0, 0);"],
+    ["adds a buffer that changes the output", "ob_start(fn ($text) => strtoupper($text));"],
+    ["removes PHP's variables", "$_SERVER = []; $_GET = []; unset($GLOBALS['_SERVER']);"],
+  ])("%s does not change the answer", async (_what, code) => {
+    const result = await withPlugin(code, describeSite);
+    expect(result.answer).toMatchObject({ version: "7.1.1" });
   });
 
   test.each([
     ["redirects", "add_action('init', function () { wp_redirect('/elsewhere'); exit; });", 302],
     ["dies", "add_action('init', function () { wp_die('No.'); });", 500],
-    ["ends everything", "exit;", 200],
-    ["prints much and ends everything", "echo str_repeat('x', 1 << 20); exit;", 200],
+    ["exits", "exit;", 200],
+    ["prints much and exits", "echo str_repeat('x', 1 << 20); exit;", 200],
     ["fails", "add_action('init', function () { no_such_function(); });", 500],
-  ])("%s leaves no answer, and the next task is as ever", async (_what, code, status) => {
-    const told = await withPlugin(code, describeSite);
-    expect(told.answer).toBeNull();
-    expect(told.status).toBe(status);
+  ])("%s prevents the answer, and the next task works", async (_what, code, status) => {
+    const result = await withPlugin(code, describeSite);
+    expect(result.answer).toBeNull();
+    expect(result.status).toBe(status);
     if (status === 500 && code.includes("no_such"))
-      expect(told.errors).toContain("undefined function no_such_function");
+      expect(result.errors).toContain("undefined function no_such_function");
     expect((await describeSite()).answer).toMatchObject({ version: "7.1.1" });
   });
 
-  test("never ends is ended at the task's own deadline", async () => {
+  test("never ends is stopped at the task's own deadline", async () => {
     const task = withPlugin("if (str_starts_with($_SERVER['REQUEST_URI'], '/endless')) while (true);", () =>
       outcomeOf(runTask(world.serving, site, "describe", {}, { url: "/endless", deadlineSeconds: 2 })),
     );
     expect(await task).toBe("deadline");
   });
 
-  test("has written into the platform's memory harms itself only", async () => {
+  test("changes the platform's files in memory affects only its own worker", async () => {
     await runPhp(world.serving, site, "file_put_contents('/internal/platform/tasks/describe.php', '<?php echo 1;');");
     for (const { pid } of world.serving.status().workers) process.kill(pid, "SIGKILL");
     expect((await describeSite()).answer).toMatchObject({ version: "7.1.1" });
   });
 });
 
-test.each(["nothing", "..", "../plugin", "describe.php"])("a task that there is not is not found: %s", async (name) => {
+test.each(["nothing", "..", "../plugin", "describe.php"])("an unknown task returns 404: %s", async (name) => {
   expect(await runTask(world.serving, site, name)).toMatchObject({ status: 404, answer: null });
 });
 
-test("what a task was given is gone when plugins run", async () => {
+test("plugins can't read the input of a task", async () => {
   const code = `add_action('init', function () { error_log((string) file_exists('/internal/platform/order.json')
     . json_encode([$_SERVER, getenv()])); });`;
   const { errors, answer } = await withPlugin(code, () => runTask(world.serving, site, "describe", { it: "sesame" }));
@@ -93,11 +93,11 @@ test("what a task was given is gone when plugins run", async () => {
   expect(errors).not.toContain("sesame");
 });
 
-test("an input of megabytes arrives", async () => {
+test("a task can have megabytes of input", async () => {
   expect((await runTask(world.serving, site, "describe", { text: "ü'\\\"\0".repeat(500_000) })).answer).not.toBeNull();
 });
 
-test("nothing of the platform is in the site's files", async () => {
+test("the site's files contain nothing of the platform", async () => {
   await describeSite();
   const files = JSON.stringify(await world.runtime.listFiles(site.environment));
   expect(files).toContain("/wp-config.php");
@@ -105,11 +105,11 @@ test("nothing of the platform is in the site's files", async () => {
   expect((await visitorOf(world.serving, site).get("/internal/platform/tasks/describe.php")).status).toBe(404);
 });
 
-describe("before each script of a site, the platform's plugin has run", () => {
+describe("the platform's plugin runs before each script of a site", () => {
   const hook = "sitewright_hook('login_footer', function () { echo 'HOOKED'; }, 5);";
   const isThere = "echo function_exists('sitewright_hook') ? 'there' : 'missing';";
 
-  test("also where there is no WordPress, and does nothing there", async () => {
+  test("even without WordPress, where it does nothing", async () => {
     const { environment, phpVersion } = exampleSpec();
     await world.runtime.provision({ environment, phpVersion, wordpress: null });
     const layout = await world.runtime.layout(environment);
@@ -122,7 +122,7 @@ describe("before each script of a site, the platform's plugin has run", () => {
     if (served !== null) await world.serving.setEnvironments([{ ...site.environment, ...served, phpVersion: "8.3" }]);
   });
 
-  test("and what it hooks to before WordPress is loaded is a hook of WordPress then", async () => {
+  test("and can add hooks before WordPress is loaded", async () => {
     expect(
       await runPhp(
         world.serving,

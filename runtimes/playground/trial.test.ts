@@ -1,4 +1,4 @@
-/** What is tried out before it is served: visitors notice nothing, and find a worker that is there already. */
+/** Trials of releases before they are served: visitors notice nothing, and find a running worker after the switch. */
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { text } from "node:stream/consumers";
@@ -23,9 +23,9 @@ afterAll(() => world?.close());
 const workersOf = (id: string, { serving } = world) =>
   serving.status().workers.filter((worker) => worker.environmentId === id);
 
-async function tryOut(environment: ServedEnvironment, url = "/", { serving } = world, at = address) {
+async function runTrial(environment: ServedEnvironment, url = "/", { serving } = world, at = address) {
   const script = url === "/" ? "/index.php" : url;
-  const { status, body, errors } = await serving.tryOut(environment, exampleRequest(at, { url, script }));
+  const { status, body, errors } = await serving.runTrial(environment, exampleRequest(at, { url, script }));
   return { status, text: await text(body), errors: await errors };
 }
 
@@ -43,75 +43,75 @@ describe("a site's next release", () => {
     return next;
   }
 
-  test("can be asked while visitors still get the one before", async () => {
+  test("can be requested while visitors still get the current one", async () => {
     const next = await nextRelease();
-    expect(await tryOut(next, "/which.php")).toEqual({ status: 200, text: "release 2", errors: "" });
+    expect(await runTrial(next, "/which.php")).toEqual({ status: 200, text: "release 2", errors: "" });
     expect((await visitorOf(world.serving, site).get("/which.php")).text).toBe("site first");
-    expect((await tryOut(next)).text).toMatch(/<\/html>\s*$/);
+    expect((await runTrial(next)).text).toMatch(/<\/html>\s*$/);
   });
 
-  test("has its worker already when it is served", async () => {
+  test("keeps its trial worker when it is served", async () => {
     const next = await nextRelease();
-    await tryOut(next, "/which.php");
+    await runTrial(next, "/which.php");
     const [candidate] = workersOf(site.environment.id);
     await world.serving.setEnvironments([next]);
     expect((await visitorOf(world.serving, site).get("/which.php")).text).toBe("release 2");
     expect(workersOf(site.environment.id)).toMatchObject([{ pid: candidate?.pid, release: 2, requests: 2 }]);
   });
 
-  test("gives its worker up for another one that is tried out", async () => {
+  test("loses its worker when another release is tried", async () => {
     const [second, third] = [await nextRelease(2), await nextRelease(3)];
-    await tryOut(second, "/which.php");
-    expect((await tryOut(third, "/which.php")).text).toBe("release 3");
+    await runTrial(second, "/which.php");
+    expect((await runTrial(third, "/which.php")).text).toBe("release 3");
     expect(workersOf(site.environment.id)).toMatchObject([{ release: 3 }]);
     await world.serving.setEnvironments([second]);
     expect((await visitorOf(world.serving, site).get("/which.php")).text).toBe("release 2");
   });
 
-  test("has no worker any more when its site is gone", async () => {
-    await tryOut(await nextRelease(), "/which.php");
+  test("loses its worker when its site is removed", async () => {
+    await runTrial(await nextRelease(), "/which.php");
     await world.serving.setEnvironments([]);
     expect(workersOf(site.environment.id)).toEqual([]);
   });
 
-  test("that is served already is asked like any visitor would", async () => {
+  test("that is already served is tried with the visitors' worker", async () => {
     await runPhp(world.serving, site, "echo 1;");
-    expect((await tryOut(served, "/which.php")).text).toBe("site first");
+    expect((await runTrial(served, "/which.php")).text).toBe("site first");
     expect(workersOf(site.environment.id)).toMatchObject([{ requests: 2 }]);
   });
 
-  test("with a plugin that PHP can't read says which one, to nobody else", async () => {
+  test("with a plugin that has a syntax error names it in the trial and not to visitors", async () => {
     const plugins = path.join(site.documentRoot, "wp-content/mu-plugins");
     await mkdir(plugins, { recursive: true });
     await writeFile(path.join(plugins, "broken.php"), "<?php function {");
     const next = await addRelease(world, site, 2);
-    const trial = await tryOut(next);
+    const trial = await runTrial(next);
     expect(trial.status).toBe(500);
     expect(trial.errors).toMatch(/PHP Parse error: .*mu-plugins\/broken\.php/);
     const answer = await world.serving.handle(site.environment.id, exampleRequest(address));
     expect(await text(answer.body)).not.toContain("broken.php");
   });
 
-  test("that writes much into its log is quoted from the beginning only", async () => {
+  test("that logs much returns only the beginning of its log", async () => {
     await leaveScript(site, "log.php", "for ($i = 0; $i < 100; $i++) error_log(\"line $i \" . str_repeat('ä', 200));");
-    const { errors } = await tryOut(await addRelease(world, site, 2), "/log.php");
+    const { errors } = await runTrial(await addRelease(world, site, 2), "/log.php");
     expect(errors).toContain("line 0");
     expect(Buffer.byteLength(errors)).toBeLessThanOrEqual(4096);
     expect(Buffer.byteLength(errors)).toBeGreaterThan(4090);
     expect(errors).not.toContain("\uFFFD");
   });
 
-  test("that is not there is not available", async () => {
+  test("that does not exist is unavailable", async () => {
     const request = exampleRequest(address);
-    expect(await outcomeOf(world.serving.tryOut({ ...served, release: 9 }, request))).toBe("unavailable");
-    expect(await outcomeOf(world.serving.tryOut({ ...served, phpVersion: "4.0" }, request))).toBe("crashed");
+    expect(await outcomeOf(world.serving.runTrial({ ...served, release: 9 }, request))).toBe("unavailable");
+    expect(await outcomeOf(world.serving.runTrial({ ...served, phpVersion: "4.0" }, request))).toBe("crashed");
   });
 });
 
 test.each([
-  ["files of its own and another's database", { files: "none", database: "all" }, "Source"],
-  ["another's files and its own database", { files: "all", database: "none" }, "Target"],
-] as const)("a release that was staged from %s answers before and after the switch", async (_what, parts, title) => {
+  ["its own files and another site's database", { files: "none", database: "all" }, "Source"],
+  ["another site's files and its own database", { files: "all", database: "none" }, "Target"],
+] as const)("a release with %s works before and after the switch", async (_what, parts, title) => {
   const [source, target] = [await world.site({ title: "Source" }), await world.site({ title: "Target" })];
   const addresses = [{ from: source.wordpress.address, to: target.wordpress.address }];
   const { environment } = target;
@@ -119,7 +119,7 @@ test.each([
   const layout = await world.runtime.staged(environment, "push-1");
   if (layout === null) throw new Error("Nothing is staged.");
   const next = { ...environment, ...layout, phpVersion: target.phpVersion };
-  const trial = await tryOut(next, "/", world, target.wordpress.address);
+  const trial = await runTrial(next, "/", world, target.wordpress.address);
   expect(trial).toMatchObject({ status: 200, errors: "" });
   expect(trial.text).toContain(`<title>${title}`);
   expect((await visitorOf(world.serving, target).get("/")).text).toContain("<title>Target");
@@ -138,8 +138,8 @@ describe("an environment that was never served", () => {
     plain = await addPlain(world, environment, { "index.php": "<?php echo getmypid(), PHP_VERSION;" });
   });
 
-  test("answers, and what becomes of the others is nothing to it", async () => {
-    expect((await tryOut(plain)).text).toContain("8.3.");
+  test("can be tried, and keeps its worker when other environments change", async () => {
+    expect((await runTrial(plain)).text).toContain("8.3.");
     const [candidate] = workersOf(plain.id);
     await world.serving.setEnvironments([]);
     expect(workersOf(plain.id)).toMatchObject([{ pid: candidate?.pid }]);
@@ -150,16 +150,16 @@ describe("an environment that was never served", () => {
     expect(workersOf(plain.id)).toMatchObject([{ pid: candidate?.pid, requests: 2 }]);
   });
 
-  test("is forgotten after a while", async () => {
+  test("loses its worker after a while", async () => {
     const hasty = await openPlayground({ candidateSeconds: 0.5 });
     onTestFinished(() => hasty.close());
     const { environment } = exampleSpec();
     const other = await addPlain(hasty, environment, { "index.php": "<?php sleep(1); echo 'slept';" });
-    expect((await tryOut(other, "/", hasty)).text).toBe("slept");
+    expect((await runTrial(other, "/", hasty)).text).toBe("slept");
     await vi.waitUntil(() => workersOf(other.id, hasty).length === 0, waiting);
   });
 
-  test("waits for a place like everybody", async () => {
+  test("waits for a free worker like any visitor", async () => {
     const small = await openPlayground({ maxWorkers: 1 });
     onTestFinished(() => small.close());
     const busy = await small.site();
@@ -168,30 +168,30 @@ describe("an environment that was never served", () => {
     await vi.waitUntil(() => workersOf(busy.environment.id, small).some((worker) => worker.busy), waiting);
     const { environment } = exampleSpec();
     const other = await addPlain(small, environment, { "index.php": "<?php echo 'tried';" });
-    expect((await tryOut(other, "/", small)).text).toBe("tried");
+    expect((await runTrial(other, "/", small)).text).toBe("tried");
     expect((await slow).text).toBe("done");
     expect(small.serving.status().workers).toHaveLength(1);
   });
 
-  test("is not answered for any more when nothing is", async () => {
+  test("is unavailable after the serving side is closed", async () => {
     const closed = await openPlayground();
     await closed.close();
-    expect(await outcomeOf(closed.serving.tryOut(plain, exampleRequest(address)))).toBe("unavailable");
+    expect(await outcomeOf(closed.serving.runTrial(plain, exampleRequest(address)))).toBe("unavailable");
   });
 });
 
-test("fresh processes answer where they are wanted for the same environment", async () => {
+test("a new PHP run of an environment is served by new processes", async () => {
   site = await world.site();
   served = await servedAs(world, site);
   await runPhp(world.serving, site, "echo 1;");
   const [before] = workersOf(site.environment.id);
-  await world.serving.setEnvironments([Object.assign({ phpRun: 1 }, served)]);
+  await world.serving.setEnvironments([Object.assign({ phpRestarts: 1 }, served)]);
   expect(workersOf(site.environment.id)).toEqual([]);
   await runPhp(world.serving, site, "echo 1;");
   expect(workersOf(site.environment.id).map(({ pid }) => pid)).not.toContain(before?.pid);
 });
 
-test("visitors who come all the time lose nothing when another version of PHP, tried out before, takes over", async () => {
+test("a switch to another PHP version after a trial loses no request of continuous visitors", async () => {
   site = await world.site();
   served = await servedAs(world, site);
   await world.serving.setEnvironments([served]);
@@ -204,7 +204,7 @@ test("visitors who come all the time lose nothing when another version of PHP, t
   const streams = Promise.all([1, 2, 3, 4].map(comeBack));
   await vi.waitUntil(() => seen.length > 20, waiting);
   const next = { ...served, phpVersion: "8.2" };
-  expect((await tryOut(next, "/version.php")).text).toBe("8.2");
+  expect((await runTrial(next, "/version.php")).text).toBe("8.2");
   const before = seen.length;
   await vi.waitUntil(() => seen.length > before + 20, waiting);
   expect(new Set(seen)).toEqual(new Set(["8.3"]));

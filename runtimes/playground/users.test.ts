@@ -23,7 +23,7 @@ async function create(email: string, names: Partial<Record<"firstName" | "lastNa
   return runTask(world.serving, of, "createUser", input, { deadlineSeconds: 50 });
 }
 
-/** What this code, run in the site's WordPress, prints as JSON. */
+/** Evaluates a PHP expression in the site's WordPress. Returns the value. */
 async function wordpress(code: string, of = site): Promise<unknown> {
   return JSON.parse(await runPhp(world.serving, of, `require '/site/wp-load.php'; echo json_encode(${code});`));
 }
@@ -32,27 +32,27 @@ function open(of: Site): DatabaseSync {
   return new DatabaseSync(path.join(of.documentRoot, "..", "database", "wordpress.sqlite"));
 }
 
-describe("who is there", () => {
-  test("the administrator that WordPress was installed with is one, in whatever case", async () => {
+describe("finding a user", () => {
+  test("finds the first administrator, regardless of case", async () => {
     const user = { id: 1, login: "admin", isAdministrator: true };
     for (const email of ["admin@example.com", "ADMIN@Example.COM"]) expect(await userOf(email)).toEqual(user);
-    expect(await find("nobody@example.com")).toEqual({ user: null });
+    expect(await find("unknown@example.com")).toEqual({ user: null });
   });
 
-  test("addresses are compared as they are, and not as patterns", async () => {
+  test("compares addresses exactly, not as patterns", async () => {
     for (const email of ["%@example.com", "admin@example_com", "' OR '1'='1", "admin@example.com ", ""]) {
       expect(await find(email)).toEqual({ user: null });
     }
   });
 
-  test("whoever has another role is no administrator", async () => {
+  test("reports users with other roles as not administrators", async () => {
     await wordpress(
       "wp_insert_user(['user_login' => 'ed', 'user_email' => 'ed@example.com', 'role' => 'editor', 'user_pass' => 'x'])",
     );
     expect(await userOf("ed@example.com")).toMatchObject({ login: "ed", isAdministrator: false });
   });
 
-  test("it is asked for while somebody writes, and nobody's write is disturbed", async () => {
+  test("works during a write and does not disturb it", async () => {
     const database = open(site);
     database.exec(
       "BEGIN IMMEDIATE; UPDATE wp_options SET option_value = 'changed' WHERE option_name = 'blogdescription'",
@@ -65,15 +65,15 @@ describe("who is there", () => {
     }
   });
 
-  test("an environment that is not there has nobody", async () => {
+  test("returns null for a missing environment", async () => {
     expect(
       await world.runtime.findUser({ id: "00000000-0000-0000-0000-000000000000", number: 9 }, "a@b.cc"),
     ).toBeNull();
   });
 });
 
-describe("an administrator is made by WordPress itself", () => {
-  test("and hooks hear of it, no mail is sent, and nobody has the password", async () => {
+describe("creating an administrator", () => {
+  test("runs WordPress's hooks, sends no mail and sets a random password", async () => {
     await runPhp(
       world.serving,
       site,
@@ -95,7 +95,7 @@ describe("an administrator is made by WordPress itself", () => {
     [`O'Brien "the" \\`, "Zoë 🦄 \\\\ \\'"],
     ["  spaced  ", ""],
     ["", "Only Last"],
-  ])("its names are kept as they are: %j %j", async (firstName, lastName) => {
+  ])("keeps the names unchanged: %j %j", async (firstName, lastName) => {
     const email = `n${Buffer.from(firstName + lastName)
       .toString("hex")
       .slice(0, 20)}@example.com`;
@@ -115,13 +115,13 @@ describe("an administrator is made by WordPress itself", () => {
     ["ADMIN@elsewhere.example", "admin2"],
     ["admin@third.example", "admin3"],
     [`${"x".repeat(64)}@example.com`, "x".repeat(40)],
-  ])("%s is found again, and logs in as %s", async (email, login) => {
+  ])("finds %s again, with the login name %s", async (email, login) => {
     expect((await create(email)).answer).toEqual({ created: expect.any(Number) });
     expect(await userOf(email)).toMatchObject({ login, isAdministrator: true });
     expect((await create(email.toUpperCase())).answer).toEqual({ refused: "exists" });
   });
 
-  test("a plugin that refuses is told in its own words, and nobody is made", async () => {
+  test("returns WordPress's error if a plugin refuses, and creates no user", async () => {
     const veto = `add_filter("wp_pre_insert_user_data", fn () => []);`;
     await runPhp(world.serving, site, `file_put_contents('/site/wp-content/mu-plugins/veto.php', '<?php ${veto}');`);
     const { answer } = await create("refused@example.com");
@@ -130,7 +130,7 @@ describe("an administrator is made by WordPress itself", () => {
     expect(await userOf("refused@example.com")).toBeNull();
   });
 
-  test("where a plugin takes the role away, the user is removed again", async () => {
+  test("removes the user again if a plugin takes the role away", async () => {
     const demote = `add_action("user_register", function ($id) { (new WP_User($id))->set_role("subscriber"); });`;
     await runPhp(
       world.serving,
@@ -144,7 +144,7 @@ describe("an administrator is made by WordPress itself", () => {
   });
 });
 
-/** A browser that follows a login link, as far as the edge passes it on. */
+/** Follows a login link as a browser, as far as the edge passes it on. */
 async function logIn(of: Site, user: { readonly id: number; readonly login: string }) {
   const visitor = visitorOf(world.serving, of);
   const task = { name: "logIn", input: JSON.stringify({ mark: "m", input: { user: user.id, login: user.login } }) };
@@ -153,9 +153,10 @@ async function logIn(of: Site, user: { readonly id: number; readonly login: stri
 }
 
 describe("a login", () => {
-  test("sets WordPress's cookies and leads to the dashboard, which opens", async () => {
+  test("sets WordPress's cookies and redirects to the dashboard, which opens", async () => {
     const { first, visitor } = await logIn(site, { id: 1, login: "admin" });
-    expect(first).toMatchObject({ status: 302, headers: { location: `${site.wordpress.address}/wp-admin/` } });
+    // Without a host: it is the one at which the visitor is.
+    expect(first).toMatchObject({ status: 302, headers: { location: "/wp-admin/" } });
     expect(first.headers["cache-control"]).toContain("no-store");
     expect(first.headers["referrer-policy"]).toBe("no-referrer");
     const dashboard = await visitor.get("/wp-admin/");
@@ -165,7 +166,7 @@ describe("a login", () => {
 
   test.each([
     [
-      "sends everybody to a login page",
+      "redirects everyone to a login page",
       "add_action('init', function () { if (!is_user_logged_in()) { wp_redirect('/members'); exit; } });",
     ],
     [
@@ -174,7 +175,7 @@ describe("a login", () => {
     ],
     ["prints something", "echo 'Hello'; "],
     ["breaks the front page", "add_action('template_redirect', function () { no_such_function(); });"],
-  ])("works where a plugin %s", async (_what, code) => {
+  ])("works if a plugin %s", async (_what, code) => {
     await runPhp(
       world.serving,
       site,
@@ -187,7 +188,7 @@ describe("a login", () => {
     expect(dashboard.text).toContain("wpadminbar");
   });
 
-  test("is heard of by plugins, with the user logged in", async () => {
+  test("runs the hooks of plugins, with the user logged in", async () => {
     await runPhp(
       world.serving,
       site,
@@ -198,29 +199,29 @@ describe("a login", () => {
   });
 
   test.each([
-    [{ id: 1, login: "somebody" }, "no longer exists"],
+    [{ id: 1, login: "another" }, "no longer exists"],
     [{ id: 4711, login: "admin" }, "no longer exists"],
-  ])("is refused for whoever is not that user any more: %j", async (user, sentence) => {
+  ])("is refused if the id and login no longer match a user: %j", async (user, sentence) => {
     const { first, visitor } = await logIn(site, user);
     expect(first.status).toBe(403);
     expect(first.text).toContain(sentence);
     expect((await visitor.get("/wp-admin/")).status).toBe(302);
   });
 
-  test("is refused for whoever is no administrator any more", async () => {
+  test("is refused for a user who is no longer an administrator", async () => {
     const ed = await userOf("ed@example.com");
     if (ed === null) throw new Error("Ed is gone");
     expect((await logIn(site, ed)).first).toMatchObject({ status: 403 });
   });
 });
 
-describe.each(["subdirectory", "subdomain"] as const)("in a network of the kind %s", (multisite: MultisiteKind) => {
+describe.each(["subdirectory", "subdomain"] as const)("in a %s network", (multisite: MultisiteKind) => {
   let network: Site;
   beforeAll(async () => {
     network = await world.site({ multisite, address: `http://net-${multisite}.localhost:8081` });
   }, 120_000);
 
-  test("a new administrator is one of the whole network, and gets into it", async () => {
+  test("a new administrator is a super administrator and can log in", async () => {
     expect((await create("grace@example.com", {}, network)).answer).toEqual({ created: expect.any(Number) });
     const grace = await userOf("grace@example.com", network);
     expect(grace).toMatchObject({ login: "grace", isAdministrator: true });
@@ -231,7 +232,7 @@ describe.each(["subdirectory", "subdomain"] as const)("in a network of the kind 
     expect((await visitor.get("/wp-admin/network/")).status).toBe(200);
   });
 
-  test("a super administrator who is no member of the main site counts, and is sent to the network's dashboard", async () => {
+  test("a super administrator who is not a member of the main site is sent to the network's dashboard", async () => {
     await wordpress(
       "[wpmu_create_user('ada', 'x', 'ada@example.com'), grant_super_admin(get_user_by('login', 'ada')->ID)]",
       network,
@@ -244,7 +245,7 @@ describe.each(["subdirectory", "subdomain"] as const)("in a network of the kind 
     expect((await visitor.get("/wp-admin/network/")).text).toContain("wpadminbar");
   });
 
-  test("an administrator of another site of the network only is none of the environment", async () => {
+  test("an administrator of only another site of the network is not an administrator of the environment", async () => {
     await wordpress("wpmu_create_user('sub', 'x', 'sub@example.com')", network);
     const database = open(network);
     database.exec(
@@ -255,7 +256,7 @@ describe.each(["subdirectory", "subdomain"] as const)("in a network of the kind 
     expect(await userOf("sub@example.com", network)).toMatchObject({ isAdministrator: false });
   });
 
-  test("where wp-config.php says who may do everything, nobody is made", async () => {
+  test("no user is created if wp-config.php defines the super administrators", async () => {
     await runPhp(
       world.serving,
       network,

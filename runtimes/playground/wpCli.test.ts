@@ -1,4 +1,4 @@
-/** WP-CLI with real PHP and WordPress: what it does, what it can't do, and that nothing of it stays. */
+/** WP-CLI with real PHP and WordPress: what commands can do, what they can't, and that no process is left. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
@@ -16,14 +16,14 @@ import { visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground, sharedAssets } from "./testing/world.ts";
 import type { WpCliCall } from "./testing/wpCliChild.ts";
 
-const patience = 240_000;
+const timeout = 240_000;
 
 let world: Playground;
 let site: Site;
 beforeAll(async () => {
   world = await openPlayground();
   site = await world.site({ title: "Garden" });
-}, patience);
+}, timeout);
 afterAll(() => world.close());
 
 interface Choices {
@@ -39,9 +39,9 @@ function wp(argv: readonly string[], choices: Choices = {}): Promise<WpCliOutcom
   return runtime.runWpCli(site.environment, { phpVersion: "8.3", argv, seconds }, begin, signal);
 }
 
-/** The processes that run commands in environments of this file. */
+/** Returns the processes that run commands in this file's environments. */
 function commandProcesses(): readonly string[] {
-  const isOurs = (pid: string) => {
+  const isCommandProcess = (pid: string) => {
     try {
       const isCommand = readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("wpcli/main.ts");
       return isCommand && readlinkSync(`/proc/${pid}/cwd`).startsWith(world.environments);
@@ -49,7 +49,7 @@ function commandProcesses(): readonly string[] {
       return false;
     }
   };
-  return readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isOurs(name));
+  return readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isCommandProcess(name));
 }
 
 async function untilNoneRuns(): Promise<void> {
@@ -57,7 +57,7 @@ async function untilNoneRuns(): Promise<void> {
 }
 
 describe("a command", () => {
-  test("answers with what it prints and its exit code", { timeout: patience }, async () => {
+  test("returns its output and its exit code", { timeout }, async () => {
     expect(await wp(["option", "get", "blogname"])).toEqual({
       stdout: { text: "Garden\n", bytes: 7, isTruncated: false },
       stderr: { text: "", bytes: 0, isTruncated: false },
@@ -69,7 +69,7 @@ describe("a command", () => {
     expect(failed).toMatchObject({ exitCode: 1, end: "itself" });
   });
 
-  test("changes the site for the next visitor, as the environment's user", { timeout: patience }, async () => {
+  test("changes the site for the next visitor, running as the environment's user", { timeout }, async () => {
     const { get } = visitorOf(world.serving, site);
     expect((await get("/")).text).toContain("<title>Garden</title>");
     const code = "update_option('blogname', 'Meadow'); file_put_contents(ABSPATH . 'made.txt', 'x');";
@@ -79,7 +79,7 @@ describe("a command", () => {
     expect(uid).toBe(process.getuid?.() === 0 ? ownerOf(site.environment.number) : process.getuid?.());
   });
 
-  test("replaces the code of pages at once", { timeout: patience }, async () => {
+  test("changes the code of pages at once", { timeout }, async () => {
     const { get } = visitorOf(world.serving, site);
     const write = (word: string) => `file_put_contents(ABSPATH . 'page.php', '<?php echo "${word}";');`;
     await wp(["eval", write("one")]);
@@ -88,7 +88,7 @@ describe("a command", () => {
     expect((await get("/page.php")).text).toBe("two");
   });
 
-  test("deletes a plugin, though no program can be started", { timeout: patience }, async () => {
+  test("deletes a plugin, although PHP can't start programs", { timeout }, async () => {
     expect(await wp(["plugin", "delete", "hello"])).toMatchObject({ exitCode: 0 });
     expect((await wp(["plugin", "list", "--field=name"])).stdout.text).not.toContain("hello");
     expect((await wp(["eval", "var_dump(function_exists('proc_open'), function_exists('exec'));"])).stdout.text).toBe(
@@ -96,16 +96,16 @@ describe("a command", () => {
     );
   });
 
-  test("sets a constant in the wp-config.php that environments begin with", { timeout: patience }, async () => {
+  test("sets a constant in a new site's wp-config.php", { timeout }, async () => {
     expect(await wp(["config", "set", "GARDEN", "green"])).toMatchObject({ exitCode: 0 });
     expect((await wp(["eval", "echo GARDEN;"])).stdout.text).toBe("green");
   });
 
-  test("counts right when it searches and replaces", { timeout: patience }, async () => {
+  test("returns the right count for search-replace", { timeout }, async () => {
     expect((await wp(["search-replace", "Hello world!", "Hello!", "--format=count"])).stdout.text).toBe("1\n");
   });
 
-  test("reads nothing, and finds no variable of the server's", { timeout: patience }, async () => {
+  test("gets no input and no environment variables of the server", { timeout }, async () => {
     process.env.OF_THE_SERVER = "secret";
     const code = "var_dump(fgets(STDIN)); echo json_encode([getenv(), $_SERVER, $_ENV]);";
     const { stdout } = await wp(["eval", code]);
@@ -114,7 +114,7 @@ describe("a command", () => {
     expect((await wp(["site", "empty"])).stdout.text).toMatch(/\[y\/n\] $/);
   });
 
-  test("reaches nothing on this machine", { timeout: patience }, async () => {
+  test("can't connect to this machine", { timeout }, async () => {
     const server = createServer((_, response) => response.end("secret")).listen(0, "127.0.0.1");
     await once(server, "listening");
     const address = server.address();
@@ -128,7 +128,7 @@ describe("a command", () => {
   });
 });
 
-test("a site of a network is named by its address", { timeout: patience }, async () => {
+test("a site of a network is selected by its URL", { timeout }, async () => {
   const network = await world.site({ multisite: "subdirectory" });
   const address = `${network.wordpress.address}/second/`;
   const run = async (...argv: readonly string[]) => {
@@ -140,8 +140,8 @@ test("a site of a network is named by its address", { timeout: patience }, async
   expect((await run("option", "get", "blogname", `--url=${address}`)).stdout.text).toBe("Second\n");
 });
 
-describe("a command that goes too far is killed for good", () => {
-  test("when it never ends", { timeout: patience }, async () => {
+describe("a command is killed", () => {
+  test("at its time limit", { timeout }, async () => {
     expect(await wp(["eval", "echo 'begun'; while (true) { }"], { seconds: 8 })).toMatchObject({
       exitCode: null,
       end: "time",
@@ -149,8 +149,8 @@ describe("a command that goes too far is killed for good", () => {
     await untilNoneRuns();
   });
 
-  test("when it prints without end, of which little is kept", { timeout: patience }, async () => {
-    const limits = { keptBytes: 1_000, outputBytes: 1 << 20 };
+  test("when it prints too much, of which little is kept", { timeout }, async () => {
+    const limits = { maxOutputBytes: 1_000, killOutputBytes: 1 << 20 };
     const options = { assets: sharedAssets, environments: world.environments, wpCliLimits: limits };
     const runtime = createPlaygroundRuntime(options);
     const code = "echo 'first'; for (;;) echo str_repeat('x', 65536);";
@@ -160,14 +160,14 @@ describe("a command that goes too far is killed for good", () => {
     expect(stdout.bytes).toBeLessThan(4 << 20);
   });
 
-  test("when nobody wants it any more", { timeout: patience }, async () => {
+  test("when it is aborted", { timeout }, async () => {
     const stop = new AbortController();
     const begin = async () => void setTimeout(() => stop.abort(new Error("stop")), 500);
     await expect(wp(["eval", "while (true) { }"], { begin, signal: stop.signal })).rejects.toThrow("stop");
     expect(commandProcesses()).toEqual([]);
   });
 
-  test("when the process is killed that asked for it", { timeout: patience }, async () => {
+  test("when the process that started it is killed", { timeout }, async () => {
     const child = fork(fileURLToPath(new URL("./testing/wpCliChild.ts", import.meta.url)));
     const options = { assets: sharedAssets, environments: world.environments };
     const call: WpCliCall = { options, environment: site.environment, argv: ["eval", "while (true) { }"] };
@@ -179,7 +179,7 @@ describe("a command that goes too far is killed for good", () => {
   });
 });
 
-test("nothing is run where it may not begin", { timeout: patience }, async () => {
+test("nothing runs if `begin` rejects", { timeout }, async () => {
   const refuse = async () => Promise.reject(new Error("not now"));
   const code = "file_put_contents(ABSPATH . 'never.txt', 'x');";
   await expect(wp(["eval", code], { begin: refuse })).rejects.toThrow("not now");

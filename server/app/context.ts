@@ -1,5 +1,7 @@
 /** Dependencies of the rules: those of the process (`App`) and those of a request (`Context`). */
+
 import type { FileHandle } from "node:fs/promises";
+import type { Region } from "@sitewright/contract/sites/regionList.ts";
 import type { Capabilities, Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { LookUp } from "@sitewright/server/domains/lookUp.ts";
 import type { Logs } from "@sitewright/server/logs/logs.ts";
@@ -7,13 +9,13 @@ import type { AcceptOperation } from "@sitewright/server/operations/engine/accep
 import type { WaitForOperation } from "@sitewright/server/operations/engine/wait.ts";
 import type { SiteTasks } from "@sitewright/server/operations/steps/siteTasks.ts";
 import type { PackageSource } from "@sitewright/server/packages/source.ts";
-import type { PictureStore } from "@sitewright/server/pictures/pictures.ts";
 import type { Sealer } from "@sitewright/server/sealing.ts";
 import type { BackupLists } from "@sitewright/server/store/backups/backupList.ts";
 import type { Actor, Database, DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import type { CompanyPackageLists } from "@sitewright/server/store/packages/companyPackages.ts";
 import type { ToRead } from "@sitewright/server/store/packages/packages.ts";
 import type { Pool } from "pg";
+import type { ScreenshotStore } from "../screenshots/screenshots.ts";
 import type { DownloadTokens } from "./backups/downloadTokens.ts";
 import type { Caller } from "./company/access.ts";
 import type { MetricsOptions } from "./metrics.ts";
@@ -58,7 +60,7 @@ export interface App {
   readonly dataFolder: string;
   /** Resolves when the edge serves the routes of the database. */
   readonly publishRoutes: () => Promise<void>;
-  readonly plannedEvents: Runtime["plannedEvents"];
+  readonly cronEvents: Runtime["cronEvents"];
   readonly findUser: Runtime["findUser"];
   /** Reads the installed plugins and themes of the environments now. */
   readonly readPackages: (environments: readonly ToRead[], signal: AbortSignal) => Promise<void>;
@@ -82,13 +84,15 @@ export interface App {
   readonly openDownload: (id: string) => Promise<OpenDownload | null>;
   /** The certificate authority's directory, or null if no certificates are ordered. */
   readonly acmeUrl: string | null;
+  /** The regions for new sites. */
+  readonly regions: readonly Region[];
   /** Whether the installation has a mail server to deliver the mail of sites to. */
   readonly hasMailServer: boolean;
   /** Whether the installation has a vulnerability feed. */
   readonly hasAdvisories: boolean;
   /** Whether screenshots of sites can be taken. */
   readonly hasBrowser: boolean;
-  readonly findPictures: PictureStore["find"];
+  readonly findScreenshots: ScreenshotStore["find"];
   /** Whether the edge can locate visitors (GeoIP). */
   readonly knowsPlaces: boolean;
 }

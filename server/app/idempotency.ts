@@ -26,7 +26,7 @@ export interface FinishedAnswer<Body = string | Buffer> {
   readonly body: Body;
 }
 
-export interface OnceRequest {
+interface OnceRequest {
   readonly apiKeyId: string;
   /** The caller's bearer token. */
   readonly token: string;

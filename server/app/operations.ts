@@ -9,7 +9,7 @@ import { canWrite, sitesInScope } from "./company/access.ts";
 import type { Context } from "./context.ts";
 import { NotFound } from "./failures.ts";
 
-export type OperationView =
+type OperationView =
   | { readonly state: "running"; readonly message: string; readonly data: OperationData }
   | {
       readonly state: "succeeded";
@@ -81,7 +81,7 @@ export function busyData(blockers: readonly Blocker[]) {
 
 const busyFacts = ({ blocked_by }: OperationRow) => (blocked_by === null ? {} : busyData(blocked_by));
 
-export interface OperationQuery {
+interface OperationQuery {
   readonly state?: OperationRow["state"];
   readonly site_id?: string;
   readonly env_id?: string;
@@ -136,8 +136,8 @@ const asDataUrl = (png: Buffer) => `data:image/png;base64,${png.toString("base64
  * Lists the visual differences of the checked pages; empty if none were checked. The screenshots themselves are included
  * for the page with the path `only`.
  */
-export async function pictures({ findPictures }: Context, operationId: string, only: string | null) {
-  const found = await findPictures(workName(operationId), only);
+export async function screenshots({ findScreenshots }: Context, operationId: string, only: string | null) {
+  const found = await findScreenshots(workName(operationId), only);
   return found.map(({ path, share, before, after }) => ({
     path,
     difference: Math.round(share * 1_000) / 10,

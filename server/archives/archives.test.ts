@@ -31,16 +31,16 @@ const removeFolder = (folder: string) => rm(folder, { recursive: true, force: tr
 const backup = { id: 1, companyId: "company" };
 const all = () => true;
 
-test("what is kept comes back, and only with the key", async () => {
+test("a backup can be restored, but only with the key", async () => {
   const { archives, options, filled, root } = await makeWorld();
   const kept = { ...backup, ...(await archives.keep(backup, await filled("one", "hello"), null, signal)) };
   await archives.restore(kept, join(root, "restored"), all, signal);
   expect(await readFile(join(root, "restored", "a.txt"), "utf8")).toBe("hello");
-  const stranger = openArchives({ ...options, key: randomBytes(32) });
-  await expect(stranger.restore(kept, join(root, "other"), all, signal)).rejects.toThrow("can't be restored");
+  const withOtherKey = openArchives({ ...options, key: randomBytes(32) });
+  await expect(withOtherKey.restore(kept, join(root, "other"), all, signal)).rejects.toThrow("can't be restored");
 });
 
-test("a backup does not rely on what was taken from the store, though an earlier one did", async () => {
+test("a backup does not rely on packs that are missing from the store", async () => {
   const { archives, filled, root, packs } = await makeWorld();
   const folder = await filled("one", randomBytes(100_000));
   const first = { ...backup, ...(await archives.keep(backup, folder, null, signal)) };
@@ -51,7 +51,7 @@ test("a backup does not rely on what was taken from the store, though an earlier
   expect((await stat(join(root, "restored", "a.txt"))).size).toBe(100_000);
 });
 
-test("what was found to be damaged is kept anew by the next backup, which can then be restored", async () => {
+test("the next backup stores damaged data again and can be restored", async () => {
   const { archives, filled, root, packs } = await makeWorld();
   const folder = await filled("one", randomBytes(100_000));
   const first = { ...backup, ...(await archives.keep(backup, folder, null, signal)) };
@@ -65,7 +65,7 @@ test("what was found to be damaged is kept anew by the next backup, which can th
   expect(await readFile(join(root, "restored", "a.txt"))).toEqual(await readFile(join(folder, "a.txt")));
 });
 
-/** Turns one bit over, in the middle. */
+/** Flips one bit inside the file. */
 async function flip(file: string): Promise<void> {
   const content = await readFile(file);
   content.writeUInt8(content.readUInt8(50_000) ^ 1, 50_000);
@@ -76,7 +76,7 @@ const reading = { days: 7, milliseconds: Infinity, moreMilliseconds: 1_000 };
 const longAgo = new Date(0);
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
 
-test("a backup is not made of what has rotted since an earlier one was made of it", async () => {
+test("a backup does not reuse a pack that has been damaged since it was written", async () => {
   const { archives, filled, root, packs, index } = await makeWorld();
   const folder = await filled("one", randomBytes(100_000));
   const first = { ...backup, ...(await archives.keep(backup, folder, null, signal)) };
@@ -92,11 +92,11 @@ test("a backup is not made of what has rotted since an earlier one was made of i
 
 test.each([
   ["within the hour", () => hoursAgo(0.9), 1_000, false],
-  ["lately, without time for it", () => hoursAgo(2), 0, false],
-  ["lately, with time for it", () => hoursAgo(2), 1_000, true],
-  ["long ago, without more time", () => longAgo, 0, true],
-  ["at a moment that is still to come", () => new Date(Date.now() + 60_000), 0, true],
-])("what was read %s", async (_, readAt, moreMilliseconds, isFound) => {
+  ["recently, without extra time", () => hoursAgo(2), 0, false],
+  ["recently, with extra time", () => hoursAgo(2), 1_000, true],
+  ["long ago, without extra time", () => longAgo, 0, true],
+  ["in the future", () => new Date(Date.now() + 60_000), 0, true],
+])("whether damage is found in a pack that was last read %s", async (_, readAt, moreMilliseconds, isFound) => {
   const { archives, filled, packs, index } = await makeWorld();
   const folder = await filled("one", randomBytes(100_000));
   const first = { ...backup, ...(await archives.keep(backup, folder, null, signal)) };
@@ -107,7 +107,7 @@ test.each([
   expect(addedBytes > 100_000).toBe(isFound);
 });
 
-test("what is read again is noted, so that nobody reads it again soon", async () => {
+test("reading a pack again is recorded", async () => {
   const { archives, filled, packs, index } = await makeWorld();
   const folder = await filled("one", randomBytes(100_000));
   const first = { ...backup, ...(await archives.keep(backup, folder, null, signal)) };
@@ -117,7 +117,7 @@ test("what is read again is noted, so that nobody reads it again soon", async ()
   expect(index.readAt.get(pack)?.getTime()).toBeGreaterThan(Date.now() - 60_000);
 });
 
-test("a bit that is another one on the way only does no harm", async () => {
+test("a bit flipped in transit does no harm", async () => {
   const { archives, options, filled, root } = await makeWorld();
   const kept = { ...backup, ...(await archives.keep(backup, await filled("one", "hello"), null, signal)) };
   let times = 0;
@@ -138,7 +138,7 @@ test("a bit that is another one on the way only does no harm", async () => {
   expect(await flaky.examine(kept, signal)).toBe(null);
 });
 
-test("a backup that is examined says what it lacks, until the same is kept again", async () => {
+test("examining a backup reports missing data until it is stored again", async () => {
   const { archives, filled, packs, index } = await makeWorld();
   const folder = await filled("one", randomBytes(100_000));
   const first = { ...backup, ...(await archives.keep(backup, folder, null, signal)) };
@@ -153,7 +153,7 @@ test("a backup that is examined says what it lacks, until the same is kept again
   expect(await archives.examine(first, signal)).toBe(null);
 });
 
-test("of a lost pack, what is not damaged can still be restored, and is all that some backups need", async () => {
+test("a backup can still use the intact pieces of a lost pack", async () => {
   const { archives, filled, packs, index } = await makeWorld();
   const kept = { ...backup, ...(await archives.keep(backup, await filled("one", "hello"), null, signal)) };
   const [pack = ""] = await readdir(packs);
@@ -164,25 +164,25 @@ test("of a lost pack, what is not damaged can still be restored, and is all that
   expect(await archives.examine(kept, signal)).toMatch(/its list of files is missing or damaged/);
 });
 
-test("a pack that comes to be needed while the store is asked what is in it is not taken for missing", async () => {
+test("a pack that is added while the store is listed is not reported as missing", async () => {
   const { archives, options, filled, packs, index } = await makeWorld();
   await archives.keep(backup, await filled("one", "hello"), null, signal);
-  // Says what is there at the very moment at which it is asked.
+  // Lists synchronously at the time of the call.
   const list = async () => {
     const names = readdirSync(packs);
     return new Map(names.map((name) => [`packs/company/${name}`, statSync(join(packs, name)).size]));
   };
   const neededPacks = async () => {
-    // As another backup adds one: it is in the store before anybody needs it.
+    // As another backup does: the pack is in the store before it is needed.
     await writeFile(join(packs, "late"), "late");
     await index.addPack("late", 4, []);
     return index.neededPacks();
   };
-  const asking = { ...options, blobs: { ...options.blobs, list }, indexOf: () => ({ ...index, neededPacks }) };
-  expect(await openArchives(asking).isWhole(backup, signal)).toBe(true);
+  const racing = { ...options, blobs: { ...options.blobs, list }, indexOf: () => ({ ...index, neededPacks }) };
+  expect(await openArchives(racing).isIntact(backup, signal)).toBe(true);
 });
 
-test("a pack is removed, also when it is not there", async () => {
+test("removing a pack also succeeds if it is missing", async () => {
   const { archives, filled, packs } = await makeWorld();
   await archives.keep(backup, await filled("one", "hello"), null, signal);
   const [id = ""] = await readdir(packs);
@@ -190,7 +190,7 @@ test("a pack is removed, also when it is not there", async () => {
   expect(await readdir(packs)).toEqual([]);
 });
 
-test("a folder to work in is empty each time, and nobody else's", async () => {
+test("a work folder is new each time, and only its owner can read it", async () => {
   const { archives, filled, root } = await makeWorld();
   const folder = await filled("one", "x");
   expect(await archives.workFolder("one")).toBe(folder);
@@ -199,5 +199,5 @@ test("a folder to work in is empty each time, and nobody else's", async () => {
   await mkdir(`${folder}.new`);
   await archives.removeWorkFolder("one");
   expect(await readdir(join(root, "work"))).toEqual([]);
-  await expect(archives.workFolder("../x")).rejects.toThrow("Not a name");
+  await expect(archives.workFolder("../x")).rejects.toThrow("Invalid work folder name");
 });

@@ -1,18 +1,18 @@
 /**
- * Where the content of backups is kept: pieces of files, each once for a whole company, compressed and encrypted, in
- * packs that lie in a folder or an object store. `docs/decisions/backups.md` says why it is like this.
+ * Stores the content of backups: pieces of files, deduplicated per company, compressed and encrypted, in packs in a folder or
+ * an object store. See `docs/decisions/backups.md` for the reasons.
  */
 import { mkdir, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { Blobs } from "./blobs.ts";
 import { BackupDamaged, load, loadManifest, readLost } from "./load.ts";
-import { namesIn } from "./manifest.ts";
+import { splitNames } from "./manifest.ts";
 import { ObjectStoreFailure } from "./objectStoreFailure.ts";
 import { makePieceBox } from "./pieceBox.ts";
 import type { PackedPiece, PieceIndex } from "./pieceIndex.ts";
 import { blobOf, type PackStore, type PieceStore } from "./pieceStore.ts";
 import { type Reading, readAgain, usualReading } from "./readAgain.ts";
-import { isPackWhole } from "./readPieces.ts";
+import { isPackIntact } from "./readPieces.ts";
 import { type Saved, save } from "./save.ts";
 import { requireWritable } from "./writable.ts";
 
@@ -21,7 +21,7 @@ export interface ArchivedBackup {
   readonly companyId: string;
 }
 
-/** One that was kept: `manifest` holds the names of its manifest's pieces, of 32 bytes each. */
+/** A stored backup. `manifest` holds the names of its manifest's pieces, 32 bytes each. */
 export interface KeptBackup extends ArchivedBackup {
   readonly manifest: Buffer;
 }
@@ -35,9 +35,9 @@ export interface ArchivedPack {
 
 export interface Archives {
   /**
-   * Keeps what is in `folder`. Of what is as it was in `before`, nothing is read; null: everything is. Resolves when
-   * everything that the backup needs has been found in the archives, what was added was read back, and what was taken over
-   * was read again as far as `reading` says.
+   * Stores the content of `folder`. Files that are unchanged since the backup `before` are not read; null: all files are read.
+   * Resolves when all packs that the backup needs are in the archives, new packs have been read back, and reused packs have
+   * been read again within the limits of `reading`.
    */
   keep(
     backup: ArchivedBackup,
@@ -46,45 +46,45 @@ export interface Archives {
     signal: AbortSignal,
     reading?: Reading,
   ): Promise<Omit<Saved, "manifest"> & { readonly manifest: Buffer }>;
-  /** Puts it, or the wanted part of it, into `folder`, which must be new. Rejects with `BackupDamaged`. */
+  /** Restores the backup, or the wanted part of it, into `folder`, which must be new. Rejects with `BackupDamaged`. */
   restore(backup: KeptBackup, folder: string, isWanted: (path: string) => boolean, signal: AbortSignal): Promise<void>;
-  /** How many bytes are below each of its first folders. Its list of files alone is read. Rejects with `BackupDamaged`. */
+  /** The size of each top-level folder. Reads only the list of files. Rejects with `BackupDamaged`. */
   sizes(backup: KeptBackup, signal: AbortSignal): Promise<ReadonlyMap<string, number>>;
-  /** Whether everything that it needs is listed by the store, in the length that it had. Nothing is read. */
-  isWhole(backup: ArchivedBackup, signal: AbortSignal): Promise<boolean>;
-  /** Rejects if nothing could be kept at this moment. `name` is nobody else's; again with the same leaves nothing more. */
+  /** Whether the store lists all packs that the backup needs, with their original length. Reads no packs. */
+  isIntact(backup: ArchivedBackup, signal: AbortSignal): Promise<boolean>;
+  /** Rejects if the store can't be written to. `name` must be unique; calls with the same name leave nothing behind. */
   requireWritable(name: string, signal: AbortSignal): Promise<void>;
   /**
-   * Reads what it needs of packs that were lost. Returns a sentence about what is missing or damaged; null: nothing is, and it
-   * does not need lost packs any more where the same pieces are somewhere else.
+   * Reads the pieces that the backup needs from lost packs. Returns a sentence about missing or damaged data, or null if there
+   * is none. Lost packs whose pieces are also elsewhere are then no longer needed.
    */
   examine(backup: KeptBackup, signal: AbortSignal): Promise<string | null>;
-  /** Reads all of it. Whether everything in it is as it was written. */
+  /** Reads a whole pack. Returns whether it is intact. */
   readPack(pack: ArchivedPack, signal: AbortSignal): Promise<boolean>;
-  /** Tolerates that it is not there. */
+  /** Does nothing if there is no such pack. */
   removePack(pack: { readonly id: string; readonly companyId: string }): Promise<void>;
-  /** Path of a folder for what is about to be kept or restored, where none is yet. The same for the same name. */
+  /** Removes the work folder of this name, and returns its path for a backup or restore. */
   workFolder(name: string): Promise<string>;
-  /** The same path; whatever is there stays. */
+  /** The path of the work folder of this name. Changes nothing. */
   workPlace(name: string): string;
   removeWorkFolder(name: string): Promise<void>;
-  /** What is left, in bytes, of the disk that these folders are on. */
+  /** Free bytes on the disk of the work folders. */
   freeBytes(): Promise<number>;
 }
 
-export interface ArchivesOptions {
+interface ArchivesOptions {
   readonly blobs: Blobs;
-  /** 32 bytes that are not in the blobs. */
+  /** 32 bytes. Never stored in the blobs. */
   readonly key: Buffer;
   readonly indexOf: (backup: ArchivedBackup) => PieceIndex;
-  /** On the disk where environments are: what is kept is linked into it. */
+  /** Folder for work folders, on the same disk as environments, because files are hard-linked into it. */
   readonly work: string;
-  /** Also where a site has closed folders in it; tolerates that there is none. */
+  /** Also removes folders without permissions. Does nothing if there is none. */
   readonly removeFolder: (folder: string) => Promise<void>;
 }
 
-/** Each but the first goes on without packs that the one before has found to be bad. */
-const mostTries = 4;
+/** Each retry does without the packs that the attempt before found damaged. */
+const maxAttempts = 4;
 
 export function openArchives({ blobs, key, indexOf, work, removeFolder }: ArchivesOptions): Archives {
   const folderOf = (companyId: string) => `packs/${companyId}`;
@@ -102,9 +102,9 @@ export function openArchives({ blobs, key, indexOf, work, removeFolder }: Archiv
 
   async function filesOf(before: KeptBackup | null, signal: AbortSignal) {
     if (before === null) return new Map();
-    const manifest = await loadManifest(namesIn(before.manifest), optionsFor(before, signal)).catch(
+    const manifest = await loadManifest(splitNames(before.manifest), optionsFor(before, signal)).catch(
       (error: unknown) => {
-        // Whatever is wrong with that one, this one is then made without it.
+        // The new backup is then made without the damaged one.
         if (error instanceof BackupDamaged) return { files: [] };
         throw error;
       },
@@ -112,29 +112,29 @@ export function openArchives({ blobs, key, indexOf, work, removeFolder }: Archiv
     return new Map(manifest.files.map((file) => [file.path, file]));
   }
 
-  /** Packs that the backup needs and that are not there, or not as long as they were. */
+  /** Packs that the backup needs and that are missing or have another length. */
   async function findMissing(backup: ArchivedBackup, signal: AbortSignal): Promise<readonly string[]> {
     const folder = folderOf(backup.companyId);
-    // In this order: one that comes to be needed meanwhile is not taken for missing.
+    // In this order, so that a pack that is added in the meantime is not reported as missing.
     const needed = await indexOf(backup).neededPacks();
-    const there = await blobs.list(folder, signal);
-    return [...needed].filter(([pack, { bytes }]) => there.get(blobOf(folder, pack)) !== bytes).map(([pack]) => pack);
+    const listed = await blobs.list(folder, signal);
+    return [...needed].filter(([pack, { bytes }]) => listed.get(blobOf(folder, pack)) !== bytes).map(([pack]) => pack);
   }
 
-  /** Packs that what was kept can't rely on: lost, or not there. */
+  /** Packs that the backup needs and that are lost or missing. */
   async function findLost(backup: ArchivedBackup, options: PieceStore): Promise<readonly string[]> {
     const missing = new Set(await findMissing(backup, options.signal));
     const needed = [...(await options.index.neededPacks())];
     return needed.filter(([pack, { isLost }]) => isLost || missing.has(pack)).map(([pack]) => pack);
   }
 
-  /** Those of the packs that are taken over that are not as they were written. */
+  /** Reused packs that are damaged. */
   async function findDamaged(reading: Reading, options: PieceStore & { readonly since: Date }) {
     const needed = [...(await options.index.neededPacks())].filter(([, { isLost }]) => !isLost);
     return readAgain(new Map(needed), reading, options);
   }
 
-  async function saveWhole(
+  async function saveIntact(
     backup: ArchivedBackup,
     folder: string,
     before: KeptBackup | null,
@@ -144,7 +144,7 @@ export function openArchives({ blobs, key, indexOf, work, removeFolder }: Archiv
     const since = new Date();
     const files = await filesOf(before, options.signal);
     let addedBytes = 0;
-    for (let tries = 0; tries < mostTries; tries += 1) {
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       let damaged: readonly string[] = [];
       const whenClaimed = async () => {
         damaged = await findDamaged(reading, { ...options, since });
@@ -153,11 +153,11 @@ export function openArchives({ blobs, key, indexOf, work, removeFolder }: Archiv
       addedBytes += saved.addedBytes;
       const bad = [...new Set([...damaged, ...(await findLost(backup, options))])];
       if (bad.length === 0) return { ...saved, addedBytes };
-      // What earlier backups needed was taken from the store, or has rotted there. This one is made without it.
+      // Packs of earlier backups are missing or damaged. This backup is made without them.
       await options.index.markLost(bad);
       await options.index.release(bad);
     }
-    throw new ObjectStoreFailure("The archive store loses what was put into it.", { isTransient: false });
+    throw new ObjectStoreFailure("The archive store loses data.", { isTransient: false });
   }
 
   async function examine(backup: KeptBackup, signal: AbortSignal): Promise<string | null> {
@@ -165,7 +165,7 @@ export function openArchives({ blobs, key, indexOf, work, removeFolder }: Archiv
     const missing = await findMissing(backup, signal);
     await options.index.markLost(missing);
     try {
-      const used = await readLost(namesIn(backup.manifest), options);
+      const used = await readLost(splitNames(backup.manifest), options);
       const needed = [...(await options.index.neededPacks())];
       const unused = needed.filter(([pack, { isLost }]) => isLost && !used.has(pack));
       await options.index.release(unused.map(([pack]) => pack));
@@ -177,21 +177,21 @@ export function openArchives({ blobs, key, indexOf, work, removeFolder }: Archiv
   }
 
   function workOf(name: string): string {
-    if (!/^[0-9A-Za-z-]+$/.test(name)) throw new Error(`Not a name: ${name}`);
+    if (!/^[0-9A-Za-z-]+$/.test(name)) throw new Error(`Invalid work folder name: ${name}`);
     return join(work, name);
   }
 
   return {
     keep: async (backup, folder, before, signal, reading = usualReading) => {
-      const saved = await saveWhole(backup, folder, before, optionsFor(backup, signal), reading);
+      const saved = await saveIntact(backup, folder, before, optionsFor(backup, signal), reading);
       return { ...saved, manifest: Buffer.concat(saved.manifest) };
     },
     restore: async (backup, folder, isWanted, signal) => {
       const options = optionsFor(backup, signal);
-      await load(await loadManifest(namesIn(backup.manifest), options), folder, isWanted, options);
+      await load(await loadManifest(splitNames(backup.manifest), options), folder, isWanted, options);
     },
     sizes: async (backup, signal) => {
-      const { files } = await loadManifest(namesIn(backup.manifest), optionsFor(backup, signal));
+      const { files } = await loadManifest(splitNames(backup.manifest), optionsFor(backup, signal));
       const sizes = new Map<string, number>();
       for (const { path, bytes } of files) {
         const [first = path] = path.split("/", 1);
@@ -200,9 +200,9 @@ export function openArchives({ blobs, key, indexOf, work, removeFolder }: Archiv
       return sizes;
     },
     requireWritable: (name, signal) => requireWritable(blobs, `probes/${name}`, signal),
-    isWhole: async (backup, signal) => (await findMissing(backup, signal)).length === 0,
+    isIntact: async (backup, signal) => (await findMissing(backup, signal)).length === 0,
     examine,
-    readPack: ({ id, companyId, pieces }, signal) => isPackWhole(id, pieces, packsOf(companyId, signal)),
+    readPack: ({ id, companyId, pieces }, signal) => isPackIntact(id, pieces, packsOf(companyId, signal)),
     removePack: ({ id, companyId }) => blobs.remove(blobOf(folderOf(companyId), id)),
     workFolder: async (name) => {
       const place = workOf(name);
@@ -212,7 +212,7 @@ export function openArchives({ blobs, key, indexOf, work, removeFolder }: Archiv
     },
     workPlace: workOf,
     removeWorkFolder: async (name) => {
-      // Beside it lies what was being put together for it when a process was killed.
+      // A killed process may have left an unfinished `.new` folder.
       for (const place of [workOf(name), `${workOf(name)}.new`]) await removeFolder(place);
     },
     freeBytes: async () => {

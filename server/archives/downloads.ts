@@ -1,57 +1,58 @@
-/** Zips to download: one file each, in a folder of their own. */
+/** Stores downloadable backups as zips in a folder. */
 import { type FileHandle, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { isAbsent, makeLastingFolder, syncFolder } from "./folders.ts";
+import { syncFolder } from "../durableFile.ts";
+import { isAbsent, makeLastingFolder } from "./folders.ts";
 import { writeZip, type Zip } from "./zip.ts";
 
 export interface OpenDownload {
-  /** To be closed by the caller. */
+  /** Must be closed by the caller. */
   readonly handle: FileHandle;
   readonly bytes: number;
 }
 
 export interface Downloads {
-  /** Whole or not at all; in the place of an earlier one. Returns how long it is. */
+  /** Writes a zip atomically, replacing an earlier one. Returns its size. */
   write(id: string, zip: Zip, signal: AbortSignal): Promise<number>;
-  /** Null if there is none. */
+  /** Returns null if there is no such zip. */
   open(id: string): Promise<OpenDownload | null>;
-  /** Tolerates that there is none. */
+  /** Does nothing if there is no such zip. */
   remove(id: string): Promise<void>;
-  /** Ids of those that are there, also of what a killed process has left of one. */
+  /** Ids of all zips, including unfinished ones of killed processes. */
   list(): Promise<readonly string[]>;
 }
 
 export function openDownloads(folder: string): Downloads {
-  const placeOf = (id: string) => {
-    if (!/^[0-9a-f-]{36}$/.test(id)) throw new Error(`Not an id: ${id}`);
+  const fileOf = (id: string) => {
+    if (!/^[0-9a-f-]{36}$/.test(id)) throw new Error(`Invalid id: ${id}`);
     return join(folder, `${id}.zip`);
   };
   const openZip = async (id: string) => {
-    const handle = await open(placeOf(id), "r").catch((error: unknown) => {
+    const handle = await open(fileOf(id), "r").catch((error: unknown) => {
       if (isAbsent(error)) return null;
       throw error;
     });
     return handle === null ? null : { handle, bytes: (await handle.stat()).size };
   };
   const remove = async (id: string) => {
-    for (const place of [placeOf(id), `${placeOf(id)}.new`]) await rm(place, { force: true });
+    for (const file of [fileOf(id), `${fileOf(id)}.new`]) await rm(file, { force: true });
   };
 
   return {
     write: async (id, zip, signal) => {
-      const place = placeOf(id);
+      const file = fileOf(id);
       await makeLastingFolder(folder);
-      await rm(`${place}.new`, { force: true });
+      await rm(`${file}.new`, { force: true });
       try {
-        await writeZip(zip, `${place}.new`, signal);
-        await rename(`${place}.new`, place);
+        await writeZip(zip, `${file}.new`, signal);
+        await rename(`${file}.new`, file);
       } catch (error) {
-        await rm(`${place}.new`, { force: true });
+        await rm(`${file}.new`, { force: true });
         throw error;
       }
       await syncFolder(folder);
       const written = await openZip(id);
-      if (written === null) throw new Error("The zip vanished when it had been written");
+      if (written === null) throw new Error("The zip vanished after it was written");
       await written.handle.close();
       return written.bytes;
     },

@@ -17,7 +17,7 @@ testBlobs("a folder", async () => openFolderBlobs(join(await freshFolder(), "arc
 
 const { signal } = new AbortController();
 
-test("nobody else may read them", async () => {
+test("only the owner can read blobs", async () => {
   const root = join(await freshFolder(), "archives");
   await openFolderBlobs(root).put("packs/one", Buffer.from("x"), signal);
   for (const place of [root, join(root, "packs"), join(root, "packs", "one")]) {
@@ -25,17 +25,17 @@ test("nobody else may read them", async () => {
   }
 });
 
-test("of what can't be looked at it is not said that it is not there", async () => {
+test("a file that can't be examined is an error, not an absence", async () => {
   const root = await mkdtemp(join(tmpdir(), "swblobs-"));
   onTestFinished(() => void execFileSync("rm", ["-rf", root]));
-  // So deep that its file has a longer path than any system call takes.
+  // So deep that the file's path is too long for any system call.
   const deep = join(root, "packs", ...Array.from({ length: 19 }, () => "d".repeat(205)));
   await mkdir(deep, { recursive: true });
   execFileSync("touch", ["f".repeat(250)], { cwd: deep });
   await expect(openFolderBlobs(root).list("packs", signal)).rejects.toThrow("ENAMETOOLONG");
 });
 
-test("what was half written when the machine lost power is nothing", async () => {
+test("a half-written blob does not exist", async () => {
   const root = await freshFolder();
   const blobs = openFolderBlobs(root);
   await blobs.put("packs/one", Buffer.from("x"), signal);
@@ -45,14 +45,14 @@ test("what was half written when the machine lost power is nothing", async () =>
   expect(await readdir(join(root, "packs"))).toEqual(["one"]);
 });
 
-test("a folder that can't be written to is named to the operator and not to the customer", async () => {
+test("the error of an unusable folder names it to the operator but not to the customer", async () => {
   const root = await freshFolder();
   await writeFile(join(root, "file"), "");
   const blobs = namingFailures(openFolderBlobs(join(root, "file", "archives")));
   await expect(blobs.put("packs/one", Buffer.from("x"), signal)).rejects.toMatchObject({
     name: "ObjectStoreFailure",
     message: expect.stringContaining(`${root}/file/archives`),
-    summary: "Where the archives' folder should be there is something else.",
+    summary: "The archive folder is missing, or there is something else at its path.",
   });
   const odd = namingFailures(openFolderBlobs(root));
   await expect(odd.put("file/one", Buffer.from("x"), signal)).rejects.toThrow("there is something else");

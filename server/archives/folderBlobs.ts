@@ -1,32 +1,33 @@
-/** Blobs as files below one folder. Written beside, synced and renamed: a file under its name is whole. */
+/** Blobs as files in a folder. They are written to temporary files, synced and renamed, so a blob is always complete. */
 import { open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
+import { syncFolder } from "../durableFile.ts";
 import { BlobMissing, type Blobs, checkBlobName } from "./blobs.ts";
-import { isAbsent, makeLastingFolder, syncFolder } from "./folders.ts";
+import { isAbsent, makeLastingFolder } from "./folders.ts";
 
 export function openFolderBlobs(root: string): Blobs {
-  const placeOf = (name: string) => {
+  const fileOf = (name: string) => {
     checkBlobName(name);
     return join(root, name);
   };
 
   return {
     put: async (name, content, signal) => {
-      const place = placeOf(name);
-      const beside = `${place}.new`;
+      const file = fileOf(name);
+      const temporary = `${file}.new`;
       try {
-        await makeLastingFolder(dirname(place));
-        await writeSynced(beside, content, signal);
-        await rename(beside, place);
-        await syncFolder(dirname(place));
+        await makeLastingFolder(dirname(file));
+        await writeSynced(temporary, content, signal);
+        await rename(temporary, file);
+        await syncFolder(dirname(file));
       } catch (error) {
-        await rm(beside, { force: true }).catch(() => undefined);
+        await rm(temporary, { force: true }).catch(() => undefined);
         throw error;
       }
     },
     read: async (name, start, length, signal, memory = Buffer.allocUnsafe(length)) => {
       signal.throwIfAborted();
-      const handle = await open(placeOf(name), "r").catch((cause: unknown) => {
+      const handle = await open(fileOf(name), "r").catch((cause: unknown) => {
         throw isAbsent(cause) ? new BlobMissing(name, { cause }) : cause;
       });
       try {
@@ -34,22 +35,23 @@ export function openFolderBlobs(root: string): Blobs {
         if (bytesRead < length) throw new BlobMissing(name);
         return memory.subarray(0, length);
       } catch (cause) {
-        // The disk can't give it back: it is as good as gone.
+        // The disk can't read it: treat it as lost.
         throw codeOf(cause) === "EIO" ? new BlobMissing(name, { cause }) : cause;
       } finally {
         await handle.close();
       }
     },
     list: async (folder) => {
-      const place = placeOf(folder);
-      const entries = await readdir(place, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
-        if (isAbsent(error)) return [];
-        throw error;
-      });
+      const entries = await readdir(fileOf(folder), { recursive: true, withFileTypes: true }).catch(
+        (error: unknown) => {
+          if (isAbsent(error)) return [];
+          throw error;
+        },
+      );
       const files = entries.filter((entry) => entry.isFile() && !entry.name.endsWith(".new"));
       const sizes = files.map(async ({ parentPath, name }) => {
         const file = join(parentPath, name);
-        // Files that are removed meanwhile are absent; files that can't be examined are unknown.
+        // A file that was removed in the meantime is left out; any other error must not look like an absence.
         const facts = await stat(file).catch((error: unknown) => {
           if (isAbsent(error)) return null;
           throw error;
@@ -59,13 +61,13 @@ export function openFolderBlobs(root: string): Blobs {
       return new Map((await Promise.all(sizes)).flat());
     },
     remove: async (name) => {
-      for (const place of [placeOf(name), `${placeOf(name)}.new`]) await rm(place, { force: true });
+      for (const file of [fileOf(name), `${fileOf(name)}.new`]) await rm(file, { force: true });
     },
   };
 }
 
 async function writeSynced(file: string, content: Buffer, signal: AbortSignal): Promise<void> {
-  // What a killed process has left there is written over.
+  // Overwrites what a killed process has left.
   const handle = await open(file, "w", 0o600);
   try {
     await handle.writeFile(content, { signal });

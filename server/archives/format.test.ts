@@ -1,6 +1,6 @@
 /**
- * Reads a backup as docs/archive-format.md says, with nothing of ours: what that page says must stay enough. A change that
- * breaks this breaks rescues, too, and needs a version of the format.
+ * Reads a backup as described in docs/archive-format.md, without product code, to prove that the page is sufficient. A change
+ * that breaks this test also breaks rescues, and needs a new version of the format.
  */
 import { createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -27,7 +27,7 @@ interface Rescue {
   readonly pieces: readonly PieceRow[];
 }
 
-/** Content by path; null: a folder. */
+/** Returns content by path; null for folders. */
 async function rescue({ archives, key, companyId, manifest, pieces }: Rescue): Promise<Map<string, Buffer | null>> {
   const keyFor = (use: string) =>
     Buffer.from(hkdfSync("sha256", key, "", `sitewright archive ${use} ${companyId}`, 32));
@@ -62,7 +62,7 @@ async function rescue({ archives, key, companyId, manifest, pieces }: Rescue): P
   return found;
 }
 
-test("a backup can be read with the key, the rows and the page on its format alone", async () => {
+test("a backup can be read with only the key, the rows and the page on the format", async () => {
   const root = await mkdtemp(join(tmpdir(), "swformat-"));
   onTestFinished(() => rm(root, { recursive: true, force: true }));
   const [index, key, companyId] = [createMemoryIndex(), randomBytes(32), "2f1e0a44-9d2b-4c55-8a7e-0d7f3b6c9a10"];

@@ -1,11 +1,11 @@
-/** Which stores are used, and which are refused because backups are elsewhere. */
+/** Which stores are accepted, and which are refused because the backups are elsewhere. */
 import { mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { isPlaceThere } from "../settings/archiveUrl.ts";
+import { archiveFolderExists } from "../settings/archiveUrl.ts";
 import { openFolderBlobs } from "./folderBlobs.ts";
-import { guardBlobs, mayMakeKey, type SomePiece, type StoreMemory } from "./guardedBlobs.ts";
+import { canCreateKey, guardBlobs, type SamplePiece, type StoreMemory } from "./guardedBlobs.ts";
 import { makePieceBox } from "./pieceBox.ts";
 
 const { signal } = new AbortController();
@@ -20,30 +20,36 @@ function sealPack() {
   const content = Buffer.from("a piece");
   const name = box.nameOf(content);
   const sealed = box.seal(content, name);
-  const pieceIn = (blob: string): SomePiece => ({ blob, companyId: "company", name, start: 0, length: sealed.length });
+  const pieceIn = (blob: string): SamplePiece => ({
+    blob,
+    companyId: "company",
+    name,
+    start: 0,
+    length: sealed.length,
+  });
   return { sealed, pieceIn };
 }
 
-/** What a database would remember. */
-function makeMemory(kept: readonly SomePiece[] = []): StoreMemory & { readonly told: string[] } {
+/** Stands in for the database. */
+function makeMemory(kept: readonly SamplePiece[] = []): StoreMemory & { readonly calls: string[] } {
   let place: string | null = null;
   let keyCheck: Buffer | null = null;
-  const told: string[] = [];
+  const calls: string[] = [];
   return {
-    told,
+    calls,
     recall: async () => ({ mark: "c0ffee", place, keyCheck }),
     rememberKey: async (now) => {
       keyCheck = now;
     },
     remember: async (now) => {
-      told.push(`remember ${now}`);
+      calls.push(`remember ${now}`);
       place = now;
     },
-    beginAnew: async (now, check) => {
-      told.push(`begin ${now}`);
+    startFromScratch: async (now, check) => {
+      calls.push(`begin ${now}`);
       [place, keyCheck] = [now, check];
     },
-    someKept: async () => kept,
+    sampleKeptPieces: async () => kept,
   };
 }
 
@@ -58,14 +64,14 @@ async function makeFolder() {
       memory,
       key: withKey,
       place: name,
-      isThere: () => isPlaceThere({ kind: "folder", folder }),
+      isThere: () => archiveFolderExists({ kind: "folder", folder }),
       onNewStore: (sentence) => warnings.push(sentence),
     });
   };
   return { root, open, warnings };
 }
 
-test("a store is marked when it is used first, and is the right one from then on", async () => {
+test("a store is marked when it is first used, and recognized from then on", async () => {
   const { root, open } = await makeFolder();
   const memory = makeMemory();
   await open("one", memory).put("packs/a", pack, signal);
@@ -73,10 +79,10 @@ test("a store is marked when it is used first, and is the right one from then on
   const again = open("one", memory);
   expect(await again.read("packs/a", 0, 4, signal)).toEqual(pack);
   expect(await again.list("packs", signal)).toEqual(new Map([["packs/a", 4]]));
-  expect(memory.told).toEqual(["remember one"]);
+  expect(memory.calls).toEqual(["remember one"]);
 });
 
-test("a store that vanishes is not taken for one that has lost everything", async () => {
+test("a store that vanishes is not mistaken for one that has lost everything", async () => {
   const { root, open } = await makeFolder();
   const memory = makeMemory();
   const blobs = open("one", memory);
@@ -93,7 +99,7 @@ test("a store that vanishes is not taken for one that has lost everything", asyn
     await expect(open("one", memory).put("packs/b", pack, signal)).rejects.toMatchObject({
       name: "ObjectStoreFailure",
       isTransient: false,
-      summary: "The archive store is not there, or is another one than backups were kept in.",
+      summary: "The archive store is missing, or is not the one that holds the backups.",
     });
   }
   expect(await readdir(join(root, "one"))).toEqual([]);
@@ -102,54 +108,56 @@ test("a store that vanishes is not taken for one that has lost everything", asyn
   expect(await blobs.read("packs/a", 0, 4, signal)).toEqual(pack);
 });
 
-test("what is missing in the right store is missing", async () => {
+test("a missing blob in the right store is reported as missing", async () => {
   const { open } = await makeFolder();
   const blobs = open("one", makeMemory());
   await expect(blobs.read("packs/a", 0, 4, signal)).rejects.toMatchObject({ name: "BlobMissing" });
 });
 
-test("another address is refused where there is nothing, and is a new archive where somebody has made the folder", async () => {
+test("another address is refused if the folder does not exist, and becomes a new archive if it does", async () => {
   const { root, open, warnings } = await makeFolder();
   const memory = makeMemory();
   await open("one", memory).put("packs/a", pack, signal);
   await expect(open("mistyped", memory).put("packs/b", pack, signal)).rejects.toThrow(
-    "There is no folder at mistyped. Until now backups were kept in one. Is the address right?",
+    "There is no folder at mistyped. Until now backups were in one. Check the address",
   );
   await expect(open("one", memory).check(signal)).resolves.toBeUndefined();
   await mkdir(join(root, "two"));
   await open("two", memory).put("packs/b", pack, signal);
   expect(warnings).toEqual([
-    expect.stringContaining("Backups are kept in two from now on. Those made until now are in one"),
+    expect.stringContaining("New backups are stored in two from now on. Earlier ones are in one"),
   ]);
   await open("one", memory).check(signal);
-  expect(memory.told).toEqual(["remember one", "begin two", "remember one"]);
+  expect(memory.calls).toEqual(["remember one", "begin two", "remember one"]);
   expect(warnings).toHaveLength(1);
 });
 
-test("a store that was moved as it is, is the same store", async () => {
+test("a store that was moved is the same store", async () => {
   const { root, open, warnings } = await makeFolder();
   const memory = makeMemory();
   await open("one", memory).put("packs/a", pack, signal);
   await rename(join(root, "one"), join(root, "two"));
   expect(await open("two", memory).read("packs/a", 0, 4, signal)).toEqual(pack);
-  expect([memory.told, warnings]).toEqual([["remember one", "remember two"], []]);
+  expect([memory.calls, warnings]).toEqual([["remember one", "remember two"], []]);
 });
 
-test("a store that was used before there were marks is marked where something of it is there", async () => {
+test("a store that was used before there were marks is marked if it contains known pieces", async () => {
   const { root, open } = await makeFolder();
   const { sealed, pieceIn } = sealPack();
   const memory = makeMemory([pieceIn("packs/gone"), pieceIn("packs/a")]);
   await mkdir(join(root, "one"));
-  await expect(open("one", memory).check(signal)).rejects.toThrow("None of the backups that were kept is in one.");
+  await expect(open("one", memory).check(signal)).rejects.toThrow("None of the existing backups is in one.");
   expect(await readdir(join(root, "one"))).toEqual([]);
   await openFolderBlobs(join(root, "one")).put("packs/a", sealed, signal);
-  await expect(open("one", memory, otherKey).check(signal)).rejects.toThrow("or does not open them");
+  await expect(open("one", memory, otherKey).check(signal)).rejects.toThrow(
+    "is not the one that the backups are encrypted with",
+  );
   expect(await readdir(join(root, "one"))).toEqual(["packs"]);
   await open("one", memory).check(signal);
-  expect(memory.told).toEqual(["remember one"]);
+  expect(memory.calls).toEqual(["remember one"]);
 });
 
-test("two installations may have the same store, and each has its own mark", async () => {
+test("two installations can share a store, each with its own mark", async () => {
   const { open } = await makeFolder();
   await open("one", makeMemory()).check(signal);
   const other = { ...makeMemory(), recall: async () => ({ mark: "decade", place: "one", keyCheck: null }) };
@@ -157,34 +165,31 @@ test("two installations may have the same store, and each has its own mark", asy
 });
 
 test.each([
-  ["another key", otherKey],
+  ["a wrong key", otherKey],
   ["no key", null],
-])(
-  "with %s than backups were sealed with the store is not used, and with the right one it is again",
-  async (_, wrong) => {
-    const { open } = await makeFolder();
-    const memory = makeMemory();
-    await open("one", memory).put("packs/a", pack, signal);
-    const blobs = open("one", memory, wrong);
-    for (const use of [
-      () => blobs.check(signal),
-      () => blobs.put("packs/b", pack, signal),
-      () => blobs.read("packs/a", 0, 4, signal),
-      () => blobs.list("packs", signal),
-      () => blobs.remove("packs/a"),
-    ]) {
-      await expect(use()).rejects.toMatchObject({
-        name: "ObjectStoreFailure",
-        isTransient: false,
-        message: expect.stringContaining("archive-key in the folder secrets of the data folder"),
-        summary: "The key that backups are sealed with is missing, or does not open them.",
-      });
-    }
-    expect(await open("one", memory).list("packs", signal)).toEqual(new Map([["packs/a", 4]]));
-  },
-);
+])("with %s the store is refused, and with the right one it is usable again", async (_, wrong) => {
+  const { open } = await makeFolder();
+  const memory = makeMemory();
+  await open("one", memory).put("packs/a", pack, signal);
+  const blobs = open("one", memory, wrong);
+  for (const use of [
+    () => blobs.check(signal),
+    () => blobs.put("packs/b", pack, signal),
+    () => blobs.read("packs/a", 0, 4, signal),
+    () => blobs.list("packs", signal),
+    () => blobs.remove("packs/a"),
+  ]) {
+    await expect(use()).rejects.toMatchObject({
+      name: "ObjectStoreFailure",
+      isTransient: false,
+      message: expect.stringContaining("archive-key in the folder secrets of the data folder"),
+      summary: "The archive key is missing, or is not the one that the backups are encrypted with.",
+    });
+  }
+  expect(await open("one", memory).list("packs", signal)).toEqual(new Map([["packs/a", 4]]));
+});
 
-test("the key of backups from before it was remembered is the one that opens them", async () => {
+test("if no key is recorded yet, the key that opens the backups is recorded", async () => {
   const { open } = await makeFolder();
   const { sealed, pieceIn } = sealPack();
   const before = makeMemory();
@@ -192,14 +197,14 @@ test("the key of backups from before it was remembered is the one that opens the
   const memory = makeMemory([pieceIn("packs/gone"), pieceIn("packs/a")]);
   await memory.remember("one");
   await expect(open("one", memory, otherKey).list("packs", signal)).rejects.toThrow(
-    "is missing, or does not open them",
+    "The archive key is missing, or is not",
   );
   expect((await memory.recall()).keyCheck).toBe(null);
   await open("one", memory).check(signal);
   expect((await memory.recall()).keyCheck).toEqual((await before.recall()).keyCheck);
 });
 
-test("where nothing of them is there, nobody knows whose key it is, and none is remembered", async () => {
+test("no key is recorded if no sample piece is found", async () => {
   const { open } = await makeFolder();
   await open("one", makeMemory()).check(signal);
   const memory = makeMemory([sealPack().pieceIn("packs/gone")]);
@@ -208,25 +213,28 @@ test("where nothing of them is there, nobody knows whose key it is, and none is 
   expect((await memory.recall()).keyCheck).toBe(null);
 });
 
-test("who has lost the key for good begins an archive elsewhere, with a new one", async () => {
+test("after the key was lost for good, a new archive with a new key can be started elsewhere", async () => {
   const { root, open } = await makeFolder();
   const memory = makeMemory();
-  const mayMake = (name: string) =>
-    mayMakeKey(memory, { place: name, isThere: () => isPlaceThere({ kind: "folder", folder: join(root, name) }) });
-  expect(await mayMake("one")).toBe(true);
+  const canCreate = (name: string) =>
+    canCreateKey(memory, {
+      place: name,
+      isThere: () => archiveFolderExists({ kind: "folder", folder: join(root, name) }),
+    });
+  expect(await canCreate("one")).toBe(true);
   await open("one", memory).put("packs/a", pack, signal);
-  expect(await mayMake("one")).toBe(false);
-  expect(await mayMake("two")).toBe(false);
+  expect(await canCreate("one")).toBe(false);
+  expect(await canCreate("two")).toBe(false);
   await mkdir(join(root, "two"));
-  expect(await mayMake("two")).toBe(true);
-  await expect(open("two", memory, null).check(signal)).rejects.toThrow("is missing, or does not open them");
+  expect(await canCreate("two")).toBe(true);
+  await expect(open("two", memory, null).check(signal)).rejects.toThrow("The archive key is missing, or is not");
   expect(await readdir(join(root, "two"))).toEqual([]);
   await open("two", memory, otherKey).check(signal);
   await open("two", memory, otherKey).put("packs/b", pack, signal);
-  await expect(open("two", memory).check(signal)).rejects.toThrow("is missing, or does not open them");
+  await expect(open("two", memory).check(signal)).rejects.toThrow("The archive key is missing, or is not");
 });
 
-test("no key is made where backups are from before their place was remembered", async () => {
-  const there = { place: "one", isThere: async () => true };
-  expect(await mayMakeKey(makeMemory([sealPack().pieceIn("packs/a")]), there)).toBe(false);
+test("no key is created if there are backups from before their place was recorded", async () => {
+  const existing = { place: "one", isThere: async () => true };
+  expect(await canCreateKey(makeMemory([sealPack().pieceIn("packs/a")]), existing)).toBe(false);
 });

@@ -1,14 +1,14 @@
 /**
- * A store that is only used where it is the one that backups are in. A mark in it says so: a folder that is not mounted, or a
- * mistyped address, would otherwise be taken for a new, empty store, or for one that has lost everything. Nor is it used with
- * another key than backups were sealed with, to which all of them would seem to be damaged.
+ * Makes sure that a store is the one that holds the backups, by a mark file in it. Otherwise an unmounted folder or a mistyped
+ * address would look like a new, empty store, or like one that has lost everything. Also makes sure that the key is the one
+ * that the backups are encrypted with: with another key, all of them would look damaged.
  */
 import { BlobMissing, type Blobs } from "./blobs.ts";
 import { ObjectStoreFailure } from "./objectStoreFailure.ts";
 import { keyCheckOf, makePieceBox, PieceDamaged } from "./pieceBox.ts";
 
-/** One of the pieces that must be in the store. */
-export interface SomePiece {
+/** A stored piece, read to check the key. */
+export interface SamplePiece {
   readonly blob: string;
   readonly companyId: string;
   readonly name: Buffer;
@@ -16,63 +16,63 @@ export interface SomePiece {
   readonly length: number;
 }
 
-interface Known {
-  /** A name that no other installation's store has. */
+interface KnownStore {
+  /** Unique to this installation. */
   readonly mark: string;
-  /** Null if nothing was marked yet. */
+  /** Null if no store was marked yet. */
   readonly place: string | null;
-  /** Of the key that backups are sealed with; null if unknown. */
+  /** Check value of the key that the backups are encrypted with, or null if unknown. */
   readonly keyCheck: Buffer | null;
 }
 
-/** What is remembered elsewhere of the store that backups are in. */
+/** What the database records about the store. */
 export interface StoreMemory {
-  recall(): Promise<Known>;
-  /** The marked store is at this place now; where it was at another, all that is in it may not be in this one. */
+  recall(): Promise<KnownStore>;
+  /** Records that the marked store is now at this place. If it was moved, parts of it may be missing. */
   remember(place: string): Promise<void>;
-  /** The key with this check is the one that backups are sealed with. */
+  /** Records the check value of the key that the backups are encrypted with. */
   rememberKey(keyCheck: Buffer): Promise<void>;
-  /** From now on another, empty store is used, with this key: nothing of what was kept is in it. */
-  beginAnew(place: string, keyCheck: Buffer): Promise<void>;
-  /** None if it was never used. */
-  someKept(): Promise<readonly SomePiece[]>;
+  /** Records that a new, empty store with this key is used from now on. */
+  startFromScratch(place: string, keyCheck: Buffer): Promise<void>;
+  /** Some stored pieces; empty if the store was never used. */
+  sampleKeptPieces(): Promise<readonly SamplePiece[]>;
 }
 
-export interface GuardOptions {
+interface GuardOptions {
   readonly blobs: Blobs;
   readonly memory: StoreMemory;
-  /** Of the archives. Null: it is missing. */
+  /** The archives' key, or null if it is missing. */
   readonly key: Buffer | null;
-  /** How an operator knows the place, without secrets. */
+  /** The place as shown to operators, without secrets. */
   readonly place: string;
-  /** Where the place is a folder, whether that is there. */
+  /** Whether the place exists. Always true unless it is a folder. */
   readonly isThere: () => Promise<boolean>;
-  /** Hears a sentence for the operator where an empty store was begun with. */
+  /** Called with a sentence for the operator when a new store is started. */
   readonly onNewStore: (sentence: string) => void;
 }
 
-export interface GuardedBlobs extends Blobs {
+interface GuardedBlobs extends Blobs {
   /** Marks a store that is used for the first time. Rejects with `ObjectStoreFailure` if it is not the right one. */
   check(signal: AbortSignal): Promise<void>;
 }
 
 const markFolder = "installations";
-/** As long as this, so that it can be read without asking for its length. */
+/** Content of the mark. Its length is fixed, because it is read without asking for the length. */
 const content = Buffer.from("Backups of Sitewright. This file says whose they are: leave it here.\n");
-/** For so long a store that was the right one is taken to be still so, where something is read that is there. */
+/** How long a successful check is trusted for reads. */
 const trustedMilliseconds = 5_000;
-const whatToDo = "Nothing is kept in it, and nothing removed, until this is put right.";
+const consequence = "Until this is fixed, nothing is stored in the archives or removed from them.";
 
 /**
- * Whether a key may be made where there is none: not where backups may have been kept, which only the missing one opens, unless
- * somebody begins an archive elsewhere.
+ * Whether a missing key can be replaced by a new one: only if there are no backups that need the missing one, or if the
+ * operator starts a new archive elsewhere.
  */
-export async function mayMakeKey(
+export async function canCreateKey(
   memory: StoreMemory,
   { place, isThere }: Pick<GuardOptions, "place" | "isThere">,
 ): Promise<boolean> {
   const { place: before } = await memory.recall();
-  if (before === null) return (await memory.someKept()).length === 0;
+  if (before === null) return (await memory.sampleKeptPieces()).length === 0;
   return before !== place && isThere();
 }
 
@@ -92,56 +92,56 @@ export function guardBlobs({ blobs, memory, key, place, isThere, onNewStore }: G
     }
   }
 
-  /** What is in the store of the pieces that must be. Rejects if the key does not open them. */
-  async function lookAtKept(key: Buffer, signal: AbortSignal): Promise<"nothing was kept" | "gone" | "opened"> {
-    const pieces = await memory.someKept();
-    let isShut = false;
+  /** Checks sample pieces in the store. Rejects if the key does not open them. */
+  async function checkSamples(key: Buffer, signal: AbortSignal): Promise<"unused" | "missing" | "opened"> {
+    const pieces = await memory.sampleKeptPieces();
+    let hasOtherKey = false;
     for (const piece of pieces) {
       const sealed = await readIfThere(piece.blob, piece.start, piece.length, signal);
       if (sealed === null) continue;
       if (opens(key, piece, sealed)) return "opened";
-      isShut = true;
+      hasOtherKey = true;
     }
-    if (isShut) throw otherKey(place);
-    return pieces.length === 0 ? "nothing was kept" : "gone";
+    if (hasOtherKey) throw wrongKey(place);
+    return pieces.length === 0 ? "unused" : "missing";
   }
 
   function requireKey(): Buffer {
-    if (key === null) throw otherKey(place);
+    if (key === null) throw wrongKey(place);
     return key;
   }
 
-  /** Of backups from before it was remembered whose key it is, it is seen whether this one opens them. */
-  async function checkKey({ mark, keyCheck }: Known, signal: AbortSignal): Promise<void> {
+  /** If the key's check value is not recorded yet (by older versions), tries the key on sample pieces. */
+  async function checkKey({ mark, keyCheck }: KnownStore, signal: AbortSignal): Promise<void> {
     const own = keyCheckOf(requireKey(), mark);
     if (keyCheck?.equals(own)) return;
-    if (keyCheck !== null) throw otherKey(place);
-    if ((await lookAtKept(requireKey(), signal)) !== "gone") await memory.rememberKey(own);
+    if (keyCheck !== null) throw wrongKey(place);
+    if ((await checkSamples(requireKey(), signal)) !== "missing") await memory.rememberKey(own);
   }
 
-  /** One that was used before there were marks has at least some of what was put into it. */
+  /** Marks the store for the first time. A store that was used before there were marks must contain some known pieces. */
   async function markFirst(mark: string, signal: AbortSignal): Promise<void> {
-    const kept = await lookAtKept(requireKey(), signal);
-    if (kept === "gone") throw notOurs(`None of the backups that were kept is in ${place}.`);
+    const samples = await checkSamples(requireKey(), signal);
+    if (samples === "missing") throw wrongStore(`None of the existing backups is in ${place}.`);
     await blobs.put(`${markFolder}/${mark}`, content, signal);
     await memory.rememberKey(keyCheckOf(requireKey(), mark));
     await memory.remember(place);
   }
 
-  /** The setting has changed. If the folder exists, or it is a bucket, the change is intended. */
-  async function beginAnew(mark: string, before: string, signal: AbortSignal): Promise<void> {
+  /** The setting has changed. The change is intended if the folder exists, or if the place is a bucket. */
+  async function startNewStore(mark: string, before: string, signal: AbortSignal): Promise<void> {
     if (!(await isThere())) {
-      throw notOurs(
-        `There is no folder at ${place}. Until now backups were kept in ${before}. Is the address right? ` +
-          "To begin with an empty archive there, make the folder.",
+      throw wrongStore(
+        `There is no folder at ${place}. Until now backups were in ${before}. ` +
+          "Check the address, or create the folder to start an empty archive there.",
       );
     }
     const keyCheck = keyCheckOf(requireKey(), mark);
     await blobs.put(`${markFolder}/${mark}`, content, signal);
-    await memory.beginAnew(place, keyCheck);
+    await memory.startFromScratch(place, keyCheck);
     onNewStore(
-      `Backups are kept in ${place} from now on. Those made until now are in ${before}, and can't be restored from here ` +
-        "unless all that is there is copied to the new place.",
+      `New backups are stored in ${place} from now on. Earlier ones are in ${before} and can't be restored unless they are ` +
+        "copied to the new place.",
     );
   }
 
@@ -152,17 +152,17 @@ export function guardBlobs({ blobs, memory, key, place, isThere, onNewStore }: G
       await checkKey(known, signal);
       if (before !== place) await memory.remember(place);
     } else if (before === null) await markFirst(mark, signal);
-    else if (before !== place) await beginAnew(mark, before, signal);
+    else if (before !== place) await startNewStore(mark, before, signal);
     else {
-      throw notOurs(
+      throw wrongStore(
         `The archives of this installation are not in ${place}: the file ${markFolder}/${mark} is missing. ` +
-          "Is it mounted, or not copied there yet?",
+          "Is it mounted? If the archives were moved, copy them there.",
       );
     }
     trustedUntil = Date.now() + trustedMilliseconds;
   }
 
-  async function checkLately(signal: AbortSignal): Promise<void> {
+  async function checkUnlessTrusted(signal: AbortSignal): Promise<void> {
     const left = trustedUntil - Date.now();
     if (left <= 0 || left > trustedMilliseconds) await check(signal);
   }
@@ -174,11 +174,11 @@ export function guardBlobs({ blobs, memory, key, place, isThere, onNewStore }: G
       await blobs.put(name, bytes, signal);
     },
     read: async (name, start, length, signal, memory) => {
-      await checkLately(signal);
+      await checkUnlessTrusted(signal);
       try {
         return await blobs.read(name, start, length, signal, memory);
       } catch (error) {
-        // Missing here says something only where this is the right place.
+        // An absence is only meaningful if this is the right store.
         if (error instanceof BlobMissing) await check(signal);
         throw error;
       }
@@ -195,7 +195,7 @@ export function guardBlobs({ blobs, memory, key, place, isThere, onNewStore }: G
   };
 }
 
-function opens(key: Buffer, { companyId, name }: SomePiece, sealed: Buffer): boolean {
+function opens(key: Buffer, { companyId, name }: SamplePiece, sealed: Buffer): boolean {
   try {
     makePieceBox(key, companyId).open(sealed, name);
     return true;
@@ -205,16 +205,16 @@ function opens(key: Buffer, { companyId, name }: SomePiece, sealed: Buffer): boo
   }
 }
 
-function otherKey(place: string): ObjectStoreFailure {
-  const summary = "The key that backups are sealed with is missing, or does not open them.";
+function wrongKey(place: string): ObjectStoreFailure {
+  const summary = "The archive key is missing, or is not the one that the backups are encrypted with.";
   const message =
-    `${summary} Those in ${place} need the one that was the file archive-key in the folder secrets of the data folder: is ` +
-    "that mounted? Each backup of the installation has the key too. Put it back, and start again. Where it is lost for good, name an " +
-    "empty folder or bucket in SITEWRIGHT_ARCHIVE_URL: an archive with a new key begins there.";
-  return new ObjectStoreFailure(`${message} ${whatToDo}`, { isTransient: false, summary });
+    `${summary} The backups in ${place} need the original file archive-key in the folder secrets of the data folder. Is ` +
+    "the data folder mounted? Each backup of the installation contains the key too. Put it back and restart. If it is lost for " +
+    "good, name an empty folder or bucket in SITEWRIGHT_ARCHIVE_URL to start an archive with a new key.";
+  return new ObjectStoreFailure(`${message} ${consequence}`, { isTransient: false, summary });
 }
 
-function notOurs(message: string): ObjectStoreFailure {
-  const summary = "The archive store is not there, or is another one than backups were kept in.";
-  return new ObjectStoreFailure(`${message} ${whatToDo}`, { isTransient: false, summary });
+function wrongStore(message: string): ObjectStoreFailure {
+  const summary = "The archive store is missing, or is not the one that holds the backups.";
+  return new ObjectStoreFailure(`${message} ${consequence}`, { isTransient: false, summary });
 }

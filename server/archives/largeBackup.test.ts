@@ -5,20 +5,20 @@ import { expect, test } from "vitest";
 
 const program = join(import.meta.dirname, "testing", "largeBackup.ts");
 
-/** That it takes to keep a file of so many megabytes and to restore it; in megabytes too. */
+/** Peak memory in megabytes of backing up and restoring a file of this size. */
 async function memoryFor(megabytes: number): Promise<number> {
   const child = spawn(process.execPath, ["--max-old-space-size=48", program, String(megabytes)], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
-  const said: unknown[] = [];
-  child.on("message", (message) => said.push(message));
+  const messages: unknown[] = [];
+  child.on("message", (message) => messages.push(message));
   expect(await once(child, "exit")).toEqual([0, null]);
-  expect(said).toEqual([expect.any(Number)]);
-  return Number(said[0]);
+  expect(messages).toEqual([expect.any(Number)]);
+  return Number(messages[0]);
 }
 
-test("a database that is larger than memory is kept and comes back, and takes no more of it than one that is not", async () => {
-  // With this one everything is in use that is used again and again.
+test("backing up and restoring a large database takes no more memory than a small one", async () => {
+  // Large enough that all reused buffers are allocated.
   const usual = await memoryFor(64);
   expect(await memoryFor(400)).toBeLessThan(usual + 100);
 });

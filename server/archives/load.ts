@@ -1,12 +1,12 @@
-/** Puts what a backup holds into a folder, piece by piece, each held against its name: all of it or an error. */
+/** Restores a backup into a folder, piece by piece, checking each piece against its name. */
 import { constants } from "node:fs";
 import { mkdir, open, writeFile } from "node:fs/promises";
 import { type FileEntry, type Manifest, readManifest } from "./manifest.ts";
 import { pieceBytes } from "./pieceBox.ts";
-import { type KeptPiece, keyOf } from "./pieceIndex.ts";
+import { keyOf, type StoredPiece } from "./pieceIndex.ts";
 import type { PieceStore } from "./pieceStore.ts";
 import { readRun, runsOf, UnreadablePiece } from "./readPieces.ts";
-import { placeOf, shownPath } from "./tree.ts";
+import { diskPath, displayPath } from "./tree.ts";
 
 /** The backup can't be read. `message` may be shown to the customer. */
 export class BackupDamaged extends Error {
@@ -19,9 +19,9 @@ interface PieceTarget {
   readonly start: number;
 }
 
-const locatedTogether = 4_096;
+const locateBatch = 4_096;
 /** Files that are open at the same time. */
-const atOnce = 16;
+const concurrency = 16;
 const nanosecondsPerSecond = 1e9;
 
 /** Rejects with `BackupDamaged`. */
@@ -35,7 +35,7 @@ export async function loadManifest(names: readonly Buffer[], options: PieceStore
 }
 
 /**
- * `root` must be a new folder. `isWanted` chooses files and folders by path; where a file is wanted its folders must be.
+ * `root` must be a new folder. `isWanted` selects files and folders by path, and must include the folders of selected files.
  * Rejects with `BackupDamaged`, naming a file.
  */
 export async function load(
@@ -47,9 +47,9 @@ export async function load(
   const files = manifest.files.filter(({ path }) => isWanted(path));
   await mkdir(root, { recursive: true });
   for (const { path } of manifest.folders) {
-    if (isWanted(path)) await mkdir(placeOf(root, path), { mode: 0o700 });
+    if (isWanted(path)) await mkdir(diskPath(root, path), { mode: 0o700 });
   }
-  for (const file of files) if (file.bytes === 0) await writeFile(placeOf(root, file.path), "");
+  for (const file of files) if (file.bytes === 0) await writeFile(diskPath(root, file.path), "");
   await readPieces(namesOf(files), targetsOf(files), options, (content, _name, targets) =>
     writeAll(root, content, targets),
   );
@@ -57,8 +57,8 @@ export async function load(
 }
 
 /**
- * Reads what a backup, whose list of files is in pieces of these names, needs of packs that were lost. Rejects with
- * `BackupDamaged`, naming a file; otherwise gives the packs that it still needs, lost or not.
+ * Reads the pieces that a backup needs from lost packs. `names` are the pieces of its list of files. Returns all packs that it
+ * needs, lost or not. Rejects with `BackupDamaged`, naming a file.
  */
 export async function readLost(names: readonly Buffer[], options: PieceStore): Promise<ReadonlySet<string>> {
   const { files } = await loadManifest(names, options);
@@ -86,7 +86,7 @@ function targetsOf(files: readonly FileEntry[]): ReadonlyMap<string, readonly Pi
   return targets;
 }
 
-/** Calls `take` for each piece once, in the order in which they are kept. */
+/** Calls `take` once for each piece, in storage order. */
 async function readPieces(
   names: readonly Buffer[],
   targets: ReadonlyMap<string, readonly PieceTarget[]>,
@@ -99,33 +99,33 @@ async function readPieces(
       await inGroups(opened, ([content, name]) => take(content, name, targets.get(keyOf(name)) ?? []));
     } catch (error) {
       if (!(error instanceof UnreadablePiece)) throw error;
-      // No later backup must rely on it.
+      // No later backup may rely on this pack.
       await options.index.markLost([run.pack]);
       throw damaged(nameIn(targets, { name: error.piece }), error);
     }
   }
 }
 
-function nameIn(targets: ReadonlyMap<string, readonly PieceTarget[]>, { name }: Pick<KeptPiece, "name">): string {
+function nameIn(targets: ReadonlyMap<string, readonly PieceTarget[]>, { name }: Pick<StoredPiece, "name">): string {
   return targets.get(keyOf(name))?.[0]?.path ?? "";
 }
 
-/** How every sentence of `BackupDamaged` begins. */
-export const damageBegins = "This backup can't be restored: what it needs for ";
+/** How every message of `BackupDamaged` begins. */
+export const damagePrefix = "This backup can't be restored: what it needs for ";
 
 function damaged(path: string, cause?: unknown): BackupDamaged {
-  return new BackupDamaged(`${damageBegins}${shownPath(path)} is missing or damaged.`, { cause });
+  return new BackupDamaged(`${damagePrefix}${displayPath(path)} is missing or damaged.`, { cause });
 }
 
 async function locateAll(
   names: readonly Buffer[],
   targets: ReadonlyMap<string, readonly PieceTarget[]>,
   { index }: PieceStore,
-): Promise<readonly KeptPiece[]> {
+): Promise<readonly StoredPiece[]> {
   const wanted = [...new Map(names.map((name) => [keyOf(name), name])).values()];
-  const found: KeptPiece[] = [];
-  for (let start = 0; start < wanted.length; start += locatedTogether) {
-    const some = wanted.slice(start, start + locatedTogether);
+  const found: StoredPiece[] = [];
+  for (let start = 0; start < wanted.length; start += locateBatch) {
+    const some = wanted.slice(start, start + locateBatch);
     const located = await index.locate(some);
     for (const name of some) {
       const piece = located.get(keyOf(name));
@@ -138,18 +138,18 @@ async function locateAll(
 
 async function writeAll(root: string, content: Buffer, targets: readonly PieceTarget[]): Promise<void> {
   for (const { path, start } of targets) {
-    // Made by whichever piece comes first.
-    const handle = await open(placeOf(root, path), constants.O_WRONLY | constants.O_CREAT);
+    // Created by whichever piece comes first.
+    const handle = await open(diskPath(root, path), constants.O_WRONLY | constants.O_CREAT);
     try {
       const { bytesWritten } = await handle.write(content, 0, content.length, start);
-      if (bytesWritten < content.length) throw new Error("The disk took only a part of what was written to it.");
+      if (bytesWritten < content.length) throw new Error("Only a part of the file was written.");
     } finally {
       await handle.close();
     }
   }
 }
 
-/** Lengths are looked at, and permissions and times set; folders last, because what is in them changes theirs. */
+/** Checks lengths, and sets permissions and times. Folders last, so that their content stays accessible. */
 async function finish(
   { folders }: Manifest,
   files: readonly FileEntry[],
@@ -157,30 +157,30 @@ async function finish(
   isWanted: (path: string) => boolean,
 ): Promise<void> {
   await inGroups(files, async ({ path, mode, bytes, modified }) => {
-    const handle = await open(placeOf(root, path), "r");
+    const handle = await open(diskPath(root, path), "r");
     try {
       if ((await handle.stat()).size !== bytes) throw damaged(path);
       await handle.chmod(mode);
       const seconds = Number(modified) / nanosecondsPerSecond;
-      // A number that is negative would be taken for now.
-      const then = seconds < 0 ? new Date(seconds * 1_000) : seconds;
-      await handle.utimes(then, then);
+      // Node takes a negative number for the current time.
+      const time = seconds < 0 ? new Date(seconds * 1_000) : seconds;
+      await handle.utimes(time, time);
     } finally {
       await handle.close();
     }
   });
   for (const { path, mode } of folders.toReversed()) {
     if (!isWanted(path)) continue;
-    const handle = await open(placeOf(root, path), "r");
+    const handle = await open(diskPath(root, path), "r");
     await handle.chmod(mode).finally(() => handle.close());
   }
 }
 
-/** Does the work on some at a time, because opening a file takes longer than writing a small one. Waits for all that began. */
+/** Works on several items at a time, because opening a file takes longer than writing a small one. Waits for all of them. */
 async function inGroups<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  for (let start = 0; start < items.length; start += atOnce) {
-    const ends = await Promise.allSettled(items.slice(start, start + atOnce).map(work));
-    const failed = ends.find((end) => end.status === "rejected");
+  for (let start = 0; start < items.length; start += concurrency) {
+    const results = await Promise.allSettled(items.slice(start, start + concurrency).map(work));
+    const failed = results.find((result) => result.status === "rejected");
     if (failed !== undefined) throw failed.reason;
   }
 }

@@ -15,7 +15,7 @@ function file(path: string, pieces = 1): FileEntry {
   };
 }
 
-test("says again what was written, whatever a file is called", () => {
+test("a manifest is read as it was written, with any file names", () => {
   const folders = [
     { path: "public", mode: 0o755 },
     { path: "public/new\nline", mode: 0o700 },
@@ -25,12 +25,12 @@ test("says again what was written, whatever a file is called", () => {
   expect(readManifest([...writeManifest({ folders, files })])).toEqual({ folders, files });
 });
 
-test("of nothing is empty", () => {
+test("the manifest of an empty tree is empty", () => {
   expect([...writeManifest({ folders: [], files: [] })]).toEqual([]);
   expect(readManifest([])).toEqual({ folders: [], files: [] });
 });
 
-test("has no piece that is too long, also where a line is", () => {
+test("pieces never exceed the maximum size, even if a line does", () => {
   const manifest = {
     folders: [],
     files: [file("huge", 26_000), ...Array.from({ length: 2_000 }, (_, n) => file(`${n}`))],
@@ -40,7 +40,7 @@ test("has no piece that is too long, also where a line is", () => {
   expect(readManifest(pieces)).toEqual(manifest);
 });
 
-test("has nearly all pieces in common with that of a tree in which one file was changed and one added", () => {
+test("after one file was changed and one added, nearly all pieces are the same", () => {
   const files = Array.from({ length: 10_000 }, (_, n) => file(`uploads/${String(n).padStart(5, "0")}.jpg`));
   const texts = (all: readonly FileEntry[]) =>
     [...writeManifest({ folders: [], files: all })].map((piece) => piece.toString());

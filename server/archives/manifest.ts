@@ -1,10 +1,10 @@
 /**
- * What is in a backup: every folder and file, and of which pieces a file is made. Kept as lines of JSON, in pieces too.
+ * The list of a backup's folders and files, with the pieces of each file. Stored as lines of JSON, in pieces too.
  *
- * Lines are put together into pieces where a line itself says so. A changed file changes the piece that its line is in,
- * and none of the others: the next backup has those already.
+ * The content of the lines decides where a piece ends. So a changed file changes only the piece that contains its line, and
+ * the next backup reuses the others.
  *
- * Paths are bytes, as the file system has them, written with one character for each.
+ * Paths are bytes, as in the file system, encoded as Latin-1.
  */
 import { createHash } from "node:crypto";
 import { nameBytes, pieceBytes } from "./pieceBox.ts";
@@ -18,20 +18,20 @@ export interface FileEntry extends FolderEntry {
   readonly bytes: number;
   /** Since 1970, in nanoseconds. */
   readonly modified: bigint;
-  /** The file's number on the disk that it was read from: together with time and size it tells a changed file. */
+  /** Inode number on the source disk. Together with time and size it detects changed files. */
   readonly inode: bigint;
-  /** Names of its pieces, of which all but the last are full. */
+  /** Names of its pieces. All but the last have full size. */
   readonly pieces: readonly Buffer[];
 }
 
 export interface Manifest {
-  /** One stands before what is in it. */
+  /** Each folder precedes its content. */
   readonly folders: readonly FolderEntry[];
   readonly files: readonly FileEntry[];
 }
 
-/** About so many lines are in a piece. */
-const linesTogether = 256;
+/** Average number of lines per piece. */
+const linesPerPiece = 256;
 
 function lineOf(entry: FolderEntry | FileEntry): string {
   const { path, mode } = entry;
@@ -42,10 +42,10 @@ function lineOf(entry: FolderEntry | FileEntry): string {
 }
 
 function endsPiece(line: Buffer): boolean {
-  return createHash("sha256").update(line).digest().readUInt16BE(0) % linesTogether === 0;
+  return createHash("sha256").update(line).digest().readUInt16BE(0) % linesPerPiece === 0;
 }
 
-/** The manifest's own pieces, in order. */
+/** Yields the manifest's own pieces, in order. */
 export function* writeManifest({ folders, files }: Manifest): Generator<Buffer> {
   let lines: Buffer[] = [];
   let bytes = 0;
@@ -60,24 +60,24 @@ export function* writeManifest({ folders, files }: Manifest): Generator<Buffer> 
   yield* inPieces(Buffer.concat(lines));
 }
 
-/** The line of a very large file alone may be longer than a piece. */
+/** The line of a very large file may be longer than a piece. */
 function* inPieces(text: Buffer): Generator<Buffer> {
   for (let start = 0; start < text.length; start += pieceBytes) yield text.subarray(start, start + pieceBytes);
 }
 
-/** Of pieces, one after the other. */
-export function namesIn(all: Buffer): readonly Buffer[] {
+/** Splits concatenated piece names. */
+export function splitNames(all: Buffer): readonly Buffer[] {
   return Array.from({ length: all.length / nameBytes }, (_, at) => all.subarray(at * nameBytes, (at + 1) * nameBytes));
 }
 
-/** Throws if it is none. */
+/** Throws if the manifest is invalid. */
 export function readManifest(pieces: readonly Buffer[]): Manifest {
   const folders: FolderEntry[] = [];
   const files: FileEntry[] = [];
   for (const line of Buffer.concat(pieces).toString("utf8").split("\n")) {
     if (line === "") continue;
     const entry: unknown = JSON.parse(line);
-    if (!Array.isArray(entry)) throw new Error("A line of a backup's manifest is none.");
+    if (!Array.isArray(entry)) throw new Error("A backup's manifest has an invalid line.");
     const [path, mode, bytes, modified, inode, names] = entry;
     if (entry.length === 2) folders.push({ path: String(path), mode: Number(mode) });
     else {
@@ -87,7 +87,7 @@ export function readManifest(pieces: readonly Buffer[]): Manifest {
         bytes: Number(bytes),
         modified: BigInt(modified),
         inode: BigInt(inode),
-        pieces: namesIn(Buffer.from(String(names), "base64")),
+        pieces: splitNames(Buffer.from(String(names), "base64")),
       });
     }
   }

@@ -1,19 +1,19 @@
-/** What goes wrong with a folder of archives, in words that say that it was the archives and what to do. */
+/** Error messages for a folder of archives that say that the archives failed, and what to do. */
 import type { Blobs } from "./blobs.ts";
 import { ObjectStoreFailure } from "./objectStoreFailure.ts";
 
-const full = "The disk that the archives are kept on is full: make room on it.";
-const refuses = "The archives' folder can't be used: look at its owner, its permissions, and how its disk is mounted.";
-const noFolder = "Where the archives' folder should be there is something else.";
-const broken = "The disk that the archives are kept on does not do what it is asked.";
+const full = "The archives' disk is full. Free up space on it.";
+const refused = "The archive folder can't be used. Check its owner, its permissions, and how its disk is mounted.";
+const noFolder = "The archive folder is missing, or there is something else at its path.";
+const broken = "The archives' disk is failing. Check the disk and its connection.";
 
-/** What passes by itself is not among them. */
+/** Does not include transient errors. */
 const meanings: ReadonlyMap<string, string> = new Map([
   ["ENOSPC", full],
   ["EDQUOT", full],
-  ["EROFS", refuses],
-  ["EACCES", refuses],
-  ["EPERM", refuses],
+  ["EROFS", refused],
+  ["EACCES", refused],
+  ["EPERM", refused],
   ["ENOENT", noFolder],
   ["ENOTDIR", noFolder],
   ["EEXIST", noFolder],
@@ -25,7 +25,7 @@ const meanings: ReadonlyMap<string, string> = new Map([
   ["EHOSTDOWN", broken],
 ]);
 
-/** The same blobs. Those of a folder fail as an object store does, so that it is not taken for a fault of the site's disk. */
+/** Wraps blobs in a folder so that they fail like an object store, and errors are not mistaken for those of the site's disk. */
 export function namingFailures(blobs: Blobs): Blobs {
   const naming = async <T>(work: Promise<T>): Promise<T> => {
     try {

@@ -1,32 +1,32 @@
-/** Pieces that were cut from files and named, but not sealed yet. */
+/** Pieces that are named but not sealed yet. */
 import type { PieceSource } from "./pieceSource.ts";
 
-/** A piece as its name says it is. */
+/** A piece and its name. */
 export interface NamedPiece {
   readonly name: Buffer;
-  /** Of its content. 0: there is nothing to be kept. */
+  /** Size of its content. 0 if there is nothing to store. */
   readonly bytes: number;
 }
 
-/** Sealed pieces, one after the other. */
+/** Sealed pieces, concatenated. */
 export interface SealedPieces {
   readonly content: Buffer;
-  /** Of each. */
+  /** Length of each piece. */
   readonly lengths: readonly number[];
-  /** Called once, when the content is no longer needed and its memory can be reused. */
+  /** Called once when the content is no longer needed, so that its memory can be reused. */
   done(): void;
 }
 
 export interface NamedPieces {
-  /** In the order of the sources; null: the file has vanished. */
+  /** In the order of the sources. Null if the file has vanished. */
   readonly pieces: readonly (NamedPiece | null)[];
-  /** Once: the pieces at these places, in that order. Then what is in them is forgotten. */
+  /** Seals the pieces at these positions, in this order. Can be called once; the contents are then released. */
   seal(places: readonly number[]): Promise<SealedPieces>;
 }
 
 export interface PieceThread {
-  /** Several may be under way. Rejects with `Unreadable`. */
+  /** Can be called several times in parallel. Rejects with `Unreadable`. */
   name(sources: readonly PieceSource[]): Promise<NamedPieces>;
-  /** Whatever is under way is given up. */
+  /** Aborts running calls. */
   close(): Promise<void>;
 }

@@ -1,20 +1,20 @@
-/** What is said where an archive store fails. */
+/** The error of a failing archive store. */
 
 interface FailureFacts {
   readonly isTransient: boolean;
   readonly isAbsence?: boolean;
-  /** Where the message names places. */
+  /** Absent if the message names no place. */
   readonly summary?: string;
 }
 
-/** The store did not do what it was asked. Neither key nor secret is in it, so that an operator may read and log it. */
+/** The store failed. The message contains no secrets, so it can be logged. */
 export class ObjectStoreFailure extends Error {
   override readonly name = "ObjectStoreFailure";
-  /** A sentence that names no place, so that a customer may read it: `The archive store can't be reached.` */
+  /** A sentence for customers, which names no place: `The archive store can't be reached.` */
   readonly summary: string;
-  /** Whether the same may succeed in a moment without anybody changing anything. */
+  /** Whether a retry may succeed. */
   readonly isTransient: boolean;
-  /** Whether there is nothing at the place that was asked for. */
+  /** Whether the requested object does not exist. */
   readonly isAbsence: boolean;
   constructor(message: string, facts: FailureFacts) {
     super(message);

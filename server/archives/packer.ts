@@ -1,6 +1,6 @@
 /**
- * Puts pieces into packs, because an object store takes as long for a small object as for a large one, and writes them.
- * A pack counts when it was read back and is, byte for byte, what was written.
+ * Combines pieces into packs, because a small object takes an object store as long as a large one, and writes them. A pack is
+ * added to the index only after it was read back and compared.
  */
 import { randomUUID } from "node:crypto";
 import { BlobMissing } from "./blobs.ts";
@@ -12,27 +12,27 @@ import type { PieceSource } from "./pieceSource.ts";
 import { blobOf, type PieceStore } from "./pieceStore.ts";
 
 export interface Packer {
-  /** Keeps contents that are not kept yet. Returns all of them, in order; null: the file has vanished. Several may be under way. */
-  keep(sources: readonly PieceSource[]): Promise<readonly (NamedPiece | null)[]>;
-  /** Resolves when everything is there. Nothing may follow. */
+  /** Stores new contents. Returns all pieces, in order, or null for a vanished file. Can be called several times in parallel. */
+  store(sources: readonly PieceSource[]): Promise<readonly (NamedPiece | null)[]>;
+  /** Resolves when everything is stored. No calls may follow. */
   finish(): Promise<void>;
-  /** Waits for what is being written, whatever becomes of it. Nothing may follow. */
+  /** Waits for running writes, including failing ones. No calls may follow. */
   settle(): Promise<void>;
-  /** Of the packs that were written. */
+  /** Size of the packs that were written. */
   addedBytes(): number;
 }
 
-/** Of every pack but the last, at least. What comes in such a lot is written where it is: to copy it takes as long as to hash it. */
+/** Minimum size of every pack but the last. Larger batches are written without copying, which takes as long as hashing. */
 const packBytes = 4 << 20;
-/** Each lot that is put together with others is smaller than a pack. */
+/** Batches that are combined are smaller than a pack. */
 const memoryBytes = 2 * packBytes;
-const leastMemoryBytes = 64 << 10;
-/** Packs on their way: until one is safely on a disk takes much longer than to fill the next. */
-const atOnce = 4;
+const minMemoryBytes = 64 << 10;
+/** Packs written in parallel: writing one durably takes much longer than filling the next. */
+const concurrency = 4;
 
-/** With the same in it. A small backup does with little. */
+/** Returns a larger buffer with the same content. Small backups need little memory. */
 function larger(memory: Buffer, atLeast: number): Buffer {
-  const bytes = Math.max(leastMemoryBytes, atLeast, memory.length * 8);
+  const bytes = Math.max(minMemoryBytes, atLeast, memory.length * 8);
   const next = Buffer.allocUnsafe(Math.min(bytes, memoryBytes));
   memory.copy(next);
   return next;
@@ -40,16 +40,16 @@ function larger(memory: Buffer, atLeast: number): Buffer {
 
 export function createPacker({ blobs, index, folder, signal }: PieceStore, maker: PieceMaker): Packer {
   const known = new Set<string>();
-  /** The pack that is being put together. */
+  /** The pack that is being filled. */
   let memory: Buffer = Buffer.alloc(0);
   let pieces: PackedPiece[] = [];
   let bytes = 0;
   let addedBytes = 0;
   const writing = new Set<Promise<void>>();
-  /** Of packs that were put together or read back: new memory for each would have this thread look for what is not used any more. */
+  /** Free buffers of packs. Reusing them avoids garbage collection. */
   const unused: Buffer[] = [];
   let failure: { readonly error: unknown } | null = null;
-  /** Of what is under way each looks after the one before it at what is kept. */
+  /** Serializes claims of parallel calls. */
   let claims: Promise<unknown> = Promise.resolve();
 
   async function write(content: Buffer, inside: readonly PackedPiece[]): Promise<void> {
@@ -57,32 +57,32 @@ export function createPacker({ blobs, index, folder, signal }: PieceStore, maker
     const name = blobOf(folder, pack);
     await index.beginPack(pack);
     await blobs.put(name, content, signal);
-    await requireSame(name, content);
+    await requireStored(name, content);
     await index.addPack(pack, content.length, inside);
     addedBytes += content.length;
   }
 
-  /** Some that is at least so long; null: there is none. */
+  /** A free buffer of at least this length, or null. */
   function takeUnused(length: number): Buffer | null {
     const found = unused.findIndex((memory) => memory.length >= length);
     return found < 0 ? null : (unused.splice(found, 1)[0] ?? null);
   }
 
-  async function requireSame(name: string, content: Buffer): Promise<void> {
+  async function requireStored(name: string, content: Buffer): Promise<void> {
     const memory = takeUnused(content.length) ?? Buffer.allocUnsafe(content.length);
-    const back = await blobs.read(name, 0, content.length, signal, memory).catch((error: unknown) => {
+    const stored = await blobs.read(name, 0, content.length, signal, memory).catch((error: unknown) => {
       if (error instanceof BlobMissing) return null;
       throw error;
     });
-    if (!back?.equals(content)) {
-      const summary = "The archive store does not give back what was put into it.";
-      throw new ObjectStoreFailure(`${summary} It was put under ${name}.`, { isTransient: false, summary });
+    if (!stored?.equals(content)) {
+      const summary = "The archive store does not return the data that was stored.";
+      throw new ObjectStoreFailure(`${summary} It was stored as ${name}.`, { isTransient: false, summary });
     }
     unused.push(memory);
   }
 
-  /** Starts writing it. The content must not change until it is `done`. */
-  function begin(content: Buffer, inside: readonly PackedPiece[], done: () => void): void {
+  /** Starts writing a pack. The content must not change until `done` is called. */
+  function startWriting(content: Buffer, inside: readonly PackedPiece[], done: () => void): void {
     // A failure is reported by the next call that stores something or finishes.
     const one = write(content, inside)
       .then(done)
@@ -93,16 +93,16 @@ export function createPacker({ blobs, index, folder, signal }: PieceStore, maker
     writing.add(one);
   }
 
-  /** Begins to write what was put together. */
+  /** Starts writing the combined pieces. */
   function flush(): void {
     if (bytes === 0) return;
     const full = memory;
-    begin(full.subarray(0, bytes), pieces, () => void unused.push(full));
+    startWriting(full.subarray(0, bytes), pieces, () => void unused.push(full));
     [memory, pieces, bytes] = [takeUnused(memoryBytes) ?? Buffer.alloc(0), [], 0];
   }
 
-  async function untilFewAreWritten(): Promise<void> {
-    while (writing.size >= atOnce) await Promise.race(writing);
+  async function waitForCapacity(): Promise<void> {
+    while (writing.size >= concurrency) await Promise.race(writing);
     throwFailure();
   }
 
@@ -116,14 +116,14 @@ export function createPacker({ blobs, index, folder, signal }: PieceStore, maker
 
   /** The names are in the order of the pieces. */
   function add({ content, lengths, done }: SealedPieces, names: readonly Buffer[]): void {
-    const isOne = content.length >= packBytes;
-    let start = isOne ? 0 : bytes;
+    const isWholePack = content.length >= packBytes;
+    let start = isWholePack ? 0 : bytes;
     const inside = lengths.map((length, at) => {
       start += length;
       return { name: names[at] ?? Buffer.alloc(0), start: start - length, length };
     });
-    if (isOne) {
-      begin(content, inside, done);
+    if (isWholePack) {
+      startWriting(content, inside, done);
       return;
     }
     if (start > memory.length) memory = larger(memory, start);
@@ -134,36 +134,36 @@ export function createPacker({ blobs, index, folder, signal }: PieceStore, maker
     if (bytes >= packBytes) flush();
   }
 
-  /** Places of what is to be kept. */
+  /** Returns the positions of the pieces that must be stored. */
   async function claim(pieces: NamedPieces["pieces"]): Promise<readonly number[]> {
     const named = pieces.flatMap((piece, place) =>
       piece === null || piece.bytes === 0 ? [] : [{ place, name: piece.name, key: keyOf(piece.name) }],
     );
-    const asked = named.filter(({ key }) => !known.has(key)).map(({ name }) => name);
-    const kept = asked.length === 0 ? known : await index.claim(asked);
+    const unknown = named.filter(({ key }) => !known.has(key)).map(({ name }) => name);
+    const stored = unknown.length === 0 ? known : await index.claim(unknown);
     const missing = named.filter(({ key }) => {
-      const isMissing = !known.has(key) && !kept.has(key);
+      const isMissing = !known.has(key) && !stored.has(key);
       known.add(key);
       return isMissing;
     });
     return missing.map(({ place }) => place);
   }
 
-  async function keepMissing({ pieces: named, seal }: NamedPieces, missing: readonly number[]): Promise<void> {
+  async function storeMissing({ pieces: named, seal }: NamedPieces, missing: readonly number[]): Promise<void> {
     const names = missing.flatMap((place) => named[place]?.name ?? []);
     add(await seal(missing), names);
-    await untilFewAreWritten();
+    await waitForCapacity();
   }
 
   return {
-    keep: async (sources) => {
+    store: async (sources) => {
       signal.throwIfAborted();
       const claimed = Promise.all([maker.name(sources), claims]).then(
         async ([named]) => [named, await claim(named.pieces)] as const,
       );
       claims = claimed.catch(() => undefined);
       const [named, missing] = await claimed;
-      await keepMissing(named, missing);
+      await storeMissing(named, missing);
       return named.pieces;
     },
     finish: async () => {

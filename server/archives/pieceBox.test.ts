@@ -5,21 +5,21 @@ import { makePieceBox, PieceDamaged, pieceBytes } from "./pieceBox.ts";
 const key = randomBytes(32);
 const box = makePieceBox(key, "company");
 
-test.each([0, 1, 1000, pieceBytes])("a piece of %d bytes comes back as it was", (length) => {
+test.each([0, 1, 1000, pieceBytes])("a piece of %d bytes can be sealed and opened", (length) => {
   for (const content of [randomBytes(length), Buffer.alloc(length, "text ")]) {
     const name = box.nameOf(content);
     expect(box.open(box.seal(content, name), name).equals(content)).toBe(true);
   }
 });
 
-test("what is kept shows nothing of the content, and is smaller where it can be", () => {
+test("a sealed piece reveals nothing of the content, and is compressed", () => {
   const content = Buffer.from("define( 'DB_PASSWORD', 'hunter2' );".repeat(100));
   const sealed = box.seal(content, box.nameOf(content));
   expect(sealed.includes("hunter2")).toBe(false);
   expect(sealed.length).toBeLessThan(200);
 });
 
-test("one content has one name in a company, and another one in another company or installation", () => {
+test("a content has one name within a company, and different names in other companies and installations", () => {
   const content = Buffer.from("logo");
   const name = makePieceBox(key, "company").nameOf(content);
   expect(box.nameOf(content).equals(name)).toBe(true);
@@ -27,7 +27,7 @@ test("one content has one name in a company, and another one in another company 
   expect(makePieceBox(randomBytes(32), "company").nameOf(content).equals(name)).toBe(false);
 });
 
-test("every single bit counts", () => {
+test("any flipped bit is detected", () => {
   const content = Buffer.from("short");
   const name = box.nameOf(content);
   const sealed = box.seal(content, name);
@@ -41,7 +41,7 @@ test("every single bit counts", () => {
   }
 });
 
-test("a piece does not pass for another one, nor for another company's", () => {
+test("a piece does not pass for another piece or another company's", () => {
   const [one, two] = [Buffer.from("one"), Buffer.from("two")];
   const sealed = box.seal(one, box.nameOf(one));
   expect(() => box.open(sealed, box.nameOf(two))).toThrow(PieceDamaged);
@@ -50,7 +50,7 @@ test("a piece does not pass for another one, nor for another company's", () => {
   expect(() => other.open(sealed, box.nameOf(one))).toThrow(PieceDamaged);
 });
 
-test("what gets no smaller at its beginning is kept as it is, and takes hardly more room", () => {
+test("content whose beginning is incompressible is stored uncompressed, with little overhead", () => {
   const [random, text] = [randomBytes(pieceBytes), Buffer.alloc(pieceBytes / 2, "text ")];
   const mixed = Buffer.concat([random.subarray(pieceBytes / 2), text]);
   for (const content of [random, mixed]) {

@@ -1,10 +1,10 @@
 /**
- * Pieces of backups: named by their content, compressed, and unreadable without the key.
+ * Pieces of backups: named by their content, compressed and encrypted.
  *
- * A piece's name is a keyed hash of what is in it. The same content has the same name in a whole company, so that it is
- * kept once; another company has another key, so that nobody can find out by a name whether somebody else has a file.
- * What is kept is nonce, tag and ciphertext of the content, compressed where that makes it smaller. It is bound to its name: it can't be given out for
- * another piece.
+ * A piece's name is a keyed hash of its content. Within a company the same content has the same name, so it is stored once.
+ * Each company has its own key, so names don't reveal whether another company has a file. A sealed piece is nonce, tag and
+ * ciphertext of the content, which is compressed if that makes it smaller. It is bound to its name and can't pass for another
+ * piece.
  */
 import {
   createCipheriv,
@@ -17,14 +17,14 @@ import {
 } from "node:crypto";
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 
-/** The most that a piece holds. */
+/** Maximum size of a piece's content. */
 export const pieceBytes = 1 << 20;
 
 export class PieceDamaged extends Error {
   override readonly name = "PieceDamaged";
 }
 
-/** A company's. A thread can be given them. */
+/** The keys of a company. They can be passed to a thread. */
 export interface PieceKeys {
   readonly naming: KeyObject;
   readonly sealing: KeyObject;
@@ -32,50 +32,50 @@ export interface PieceKeys {
 
 export interface PieceBox {
   readonly keys: PieceKeys;
-  /** 32 bytes. */
+  /** Returns 32 bytes. */
   nameOf(content: Buffer): Buffer;
   seal(content: Buffer, name: Buffer): Buffer;
-  /** The same before it is put together. */
+  /** Like `seal`, without concatenating the parts. */
   sealInParts(content: Buffer, name: Buffer): readonly Buffer[];
-  /** Throws `PieceDamaged` if a single bit is another one than when it was sealed under this name. */
+  /** Throws `PieceDamaged` if any bit differs from what was sealed under this name. */
   open(sealed: Buffer, name: Buffer): Buffer;
 }
 
 const keyBytes = 32;
-/** Of a name. */
+/** Length of a name. */
 export const nameBytes = 32;
 const nonceBytes = 12;
 const tagBytes = 16;
-/** By so many bytes a sealed piece is longer than its content, at most. */
-export const mostAdded = nonceBytes + tagBytes + 1;
-/** A site waits for its backup, and most of it is pictures, which get no smaller. */
-const quickly = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
-/** Of so much of a piece it is tried whether compressing makes it smaller. */
+/** Maximum number of bytes by which a sealed piece is longer than its content. */
+export const maxOverhead = nonceBytes + tagBytes + 1;
+/** Fast rather than small: operations wait for backups, and most of the content is images, which don't compress. */
+const fast = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+/** Size of the sample that decides whether a piece is worth compressing. */
 const sampleBytes = 64 << 10;
-/** First byte of what is encrypted. */
-const [asItIs, compressed] = [Buffer.of(0), Buffer.of(1)];
+/** First byte of the plaintext. */
+const [plain, compressed] = [Buffer.of(0), Buffer.of(1)];
 
-/** As an object, because to take the bytes in again for each piece takes longer than to name a small one. */
+/** Returns a key object: importing the bytes for each piece would take longer than naming a small one. */
 function derive(key: Buffer, companyId: string, use: string): KeyObject {
   const derived = hkdfSync("sha256", key, "", `sitewright archive ${use} ${companyId}`, keyBytes);
   return createSecretKey(Buffer.from(derived));
 }
 
-/** Tells this key from any other, for those who know `mark`, and says nothing of it. */
+/** A check value that identifies the key without revealing it. `mark` is mixed in. */
 export function keyCheckOf(key: Buffer, mark: string): Buffer {
   return derive(key, mark, "check").export();
 }
 
 function isWorthCompressing(content: Buffer): boolean {
   if (content.length <= sampleBytes) return true;
-  return zstdCompressSync(content.subarray(0, sampleBytes), quickly).length < sampleBytes * 0.95;
+  return zstdCompressSync(content.subarray(0, sampleBytes), fast).length < sampleBytes * 0.95;
 }
 
-/** In parts, the first of which says how the rest is to be read. */
+/** The first part says how to read the rest. */
 function pack(content: Buffer): readonly [Buffer, Buffer] {
-  if (!isWorthCompressing(content)) return [asItIs, content];
-  const smaller = zstdCompressSync(content, quickly);
-  return smaller.length < content.length ? [compressed, smaller] : [asItIs, content];
+  if (!isWorthCompressing(content)) return [plain, content];
+  const smaller = zstdCompressSync(content, fast);
+  return smaller.length < content.length ? [compressed, smaller] : [plain, content];
 }
 
 function unpack(packed: Buffer): Buffer {
@@ -83,14 +83,14 @@ function unpack(packed: Buffer): Buffer {
   return packed[0] === compressed[0] ? zstdDecompressSync(body, { maxOutputLength: pieceBytes }) : body;
 }
 
-/** `key` is the installation's: 32 random bytes that are kept elsewhere than the archives. */
+/** `key` is the installation's: 32 random bytes that are stored outside the archives. */
 export function makePieceBox(key: Buffer, companyId: string): PieceBox {
   return pieceBoxOf({ naming: derive(key, companyId, "name"), sealing: derive(key, companyId, "seal") });
 }
 
 export function pieceBoxOf(keys: PieceKeys): PieceBox {
   const { naming, sealing } = keys;
-  // Where a processor has no instructions for SHA-256, as many that are rented have not, this takes half of its time.
+  // On processors without SHA-256 instructions, such as many rented ones, BLAKE2 takes half the time.
   const nameOf = (content: Buffer) => createHmac("blake2b512", naming).update(content).digest().subarray(0, nameBytes);
 
   function sealInParts(content: Buffer, name: Buffer): readonly Buffer[] {
@@ -117,7 +117,7 @@ export function pieceBoxOf(keys: PieceKeys): PieceBox {
       } catch (cause) {
         throw new PieceDamaged("A piece of a backup is damaged.", { cause });
       }
-      throw new PieceDamaged("A piece of a backup is another one than its name says.");
+      throw new PieceDamaged("A piece of a backup does not match its name.");
     },
   };
 }

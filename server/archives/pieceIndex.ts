@@ -1,4 +1,4 @@
-/** What archives must know of the pieces that they keep. Kept elsewhere, for one backup of one company here. */
+/** The index of stored pieces, seen from one backup of one company. */
 
 export interface PackedPiece {
   readonly name: Buffer;
@@ -6,41 +6,41 @@ export interface PackedPiece {
   readonly length: number;
 }
 
-/** A piece, and the pack that it is in. */
-export interface KeptPiece extends PackedPiece {
+/** A piece and its pack. */
+export interface StoredPiece extends PackedPiece {
   readonly pack: string;
-  /** The pack is not as it was written: this piece may be gone. */
+  /** The pack is damaged or missing, so the piece may be too. */
   readonly isLost: boolean;
 }
 
 export interface NeededPack {
   readonly bytes: number;
-  /** When all of it was last read; null: not since another of the company's packs was found to be lost, or nobody knows. */
+  /** When the pack was last read completely. Null if unknown, or not since another pack of the company was found to be lost. */
   readonly readAt: Date | null;
   readonly isLost: boolean;
 }
 
-/** Sets and maps are by `keyOf` a piece's name. */
+/** Sets and maps of pieces have `keyOf(name)` as key. */
 export interface PieceIndex {
-  /** Those of the pieces that are kept already. From now on the backup needs their packs, which are not removed any more. */
+  /** Returns the pieces that are already stored. The backup then needs their packs, so they are not removed. */
   claim(names: readonly Buffer[]): Promise<ReadonlySet<string>>;
-  /** A pack is about to be written. */
+  /** Records that a pack is about to be written. */
   beginPack(pack: string): Promise<void>;
-  /** It is there, was read back, and the backup needs it. */
+  /** Records that a pack was written and read back, and that the backup needs it. */
   addPack(pack: string, bytes: number, pieces: readonly PackedPiece[]): Promise<void>;
-  /** Where the pieces are, in a pack that is not lost where there is one; those that are not kept are missing. */
-  locate(names: readonly Buffer[]): Promise<ReadonlyMap<string, KeptPiece>>;
+  /** Locations of the stored ones among these pieces, preferably in packs that are not lost. */
+  locate(names: readonly Buffer[]): Promise<ReadonlyMap<string, StoredPiece>>;
   neededPacks(): Promise<ReadonlyMap<string, NeededPack>>;
-  /** All that are in the pack, in order. */
+  /** All pieces in the pack, in order. */
   piecesIn(pack: string): Promise<readonly PackedPiece[]>;
-  /** All of it was read, and is as it was written. */
+  /** Records that the pack was read completely and is intact. */
   noteRead(pack: string): Promise<void>;
   /**
-   * They are not in the archives any more, or damaged: nothing in them can be claimed. Who needs them still does, until the
-   * same pieces are somewhere else too.
+   * Records that packs are missing or damaged: their pieces can no longer be claimed. Backups still need them until the same
+   * pieces are stored elsewhere.
    */
   markLost(packs: readonly string[]): Promise<void>;
-  /** The backup does not need them any more. */
+  /** Records that the backup no longer needs these packs. */
   release(packs: readonly string[]): Promise<void>;
 }
 

@@ -37,8 +37,8 @@ async function openedOf({ pieces, seal }: NamedPieces, places: readonly number[]
 }
 
 describe.each([
-  ["in this thread, where there is little", 0],
-  ["by threads of their own, where there is much", 1 << 30],
+  ["in this thread", 0],
+  ["by worker threads", 1 << 30],
 ])("pieces are made %s", (_, bytes) => {
   function open() {
     const maker = openPieceMaker(box);
@@ -47,31 +47,31 @@ describe.each([
     return maker;
   }
 
-  test("under the names that their contents have", async () => {
+  test("with names derived from their contents", async () => {
     expect((await open().name(contents)).pieces).toMatchObject(named);
   });
 
-  test("so that they can be opened, those that are wanted and in that order", async () => {
+  test("and sealed selectively, in the requested order", async () => {
     const made = await open().name(contents);
     expect(await openedOf(made, [3, 0, 1])).toEqual([contents[3], contents[0], contents[1]]);
   });
 
-  test("of nothing, too", async () => {
+  test("of empty batches", async () => {
     const made = await open().name([]);
     expect([made.pieces, await openedOf(made, [])]).toEqual([[], []]);
   });
 
-  test("of several lots that are under way at the same time", async () => {
+  test("of several batches in parallel", async () => {
     const maker = open();
-    const lots = Array.from({ length: 5 }, (_each, lot) =>
-      contents.map((content) => Buffer.concat([content, Buffer.of(lot)])),
+    const batches = Array.from({ length: 5 }, (_each, batch) =>
+      contents.map((content) => Buffer.concat([content, Buffer.of(batch)])),
     );
-    const made = await Promise.all(lots.map((lot) => maker.name(lot)));
+    const made = await Promise.all(batches.map((batch) => maker.name(batch)));
     const opened = await Promise.all(made.toReversed().map((each) => openedOf(each, [0, 1, 2, 3])));
-    expect(opened.toReversed()).toEqual(lots);
+    expect(opened.toReversed()).toEqual(batches);
   });
 
-  test("of parts of files, as long as these are", async () => {
+  test("of parts of files, up to the end of the file", async () => {
     const content = randomBytes(5_000);
     const file = await fileOf(content);
     await truncate(file, 4_000);
@@ -80,7 +80,7 @@ describe.each([
     expect(Buffer.concat(await openedOf(made, [0, 1]))).toEqual(content.subarray(0, 4_000));
   });
 
-  test("not of a file that has vanished, nor of one that is below another file", async () => {
+  test("not of a file that has vanished, or whose folder is a file", async () => {
     const file = await fileOf(randomBytes(10));
     const made = await open().name([
       partOf(`${file}s`, 0, 10),
@@ -91,19 +91,19 @@ describe.each([
     expect(await openedOf(made, [2])).toHaveLength(1);
   });
 
-  test("not of what can't be read: it is said why", async () => {
+  test("not of an unreadable file, with the system's error", async () => {
     const maker = open();
     await expect(maker.name([partOf(tmpdir(), 0, 10)])).rejects.toMatchObject({ code: "EISDIR" });
     expect((await maker.name(contents)).pieces).toMatchObject(named);
   });
 
-  test("of nothing that was not named: whoever asks hears of it", async () => {
+  test("not of positions that were not named", async () => {
     const { seal } = await open().name(contents);
     await expect(seal([4])).rejects.toThrow();
   });
 });
 
-test("whoever waits for a thread that is ended hears of it", async () => {
+test("calls reject when the thread has ended", async () => {
   const maker = openPieceMaker(box);
   maker.expect(1 << 30);
   const waiting = Promise.allSettled([maker.name(contents), maker.name(contents), maker.name(contents)]);

@@ -1,6 +1,6 @@
 /**
- * Reads, names and seals pieces of backups. Where there is much to be kept that is done by threads of their own, because it
- * takes a processor, and this one has the API to answer meanwhile.
+ * Reads, names and seals pieces of backups. Large backups use worker threads, so that the main thread can answer API requests
+ * in the meantime.
  */
 
 import { availableParallelism } from "node:os";
@@ -11,34 +11,34 @@ import type { PieceBox } from "./pieceBox.ts";
 import { type PieceSource, readSource } from "./pieceSource.ts";
 
 export interface PieceMaker extends PieceThread {
-  /** So much more is likely to be kept: the sooner it is said, the sooner there are threads. */
+  /** Announces this many bytes, so that threads are started early if they are worth it. */
   expect(bytes: number): void;
 }
 
-/** To start a thread takes as long as a few megabytes. */
+/** Starting a thread takes as long as a few megabytes. */
 const worthBytes = 8 << 20;
-const mostThreads = 2;
-/** Files that are read at the same time, because opening one takes longer than reading it. */
-const atOnce = 8;
+const maxThreads = 2;
+/** Files that are read in parallel, because opening a file takes longer than reading it. */
+const concurrency = 8;
 
 export function openPieceMaker(box: PieceBox): PieceMaker {
-  const here = makeInPlace(box);
+  const inline = makeInline(box);
   let expected = 0;
-  let beside: PieceThread | null = null;
+  let threads: PieceThread | null = null;
   return {
     expect: (bytes) => {
       expected += bytes;
-      if (expected >= worthBytes) beside ??= makeBeside(box);
+      if (expected >= worthBytes) threads ??= makeThreads(box);
     },
-    name: (sources) => (beside ?? here).name(sources),
+    name: (sources) => (threads ?? inline).name(sources),
     close: async () => {
-      await beside?.close();
+      await threads?.close();
     },
   };
 }
 
-/** Between two pieces others have their turn: hashing and encrypting one takes milliseconds. */
-function makeInPlace(box: PieceBox): Pick<PieceThread, "name"> {
+/** Works in this thread. Yields to other tasks between pieces, because hashing and encrypting one takes milliseconds. */
+function makeInline(box: PieceBox): Pick<PieceThread, "name"> {
   async function each<From, To>(all: readonly From[], make: (one: From) => To): Promise<To[]> {
     const made: To[] = [];
     for (const one of all) {
@@ -60,7 +60,7 @@ function makeInPlace(box: PieceBox): Pick<PieceThread, "name"> {
         seal: async (places) => {
           const sealed = await each(places, (place) => {
             const piece = pieces[place];
-            if (!piece) throw new RangeError(`Nothing was named at ${place}`);
+            if (!piece) throw new RangeError(`There is no piece at ${place}`);
             return box.seal(piece.content, piece.name);
           });
           const lengths = sealed.map(({ length }) => length);
@@ -73,15 +73,15 @@ function makeInPlace(box: PieceBox): Pick<PieceThread, "name"> {
 
 async function readAll(sources: readonly PieceSource[]): Promise<readonly (Buffer | null)[]> {
   const contents: (Buffer | null)[] = [];
-  for (let start = 0; start < sources.length; start += atOnce) {
-    contents.push(...(await Promise.all(sources.slice(start, start + atOnce).map(readSource))));
+  for (let start = 0; start < sources.length; start += concurrency) {
+    contents.push(...(await Promise.all(sources.slice(start, start + concurrency).map(readSource))));
   }
   return contents;
 }
 
-/** In turns, so that one names the next while another seals. */
-function makeBeside(box: PieceBox): PieceThread {
-  const threads = Array.from({ length: Math.min(mostThreads, availableParallelism()) }, () => openPieceThread(box));
+/** Uses the threads in turn, so that one names pieces while another seals. */
+function makeThreads(box: PieceBox): PieceThread {
+  const threads = Array.from({ length: Math.min(maxThreads, availableParallelism()) }, () => openPieceThread(box));
   let turn = 0;
   return {
     name: async (sources) => {

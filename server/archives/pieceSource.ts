@@ -1,16 +1,16 @@
-/** Where the content of a piece is: in memory, or in a part of a file. A thread of its own reads at once, this one never waits. */
+/** The source of a piece's content: memory or a part of a file. Worker threads read synchronously, the main thread does not. */
 import { closeSync, openSync, readSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { isAbsent } from "./folders.ts";
-import { readable } from "./tree.ts";
+import { orNullIfVanished } from "./tree.ts";
 
 export interface FilePart {
-  /** Bytes, because names of files are not always a text. */
+  /** Bytes, because file names are not always valid UTF-8. */
   readonly file: Uint8Array;
-  /** How the file is called where something is wrong with it. */
+  /** Path for error messages. */
   readonly path: string;
   readonly start: number;
-  /** No more than a piece holds. What is read is shorter where the file has become shorter. */
+  /** At most the size of a piece. Less is read if the file has become shorter. */
   readonly bytes: number;
 }
 
@@ -23,7 +23,7 @@ function inPlace({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
 /** Null if the file has vanished. Rejects with `Unreadable`. */
 export async function readSource(source: PieceSource): Promise<Buffer | null> {
   if (source instanceof Uint8Array) return inPlace(source);
-  const handle = await readable(source.path, open(inPlace(source.file), "r"));
+  const handle = await orNullIfVanished(source.path, open(inPlace(source.file), "r"));
   if (handle === null) return null;
   try {
     return await readPart(handle, source);
@@ -44,12 +44,12 @@ async function readPart(handle: FileHandle, { start, bytes }: FilePart): Promise
 }
 
 /**
- * The same for a thread that has nothing else to do. What it reads of a file lies in `memory`, which is as long as the part is.
- * Throws what the system says.
+ * Synchronous version for worker threads. Reads files into `memory`, which is as long as the part. Throws system errors
+ * unchanged.
  */
 export function readSourceSync(source: PieceSource, memory: Buffer): Buffer | null {
   if (source instanceof Uint8Array) return inPlace(source);
-  const opened = openSyncIfThere(inPlace(source.file));
+  const opened = openSyncOrNull(inPlace(source.file));
   if (opened === null) return null;
   try {
     return readPartSync(opened, source, memory);
@@ -58,7 +58,7 @@ export function readSourceSync(source: PieceSource, memory: Buffer): Buffer | nu
   }
 }
 
-function openSyncIfThere(file: Buffer): number | null {
+function openSyncOrNull(file: Buffer): number | null {
   try {
     return openSync(file, "r");
   } catch (error) {
@@ -77,7 +77,7 @@ function readPartSync(file: number, { start, bytes }: FilePart, memory: Buffer):
   return memory.subarray(0, filled);
 }
 
-/** How much of it is to be read. */
+/** Number of bytes to read from a file. */
 export function bytesToRead(source: PieceSource): number {
   return source instanceof Uint8Array ? 0 : source.bytes;
 }

@@ -1,23 +1,23 @@
-/** Where the pieces of a company are, what opens them, and for how long they are dealt with. */
+/** Access to the packs and pieces of a company. */
 import type { Blobs } from "./blobs.ts";
 import type { PieceBox } from "./pieceBox.ts";
 import type { PieceIndex } from "./pieceIndex.ts";
 
-/** Enough to read packs of which it is known what is in them. */
+/** Access to packs with known content. */
 export interface PackStore {
   readonly blobs: Blobs;
   readonly box: PieceBox;
-  /** Of the blobs, for the company's packs. */
+  /** Folder of the company's packs in the blobs. */
   readonly folder: string;
   readonly signal: AbortSignal;
 }
 
-/** For one backup. */
+/** Access to the pieces of one backup. */
 export interface PieceStore extends PackStore {
   readonly index: PieceIndex;
 }
 
-/** The name under which the pack lies. */
+/** The pack's blob name. */
 export function blobOf(folder: string, pack: string): string {
   return `${folder}/${pack}`;
 }

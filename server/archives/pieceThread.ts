@@ -1,13 +1,13 @@
 /**
- * A thread that reads, names and seals, one order after the other. Its data are the keys of a company's pieces. It reads into
- * the same memory again and again: new memory for everything would have it, and others, look for what is not used any more.
+ * The worker thread that reads, names and seals pieces, one order after the other. Its worker data are a company's keys. It
+ * reuses memory for reading, which avoids garbage collection.
  */
 import { parentPort, workerData } from "node:worker_threads";
-import { gone, type MadePieces, type PieceOrder, unread } from "./openPieceThread.ts";
+import { type MadePieces, type PieceOrder, unreadable, vanished } from "./openPieceThread.ts";
 import { nameBytes, pieceBoxOf } from "./pieceBox.ts";
 import { bytesToRead, type PieceSource, readSourceSync } from "./pieceSource.ts";
 
-type Piece = { readonly content: Buffer; readonly name: Buffer } | typeof gone | typeof unread;
+type Piece = { readonly content: Buffer; readonly name: Buffer } | typeof vanished | typeof unreadable;
 
 interface Batch {
   readonly memory: ArrayBuffer;
@@ -15,7 +15,7 @@ interface Batch {
 }
 
 const box = pieceBoxOf(workerData);
-/** Named and not sealed yet, by the number of their order. */
+/** Batches that are named but not sealed yet. */
 const batches = new Map<number, Batch>();
 const unused: ArrayBuffer[] = [];
 
@@ -27,13 +27,13 @@ function memoryOf(bytes: number): ArrayBuffer {
 function read(source: PieceSource, memory: Buffer): Piece {
   try {
     const content = readSourceSync(source, memory);
-    return content === null ? gone : { content, name: box.nameOf(content) };
+    return content === null ? vanished : { content, name: box.nameOf(content) };
   } catch {
-    return unread;
+    return unreadable;
   }
 }
 
-/** Their names; and how long each content is, or why there is none. */
+/** Returns the names, and the length of each content or why there is none. */
 function nameAll(batch: number, sources: readonly PieceSource[]): MadePieces {
   const memory = memoryOf(sources.reduce((sum, source) => sum + bytesToRead(source), 0));
   let used = 0;
@@ -50,21 +50,21 @@ function nameAll(batch: number, sources: readonly PieceSource[]): MadePieces {
   return { bytes, lengths };
 }
 
-/** How long each is when it is sealed, one after the other in `into`. */
+/** Writes the sealed pieces into `into` and returns their lengths. */
 function sealAll(number: number, places: readonly number[], into: Uint8Array): MadePieces {
   const batch = batches.get(number);
-  if (batch === undefined) throw new RangeError(`Nothing was named as ${number}`);
+  if (batch === undefined) throw new RangeError(`There is no batch ${number}`);
   batches.delete(number);
   const sealed = places.map((place) => {
     const piece = batch.pieces[place];
-    if (piece === undefined || typeof piece === "number") throw new RangeError(`Nothing was named at ${place}`);
+    if (piece === undefined || typeof piece === "number") throw new RangeError(`There is no piece at ${place}`);
     return box.sealInParts(piece.content, piece.name);
   });
   unused.push(batch.memory);
   return { bytes: new Uint8Array(), lengths: putInto(into, sealed) };
 }
 
-/** Returns how long each is. */
+/** Concatenates the parts into `bytes` and returns the length of each item. */
 function putInto(bytes: Uint8Array, made: readonly (readonly Buffer[])[]): readonly number[] {
   let start = 0;
   for (const part of made.flat()) {

@@ -1,23 +1,23 @@
-/** Reads pieces where they lie, those that lie together at once, and holds each against its name. */
+/** Reads pieces from packs, neighbouring ones in one request, and checks each against its name. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { BlobMissing } from "./blobs.ts";
 import { PieceDamaged } from "./pieceBox.ts";
 import type { PackedPiece } from "./pieceIndex.ts";
 import { blobOf, type PackStore } from "./pieceStore.ts";
 
-/** A piece, and the pack that it is in. */
+/** A piece and its pack. */
 interface LocatedPiece extends PackedPiece {
   readonly pack: string;
 }
 
-export interface Run {
+interface Run {
   readonly pack: string;
   readonly start: number;
   readonly length: number;
   readonly pieces: readonly LocatedPiece[];
 }
 
-/** Missing, or damaged. */
+/** The piece is missing or damaged. */
 export class UnreadablePiece extends Error {
   override readonly name = "UnreadablePiece";
   readonly piece: Buffer;
@@ -27,19 +27,19 @@ export class UnreadablePiece extends Error {
   }
 }
 
-/** What lies between two wanted pieces is rather read than asked around. */
+/** Gaps up to this size are read along, which is cheaper than another request. */
 const gapBytes = 64 << 10;
 const readBytes = 8 << 20;
 
-function byPlace(a: LocatedPiece, b: LocatedPiece): number {
+function byPosition(a: LocatedPiece, b: LocatedPiece): number {
   if (a.pack !== b.pack) return a.pack < b.pack ? -1 : 1;
   return a.start - b.start;
 }
 
-/** Pieces that lie together are read together. */
+/** Groups neighbouring pieces. */
 export function runsOf(pieces: readonly LocatedPiece[]): readonly Run[] {
   const runs: { pack: string; start: number; length: number; pieces: LocatedPiece[] }[] = [];
-  for (const piece of pieces.toSorted(byPlace)) {
+  for (const piece of pieces.toSorted(byPosition)) {
     const last = runs.at(-1);
     const length = piece.start + piece.length - (last?.start ?? 0);
     const isNear = last?.pack === piece.pack && piece.start - last.start - last.length <= gapBytes;
@@ -53,7 +53,7 @@ export function runsOf(pieces: readonly LocatedPiece[]): readonly Run[] {
 
 type Opened = readonly (readonly [content: Buffer, name: Buffer])[];
 
-/** Contents and names. What does not match its name is read once more: it may have suffered on the way. */
+/** Returns contents and names. If a piece does not match its name, reads once more: it may have been damaged in transit. */
 export async function readRun(run: Run, options: PackStore): Promise<Opened> {
   try {
     return await readOnce(run, options);
@@ -63,7 +63,7 @@ export async function readRun(run: Run, options: PackStore): Promise<Opened> {
   }
 }
 
-/** Rejects with `UnreadablePiece`. Between two pieces others have their turn. */
+/** Rejects with `UnreadablePiece`. Yields to other tasks between pieces. */
 async function readOnce({ pack, start, length, pieces }: Run, options: PackStore): Promise<Opened> {
   const { blobs, box, folder, signal } = options;
   let name = pieces[0]?.name ?? Buffer.alloc(0);
@@ -83,8 +83,8 @@ async function readOnce({ pack, start, length, pieces }: Run, options: PackStore
   }
 }
 
-/** Whether everything in the pack is as it was written. */
-export async function isPackWhole(pack: string, pieces: readonly PackedPiece[], options: PackStore): Promise<boolean> {
+/** Whether all pieces of the pack match their names. */
+export async function isPackIntact(pack: string, pieces: readonly PackedPiece[], options: PackStore): Promise<boolean> {
   try {
     for (const run of runsOf(pieces.map((piece) => ({ ...piece, pack })))) await readRun(run, options);
     return true;

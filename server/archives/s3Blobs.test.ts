@@ -26,12 +26,12 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Nobody else's. */
+/** A unique place. */
 const freshPlace = () => server.place(`${randomUUID()}/`);
 
 testBlobs("a bucket", async () => openS3Blobs(freshPlace()));
 
-test("a backup of which threads make the pieces is kept in a bucket, and comes back", async () => {
+test("a backup whose pieces are made by threads can be stored in a bucket and restored", async () => {
   const root = await mkdtemp(join(tmpdir(), "sws3-"));
   onTestFinished(() => rm(root, { recursive: true, force: true }));
   const from = join(root, "from");
@@ -52,10 +52,10 @@ test("a backup of which threads make the pieces is kept in a bucket, and comes b
   for (const [file, bytes] of Object.entries(files)) expect((await readFile(join(to, file))).equals(bytes)).toBe(true);
 });
 
-/** Such as `s3://KEY:SECRET@host:port/bucket/folder`: what this test puts there stays there. */
+/** Such as `s3://KEY:SECRET@host:port/bucket/folder`. The test leaves its objects there. */
 const other = process.env.SITEWRIGHT_TEST_S3;
 if (other !== undefined) {
-  testBlobs("the bucket that SITEWRIGHT_TEST_S3 names", async () => {
+  testBlobs("the bucket of SITEWRIGHT_TEST_S3", async () => {
     const place = parseArchiveUrl(other, "");
     if (place.kind !== "s3") throw new Error("SITEWRIGHT_TEST_S3 names no bucket.");
     return openS3Blobs({ ...place, prefix: `${place.prefix}${randomUUID()}/` });
@@ -72,20 +72,20 @@ const calls: readonly (readonly [string, (blobs: Blobs, signal: AbortSignal) => 
   ["remove", (blobs) => blobs.remove(name)],
 ];
 
-/** Never waits, but says how long it would have. A try's time is up when `time` says so. */
-function impatience(time = new AbortController().signal): Patience & { readonly waited: number[] } {
+/** Records pauses instead of waiting. Attempts time out when `timeout` is aborted. */
+function withoutWaiting(timeout = new AbortController().signal): Patience & { readonly waited: number[] } {
   const waited: number[] = [];
   return {
     pauses: usualPatience.pauses,
     pause: async (milliseconds) => void waited.push(milliseconds),
-    tryTime: () => time,
+    tryTime: () => timeout,
     waited,
   };
 }
 
 const tries = usualPatience.pauses.length + 1;
 
-/** `http://127.0.0.1:port` of a server of the test's own. */
+/** Starts a server and returns `http://127.0.0.1:port`. */
 async function listen(answer: RequestListener): Promise<string> {
   const listening = createServer(answer).listen(0, "127.0.0.1");
   await once(listening, "listening");
@@ -105,11 +105,11 @@ const place: Omit<S3Place, "endpoint"> = {
   secretAccessKey: "not/to+be:seen",
 };
 
-async function openFaulty(answer: RequestListener, patience: Patience = impatience()): Promise<Blobs> {
+async function openFaulty(answer: RequestListener, patience: Patience = withoutWaiting()): Promise<Blobs> {
   return openS3Blobs({ ...place, endpoint: await listen(answer) }, patience);
 }
 
-/** Sends it on to the S3 server, with the body given, and its answer back. */
+/** Forwards the request to the S3 server, and its response back. */
 function passOn(from: IncomingMessage, body: Buffer, to: Parameters<RequestListener>[1]): void {
   const { method, headers } = from;
   const onward = request(new URL(from.url ?? "/", server.place("").endpoint), { method, headers }, (answer) => {
@@ -132,7 +132,7 @@ const errorXml = (code: string, message: string) =>
   `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>${message}</Message></Error>`;
 
 describe("a real store", () => {
-  test("lists more than it gives at once", async () => {
+  test("lists more objects than fit on one page", async () => {
     const blobs = openS3Blobs(freshPlace());
     const names = Array.from({ length: 1_001 }, (_, at) => `packs/${at}`);
     const queue = names.values();
@@ -143,7 +143,7 @@ describe("a real store", () => {
     expect(await blobs.list("packs", signal)).toEqual(new Map(names.map((each) => [each, each.length])));
   });
 
-  test("keeps apart what lies below two folders, and below none", async () => {
+  test("separates folders", async () => {
     const [mine, yours, all] = [freshPlace(), freshPlace(), server.place("")];
     await openS3Blobs(mine).put(name, content, signal);
     expect(await openS3Blobs(yours).list("packs", signal)).toEqual(new Map());
@@ -152,7 +152,7 @@ describe("a real store", () => {
     expect((await openS3Blobs(all).read(`${below}/${name}`, 0, content.length, signal)).equals(content)).toBe(true);
   });
 
-  test.each(calls)("says on %s that there is no such bucket", async (_, call) => {
+  test.each(calls)("reports a missing bucket on %s", async (_, call) => {
     const error = await failureOf(call(openS3Blobs({ ...freshPlace(), bucket: "elsewhere" }), signal));
     expect(error).toBeInstanceOf(ObjectStoreFailure);
     expect(error.message).toMatch(/^There is no such bucket .* with 404 NoSuchBucket: /);
@@ -161,14 +161,14 @@ describe("a real store", () => {
   test.each([{ accessKeyId: "NOBODY" }, { secretAccessKey: "another-secret" }])("refuses %j", async (wrong) => {
     for (const [, call] of calls) {
       const error = await failureOf(call(openS3Blobs({ ...freshPlace(), ...wrong }), signal));
-      expect(error.message).toMatch(/^The archive store refuses the key, .* with 403 /);
+      expect(error.message).toMatch(/^The archive store denies access\. .* with 403 /);
       expect(inspect(error, { depth: Infinity })).not.toMatch(/NOBODY|another-secret/);
     }
   });
 });
 
 describe("a store that fails", () => {
-  test.each(calls)("at first is asked to %s again", async (_, call) => {
+  test.each(calls)("at first is retried on %s", async (_, call) => {
     let failures = 0;
     const through = await listen(async (asked, answer) => {
       const body = await buffer(asked);
@@ -179,15 +179,15 @@ describe("a store that fails", () => {
     });
     const straight = freshPlace();
     await openS3Blobs(straight).put(name, content, signal);
-    const patience = impatience();
+    const patience = withoutWaiting();
     const got = await call(openS3Blobs({ ...straight, endpoint: through }, patience), signal);
     expect(patience.waited).toEqual(usualPatience.pauses);
     if (got instanceof Buffer) expect(got.equals(content)).toBe(true);
     if (got instanceof Map) expect(got).toEqual(new Map([[name, content.length]]));
   });
 
-  test.each(calls)("for ever is given up on %s", async (_, call) => {
-    const patience = impatience();
+  test.each(calls)("permanently is given up on %s", async (_, call) => {
+    const patience = withoutWaiting();
     let asked = 0;
     const blobs = await openFaulty((_request, answer) => {
       asked += 1;
@@ -196,30 +196,30 @@ describe("a store that fails", () => {
     const error = await failureOf(call(blobs, signal));
     expect(error).toMatchObject({ name: "ObjectStoreFailure", isTransient: true });
     expect(error.message).toMatch(
-      /^The archive store can't do it at the moment\. .* with 500 InternalError: We encountered an internal error\.$/,
+      /^The archive store is temporarily unavailable\. .* with 500 InternalError: We encountered an internal error\.$/,
     );
     expect([asked, patience.waited]).toEqual([tries, usualPatience.pauses]);
   });
 
-  test.each(calls)("to answer %s in time is given up", async (_, call) => {
+  test.each(calls)("to answer %s in time is given up on", async (_, call) => {
     const time = new AbortController();
-    const blobs = await openFaulty(() => time.abort(), impatience(time.signal));
+    const blobs = await openFaulty(() => time.abort(), withoutWaiting(time.signal));
     const error = await failureOf(call(blobs, signal));
     expect(error.message).toMatch(/^The archive store at http:.* takes too long to answer\.$/);
     expect(error).toMatchObject({ isTransient: true });
   });
 
-  test("to end its answer in time is given up", async () => {
+  test("to complete its response in time is given up on", async () => {
     const time = new AbortController();
     const blobs = await openFaulty((_request, answer) => {
       answer.writeHead(206, { "content-length": content.length }).write("a little", () => time.abort());
-    }, impatience(time.signal));
+    }, withoutWaiting(time.signal));
     const error = await failureOf(blobs.read(name, 0, content.length, signal));
     expect(error.message).toContain("takes too long to answer");
   });
 
-  test.each(calls)("to be there is said on %s", async (_, call) => {
-    const patience = impatience();
+  test.each(calls)("because it is down is reported on %s", async (_, call) => {
+    const patience = withoutWaiting();
     const taken = createServer().listen(0, "127.0.0.1");
     await once(taken, "listening");
     const address = taken.address();
@@ -234,14 +234,14 @@ describe("a store that fails", () => {
     expect(patience.waited).toEqual(usualPatience.pauses);
   });
 
-  test.each(calls)("to keep up the connection is asked to %s again", async (_, call) => {
-    const patience = impatience();
+  test.each(calls)("by closing the connection is retried on %s", async (_, call) => {
+    const patience = withoutWaiting();
     const blobs = await openFaulty((asked) => asked.socket.destroy(), patience);
     expect((await failureOf(call(blobs, signal))).message).toContain("can't be reached");
     expect(patience.waited).toEqual(usualPatience.pauses);
   });
 
-  test.each(calls)("for good is not asked to %s again", async (_, call) => {
+  test.each(calls)("for good is not retried on %s", async (_, call) => {
     let asked = 0;
     const blobs = await openFaulty((_request, answer) => {
       asked += 1;
@@ -249,16 +249,16 @@ describe("a store that fails", () => {
     });
     const error = await failureOf(call(blobs, signal));
     expect(error).toMatchObject({ name: "ObjectStoreFailure", isTransient: false });
-    expect(error.message).toMatch(/^The archive store refuses the key, or what is done with it: .* 403 AccessDenied/);
+    expect(error.message).toMatch(/^The archive store denies access\. .* 403 AccessDenied/);
     expect(asked).toBe(1);
   });
 
   test.each([
-    [301, "PermanentRedirect", "kept at another host"],
+    [301, "PermanentRedirect", "at another host"],
     [400, "AuthorizationHeaderMalformed", "in another region"],
     [403, "RequestTimeTooSkewed", "The clocks of"],
-    [405, "MethodNotAllowed", "doesn't do what it is asked"],
-  ])("with %i %s is understood", async (status, code, meaning) => {
+    [405, "MethodNotAllowed", "rejected the request"],
+  ])("with %i %s is explained", async (status, code, meaning) => {
     for (const [, call] of calls) {
       const body = errorXml(code, "It says why.");
       const blobs = await openFaulty((_request, answer) => answer.writeHead(status, { location: "/" }).end(body));
@@ -270,26 +270,26 @@ describe("a store that fails", () => {
   });
 
   test.each(["", "<html>Not found</html>", "<Error><Code>NoSuchK"])(
-    "is believed no more than it says: %j",
+    "with an unreadable error body: %j",
     async (body) => {
       const blobs = await openFaulty((_request, answer) => answer.writeHead(404).end(body));
       for (const [, call] of calls) {
         const error = await failureOf(call(blobs, signal));
         expect(error).toBeInstanceOf(ObjectStoreFailure);
-        expect(error.message).toMatch(/^The archive store doesn't do what it is asked\. .* with 404\.$/);
+        expect(error.message).toMatch(/^The archive store rejected the request\. .* with 404\.$/);
       }
     },
   );
 
-  test("to speak TLS is said", async () => {
+  test("to speak TLS is reported", async () => {
     const endpoint = await listen((_request, answer) => answer.end());
-    const blobs = openS3Blobs({ ...place, endpoint: endpoint.replace("http:", "https:") }, impatience());
+    const blobs = openS3Blobs({ ...place, endpoint: endpoint.replace("http:", "https:") }, withoutWaiting());
     const error = await failureOf(blobs.list("packs", signal));
-    expect(error.message).toMatch(/ can't be reached: it speaks no TLS .* tls=off asks without\.$/);
+    expect(error.message).toMatch(/ can't be reached: the TLS connection failed .* tls=off it is made without TLS\.$/);
   });
 });
 
-describe("an answer", () => {
+describe("a response", () => {
   const whole = { "content-range": `bytes 0-${content.length - 1}/${content.length}` };
   const half = content.subarray(0, 50_000);
 
@@ -301,21 +301,21 @@ describe("an answer", () => {
         answer.write(half, () => answer.destroy());
       },
     ],
-    ["of fewer bytes than it says", (_request, answer) => void answer.writeHead(206, whole).end(half)],
-    ["that doesn't say of what it is a part", (_request, answer) => void answer.writeHead(206).end(content)],
-  ])("%s is asked for again, and is nobody's missing blob", async (_, breakOff) => {
-    let broken = 0;
+    ["with fewer bytes than announced", (_request, answer) => void answer.writeHead(206, whole).end(half)],
+    ["that doesn't say which part it is", (_request, answer) => void answer.writeHead(206).end(content)],
+  ])("%s is retried, and is not a missing blob", async (_, breakOff) => {
+    let requests = 0;
     const once = await openFaulty((asked, answer) => {
-      broken += 1;
-      if (broken === 1) breakOff(asked, answer);
+      requests += 1;
+      if (requests === 1) breakOff(asked, answer);
       else answer.writeHead(206, whole).end(content);
     });
     expect((await once.read(name, 0, content.length, signal)).equals(content)).toBe(true);
-    const forEver = await openFaulty(breakOff);
-    expect(await failureOf(forEver.read(name, 0, content.length, signal))).toBeInstanceOf(ObjectStoreFailure);
+    const always = await openFaulty(breakOff);
+    expect(await failureOf(always.read(name, 0, content.length, signal))).toBeInstanceOf(ObjectStoreFailure);
   });
 
-  test("of the whole is as good as of the part", async () => {
+  test("with the whole object instead of a part is accepted", async () => {
     const blobs = await openFaulty((_request, answer) => answer.end(content));
     expect((await blobs.read(name, 10, 20, signal)).equals(content.subarray(10, 30))).toBe(true);
     await expect(blobs.read(name, content.length - 1, 2, signal)).rejects.toBeInstanceOf(BlobMissing);
@@ -323,7 +323,7 @@ describe("an answer", () => {
 
   const listXml = (inside: string) => `<ListBucketResult xmlns="http://s3.amazonaws.com/">${inside}</ListBucketResult>`;
 
-  test("that lists is read as it is written", async () => {
+  test("with a list keeps names that look like numbers", async () => {
     const objects = ["packs/007", "packs/1e3", "packs/"].map(
       (key) => `<Contents><Key>${key}</Key><ETag>&quot;a&quot;</ETag><Size>12</Size></Contents>`,
     );
@@ -338,25 +338,25 @@ describe("an answer", () => {
   });
 
   test.each([
-    ["is cut short", listXml("<IsTruncated>false</IsTruncated>").slice(0, -10)],
+    ["is truncated", listXml("<IsTruncated>false</IsTruncated>").slice(0, -10)],
     ["is something else", "<html></html>"],
-    ["does not say where it goes on", listXml("<IsTruncated>true</IsTruncated>")],
-    ["has no end", listXml("<IsTruncated>true</IsTruncated><NextContinuationToken>a</NextContinuationToken>")],
-  ])("that %s is no list", async (_, body) => {
+    ["has no continuation token", listXml("<IsTruncated>true</IsTruncated>")],
+    ["does not end", listXml("<IsTruncated>true</IsTruncated><NextContinuationToken>a</NextContinuationToken>")],
+  ])("with a list that %s is rejected", async (_, body) => {
     const blobs = await openFaulty((_request, answer) => answer.end(body));
     expect((await failureOf(blobs.list("packs", signal))).message).toMatch(/^The archive store's list /);
   });
 });
 
-describe("what was damaged on the way", () => {
-  /** Does what a store does with what it gets, and s3rver doesn't: compares it with the checksums that came with it. */
+describe("content that is damaged in transit", () => {
+  /** Compares the content with its checksums, which real stores do and s3rver doesn't. */
   function isDamaged({ headers }: IncomingMessage, body: Buffer): boolean {
     const md5 = createHash("md5").update(body).digest("base64");
     const sha256 = createHash("sha256").update(body).digest("hex");
     return headers["content-md5"] !== md5 || headers["x-amz-content-sha256"] !== sha256;
   }
 
-  /** Of each PUT, as long as `times` lasts, one bit is turned over. */
+  /** Flips one bit in each of the first `times` PUTs. */
   async function openDamaging(straight: S3Place, times: number): Promise<Blobs> {
     let left = times;
     const endpoint = await listen(async (asked, answer) => {
@@ -366,13 +366,13 @@ describe("what was damaged on the way", () => {
       if (!isDamaged(asked, body)) return passOn(asked, body, answer);
       answer.writeHead(400).end(errorXml("BadDigest", "The Content-MD5 you specified did not match what we received."));
     });
-    return openS3Blobs({ ...straight, endpoint }, impatience());
+    return openS3Blobs({ ...straight, endpoint }, withoutWaiting());
   }
 
-  test("is refused", async () => {
+  test("is rejected", async () => {
     const straight = freshPlace();
     const error = await failureOf((await openDamaging(straight, Infinity)).put(name, content, signal));
-    expect(error.message).toMatch(/^What was sent to the archive store arrived damaged\. .* with 400 BadDigest/);
+    expect(error.message).toMatch(/^Data was damaged on the way to the archive store\. .* with 400 BadDigest/);
     expect(await openS3Blobs(straight).list("packs", signal)).toEqual(new Map());
   });
 
@@ -383,19 +383,19 @@ describe("what was damaged on the way", () => {
   });
 });
 
-describe("whoever gives up", () => {
+describe("aborting", () => {
   const untilAsked = calls.filter(([call]) => call !== "remove");
 
-  test.each(untilAsked)("a %s that is under way waits for no answer", async (_, call) => {
+  test.each(untilAsked)("a running %s rejects at once", async (_, call) => {
     const given = new AbortController();
     const reason = new Error("given up");
-    const patience = impatience();
+    const patience = withoutWaiting();
     const blobs = await openFaulty(() => given.abort(reason), patience);
     expect(await failureOf(call(blobs, given.signal))).toBe(reason);
     expect(patience.waited).toEqual([]);
   });
 
-  test.each(untilAsked)("a %s waits for no further try", async (_, call) => {
+  test.each(untilAsked)("a %s is not retried", async (_, call) => {
     const given = new AbortController();
     let asked = 0;
     const answer: RequestListener = (_request, response) => {
@@ -412,11 +412,11 @@ describe("whoever gives up", () => {
   });
 });
 
-test("the usual patience waits ten seconds in all", () => {
+test("the default pauses are ten seconds in all", () => {
   expect(usualPatience.pauses.reduce((sum, pause) => sum + pause)).toBe(10_000);
 });
 
-test("the region is that of the place, or us-east-1", async () => {
+test("the region is the configured one, or us-east-1", async () => {
   const scopes: (string | undefined)[] = [];
   const endpoint = await listen((asked, answer) => {
     scopes.push(/Credential=AKIAEXAMPLE\/\d{8}\/([^,]+),/.exec(asked.headers.authorization ?? "")?.[1]);
@@ -426,13 +426,13 @@ test("the region is that of the place, or us-east-1", async () => {
   expect(scopes).toEqual(["us-east-1/s3/aws4_request", "eu-central-1/s3/aws4_request"]);
 });
 
-test("no error holds the key or the secret, even where the store repeats what it was sent", async () => {
+test("errors never contain the key or the secret, even if the store repeats the request", async () => {
   const { accessKeyId, secretAccessKey } = place;
   const repeated = (asked: IncomingMessage) => `${accessKeyId} ${secretAccessKey} ${asked.headers.authorization}`;
   const faults: readonly RequestListener[] = [
     (asked, answer) => answer.writeHead(403).end(errorXml("InvalidAccessKeyId", repeated(asked))),
     (asked, answer) => answer.writeHead(500).end(errorXml(accessKeyId, repeated(asked))),
-    // Where it is cut short, half of the secret would be left.
+    // Truncated in the middle of the secret.
     (_asked, answer) => answer.writeHead(500).end(errorXml("A", secretAccessKey.repeat(100))),
     (asked, answer) => answer.end(repeated(asked)),
     (asked) => asked.socket.end(`HTTP/1.1 ${repeated(asked)}\r\n\r\n`),

@@ -1,8 +1,8 @@
 /**
- * Blobs in a bucket of an S3-compatible object store: Amazon's, MinIO, Garage, Ceph and their like.
+ * Blobs in a bucket of an S3-compatible object store: Amazon S3, MinIO, Garage, Ceph and similar ones.
  *
- * What arrives is what was sent: each put carries the MD5 and the SHA-256 of its content, and the store refuses what does
- * not match. The ETag of the answer isn't held against anything, because it is no MD5 where the store encrypts.
+ * Each put carries the MD5 and SHA-256 of its content, and the store rejects content that does not match. The ETag of the
+ * response is ignored, because it is no MD5 if the store encrypts.
  */
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
@@ -13,79 +13,79 @@ import { BlobMissing, type Blobs, checkBlobName } from "./blobs.ts";
 import { ObjectStoreFailure } from "./objectStoreFailure.ts";
 
 export interface S3Place {
-  /** `https://host:port`. The bucket is in the path. */
+  /** `https://host:port`. Requests have the bucket in the path. */
   readonly endpoint: string;
   readonly bucket: string;
-  /** Folders, with a slash at the end, that all names lie below; or empty. */
+  /** Prefix of all names, ending with a slash, or empty. */
   readonly prefix: string;
-  /** Null: as the host's name says, where it is Amazon's or another well-known one; otherwise `us-east-1`. */
+  /** Null: from the host name of a well-known provider, otherwise `us-east-1`. */
   readonly region: string | null;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
 }
 
-/** How long is waited for a store that doesn't answer, or not well. */
+/** Retries and timeouts for a store that fails. */
 export interface Patience {
-  /** In milliseconds, between one try and the next. */
+  /** Milliseconds before each retry. */
   readonly pauses: readonly number[];
   /** Rejects if the signal is aborted. */
   pause(milliseconds: number, signal: AbortSignal): Promise<void>;
-  /** Is aborted when a try that carries so many bytes has had its time. */
+  /** Returns the timeout signal of an attempt that transfers this many bytes. */
   tryTime(bytes: number): AbortSignal;
 }
 
-const leastTryMilliseconds = 30_000;
-/** Of a megabit a second, about: on a slower line nothing is kept. */
-const leastBytesPerMillisecond = 128;
+const minTimeoutMilliseconds = 30_000;
+/** About one megabit per second. Slower connections time out. */
+const minBytesPerMillisecond = 128;
 
 /**
- * Pauses of ten seconds in all, each longer or shorter by chance, so that not all who were refused come back together.
- * From a store that hangs, nobody gets away later than after twelve minutes with a pack, or after two and a half without.
+ * Pauses of ten seconds in all, randomized so that retries don't coincide. Worst case for a hanging store: twelve minutes per
+ * pack, two and a half minutes for other requests.
  */
 export const usualPatience: Patience = {
   pauses: [500, 2_000, 7_500],
   pause: (milliseconds, signal) => delay(milliseconds * (0.5 + Math.random()), undefined, { signal }),
-  tryTime: (bytes) => AbortSignal.timeout(leastTryMilliseconds + Math.ceil(bytes / leastBytesPerMillisecond)),
+  tryTime: (bytes) => AbortSignal.timeout(minTimeoutMilliseconds + Math.ceil(bytes / minBytesPerMillisecond)),
 };
 
-interface Question {
+interface S3Request {
   readonly method: "GET" | "PUT" | "DELETE";
-  /** Without the prefix; null asks about the bucket. */
+  /** Without the prefix. Null: the bucket itself. */
   readonly name: string | null;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly content?: Buffer;
-  /** How many bytes go to and fro, about. */
+  /** Approximate number of bytes to transfer. */
   readonly bytes?: number;
 }
 
-interface Answer {
+interface S3Response {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Buffer;
 }
 
-/** Nothing is asked before the first use. Everything rejects with `ObjectStoreFailure` if the store fails. */
+/** Sends no request before the first use. All methods reject with `ObjectStoreFailure` if the store fails. */
 export function openS3Blobs(place: S3Place, patience: Patience = usualPatience): Blobs {
-  const ask = makeAsk(place, patience);
+  const send = makeSend(place, patience);
 
   return {
     put: async (name, given, signal) => {
       checkBlobName(name);
-      // Of memory that several threads have `fetch` sends the name of its type.
+      // `fetch` does not send shared memory but the name of its type.
       const content = given.buffer instanceof SharedArrayBuffer ? Buffer.from(given) : given;
       const headers = {
         "content-md5": createHash("md5").update(content).digest("base64"),
         "x-amz-content-sha256": createHash("sha256").update(content).digest("hex"),
       };
-      await ask({ method: "PUT", name, headers, content, bytes: content.length }, () => undefined, signal);
+      await send({ method: "PUT", name, headers, content, bytes: content.length }, () => undefined, signal);
     },
     read: async (name, start, length, signal) => {
       checkBlobName(name);
       const headers = { range: `bytes=${start}-${start + length - 1}` };
-      const bytes = await ask(
+      const bytes = await send(
         { method: "GET", name, headers, bytes: length },
-        (answer) => bytesIn(answer, start, length),
+        (response) => bytesIn(response, start, length),
         signal,
       ).catch((cause: unknown) => {
         throw isAbsence(cause) ? new BlobMissing(name, { cause }) : cause;
@@ -99,34 +99,34 @@ export function openS3Blobs(place: S3Place, patience: Patience = usualPatience):
       const query = { "list-type": "2", prefix: `${place.prefix}${folder}/` };
       for (let from: string | null = null; ; ) {
         const more: Record<string, string> = from === null ? {} : { "continuation-token": from };
-        const page: Page = await ask({ method: "GET", name: null, query: { ...query, ...more } }, pageIn, signal);
+        const page: Page = await send({ method: "GET", name: null, query: { ...query, ...more } }, pageIn, signal);
         for (const [key, bytes] of page.objects) found.set(key.slice(place.prefix.length), bytes);
         if (page.next === null) return found;
-        if (page.next === from) throw unreadable("The archive store's list has no end.");
+        if (page.next === from) throw unreadable("The archive store's list does not end.");
         from = page.next;
       }
     },
     remove: async (name) => {
       checkBlobName(name);
-      await ask({ method: "DELETE", name }, () => undefined, new AbortController().signal).catch((error: unknown) => {
+      await send({ method: "DELETE", name }, () => undefined, new AbortController().signal).catch((error: unknown) => {
         if (!isAbsence(error)) throw error;
       });
     },
   };
 }
 
-type Ask = <T>(question: Question, read: (answer: Answer) => T, signal: AbortSignal) => Promise<T>;
+type Send = <T>(request: S3Request, read: (response: S3Response) => T, signal: AbortSignal) => Promise<T>;
 
-/** Asks until there is an answer that `read` makes something of, or the patience is at its end. */
-function makeAsk(place: S3Place, patience: Patience): Ask {
-  return async (question, read, signal) => {
-    for (let tried = 0; ; tried += 1) {
+/** Sends a request, retrying transient failures, including responses that `read` can't read. */
+function makeSend(place: S3Place, patience: Patience): Send {
+  return async (request, read, signal) => {
+    for (let retries = 0; ; retries += 1) {
       try {
-        const answer = await askOnce(place, question, patience.tryTime(question.bytes ?? 0), signal);
-        if (answer.status < 200 || answer.status > 299) throw refusal(place, question, answer);
-        return read(answer);
+        const response = await sendOnce(place, request, patience.tryTime(request.bytes ?? 0), signal);
+        if (response.status < 200 || response.status > 299) throw refusal(place, request, response);
+        return read(response);
       } catch (error) {
-        const pause = patience.pauses[tried];
+        const pause = patience.pauses[retries];
         if (pause === undefined || !(error instanceof ObjectStoreFailure && error.isTransient)) throw error;
         await patience.pause(pause, signal);
       }
@@ -134,60 +134,67 @@ function makeAsk(place: S3Place, patience: Patience): Ask {
   };
 }
 
-/** Rejects with the signal's reason where that is what ended it. */
-async function askOnce(place: S3Place, question: Question, time: AbortSignal, signal: AbortSignal): Promise<Answer> {
+/** Rejects with the signal's reason if it was aborted. */
+async function sendOnce(
+  place: S3Place,
+  request: S3Request,
+  timeout: AbortSignal,
+  signal: AbortSignal,
+): Promise<S3Response> {
   try {
-    return await exchange(place, question, AbortSignal.any([signal, time]));
+    return await exchange(place, request, AbortSignal.any([signal, timeout]));
   } catch (cause) {
     signal.throwIfAborted();
-    const [what, why] = time.aborted ? ["takes too long to answer", ""] : ["can't be reached", `: ${reasonOf(cause)}`];
-    // Not with its cause, which may hold all that the store sent.
-    throw new ObjectStoreFailure(without(place, `The archive store at ${place.endpoint} ${what}${why}.`), {
+    const [problem, detail] = timeout.aborted
+      ? ["takes too long to answer", ""]
+      : ["can't be reached", `: ${reasonOf(cause)}`];
+    // Without the cause, which may contain everything that the store sent.
+    throw new ObjectStoreFailure(withoutSecrets(place, `The archive store at ${place.endpoint} ${problem}${detail}.`), {
       isTransient: true,
-      summary: `The archive store ${what}.`,
+      summary: `The archive store ${problem}.`,
     });
   }
 }
 
-async function exchange(place: S3Place, question: Question, signal: AbortSignal): Promise<Answer> {
+async function exchange(place: S3Place, request: S3Request, signal: AbortSignal): Promise<S3Response> {
   const { endpoint, bucket, prefix, region, accessKeyId, secretAccessKey } = place;
-  const { method, name, query = {}, content: body = null } = question;
+  const { method, name, query = {}, content: body = null } = request;
   const path = name === null ? bucket : `${bucket}/${prefix}${name}`;
   const search = new URLSearchParams(query).toString();
   const url = `${endpoint}/${path}${search === "" ? "" : `?${search}`}`;
   const key = { accessKeyId, secretAccessKey, service: "s3", region: region ?? "" };
-  const { headers } = await new AwsV4Signer({ ...key, method, url, headers: { ...question.headers } }).sign();
-  // Followed, a redirection would lead to where the signature is not good.
+  const { headers } = await new AwsV4Signer({ ...key, method, url, headers: { ...request.headers } }).sign();
+  // Redirects are not followed: the signature would be invalid there.
   const response = await fetch(url, { method, headers, body, signal, redirect: "manual" });
   return { status: response.status, headers: response.headers, body: Buffer.from(await response.arrayBuffer()) };
 }
 
-/** `fetch` itself says no more than that it failed. */
+/** `fetch` itself says only that it failed; the reason is in its cause. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.cause instanceof Error) return reasonOf(error.cause);
   if (error instanceof AggregateError) return reasonOf(error.errors[0]);
-  // What OpenSSL says besides is for its own authors.
+  // The rest of OpenSSL's message is of no use to operators.
   const code = "code" in error ? String(error.code) : "";
   return code.startsWith("ERR_SSL_")
-    ? `it speaks no TLS that is understood (${code}), and tls=off asks without`
+    ? `the TLS connection failed (${code}); with tls=off it is made without TLS`
     : error.message;
 }
 
-/** What was asked for, or what there is of it. A store may also give the whole of what it was asked a part of. */
-function bytesIn({ status, headers, body }: Answer, start: number, length: number): Buffer {
+/** The requested bytes, or fewer if there are no more. A store may also send the whole object. */
+function bytesIn({ status, headers, body }: S3Response, start: number, length: number): Buffer {
   if (status === 200) return body.subarray(start, start + length);
   const [, first, last] = /^bytes (\d+)-(\d+)\//.exec(headers.get("content-range") ?? "") ?? [];
   if (Number(first) !== start || body.length !== Number(last) - start + 1) {
-    throw unreadable("The archive store gave other bytes than it was asked for.");
+    throw unreadable("The archive store sent other bytes than requested.");
   }
   return body.subarray(0, length);
 }
 
 interface Page {
-  /** Bytes by key. */
+  /** Keys and sizes. */
   readonly objects: readonly (readonly [string, number])[];
-  /** Where the next page begins; null: there is none. */
+  /** Token of the next page, or null. */
   readonly next: string | null;
 }
 
@@ -199,10 +206,10 @@ const pageSchema = v.object({
   }),
 });
 
-// Names may look like numbers, and are none.
+// Names that look like numbers must stay strings.
 const xml = new XMLParser({ parseTagValue: false, isArray: (name) => name === "Contents" });
 
-/** Null if it is no XML, or not all of it. */
+/** Null if the body is not complete XML. */
 function parseXml(body: Buffer): unknown {
   try {
     return xml.parse(body.toString("utf8"), true);
@@ -211,13 +218,13 @@ function parseXml(body: Buffer): unknown {
   }
 }
 
-function pageIn({ body }: Answer): Page {
+function pageIn({ body }: S3Response): Page {
   const page = parseXml(body);
   if (!v.is(pageSchema, page)) throw unreadable("The archive store's list can't be read.");
   const { IsTruncated, NextContinuationToken, Contents = [] } = page.ListBucketResult;
   const isLast = IsTruncated === "false";
-  if (!isLast && NextContinuationToken === undefined) throw unreadable("The archive store's list breaks off.");
-  // A folder created by hand is represented by an object.
+  if (!isLast && NextContinuationToken === undefined) throw unreadable("The archive store's list is incomplete.");
+  // Folders created by hand appear as objects.
   const objects = Contents.filter(({ Key }) => !Key.endsWith("/"));
   return {
     objects: objects.map(({ Key, Size }) => [Key, Number(Size)]),
@@ -225,7 +232,7 @@ function pageIn({ body }: Answer): Page {
   };
 }
 
-/** It may have been cut short on the way. */
+/** Transient, because the response may have been truncated in transit. */
 function unreadable(message: string): ObjectStoreFailure {
   return new ObjectStoreFailure(message, { isTransient: true });
 }
@@ -236,22 +243,22 @@ function isAbsence(error: unknown): boolean {
 
 const errorSchema = v.object({ Error: v.object({ Code: v.string(), Message: v.optional(v.string()) }) });
 
-/** What to do about it, by the store's code or, where it has none that is known, by the status. */
+/** Explanations by the store's error code or, if that is unknown, by the status. */
 const meanings: ReadonlyMap<string, string> = new Map([
-  ["NoSuchBucket", "There is no such bucket in the archive store: make it, or name another."],
-  ["RequestTimeTooSkewed", "The clocks of the archive store and of this machine differ: set this machine's."],
-  ["AuthorizationHeaderMalformed", "The archive store is in another region: name that one."],
-  ["BadDigest", "What was sent to the archive store arrived damaged."],
-  ["XAmzContentSHA256Mismatch", "What was sent to the archive store arrived damaged."],
-  ["301", "The bucket is kept at another host, or in another region: name that one."],
-  ["307", "The bucket is kept at another host, or in another region: name that one."],
-  ["401", "The archive store refuses the key, or what is done with it: check key, secret and permissions."],
-  ["403", "The archive store refuses the key, or what is done with it: check key, secret and permissions."],
-  ["507", "The archive store is full: make room in it."],
+  ["NoSuchBucket", "There is no such bucket in the archive store. Create it, or name another."],
+  ["RequestTimeTooSkewed", "The clocks of the archive store and this machine differ. Correct this machine's clock."],
+  ["AuthorizationHeaderMalformed", "The archive store is in another region. Name that region."],
+  ["BadDigest", "Data was damaged on the way to the archive store."],
+  ["XAmzContentSHA256Mismatch", "Data was damaged on the way to the archive store."],
+  ["301", "The bucket is at another host or in another region. Name that host or region."],
+  ["307", "The bucket is at another host or in another region. Name that host or region."],
+  ["401", "The archive store denies access. Check key, secret and permissions."],
+  ["403", "The archive store denies access. Check key, secret and permissions."],
+  ["507", "The archive store is full. Free up space in it."],
 ]);
 
-/** Apart from 408, 429 and all from 500 on, which pass by their status. */
-const passingCodes: ReadonlySet<string> = new Set([
+/** Transient errors, in addition to the statuses 408, 429 and 5xx. */
+const transientCodes: ReadonlySet<string> = new Set([
   "BadDigest",
   "IncompleteBody",
   "OperationAborted",
@@ -259,27 +266,27 @@ const passingCodes: ReadonlySet<string> = new Set([
   "XAmzContentSHA256Mismatch",
 ]);
 
-/** Letters of it in an error. */
-const longestAnswer = 300;
+/** Maximum length of the store's response in an error message. */
+const maxExcerpt = 300;
 
-function refusal(place: S3Place, { method }: Question, { status, body }: Answer): ObjectStoreFailure {
+function refusal(place: S3Place, { method }: S3Request, { status, body }: S3Response): ObjectStoreFailure {
   const error = parseXml(body);
   const { Code: code, Message = "" } = v.is(errorSchema, error) ? error.Error : { Code: "" };
-  const isTransient = status === 408 || status === 429 || status >= 500 || passingCodes.has(code);
+  const isTransient = status === 408 || status === 429 || status >= 500 || transientCodes.has(code);
   const meaning =
     meanings.get(code) ??
     meanings.get(String(status)) ??
-    (isTransient ? "The archive store can't do it at the moment." : "The archive store doesn't do what it is asked.");
-  const words = [status, code].join(" ").trim() + (Message === "" ? "." : `: ${Message}`);
-  // Shortened last: half a secret is not found.
-  const said = without(place, words).slice(0, longestAnswer);
+    (isTransient ? "The archive store is temporarily unavailable." : "The archive store rejected the request.");
+  const answer = [status, code].join(" ").trim() + (Message === "" ? "." : `: ${Message}`);
+  // Secrets are removed before shortening, because half a secret would not be found.
+  const excerpt = withoutSecrets(place, answer).slice(0, maxExcerpt);
   return new ObjectStoreFailure(
-    `${meaning} ${place.endpoint} answered ${method} in the bucket ${place.bucket} with ${said}`,
+    `${meaning} ${place.endpoint} answered ${method} in the bucket ${place.bucket} with ${excerpt}`,
     { isTransient, isAbsence: code === "NoSuchKey" || code === "InvalidRange" || status === 416, summary: meaning },
   );
 }
 
-/** Some stores repeat in an error what they were sent. */
-function without({ accessKeyId, secretAccessKey }: S3Place, text: string): string {
+/** Some stores repeat the request in error messages. */
+function withoutSecrets({ accessKeyId, secretAccessKey }: S3Place, text: string): string {
   return text.replaceAll(secretAccessKey, "…").replaceAll(accessKeyId, "…");
 }

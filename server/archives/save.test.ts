@@ -1,4 +1,4 @@
-/** A folder that is saved and loaded again: the same folder, for as little as possible, or a sentence that says why not. */
+/** Saving and loading folders: deduplication, unchanged files, changes during the backup, and damage. */
 import { randomBytes } from "node:crypto";
 import { appendFile, chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import type { FileEntry } from "./manifest.ts";
 import { makePieceBox } from "./pieceBox.ts";
 import { type Saved, save } from "./save.ts";
 import { createMemoryIndex } from "./testing/memoryIndex.ts";
-import { listTree, placeOf } from "./tree.ts";
+import { diskPath, listTree } from "./tree.ts";
 
 const { signal } = new AbortController();
 
@@ -49,11 +49,11 @@ async function write(root: string, files: Readonly<Record<string, string | Buffe
   return root;
 }
 
-/** Everything of a tree that a backup promises. */
+/** Everything that a backup preserves of a tree. */
 async function contentOf(root: string) {
   const { folders, files } = await listTree(root);
   const all = files.map(async ({ path, mode, modified }) => {
-    const content = await readFile(placeOf(root, path));
+    const content = await readFile(diskPath(root, path));
     return { path, mode, modified: Number(modified) / 1e9, content: content.toString("base64") };
   });
   return { folders, files: await Promise.all(all) };
@@ -61,7 +61,7 @@ async function contentOf(root: string) {
 
 async function expectSame(root: string, original: string): Promise<void> {
   const expected = await contentOf(original);
-  // Times are given back to the microsecond, wherever in it they are: a number with seconds in it holds no more.
+  // Times are restored to the microsecond, the precision of a number of seconds.
   const files = expected.files.map((file) => ({ ...file, modified: expect.closeTo(file.modified, 6) }));
   expect(await contentOf(root)).toEqual({ ...expected, files });
 }
@@ -76,7 +76,7 @@ const example = {
   "uploads/deep/er/ünï 🌱.txt": "text",
 };
 
-test("a folder comes back with its files, empty folders, permissions and times", async () => {
+test("a folder is restored with its files, empty folders, permissions and times", async () => {
   const root = await write(await freshFolder(), example);
   await mkdir(join(root, "empty"));
   await chmod(join(root, "index.php"), 0o640);
@@ -89,7 +89,7 @@ test("a folder comes back with its files, empty folders, permissions and times",
   await expectSame(await archive.load(saved), root);
 });
 
-test("what is neither file nor folder is left out", async () => {
+test("links are left out", async () => {
   const root = await write(await freshFolder(), { "a.txt": "a" });
   await symlink("/etc/hostname", join(root, "link"));
   const archive = await makeArchive();
@@ -98,7 +98,7 @@ test("what is neither file nor folder is left out", async () => {
   expect(await readFile(join(restored, "a.txt"), "utf8")).toBe("a");
 });
 
-test("the same content is kept once, wherever it is and whoever brings it", async () => {
+test("the same content is stored once, across files and backups", async () => {
   const copies = { "a/one.bin": large, "b/two.bin": large, "three.bin": large };
   const archive = await makeArchive();
   const first = await archive.save(await write(await freshFolder(), copies));
@@ -108,7 +108,7 @@ test("the same content is kept once, wherever it is and whoever brings it", asyn
   expect((await readFile(join(await archive.load(second), "four.bin"))).equals(large)).toBe(true);
 });
 
-test("of a large file that has changed in one place a piece is kept", async () => {
+test("a change in a large file adds only one piece", async () => {
   const root = await write(await freshFolder(), { "database.sqlite": randomBytes(12 << 20) });
   const archive = await makeArchive();
   const first = await archive.save(root);
@@ -122,7 +122,7 @@ test("of a large file that has changed in one place a piece is kept", async () =
   expect([await isContent(first), await isContent(second)]).toEqual([false, true]);
 });
 
-test("what has not changed is not read again, unless its pieces are gone", async () => {
+test("unchanged files are not read again, unless their pieces are missing", async () => {
   const root = await write(await freshFolder(), example);
   const file = join(root, "index.php");
   const longAgo = 1_500_000_000;
@@ -130,7 +130,7 @@ test("what has not changed is not read again, unless its pieces are gone", async
   const archive = await makeArchive();
   const first = await archive.save(root);
   const before = await archive.filesOf(first);
-  // Other content, which only whoever reads it can know of.
+  // Other content with the same size and time, which only reading can detect.
   await writeFile(file, "<?PHP");
   await utimes(file, longAgo, longAgo);
   const contentIn = async (saved: Saved) => readFile(join(await archive.load(saved), "index.php"), "utf8");
@@ -142,7 +142,7 @@ test("what has not changed is not read again, unless its pieces are gone", async
   expect(await contentIn(await archive.save(root, before))).toBe("<?PHP");
 });
 
-test("a file that was changed a moment before it was read is read again the next time", async () => {
+test("a file that was changed just before it was read is read again in the next backup", async () => {
   const root = await write(await freshFolder(), { "counter.txt": "1" });
   const archive = await makeArchive();
   const before = await archive.filesOf(await archive.save(root));
@@ -153,7 +153,7 @@ test("a file that was changed a moment before it was read is read again the next
   expect(await readFile(join(await archive.load(second), "counter.txt"), "utf8")).toBe("2");
 });
 
-test("large lots are packs of their own, and small ones are put together, whichever comes first", async () => {
+test("large batches become packs, and small ones are combined, in any order", async () => {
   const archive = await makeArchive();
   const small = Array.from({ length: 600 }, (_, at) => [`a/${at}.txt`, randomBytes(3_000)] as const);
   const more = Array.from({ length: 300 }, (_, at) => [`c/${at}.txt`, randomBytes(3_000)] as const);
@@ -167,14 +167,14 @@ test("large lots are packs of their own, and small ones are put together, whiche
   await expectSame(await archive.load(saved), root);
 });
 
-test("nothing that is restored can become somebody else's program", async () => {
+test("setuid is not restored", async () => {
   const root = await write(await freshFolder(), { "run.sh": "#!/bin/sh" });
   await chmod(join(root, "run.sh"), 0o4755);
   const archive = await makeArchive();
   expect((await stat(join(await archive.load(await archive.save(root)), "run.sh"))).mode & 0o7777).toBe(0o755);
 });
 
-test("a part can be loaded alone", async () => {
+test("a part of a backup can be restored", async () => {
   const root = await write(await freshFolder(), {
     "public/a.txt": "a",
     "database/b.sqlite": "b",
@@ -186,7 +186,7 @@ test("a part can be loaded alone", async () => {
   expect((await listTree(restored)).files.map(({ path }) => path)).toEqual(["database/b.sqlite"]);
 });
 
-test("a folder to which somebody writes is saved as it is found, with whole files", async () => {
+test("a folder that is being written to is saved with consistent files", async () => {
   const root = await write(await freshFolder(), { "log.txt": "line\n", "gone.txt": "gone", "shrinks.bin": large });
   const archive = await makeArchive();
   let isOver = false;
@@ -203,7 +203,7 @@ test("a folder to which somebody writes is saved as it is found, with whole file
 
 test.each([
   ["is missing", async (file: string) => rm(file)],
-  ["is cut short", async (file: string) => writeFile(file, (await readFile(file)).subarray(0, -100))],
+  ["is truncated", async (file: string) => writeFile(file, (await readFile(file)).subarray(0, -100))],
   [
     "has one flipped bit",
     async (file: string) => {
@@ -212,7 +212,7 @@ test.each([
       await writeFile(file, content);
     },
   ],
-])("where a pack %s, the backup says what it can't restore, and others are as good as before", async (_, damage) => {
+])("if a pack %s, restoring names the damaged file, and other backups are not affected", async (_, damage) => {
   const archive = await makeArchive();
   const other = await archive.save(await write(await freshFolder(), { "other.txt": "other" }));
   const before = new Set(archive.index.packs.keys());
@@ -226,7 +226,7 @@ test.each([
   expect(await readFile(join(await archive.load(other), "other.txt"), "utf8")).toBe("other");
 });
 
-test("a store that gives back something else than was put is noticed before anybody relies on it", async () => {
+test("a store that returns other data is detected before a backup relies on it", async () => {
   const archive = await makeArchive();
   const root = await write(await freshFolder(), { "a.txt": "a" });
   const wrong = {
@@ -238,12 +238,12 @@ test("a store that gives back something else than was put is noticed before anyb
     },
   };
   await expect(save(root, { ...archive, blobs: wrong, before: new Map() })).rejects.toThrow(
-    "does not give back what was put",
+    "does not return the data that was stored",
   );
   expect(archive.index.pieces.size).toBe(0);
 });
 
-test("whoever gives up stops, and a store that fails is heard of", async () => {
+test("save can be aborted, and reports a failing store", async () => {
   const archive = await makeArchive();
   const root = await write(await freshFolder(), example);
   await expect(save(root, { ...archive, signal: AbortSignal.abort(), before: new Map() })).rejects.toThrow("abort");

@@ -1,6 +1,6 @@
 /**
- * Keeps a folder. What is kept already is not kept again, whoever brought it; and of what has not changed since the
- * backup before, as far as size, time and the file's number tell, nothing is read.
+ * Stores a folder. Content that is already stored is not stored again, and files that have not changed since the previous
+ * backup, judged by size, time and inode, are not read.
  */
 import type { FileEntry, Manifest } from "./manifest.ts";
 import { writeManifest } from "./manifest.ts";
@@ -11,33 +11,33 @@ import { keyOf, type PieceIndex } from "./pieceIndex.ts";
 import { openPieceMaker } from "./pieceMaker.ts";
 import type { FilePart } from "./pieceSource.ts";
 import type { PieceStore } from "./pieceStore.ts";
-import { type FoundFile, listTree, placeOf, unknownInode } from "./tree.ts";
+import { diskPath, type FoundFile, listTree, unknownInode } from "./tree.ts";
 
 export interface Saved {
   /** Names of the manifest's pieces, in order. */
   readonly manifest: readonly Buffer[];
   readonly files: number;
-  /** Of all files. */
+  /** Total size of all files. */
   readonly bytes: number;
-  /** That the archives have grown by. */
+  /** Growth of the archives. */
   readonly addedBytes: number;
 }
 
-export interface SaveOptions extends PieceStore {
-  /** Of an earlier backup; empty: everything is read. */
+interface SaveOptions extends PieceStore {
+  /** Files of an earlier backup. Empty: all files are read. */
   readonly before: ReadonlyMap<string, FileEntry>;
-  /** Done when it is known what is taken over, while the rest is still being written. */
+  /** Called when it is known which packs are reused, while new ones are still being written. */
   readonly whenClaimed?: () => Promise<void>;
 }
 
-/** So much is read before it is looked at which of it is kept already. */
-const togetherBytes = 8 << 20;
-const togetherFiles = 256;
-/** Of these, so many are under way: one is read while another is sealed. */
-const atOnce = 3;
-const claimedTogether = 4_096;
-/** Pieces of the list of files. */
-const manifestTogether = 16;
+/** Size of a batch that is read before checking which pieces are already stored. */
+const batchBytes = 8 << 20;
+const batchFiles = 256;
+/** Batches in progress: one is read while another is sealed. */
+const concurrency = 3;
+const claimBatch = 4_096;
+/** Pieces of the list of files that are stored together. */
+const manifestBatch = 16;
 
 export async function save(root: string, options: SaveOptions): Promise<Saved> {
   const maker = openPieceMaker(options.box);
@@ -61,11 +61,11 @@ export async function save(root: string, options: SaveOptions): Promise<Saved> {
 }
 
 async function finish(packer: Packer, { whenClaimed }: SaveOptions): Promise<void> {
-  const ends = await Promise.allSettled([packer.finish(), whenClaimed?.()]);
-  for (const end of ends) if (end.status === "rejected") throw end.reason;
+  const results = await Promise.allSettled([packer.finish(), whenClaimed?.()]);
+  for (const result of results) if (result.status === "rejected") throw result.reason;
 }
 
-/** Entries by path, whose pieces are all kept. */
+/** Unchanged files by path whose pieces are all stored. */
 async function claimUnchanged(
   files: readonly FoundFile[],
   { before, index }: Pick<SaveOptions, "before" | "index">,
@@ -74,12 +74,12 @@ async function claimUnchanged(
     const entry = before.get(file.path);
     return entry !== undefined && isSame(file, entry) ? [{ ...file, pieces: entry.pieces }] : [];
   });
-  const kept = await claimAll(
+  const stored = await claimAll(
     same.flatMap(({ pieces }) => pieces),
     index,
   );
   return new Map(
-    same.filter(({ pieces }) => pieces.every((name) => kept.has(keyOf(name)))).map((file) => [file.path, file]),
+    same.filter(({ pieces }) => pieces.every((name) => stored.has(keyOf(name)))).map((file) => [file.path, file]),
   );
 }
 
@@ -89,14 +89,14 @@ function isSame(file: FoundFile, entry: FileEntry): boolean {
 }
 
 async function claimAll(names: readonly Buffer[], index: PieceIndex): Promise<ReadonlySet<string>> {
-  const kept = new Set<string>();
-  for (let start = 0; start < names.length; start += claimedTogether) {
-    for (const key of await index.claim(names.slice(start, start + claimedTogether))) kept.add(key);
+  const stored = new Set<string>();
+  for (let start = 0; start < names.length; start += claimBatch) {
+    for (const key of await index.claim(names.slice(start, start + claimBatch))) stored.add(key);
   }
-  return kept;
+  return stored;
 }
 
-/** Entries by path; of what has vanished meanwhile there is none. */
+/** Entries by path, without files that have vanished in the meantime. */
 async function saveFiles(
   root: string,
   files: readonly FoundFile[],
@@ -105,14 +105,14 @@ async function saveFiles(
   const entries = new Map<string, FileEntry & { readonly pieces: Buffer[] }>();
   const underWay: Promise<void>[] = [];
 
-  async function keepAll(batch: readonly Part[], before: Promise<void> | undefined): Promise<void> {
-    const pieces = await packer.keep(batch.map(({ source }) => source));
+  async function storeBatch(batch: readonly Part[], before: Promise<void> | undefined): Promise<void> {
+    const pieces = await packer.store(batch.map(({ source }) => source));
     // The parts of a file are in order.
     await before;
     for (const [at, part] of batch.entries()) note(part, pieces[at] ?? null);
   }
 
-  /** What follows a part that has become shorter does not count: what is being written to now has no end. */
+  /** Ignores parts after one that has become shorter: the file is being changed. */
   function note({ file, source }: Part, piece: NamedPiece | null): void {
     const entry = entries.get(file.path) ?? { ...file, bytes: 0, pieces: [] };
     if (piece === null) entries.delete(file.path);
@@ -124,11 +124,11 @@ async function saveFiles(
 
   try {
     for (const batch of batchesOf(partsOf(root, files))) {
-      if (underWay.length >= atOnce) await underWay.shift();
-      const keeping = keepAll(batch, underWay.at(-1));
-      // Its failure is reported where it is awaited.
-      keeping.catch(() => undefined);
-      underWay.push(keeping);
+      if (underWay.length >= concurrency) await underWay.shift();
+      const storing = storeBatch(batch, underWay.at(-1));
+      // A failure is reported where it is awaited.
+      storing.catch(() => undefined);
+      underWay.push(storing);
     }
     await Promise.all(underWay);
   } finally {
@@ -137,7 +137,7 @@ async function saveFiles(
   return entries;
 }
 
-/** A piece's worth of a file, as it was when it was listed. */
+/** A part of a file of the size of a piece. The file is as listed, and may have changed since. */
 interface Part {
   readonly file: FoundFile;
   readonly source: FilePart;
@@ -146,8 +146,8 @@ interface Part {
 function* partsOf(root: string, files: readonly FoundFile[]): Generator<Part> {
   for (const file of files) {
     const { path } = file;
-    const place = placeOf(root, path);
-    // An empty one has a part, too: it may have vanished.
+    const place = diskPath(root, path);
+    // An empty file has a part too, because it may have vanished.
     for (let start = 0; start === 0 || start < file.bytes; start += pieceBytes) {
       const bytes = Math.min(pieceBytes, file.bytes - start);
       yield { file, source: { file: place, path, start, bytes } };
@@ -161,7 +161,7 @@ function* batchesOf(parts: Iterable<Part>): Generator<readonly Part[]> {
   for (const part of parts) {
     batch.push(part);
     bytes += part.source.bytes;
-    if (bytes < togetherBytes && batch.length < togetherFiles) continue;
+    if (bytes < batchBytes && batch.length < batchFiles) continue;
     yield batch;
     [batch, bytes] = [[], 0];
   }
@@ -170,15 +170,15 @@ function* batchesOf(parts: Iterable<Part>): Generator<readonly Part[]> {
 
 async function saveManifest(manifest: Manifest, packer: Packer): Promise<readonly Buffer[]> {
   const names: Buffer[] = [];
-  let some: Buffer[] = [];
-  const keepSome = async () => {
-    for (const piece of await packer.keep(some)) if (piece !== null) names.push(piece.name);
-    some = [];
+  let batch: Buffer[] = [];
+  const storeBatch = async () => {
+    for (const piece of await packer.store(batch)) if (piece !== null) names.push(piece.name);
+    batch = [];
   };
   for (const piece of writeManifest(manifest)) {
-    some.push(piece);
-    if (some.length >= manifestTogether) await keepSome();
+    batch.push(piece);
+    if (batch.length >= manifestBatch) await storeBatch();
   }
-  await keepSome();
+  await storeBatch();
   return names;
 }

@@ -1,4 +1,4 @@
-/** Stores that are full, slow, gone or wrong, and what becomes of what is kept in them. */
+/** Stores that are full, slow, missing or damaged, and the effects on backups. */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -12,7 +12,7 @@ import { type KeptBackup, openArchives } from "./archives.ts";
 import type { Blobs } from "./blobs.ts";
 import { openFolderBlobs } from "./folderBlobs.ts";
 import { ObjectStoreFailure } from "./objectStoreFailure.ts";
-import type { KeptPiece } from "./pieceIndex.ts";
+import type { StoredPiece } from "./pieceIndex.ts";
 import { openS3Blobs, usualPatience } from "./s3Blobs.ts";
 import { createMemoryIndex } from "./testing/memoryIndex.ts";
 
@@ -39,7 +39,7 @@ const calls: readonly (readonly [string, (blobs: Blobs) => Promise<unknown>])[] 
   ["remove", (blobs) => blobs.remove("packs/one")],
 ];
 
-/** A bucket at that address, and how long was waited for it. */
+/** A bucket at this address, and the recorded pauses. */
 function openAt(endpoint: string) {
   const waited: number[] = [];
   const place = {
@@ -69,10 +69,10 @@ async function failureOf(work: Promise<unknown>): Promise<ObjectStoreFailure> {
 
 describe("a bucket's store", () => {
   test.each([
-    [507, "The archive store is full: make room in it."],
-    [500, "The archive store can't do it at the moment."],
-    [503, "The archive store can't do it at the moment."],
-  ])("that answers %i is asked again in a while of our own choice, and then given up", async (status, summary) => {
+    [507, "The archive store is full. Free up space in it."],
+    [500, "The archive store is temporarily unavailable."],
+    [503, "The archive store is temporarily unavailable."],
+  ])("that answers %i is retried at our own pace, and then given up on", async (status, summary) => {
     for (const retryAfter of [null, "1", "86400", "Wed, 21 Oct 2099 07:28:00 GMT", "soon"]) {
       for (const [, call] of calls) {
         const { blobs, waited } = await openAnswering((_request, answer) => {
@@ -84,8 +84,8 @@ describe("a bucket's store", () => {
     }
   });
 
-  test("whose name nobody knows can't be reached", async () => {
-    // No label of a name may be so long, so that nobody outside is even asked.
+  test("whose name does not exist can't be reached", async () => {
+    // A label of this length is invalid, so no DNS query is sent.
     for (const [, call] of calls) {
       const error = await failureOf(call(openAt(`http://${"a".repeat(64)}.invalid`).blobs));
       expect(error.message).toMatch(/can't be reached: getaddrinfo /);
@@ -102,7 +102,7 @@ describe("a bucket's store", () => {
     }
   });
 
-  test("that breaks off amid a put is asked again, and has the whole of it then", async () => {
+  test("that closes the connection during a put gets the whole content in a retry", async () => {
     const received: Buffer[] = [];
     let times = 0;
     const { blobs } = await openAnswering((asked, answer) => {
@@ -136,7 +136,7 @@ async function makeArchive() {
   return {
     folder,
     index,
-    packOf: ({ pack }: Pick<KeptPiece, "pack">) => join(place, "packs", "company", pack),
+    packOf: ({ pack }: Pick<StoredPiece, "pack">) => join(place, "packs", "company", pack),
     keep: async (before: KeptBackup | null): Promise<KeptBackup> => ({
       ...backup,
       ...(await archives.keep(backup, folder, before, signal)),
@@ -151,15 +151,15 @@ async function makeArchive() {
   };
 }
 
-/** Where in a piece a bit is turned over: before its content are 12 bytes of nonce and 16 of tag. */
+/** Offsets of the flipped bit in a piece: 12 bytes of nonce, 16 of tag, then the data. */
 const parts = { nonce: 5, tag: 20, data: 40 };
 
-describe("of a backup of which one bit is another one", () => {
+describe("a backup with one flipped bit", () => {
   const damages = Object.entries(parts).flatMap(([part, at]) =>
     ["a.bin", "b.bin", "c.bin", "its list of files"].map((what) => [part, what, at] as const),
   );
 
-  test.each(damages)("in the %s of a piece of %s, that is said, and the next one is whole", async (_, what, at) => {
+  test.each(damages)("in the %s of a piece of %s reports it, and the next backup is intact", async (_, what, at) => {
     const { folder, index, keep, packOf, restore } = await makeArchive();
     const contents = [randomBytes(50_000), randomBytes(1_500_000), randomBytes(100)];
     for (const [number, name] of ["a.bin", "b.bin", "c.bin"].entries()) {
@@ -172,7 +172,7 @@ describe("of a backup of which one bit is another one", () => {
       await writeFile(join(folder, name), contents[number] ?? "");
     }
     const kept = await keep(null);
-    // In the order in which they were brought: the files', of which the second has two, and the list's.
+    // In the order of storing: the files', of which the second has two pieces, and the list's.
     const pieces = [...index.pieces].filter(([name]) => !before.has(name)).map(([, piece]) => piece);
     const damaged = pieces[{ "a.bin": 0, "b.bin": 2, "c.bin": 3, "its list of files": 4 }[what] ?? -1];
     if (damaged === undefined) throw new Error(`There is no piece of ${what}`);
@@ -190,7 +190,7 @@ describe("of a backup of which one bit is another one", () => {
   });
 });
 
-test("of a backup whose pack was exchanged for another one, that is said", async () => {
+test("swapped packs are reported", async () => {
   const { folder, index, keep, packOf, restore } = await makeArchive();
   for (const name of ["a.bin", "b.bin", "c.bin"]) await writeFile(join(folder, name), randomBytes(1000));
   const first = await keep(null);

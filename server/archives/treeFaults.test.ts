@@ -1,4 +1,4 @@
-/** Folders as sites have them, with whatever PHP can put there, also while they are saved. */
+/** Folders with unusual content, and changes while they are saved. */
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -27,7 +27,7 @@ import { makePieceBox } from "./pieceBox.ts";
 import type { PieceIndex } from "./pieceIndex.ts";
 import { type Saved, save } from "./save.ts";
 import { createMemoryIndex } from "./testing/memoryIndex.ts";
-import { listTree, placeOf } from "./tree.ts";
+import { diskPath, listTree } from "./tree.ts";
 
 const { signal } = new AbortController();
 
@@ -60,11 +60,11 @@ async function makeArchive() {
 async function contentsOf(root: string): Promise<ReadonlyMap<string, string>> {
   const { files } = await listTree(root);
   const contents = new Map<string, string>();
-  for (const { path } of files) contents.set(path, (await readFile(placeOf(root, path))).toString("base64"));
+  for (const { path } of files) contents.set(path, (await readFile(diskPath(root, path))).toString("base64"));
   return contents;
 }
 
-test("names may be whatever a file system allows", async () => {
+test("any name that a file system allows is preserved", async () => {
   const root = await freshFolder();
   const names = [
     "new\nline",
@@ -92,7 +92,7 @@ test("names may be whatever a file system allows", async () => {
   expect(await contentsOf(await archive.load(saved))).toEqual(await contentsOf(root));
 });
 
-test("folders may be very deep", async () => {
+test("very deep folders are preserved", async () => {
   const root = await freshFolder();
   const deep = Array.from({ length: 700 }, (_, at) => String(at % 10)).join("/");
   await mkdir(join(root, deep), { recursive: true });
@@ -102,7 +102,7 @@ test("folders may be very deep", async () => {
   expect(await readFile(join(restored, deep, "treasure"), "utf8")).toBe("gold");
 });
 
-test("ten thousand small files come back, and cost next to nothing the next time", async () => {
+test("ten thousand small files are restored, and the next backup adds almost nothing", async () => {
   const root = await freshFolder();
   const longAgo = new Date("2020-01-01");
   for (let folder = 0; folder < 100; folder += 1) {
@@ -128,7 +128,7 @@ test("ten thousand small files come back, and cost next to nothing the next time
   }
 });
 
-test("pipes, sockets and links are left out, and nobody waits for them or follows them", async () => {
+test("pipes, sockets and links are left out, and neither opened nor followed", async () => {
   const root = await freshFolder();
   await writeFile(join(root, "page.php"), "<?php");
   execFileSync("mkfifo", [join(root, "pipe")]);
@@ -147,9 +147,9 @@ test("pipes, sockets and links are left out, and nobody waits for them or follow
   }
 });
 
-test("what vanishes, shrinks or grows while others are read is left out, or as it is found", async () => {
+test("files that vanish during the backup are left out, and those that shrink or grow are saved as found", async () => {
   const root = await freshFolder();
-  // So many are read before it is looked at which of them are kept.
+  // More files than one batch, so that the first claim happens before the last files are read.
   for (let at = 0; at < 1_200; at += 1) await writeFile(join(root, `a${at}`), `${at}`);
   const large = randomBytes(3 << 20);
   const change: Readonly<Record<string, (file: string) => Promise<void>>> = {
@@ -182,8 +182,8 @@ test("what vanishes, shrinks or grows while others are read is left out, or as i
 test.each([
   ["tomorrow", Date.now() + 86_400_000],
   ["in the year 2100", Date.UTC(2100)],
-  ["at no time", 0],
-])("a file that was changed %s, as a clock that was put back has it, comes back with its content", async (_, time) => {
+  ["in 1970", 0],
+])("a file that was changed %s is saved with its content, as after the clock was set back", async (_, time) => {
   const root = await freshFolder();
   const file = join(root, "a.txt");
   const at = new Date(time);
@@ -202,12 +202,12 @@ test.each([
   ] as const) {
     const restored = await archive.load(saved);
     expect(await readFile(join(restored, "a.txt"), "utf8")).toBe(content);
-    // A file system keeps fractions of a millisecond that a number with seconds in it cannot hold.
+    // File systems store finer fractions than a number of seconds can hold.
     expect((await lstat(join(restored, "a.txt"))).mtimeMs).toBeCloseTo(time, 2);
   }
 });
 
-test("what a clock that was put back makes look unchanged is read all the same", async () => {
+test("a file with a time in the future is always read", async () => {
   const root = await freshFolder();
   const file = join(root, "a.txt");
   const tomorrow = new Date(Date.now() + 86_400_000);
@@ -223,7 +223,7 @@ test("what a clock that was put back makes look unchanged is read all the same",
   expect(await readFile(join(restored, "a.txt"), "utf8")).toBe("two");
 });
 
-test.each(["file", "folder"])("a %s that may not be read fails the backup, and nothing is half kept", async (kind) => {
+test.each(["file", "folder"])("an unreadable %s fails the backup, and no pieces are stored", async (kind) => {
   await asSomebodyElse(async () => {
     const root = await freshFolder();
     const closed = join(root, "closed");
@@ -231,14 +231,12 @@ test.each(["file", "folder"])("a %s that may not be read fails the backup, and n
     await (kind === "file" ? writeFile(closed, "secret") : mkdir(closed));
     await chmod(closed, 0);
     const archive = await makeArchive();
-    await expect(archive.save(root)).rejects.toThrow(
-      /^closed can't be backed up, because its permissions let nobody read it/,
-    );
+    await expect(archive.save(root)).rejects.toThrow(/^closed can't be backed up: its permissions let no one read it/);
     expect(archive.index.pieces.size).toBe(0);
   });
 });
 
-test("a large file that vanishes while others are read is left out", async () => {
+test("a large file that vanishes during the backup is left out", async () => {
   const root = await freshFolder();
   for (let at = 0; at < 1_200; at += 1) await writeFile(join(root, `a${at}`), `${at}`);
   await writeFile(join(root, "b"), randomBytes(3 << 20));
@@ -254,7 +252,7 @@ test("a large file that vanishes while others are read is left out", async () =>
   expect(saved.files).toBe(1_200);
 });
 
-test("a file of before 1970 keeps its time", async () => {
+test("a file from before 1970 keeps its time", async () => {
   const root = await freshFolder();
   await writeFile(join(root, "a.txt"), "a");
   const then = new Date(-86_400_000);

@@ -24,24 +24,21 @@ async function probe(store: Blobs, milliseconds?: number): Promise<unknown> {
   return requireWritable(store, "probes/one", signal, milliseconds).catch((error: unknown) => error);
 }
 
-describe("whether a store can be written to", () => {
-  test("is found out, also again, without leaving anything", async () => {
+describe("requireWritable", () => {
+  test("accepts a working store, repeatedly, and leaves nothing behind", async () => {
     for (let time = 0; time < 2; time += 1) expect(await probe(blobs)).toBeUndefined();
     expect(await blobs.list("probes", signal)).toEqual(new Map());
   });
 
-  test.each(["put", "read", "list"] as const)(
-    "it can't where %s fails, and the store's own error says why",
-    async (call) => {
-      const error = new ObjectStoreFailure("The archive store is full: make room in it.", { isTransient: false });
-      const faulty = makeFaultyBlobs(blobs);
-      faulty.plan(failingOnce(call, 1, () => error));
-      expect(await probe(faulty)).toBe(error);
-      expect(await blobs.list("probes", signal)).toEqual(new Map());
-    },
-  );
+  test.each(["put", "read", "list"] as const)("rejects with the store's error if %s fails", async (call) => {
+    const error = new ObjectStoreFailure("The archive store is full. Free up space in it.", { isTransient: false });
+    const faulty = makeFaultyBlobs(blobs);
+    faulty.plan(failingOnce(call, 1, () => error));
+    expect(await probe(faulty)).toBe(error);
+    expect(await blobs.list("probes", signal)).toEqual(new Map());
+  });
 
-  test("it can where it only lets nothing be removed", async () => {
+  test("accepts a store that only forbids removals", async () => {
     const faulty = makeFaultyBlobs(blobs);
     faulty.plan(failingOnce("remove", 1, () => new Error("Not allowed")));
     expect(await probe(faulty)).toBeUndefined();
@@ -50,22 +47,19 @@ describe("whether a store can be written to", () => {
   test.each([
     ["forgets", { list: async () => new Map() }],
     ["changes", { read: async () => Buffer.alloc(64 << 10) }],
-  ] as const)("it can't where it %s what was put into it", async (_, change) => {
+  ] as const)("rejects a store that %s what was put into it", async (_, change) => {
     expect(await probe({ ...blobs, ...change })).toMatchObject({
-      summary: "The archive store loses what was put into it.",
+      summary: "The archive store loses data.",
     });
   });
 
-  test.each(["put", "read", "list"] as const)(
-    "a store that hangs at %s is not waited for, deaf as it may be",
-    async (call) => {
-      const error = await probe({ ...blobs, [call]: never }, soon);
-      expect(error).toBeInstanceOf(ObjectStoreFailure);
-      expect(error).toMatchObject({ summary: "The archive store takes too long to answer.", isTransient: false });
-    },
-  );
+  test.each(["put", "read", "list"] as const)("times out if %s hangs, even if it ignores the signal", async (call) => {
+    const error = await probe({ ...blobs, [call]: never }, soon);
+    expect(error).toBeInstanceOf(ObjectStoreFailure);
+    expect(error).toMatchObject({ summary: "The archive store takes too long to answer.", isTransient: false });
+  });
 
-  test.each(["read", "list"] as const)("nothing is left in one that hangs at %s until it is given up", async (call) => {
+  test.each(["read", "list"] as const)("leaves nothing behind if %s hangs until it is aborted", async (call) => {
     const hanging = (given: AbortSignal) =>
       new Promise<never>((_, reject) => given.addEventListener("abort", () => reject(given.reason)));
     const change: Pick<Blobs, "read" | "list"> = {
@@ -76,23 +70,23 @@ describe("whether a store can be written to", () => {
     await expect.poll(() => blobs.list("probes", signal)).toEqual(new Map());
   });
 
-  test("whoever gives up gets the reason for that", async () => {
+  test("rejects with the reason of an abort", async () => {
     const work = requireWritable({ ...blobs, put: never }, "probes/one", AbortSignal.abort(new Error("Given up")));
     await expect(work).rejects.toThrow("Given up");
   });
 });
 
-describe("what a folder's failures are called", () => {
+describe("failures of a folder", () => {
   const coded = (code: string) => Object.assign(new Error(`${code}: /srv/archives`), { code });
 
   test.each([
-    ["ENOSPC", "The disk that the archives are kept on is full: make room on it."],
-    ["EDQUOT", "The disk that the archives are kept on is full: make room on it."],
-    ["EROFS", "The archives' folder can't be used"],
-    ["EACCES", "The archives' folder can't be used"],
-    ["ENOTDIR", "Where the archives' folder should be there is something else."],
-    ["EIO", "The disk that the archives are kept on does not do what it is asked."],
-  ])("%s has a sentence that names no place, and an error for the log that does", async (code, summary) => {
+    ["ENOSPC", "The archives' disk is full. Free up space on it."],
+    ["EDQUOT", "The archives' disk is full. Free up space on it."],
+    ["EROFS", "The archive folder can't be used"],
+    ["EACCES", "The archive folder can't be used"],
+    ["ENOTDIR", "The archive folder is missing, or there is something else at its path."],
+    ["EIO", "The archives' disk is failing."],
+  ])("%s has a summary without the place, and a message for the log with it", async (code, summary) => {
     const faulty = makeFaultyBlobs(blobs);
     const calls: Record<BlobCall, (store: Blobs) => Promise<unknown>> = {
       put: (store) => store.put("packs/one", Buffer.from("x"), signal),
@@ -112,7 +106,7 @@ describe("what a folder's failures are called", () => {
     }
   });
 
-  test.each([coded("EMFILE"), coded("ABORT_ERR"), new Error("Anything else")])("%s stays what it is", async (error) => {
+  test.each([coded("EMFILE"), coded("ABORT_ERR"), new Error("Anything else")])("%s is not changed", async (error) => {
     const faulty = makeFaultyBlobs(blobs);
     faulty.plan(failingOnce("put", 1, () => error));
     await expect(namingFailures(faulty).put("packs/one", Buffer.from("x"), signal)).rejects.toBe(error);

@@ -1,44 +1,44 @@
-/** Whether an archive store takes something at this moment, found out with little and within little time. */
+/** A quick check whether an archive store can be written to. */
 import { randomBytes } from "node:crypto";
 import type { Blobs } from "./blobs.ts";
 import { ObjectStoreFailure } from "./objectStoreFailure.ts";
 
-/** Longer than a store that answers with errors is asked again; a store that hangs is not waited for any longer. */
-const patienceMilliseconds = 20_000;
-/** A disk that is full may still take a few bytes. */
+/** Longer than the retries of failing requests. */
+const timeoutMilliseconds = 20_000;
+/** A full disk may still accept a few bytes. */
 const probeBytes = 64 << 10;
 
 /**
- * Puts something under a name that nothing else has, reads it back, finds it in the list, as a backup would, and removes
- * it. Again under the same name it leaves nothing either. Rejects if the store does not do all of it in time.
+ * Writes a blob, reads it back, finds it in the list, as a backup would, and removes it. `name` must be unique; calls with
+ * the same name leave nothing behind. Rejects if the store fails or times out.
  */
 export async function requireWritable(
   blobs: Blobs,
   name: string,
   signal: AbortSignal,
-  milliseconds = patienceMilliseconds,
+  milliseconds = timeoutMilliseconds,
 ): Promise<void> {
-  const time = AbortSignal.timeout(milliseconds);
-  const both = AbortSignal.any([signal, time]);
+  const timeout = AbortSignal.timeout(milliseconds);
+  const either = AbortSignal.any([signal, timeout]);
   try {
-    await untilAborted(tryOut(blobs, name, both), both);
+    await untilAborted(probe(blobs, name, either), either);
   } catch (error) {
     signal.throwIfAborted();
-    if (!time.aborted) throw error;
+    if (!timeout.aborted) throw error;
     throw new ObjectStoreFailure("The archive store takes too long to answer.", { isTransient: false });
   }
 }
 
-async function tryOut(blobs: Blobs, name: string, signal: AbortSignal): Promise<void> {
+async function probe(blobs: Blobs, name: string, signal: AbortSignal): Promise<void> {
   const content = randomBytes(probeBytes);
   try {
     await blobs.put(name, content, signal);
     const found = await blobs.read(name, 0, content.length, signal);
     const listed = await blobs.list(name.slice(0, name.lastIndexOf("/")), signal);
     if (found.equals(content) && listed.get(name) === content.length) return;
-    throw new ObjectStoreFailure("The archive store loses what was put into it.", { isTransient: false });
+    throw new ObjectStoreFailure("The archive store loses data.", { isTransient: false });
   } finally {
-    // A store that lets nothing be removed keeps backups as well as others.
+    // A store that forbids removals can still hold backups.
     await blobs.remove(name).catch(() => undefined);
   }
 }
@@ -49,7 +49,7 @@ async function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<v
   const abort = () => aborted.reject(signal.reason);
   signal.addEventListener("abort", abort, { once: true });
   if (signal.aborted) abort();
-  // The later of the two is ignored.
+  // The one that ends later is ignored.
   for (const end of [work, aborted.promise]) end.catch(() => undefined);
   try {
     await Promise.race([work, aborted.promise]);

@@ -42,7 +42,7 @@ interface Unpacked {
   readonly isCompressed: boolean;
 }
 
-/** Zips the folder and unpacks the zip with another library: what is in it by name; of folders there are no bytes. */
+/** Zips the folder and unpacks the zip with another library. Entries are by name; folders have no bytes. */
 async function zipped() {
   let renamed: readonly Renamed[] = [];
   const file = join(folder, "it.zip");
@@ -69,7 +69,7 @@ function textOf(found: ReadonlyMap<string, Unpacked>, name: string): string | un
   return found.get(name)?.bytes?.toString();
 }
 
-test("every file is in it with its content and its time, and folders that are empty", async () => {
+test("a zip contains every file with its content and time, and empty folders", async () => {
   await mkdir(join(root, "public", "deep", "empty"), { recursive: true });
   await writeFile(join(root, "public", "deep", "ünï 🦄 日本.txt"), "text".repeat(1_000));
   await writeFile(join(root, "public", "nothing"), "");
@@ -87,7 +87,7 @@ test("every file is in it with its content and its time, and folders that are em
   expect(found.get("public/nothing")).toMatchObject({ bytes: Buffer.alloc(0), time: then });
 });
 
-test("permissions are those of a web server's files, whatever they were", async () => {
+test("permissions are normalized for web servers", async () => {
   for (const [name, mode] of [
     ["closed", 0o600],
     ["open", 0o777],
@@ -108,7 +108,7 @@ test("permissions are those of a web server's files, whatever they were", async 
   });
 });
 
-test("no link is followed, and none is in it", async () => {
+test("links are neither followed nor included", async () => {
   await writeFile(join(root, "file"), "x");
   await symlink("/etc/passwd", join(root, "link"));
   await symlink("/etc", join(root, "folder"));
@@ -116,7 +116,7 @@ test("no link is followed, and none is in it", async () => {
   expect([...(await zipped()).found.keys()]).toEqual(["README.txt", "file"]);
 });
 
-test("names of any bytes come in a form that any program unpacks, each of its own, and are told", async () => {
+test("unusual names are escaped so that any program can unpack them, stay unique, and are reported", async () => {
   const bytes = Buffer.concat([Buffer.from(`${root}/a`), Buffer.from([0xff, 0xfe])]);
   await mkdir(bytes);
   await writeFile(Buffer.concat([bytes, Buffer.from("/inside\\100%")]), "1");
@@ -139,14 +139,14 @@ test("names of any bytes come in a form that any program unpacks, each of its ow
   ]);
 });
 
-test("what is compressed already is not compressed again", async () => {
+test("already compressed files are not compressed again", async () => {
   for (const name of ["a.JPG", "a.php", "a.sql", "a.mp4"]) await writeFile(join(root, name), "x".repeat(1_000));
   const { found } = await zipped();
   const which = ["a.JPG", "a.php", "a.sql", "a.mp4"].map((name) => found.get(name)?.isCompressed);
   expect(which).toEqual([false, true, true, false]);
 });
 
-test("times that the form can't express are the nearest that it can", async () => {
+test("times outside the zip format's range are clamped", async () => {
   for (const [name, year] of [
     ["old", 1950],
     ["new", 2200],
@@ -159,7 +159,7 @@ test("times that the form can't express are the nearest that it can", async () =
   expect(found.get("new")?.time.getUTCFullYear()).toBe(2038);
 });
 
-test("thousands of files and of empty folders are all there", async () => {
+test("thousands of files and empty folders are included", async () => {
   const names = Array.from({ length: 3_000 }, (_, at) => `${at}`);
   for (const name of names) {
     await mkdir(join(root, "folders", name), { recursive: true });
@@ -170,7 +170,7 @@ test("thousands of files and of empty folders are all there", async () => {
   expect(textOf(found, "2999.txt")).toBe("2999");
 });
 
-test("a file of more than four gigabytes is whole", async () => {
+test("a file of more than four gigabytes is complete", async () => {
   const bytes = 4_400_000_000;
   await writeFile(join(root, "large.log"), "");
   await truncate(join(root, "large.log"), bytes);
@@ -181,7 +181,7 @@ test("a file of more than four gigabytes is whole", async () => {
   expect(stdout).toMatch(new RegExp(` *${bytes} .* large.log`));
 }, 400_000);
 
-test("another program finds nothing wrong with it", async () => {
+test("unzip finds no errors", async () => {
   await writeFile(join(root, "a.php"), "<?php ".repeat(10_000));
   await writeFile(join(root, "b.png"), Buffer.alloc(100_000, 7));
   const { file } = await zipped();
@@ -193,7 +193,7 @@ describe("the folder of downloads", () => {
   const id = "54fb80af-576c-4fdc-ba4f-b596c83f15a1";
   const zip = () => ({ root, readme: { name: "README.txt", text: () => "" } });
 
-  test("has a zip whole or not at all, which only its owner may read", async () => {
+  test("writes zips atomically, readable only by their owner", async () => {
     const downloads = openDownloads(join(folder, "downloads"));
     expect(await downloads.list()).toEqual([]);
     expect(await downloads.open(id)).toBeNull();
@@ -210,7 +210,7 @@ describe("the folder of downloads", () => {
     expect(await readdir(join(folder, "downloads"))).toEqual([]);
   });
 
-  test("keeps nothing of one that failed or was broken off, and the one before stays", async () => {
+  test("keeps the previous zip if writing fails or is aborted", async () => {
     const downloads = openDownloads(join(folder, "downloads"));
     await writeFile(join(root, "file"), "x".repeat(1_000_000));
     await downloads.write(id, zip(), signal);
@@ -228,8 +228,8 @@ describe("the folder of downloads", () => {
     expect(await readFile(join(folder, "downloads", `${id}.zip`))).toEqual(before);
   });
 
-  test("takes nothing for an id that could lead elsewhere", async () => {
+  test("rejects invalid ids", async () => {
     const downloads = openDownloads(join(folder, "downloads"));
-    await expect(downloads.open("../secrets/key")).rejects.toThrow("Not an id");
+    await expect(downloads.open("../secrets/key")).rejects.toThrow("Invalid id");
   });
 });

@@ -1,6 +1,6 @@
 /**
- * A folder as a zip that opens anywhere: written to the disk as it comes, whatever its size and however many files it has.
- * Links and the like are left out. `docs/decisions/downloads.md` says more.
+ * Zips a folder in a form that any program can unpack. The zip is streamed to the disk, so there is no limit on its size or
+ * number of files. Links and similar entries are left out. See `docs/decisions/downloads.md`.
  */
 import { isUtf8 } from "node:buffer";
 import { once } from "node:events";
@@ -9,32 +9,32 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { openPromise } from "yauzl";
 import { ZipFile } from "yazl";
-import { listTree, placeOf, type Tree } from "./tree.ts";
+import { diskPath, listTree, type Tree } from "./tree.ts";
 
-/** A name that not every program could unpack, and what it is in the zip. */
+/** A name that not every program can unpack, and the name used in the zip. */
 export interface Renamed {
   readonly from: string;
   readonly to: string;
 }
 
 export interface Zip {
-  /** What is in the folder, by path there (names are bytes, as `latin1`). */
+  /** The folder to zip. */
   readonly root: string;
-  /** A file that comes besides: its name, and its text. */
+  /** An additional file. */
   readonly readme: { readonly name: string; readonly text: (renamed: readonly Renamed[]) => string };
 }
 
-/** Compressing these again takes time and saves nothing. */
+/** Already compressed: compressing them again saves nothing. */
 const compressed =
   /\.(jpe?g|png|gif|webp|avif|heic|mp[34]|m4[av]|mov|webm|og[gv]|woff2?|zip|gz|tgz|bz2|xz|zst|7z|rar|docx|xlsx|pptx)$/i;
-/** Permissions that suit a web server elsewhere, whose user may be another one than the files'. */
+/** Permissions that suit any web server, whose user may not own the files. */
 const fileMode = 0o100644;
 const programMode = 0o100755;
 const folderMode = 0o040755;
 const ownerRuns = 0o100;
-/** From here on, with something to spare, a file needs the larger form. */
+/** Files from this size, with some margin, need the Zip64 format. */
 const largeBytes = 4_000_000_000;
-/** What the form can express. */
+/** The range of times in the zip format. */
 const earliest = Date.UTC(1980, 0, 2);
 const latest = Date.UTC(2038, 0, 1);
 
@@ -46,7 +46,7 @@ function nameFor(segment: string): string {
   return segment.replace(/[^ -~]|[\\%]/g, (character) => escaped(character.charCodeAt(0)));
 }
 
-/** The name of each path in the zip; no two are the same. */
+/** A unique name in the zip for each path. */
 function namesIn({ folders, files }: Tree): ReadonlyMap<string, string> {
   const names = new Map([["", ""]]);
   const taken = new Set<string>();
@@ -72,7 +72,7 @@ function timeOf(modified: bigint): Date {
   return new Date(Math.min(latest, Math.max(earliest, Number(modified / 1_000_000n))));
 }
 
-/** Folders with nothing in them; the others come with what is in them. */
+/** Other folders are implied by their files. */
 function emptyFolders({ folders, files }: Tree): readonly string[] {
   const inside = new Set([...folders, ...files].map(({ path }) => path.slice(0, Math.max(0, path.lastIndexOf("/")))));
   return folders.map(({ path }) => path).filter((path) => !inside.has(path));
@@ -100,16 +100,16 @@ function entriesOf({ root, readme }: Zip, { files }: Tree, names: ReadonlyMap<st
     bytes,
     mtime: timeOf(modified),
     mode: (mode & ownerRuns) === 0 ? fileMode : programMode,
-    // What grows meanwhile, a log, is read as far as it was.
+    // A file that grows in the meantime, such as a log, is read up to its listed size.
     open: () =>
       bytes === 0
         ? Readable.from([])
-        : createReadStream(placeOf(root, path), { end: bytes - 1, highWaterMark: 1 << 20 }),
+        : createReadStream(diskPath(root, path), { end: bytes - 1, highWaterMark: 1 << 20 }),
   }));
   return [first, ...others];
 }
 
-/** One after the other: each is opened when the one before has been read. `opened` is told of each. */
+/** Adds the entries in sequence: each is opened when the previous one has been read. `opened` is called with each stream. */
 async function feed(
   zip: ZipFile,
   entries: readonly Entry[],
@@ -119,15 +119,15 @@ async function feed(
   for (const { name, bytes, mtime, mode, open } of entries) {
     stop.throwIfAborted();
     const options = { mtime, mode, compress: !compressed.test(name), forceZip64Format: bytes > largeBytes };
-    const asked = Promise.withResolvers<Readable>();
+    const requested = Promise.withResolvers<Readable>();
     zip.addReadStreamLazy(name, options, (give) => {
       const content = open();
       opened(content);
-      asked.resolve(content);
+      requested.resolve(content);
       give(null, content);
     });
-    const content = await asked.promise;
-    // Rejects if it can't be read.
+    const content = await requested.promise;
+    // Rejects if the file can't be read.
     if (!content.closed) await once(content, "close");
   }
   zip.end();
@@ -146,7 +146,7 @@ async function writeEntries(
   const target = createWriteStream(file, { mode: 0o600, flush: true });
   let current: Readable | null = null;
   try {
-    // First, while nothing is being read: then each is written at once.
+    // Folders first, while nothing is being read, so that they are written at once.
     for (const name of folders) zip.addEmptyDirectory(name, { mode: folderMode });
     const written = pipeline(zip.outputStream, target, { signal: stop });
     const fed = feed(zip, entries, stop, (content) => {
@@ -165,7 +165,7 @@ function destroy(stream: Readable | null): void {
   stream?.destroy();
 }
 
-/** Throws if the list at the zip's end can't be read, or isn't that of `entries` files and folders. */
+/** Throws if the zip's central directory can't be read or does not have `entries` entries. */
 async function checkZip(file: string, entries: number): Promise<void> {
   const zip = await openPromise(file, { lazyEntries: true });
   let found = 0;
@@ -173,7 +173,7 @@ async function checkZip(file: string, entries: number): Promise<void> {
   if (found !== entries) throw new Error(`The zip has ${found} entries instead of ${entries}`);
 }
 
-/** Writes it to a new file of the owner's, on the disk and looked through when this resolves. */
+/** Writes the zip to a new file with mode 0600. Resolves when it is durable and its central directory was checked. */
 export async function writeZip(zip: Zip, file: string, signal: AbortSignal): Promise<void> {
   const tree = await listTree(zip.root);
   const names = namesIn(tree);

@@ -4,12 +4,12 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { orderChain } from "./chain.ts";
 import { readIssued } from "./issued.ts";
 import { covers, namesOf } from "./names.ts";
-import { type Made, makeCertificate } from "./testing/openssl.ts";
+import { makeCertificate, type TestCertificate } from "./testing/openssl.ts";
 
-let root: Made;
-let intermediate: Made;
-let leaf: Made;
-let unrelated: Made;
+let root: TestCertificate;
+let intermediate: TestCertificate;
+let leaf: TestCertificate;
+let unrelated: TestCertificate;
 beforeAll(async () => {
   root = await makeCertificate({ subject: "/CN=Root", isAuthority: true });
   intermediate = await makeCertificate({ subject: "/CN=Intermediate", isAuthority: true, by: root });
@@ -17,8 +17,8 @@ beforeAll(async () => {
   unrelated = await makeCertificate({ subject: "/CN=Unrelated", isAuthority: true });
 });
 
-const certificate = ({ cert }: Made) => new X509Certificate(cert);
-const order = (...made: readonly Made[]) =>
+const certificate = ({ cert }: TestCertificate) => new X509Certificate(cert);
+const order = (...made: readonly TestCertificate[]) =>
   orderChain(made.map(certificate), createPrivateKey(leaf.key)).map(({ subject }) => subject);
 
 describe("orderChain", () => {

@@ -3,14 +3,14 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import { maxPemBytes, readCustomCertificate } from "./checkCustom.ts";
 import { readBlocks } from "./pem.ts";
-import { type Made, makeCertificate, openssl } from "./testing/openssl.ts";
+import { makeCertificate, openssl, type TestCertificate } from "./testing/openssl.ts";
 
 const names = ["shop.example.com"];
 
-let root: Made;
-let intermediate: Made;
-let own: Made;
-let unrelated: Made;
+let root: TestCertificate;
+let intermediate: TestCertificate;
+let own: TestCertificate;
+let unrelated: TestCertificate;
 
 beforeAll(async () => {
   root = await makeCertificate({ subject: "/CN=root", isAuthority: true });

@@ -1,53 +1,53 @@
-/** The DNS process: told by its admin socket, and asked on its port as everybody asks it. */
+/** Client of the DNS process: sends tables to its admin socket, and queries its public port. */
 import { request } from "node:http";
 import { json } from "node:stream/consumers";
 import type { DnsTable } from "@sitewright/dns/table.ts";
 import { writeTable } from "@sitewright/dns/tableText.ts";
-import { reachable } from "../settings/edgeAddresses.ts";
-import { type DnsQuestions, makeDnsQuestions } from "./dnsQuestions.ts";
+import { urlHost } from "../settings/edgeAddresses.ts";
+import { type DnsQueries, makeDnsQueries } from "./dnsQueries.ts";
 import { DnsUnavailable } from "./dnsUnavailable.ts";
 
 export interface DnsServerStatus {
-  /** Of the table that it serves. */
+  /** Generation of the table that it serves. */
   readonly generation: number;
 }
 
-export interface DnsClient extends DnsQuestions {
-  /** Hands over a table and returns the generation that is served then: this one, or a newer. */
+export interface DnsClient extends DnsQueries {
+  /** Sends a table. Returns the generation that is then served: this one or a newer one. */
   putTable(table: DnsTable): Promise<number>;
   status(): Promise<DnsServerStatus>;
 }
 
-/** Of our own server. */
-export interface OwnDnsClient extends DnsClient {
+/** Client of our own DNS server. */
+interface OwnDnsClient extends DnsClient {
   status(): Promise<DnsServerStatus & { readonly port: number }>;
 }
 
-const patienceMilliseconds = 5_000;
+const timeoutMilliseconds = 5_000;
 
-/** Every method rejects with `DnsUnavailable` if there is no proper answer. `host` is what the server listens on. */
+/** Every method rejects with `DnsUnavailable` if there is no valid answer. `host` is the address that the server listens on. */
 export function makeDnsClient(socketPath: string, host: string): OwnDnsClient {
-  async function tell(method: string, path: string, body?: string): Promise<unknown> {
+  async function send(method: string, path: string, body?: string): Promise<unknown> {
     try {
       return await exchange(socketPath, method, path, body);
     } catch (cause) {
-      throw new DnsUnavailable(`The DNS server gave no answer to ${method} ${path}`, { cause });
+      throw new DnsUnavailable(`The DNS server did not answer ${method} ${path}`, { cause });
     }
   }
   async function status() {
-    const answer = await tell("GET", "/status");
+    const answer = await send("GET", "/status");
     return { generation: numberAt(answer, "generation"), port: numberAt(answer, "port") };
   }
-  const questions = makeDnsQuestions(async () => `${reachable(host)}:${(await status()).port}`);
+  const queries = makeDnsQueries(async () => `${urlHost(host)}:${(await status()).port}`);
   return {
-    ...questions,
-    putTable: async (table) => numberAt(await tell("PUT", "/table", writeTable(table)), "generation"),
+    ...queries,
+    putTable: async (table) => numberAt(await send("PUT", "/table", writeTable(table)), "generation"),
     status,
   };
 }
 
 function exchange(socketPath: string, method: string, path: string, body: string | undefined): Promise<unknown> {
-  const signal = AbortSignal.timeout(patienceMilliseconds);
+  const signal = AbortSignal.timeout(timeoutMilliseconds);
   return new Promise((resolve, reject) => {
     const sent = request({ socketPath, method, path, signal, agent: false }, (response) => {
       json(response).then((answer) => {

@@ -1,4 +1,4 @@
-/** The DNS server could not be asked, or did not understand: it may be starting. */
+/** The DNS server could not be reached or rejected the request: it may be starting. */
 export class DnsUnavailable extends Error {
   override readonly name = "DnsUnavailable";
 }

@@ -15,7 +15,7 @@ async function makeFolder(): Promise<string> {
   return folder;
 }
 
-/** A client of an edge of the test's own, and an environment that is not served by it. */
+/** A client of a test edge, and an environment that this edge does not serve. */
 async function openClient(trial: FakeTrial) {
   const folder = await makeFolder();
   const edge = await startTestEdge(folder, () => createFakeServing({ trial }));
@@ -38,7 +38,7 @@ async function openClient(trial: FakeTrial) {
 
 const order = { host: "one.localhost", url: "/", isReadOnly: false };
 
-test("a trial tells how the environment answered", async () => {
+test("a trial returns the environment's answer", async () => {
   const body = () => Readable.from(["<html></html>"]);
   const { client, environment } = await openClient(async ({ phpVersion }, { url, headers }) => ({
     status: 500,
@@ -46,51 +46,51 @@ test("a trial tells how the environment answered", async () => {
     body: body(),
     errors: `PHP ${phpVersion} is unhappy`,
   }));
-  expect(await client.tryOut({ ...order, environment, host: "one.localhost:8081", url: "/a?b=1" })).toEqual({
+  expect(await client.runTrial({ ...order, environment, host: "one.localhost:8081", url: "/a?b=1" })).toEqual({
     status: 500,
-    isWhole: true,
+    isComplete: true,
     errors: "PHP 8.4 is unhappy",
     reason: null,
     location: "http://one.localhost:8081/a?b=1",
   });
 });
 
-test("a site to which nothing is written is settled at once", async () => {
+test("settle resolves at once if no write is under way", async () => {
   const { client, environment } = await openClient(async () => null);
   await client.settle(environment.id);
 });
 
-test("a trial without an answer tells why", async () => {
+test("a trial without an answer returns the reason", async () => {
   const { client, environment } = await openClient(async () => "busy");
-  expect(await client.tryOut({ ...order, environment })).toMatchObject({ status: 0, reason: "busy" });
+  expect(await client.runTrial({ ...order, environment })).toMatchObject({ status: 0, reason: "busy" });
 });
 
-test("a trial that the edge doesn't understand is no trial", async () => {
+test("rejects a trial with an invalid request", async () => {
   const { client, environment } = await openClient(async () => null);
-  const trial = client.tryOut({ ...order, environment, url: "nowhere" });
+  const trial = client.runTrial({ ...order, environment, url: "nowhere" });
   await expect(trial).rejects.toMatchObject({
     name: "EdgeUnavailable",
     cause: { message: expect.stringContaining("url: expected path and query") },
   });
 });
 
-test("a trial ends when nobody wants it any more", async () => {
+test("a trial can be aborted", async () => {
   const leaving = new AbortController();
   const { client, environment } = await openClient(async () => {
     leaving.abort();
     return new Promise(() => undefined);
   });
-  const trial = client.tryOut({ ...order, environment }, leaving.signal);
+  const trial = client.runTrial({ ...order, environment }, leaving.signal);
   await expect(trial).rejects.toBeInstanceOf(EdgeUnavailable);
 });
 
-test("an answer that is none of a trial is not taken for one", async () => {
+test("rejects an invalid answer to a trial", async () => {
   const socketPath = join(await makeFolder(), "other.sock");
   const other = createServer((_request, response) => response.end('{"status":"fine"}'));
   await new Promise<void>((resolve) => other.listen(socketPath, resolve));
   onTestFinished(() => new Promise<void>((resolve) => other.close(() => resolve())));
   const { environment } = await openClient(async () => null);
-  const trial = makeEdgeClient(socketPath).tryOut({ ...order, environment });
+  const trial = makeEdgeClient(socketPath).runTrial({ ...order, environment });
   await expect(trial).rejects.toBeInstanceOf(EdgeUnavailable);
 });
 
@@ -107,14 +107,14 @@ async function openServed(tasks: Readonly<Record<string, FakeTask>>) {
 
 const task = { environmentId: "one", host: "one.localhost", deadlineSeconds: 5 };
 
-test("a task gets its input, and its answer comes back", async () => {
+test("a task gets its input and returns its answer", async () => {
   const client = await openServed({ echo: ({ id }, input) => ({ id, input }) });
   const result = await client.runTask({ ...task, work: { task: "echo", input: { name: "Zoë 'x'" } } });
   expect(result).toMatchObject({ status: 200, errors: "", reason: null });
   expect(JSON.parse(result.body ?? "")).toEqual({ id: "one", input: { name: "Zoë 'x'" } });
 });
 
-test("a task that isn't known has no answer, and one of another environment isn't begun", async () => {
+test("an unknown task has no answer, and a task of an environment that is not served is not started", async () => {
   const client = await openServed({});
   const work = { task: "echo", input: {} };
   expect(await client.runTask({ ...task, work })).toMatchObject({ status: 404, body: null });
@@ -122,7 +122,7 @@ test("a task that isn't known has no answer, and one of another environment isn'
   expect(await client.runTask(elsewhere)).toMatchObject({ status: 0, reason: "unavailable" });
 });
 
-test("a script of the site is run as for a visitor", async () => {
+test("a script of the site is run as in a visit", async () => {
   const client = await openServed({});
   expect(await client.runTask({ ...task, work: { url: "/wp-cron.php" } })).toMatchObject({ reason: "unavailable" });
 });

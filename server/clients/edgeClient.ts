@@ -1,4 +1,4 @@
-/** The edge process's admin server, on a Unix socket in a folder that only we may enter. */
+/** Client of the edge's admin server, on a Unix socket in a folder with mode 0700. */
 import { request } from "node:http";
 import type { EdgeEnvironment, EdgeTable } from "@sitewright/edge/tables/table.ts";
 import type { EdgeUsage } from "@sitewright/edge/usage.ts";
@@ -7,12 +7,12 @@ import * as v from "valibot";
 const edgeStatus = v.object({
   /** Generation of the table that it serves. */
   generation: v.number(),
-  /** Where visitors reach it. */
+  /** Port for visitors. */
   port: v.number(),
-  /** PHP processes that have a site, and the number of those that wait for one. */
+  /** PHP workers with a site, and the number of spare workers. */
   workers: v.array(v.object({ busy: v.boolean() })),
   spares: v.number(),
-  /** A histogram of the time that answers took: upper limits in seconds, and counts by class of status. */
+  /** A histogram of response times: upper limits in seconds, and counts by status class. */
   answers: v.object({
     buckets: v.array(v.number()),
     times: v.array(v.object({ status: v.string(), counts: v.array(v.number()), sumSeconds: v.number() })),
@@ -27,47 +27,47 @@ export interface TrialOrder {
   readonly host: string;
   /** Path and query. */
   readonly url: string;
-  /** Whether PHP may change nothing. Where it tries, the reason is `wouldWrite`. */
+  /** Whether PHP is prevented from writing. If it tries, the reason is `wouldWrite`. */
   readonly isReadOnly: boolean;
-  /** Whether it is asked as by https. Absent: false. */
+  /** Whether the request counts as HTTPS. Absent: false. */
   readonly isHttps?: boolean;
-  /** Whether the content of the answer is wanted. Absent: false. */
+  /** Whether to return the content of the answer. Absent: false. */
   readonly wantsContent?: boolean;
 }
 
-/** How an environment answered that was tried out. */
+/** An environment's answer to a trial request. */
 export interface Trial {
-  /** 0 where there was no answer. */
+  /** 0 if there was no answer. */
   readonly status: number;
   /** Whether the answer ended as a page does: with `</html>`. */
-  readonly isWhole: boolean;
-  /** The beginning of what PHP wrote to its log meanwhile. */
+  readonly isComplete: boolean;
+  /** The beginning of PHP's error log during the request. */
   readonly errors: string;
   /** Why there was no answer: `busy`, `deadline`, `crashed`, `unavailable` or `wouldWrite`. Null if there was one. */
   readonly reason: string | null;
-  /** Where it sends the visitor on to, if it does. */
+  /** Target of a redirect, or null. */
   readonly location: string | null;
-  /** Only where it was wanted: its type, and what it is; empty if it is longer than ten megabytes. */
+  /** Type and content of the answer, if requested. The content is empty if it exceeds ten megabytes. */
   readonly content?: { readonly type: string; readonly base64: string };
 }
 
 export interface TaskOrder {
   readonly environmentId: string;
-  /** The environment's own, with port: WordPress is then at its address. */
+  /** A host of the environment, with port. WordPress takes it as its address. */
   readonly host: string;
-  /** A task of the platform and its input, which becomes JSON. Or path and query that a visitor could ask for, to a script. */
+  /** A platform task with its input, which is sent as JSON; or the path and query of a script of the site. */
   readonly work: { readonly task: string; readonly input: object } | { readonly url: string };
-  /** How long PHP may take, once it has begun. It may have to wait for a worker before. */
+  /** Time limit of PHP, without the wait for a worker. */
   readonly deadlineSeconds: number;
-  /** Background work: it takes no process that is kept for visitors, and leaves none. Absent: false. */
+  /** Background work does not use workers reserved for visitors, and leaves no worker running. Absent: false. */
   readonly isBackground?: boolean;
 }
 
-/** Addresses or paths, with their query. */
+/** URLs or paths, with their query. */
 export interface PurgeOrder {
   readonly environmentId: string;
   readonly urls: readonly string[];
-  /** Everything below these. */
+  /** Purges everything below these. */
   readonly subtrees: readonly string[];
 }
 
@@ -80,62 +80,61 @@ export interface LoginOffer {
   readonly seconds: number;
 }
 
-/** What came of a task. */
+/** The result of a task. */
 export interface TaskResult {
-  /** Of PHP's answer; 0 where there was none. */
+  /** Status of PHP's answer, or 0 if there was none. */
   readonly status: number;
   /**
-   * A task's answer, as JSON; of a script, the first 64 KiB that it printed. Null if there is none: a plugin may have
-   * ended the task before its end.
+   * A task's answer as JSON, or the first 64 KiB of a script's output. Null if there is none: a plugin may have ended PHP
+   * early.
    */
   readonly body: string | null;
-  /** The beginning of what PHP wrote to its log meanwhile. */
+  /** The beginning of PHP's error log during the task. */
   readonly errors: string;
   /**
-   * Why there was no answer: `busy`, `deadline`, `crashed` or `unavailable`; `frozen` where the environment is being
-   * replaced, and nothing was begun; `unfinished` where it was frozen meanwhile, and nobody knows what was done. Null
-   * where there was one.
+   * Why there was no answer: `busy`, `deadline`, `crashed` or `unavailable`; `frozen` if the environment is being replaced
+   * and nothing was started; `unfinished` if it was frozen during the task, which may be incomplete. Null if there was one.
    */
   readonly reason: string | null;
 }
 
 export interface EdgeClient {
-  /** Hands over a table and returns the generation that the edge serves then: this one, or a newer. */
+  /** Sends a table. Returns the generation that the edge then serves: this one or a newer one. */
   putTable(table: EdgeTable, signal?: AbortSignal): Promise<number>;
   status(signal?: AbortSignal): Promise<EdgeStatus>;
-  /** What each environment took since the edge began. */
+  /** Usage of each environment since the edge started. */
   usage(signal?: AbortSignal): Promise<EdgeUsage>;
-  /** Resolves when no write to the environment is under way any more; the table that freezes it must be in force. */
+  /** Waits for running writes to the environment to end. The table that freezes it must be in force. */
   settle(environmentId: string, signal?: AbortSignal): Promise<void>;
   /**
-   * Asks as if the environment were served as it is given here; visitors notice nothing. Served like this within a
-   * minute, it answers from processes that have started already.
+   * Sends a request to the given version of an environment, without affecting visitors. If this version is put in force within
+   * a minute, its workers are already running.
    */
-  tryOut(order: TrialOrder, signal?: AbortSignal): Promise<Trial>;
-  /** Has the PHP of an environment that is served do something for the platform. */
+  runTrial(order: TrialOrder, signal?: AbortSignal): Promise<Trial>;
+  /** Runs a platform task in the PHP of an environment that is served. */
   runTask(order: TaskOrder, signal?: AbortSignal): Promise<TaskResult>;
-  /** Lets go of cached pages. Resolves with how many of them were in memory when none of them is shown any more. */
+  /** Purges cached pages. Resolves when they are no longer served, with the number of pages that were in memory. */
   purge(order: PurgeOrder, signal?: AbortSignal): Promise<number>;
-  /** From now on the token logs its holder in, once. False if the environment is not served. */
+  /** Makes a login token valid for one use. Returns false if the environment is not served. */
   offerLogin(offer: LoginOffer, signal?: AbortSignal): Promise<boolean>;
 }
 
-/** The edge could not be asked, or did not understand: it may be starting. */
+/** The edge could not be reached or rejected the request: it may be starting. */
 export class EdgeUnavailable extends Error {
   override readonly name = "EdgeUnavailable";
 }
 
-const patienceMilliseconds = 5_000;
-/** PHP may take its time for a page, and has to start first. */
-const trialPatienceMilliseconds = 65_000;
-/** Longer than the edge lets a write go on to a site that is frozen. */
-const settlePatienceMilliseconds = 30_000;
-/** A task may have to wait for a worker as long as a visitor, before its own time begins. */
-const taskPatienceMilliseconds = 65_000;
+const timeoutMilliseconds = 5_000;
+/** PHP has to start before it renders the page. */
+const trialTimeoutMilliseconds = 65_000;
+/** Longer than the edge lets running writes to a frozen site continue. */
+const settleTimeoutMilliseconds = 30_000;
+/** Wait for a worker, in addition to the task's deadline. */
+const taskTimeoutMilliseconds = 65_000;
 
 /**
- * Every method rejects with `EdgeUnavailable` if there is no proper answer within five seconds; `settle` waits for
- * 30 seconds, `tryOut` for 65, `runTask` for so many more than the task's deadline.
+ * Every method rejects with `EdgeUnavailable` if there is no valid answer within five seconds; `settle` waits 30 seconds,
+ * `runTrial` 65, `runTask` 65 plus the task's deadline.
  */
 export function makeEdgeClient(socketPath: string): EdgeClient {
   async function ask(
@@ -143,14 +142,14 @@ export function makeEdgeClient(socketPath: string): EdgeClient {
     path: string,
     body: string | null,
     signal: AbortSignal | undefined,
-    patience = patienceMilliseconds,
+    timeout = timeoutMilliseconds,
   ): Promise<unknown> {
-    const time = AbortSignal.timeout(patience);
-    const both = signal ? AbortSignal.any([signal, time]) : time;
+    const timedOut = AbortSignal.timeout(timeout);
+    const either = signal ? AbortSignal.any([signal, timedOut]) : timedOut;
     try {
-      return JSON.parse(await exchange({ socketPath, method, path, signal: both }, body));
+      return JSON.parse(await exchange({ socketPath, method, path, signal: either }, body));
     } catch (cause) {
-      throw new EdgeUnavailable(`The edge gave no answer to ${method} ${path}`, { cause });
+      throw new EdgeUnavailable(`The edge did not answer ${method} ${path}`, { cause });
     }
   }
 
@@ -159,26 +158,26 @@ export function makeEdgeClient(socketPath: string): EdgeClient {
       numberAt(await ask("PUT", "/table", JSON.stringify(table), signal), "generation"),
     status: async (signal) => {
       const answer = await ask("GET", "/status", null, signal);
-      if (!v.is(edgeStatus, answer)) throw new EdgeUnavailable("The edge's answer is not its status");
+      if (!v.is(edgeStatus, answer)) throw new EdgeUnavailable("The edge sent an invalid status");
       return answer;
     },
     usage: async (signal) => {
       const answer = await ask("GET", "/usage", null, signal);
-      if (!isUsage(answer)) throw new EdgeUnavailable("The edge's answer is not that of its usage");
+      if (!isUsage(answer)) throw new EdgeUnavailable("The edge sent an invalid answer to a usage request");
       return answer;
     },
     settle: async (environmentId, signal) => {
-      await ask("POST", "/settle", JSON.stringify({ environmentId }), signal, settlePatienceMilliseconds);
+      await ask("POST", "/settle", JSON.stringify({ environmentId }), signal, settleTimeoutMilliseconds);
     },
-    tryOut: async (order, signal) => {
-      const answer = await ask("POST", "/try", JSON.stringify(order), signal, trialPatienceMilliseconds);
-      if (!isTrial(answer)) throw new EdgeUnavailable("The edge's answer is not that of a trial");
+    runTrial: async (order, signal) => {
+      const answer = await ask("POST", "/try", JSON.stringify(order), signal, trialTimeoutMilliseconds);
+      if (!isTrial(answer)) throw new EdgeUnavailable("The edge sent an invalid answer to a trial");
       return answer;
     },
     runTask: async ({ work, ...order }, signal) => {
-      const patience = taskPatienceMilliseconds + order.deadlineSeconds * 1000;
-      const answer = await ask("POST", "/task", JSON.stringify({ ...order, ...work }), signal, patience);
-      if (!isTaskResult(answer)) throw new EdgeUnavailable("The edge's answer is not that of a task");
+      const timeout = taskTimeoutMilliseconds + order.deadlineSeconds * 1000;
+      const answer = await ask("POST", "/task", JSON.stringify({ ...order, ...work }), signal, timeout);
+      if (!isTaskResult(answer)) throw new EdgeUnavailable("The edge sent an invalid answer to a task");
       return answer;
     },
     purge: async (order, signal) =>
@@ -201,18 +200,18 @@ function exchange(options: Exchange, body: string | null): Promise<string> {
   return new Promise((resolve, reject) => {
     const headers =
       body === null ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
-    const asked = request({ ...options, headers, agent: false }, (response) => {
+    const sent = request({ ...options, headers, agent: false }, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
       response.on("error", reject);
       response.on("end", () => {
         const text = Buffer.concat(chunks).toString("utf8");
         if (response.statusCode === 200) resolve(text);
-        else reject(new Error(`It answered ${response.statusCode}: ${text.slice(0, 200)}`));
+        else reject(new Error(`Status ${response.statusCode}: ${text.slice(0, 200)}`));
       });
     });
-    asked.on("error", reject);
-    asked.end(body ?? undefined);
+    sent.on("error", reject);
+    sent.end(body ?? undefined);
   });
 }
 
@@ -248,8 +247,8 @@ function isTrial(answer: unknown): answer is Trial {
     answer !== null &&
     "status" in answer &&
     typeof answer.status === "number" &&
-    "isWhole" in answer &&
-    typeof answer.isWhole === "boolean" &&
+    "isComplete" in answer &&
+    typeof answer.isComplete === "boolean" &&
     "errors" in answer &&
     typeof answer.errors === "string" &&
     "reason" in answer &&

@@ -1,8 +1,8 @@
-/** PowerDNS's HTTP API, as far as zones need it. https://doc.powerdns.com/authoritative/http-api/ */
-import type { PowerDnsPlace } from "../settings/dnsSettings.ts";
+/** The part of PowerDNS's HTTP API that zones need. https://doc.powerdns.com/authoritative/http-api/ */
+import type { PowerDnsServer } from "../settings/dnsSettings.ts";
 import { DnsUnavailable } from "./dnsUnavailable.ts";
 
-/** Names with their final dot; contents as zone files have them. */
+/** Names end with a dot; contents are in zone file format. */
 export interface RrSet {
   readonly name: string;
   readonly type: string;
@@ -15,11 +15,11 @@ interface RrSetRemoval extends Pick<RrSet, "name" | "type"> {
   readonly changetype: "DELETE";
 }
 
-/** A zone as lists show it. */
+/** A zone in a list. */
 export interface PowerDnsZone {
-  /** For addresses. */
+  /** For URLs. */
   readonly id: string;
-  /** Without the final dot. */
+  /** Without the trailing dot. */
   readonly name: string;
   readonly serial: number;
   /** The account that created it. */
@@ -30,70 +30,72 @@ export interface PowerDnsApi {
   listZones(): Promise<readonly PowerDnsZone[]>;
   readZone(id: string): Promise<readonly RrSet[]>;
   addZone(zone: { readonly name: string; readonly account: string; readonly rrsets: readonly RrSet[] }): Promise<void>;
-  /** All of it or nothing. */
+  /** Atomic. */
   changeZone(id: string, changes: readonly RrSetChange[]): Promise<void>;
   removeZone(id: string): Promise<void>;
-  /** What was noted with the zone; null: nothing, or there is no such zone. */
-  readNote(zone: string, kind: string): Promise<string | null>;
-  writeNote(zone: string, kind: string, text: string): Promise<void>;
+  /** The zone's metadata of this kind, or null if there is none or no such zone. */
+  readMetadata(zone: string, kind: string): Promise<string | null>;
+  writeMetadata(zone: string, kind: string, text: string): Promise<void>;
 }
 
-const patienceMilliseconds = 10_000;
-/** Of what it says about an error. */
-const mostSaid = 300;
+const timeoutMilliseconds = 10_000;
+/** Longest excerpt of PowerDNS's error messages. */
+const maxExcerpt = 300;
 
-/** Every method rejects with `DnsUnavailable` if it does not do what it is told. */
-export function makePowerDnsApi({ url, key }: Pick<PowerDnsPlace, "url" | "key">): PowerDnsApi {
+/** Every method rejects with `DnsUnavailable` if the request fails. */
+export function makePowerDnsApi({ url, key }: Pick<PowerDnsServer, "url" | "key">): PowerDnsApi {
   const zones = "/api/v1/servers/localhost/zones";
 
-  async function ask(method: string, path: string, body?: object): Promise<Response> {
+  async function send(method: string, path: string, body?: object): Promise<Response> {
     try {
       return await fetch(`${url}${path}`, {
         method,
         headers: { "x-api-key": key, "content-type": "application/json" },
         ...(body && { body: JSON.stringify(body) }),
         redirect: "error",
-        signal: AbortSignal.timeout(patienceMilliseconds),
+        signal: AbortSignal.timeout(timeoutMilliseconds),
       });
     } catch (cause) {
-      throw new DnsUnavailable(`PowerDNS gave no answer to ${method} ${path}`, { cause });
+      throw new DnsUnavailable(`PowerDNS did not answer ${method} ${path}`, { cause });
     }
   }
 
-  async function tell(method: string, path: string, body?: object): Promise<unknown> {
-    const answer = await ask(method, path, body);
+  async function sendOrFail(method: string, path: string, body?: object): Promise<unknown> {
+    const answer = await send(method, path, body);
     const text = await answer.text().catch(() => "");
     if (!answer.ok) {
-      throw new DnsUnavailable(`PowerDNS answered ${method} ${path} with ${answer.status}: ${text.slice(0, mostSaid)}`);
+      throw new DnsUnavailable(
+        `PowerDNS answered ${method} ${path} with ${answer.status}: ${text.slice(0, maxExcerpt)}`,
+      );
     }
     return text === "" ? null : readJson(text);
   }
 
-  const notePath = (zone: string, kind: string) => `${zones}/${encodeURIComponent(`${zone}.`)}/metadata/${kind}`;
+  const metadataPath = (zone: string, kind: string) => `${zones}/${encodeURIComponent(`${zone}.`)}/metadata/${kind}`;
 
   return {
-    listZones: async () => list(await tell("GET", zones)).map(readListed),
-    readZone: async (id) => list(at(await tell("GET", `${zones}/${id}`), "rrsets")).map(readRrSet),
+    listZones: async () => list(await sendOrFail("GET", zones)).map(readListed),
+    readZone: async (id) => list(at(await sendOrFail("GET", `${zones}/${id}`), "rrsets")).map(readRrSet),
     addZone: async ({ name, account, rrsets }) => {
-      // Without a word about serials it would count them itself.
+      // Without an empty `soa_edit_api`, PowerDNS would set serials itself.
       const zone = { name: `${name}.`, kind: "Native", account, soa_edit_api: "", nameservers: [], rrsets };
-      await tell("POST", zones, zone);
+      await sendOrFail("POST", zones, zone);
     },
     changeZone: async (id, changes) => {
-      await tell("PATCH", `${zones}/${id}`, { rrsets: changes });
+      await sendOrFail("PATCH", `${zones}/${id}`, { rrsets: changes });
     },
     removeZone: async (id) => {
-      await tell("DELETE", `${zones}/${id}`);
+      await sendOrFail("DELETE", `${zones}/${id}`);
     },
-    readNote: async (zone, kind) => {
-      const answer = await ask("GET", notePath(zone, kind));
+    readMetadata: async (zone, kind) => {
+      const answer = await send("GET", metadataPath(zone, kind));
       if (answer.status === 404) return null;
-      if (!answer.ok) throw new DnsUnavailable(`PowerDNS answered ${answer.status} when it was asked for a note`);
-      const [note] = list(at(readJson(await answer.text()), "metadata"));
-      return typeof note === "string" ? note : null;
+      if (!answer.ok) throw new DnsUnavailable(`PowerDNS answered a request for zone metadata with ${answer.status}`);
+      const [text] = list(at(readJson(await answer.text()), "metadata"));
+      return typeof text === "string" ? text : null;
     },
-    writeNote: async (zone, kind, text) => {
-      await tell("PUT", notePath(zone, kind), { kind, metadata: [text] });
+    writeMetadata: async (zone, kind, text) => {
+      await sendOrFail("PUT", metadataPath(zone, kind), { kind, metadata: [text] });
     },
   };
 }
@@ -102,7 +104,7 @@ function readJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new DnsUnavailable("What PowerDNS answered is no JSON: is that the address of its API?", { cause });
+    throw new DnsUnavailable("PowerDNS did not answer with JSON. Is this the address of its API?", { cause });
   }
 }
 
@@ -111,7 +113,7 @@ function at(value: unknown, key: string): unknown {
 }
 
 function list(value: unknown): readonly unknown[] {
-  if (!Array.isArray(value)) throw new DnsUnavailable("PowerDNS answered something else than a list");
+  if (!Array.isArray(value)) throw new DnsUnavailable("PowerDNS did not answer with a list");
   return value;
 }
 

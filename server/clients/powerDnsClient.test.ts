@@ -1,4 +1,4 @@
-/** Zones in a real PowerDNS, asked as everybody asks it. */
+/** Zones in a real PowerDNS, queried on its public port. */
 import type { DnsRecordSet, DnsZone } from "@sitewright/dns/table.ts";
 import { dig, recordsIn } from "@sitewright/dns/testing/tools.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -32,7 +32,7 @@ const table = (generation: number, ...zones: DnsZone[]) => ({
   keys: [],
 });
 
-test("zones of every type of record are answered when the table was taken", async () => {
+test("records of every type are served after the table was sent", async () => {
   const sets = [
     set("example.com", "A", "203.0.113.7"),
     set("example.com", "MX", "10 mail.example.net"),
@@ -57,13 +57,13 @@ test("zones of every type of record are answered when the table was taken", asyn
   expect(await ask("_sip._tcp.example.com", "SRV")).toEqual(["1 2 5060 sip.example.net."]);
   expect((await ask("example.com", "NS")).toSorted()).toEqual(["ns1.example.net.", "ns2.example.net."]);
   const before = await server.api.readZone("example.com.");
-  // Another process knows nothing of what was told: it finds that there is nothing to do.
+  // A new process, which does not know what was sent, finds that nothing has changed.
   await makeClient().putTable(table(6, zone("example.com", 4_000, ...sets)));
   expect(await server.api.readZone("example.com.")).toEqual(before);
 });
 
-describe("of a zone that is there", () => {
-  test("only what has changed is written, and with a higher serial", async () => {
+describe("an existing zone", () => {
+  test("gets only the changes, with a higher serial", async () => {
     const client = makeClient();
     const kept = set("a.example.com", "A", "203.0.113.1");
     await client.putTable(table(1, zone("example.com", 10, kept, set("b.example.com", "A", "203.0.113.2"))));
@@ -74,7 +74,7 @@ describe("of a zone that is there", () => {
     );
   });
 
-  test("what somebody else did to it is undone by the next process, without going back to a lower serial", async () => {
+  test("loses foreign changes with the next process, and its serial is never lowered", async () => {
     const wanted = zone("example.com", 10, set("a.example.com", "A", "203.0.113.1"));
     await makeClient().putTable(table(1, wanted));
     const soa = { name: "example.com.", type: "SOA", ttl: 3_600, changetype: "REPLACE" } as const;
@@ -88,7 +88,7 @@ describe("of a zone that is there", () => {
     expect(await client.serialOf("example.com")).toBe(501);
   });
 
-  test("one that the table has no more is gone", async () => {
+  test("is removed if the table no longer has it", async () => {
     const client = makeClient();
     await client.putTable(table(1, zone("example.com", 10)));
     await client.putTable(table(2));
@@ -97,14 +97,14 @@ describe("of a zone that is there", () => {
   });
 });
 
-test("zones of others are left alone, also those that we would have, and are not taken for ours", async () => {
+test("foreign zones are left alone, even if the table has the same zone", async () => {
   const rrsets = [
     { name: "example.com.", type: "SOA", ttl: 60, records: [{ content: "a. b. 9999 1 1 1 1", disabled: false }] },
   ];
   await server.api.addZone({ name: "example.com", account: "", rrsets });
   await server.api.addZone({
     name: "example.org",
-    account: "somebody",
+    account: "someone",
     rrsets: [{ ...rrsets[0], name: "example.org.", type: "SOA", ttl: 60, records: rrsets[0]?.records ?? [] }],
   });
   const client = makeClient();
@@ -118,14 +118,14 @@ test("zones of others are left alone, also those that we would have, and are not
   await expect(client.serialOf("example.com")).rejects.toThrow('its account is not "sitewright"');
 });
 
-test("a table that is older than the one it has changes nothing", async () => {
+test("an older table changes nothing", async () => {
   const client = makeClient();
   await client.putTable(table(7, zone("example.com", 10)));
   expect(await client.putTable(table(6))).toBe(7);
   expect(await client.serialOf("example.com")).toBe(10);
 });
 
-test("a zone that can't be served costs itself only", async () => {
+test("an invalid zone does not affect the others", async () => {
   const client = makeClient();
   const bad = zone("bad.example", 10, set("bad.example", "A", "no address"));
   await client.putTable(table(1, bad, zone("example.com", 10)));
@@ -133,7 +133,7 @@ test("a zone that can't be served costs itself only", async () => {
   await expect(client.serialOf("bad.example")).rejects.toThrow(DnsUnavailable);
 });
 
-test("killed at any time it is told everything again by whoever finds that it has another table", async () => {
+test("a restarted PowerDNS still reports its old generation and accepts a new table", async () => {
   const client = makeClient();
   await client.putTable(table(1, zone("example.com", 10)));
   await server.kill();
@@ -147,14 +147,14 @@ test("killed at any time it is told everything again by whoever finds that it ha
 });
 
 test.each([
-  ["another key", { key: "wrong" }, /401|Unauthorized/],
-  ["what is no PowerDNS", { url: "http://127.0.0.1:1" }, /gave no answer/],
-])("with %s it is said what is wrong", async (_, wrong, message) => {
+  ["a wrong key", { key: "wrong" }, /401|Unauthorized/],
+  ["a wrong address", { url: "http://127.0.0.1:1" }, /did not answer/],
+])("with %s the error says so", async (_, wrong, message) => {
   const client = makePowerDnsClient({ ...server.place, ...wrong }, { mark, log: silentLog });
   await expect(client.putTable(table(1))).rejects.toThrow(message);
 });
 
-test("a thousand zones are there, and one of them is changed, by a few requests", async () => {
+test("handles a thousand zones, and a change of one of them", async () => {
   const client = makeClient();
   const zones = Array.from({ length: 1_000 }, (_, at) =>
     zone(`z${at}.example`, 10, set(`z${at}.example`, "A", "203.0.113.7")),

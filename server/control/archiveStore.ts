@@ -1,13 +1,13 @@
-/** The archives of this installation, wherever the settings say that they are. */
+/** Opens the archives of this installation as configured. */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { removeTree } from "@sitewright/runtimes/folders.ts";
 import type { Logger } from "pino";
 import { type Archives, openArchives } from "../archives/archives.ts";
-import { guardBlobs, mayMakeKey } from "../archives/guardedBlobs.ts";
+import { canCreateKey, guardBlobs } from "../archives/guardedBlobs.ts";
 import { openBlobs } from "../archives/openBlobs.ts";
 import { openKey, readKey } from "../sealing.ts";
-import { isPlaceThere, nameOfPlace, parseArchiveUrl } from "../settings/archiveUrl.ts";
+import { archiveFolderExists, describeArchiveLocation, parseArchiveUrl } from "../settings/archiveUrl.ts";
 import type { Config } from "../settings/config.ts";
 import { storeMemory } from "../store/backups/archiveStore.ts";
 import { piecesFor } from "../store/backups/pieces.ts";
@@ -15,7 +15,7 @@ import type { Database } from "../store/database.ts";
 
 export interface ArchiveStore {
   readonly archives: Archives;
-  /** Rejects if the store is not the one that backups were kept in. */
+  /** Rejects if the store is not the one that holds the backups. */
   readonly check: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -23,17 +23,17 @@ export async function openArchiveStore(config: Config, database: Database, log: 
   const place = parseArchiveUrl(config.archiveUrl, config.archives);
   const memory = storeMemory(database);
   const where = {
-    // The data folder may be moved, with what is in it.
-    place: config.archiveUrl === null ? "archives in the data folder" : nameOfPlace(place),
-    isThere: () => isPlaceThere(place),
+    // A fixed name, because the data folder may be moved.
+    place: config.archiveUrl === null ? "archives in the data folder" : describeArchiveLocation(place),
+    isThere: () => archiveFolderExists(place),
   };
   const keyFile = join(config.data, "secrets", "archive-key");
-  const key = (await mayMakeKey(memory, where)) ? await openKey(keyFile) : await readKey(keyFile);
+  const key = (await canCreateKey(memory, where)) ? await openKey(keyFile) : await readKey(keyFile);
   const onNewStore = (sentence: string) => log.warn(sentence);
   const blobs = guardBlobs({ ...where, blobs: await openBlobs(place), memory, key, onNewStore });
   const archives = openArchives({
     blobs,
-    // Where it is missing, nothing that is sealed with another one is taken.
+    // If the key is missing, `guardBlobs` refuses all access, so this one is never used.
     key: key ?? randomBytes(32),
     indexOf: (backup) => piecesFor(database, backup),
     work: join(config.data, "work"),

@@ -1,18 +1,18 @@
-/** The company that a new installation begins with, and the facts that its first start tells. */
+/** Creates the first company of a new installation, and stores its credentials for the operator. */
 import { ensureFirstCompany, type NewCompany, UnusableCompany } from "../app/company/companies.ts";
 import { addressesOf, type FirstRun, refreshFirstRun, writeFirstRun } from "../firstRun.ts";
-import { CannotStart } from "../part.ts";
 import type { Config } from "../settings/config.ts";
 import type { Database } from "../store/database.ts";
+import { CannotStart } from "../supervisedProcess.ts";
 
 /**
- * Null if there is a company already. The facts are on disk before the company is committed: nobody is left with a company
- * that has no known key.
+ * Returns null if there is a company already. The credentials are on disk before the company is committed, so there is never a
+ * company whose key is unknown.
  */
 export async function prepareFirstRun(database: Database, config: Config): Promise<FirstRun | null> {
   const addresses = addressesOf(config);
-  const keepFacts = (facts: NewCompany) => writeFirstRun(config.data, { ...addresses, ...facts });
-  const company = await ensureFirstCompany(database, config.firstApiKey, keepFacts).catch((cause: unknown) => {
+  const storeFacts = (facts: NewCompany) => writeFirstRun(config.data, { ...addresses, ...facts });
+  const company = await ensureFirstCompany(database, config.firstApiKey, storeFacts).catch((cause: unknown) => {
     throw cause instanceof UnusableCompany ? new CannotStart(cause.message, { cause }) : cause;
   });
   if (company) return { ...addresses, ...company };

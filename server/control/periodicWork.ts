@@ -1,9 +1,9 @@
-/** Everything that the control process does by itself, again and again. */
+/** The reconcilers of the control process. */
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { Logger } from "pino";
-import { makeProof } from "../app/backups/automaticProofs.ts";
 import { makeRebuild } from "../app/backups/rebuild.ts";
 import { makeScheduledBackup } from "../app/backups/scheduledBackups.ts";
+import { makeTestRestore } from "../app/backups/scheduledTestRestores.ts";
 import { makeAutomaticUpdate } from "../app/packages/automaticUpdateStarts.ts";
 import { makeRolloutStart } from "../app/packages/rolloutStarts.ts";
 import { makePhpUpdate } from "../app/sites/automaticPhp.ts";
@@ -25,6 +25,7 @@ import { makeDnsSolver } from "../reconcilers/certificates/dnsSolver.ts";
 import { makeHttpSolver } from "../reconcilers/certificates/httpSolver.ts";
 import { orderCertificates } from "../reconcilers/certificates/orderCertificates.ts";
 import { checkDomains } from "../reconcilers/checkDomains.ts";
+import { checkForUpdates } from "../reconcilers/checkForUpdates.ts";
 import { collectUsage, expireUsage } from "../reconcilers/collectUsage.ts";
 import type { Cron } from "../reconcilers/cron/runCron.ts";
 import { deliverMails } from "../reconcilers/deliverMails.ts";
@@ -32,18 +33,17 @@ import { expire } from "../reconcilers/expire.ts";
 import { expireBackups } from "../reconcilers/expireBackups.ts";
 import { expireDownloads } from "../reconcilers/expireDownloads.ts";
 import { expireLogs } from "../reconcilers/expireLogs.ts";
-import { expirePictures } from "../reconcilers/expirePictures.ts";
+import { expireScreenshots } from "../reconcilers/expireScreenshots.ts";
 import { measureDisk } from "../reconcilers/measureDisk.ts";
-import { proveBackups } from "../reconcilers/proveBackups.ts";
 import { readAdvisories } from "../reconcilers/readAdvisories.ts";
 import { readArchives } from "../reconcilers/readArchives.ts";
-import { readOffers } from "../reconcilers/readOffers.ts";
 import { readDuePackages } from "../reconcilers/readPackages.ts";
 import { rebuildEnvironments } from "../reconcilers/rebuildEnvironments.ts";
 import { runRollouts } from "../reconcilers/runRollouts.ts";
 import type { Reconciler } from "../reconcilers/schedule.ts";
 import { scheduleBackups } from "../reconcilers/scheduleBackups.ts";
 import { makeTakeMails } from "../reconcilers/takeMails.ts";
+import { startTestRestores } from "../reconcilers/testRestores.ts";
 import { updateAutomatically } from "../reconcilers/updateAutomatically.ts";
 import { updatePhp } from "../reconcilers/updatePhp.ts";
 import type { Sealer } from "../sealing.ts";
@@ -54,7 +54,7 @@ import { removeOldCertificates } from "../store/domains/certificates.ts";
 import { beginWaiting } from "../store/operations.ts";
 import { deleteOldMails } from "../store/traffic/mails.ts";
 
-export interface PeriodicWorkOptions {
+interface PeriodicWorkOptions {
   readonly database: Database;
   readonly publisher: Publisher;
   readonly zones: Pick<ZonePublisher, "reconcile" | "publish">;
@@ -72,20 +72,21 @@ export interface PeriodicWorkOptions {
   /** Null if there is no mail server. */
   readonly deliver: Deliver | null;
   readonly onBrokenMail: (mail: SpooledMail) => void;
-  /** Is aborted when the process stops: what takes long by itself is broken off. */
+  /** Aborted when the process stops, to end long runs. */
   readonly signal: AbortSignal;
-  /** Rejects if the archives are not the ones that backups were kept in. */
+  /** Rejects if the archives are not the ones that hold the backups. */
   readonly checkArchive: (signal: AbortSignal) => Promise<void>;
   readonly lookUp: LookUp;
-  /** Null: there is none. */
+  /** Null if there is none. */
   readonly packageSource: PackageSource | null;
   readonly sealer: Sealer;
-  /** PEM of the roots that the certificate authority's own address is checked with; null: the usual ones. */
+  /** PEM of the roots for the certificate authority's own certificate, or null for the system's. */
   readonly acmeRoots: readonly string[] | null;
   readonly log: Logger;
 }
 
-const readAhead = 0.75;
+/** Packs are verified after this fraction of the maximum age, so that backups rarely have to wait for it. */
+const verifyAhead = 0.75;
 const minute = 60;
 const hour = 60 * minute;
 
@@ -206,15 +207,15 @@ function workOnPackages(options: PeriodicWorkOptions): Reconciler[] {
     everySeconds: 3,
     retrySeconds: 10,
   };
-  const asking = { name: "readOffers", work: "Checking for updates", everySeconds: 10, retrySeconds: 5 * minute };
+  const asking = { name: "checkForUpdates", work: "Checking for updates", everySeconds: 10, retrySeconds: 5 * minute };
   return [
     { ...reading, run: () => readDuePackages(installed, signal) },
     {
-      name: "expirePictures",
+      name: "expireScreenshots",
       work: "Removing old screenshots",
       everySeconds: hour,
       retrySeconds: minute,
-      run: () => expirePictures(config.pictures),
+      run: () => expireScreenshots(config.screenshots),
     },
     {
       name: "runRollouts",
@@ -226,7 +227,7 @@ function workOnPackages(options: PeriodicWorkOptions): Reconciler[] {
     ...(packageSource === null
       ? []
       : [
-          { ...asking, run: () => readOffers({ database, source: packageSource }, signal) },
+          { ...asking, run: () => checkForUpdates({ database, source: packageSource }, signal) },
           {
             name: "updateAutomatically",
             work: "Starting automatic updates",
@@ -263,18 +264,18 @@ function workOnDomains({ database, publisher, zones, config, lookUp, log }: Peri
   ];
 }
 
-/** Orders at once. Most of an order's time is the authority's. */
-const orders = 4;
+/** Orders in parallel: most of an order's time is spent waiting for the authority. */
+const parallelOrders = 4;
 
 function workOnCertificates(options: PeriodicWorkOptions): Reconciler[] {
   const { database, publisher, zones, dns, config, sealer, acmeRoots: roots, signal } = options;
-  // DNS first: what it can show does not depend on where the name leads.
+  // DNS first: it works even if the name does not point here.
   const solvers = [makeDnsSolver(makeDnsChallenges({ database, zones, dns })), makeHttpSolver({ database, publisher })];
   const { acmeUrl: directory, acmeEmail: email, acmeBinding: binding } = config;
-  const sweeping = async () => {
+  const removeOld = async () => {
     if ((await removeOldCertificates(database, new Date())) > 0) await publisher.publish();
   };
-  const ordering = Array.from({ length: directory === null ? 0 : orders }, (_, at) => ({
+  const ordering = Array.from({ length: directory === null ? 0 : parallelOrders }, (_, at) => ({
     name: `orderCertificates ${at + 1}`,
     work: "Ordering certificates",
     everySeconds: 2,
@@ -291,7 +292,7 @@ function workOnCertificates(options: PeriodicWorkOptions): Reconciler[] {
       work: "Removing old certificates",
       everySeconds: hour,
       retrySeconds: minute,
-      run: sweeping,
+      run: removeOld,
     },
     ...ordering,
   ];
@@ -303,11 +304,10 @@ function workOnBackups(options: PeriodicWorkOptions): Reconciler[] {
   const { database, archives, downloads, acceptOperation, config } = options;
   const starting = { database, settings: config, acceptOperation };
   const backups = { database, hours: config.backupHours, begin: makeScheduledBackup(starting) };
-  const proofs = { database, perDay: config.proofsPerDay, prove: makeProof(starting) };
-  // Ahead of the backups, which would have to wait for it.
-  const reading = { database, archives, days: readAhead * config.archiveReadDays, signal: options.signal };
-  // So that it is told at the start, and not by the first backup that fails.
-  const readAll = () => options.checkArchive(options.signal).then(() => readArchives(reading));
+  const testRestores = { database, perDay: config.testRestoresPerDay, start: makeTestRestore(starting) };
+  const reading = { database, archives, days: verifyAhead * config.archiveReadDays, signal: options.signal };
+  // Checks the store at startup, before a backup fails.
+  const verify = () => options.checkArchive(options.signal).then(() => readArchives(reading));
   return [
     {
       name: "scheduleBackups",
@@ -317,13 +317,13 @@ function workOnBackups(options: PeriodicWorkOptions): Reconciler[] {
       run: () => scheduleBackups(backups),
     },
     {
-      name: "proveBackups",
+      name: "startTestRestores",
       work: "Starting test restores",
       everySeconds: 30,
       retrySeconds: minute,
-      run: () => proveBackups(proofs),
+      run: () => startTestRestores(testRestores),
     },
-    { name: "readArchives", work: "Checking the archives", everySeconds: 10, retrySeconds: minute, run: readAll },
+    { name: "readArchives", work: "Checking the archives", everySeconds: 10, retrySeconds: minute, run: verify },
     {
       name: "raiseVerified",
       work: "Recording checks of the archives",
@@ -348,15 +348,15 @@ function workOnBackups(options: PeriodicWorkOptions): Reconciler[] {
   ];
 }
 
-/** At once, of all environments together: mail servers don't like more. */
-const deliveries = 3;
+/** Parallel deliveries of all environments: mail servers limit connections. */
+const parallelDeliveries = 3;
 const mailboxLimits = { messages: 1_000, bytes: 500e6 };
 
 function workOnMail({ database, config, spool, deliver, onBrokenMail }: PeriodicWorkOptions): Reconciler[] {
   const take = makeTakeMails({ database, spool, hasServer: deliver !== null, onBroken: onBrokenMail });
   const limits = { days: config.mailDays, ...mailboxLimits };
   const queue = deliver && { database, deliver, from: config.mailFrom, recipientsPerHour: config.mailPerHour };
-  const delivering = Array.from({ length: queue ? deliveries : 0 }, (_, at) => `deliverMails ${at + 1}`);
+  const delivering = Array.from({ length: queue ? parallelDeliveries : 0 }, (_, at) => `deliverMails ${at + 1}`);
   return [
     { name: "takeMails", work: "Collecting mail from sites", everySeconds: 1, retrySeconds: 2, run: take },
     {

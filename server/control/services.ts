@@ -1,4 +1,4 @@
-/** What operations, reconcilers and the API share in this process. */
+/** The services that operations, reconcilers and the API share. */
 import { join } from "node:path";
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { Logger } from "pino";
@@ -6,23 +6,23 @@ import { openDownloads } from "../archives/downloads.ts";
 import { type DnsClient, makeDnsClient } from "../clients/dnsClient.ts";
 import { type EdgeClient, makeEdgeClient } from "../clients/edgeClient.ts";
 import { makePowerDnsClient } from "../clients/powerDnsClient.ts";
+import { transfersOf } from "../dnsTransfers.ts";
+import { makeLoadCandidate } from "../operations/steps/loadCandidate.ts";
 import { makeProbe } from "../operations/steps/probe.ts";
-import { makeSeeCandidate } from "../operations/steps/seeCandidate.ts";
 import type { Services } from "../operations/steps/services.ts";
-import { makeTryOut } from "../operations/steps/trial.ts";
+import { makeRunTrial } from "../operations/steps/trial.ts";
 import { openPackageSource } from "../packages/source.ts";
-import { findChromium } from "../pictures/chromium.ts";
-import { makePictures } from "../pictures/pictures.ts";
 import { makePublisher } from "../publishing/publishRoutes.ts";
 import { makeZonePublisher, type ZonePublisher } from "../publishing/publishZones.ts";
 import { noTransfers } from "../publishing/zoneTable.ts";
+import { findChromium } from "../screenshots/chromium.ts";
+import { makeScreenshots } from "../screenshots/screenshots.ts";
 import type { Sealer } from "../sealing.ts";
 import type { Config } from "../settings/config.ts";
-import { transfersOf } from "../settings/dnsSettings.ts";
 import type { Database } from "../store/database.ts";
 import { type ArchiveStore, openArchiveStore } from "./archiveStore.ts";
 
-/** Of operations, and what only the others need besides. */
+/** The services of operations, and those that only reconcilers and the API use. */
 export interface ControlServices extends Services {
   readonly edge: EdgeClient;
   readonly dns: DnsClient;
@@ -30,7 +30,7 @@ export interface ControlServices extends Services {
   readonly checkArchive: ArchiveStore["check"];
 }
 
-export interface ControlServicesOptions {
+interface ControlServicesOptions {
   readonly config: Config;
   readonly database: Database;
   readonly runtime: Runtime;
@@ -38,17 +38,17 @@ export interface ControlServicesOptions {
   readonly log: Logger;
 }
 
-/** Reaches for nothing yet but the archives. */
+/** Opens the archives. All other services connect on first use. */
 export async function makeControlServices(options: ControlServicesOptions): Promise<ControlServices> {
   const { config, database, runtime, sealer, log } = options;
   const edge = makeEdgeClient(join(config.run, "edge.sock"));
   const dns = dnsClientOf(config, log);
   const { archives, check } = await openArchiveStore(config, database, log);
   const chromium = config.chromium === "none" ? null : await findChromium(config.chromium);
-  const { backupDays, undeleteDays, fullBackupDays, archiveReadDays, diskQuotaBytes, downloadHours, wpCliSeconds } =
+  const { backupDays, restorableDays, fullBackupDays, archiveReadDays, diskQuotaBytes, downloadHours, wpCliSeconds } =
     config;
   return {
-    ...{ backupDays, undeleteDays, fullBackupDays, archiveReadDays, diskQuotaBytes, downloadHours, wpCliSeconds },
+    ...{ backupDays, restorableDays, fullBackupDays, archiveReadDays, diskQuotaBytes, downloadHours, wpCliSeconds },
     database,
     runtime,
     sealer,
@@ -68,10 +68,10 @@ export async function makeControlServices(options: ControlServicesOptions): Prom
       log,
     }),
     probe: makeProbe({ http: config.edgePort, tls: config.edgeTlsPort }),
-    tryOut: makeTryOut(edge),
-    see: makeSeeCandidate(edge),
-    pictures: chromium === null ? null : makePictures({ chromium, folder: config.pictures }),
-    settle: (environmentId, signal) => edge.settle(environmentId, signal),
+    runTrial: makeRunTrial(edge),
+    loadForBrowser: makeLoadCandidate(edge),
+    screenshots: chromium === null ? null : makeScreenshots({ chromium, folder: config.screenshots }),
+    waitForWrites: (environmentId, signal) => edge.settle(environmentId, signal),
     purge: (order, signal) => edge.purge(order, signal),
     packageSource: config.wporgUrl === null ? null : openPackageSource(config.wporgUrl),
   };

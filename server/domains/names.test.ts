@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isApex, keptByInstallation, NotADomainName, namesAbove, readDomainName } from "./names.ts";
+import { isApex, NotADomainName, namesAbove, readDomainName, reservedReason } from "./names.ts";
 
 describe("readDomainName normalises", () => {
   test.each([
@@ -95,7 +95,7 @@ describe("the installation reserves", () => {
     ["a.demo.sites.example.com", true, "is below"],
     ["example.com", true, "would cover"],
   ])("%s (wildcard: %s), which %s its suffix", (name, isWildcard, reason) => {
-    expect(keptByInstallation(name, isWildcard, suffix)).toContain(reason);
+    expect(reservedReason(name, isWildcard, suffix)).toContain(reason);
   });
 
   test.each([
@@ -104,7 +104,7 @@ describe("the installation reserves", () => {
     ["shop.example.com", true],
     ["example.net", true],
   ])("not %s (wildcard: %s)", (name, isWildcard) => {
-    expect(keptByInstallation(name, isWildcard, suffix)).toBeNull();
+    expect(reservedReason(name, isWildcard, suffix)).toBeNull();
   });
 });
 

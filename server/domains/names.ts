@@ -8,7 +8,7 @@ export class NotADomainName extends Error {
   override readonly name = "NotADomainName";
 }
 
-export interface DomainName {
+interface DomainName {
   /** In lower case, as A-labels, without the final dot. */
   readonly name: string;
   /** The registrable domain: `example.co.uk` of `www.shop.example.co.uk`. */
@@ -77,7 +77,7 @@ function shorten(text: string): string {
  * Returns why the installation reserves a name, as the end of a sentence, or null if it does not. Names below its
  * suffix are temporary names of sites, and a wildcard above the suffix would cover them.
  */
-export function keptByInstallation(name: string, isWildcard: boolean, suffix: string): string | null {
+export function reservedReason(name: string, isWildcard: boolean, suffix: string): string | null {
   if (name === suffix || name.endsWith(`.${suffix}`)) {
     return `is below ${suffix}, which is reserved for temporary names of sites`;
   }

@@ -3,11 +3,11 @@ import {
   challengeNameOf,
   challengeRecord,
   type DomainFacts,
+  evaluateRecords,
   isRight,
-  judge,
   ownershipRecord,
   pointingRecords,
-  recordsToAsk,
+  recordsToQuery,
 } from "./records.ts";
 
 const companyId = "54fb80af-576c-4fdc-ba4f-b596c83f15a1";
@@ -64,8 +64,8 @@ describe("a name points here", () => {
   });
 });
 
-test("recordsToAsk lists all records that are checked", () => {
-  expect(recordsToAsk(apex, installation)).toEqual([
+test("recordsToQuery lists all records that are checked", () => {
+  expect(recordsToQuery(apex, installation)).toEqual([
     { type: "TXT", name: "_sitewright-verify.example.com." },
     { type: "CNAME", name: "_acme-challenge.example.com." },
     { type: "CNAME", name: "example.com." },
@@ -116,7 +116,7 @@ describe("judge() of", () => {
     ],
     ["another name", { "CNAME example.com.": ["other.sites.example.net."] }, { isVerified: false, pointsHere: false }],
   ] as const)("%s", (_, seen, judgement) => {
-    expect(judge(apex, seen, installation)).toEqual(judgement);
+    expect(evaluateRecords(apex, seen, installation)).toEqual(judgement);
   });
 });
 

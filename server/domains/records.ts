@@ -15,7 +15,7 @@ export interface WantedRecord {
 }
 
 /** Values that were found, by `recordKey`. */
-export type SeenRecords = Readonly<Record<string, readonly string[]>>;
+export type FoundRecords = Readonly<Record<string, readonly string[]>>;
 
 export interface DomainFacts {
   readonly companyId: string;
@@ -81,7 +81,7 @@ function pointingOf(
 }
 
 /** The records to look up. Names below an apex may use addresses instead of a CNAME. */
-export function recordsToAsk(domain: DomainFacts, installation: Installation) {
+export function recordsToQuery(domain: DomainFacts, installation: Installation) {
   const name = `${domain.name}.`;
   const wanted: readonly Pick<WantedRecord, "type" | "name">[] = [
     ownershipRecord(domain),
@@ -99,7 +99,7 @@ export function isDelegatedHere(servers: readonly string[], dnsNames: readonly s
 }
 
 /** Whether the record was found with the right value, or null if it was not checked yet. */
-export function isRight(record: WantedRecord, seen: SeenRecords | null): boolean | null {
+export function isRight(record: WantedRecord, seen: FoundRecords | null): boolean | null {
   const values = seen?.[recordKey(record)];
   return values === undefined ? null : values.includes(record.value);
 }
@@ -110,7 +110,7 @@ export function isRight(record: WantedRecord, seen: SeenRecords | null): boolean
  */
 export function challengeNameOf(
   domain: DomainFacts,
-  { seen, usesOwnDns }: { readonly seen: SeenRecords; readonly usesOwnDns: boolean },
+  { seen, usesOwnDns }: { readonly seen: FoundRecords; readonly usesOwnDns: boolean },
   installation: Installation,
 ): string | null {
   const record = challengeRecord(domain, installation);
@@ -118,14 +118,18 @@ export function challengeNameOf(
   return isRight(record, seen) ? record.value.replace(/\.$/, "") : null;
 }
 
-export interface Judgement {
+interface RecordEvaluation {
   /** The ownership record is right. */
   readonly isVerified: boolean;
   /** All addresses, or the CNAME, lead to this installation. */
   readonly pointsHere: boolean;
 }
 
-export function judge(domain: DomainFacts, seen: SeenRecords, { edgeAddresses }: Installation): Judgement {
+export function evaluateRecords(
+  domain: DomainFacts,
+  seen: FoundRecords,
+  { edgeAddresses }: Installation,
+): RecordEvaluation {
   const name = `${domain.name}.`;
   const valuesOf = (type: RecordType) => seen[recordKey({ type, name })] ?? [];
   const addresses = [...valuesOf("A"), ...valuesOf("AAAA")].map(shortestAddress);
@@ -137,6 +141,6 @@ export function judge(domain: DomainFacts, seen: SeenRecords, { edgeAddresses }:
 }
 
 /** The shortest form of an address, such as `2001:db8::1`. */
-export function shortestAddress(text: string): string {
+function shortestAddress(text: string): string {
   return ipaddr.parse(text).toString();
 }

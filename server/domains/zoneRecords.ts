@@ -1,6 +1,6 @@
 /** The first records of a zone. */
 
-export interface ZoneRecord {
+interface ZoneRecord {
   readonly name: string;
   readonly type: "A" | "AAAA";
   /** Seconds. */

@@ -3,6 +3,7 @@ import type { Endpoint } from "@sitewright/contract/endpoint.ts";
 import type { Calls, ResponseHandlers } from "@sitewright/contract/endpoints.ts";
 import { type OperationKind, operationKinds } from "@sitewright/contract/operationKinds.ts";
 import type { Context } from "@sitewright/server/app/context.ts";
+import type { CheckedInput } from "./input.ts";
 
 /** The calls of some of the endpoints. */
 export type SomeCalls = Partial<Calls<Context>>;
@@ -20,14 +21,31 @@ export interface AnyAnswer {
   readonly cacheKey?: object;
 }
 
-/** Makes the function that turns a result into a response. Throws if the row does not describe exactly one response. */
-export function makeAnswer({ operation, responses, path }: Endpoint): (value: unknown) => AnyAnswer {
+/**
+ * Makes the function that turns a result into a response. `input` is that of the request. Throws if the row does not
+ * describe exactly one response.
+ */
+export function makeAnswer({
+  operation,
+  dryRunOperation,
+  responses,
+  path,
+}: Endpoint): (value: unknown, input?: Pick<CheckedInput, "body">) => AnyAnswer {
   const [[status, response] = [], ...others] = Object.entries(responses);
   if (response === undefined || others.length > 0) throw new Error(`${path} does not have exactly one response`);
   const { result } = response;
-  if (operation !== undefined) return (id) => ({ ...accepted(operation, String(id)), status: Number(status) });
+  if (operation !== undefined) {
+    return (id, input) => {
+      const kind = isDryRun(input?.body) ? (dryRunOperation ?? operation) : operation;
+      return { ...accepted(kind, String(id)), status: Number(status) };
+    };
+  }
   if (result === undefined) throw new Error(`${path} does not say which fields contain its result`);
   return (value) => ({ status: Number(status), body: wrap(value, result.fields) });
+}
+
+function isDryRun(body: unknown): boolean {
+  return typeof body === "object" && body !== null && "dry_run" in body && body.dry_run === true;
 }
 
 /** The body and headers of a 202. */

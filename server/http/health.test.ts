@@ -18,3 +18,9 @@ it("GET /health answers 503 if the database is gone", async () => {
   const answer = await server.call("GET", "/health", { key: null });
   expect([answer.status, answer.body.database]).toEqual([503, false]);
 });
+
+it("POST /health answers 405, as the path has only GET", async () => {
+  await using server = await startTestServer({ edgeNumbers });
+  const answer = await server.call("POST", "/health", { body: {} });
+  expect([answer.status, answer.headers.allow]).toEqual([405, "GET, HEAD"]);
+});

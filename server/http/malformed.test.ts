@@ -1,22 +1,12 @@
 /** Thousands of random malformed requests: none causes an internal error, and none changes anything. */
 import type { Endpoint } from "@sitewright/contract/endpoint.ts";
 import { endpoints } from "@sitewright/contract/endpoints.ts";
+import { createRandom } from "@sitewright/dns/testing/random.ts";
 import { describe, expect, it } from "vitest";
 import { siteFields, useTestServer } from "./testing/server.ts";
 
 const test = useTestServer();
 const rows = Object.values<Endpoint>(endpoints);
-
-/** A seeded random number generator (mulberry32), so that failures can be reproduced. */
-function makeRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 const strangeValues: readonly unknown[] = [
   null,
@@ -62,7 +52,7 @@ const requests = 2_000;
 describe("malformed requests", () => {
   it("are refused and change nothing", async () => {
     const { call, company, database, server } = test.current;
-    const random = makeRandom(20_261_120);
+    const random = createRandom(20_261_120);
     const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)];
     const statuses = new Map<number, number>();
     for (let number = 0; number < requests; number += 1) {

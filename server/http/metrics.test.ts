@@ -80,7 +80,7 @@ describe("metrics for operators", () => {
   it("count sites, environments, operations by state, and missing backups", async () => {
     const own = await startTestServer();
     await using _ = own;
-    const { id: environmentId, liveId } = await own.addEnvironment(await own.addSite());
+    const { id: environmentId, liveId } = await own.addSiteWithEnvironment();
     await own.addBackup(liveId);
     const restart = () =>
       own.call("POST", "/v2/sites/tools/restart-php", {
@@ -153,8 +153,8 @@ describe("metrics of certificates", () => {
     (await readMetrics(test.current, "127.0.0.1")).body.split("\n").filter((line) => line.startsWith(`${name}{`));
 
   it("have the expiry of each served domain's certificates, by source", async () => {
-    const { addEnvironment, addSite, company, database } = test.current;
-    const { id: environmentId } = await addEnvironment(await addSite());
+    const { addSiteWithEnvironment, company, database } = test.current;
+    const { id: environmentId } = await addSiteWithEnvironment();
     const id = await addDomain(database, environmentId);
     const name = `d-${id}.example`;
     const add = (source: "acme" | "custom", names: readonly string[], seconds: number) => {
@@ -181,8 +181,8 @@ describe("metrics of certificates", () => {
   });
 
   it("count the orders by state", async () => {
-    const { addEnvironment, addSite, database } = test.current;
-    const { id: environment } = await addEnvironment(await addSite());
+    const { addSiteWithEnvironment, database } = test.current;
+    const { id: environment } = await addSiteWithEnvironment();
     const later = new Date(Date.now() + 3_600_000);
     const orders = [{ url: "https://ca.example/1" }, { failures: 1 }, { failures: 2 }, { limited_until: later }];
     await addDomain(database, environment);

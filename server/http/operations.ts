@@ -1,11 +1,11 @@
-import { follow, list, pictures } from "@sitewright/server/app/operations.ts";
+import { follow, list, screenshots } from "@sitewright/server/app/operations.ts";
 import type { SomeCalls, SomeResponseHandlers } from "./handling.ts";
 
 const statuses = { running: 202, succeeded: 200, failed: 500 } as const;
 
 export const operationCalls = {
   listOperations: (context, { query }) => list(context, query),
-  listOperationPictures: (context, { params, query }) => pictures(context, params.operation_id, query.path ?? null),
+  listOperationPictures: (context, { params, query }) => screenshots(context, params.operation_id, query.path ?? null),
 } satisfies SomeCalls;
 
 export const operationResponseHandlers = {

@@ -36,7 +36,7 @@ function handlerOf({ name, row }: Route): AnyHandler<AnyAnswer>["handle"] {
   const call = callsByName.get(name);
   if (!call) throw new Error(`No handler for ${name}`);
   const answerWith = makeAnswer(row);
-  return async (context, input) => answerWith(await call(context, input));
+  return async (context, input) => answerWith(await call(context, input), input);
 }
 
 /** Makes the Fastify handler of one endpoint. */

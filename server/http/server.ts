@@ -26,9 +26,9 @@ import { type Limits, makeRateLimits } from "./rateLimits.ts";
 import { makeResponder } from "./respond.ts";
 import { answerBrokenRequests, answerInsteadOfNode } from "./sockets.ts";
 
-export const basePath = "/v2";
+const basePath = "/v2";
 
-export interface ServerOptions {
+interface ServerOptions {
   readonly app: App;
   readonly limits: Limits;
   /** The token for `/metrics`. Null: only this machine may read it. */

@@ -1,7 +1,7 @@
 /** Reads the time of a log line. */
 
 /** The range that the line's time stands for, in milliseconds since 1970. */
-export interface LineTime {
+interface LineTime {
   readonly first: number;
   readonly last: number;
 }

@@ -11,16 +11,16 @@ const mail = {
 const [ada, eve] = mail.recipients;
 
 function deliverTo(address: string, more: Partial<DeliverOptions> = {}) {
-  return makeDeliver({ place: parseSmtpUrl(address), name: "sites.example", ...more })(mail);
+  return makeDeliver({ server: parseSmtpUrl(address), name: "sites.example", ...more })(mail);
 }
 
 describe("an accepted message", () => {
   it("arrives unchanged, with its own envelope", async () => {
     await using server = await startMailServer();
     expect(await deliverTo(`smtp://127.0.0.1:${server.port}`)).toEqual({
-      taken: mail.recipients,
-      refused: [],
-      delayed: [],
+      accepted: mail.recipients,
+      rejected: [],
+      deferred: [],
     });
     expect(server.received).toMatchObject([
       { from: mail.sender, to: mail.recipients, message: mail.message.toString() },
@@ -30,15 +30,15 @@ describe("an accepted message", () => {
   it("may contain lines that start with a dot or are only a dot", async () => {
     await using server = await startMailServer();
     const message = Buffer.from("To: ada@example.com\r\n\r\n.\r\n..\r\n.a\r\nb.\r\n.\r\n");
-    await makeDeliver({ place: parseSmtpUrl(`smtp://127.0.0.1:${server.port}`), name: "x" })({ ...mail, message });
+    await makeDeliver({ server: parseSmtpUrl(`smtp://127.0.0.1:${server.port}`), name: "x" })({ ...mail, message });
     expect(server.received[0]?.message).toBe(message.toString());
   });
 
   it("may have recipients with non-ASCII addresses", async () => {
     await using server = await startMailServer();
     const recipients = ["jürgen@xn--mller-kva.example"];
-    const deliver = makeDeliver({ place: parseSmtpUrl(`smtp://127.0.0.1:${server.port}`), name: "x" });
-    expect(await deliver({ ...mail, recipients })).toMatchObject({ taken: recipients, refused: [], delayed: [] });
+    const deliver = makeDeliver({ server: parseSmtpUrl(`smtp://127.0.0.1:${server.port}`), name: "x" });
+    expect(await deliver({ ...mail, recipients })).toMatchObject({ accepted: recipients, rejected: [], deferred: [] });
   });
 
   it("is sent with the configured login, to a local server also without TLS", async () => {
@@ -51,8 +51,8 @@ describe("an accepted message", () => {
         callback(null, { user: username });
       },
     });
-    const { taken } = await deliverTo(`smtp://ada:p%40ss%2Fw%C3%B6rd@127.0.0.1:${server.port}`);
-    expect(taken).toEqual(mail.recipients);
+    const { accepted } = await deliverTo(`smtp://ada:p%40ss%2Fw%C3%B6rd@127.0.0.1:${server.port}`);
+    expect(accepted).toEqual(mail.recipients);
     expect(seen).toEqual([["ada", "p@ss/wörd"]]);
   });
 
@@ -78,12 +78,12 @@ describe("a permanently rejected message", () => {
       const delivery = await deliverTo(`smtp://127.0.0.1:${server.port}`);
       const message = expect.stringContaining(words);
       expect(delivery).toEqual({
-        taken: [],
-        refused: [
+        accepted: [],
+        rejected: [
           { recipient: ada, message },
           { recipient: eve, message },
         ],
-        delayed: [],
+        deferred: [],
       });
     }
   });
@@ -93,9 +93,9 @@ describe("a permanently rejected message", () => {
       onRcptTo: ({ address }, _session, callback) => callback(address === eve ? answerOf(550, "No such user") : null),
     });
     expect(await deliverTo(`smtp://127.0.0.1:${server.port}`)).toEqual({
-      taken: [ada],
-      refused: [{ recipient: eve, message: expect.stringContaining("550 No such user") }],
-      delayed: [],
+      accepted: [ada],
+      rejected: [{ recipient: eve, message: expect.stringContaining("550 No such user") }],
+      deferred: [],
     });
     expect(server.received).toMatchObject([{ to: [ada] }]);
   });
@@ -110,13 +110,13 @@ describe("a permanently rejected message", () => {
         hideSMTPUTF8,
         onRcptTo: ({ address }, _session, callback) => callback(address.startsWith("ada") ? answerOf(550, "No") : null),
       });
-      const deliver = makeDeliver({ place: parseSmtpUrl(`smtp://127.0.0.1:${other.port}`), name: "x" });
-      expect((await deliver({ ...mail, recipients })).refused.map(({ recipient }) => recipient)).toContain(
+      const deliver = makeDeliver({ server: parseSmtpUrl(`smtp://127.0.0.1:${other.port}`), name: "x" });
+      expect((await deliver({ ...mail, recipients })).rejected.map(({ recipient }) => recipient)).toContain(
         recipients[1],
       );
     }
-    const deliver = makeDeliver({ place: parseSmtpUrl(`smtp://127.0.0.1:${server.port}`), name: "x" });
-    expect((await deliver({ ...mail, recipients })).taken).toEqual([]);
+    const deliver = makeDeliver({ server: parseSmtpUrl(`smtp://127.0.0.1:${server.port}`), name: "x" });
+    expect((await deliver({ ...mail, recipients })).accepted).toEqual([]);
   });
 
   it("may be rejected for one recipient and deferred for another", async () => {
@@ -125,15 +125,15 @@ describe("a permanently rejected message", () => {
         callback(address === eve ? answerOf(550, "No such user") : answerOf(451, "Come back later")),
     });
     expect(await deliverTo(`smtp://127.0.0.1:${server.port}`)).toEqual({
-      taken: [],
-      refused: [{ recipient: eve, message: expect.stringContaining("550") }],
-      delayed: [{ recipient: ada, message: expect.stringContaining("451") }],
+      accepted: [],
+      rejected: [{ recipient: eve, message: expect.stringContaining("550") }],
+      deferred: [{ recipient: ada, message: expect.stringContaining("451") }],
     });
   });
 });
 
 describe("a message is retried", () => {
-  const delayed = mail.recipients.map((recipient) => ({ recipient, message: expect.any(String) }));
+  const deferred = mail.recipients.map((recipient) => ({ recipient, message: expect.any(String) }));
 
   it.each([
     [421, "Too busy"],
@@ -141,15 +141,15 @@ describe("a message is retried", () => {
   ])("after %s", async (code, words) => {
     await using server = await startMailServer({}, () => answerOf(code, words));
     const delivery = await deliverTo(`smtp://127.0.0.1:${server.port}`);
-    expect(delivery).toEqual({ taken: [], refused: [], delayed });
-    expect(delivery.delayed[0]?.message).toContain(words);
+    expect(delivery).toEqual({ accepted: [], rejected: [], deferred });
+    expect(delivery.deferred[0]?.message).toContain(words);
   });
 
   it("if nothing listens, or the host does not exist", async () => {
     const server = await startMailServer();
     await server[Symbol.asyncDispose]();
-    expect(await deliverTo(`smtp://127.0.0.1:${server.port}`)).toEqual({ taken: [], refused: [], delayed });
-    expect(await deliverTo("smtp://mail.invalid:25")).toEqual({ taken: [], refused: [], delayed });
+    expect(await deliverTo(`smtp://127.0.0.1:${server.port}`)).toEqual({ accepted: [], rejected: [], deferred });
+    expect(await deliverTo("smtp://mail.invalid:25")).toEqual({ accepted: [], rejected: [], deferred });
   });
 
   it("if the password is wrong: the message is not to blame", async () => {
@@ -158,13 +158,13 @@ describe("a message is retried", () => {
       onAuth: (_auth, _session, callback) => callback(answerOf(535, "Wrong password")),
     });
     const delivery = await deliverTo(`smtp://ada:geheim@127.0.0.1:${server.port}`);
-    expect(delivery).toEqual({ taken: [], refused: [], delayed });
+    expect(delivery).toEqual({ accepted: [], rejected: [], deferred });
     expect(JSON.stringify(delivery)).not.toContain("geheim");
   });
 
   it("if the server requires a login and none is configured", async () => {
     await using server = await startMailServer({ authOptional: false, allowInsecureAuth: true });
-    expect(await deliverTo(`smtp://127.0.0.1:${server.port}`)).toEqual({ taken: [], refused: [], delayed });
+    expect(await deliverTo(`smtp://127.0.0.1:${server.port}`)).toEqual({ accepted: [], rejected: [], deferred });
   });
 
   const greeting = ["220 hello", "250 hello"];
@@ -177,7 +177,7 @@ describe("a message is retried", () => {
   ])("if the server %s", async (_, lines) => {
     await using server = await startScriptedServer(lines, () => undefined);
     const delivery = await deliverTo(`smtp://127.0.0.1:${server.port}`, { silenceSeconds: 0.5 });
-    expect(delivery).toEqual({ taken: [], refused: [], delayed });
+    expect(delivery).toEqual({ accepted: [], rejected: [], deferred });
   });
 
   it.each([
@@ -185,19 +185,19 @@ describe("a message is retried", () => {
     ["after the content", upToContent],
   ])("if the server closes the connection %s", async (_, lines) => {
     await using server = await startScriptedServer(lines, (socket) => socket.destroy());
-    expect(await deliverTo(`smtp://127.0.0.1:${server.port}`)).toEqual({ taken: [], refused: [], delayed });
+    expect(await deliverTo(`smtp://127.0.0.1:${server.port}`)).toEqual({ accepted: [], rejected: [], deferred });
   });
 
   it("if the server greets with an error or with nonsense", async () => {
     for (const line of ["554 No service here", "HTTP/1.1 400 Bad Request"]) {
       await using server = await startScriptedServer([line], (socket) => socket.destroy());
-      expect(await deliverTo(`smtp://127.0.0.1:${server.port}`)).toEqual({ taken: [], refused: [], delayed });
+      expect(await deliverTo(`smtp://127.0.0.1:${server.port}`)).toEqual({ accepted: [], rejected: [], deferred });
     }
   });
 });
 
 it("the server's response is shortened to one line", async () => {
   await using server = await startMailServer({}, () => answerOf(554, `No ${"x".repeat(5_000)}`));
-  const { refused } = await deliverTo(`smtp://127.0.0.1:${server.port}`);
-  expect(refused[0]?.message).toMatch(/^554 No x{480,500}$/);
+  const { rejected } = await deliverTo(`smtp://127.0.0.1:${server.port}`);
+  expect(rejected[0]?.message).toMatch(/^554 No x{480,500}$/);
 });

@@ -1,8 +1,9 @@
 /** Makes one attempt at sending a message to the mail server, and reports the result for each recipient. */
-import { isLocal, type SmtpPlace } from "../settings/smtpUrl.ts";
+import { fieldOf } from "@sitewright/runtimes/fields.ts";
+import { isLocal, type SmtpServer } from "../settings/smtpUrl.ts";
 import { readAddress } from "./addresses.ts";
 
-export interface Handed {
+export interface OutgoingMessage {
   readonly sender: string;
   readonly recipients: readonly string[];
   readonly message: Buffer;
@@ -16,18 +17,18 @@ export interface RecipientFailure {
 
 /** Each recipient is in exactly one of the lists. */
 export interface Delivery {
-  readonly taken: readonly string[];
+  readonly accepted: readonly string[];
   /** Permanent failures. */
-  readonly refused: readonly RecipientFailure[];
+  readonly rejected: readonly RecipientFailure[];
   /** To be retried. */
-  readonly delayed: readonly RecipientFailure[];
+  readonly deferred: readonly RecipientFailure[];
 }
 
 /** Never rejects. */
-export type Deliver = (mail: Handed) => Promise<Delivery>;
+export type Deliver = (mail: OutgoingMessage) => Promise<Delivery>;
 
 export interface DeliverOptions {
-  readonly place: SmtpPlace;
+  readonly server: SmtpServer;
   /** Our name in EHLO. */
   readonly name: string;
   /** Timeout for each response of the server. */
@@ -38,16 +39,16 @@ const connectMilliseconds = 15_000;
 const defaultSilenceSeconds = 60;
 const maxResponseLength = 500;
 
-export function makeDeliver({ place, name, silenceSeconds = defaultSilenceSeconds }: DeliverOptions): Deliver {
-  const { host, port, isSecure, login } = place;
+export function makeDeliver({ server, name, silenceSeconds = defaultSilenceSeconds }: DeliverOptions): Deliver {
+  const { host, port, isSecure, login } = server;
   const options = {
     host,
     port,
     name,
     secure: isSecure,
     // The password must not cross a network unencrypted.
-    requireTLS: login !== null && !isLocal(place),
-    tls: { rejectUnauthorized: !isLocal(place) },
+    requireTLS: login !== null && !isLocal(server),
+    tls: { rejectUnauthorized: !isLocal(server) },
     ...(login === null ? {} : { auth: { user: login.user, pass: login.password } }),
     connectionTimeout: connectMilliseconds,
     greetingTimeout: connectMilliseconds,
@@ -70,15 +71,15 @@ export function makeDeliver({ place, name, silenceSeconds = defaultSilenceSecond
 /** Sorts recipients by their own error, or by `failure` if they have none. Without either, the message was accepted. */
 function sort(recipients: readonly string[], errors: readonly unknown[], failure: unknown): Delivery {
   const errorOf = new Map(errors.map((error) => [recipientOf(error), error]));
-  const refused: RecipientFailure[] = [];
-  const delayed: RecipientFailure[] = [];
-  const taken: string[] = [];
+  const rejected: RecipientFailure[] = [];
+  const deferred: RecipientFailure[] = [];
+  const accepted: string[] = [];
   for (const recipient of recipients) {
     const error = errorOf.get(recipient) ?? failure;
-    if (error === null) taken.push(recipient);
-    else (isPermanent(error) ? refused : delayed).push({ recipient, message: responseOf(error) });
+    if (error === null) accepted.push(recipient);
+    else (isPermanent(error) ? rejected : deferred).push({ recipient, message: responseOf(error) });
   }
-  return { taken, refused, delayed };
+  return { accepted, rejected, deferred };
 }
 
 /** Errors about the message, its sender or its recipients. */
@@ -116,8 +117,4 @@ function textOf(error: unknown, name: string): string {
 function numberOf(error: unknown, name: string): number {
   const value = fieldOf(error, name);
   return typeof value === "number" ? value : 0;
-}
-
-function fieldOf(error: unknown, name: string): unknown {
-  return typeof error === "object" && error !== null ? Reflect.get(error, name) : undefined;
 }

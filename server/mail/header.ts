@@ -11,7 +11,7 @@ export interface Field {
   readonly raw: string;
 }
 
-export interface ReadMessage {
+interface ReadMessage {
   readonly fields: readonly Field[];
   /** Byte offset of the body. */
   readonly bodyOffset: number;

@@ -1,7 +1,7 @@
 /** Prepares a message for the mail server: adds required fields, removes private ones, and fixes line ends. */
 import { addressFields, type Field, readMessage } from "./header.ts";
 
-export interface Outgoing {
+interface Outgoing {
   readonly id: string;
   readonly environmentId: string;
   /** The environment's host, for default fields. */

@@ -1,7 +1,7 @@
 /** Decodes a message for display, with limits on its length. */
 import PostalMime, { type Attachment, type Email } from "postal-mime";
 
-export interface ReadableMail {
+interface ReadableMail {
   readonly headers: { readonly name: string; readonly value: string }[];
   readonly text: string | null;
   readonly html: string | null;

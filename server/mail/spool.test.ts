@@ -3,8 +3,8 @@ import { mkdtemp, readdir, rm, stat, truncate, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { makeAcceptMail } from "./accept.ts";
 import { openSpool, type SpoolLimits } from "./spool.ts";
-import { makeTakeMail } from "./take.ts";
 
 let folder = "";
 beforeEach(async () => {
@@ -87,13 +87,13 @@ describe("accepting a message from PHP", () => {
   it("returns null once it is on disk, otherwise the reason, leaving no file", async () => {
     const failures: unknown[] = [];
     const spool = openSpool(folder);
-    const take = makeTakeMail({ spool, onFailure: (error) => failures.push(error) });
+    const take = makeAcceptMail({ spool, onFailure: (error) => failures.push(error) });
     expect(await take(environmentId, content)).toBeNull();
     expect(await take(environmentId, { sender: null, message: Buffer.from("To: a b\n\n") })).toContain(
       "invalid address",
     );
     expect(await spool.list()).toHaveLength(1);
-    const broken = makeTakeMail({
+    const broken = makeAcceptMail({
       spool: { put: () => Promise.reject(new Error("EIO")) },
       onFailure: (e) => failures.push(e),
     });

@@ -4,7 +4,7 @@ import { readMessage, textOf } from "./header.ts";
 
 const maxLength = 500;
 
-export interface Summary {
+interface Summary {
   readonly from: string;
   readonly subject: string;
 }

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { runPhp, type Site } from "@sitewright/runtimes/playground/testing/visitor.ts";
 import { openPlayground, type Playground } from "@sitewright/runtimes/playground/testing/world.ts";
-import type { TakeMail } from "@sitewright/runtimes/serving.ts";
+import type { AcceptMail } from "@sitewright/runtimes/serving.ts";
 import PostalMime from "postal-mime";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { deliverMails } from "../reconcilers/deliverMails.ts";
@@ -12,9 +12,9 @@ import { parseSmtpUrl } from "../settings/smtpUrl.ts";
 import { addCompany, addSite } from "../store/testing/rows.ts";
 import { listMails } from "../store/traffic/mails.ts";
 import { useTestDatabase } from "../testing/database.ts";
+import { makeAcceptMail } from "./accept.ts";
 import { makeDeliver } from "./deliver.ts";
 import { openSpool } from "./spool.ts";
-import { makeTakeMail } from "./take.ts";
 import { type MailServer, startMailServer } from "./testing/mailServer.ts";
 
 const test = useTestDatabase();
@@ -27,11 +27,11 @@ let environmentId = "";
 /** The same spool as in the edge process. */
 const spool = () => openSpool(join(world.folder, "mail"));
 const failures: unknown[] = [];
-const takeMail: TakeMail = (_, mail) =>
-  makeTakeMail({ spool: spool(), onFailure: (error) => failures.push(error) })(environmentId, mail);
+const acceptMail: AcceptMail = (_, mail) =>
+  makeAcceptMail({ spool: spool(), onFailure: (error) => failures.push(error) })(environmentId, mail);
 
 beforeAll(async () => {
-  world = await openPlayground({ takeMail });
+  world = await openPlayground({ acceptMail });
   server = await startMailServer();
   site = await world.site();
   const { companyId } = await addCompany(test.database);
@@ -53,7 +53,7 @@ const wordpress = (code: string) => php(`require '/site/wp-load.php'; ${code}`);
 async function deliver(): Promise<void> {
   const { database } = test;
   await makeTakeMails({ database, spool: spool(), hasServer: true, onBroken: (mail) => failures.push(mail) })();
-  const send = makeDeliver({ place: parseSmtpUrl(`smtp://127.0.0.1:${server.port}`), name: "localhost" });
+  const send = makeDeliver({ server: parseSmtpUrl(`smtp://127.0.0.1:${server.port}`), name: "localhost" });
   await deliverMails({ database, deliver: send, from: null, recipientsPerHour: 1_000 });
   expect(failures).toEqual([]);
 }

@@ -2,7 +2,7 @@
 import type pg from "pg";
 import { beginSnapshot, dumpRows, dumpSequences, inTransaction, listTables } from "../store/dump.ts";
 import { listMigrations } from "../store/migrate.ts";
-import { type EnvironmentBackup, listNewestBackups } from "../store/moved.ts";
+import { type EnvironmentBackup, listNewestBackups } from "../store/restoredInstallation.ts";
 import { type SealOptions, sealFile } from "./envelope.ts";
 import { type Counts, countRows, type Entry, formatVersion, type Header, writeBackup } from "./format.ts";
 

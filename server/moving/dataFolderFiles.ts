@@ -11,7 +11,7 @@ const secretName = /^[0-9A-Za-z][0-9A-Za-z._-]*$/;
 const temporaryName = /\.\d+\.[0-9a-f]{12}$/;
 
 /** Content in base64, by path below the data folder. */
-export type DataFolderFiles = Readonly<Record<string, string>>;
+type DataFolderFiles = Readonly<Record<string, string>>;
 
 export async function readDataFolderFiles(data: string): Promise<DataFolderFiles> {
   const names = await readdir(join(data, secrets)).catch(() => []);

@@ -79,7 +79,7 @@ function textOf(entry: Entry): string {
   return JSON.stringify({ table: entry.table.name, columns: entry.table.columns });
 }
 
-export interface RowCount {
+interface RowCount {
   add(entry: Entry): void;
   counts(): Counts;
 }

@@ -13,7 +13,7 @@ import {
   suspendForeignKeys,
 } from "../store/dump.ts";
 import { migrateWithin, readMigrations } from "../store/migrate.ts";
-import { type Restore, settleRestored } from "../store/moved.ts";
+import { adaptRestoredDatabase, type Restore } from "../store/restoredInstallation.ts";
 import type { Sealed } from "./envelope.ts";
 import { UnusableFile } from "./envelope.ts";
 import { type Entry, type Header, readEntries } from "./format.ts";
@@ -62,7 +62,7 @@ export async function restoreDatabase(
     const leftOut = await loadAll(client, readEntries(sealed));
     await resume();
     await migrateWithin(client, since);
-    await settleRestored(client, restore);
+    await adaptRestoredDatabase(client, restore);
     await finish();
     return leftOut;
   });

@@ -3,11 +3,11 @@ import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
 import { addDownloadableBackup } from "./backups/addDownloadableBackup.ts";
 import { addManualBackup } from "./backups/addManualBackup.ts";
 import { addScheduledBackup } from "./backups/addScheduledBackup.ts";
-import { proveBackup } from "./backups/proveBackup.ts";
 import { rebuildEnvironment } from "./backups/rebuildEnvironment.ts";
 import { removeBackup } from "./backups/removeBackup.ts";
 import { restoreBackup } from "./backups/restoreBackup.ts";
 import { restoreDeleted } from "./backups/restoreDeleted.ts";
+import { testRestore } from "./backups/testRestore.ts";
 import { addDomain } from "./domains/addDomain.ts";
 import { changeDnsRecord } from "./domains/changeDnsRecord.ts";
 import { changePrimaryDomain } from "./domains/changePrimaryDomain.ts";
@@ -60,7 +60,7 @@ export function operationDefinitions(services: Services): OperationDefinitions {
     restoreBackup: restoreBackup(services),
     restoreDeletedSite: restoreDeleted(services, "restoreDeletedSite"),
     restoreDeletedEnvironment: restoreDeleted(services, "restoreDeletedEnvironment"),
-    proveBackup: proveBackup(services),
+    proveBackup: testRestore(services),
     rebuildEnvironment: rebuildEnvironment(services),
     searchAndReplace: searchAndReplace(services),
     previewSearchAndReplace: previewSearchAndReplace(services),

@@ -7,11 +7,11 @@ import { openArchives } from "../archives/archives.ts";
 import type { Blobs } from "../archives/blobs.ts";
 import { openBlobs } from "../archives/openBlobs.ts";
 import { readKey } from "../sealing.ts";
-import { nameOfPlace, parseArchiveUrl } from "../settings/archiveUrl.ts";
+import { describeArchiveLocation, parseArchiveUrl } from "../settings/archiveUrl.ts";
 import type { Config } from "../settings/config.ts";
 import { piecesFor } from "../store/backups/pieces.ts";
-import { type EnvironmentBackup, listNewestBackups } from "../store/moved.ts";
 import { databaseOn } from "../store/open.ts";
+import { type EnvironmentBackup, listNewestBackups } from "../store/restoredInstallation.ts";
 
 export interface ArchiveCheck {
   /** Location of the archives, in words. */
@@ -32,7 +32,7 @@ export async function checkArchives(pool: Pool, config: Config): Promise<Archive
   try {
     const place = parseArchiveUrl(config.archiveUrl, config.archives);
     const folder = place.kind === "folder" ? place.folder : null;
-    const facts = { location: nameOfPlace(place), folder };
+    const facts = { location: describeArchiveLocation(place), folder };
     if (folder !== null && !existsSync(folder)) {
       return { ...facts, environments: unknown, problem: "it does not exist yet." };
     }
@@ -69,7 +69,7 @@ async function checkAll(pool: Pool, config: Config, blobs: Blobs, environments: 
   const checked: (EnvironmentBackup & { readonly isIntact: boolean })[] = [];
   for (const environment of environments) {
     const { backupId: id, companyId } = environment;
-    const isIntact = id !== null && (await archives.isWhole({ id, companyId }, signal));
+    const isIntact = id !== null && (await archives.isIntact({ id, companyId }, signal));
     checked.push({ ...environment, isIntact });
   }
   return checked;

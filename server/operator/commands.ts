@@ -7,7 +7,7 @@ import type { Command } from "./command.ts";
 const json = { json: { type: "boolean" } } as const;
 
 /** Commands by name, of one or two words. */
-export const commands: Readonly<Record<string, Command>> = {
+const commands: Readonly<Record<string, Command>> = {
   status: {
     usage: "status [--json]",
     summary: "shows the state of the processes, and their current work",

@@ -1,15 +1,16 @@
 /** `doctor`: checks the machine and the settings. */
 import { statfs } from "node:fs/promises";
-import { totalmem } from "node:os";
 import { join } from "node:path";
-import { readRun } from "@sitewright/supervisor/records.ts";
-import { findChromium } from "../pictures/chromium.ts";
-import type { Config } from "../settings/config.ts";
+import { readLastStart, readRun } from "@sitewright/supervisor/records.ts";
+import { findChromium } from "../screenshots/chromium.ts";
+import { type Config, loadConfig } from "../settings/config.ts";
+import { machineMemory } from "../settings/machineMemory.ts";
+import { memoryPerWorker } from "../settings/settings.ts";
 import { readInstallationNumbers } from "../store/installationMetrics.ts";
 import { lastChecks } from "../store/packages/packageChecks.ts";
 import type { Run } from "./command.ts";
 import { withRunningDatabase } from "./database.ts";
-import { Failure, failed } from "./failure.ts";
+import { exitFailed, Failure } from "./failure.ts";
 import { plural, sizeOf } from "./formatting.ts";
 
 type Level = "ok" | "note" | "problem";
@@ -25,7 +26,8 @@ const problem = (text: string): Finding => ({ level: "problem", text });
 
 const marks: Readonly<Record<Level, string>> = { ok: "ok      ", note: "note    ", problem: "PROBLEM " };
 
-export const doctor: Run = async (_, { config }) => {
+export const doctor: Run = async (_, context) => {
+  const config = effectiveConfig(context.config);
   const findings = [
     ...machine(config),
     await disk(config),
@@ -39,20 +41,25 @@ export const doctor: Run = async (_, { config }) => {
   ];
   const text = findings.map(({ level, text: words }) => `${marks[level]} ${words}`).join("\n");
   const problems = findings.filter(({ level }) => level === "problem").length;
-  if (problems > 0) throw new Failure(`${text}\n\n${plural(problems, "problem")} found.`, failed);
+  if (problems > 0) throw new Failure(`${text}\n\n${plural(problems, "problem")} found.`, exitFailed);
   return `${text}\n\nNo problems found.`;
 };
 
-const workerBytes = 240_000_000;
+/** The settings of the running installation, which may differ from this terminal's. */
+function effectiveConfig(config: Config): Config {
+  const settings = readRun(config.data) === null ? null : readLastStart(config.data);
+  return settings === null ? config : loadConfig({ ...process.env, ...settings, SITEWRIGHT_DATA: config.data });
+}
 
 function machine({ maxWorkers, spareWorkers }: Config): Finding[] {
-  const wanted = (maxWorkers + spareWorkers) * workerBytes;
+  const memoryBytes = machineMemory();
+  const wanted = (maxWorkers + spareWorkers) * memoryPerWorker;
   const memory =
-    wanted > totalmem()
+    wanted > memoryBytes
       ? problem(
-          `Memory: ${maxWorkers} PHP processes and ${spareWorkers} spare ones can use ${sizeOf(wanted)}, but the machine has only ${sizeOf(totalmem())}. Lower SITEWRIGHT_MAX_WORKERS.`,
+          `Memory: ${maxWorkers} PHP processes and ${spareWorkers} spare ones can use ${sizeOf(wanted)}, but the machine has only ${sizeOf(memoryBytes)}. Lower SITEWRIGHT_MAX_WORKERS.`,
         )
-      : ok(`Memory: ${sizeOf(totalmem())}, enough for ${maxWorkers} PHP processes.`);
+      : ok(`Memory: ${sizeOf(memoryBytes)}, enough for ${maxWorkers} PHP processes.`);
   const user =
     process.getuid?.() === 0
       ? ok("User: root, so each environment's PHP runs as its own user.")

@@ -1,6 +1,6 @@
 /** Formats sizes, durations and tables for the operator's commands. */
 import type { Counts } from "../moving/format.ts";
-import type { EnvironmentBackup } from "../store/moved.ts";
+import type { EnvironmentBackup } from "../store/restoredInstallation.ts";
 
 const megabyte = 1e6;
 const gigabyte = 1e9;

@@ -1,25 +1,28 @@
 /** Backups of all environments, by the API of a running control process. */
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
 import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createCompany } from "../app/company/companies.ts";
 import { type Control, startControl } from "../control.ts";
-import { loadConfig } from "../settings/config.ts";
+import { type Config, loadConfig } from "../settings/config.ts";
 import { openPool } from "../store/open.ts";
 import { silentLog } from "../testing/engine.ts";
 import { liveSite } from "../testing/sites.ts";
 import { makeWorld, type World } from "../testing/world.ts";
+import { backup } from "./backup.ts";
 import { backUpAll } from "./freshBackups.ts";
 
 let world: World;
+let config: Config;
 let control: Control;
 const sites: Awaited<ReturnType<typeof liveSite>>[] = [];
 
 beforeAll(async () => {
   world = await makeWorld();
   const { dataFolder, databaseUrl, edgePort, edgeSocket } = world.facts;
-  const config = loadConfig({
+  config = loadConfig({
     SITEWRIGHT_DATA: dataFolder,
     SITEWRIGHT_RUN: join(edgeSocket, ".."),
     SITEWRIGHT_CONTROL_PORT: "0",
@@ -95,6 +98,20 @@ describe("fresh backups", () => {
     await world.services.runtime.reinstate(site.environment);
     expect(problems).toHaveLength(1);
     expect(problems[0]).toMatch(new RegExp(`^${site.name} / Live: `));
+  });
+
+  test("are not recommended by the report of a backup that has them", async () => {
+    const file = join(world.facts.dataFolder, "installation.backup");
+    const report = await backup(
+      { file, isForced: false, isFresh: true },
+      {
+        config,
+        env: { SITEWRIGHT_BACKUP_PASSPHRASE: "correct horse battery" },
+        terminal: { input: new PassThrough(), output: new PassThrough() },
+      },
+    );
+    expect(report).toContain("Newest backup of each environment");
+    expect(report).not.toContain("--with-backups");
   });
 
   test("need a running installation", async () => {

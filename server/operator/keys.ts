@@ -1,12 +1,12 @@
 /** `keys`, `keys create` and `keys revoke`: the API keys of all companies. */
 import { makeToken, readToken } from "../app/company/token.ts";
-import { endActivity, nobody, recordActivity } from "../store/company/activity.ts";
+import { endActivity, recordActivity, systemActor } from "../store/company/activity.ts";
 import { insertApiKey, type ListedKey, listAllKeys, lockApiKey, revokeApiKey } from "../store/company/apiKeys.ts";
 import { listCompanies } from "../store/company/companies.ts";
 import type { DatabaseTransaction } from "../store/database.ts";
 import type { Run } from "./command.ts";
 import { withRunningDatabase } from "./database.ts";
-import { Failure, failed } from "./failure.ts";
+import { exitFailed, Failure } from "./failure.ts";
 import { tableOf } from "./formatting.ts";
 
 export const list: Run = ({ flags }, { config }) =>
@@ -28,7 +28,7 @@ export const create: Run = ({ words: [companyId = "", name = "Created by the ope
   withRunningDatabase(config, async (database) => {
     const company = (await listCompanies(database)).find(({ id }) => id === companyId.toLowerCase());
     if (company?.owner_id == null) {
-      throw new Failure(`There is no company ${companyId}. List them with: company list`, failed);
+      throw new Failure(`There is no company ${companyId}. List them with: company list`, exitFailed);
     }
     const token = makeToken();
     const owner = { companyId: company.id, userId: company.owner_id };
@@ -43,7 +43,7 @@ export const create: Run = ({ words: [companyId = "", name = "Created by the ope
 export const revoke: Run = ({ words: [keyId = ""] }, { config }) =>
   withRunningDatabase(config, async (database) => {
     const key = (await listAllKeys(database)).find(({ id }) => id === keyId);
-    if (key === undefined) throw new Failure(`There is no key ${keyId}. List them with: keys`, failed);
+    if (key === undefined) throw new Failure(`There is no key ${keyId}. List them with: keys`, exitFailed);
     await database.transaction().execute(async (transaction) => {
       const locked = await lockApiKey(transaction, key.company_id, key.id);
       if (locked === null || locked.revoked_at !== null) return;
@@ -59,6 +59,13 @@ async function recordDone(
   type: string,
   keyName: string,
 ): Promise<void> {
-  const entry = { companyId, siteId: null, category: "userManagement", type, parameters: { keyName }, actor: nobody };
+  const entry = {
+    companyId,
+    siteId: null,
+    category: "userManagement",
+    type,
+    parameters: { keyName },
+    actor: systemActor,
+  };
   await endActivity(transaction, await recordActivity(transaction, entry), { hasFailed: false });
 }

@@ -34,7 +34,7 @@ test("the operator's mirror prints its content and address, and stops at SIGTERM
   }
   expect(lines.slice(0, 2)).toEqual([
     "Plugins: 1, themes: 0, versions of WordPress: 0, zips: 1",
-    "Left out: broken.zip: The package is refused: it is damaged, cut short, or no zip.",
+    "Left out: broken.zip: The package is refused: it is damaged, truncated, or not a zip.",
   ]);
   const url = /SITEWRIGHT_WPORG_URL=(\S+)$/.exec(lines.at(-1) ?? "")?.[1] ?? "";
   const found = await openPackageSource(url).newest("plugin", ["shop/shop.php"], new AbortController().signal);

@@ -1,47 +1,45 @@
 /**
- * A feed of vulnerabilities in the form of Wordfence Intelligence (production): one object with a record for each, by its id. It is
- * larger than anybody wants in memory (150 MB and more), so that records are cut out of the stream one by one, by their
- * braces, and only each of them is read as JSON. A record that is broken, or of another form, is counted and left out.
+ * Reads the vulnerability feed of Wordfence Intelligence (production): one JSON object with a record for each id. It is too
+ * large for memory (150 MB and more), so records are extracted from the stream by their braces, and parsed one by one.
  */
 import * as v from "valibot";
 
-/** Versions of one package that a vulnerability is in. */
+/** Affected versions of a package. */
 export interface AffectedRange {
   readonly kind: "plugin" | "theme";
   readonly slug: string;
-  /** Null: from the first one on. */
+  /** Null: no lower bound. */
   readonly from: string | null;
   readonly isFromIncluded: boolean;
-  /** Null: up to the newest. */
+  /** Null: no upper bound. */
   readonly to: string | null;
   readonly isToIncluded: boolean;
-  /** The oldest version that is said to be mended; null: none is. */
+  /** The oldest patched version, or null if there is none. */
   readonly patched: string | null;
 }
 
 export interface Advisory {
   readonly id: string;
   readonly title: string;
-  /** Null: none was given. */
+  /** Null if the feed has none. */
   readonly cve: string | null;
-  /** CVSS, from 0 to 10; null: none was given. */
+  /** CVSS score from 0 to 10. Null if the feed has none. */
   readonly score: number | null;
   readonly reference: string | null;
   readonly ranges: readonly AffectedRange[];
 }
 
-/** Not even the beginning is one. */
-export class NoFeed extends Error {
-  override readonly name = "NoFeed";
+/** The feed as a whole can't be read. */
+export class InvalidFeed extends Error {
+  override readonly name = "InvalidFeed";
 }
 
-const longest = 2_000;
-/** Maximum length of a description. */
-const mostRecordBytes = 5_000_000;
+const maxTextLength = 2_000;
+const maxRecordBytes = 5_000_000;
 
 const [quote, backslash, open, close, openList, closeList] = Array.from('"\\{}[]', (sign) => sign.charCodeAt(0));
 
-/** Where a scan has come to. */
+/** State of the scanner. */
 interface Scan {
   depth: number;
   isInText: boolean;
@@ -49,22 +47,22 @@ interface Scan {
 }
 
 /**
- * Values of the outermost object that are objects themselves, as bytes; null if one is longer than any record. Throws
- * `NoFeed` where the stream is no object, or breaks off.
+ * Yields those values of the outermost object that are objects or lists, as bytes; null for a value that is too large. Throws
+ * `InvalidFeed` if the stream is not a JSON object or is truncated.
  */
 export async function* recordsIn(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer | null> {
   const scan: Scan = { depth: 0, isInText: false, isEscaped: false };
-  /** Parts of the record that is being read, before this chunk. */
+  /** Parts of the current record in earlier chunks. */
   let parts: Buffer[] = [];
   let bytes = 0;
-  let isWhole = false;
-  let hasBegun = false;
+  let isComplete = false;
+  let hasStarted = false;
   for await (const chunk of stream) {
     let start = scan.depth >= 2 ? 0 : -1;
     for (let at = 0; at < chunk.length; at += 1) {
       const byte = chunk[at];
       if (scan.isInText) {
-        // From one quote to the next, which is most of a feed, nothing else matters.
+        // Fast path: strings are most of a feed.
         if (scan.isEscaped) scan.isEscaped = false;
         else if (byte === backslash) scan.isEscaped = true;
         else if (byte === quote) scan.isInText = false;
@@ -72,38 +70,38 @@ export async function* recordsIn(stream: AsyncIterable<Buffer>): AsyncGenerator<
       }
       if (byte === quote) scan.isInText = true;
       else if (byte === open || byte === openList) {
-        if (!hasBegun && byte !== open) throw new NoFeed("The feed is not one object.");
-        hasBegun = true;
+        if (!hasStarted && byte !== open) throw new InvalidFeed("The feed is not a JSON object.");
+        hasStarted = true;
         scan.depth += 1;
         if (scan.depth === 2) start = at;
       } else if (byte === close || byte === closeList) {
         scan.depth -= 1;
         if (scan.depth === 1) {
           const last = chunk.subarray(start, at + 1);
-          yield bytes + last.length > mostRecordBytes
+          yield bytes + last.length > maxRecordBytes
             ? null
             : parts.length === 0
               ? last
               : Buffer.concat([...parts, last]);
           [parts, bytes, start] = [[], 0, -1];
         }
-        if (scan.depth === 0) isWhole = true;
-      } else if (!hasBegun && byte !== undefined && byte > 0x20 && byte < 0x80) {
-        throw new NoFeed("The feed is not one object.");
+        if (scan.depth === 0) isComplete = true;
+      } else if (!hasStarted && byte !== undefined && byte > 0x20 && byte < 0x80) {
+        throw new InvalidFeed("The feed is not a JSON object.");
       }
     }
     if (start >= 0 && scan.depth >= 2) {
       const rest = chunk.subarray(start);
       bytes += rest.length;
-      // A copy: the stream may use its memory again.
-      if (bytes <= mostRecordBytes) parts.push(Buffer.from(rest));
+      // Copied, because the stream may reuse its memory.
+      if (bytes <= maxRecordBytes) parts.push(Buffer.from(rest));
       else parts = [];
     }
   }
-  if (!isWhole) throw new NoFeed("The feed breaks off.");
+  if (!isComplete) throw new InvalidFeed("The feed is truncated.");
 }
 
-const text = v.pipe(v.string(), v.maxLength(longest));
+const text = v.pipe(v.string(), v.maxLength(maxTextLength));
 const version = v.pipe(v.string(), v.minLength(1), v.maxLength(100));
 
 const record = v.object({
@@ -130,12 +128,12 @@ const record = v.object({
   ),
 });
 
-/** In a feed it stands for no limit. */
+/** Means no limit in a feed. */
 const any = "*";
 
 const orNull = (value: string) => (value === any ? null : value);
 
-/** Null if it is none, or is not understood. */
+/** Null if the record is invalid. */
 export function readAdvisory(bytes: Buffer): Advisory | null {
   let value: unknown;
   try {
@@ -147,7 +145,7 @@ export function readAdvisory(bytes: Buffer): Advisory | null {
   if (!read.success) return null;
   const { id, title, cve, cvss, references, software } = read.output;
   const ranges = software.flatMap(({ type, slug, affected_versions, patched_versions }): AffectedRange[] => {
-    // WordPress itself is none of them: who runs it here is another matter.
+    // WordPress itself is not handled here.
     if (type !== "plugin" && type !== "theme") return [];
     const kind: AffectedRange["kind"] = type;
     return Object.values(affected_versions).map((range) => ({
@@ -160,6 +158,6 @@ export function readAdvisory(bytes: Buffer): Advisory | null {
       patched: patched_versions[0] ?? null,
     }));
   });
-  const reference = references.find((one) => /^https?:\/\//.test(one) && one.length <= longest) ?? null;
+  const reference = references.find((one) => /^https?:\/\//.test(one) && one.length <= maxTextLength) ?? null;
   return { id, title, cve, score: cvss?.score ?? null, reference, ranges };
 }

@@ -1,10 +1,10 @@
-/** Which of the versions that are offered suit what is installed: read again after either has changed. */
+/** Determines the available updates of installed packages. Must run after offers or installed packages have changed. */
 import type { Database, DatabaseTransaction } from "../store/database.ts";
 import { markVulnerable } from "../store/packages/advisories.ts";
 import { findPlatforms, type PlatformKeys, refreshUpdates } from "../store/packages/packageOffers.ts";
 import { versionKey } from "./versions.ts";
 
-/** Environments name the first two numbers of their PHP only; it is the newest of these. */
+/** Environments record only major and minor version of PHP, and run the newest patch. */
 const lastPatch = ".999";
 
 async function platformKeys(database: Database | DatabaseTransaction): Promise<PlatformKeys> {
@@ -15,7 +15,7 @@ async function platformKeys(database: Database | DatabaseTransaction): Promise<P
   };
 }
 
-/** What is known to be offered, applied to what is installed in these environments; null: in all. */
+/** Updates the available updates and vulnerabilities of these environments, or of all if null. */
 export async function applyOffers(
   database: Database | DatabaseTransaction,
   environmentIds: readonly string[] | null,

@@ -1,4 +1,4 @@
-/** The packages that lie as zips in a folder, by what is in them; read again where a file is another one than before. */
+/** The packages in a folder of zips. A zip is read again if the file has changed. */
 import { readdir, stat } from "node:fs/promises";
 import path from "node:path";
 import { headerBytes, headerField } from "@sitewright/runtimes/packageFiles.ts";
@@ -11,23 +11,23 @@ export interface CataloguedPackage {
   readonly kind: CatalogueKind;
   readonly slug: string;
   readonly version: string;
-  /** As WordPress names it: `akismet/akismet.php`; the slug of what is no plugin. */
+  /** WordPress's name of a plugin: `akismet/akismet.php`. For other kinds the slug. */
   readonly file: string;
   readonly title: string;
-  /** What it says that it needs; empty: nothing. */
+  /** Minimum version of WordPress, or empty. */
   readonly requires: string;
   readonly requiresPhp: string;
   /** Path of the zip. */
   readonly zip: string;
 }
 
-export interface Catalogue {
+interface Catalogue {
   readonly packages: readonly CataloguedPackage[];
-  /** Sentences about zips that are left out. */
+  /** Sentences about zips that were skipped. */
   readonly problems: readonly string[];
 }
 
-interface Known {
+interface CachedZip {
   readonly stamp: string;
   readonly found: CataloguedPackage | string;
 }
@@ -39,7 +39,7 @@ async function readZip(zip: string): Promise<CataloguedPackage | string> {
   const isHeader = (file: string) => file === "style.css" || file.endsWith(".php");
   try {
     const { root, beginnings } = await readZipHeaders(zip, isHeader, headerBytes);
-    if (root === null) return `${name}: not everything in it is in one folder.`;
+    if (root === null) return `${name}: its content is not in a single folder.`;
     const core = coreName.exec(name)?.[1];
     if (root === "wordpress" && core !== undefined) {
       return {
@@ -53,14 +53,14 @@ async function readZip(zip: string): Promise<CataloguedPackage | string> {
         zip,
       };
     }
-    return packageIn(zip, root, beginnings) ?? `${name}: neither a plugin nor a theme, or it says no version.`;
+    return packageIn(zip, root, beginnings) ?? `${name}: neither a plugin nor a theme, or without a version.`;
   } catch (error) {
     if (error instanceof BadZip) return `${name}: ${error.message}`;
     throw error;
   }
 }
 
-/** Null if nothing in it says what it is. */
+/** Null if no file has the header of a plugin or theme. */
 function packageIn(zip: string, root: string, beginnings: ReadonlyMap<string, Buffer>): CataloguedPackage | null {
   for (const [name, bytes] of [...beginnings].toSorted(([one], [other]) =>
     one === `${root}.php` ? -1 : Number(other === `${root}.php`),
@@ -77,21 +77,21 @@ function packageIn(zip: string, root: string, beginnings: ReadonlyMap<string, Bu
   return null;
 }
 
-/** Returns what is there at each call. Of one version that is there twice, one counts. */
+/** Returns a function that lists the folder's current packages. */
 export function openCatalogue(folder: string): () => Promise<Catalogue> {
-  let known = new Map<string, Known>();
+  let cached = new Map<string, CachedZip>();
   return async () => {
     const names = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith(".zip")).toSorted();
-    const next = new Map<string, Known>();
+    const next = new Map<string, CachedZip>();
     for (const name of names) {
       const zip = path.join(folder, name);
       const facts = await stat(zip).catch(() => null);
       if (!facts?.isFile()) continue;
       const stamp = [facts.ino, facts.size, facts.mtimeMs].join();
-      const before = known.get(zip);
+      const before = cached.get(zip);
       next.set(zip, before?.stamp === stamp ? before : { stamp, found: await readZip(zip) });
     }
-    known = next;
+    cached = next;
     const all = [...next.values()].map(({ found }) => found);
     return {
       packages: all.filter((each) => typeof each !== "string"),
@@ -100,7 +100,7 @@ export function openCatalogue(folder: string): () => Promise<Catalogue> {
   };
 }
 
-/** Of those that are there, the newest; null if there is none. */
+/** The package with the newest version, or null if there are none. */
 export function newestOf(packages: readonly CataloguedPackage[]): CataloguedPackage | null {
   return packages.toSorted((one, other) => compareVersions(other.version, one.version))[0] ?? null;
 }

@@ -1,16 +1,16 @@
 /**
- * A package source for installations that don't reach WordPress.org: what lies as zips in a folder, told in the form of its API as
- * far as WordPress and Sitewright ask it. Addresses in answers are those that the asking one has used.
+ * A package source for installations that can't reach WordPress.org. It serves the zips in a folder through the parts of
+ * WordPress.org's API that WordPress and Sitewright use. URLs in responses have the host of the request.
  */
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
+import { fieldOf } from "@sitewright/runtimes/fields.ts";
 import { type CataloguedPackage, type CatalogueKind, newestOf, openCatalogue } from "./catalogue.ts";
-import { fieldOf } from "./fields.ts";
 import { compareVersions } from "./versions.ts";
 
-const mostQuestionBytes = 10_000_000;
+const maxRequestBytes = 10_000_000;
 
 const zipPath = ({ kind, slug, version }: CataloguedPackage) =>
   kind === "core" ? `/release/wordpress-${version}.zip` : `/${kind}/${slug}.${version}.zip`;
@@ -28,17 +28,17 @@ async function formOf(request: IncomingMessage): Promise<URLSearchParams> {
   let bytes = 0;
   for await (const part of request) {
     bytes += part.length;
-    if (bytes > mostQuestionBytes) throw new Error("The question is too long.");
+    if (bytes > maxRequestBytes) throw new Error("The request is too large.");
     parts.push(part);
   }
   return new URLSearchParams(Buffer.concat(parts).toString("utf8"));
 }
 
-/** What is known of all that was asked about, in two lists: what is newer, and what is not. */
-function updates(kind: "plugin" | "theme", asked: unknown, packages: readonly CataloguedPackage[], base: string) {
+/** The response to an update check: known packages with and without a newer version. */
+function updates(kind: "plugin" | "theme", request: unknown, packages: readonly CataloguedPackage[], base: string) {
   const newer: Record<string, unknown> = {};
   const same: Record<string, unknown> = {};
-  const list = fieldOf(asked, `${kind}s`);
+  const list = fieldOf(request, `${kind}s`);
   for (const [file, one] of Object.entries(typeof list === "object" && list !== null ? list : {})) {
     const newest = newestOf(packages.filter((each) => each.kind === kind && each.file === file));
     if (newest === null) continue;
@@ -109,7 +109,7 @@ async function sendZip(response: ServerResponse, zip: string): Promise<void> {
   await pipeline(createReadStream(zip, { end: Math.max(0, size - 1) }), response);
 }
 
-/** Answers of what lies in the folder at that moment. To be told where to listen. */
+/** Serves the current content of the folder. The caller makes it listen. */
 export function makeMirror(folder: string): Server {
   const catalogue = openCatalogue(folder);
 
@@ -119,8 +119,8 @@ export function makeMirror(folder: string): Server {
     const { packages } = await catalogue();
     const check = /^\/(plugin|theme)s\/update-check\/1\.\d\/$/.exec(pathname)?.[1];
     if (check === "plugin" || check === "theme") {
-      const asked = parsed((await formOf(request)).get(`${check}s`));
-      return sendJson(response, 200, updates(check, asked, packages, base));
+      const installed = parsed((await formOf(request)).get(`${check}s`));
+      return sendJson(response, 200, updates(check, installed, packages, base));
     }
     const about = /^\/(plugin|theme)s\/info\/1\.\d\/$/.exec(pathname)?.[1];
     if (about !== undefined) {
@@ -147,7 +147,7 @@ export function makeMirror(folder: string): Server {
   });
 }
 
-/** How many there are of each kind, in words. */
+/** A summary for the operator: numbers of packages, and skipped zips. */
 export async function describeMirror(folder: string): Promise<string> {
   const { packages, problems } = await openCatalogue(folder)();
   const slugs = (kind: CatalogueKind) =>

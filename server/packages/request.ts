@@ -1,8 +1,7 @@
 /**
- * Requests to the package source, which is another machine of somebody else's: it may hang, be slow, send more than anybody wants,
- * or send us elsewhere. Where it was set to be we go, wherever that is; where it sends us, to public addresses only, because
- * what is asked there is asked from inside of this machine's network. The connection is made to the very address that was
- * judged.
+ * Requests to the package source, which is not trusted: it may hang, be slow, send too much, or redirect. The configured
+ * source itself may be at any address. Links and redirects to other hosts are followed only to public addresses, because
+ * requests come from inside this machine's network; the connection is made to exactly the address that was checked.
  */
 import { type LookupAddress, lookup } from "node:dns";
 import { type IncomingMessage, request as requestHttp } from "node:http";
@@ -15,33 +14,32 @@ export class SourceFailure extends Error {
   override readonly name = "SourceFailure";
 }
 
-export interface SourceRequest {
-  /** Absent: it is a GET. */
+interface SourceRequest {
+  /** Sent by POST. Absent: a GET request. */
   readonly form?: Readonly<Record<string, string>>;
-  /** Where the source is: everything there may be asked. */
+  /** URL of the source. All URLs with its origin are allowed. */
   readonly source: URL;
-  /** Of the whole, the content included. */
+  /** Time limit for the whole request, including the body. */
   readonly seconds: number;
   readonly signal: AbortSignal;
 }
 
-/** An answer that is none of the source's own making ends with it. */
-export interface SourceAnswer {
+interface SourceAnswer {
   readonly status: number;
   readonly body: AsyncIterable<Buffer>;
-  /** As it says; null: it does not. */
+  /** The content length, or null if unknown. */
   readonly bytes: number | null;
 }
 
-const mostRedirects = 5;
+const maxRedirects = 5;
 const agent = "Sitewright";
 
-/** Whether an address is one of the internet's, and not of this machine, its network, or of no use. */
+/** Whether an IP address is public: not local, private or reserved. */
 export function isPublic(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.process(address).range() === "unicast";
 }
 
-/** Finds public addresses only. */
+/** Returns only public addresses. */
 const publicLookup: LookupFunction = (host, options, done) => {
   lookup(host, { ...options, all: true }, (error, found: LookupAddress[]) => {
     const addresses = error === null ? found.filter(({ address }) => isPublic(address)) : [];
@@ -61,12 +59,12 @@ function connect(url: URL, { form, source }: SourceRequest, signal: AbortSignal)
   const isOwn = url.origin === source.origin;
   const host = hostOf(url);
   if (!isOwn && isIP(host) !== 0 && !isPublic(host)) {
-    throw new SourceFailure(`The package source names ${url.host}, which is not a public address.`);
+    throw new SourceFailure(`The package source refers to ${url.host}, which is not a public address.`);
   }
   const content = form === undefined ? null : new URLSearchParams(form).toString();
   const send = url.protocol === "https:" ? requestHttps : requestHttp;
   return new Promise((resolve, reject) => {
-    const asked = send(url, {
+    const request = send(url, {
       method: content === null ? "GET" : "POST",
       headers: {
         "user-agent": agent,
@@ -76,48 +74,48 @@ function connect(url: URL, { form, source }: SourceRequest, signal: AbortSignal)
       signal,
       ...(isOwn ? {} : { lookup: publicLookup }),
     });
-    asked.once("error", reject);
-    asked.once("response", resolve);
-    asked.end(content ?? undefined);
+    request.once("error", reject);
+    request.once("response", resolve);
+    request.end(content ?? undefined);
   });
 }
 
-/** Where an answer sends us; null: it is the answer. */
+/** The target of a redirect, or null if the response is not one. */
 function nextOf({ statusCode = 0, headers }: IncomingMessage, from: URL): URL | null {
   if (statusCode < 300 || statusCode >= 400 || headers.location === undefined) return null;
   const next = URL.canParse(headers.location, from.href) ? new URL(headers.location, from) : null;
   if (next === null || !["http:", "https:"].includes(next.protocol)) {
-    throw new SourceFailure("The package source sends us to an address that is none.");
+    throw new SourceFailure("The package source redirects to an invalid URL.");
   }
   return next;
 }
 
-/** `late` is aborted where the time is over. */
-function explained(error: unknown, url: URL, { signal }: SourceRequest, late: AbortSignal): unknown {
+/** `timeout` is aborted when the time limit has passed. */
+function explained(error: unknown, url: URL, { signal }: SourceRequest, timeout: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   if (error instanceof SourceFailure) return error;
-  const why = late.aborted ? "took too long to answer" : "could not be reached";
+  const why = timeout.aborted ? "took too long to answer" : "could not be reached";
   return new SourceFailure(`The package source at ${url.host} ${why}. Try again later.`, { cause: error });
 }
 
-/** Resolves when the answer begins. Rejects with `SourceFailure`, or as `signal` says. */
-export async function ask(address: URL, wish: SourceRequest): Promise<SourceAnswer> {
-  const late = AbortSignal.timeout(wish.seconds * 1_000);
-  const signal = AbortSignal.any([wish.signal, late]);
+/** Resolves when the response begins. Rejects with `SourceFailure`, or with the reason of `signal`. */
+export async function ask(address: URL, options: SourceRequest): Promise<SourceAnswer> {
+  const timeout = AbortSignal.timeout(options.seconds * 1_000);
+  const signal = AbortSignal.any([options.signal, timeout]);
   let url = address;
   try {
-    for (let hops = 0; hops <= mostRedirects; hops += 1) {
-      const answer = await connect(url, wish, signal);
+    for (let hops = 0; hops <= maxRedirects; hops += 1) {
+      const answer = await connect(url, options, signal);
       const next = nextOf(answer, url);
-      if (next === null) return answerOf(answer, (error) => explained(error, url, wish, late));
+      if (next === null) return answerOf(answer, (error) => explained(error, url, options, timeout));
       answer.destroy();
-      if (wish.form !== undefined) throw new SourceFailure("The package source sends questions elsewhere.");
+      if (options.form !== undefined) throw new SourceFailure("The package source redirects POST requests.");
       url = next;
     }
   } catch (error) {
-    throw explained(error, url, wish, late);
+    throw explained(error, url, options, timeout);
   }
-  throw new SourceFailure("The package source sends us from one address to the next without end.");
+  throw new SourceFailure("The package source redirects too often.");
 }
 
 function answerOf(answer: IncomingMessage, explain: (error: unknown) => unknown): SourceAnswer {
@@ -132,25 +130,24 @@ function answerOf(answer: IncomingMessage, explain: (error: unknown) => unknown)
   return { status: answer.statusCode ?? 0, body: content(), bytes: Number.isSafeInteger(length) ? length : null };
 }
 
-/** No list of versions is longer. */
-const mostJsonBytes = 20_000_000;
+/** Larger than any list of versions. */
+const maxJsonBytes = 20_000_000;
 
-/** What it answers, as a value; null if there is no such thing there (404). Rejects with `SourceFailure`. */
-export async function askJson(address: URL, wish: SourceRequest): Promise<unknown> {
-  const { status, body } = await ask(address, wish);
+/** Returns the parsed response, or null for 404. Rejects with `SourceFailure`. */
+export async function askJson(address: URL, options: SourceRequest): Promise<unknown> {
+  const { status, body } = await ask(address, options);
   const parts: Buffer[] = [];
   let bytes = 0;
   for await (const part of body) {
     bytes += part.length;
-    if (bytes > mostJsonBytes) throw new SourceFailure(`The package source at ${address.host} answers without end.`);
+    if (bytes > maxJsonBytes) throw new SourceFailure(`The package source at ${address.host} sent too much data.`);
     parts.push(part);
   }
   if (status === 404) return null;
-  if (status !== 200)
-    throw new SourceFailure(`The package source at ${address.host} answers with the status ${status}.`);
+  if (status !== 200) throw new SourceFailure(`The package source at ${address.host} answered with status ${status}.`);
   try {
     return JSON.parse(Buffer.concat(parts).toString("utf8"));
   } catch (cause) {
-    throw new SourceFailure(`The package source at ${address.host} answers with something else than JSON.`, { cause });
+    throw new SourceFailure(`The package source at ${address.host} did not answer with JSON.`, { cause });
   }
 }

@@ -14,7 +14,7 @@ const { signal } = new AbortController();
 
 const serving = (answer: RequestListener) => listening(createServer(answer));
 
-/** A mirror of these zips, by file name. */
+/** Starts a mirror of these zips, by file name. */
 async function mirror(zips: Readonly<Record<string, Buffer>>) {
   const folder = await mkdtemp(path.join(tmpdir(), "mirror-"));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -25,7 +25,7 @@ async function mirror(zips: Readonly<Record<string, Buffer>>) {
 }
 
 describe("a mirror", () => {
-  test("offers the newest of each, and names what it needs", async () => {
+  test("offers the newest version of each package with its requirements", async () => {
     const { source } = await mirror({
       "a.zip": await pluginZip("shop", "1.9", "", {}, { "Requires PHP": "8.2", "Requires at least": "6.5" }),
       "b.zip": await pluginZip("shop", "1.10"),
@@ -37,7 +37,7 @@ describe("a mirror", () => {
     expect([...themes]).toEqual([["leaf", { slug: "leaf", version: "2.0", php: null, wordpress: null }]]);
   });
 
-  test("offers every version of WordPress that it has, and nothing that is none", async () => {
+  test("offers every version of WordPress, and nothing else, as WordPress updates", async () => {
     const core = (version: string) => zipOf({ "wordpress/wp-includes/version.php": version });
     const { source } = await mirror({
       "wordpress-7.1.2.zip": await core("7.1.2"),
@@ -51,7 +51,7 @@ describe("a mirror", () => {
     expect((await ask(first.url, { source: source.url, seconds: 10, signal })).status).toBe(200);
   });
 
-  test("gives every version that it has, as it lies there", async () => {
+  test("serves every version unchanged", async () => {
     const zips = { old: await pluginZip("shop", "1.9"), new: await pluginZip("shop", "1.10") };
     const { source } = await mirror({ "a.zip": zips.old, "b.zip": zips.new });
     const found = await source.find("plugin", "shop", signal);
@@ -65,7 +65,7 @@ describe("a mirror", () => {
     expect(await source.find("plugin", "../shop", signal)).toBeNull();
   });
 
-  test("shows what is put there while it runs, and says what it leaves out", async () => {
+  test("serves zips that are added while it runs, and describes the ones it skips", async () => {
     const { folder, add, source } = await mirror({
       "broken.zip": Buffer.from("no zip"),
       "odd.zip": await zipOf({ "odd/x.txt": "" }),
@@ -77,20 +77,20 @@ describe("a mirror", () => {
     expect(await describeMirror(folder)).toBe(
       [
         "Plugins: 1, themes: 0, versions of WordPress: 1, zips: 2",
-        "Left out: broken.zip: The package is refused: it is damaged, cut short, or no zip.",
-        "Left out: odd.zip: neither a plugin nor a theme, or it says no version.",
+        "Left out: broken.zip: The package is refused: it is damaged, truncated, or not a zip.",
+        "Left out: odd.zip: neither a plugin nor a theme, or without a version.",
       ].join("\n"),
     );
   });
 
-  test("tells WordPress of a newer WordPress", async () => {
+  test("answers WordPress's version checks", async () => {
     const { url } = await mirror({ "wordpress-7.1.4.zip": await zipOf({ "wordpress/index.php": "<?php" }) });
-    const said = async (version: string) => (await fetch(`${url}/core/version-check/1.7/?version=${version}`)).json();
-    expect(await said("7.1.1")).toMatchObject({ offers: [{ response: "upgrade", version: "7.1.4" }] });
-    expect(await said("7.1.4")).toMatchObject({ offers: [{ response: "latest" }] });
+    const check = async (version: string) => (await fetch(`${url}/core/version-check/1.7/?version=${version}`)).json();
+    expect(await check("7.1.1")).toMatchObject({ offers: [{ response: "upgrade", version: "7.1.4" }] });
+    expect(await check("7.1.4")).toMatchObject({ offers: [{ response: "latest" }] });
   });
 
-  test("answers what it does not understand without harm", async () => {
+  test("handles invalid requests", async () => {
     const { url } = await mirror({ "a.zip": await pluginZip("shop", "1.0") });
     for (const where of ["/", "/plugin/../a.zip", "/plugin/%2e%2e%2fa.zip", "/a.zip", "/plugins/info/1.2/", "/%"]) {
       expect((await fetch(url + where)).status).toBeGreaterThanOrEqual(400);
@@ -107,8 +107,8 @@ describe("a source", () => {
 
   test.each([
     ["offers nothing", { plugins: [], no_update: [] }, null],
-    ["has what is no newer", { plugins: [], no_update: { "shop/shop.php": offer } }, "2.0"],
-    ["offers what nobody has asked for", { plugins: { "other/other.php": offer } }, null],
+    ["has no newer version", { plugins: [], no_update: { "shop/shop.php": offer } }, "2.0"],
+    ["offers an unrequested package", { plugins: { "other/other.php": offer } }, null],
     ["offers something without a version", { plugins: { "shop/shop.php": { slug: "shop" } } }, null],
     ["names a slug that is a path", { plugins: { "shop/shop.php": { ...offer, slug: "../x" } } }, null],
     ["answers with a list", [1, 2], null],
@@ -119,32 +119,32 @@ describe("a source", () => {
   });
 
   test.each<[string, RequestListener, string]>([
-    ["answers with a page", (_, response) => response.end("<html>"), "something else than JSON"],
-    ["is broken", (_, response) => response.writeHead(503).end("{}"), "the status 503"],
+    ["answers with a page", (_, response) => response.end("<html>"), "did not answer with JSON"],
+    ["is broken", (_, response) => response.writeHead(503).end("{}"), "status 503"],
     [
-      "breaks off",
+      "closes the connection early",
       (_, response) => response.writeHead(200, { "content-length": 100 }).write("{", () => response.destroy()),
       "could not be reached",
     ],
-    ["answers without end", (_, response) => response.end("x".repeat(20_000_001)), "without end"],
+    ["answers without end", (_, response) => response.end("x".repeat(20_000_001)), "too much data"],
     [
-      "sends a question elsewhere",
+      "redirects a POST request",
       (_, response) => response.writeHead(307, { location: "/there" }).end(),
-      "questions elsewhere",
+      "redirects POST requests",
     ],
-  ])("that %s is told so", async (_, answer, says) => {
+  ])("that %s fails", async (_, answer, says) => {
     await expect(newest(answer)).rejects.toThrow(says);
     await expect(newest(answer)).rejects.toThrow(SourceFailure);
   });
 
-  test("that is not there is told so", async () => {
+  test("that is down fails", async () => {
     const gone = createServer();
     const url = await listening(gone);
     await new Promise((resolve) => gone.close(resolve));
     await expect(openPackageSource(url).newest("plugin", ["a/a.php"], signal)).rejects.toThrow("could not be reached");
   });
 
-  test("that hangs, or never ends, is waited for no longer than is said", async () => {
+  test("that hangs, or never ends its response, times out", async () => {
     for (const answer of [
       () => undefined,
       (_: unknown, response: { write(text: string): void }) => response.write("{"),
@@ -155,7 +155,7 @@ describe("a source", () => {
     }
   });
 
-  test("is asked no more when nobody wants it", async () => {
+  test("can be aborted", async () => {
     const source = new URL(await serving(() => undefined));
     const stop = new AbortController();
     const asked = ask(source, { source, seconds: 60, signal: stop.signal });
@@ -164,13 +164,13 @@ describe("a source", () => {
   });
 });
 
-describe("where a source sends us", () => {
-  async function sentTo(location: string) {
+describe("a redirect", () => {
+  async function redirectedTo(location: string) {
     const source = new URL(await serving((_, response) => response.writeHead(302, { location }).end()));
     return ask(source, { source, seconds: 5, signal });
   }
 
-  test("we go as long as it is its own place", async () => {
+  test("to the source itself is followed", async () => {
     const url = await serving((request, response) =>
       request.url === "/a" ? response.writeHead(301, { location: "/b" }).end() : response.end("there"),
     );
@@ -185,17 +185,17 @@ describe("where a source sends us", () => {
     "http://10.0.0.1/",
     "http://169.254.169.254/latest",
     "http://[::ffff:127.0.0.1]/",
-  ])("we do not go to %s", async (location) => {
-    await expect(sentTo(location)).rejects.toThrow(/not a public address|could not be reached/);
+  ])("to %s is not followed", async (location) => {
+    await expect(redirectedTo(location)).rejects.toThrow(/not a public address|could not be reached/);
   });
 
-  test.each(["file:///etc/passwd", "ftp://example.com/", "http://:"])("we do not go to %s", async (location) => {
-    await expect(sentTo(location)).rejects.toThrow("an address that is none");
+  test.each(["file:///etc/passwd", "ftp://example.com/", "http://:"])("to %s is not followed", async (location) => {
+    await expect(redirectedTo(location)).rejects.toThrow("an invalid URL");
   });
 
-  test("we do not go round in circles", async () => {
+  test("loop is detected", async () => {
     const url = await serving((_, response) => response.writeHead(302, { location: "/" }).end());
-    await expect(ask(new URL(url), { source: new URL(url), seconds: 5, signal })).rejects.toThrow("without end");
+    await expect(ask(new URL(url), { source: new URL(url), seconds: 5, signal })).rejects.toThrow("too often");
   });
 });
 
@@ -217,7 +217,7 @@ test.each([
   expect(isPublic(address)).toBe(expected);
 });
 
-test("offers of WordPress that are not understood hide no others", async () => {
+test("invalid offers of WordPress are skipped", async () => {
   const full = "/release/wordpress-7.2.zip";
   const offers = [
     { version: "7.2", packages: { full } },

@@ -1,58 +1,56 @@
-/** What WordPress.org offers of plugins and themes, asked in the form that WordPress itself asks in, many at a time. */
+/** Client of WordPress.org, or a mirror of it, with the same API calls that WordPress makes. */
+import { entriesOf, fieldOf } from "@sitewright/runtimes/fields.ts";
 import type { PackageKind } from "@sitewright/runtimes/runtime.ts";
 import * as v from "valibot";
-import { fieldOf } from "./fields.ts";
 import { askJson } from "./request.ts";
 
-/** The newest version of one. */
+/** The newest version of a package. */
 export interface Offer {
-  /** As the source calls it. */
+  /** The source's slug. */
   readonly slug: string;
   readonly version: string;
-  /** The least versions that it runs with; null: any. */
+  /** Minimum versions of PHP and WordPress, or null for any. */
   readonly php: string | null;
   readonly wordpress: string | null;
 }
 
-/** One version that can be had. */
 export interface OfferedVersion {
   readonly version: string;
-  /** Of the zip. */
+  /** URL of the zip. */
   readonly url: URL;
 }
 
 export interface OfferedPackage {
   readonly slug: string;
-  /** The version that the source recommends; null: none. */
+  /** The version that the source recommends, or null. */
   readonly newest: string | null;
-  /** In no order. */
+  /** Unordered. */
   readonly versions: readonly OfferedVersion[];
 }
 
 export interface PackageSource {
   readonly url: URL;
-  /** By file, as WordPress names them; what the source does not know is not in it. Rejects with `SourceFailure`. */
+  /** Newest versions by file, as WordPress names it. Unknown files are missing. Rejects with `SourceFailure`. */
   newest(kind: PackageKind, files: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Offer>>;
-  /** Null if it has none of that name. Rejects with `SourceFailure`. */
+  /** Returns null if there is no such package. Rejects with `SourceFailure`. */
   find(kind: PackageKind, slug: string, signal: AbortSignal): Promise<OfferedPackage | null>;
-  /** Versions of WordPress that `installed` can be updated to, in no order. Rejects with `SourceFailure`. */
+  /** Versions to which WordPress `installed` can be updated, unordered. Rejects with `SourceFailure`. */
   cores(installed: string, signal: AbortSignal): Promise<readonly OfferedVersion[]>;
 }
 
 const seconds = 30;
-/** In one question. */
-const together = 100;
-const mostVersions = 5_000;
-const longestVersion = 60;
-const longestSlug = 200;
+const packagesPerRequest = 100;
+const maxVersions = 5_000;
+const maxVersionLength = 60;
+const maxSlugLength = 200;
 
-/** PHP has `false` and the empty text where there is none. */
-const requirement = v.fallback(v.nullable(v.pipe(v.string(), v.maxLength(longestVersion))), null);
-const versionText = v.pipe(v.string(), v.minLength(1), v.maxLength(longestVersion));
+/** `false` or an empty string in the API if there is none. */
+const requirement = v.fallback(v.nullable(v.pipe(v.string(), v.maxLength(maxVersionLength))), null);
+const versionText = v.pipe(v.string(), v.minLength(1), v.maxLength(maxVersionLength));
 const slugText = v.pipe(
   v.string(),
   v.minLength(1),
-  v.maxLength(longestSlug),
+  v.maxLength(maxSlugLength),
   v.regex(/^[^/\\\0]+$/),
   v.notValue("."),
   v.notValue(".."),
@@ -62,11 +60,6 @@ const newestOf = {
   plugin: v.object({ slug: slugText, new_version: versionText, requires: requirement, requires_php: requirement }),
   theme: v.object({ theme: slugText, new_version: versionText, requires: requirement, requires_php: requirement }),
 } as const;
-
-/** An empty one is a list in PHP. One entry that is not understood hides no other. */
-function entriesOf(value: unknown): readonly (readonly [string, unknown])[] {
-  return typeof value === "object" && value !== null ? Object.entries(value) : [];
-}
 
 function offerOf(kind: PackageKind, value: unknown): Offer | null {
   if (kind === "plugin") {
@@ -84,24 +77,24 @@ function offer(
   return { slug, version: read.new_version, php: read.requires_php || null, wordpress: read.requires || null };
 }
 
-/** Of version 0 of each: so the answer has the newest one whatever is installed where. */
-function questionOf(kind: PackageKind, files: readonly string[]): Readonly<Record<string, string>> {
+/** Asks as if version 0 were installed, so that the response always has the newest version. */
+function updateCheckForm(kind: PackageKind, files: readonly string[]): Readonly<Record<string, string>> {
   const zero = { Name: "", Version: "0" };
   const list = Object.fromEntries(
     files.map((file) => [file, kind === "plugin" ? zero : { ...zero, Stylesheet: file, Template: file }]),
   );
-  const question = { [`${kind}s`]: list, active: kind === "plugin" ? [] : "" };
-  return { [`${kind}s`]: JSON.stringify(question), translations: "{}", locale: "[]", all: "true" };
+  const installed = { [`${kind}s`]: list, active: kind === "plugin" ? [] : "" };
+  return { [`${kind}s`]: JSON.stringify(installed), translations: "{}", locale: "[]", all: "true" };
 }
 
-/** `url`: scheme, host and, where it is below one, path of the API. */
+/** `url` is the base URL of the API. */
 export function openPackageSource(url: string): PackageSource {
   const source = new URL(url.endsWith("/") ? url : `${url}/`);
   const at = (path: string) => new URL(path, source);
 
-  async function ask(kind: PackageKind, files: readonly string[], signal: AbortSignal) {
+  async function checkUpdates(kind: PackageKind, files: readonly string[], signal: AbortSignal) {
     const address = at(`${kind}s/update-check/1.1/`);
-    const answer = await askJson(address, { form: questionOf(kind, files), source, seconds, signal });
+    const answer = await askJson(address, { form: updateCheckForm(kind, files), source, seconds, signal });
     const all = [...entriesOf(fieldOf(answer, `${kind}s`)), ...entriesOf(fieldOf(answer, "no_update"))];
     return all.flatMap(([file, value]) => {
       const found = files.includes(file) ? offerOf(kind, value) : null;
@@ -113,8 +106,9 @@ export function openPackageSource(url: string): PackageSource {
     url: source,
     newest: async (kind, files, signal) => {
       const found = new Map<string, Offer>();
-      for (let done = 0; done < files.length; done += together) {
-        for (const [file, one] of await ask(kind, files.slice(done, done + together), signal)) found.set(file, one);
+      for (let done = 0; done < files.length; done += packagesPerRequest) {
+        for (const [file, one] of await checkUpdates(kind, files.slice(done, done + packagesPerRequest), signal))
+          found.set(file, one);
       }
       return found;
     },
@@ -129,7 +123,7 @@ export function openPackageSource(url: string): PackageSource {
       const own = fieldOf(answer, "slug");
       if (own !== slug) return null;
       const newest = [fieldOf(answer, "version"), fieldOf(answer, "download_link")] as const;
-      const named = [...entriesOf(fieldOf(answer, "versions")).slice(0, mostVersions), newest];
+      const named = [...entriesOf(fieldOf(answer, "versions")).slice(0, maxVersions), newest];
       return {
         slug,
         newest: v.is(versionText, newest[0]) ? newest[0] : null,
@@ -140,13 +134,13 @@ export function openPackageSource(url: string): PackageSource {
       const address = at("core/version-check/1.7/");
       address.search = new URLSearchParams({ version: installed, locale: "en_US" }).toString();
       const answer = await askJson(address, { source, seconds, signal });
-      const offers = entriesOf(fieldOf(answer, "offers")).slice(0, mostVersions);
+      const offers = entriesOf(fieldOf(answer, "offers")).slice(0, maxVersions);
       return offers.flatMap(([, offer]) => versionOf(fieldOf(offer, "version"), coreZipOf(offer), address));
     },
   };
 }
 
-/** Whole, in English: translations are a site's own. */
+/** URL of the full English zip. Sites fetch translations themselves. */
 function coreZipOf(offer: unknown): unknown {
   return fieldOf(fieldOf(offer, "packages"), "full") ?? fieldOf(offer, "download");
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { compareVersions, versionKey } from "./versions.ts";
 
-/** Older first, as PHP's `version_compare` says of each two that follow one another. */
+/** In the order of PHP's `version_compare`, oldest first. */
 const inOrder = [
   [
     "",
@@ -23,7 +23,7 @@ const inOrder = [
   ["1.9.99999999999999", "1.10"],
 ];
 
-test.each(inOrder)("%s and what follows are in order", (...versions) => {
+test.each(inOrder)("versions are sorted, from %s", (...versions) => {
   const shuffled = versions.toSorted((one, other) => (one < other ? 1 : -1));
   expect(shuffled.toSorted(compareVersions)).toEqual(versions);
   expect(shuffled.toSorted((one, other) => (versionKey(one) < versionKey(other) ? -1 : 1))).toEqual(versions);
@@ -35,11 +35,11 @@ test.each([
   ["1.0.beta.2", "1.0b2"],
   ["01.02", "1.2"],
   ["1..0", "1.0"],
-])("%s is as old as %s", (one, other) => {
+])("%s equals %s", (one, other) => {
   expect(compareVersions(one, other)).toBe(0);
 });
 
-test("a version without an end, or without a meaning, has a key all the same", () => {
+test("endless and meaningless versions have a key too", () => {
   expect(versionKey("9".repeat(1_000_000)).length).toBeLessThan(100);
   expect(compareVersions("trunk", "0.1")).toBeLessThan(0);
   expect(compareVersions("🦄", "0")).toBeLessThan(0);

@@ -1,17 +1,17 @@
 /**
- * Versions of plugins, themes, WordPress and PHP in the order in which WordPress has them (PHP's `version_compare`).
+ * Compares versions of plugins, themes, WordPress and PHP as WordPress does (with PHP's `version_compare`).
  *
- * A version is a row of numbers and words. `dev`, `alpha`, `beta` and `RC` come before the end of a version, numbers and
- * patches (`pl`) after it, and any other word before all of them. Whoever has many versions to compare, a database above all, has a key
- * made of each: keys are in that order as plain bytes.
+ * A version is a sequence of numbers and words. `dev`, `alpha`, `beta` and `RC` sort before the end of a version, numbers and
+ * patches (`pl`) after it, and any other word before all of them. The key of a version sorts in this order as plain bytes, for
+ * example in a database.
  */
 
 /** Longer texts are not versions. */
-const longest = 60;
-/** More digits than any number has that fits into a version. */
+const maxLength = 60;
+/** Digits to which numbers are padded. Longer numbers are cut. */
 const digits = 20;
 
-/** What a word begins with, in capitals or small letters as PHP has them. */
+/** Beginnings of words and their sort order; case-sensitive, as in PHP. */
 const words = [
   ["dev", "1"],
   ["a", "2"],
@@ -33,10 +33,10 @@ function weight(part: string): string {
   return words.find(([word]) => part.startsWith(word))?.[1] ?? otherWord;
 }
 
-/** Of any text; of one that is empty, a key that is before that of any version. */
+/** The sort key of any text. The key of an empty text sorts before all others. */
 export function versionKey(version: string): string {
   const parts = version
-    .slice(0, longest)
+    .slice(0, maxLength)
     .replaceAll(/[^0-9A-Za-z]+/g, ".")
     .replaceAll(/(?<=\d)(?=[A-Za-z])|(?<=[A-Za-z])(?=\d)/g, ".")
     .split(".")
@@ -44,7 +44,7 @@ export function versionKey(version: string): string {
   return parts.length === 0 ? "" : `${parts.map(weight).join("")}${end}`;
 }
 
-/** Below zero where `one` is the older. */
+/** Negative if `one` is older than `other`. */
 export function compareVersions(one: string, other: string): number {
   const [a, b] = [versionKey(one), versionKey(other)];
   return a < b ? -1 : Number(a > b);

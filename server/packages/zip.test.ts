@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { pluginZip, withText, zipOf } from "./testing/zips.ts";
-import { BadZip, unpackZip, usualZipLimits } from "./zip.ts";
+import { BadZip, defaultZipLimits, unpackZip } from "./zip.ts";
 
 const { signal } = new AbortController();
 let folder: string;
@@ -13,7 +13,7 @@ beforeEach(async () => {
   onTestFinished(() => rm(folder, { recursive: true }));
 });
 
-async function unpack(zip: Buffer, slug = "shop", limits = usualZipLimits): Promise<string> {
+async function unpack(zip: Buffer, slug = "shop", limits = defaultZipLimits): Promise<string> {
   const file = path.join(folder, "package.zip");
   await writeFile(file, zip);
   const target = path.join(folder, "unpacked");
@@ -21,7 +21,7 @@ async function unpack(zip: Buffer, slug = "shop", limits = usualZipLimits): Prom
   return target;
 }
 
-test("what is in it comes out, without the folder that is the package's own", async () => {
+test("a zip is unpacked without its root folder", async () => {
   const picture = randomBytes(3_000_000);
   const zip = await pluginZip("shop", "1.0", "", {
     "img/a.png": { content: picture },
@@ -40,28 +40,28 @@ test("what is in it comes out, without the folder that is the package's own", as
   expect((await stat(path.join(target, "run.sh"))).mode & 0o7777).toBe(0o644);
 });
 
-describe("is refused, and nothing of it lies anywhere else:", () => {
+describe("nothing is written outside the target, and these are refused:", () => {
   const link = { content: "/etc/passwd", mode: 0o120777 };
   const cases: [what: string, zip: () => Promise<Buffer>, says: string][] = [
     [
       "one with ..",
       async () => withText(await zipOf({ "shop/xx/evil.php": "" }), "shop/xx/evil.php", "shop/../evil.php"),
-      "leads out of it",
+      "leads outside",
     ],
     [
       "one with an absolute path",
       async () => withText(await zipOf({ "xshop/evil.php": "" }), "xshop/evil.php", "/shop/evil.php"),
-      "leads out of it",
+      "leads outside",
     ],
     [
       "one with a backslash",
       async () => withText(await zipOf({ "shop/x/evil.php": "" }), "shop/x/evil.php", "shop/x\\evil.php"),
-      "leads out of it",
+      "leads outside",
     ],
     [
       "one with a drive",
       async () => withText(await zipOf({ "shop/cx/evil.php": "" }), "shop/cx/evil.php", "shop/c:/evil.php"),
-      "no path inside of it",
+      "not a valid path",
     ],
     [
       "one with a symbolic link",
@@ -73,19 +73,19 @@ describe("is refused, and nothing of it lies anywhere else:", () => {
       () => zipOf({ "shop/shop.php": "", "shop/null": { content: "", mode: 0o020666 } }),
       "neither a file nor a folder",
     ],
-    ["another package", () => pluginZip("other", "1.0"), 'it holds "other", and not shop'],
-    ["one with two folders", () => zipOf({ "shop/shop.php": "", "other/x.php": "" }), "one folder"],
-    ["one with a file beside the folder", () => zipOf({ "shop/shop.php": "", "x.php": "" }), "one folder"],
-    ["an empty one", () => zipOf({}), "one folder"],
-    ["one with a file in a file", () => zipOf({ "shop/a": "", "shop/a/b": "" }), "lies in a file"],
-    ["one with a file twice", () => zipOf({ "shop/a.php": "1", "shop/A.php": "2" }), "twice"],
-    ["a page", async () => Buffer.from("<!doctype html><title>Not found</title>"), "no zip"],
+    ["another package", () => pluginZip("other", "1.0"), 'it contains "other" instead of shop'],
+    ["one with two folders", () => zipOf({ "shop/shop.php": "", "other/x.php": "" }), "single folder"],
+    ["one with a file next to the folder", () => zipOf({ "shop/shop.php": "", "x.php": "" }), "single folder"],
+    ["an empty one", () => zipOf({}), "single folder"],
+    ["one with a file in a file", () => zipOf({ "shop/a": "", "shop/a/b": "" }), "is inside a file"],
+    ["one with a duplicate file", () => zipOf({ "shop/a.php": "1", "shop/A.php": "2" }), "twice"],
+    ["a web page", async () => Buffer.from("<!doctype html><title>Not found</title>"), "not a zip"],
     [
-      "one that is cut short",
+      "a truncated one",
       async () => (await pluginZip("shop", "1.0", "", { x: { content: randomBytes(9_999) } })).subarray(0, 5_000),
-      "no zip",
+      "not a zip",
     ],
-    ["nothing", async () => Buffer.alloc(0), "no zip"],
+    ["an empty file", async () => Buffer.alloc(0), "not a zip"],
   ];
 
   test.each(cases)("%s", async (_, zip, says) => {
@@ -95,7 +95,7 @@ describe("is refused, and nothing of it lies anywhere else:", () => {
     ]);
   });
 
-  test("one with a single bit that is another one", async () => {
+  test("one with a flipped bit", async () => {
     const content = randomBytes(50_000);
     const zip = await zipOf({ "shop/a.bin": { content } });
     const at = zip.indexOf(content.subarray(20_000, 20_016));
@@ -104,13 +104,13 @@ describe("is refused, and nothing of it lies anywhere else:", () => {
     await expect(unpack(zip)).rejects.toThrow(BadZip);
   });
 
-  test("one that is large when it is unpacked, or has very many files", async () => {
+  test("one that is too large when unpacked, or has too many files", async () => {
     const zip = await pluginZip("shop", "1.0", "", { a: "x".repeat(10_000), b: "x".repeat(10_000) });
-    await expect(unpack(zip, "shop", { entries: 10, bytes: 15_000 })).rejects.toThrow("when it is unpacked");
+    await expect(unpack(zip, "shop", { entries: 10, bytes: 15_000 })).rejects.toThrow("when unpacked");
     await expect(unpack(zip, "shop", { entries: 2, bytes: 1e6 })).rejects.toThrow("more than 2 files");
   });
 
-  test("one that says that it is smaller than it is", async () => {
+  test("one that is larger than it declares", async () => {
     const zip = await zipOf({ "shop/a": "x".repeat(100_000) });
     const size = Buffer.alloc(4);
     size.writeUInt32LE(100_000);

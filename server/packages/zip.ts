@@ -1,7 +1,6 @@
 /**
- * The zip of a plugin or a theme, from wherever it comes: looked through before a single file of it is written. One folder is in
- * it, with the slug's name, files and folders below that, and nothing that would be written elsewhere or be something else
- * than a file.
+ * Unpacks untrusted zips of plugins and themes. The whole list of files is checked before anything is written: everything must
+ * be in a single folder named after the slug, and there may be only files and folders, with paths inside that folder.
  */
 import { createWriteStream } from "node:fs";
 import { mkdir } from "node:fs/promises";
@@ -16,22 +15,22 @@ export class BadZip extends Error {
   override readonly name = "BadZip";
 }
 
-export interface ZipLimits {
+interface ZipLimits {
   readonly entries: number;
-  /** Of all files, unpacked. */
+  /** Total size of the unpacked files. */
   readonly bytes: number;
 }
 
-export const usualZipLimits: ZipLimits = { entries: 50_000, bytes: 1_000_000_000 };
+export const defaultZipLimits: ZipLimits = { entries: 50_000, bytes: 1_000_000_000 };
 
 const kindOfFile = 0o170000;
 const regular = 0o100000;
 const folderKind = 0o040000;
 const unix = 3;
-const longestPath = 400;
+const maxPathLength = 400;
 
 interface Listed {
-  /** Segments below the zip's root; the first one is the same in all. */
+  /** Segments of the path in the zip. */
   readonly segments: readonly string[];
   readonly isFolder: boolean;
   readonly entry: Entry;
@@ -47,7 +46,7 @@ function listedOf(entry: Entry): Listed {
   const isFolder = name.endsWith("/");
   const segments = (isFolder ? name.slice(0, -1) : name).split("/");
   const isOdd = segments.some((segment) => segment === "" || segment === "." || segment === "..");
-  if (isOdd || /[\\\0:]/.test(name) || name.length > longestPath) refuse(`${shown} is no path inside of it`);
+  if (isOdd || /[\\\0:]/.test(name) || name.length > maxPathLength) refuse(`${shown} is not a valid path`);
   const mode = entry.versionMadeBy >> 8 === unix ? entry.externalFileAttributes >>> 16 : 0;
   const kind = mode & kindOfFile;
   if (kind !== 0 && kind !== (isFolder ? folderKind : regular)) refuse(`${shown} is neither a file nor a folder`);
@@ -55,10 +54,10 @@ function listedOf(entry: Entry): Listed {
   return { segments, isFolder, entry };
 }
 
-/** On some disks names in capitals and small letters are one. */
-const placeOf = ({ segments }: Pick<Listed, "segments">): string => segments.join("/").toLowerCase();
+/** Case-insensitive, because some file systems are. */
+const pathKeyOf = ({ segments }: Pick<Listed, "segments">): string => segments.join("/").toLowerCase();
 
-/** All of it; nothing is read of the files yet. */
+/** Lists and checks all entries, without reading file contents. */
 async function list(zip: ZipFile, limits: ZipLimits): Promise<readonly Listed[]> {
   if (zip.entryCount > limits.entries) refuse(`it has more than ${limits.entries.toLocaleString("en")} files`);
   const listed: Listed[] = [];
@@ -66,31 +65,31 @@ async function list(zip: ZipFile, limits: ZipLimits): Promise<readonly Listed[]>
   for await (const entry of zip.eachEntry()) {
     listed.push(listedOf(entry));
     bytes += entry.uncompressedSize;
-    if (bytes > limits.bytes) refuse(`it takes more than ${Math.round(limits.bytes / 1e6)} MB when it is unpacked`);
+    if (bytes > limits.bytes) refuse(`it needs more than ${Math.round(limits.bytes / 1e6)} MB when unpacked`);
   }
-  const files = new Set(listed.filter(({ isFolder }) => !isFolder).map(placeOf));
-  const places = new Set<string>();
+  const files = new Set(listed.filter(({ isFolder }) => !isFolder).map(pathKeyOf));
+  const seen = new Set<string>();
   for (const one of listed) {
-    if (places.has(placeOf(one))) refuse(`${JSON.stringify(one.segments.join("/"))} is in it twice`);
-    places.add(placeOf(one));
-    const above = one.segments.slice(0, -1).map((_, at) => placeOf({ segments: one.segments.slice(0, at + 1) }));
-    if (above.some((place) => files.has(place))) refuse(`${JSON.stringify(one.segments.join("/"))} lies in a file`);
+    if (seen.has(pathKeyOf(one))) refuse(`${JSON.stringify(one.segments.join("/"))} is in it twice`);
+    seen.add(pathKeyOf(one));
+    const above = one.segments.slice(0, -1).map((_, at) => pathKeyOf({ segments: one.segments.slice(0, at + 1) }));
+    if (above.some((place) => files.has(place))) refuse(`${JSON.stringify(one.segments.join("/"))} is inside a file`);
   }
   return listed;
 }
 
-/** Wrong in the zip itself: cut short, changed, or something else. */
-async function readable<T>(work: Promise<T>): Promise<T> {
+/** Turns errors of the zip library into `BadZip`. */
+async function explained<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (cause) {
     if (cause instanceof BadZip || !(cause instanceof Error) || "code" in cause) throw cause;
-    if (/path|fileName/.test(cause.message)) refuse("a path in it leads out of it");
-    throw new BadZip("The package is refused: it is damaged, cut short, or no zip.", { cause });
+    if (/path|fileName/.test(cause.message)) refuse("a path in it leads outside");
+    throw new BadZip("The package is refused: it is damaged, truncated, or not a zip.", { cause });
   }
 }
 
-/** The name of the one folder in which everything is; null if there is none, or more. */
+/** The single folder that contains everything, or null. */
 function rootOf(listed: readonly Listed[]): string | null {
   const [root] = listed[0]?.segments ?? [];
   const isOne = listed.every(({ segments, isFolder }) => segments[0] === root && (isFolder || segments.length > 1));
@@ -102,15 +101,15 @@ async function withZip<T>(
   limits: ZipLimits,
   work: (zip: ZipFile, listed: readonly Listed[]) => Promise<T>,
 ) {
-  const zip = await readable(openPromise(file, { lazyEntries: true, autoClose: false, strictFileNames: true }));
+  const zip = await explained(openPromise(file, { lazyEntries: true, autoClose: false, strictFileNames: true }));
   try {
-    return await work(zip, await readable(list(zip, limits)));
+    return await work(zip, await explained(list(zip, limits)));
   } finally {
     zip.close();
   }
 }
 
-/** What a file in it holds, whose check sum is right. */
+/** Yields a file's content, and checks its checksum. */
 async function* contentOf(zip: ZipFile, { entry }: Listed): AsyncGenerator<Buffer> {
   let sum = 0;
   const stream = await zip.openReadStreamPromise(entry);
@@ -122,27 +121,27 @@ async function* contentOf(zip: ZipFile, { entry }: Listed): AsyncGenerator<Buffe
 }
 
 /**
- * Unpacks it into the new `folder`, which is that of the slug. Rejects with `BadZip`, and leaves what it has written: whoever
- * asked removes it.
+ * Unpacks a zip into the new folder `folder`, without the zip's root folder. Rejects with `BadZip`; the caller must then
+ * remove the folder.
  */
 export async function unpackZip(
   file: string,
   slug: string,
   folder: string,
   signal: AbortSignal,
-  limits = usualZipLimits,
+  limits = defaultZipLimits,
 ): Promise<void> {
   await withZip(file, limits, async (zip, listed) => {
     const root = rootOf(listed);
-    if (root === null) refuse("not everything in it is in one folder");
-    if (root !== slug) refuse(`it holds ${JSON.stringify(root.slice(0, 100))}, and not ${slug}`);
+    if (root === null) refuse("its content is not in a single folder");
+    if (root !== slug) refuse(`it contains ${JSON.stringify(root.slice(0, 100))} instead of ${slug}`);
     await mkdir(folder);
     for (const one of listed) {
       signal.throwIfAborted();
       const place = path.join(folder, ...one.segments.slice(1));
       await mkdir(one.isFolder ? place : path.dirname(place), { recursive: true });
       if (one.isFolder) continue;
-      await readable(
+      await explained(
         pipeline(
           contentOf(zip, one),
           atMost(one.entry.uncompressedSize),
@@ -154,25 +153,25 @@ export async function unpackZip(
   });
 }
 
-/** A file that unpacks to more than it says is a trap. */
+/** Rejects zip bombs: files that are larger than they declare. */
 function atMost(bytes: number): Transform {
   let left = bytes;
   return new Transform({
     transform: (chunk: Buffer, _, done) => {
       left -= chunk.length;
-      if (left < 0) done(new BadZip("The package is refused: a file in it is longer than it says."));
+      if (left < 0) done(new BadZip("The package is refused: a file in it is larger than declared."));
       else done(null, chunk);
     },
   });
 }
 
-/** The root folder of a zip and, of its files directly in it that `isWanted`, the beginnings. */
+/** Reads the root folder's name, and the beginnings of the wanted files directly in it. */
 export async function readZipHeaders(
   file: string,
   isWanted: (name: string) => boolean,
   bytes: number,
 ): Promise<{ readonly root: string | null; readonly beginnings: ReadonlyMap<string, Buffer> }> {
-  return withZip(file, usualZipLimits, async (zip, listed) => {
+  return withZip(file, defaultZipLimits, async (zip, listed) => {
     const beginnings = new Map<string, Buffer>();
     for (const one of listed) {
       const [, name = "", ...deeper] = one.segments;

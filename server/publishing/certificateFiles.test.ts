@@ -1,4 +1,4 @@
-/** The secret part of certificates, as files for the edge. */
+/** Certificates and their keys, as files for the edge. */
 import { randomUUID } from "node:crypto";
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readEdgeCertificate } from "../edgeCertificate.ts";
 import { makeSealer } from "../sealing.ts";
-import { addCertificate, type ShownCertificate } from "../store/domains/certificates.ts";
+import { addCertificate, type PresentedCertificate } from "../store/domains/certificates.ts";
 import { addCompany, addSite } from "../store/testing/rows.ts";
 import { createTestDatabase, type TestDatabase } from "../testing/database.ts";
 import { silentLog } from "../testing/engine.ts";
 import { certificateFolder, makeCertificateFiles } from "./certificateFiles.ts";
 
-const sealer = makeSealer(Buffer.alloc(32, "of these tests"));
+const sealer = makeSealer(Buffer.alloc(32, "key of the tests"));
 let own: TestDatabase;
 let dataFolder: string;
 beforeEach(async () => {
@@ -27,8 +27,8 @@ afterEach(async () => {
 const opened = () => makeCertificateFiles({ database: own.database, dataFolder, sealer, log: silentLog });
 const folder = () => certificateFolder(dataFolder);
 
-/** A row, whose key was sealed as it should be unless told otherwise. */
-async function add(sealedFor = ""): Promise<ShownCertificate> {
+/** Adds a certificate. Its key is sealed for `sealedFor`, or for the certificate itself. */
+async function add(sealedFor = ""): Promise<PresentedCertificate> {
   const { companyId } = await addCompany(own.database);
   const { environmentId } = await addSite(own.database, companyId);
   const id = randomUUID();
@@ -43,50 +43,50 @@ async function add(sealedFor = ""): Promise<ShownCertificate> {
   return { id, names: certificate.names, notAfter };
 }
 
-const told = ({ id, names, notAfter }: ShownCertificate) => ({ id, names, notAfter: notAfter.getTime() });
+const published = ({ id, names, notAfter }: PresentedCertificate) => ({ id, names, notAfter: notAfter.getTime() });
 
-describe("what is written", () => {
-  test("is sealed, for nobody else to read, and opened by the edge", async () => {
+describe("write", () => {
+  test("seals the files, which only their owner can read and the edge can open", async () => {
     const certificate = await add();
-    expect(await opened().write([certificate])).toEqual([told(certificate)]);
+    expect(await opened().write([certificate])).toEqual([published(certificate)]);
     const file = join(folder(), certificate.id);
     expect((await readFile(file)).includes("the key")).toBe(false);
     expect((await stat(folder())).mode & 0o077).toBe(0);
     expect(await readEdgeCertificate(folder(), certificate.id, sealer)).toEqual({ key: "the key", chain: "the chain" });
   });
 
-  test("stays as it is when it is there already", async () => {
+  test("keeps a file that exists", async () => {
     const certificate = await add();
     await opened().write([certificate]);
     const { ino } = await stat(join(folder(), certificate.id));
-    expect(await opened().write([certificate])).toEqual([told(certificate)]);
+    expect(await opened().write([certificate])).toEqual([published(certificate)]);
     expect((await stat(join(folder(), certificate.id))).ino).toBe(ino);
   });
 
-  test("leaves out what is gone and what can't be opened, and goes on with the others", async () => {
-    const [whole, broken] = [await add(), await add("somebody else")];
+  test("skips certificates that were removed or can't be opened, and writes the others", async () => {
+    const [whole, broken] = [await add(), await add("another certificate")];
     const gone = { ...whole, id: randomUUID() };
-    expect(await opened().write([broken, gone, whole])).toEqual([told(whole)]);
+    expect(await opened().write([broken, gone, whole])).toEqual([published(whole)]);
     expect(await readdir(folder())).toEqual([whole.id]);
   });
 
-  test("is not even a folder where there is nothing to write", async () => {
+  test("creates no folder if there is nothing to write", async () => {
     expect(await opened().write([])).toEqual([]);
     await expect(stat(folder())).rejects.toThrow("ENOENT");
   });
 });
 
-describe("what is removed", () => {
-  test("are the files of certificates that are gone, and what was left of writing them", async () => {
-    const [kept, gone] = [await add(), await add()];
-    await opened().write([kept, gone]);
-    await own.database.deleteFrom("certificates").where("id", "=", gone.id).execute();
-    await writeFile(join(folder(), `${gone.id}.left-over`), "");
-    await opened().removeOthers([told(kept)]);
+describe("removeOthers", () => {
+  test("removes files of removed certificates, and temporary files", async () => {
+    const [kept, removed] = [await add(), await add()];
+    await opened().write([kept, removed]);
+    await own.database.deleteFrom("certificates").where("id", "=", removed.id).execute();
+    await writeFile(join(folder(), `${removed.id}.left-over`), "");
+    await opened().removeOthers([published(kept)]);
     expect(await readdir(folder())).toEqual([kept.id]);
   });
 
-  test("is not what another process may be about to name", async () => {
+  test("keeps files that another process may be about to publish", async () => {
     const certificate = await add();
     await opened().write([certificate]);
     await opened().removeOthers([]);
@@ -95,7 +95,7 @@ describe("what is removed", () => {
 });
 
 describe("the edge refuses a file", () => {
-  test("that was sealed for another certificate, or is none", async () => {
+  test("that was sealed for another certificate, or has other content", async () => {
     const [one, other] = [await add(), await add()];
     await opened().write([one, other]);
     await writeFile(join(folder(), other.id), await readFile(join(folder(), one.id)));

@@ -1,6 +1,6 @@
 /**
- * The secret part of certificates, in files that the edge reads: `edge/certificates/<id>` of the data folder. They are there
- * before a table names them, sealed like everything else that must not be read by others.
+ * Files with certificates and their keys for the edge: `edge/certificates/<id>` in the data folder. They are sealed, and
+ * written before a table names them.
  */
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,16 +9,16 @@ import type { Logger } from "pino";
 import { writeDurableFile } from "../durableFile.ts";
 import type { Sealer } from "../sealing.ts";
 import type { Database } from "../store/database.ts";
-import { findSecrets, listCertificateIds, type ShownCertificate } from "../store/domains/certificates.ts";
+import { findSecrets, listCertificateIds, type PresentedCertificate } from "../store/domains/certificates.ts";
 
-export interface CertificateFiles {
-  /** Writes those that are absent. Returns what the table says of those that are there. */
-  write(certificates: readonly ShownCertificate[]): Promise<readonly EdgeCertificate[]>;
-  /** Removes the files of certificates that are gone. These are not, as a table names them. */
+interface CertificateFiles {
+  /** Writes the missing files. Returns the table's entries for all certificates that have a file. */
+  write(certificates: readonly PresentedCertificate[]): Promise<readonly EdgeCertificate[]>;
+  /** Removes files of certificates that no longer exist. Keeps those of `certificates`, which the table names. */
   removeOthers(certificates: readonly EdgeCertificate[]): Promise<void>;
 }
 
-export interface CertificateFilesOptions {
+interface CertificateFilesOptions {
   readonly database: Database;
   readonly dataFolder: string;
   readonly sealer: Sealer;
@@ -37,7 +37,7 @@ export function makeCertificateFiles({ database, dataFolder, sealer, log }: Cert
     return readdir(folder);
   }
 
-  /** False if it was removed meanwhile, or can't be opened: no site waits for another's certificate. */
+  /** False if the certificate was removed in the meantime or can't be opened; the others are still published. */
   async function writeOne(id: string): Promise<boolean> {
     const secrets = await findSecrets(database, id);
     if (!secrets) return false;
@@ -54,7 +54,7 @@ export function makeCertificateFiles({ database, dataFolder, sealer, log }: Cert
     } catch (err) {
       log.error(
         { err, certificate: id },
-        "A certificate's key can't be opened: is secrets/key the one it was sealed with?",
+        "A certificate's key can't be opened. Is secrets/key the key it was sealed with?",
       );
       return null;
     }
@@ -63,26 +63,26 @@ export function makeCertificateFiles({ database, dataFolder, sealer, log }: Cert
   return {
     write: async (certificates) => {
       if (certificates.length === 0) return [];
-      const there = new Set(await list());
-      const shown: EdgeCertificate[] = [];
+      const existing = new Set(await list());
+      const entries: EdgeCertificate[] = [];
       for (const { id, names, notAfter } of certificates) {
-        if (there.has(id) || (await writeOne(id))) shown.push({ id, names, notAfter: notAfter.getTime() });
+        if (existing.has(id) || (await writeOne(id))) entries.push({ id, names, notAfter: notAfter.getTime() });
       }
-      return shown;
+      return entries;
     },
     removeOthers: async (certificates) => {
       const named = new Set(certificates.map(({ id }) => id));
       const others = (await list()).filter((file) => !named.has(file));
       if (others.length === 0) return;
-      // Another process may be about to name it: its row was there before its file, and so is found after the listing.
+      // Another process may be about to publish one: rows are inserted before files, so reading them after the listing finds it.
       const kept = new Set(await listCertificateIds(database));
-      for (const file of others.filter((name) => !kept.has(withoutEnding(name))))
+      for (const file of others.filter((name) => !kept.has(withoutSuffix(name))))
         await rm(join(folder, file), { force: true });
     },
   };
 }
 
-/** A file that is being written has the certificate's id and more. */
-function withoutEnding(file: string): string {
+/** Temporary files have a suffix after the certificate's id. */
+function withoutSuffix(file: string): string {
   return file.split(".")[0] ?? file;
 }

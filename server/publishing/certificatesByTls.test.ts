@@ -1,4 +1,4 @@
-/** From the database to the visitor: what the real edge shows by TLS, and what it answers to the authority. */
+/** From the database to the visitor: the certificates that the real edge serves, and its answers to the authority. */
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { readdir } from "node:fs/promises";
@@ -26,7 +26,7 @@ import { makePublisher, tableFile } from "./publishRoutes.ts";
 
 const name = "shop.example.com";
 
-/** An edge with TLS for the world's sites, and who tells it. */
+/** An edge with TLS for the world's sites, and its publisher. */
 async function startSecureEdge({ facts, own, services }: World) {
   const adminSocket = join(facts.dataFolder, "tls", "edge.sock");
   const folder = certificateFolder(facts.dataFolder);
@@ -73,8 +73,8 @@ async function start() {
   const { sealer } = world.services;
   const transaction = () => world.own.database.transaction();
 
-  /** As the interface does; gives the fingerprint. */
-  async function give(): Promise<string> {
+  /** Adds a custom certificate as the API does; returns its fingerprint. */
+  async function addCustom(): Promise<string> {
     const read = readCustomCertificate({
       ...(await makeCertificate({ names: [name] })),
       names: [name],
@@ -93,8 +93,8 @@ async function start() {
     return certificate.fingerprint;
   }
 
-  /** The fingerprint of what a visitor is shown; null if the edge ends the handshake. */
-  async function shown(): Promise<string | null> {
+  /** The fingerprint of the certificate that a visitor gets, or null if the edge ends the handshake. */
+  async function served(): Promise<string | null> {
     const port = edge.tlsPort ?? 0;
     const socket = connect({ host: "127.0.0.1", port, servername: name, rejectUnauthorized: false });
     try {
@@ -107,27 +107,27 @@ async function start() {
     }
   }
 
-  return { world, edge, publisher, domainId, transaction, give, shown };
+  return { world, edge, publisher, domainId, transaction, addCustom, served };
 }
 
-test("a customer's own is shown from the next handshake on, until it is replaced or removed; its key goes with it", async () => {
-  const { world, domainId, transaction, give, publisher, shown } = await start();
-  expect(await shown()).toBeNull();
-  const first = await give();
-  expect(await shown()).toBe(first);
-  const second = await give();
+test("a custom certificate is served from the next handshake on, until it is replaced or removed with its key", async () => {
+  const { world, domainId, transaction, addCustom, publisher, served } = await start();
+  expect(await served()).toBeNull();
+  const first = await addCustom();
+  expect(await served()).toBe(first);
+  const second = await addCustom();
   expect(second).not.toBe(first);
-  expect(await shown()).toBe(second);
+  expect(await served()).toBe(second);
   const folder = certificateFolder(world.facts.dataFolder);
   expect(await readdir(folder)).toHaveLength(1);
   await transaction().execute((inside) => removeCustom(inside, domainId));
   await publisher.publish();
-  expect(await shown()).toBeNull();
+  expect(await served()).toBeNull();
   expect(await readdir(folder)).toEqual([]);
 });
 
-test("the authority finds at the edge what it asked for, and visitors are shown what it signed", async () => {
-  const { world, edge, publisher, domainId, transaction, give, shown } = await start();
+test("the authority finds its challenge at the edge, and visitors get the certificate", async () => {
+  const { world, edge, publisher, domainId, transaction, addCustom, served } = await start();
   const pebble = await startPebble({ httpPort: edge.port });
   onTestFinished(() => pebble[Symbol.asyncDispose]());
   const { database } = world.own;
@@ -144,10 +144,10 @@ test("the authority finds at the edge what it asked for, and visitors are shown 
     signal: new AbortController().signal,
   });
   const { fingerprint } = await database.selectFrom("certificates").select("fingerprint").executeTakeFirstOrThrow();
-  expect(await shown()).toBe(fingerprint);
-  const own = await give();
-  expect(await shown()).toBe(own);
+  expect(await served()).toBe(fingerprint);
+  const own = await addCustom();
+  expect(await served()).toBe(own);
   await transaction().execute((inside) => removeCustom(inside, domainId));
   await publisher.publish();
-  expect(await shown()).toBe(fingerprint);
+  expect(await served()).toBe(fingerprint);
 });

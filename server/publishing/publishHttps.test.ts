@@ -1,4 +1,4 @@
-/** What the edge is told about visitors who come by http. */
+/** HTTPS redirects in the edge's table. */
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { EdgeHost, EdgeTable } from "@sitewright/edge/tables/table.ts";
@@ -54,8 +54,8 @@ async function published(): Promise<EdgeTable> {
 
 const temporary = () => new URL(site.address).hostname;
 
-describe("each name by itself", () => {
-  test("is redirected where a certificate is for it, and answered otherwise", async () => {
+describe("each name", () => {
+  test("is redirected if there is a certificate for it, and served over HTTP otherwise", async () => {
     await addCertificateFor([name]);
     expect(await force("same")).toEqual({ [name]: "same" });
     await addCertificateFor(["*.shop.example.com"]);
@@ -63,7 +63,7 @@ describe("each name by itself", () => {
     expect(await force(null)).toEqual({});
   });
 
-  test("also by a wildcard, but not by one that is over, nor by one of another environment", async () => {
+  test("is also redirected with a wildcard certificate, but not with one that is expired or of another environment", async () => {
     await addCertificateFor([name], -1);
     const other = await liveSite(world);
     const id = await addCertificateFor([name]);
@@ -75,8 +75,8 @@ describe("each name by itself", () => {
   });
 });
 
-describe("to the primary domain", () => {
-  test("go visitors of all names, where a certificate is for that one", async () => {
+describe("redirects to the primary domain", () => {
+  test("apply to all names if there is a certificate for the primary domain", async () => {
     await addCertificateFor([name]);
     expect(await force("primary")).toEqual({});
     await setPrimaryDomain(world.own.database, site.environment.id, { id: domainId, isHttps: true });
@@ -85,7 +85,7 @@ describe("to the primary domain", () => {
   });
 });
 
-test("certificates go with the last name that they are for", async () => {
+test("certificates are removed with the last domain that they cover", async () => {
   const kept = await addCertificateFor([temporary()]);
   const useless = [await addCertificateFor([name]), await addCertificateFor(["a.shop.example.com"])];
   const left = async () => {

@@ -4,7 +4,7 @@ import type { EdgeTable } from "@sitewright/edge/tables/table.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { EdgeUnavailable, makeEdgeClient } from "../clients/edgeClient.ts";
 import { edgeGenerations } from "../store/generations.ts";
-import { setAwaitsRebuild } from "../store/moved.ts";
+import { setAwaitsRebuild } from "../store/restoredInstallation.ts";
 import { setMailDelivery } from "../store/traffic/mailDelivery.ts";
 import { setEnvironmentState } from "../store/traffic/routes.ts";
 import { visit } from "../testing/edge.ts";
@@ -40,7 +40,7 @@ async function readTable(): Promise<EdgeTable> {
 const edge = () => makeEdgeClient(world.facts.edgeSocket);
 
 describe("publishRoutes", () => {
-  test("sends the edge every served environment with its names, and keeps the same in the file", async () => {
+  test("sends the edge every served environment with its names, and writes the same table to the file", async () => {
     const id = await addServedSite();
     await addServedSite();
     await insertNewSite(world);
@@ -51,7 +51,7 @@ describe("publishRoutes", () => {
     expect((await edge().status()).generation).toBe(table.generation);
   });
 
-  test("a wildcard domain leads every name below it too", async () => {
+  test("a wildcard domain includes every name below it", async () => {
     const id = await addServedSite();
     await world.own.database.updateTable("domains").set({ is_wildcard: true }).execute();
     await world.services.publisher.publish();
@@ -59,7 +59,7 @@ describe("publishRoutes", () => {
     expect(names.map((name) => name.startsWith("*."))).toEqual([false, true]);
   });
 
-  test("an environment that is not on disk is left out, and the rest is published", async () => {
+  test("an environment that is missing on disk is left out, and the rest is published", async () => {
     const { input } = await insertNewSite(world);
     await setEnvironmentState(world.own.database, [input.environment.id], "serving");
     const id = await addServedSite();
@@ -67,7 +67,7 @@ describe("publishRoutes", () => {
     expect((await readTable()).environments.map((environment) => environment.id)).toEqual([id]);
   });
 
-  test("of an environment that is made anew the edge learns the names alone", async () => {
+  test("only the names of an environment that awaits its rebuild are published", async () => {
     const { environment, address } = await addServed();
     await setAwaitsRebuild(world.own.database, environment.id, true);
     await world.own.database.updateTable("domains").set({ is_wildcard: true }).execute();
@@ -77,7 +77,7 @@ describe("publishRoutes", () => {
     expect((await visit(world.facts.edgePort, address)).status).toBe(503);
   });
 
-  test("tells who may reach mail servers, and a change of that is never taken for told before it is committed", async () => {
+  test("mail permissions are published, and an uncommitted change is not mistaken for published", async () => {
     const id = await addServedSite();
     const { database } = world.own;
     const { publisher } = world.services;
@@ -94,14 +94,14 @@ describe("publishRoutes", () => {
       await mayCommit.promise;
     });
     await announced.promise;
-    const told = publisher.reconcile();
+    const reconciling = publisher.reconcile();
     mayCommit.resolve();
-    await Promise.all([change, told]);
+    await Promise.all([change, reconciling]);
     await publisher.reconcile();
     expect(await mailers()).toEqual([]);
   });
 
-  test("who asks while it runs is served by what is read after that", async () => {
+  test("a call during a run gets a table that is read after the call", async () => {
     const publishing = [world.services.publisher.publish()];
     for (let round = 0; round < 10; round++) {
       const id = await addServedSite();
@@ -113,13 +113,13 @@ describe("publishRoutes", () => {
     await Promise.all(publishing);
   });
 
-  test("many who ask at once share two runs", async () => {
+  test("many simultaneous calls share two runs", async () => {
     const before = await edgeGenerations.last(world.own.database);
     await Promise.all(Array.from({ length: 20 }, () => world.services.publisher.publish()));
     expect((await edgeGenerations.last(world.own.database)) - before).toBe(2);
   });
 
-  test("two processes at once end with what both wanted", async () => {
+  test("two processes at once end with the changes of both", async () => {
     const { database, runtime } = world.services;
     const options = {
       database,
@@ -140,15 +140,15 @@ describe("publishRoutes", () => {
     }
   });
 
-  test("without an edge it fails, and the file is there for the edge's start", async () => {
+  test("without an edge it fails, but writes the file that the edge reads at startup", async () => {
     const { database, runtime } = world.services;
     const { dataFolder } = world.facts;
-    const gone = makeEdgeClient(join(dataFolder, "nobody.sock"));
+    const unreachable = makeEdgeClient(join(dataFolder, "missing.sock"));
     await addServedSite();
     const publisher = makePublisher({
       database,
       runtime,
-      edge: gone,
+      edge: unreachable,
       dataFolder,
       sealer: world.services.sealer,
       log: silentLog,
@@ -159,7 +159,7 @@ describe("publishRoutes", () => {
 });
 
 describe("reconcile", () => {
-  test("publishes where the edge is behind, and only there", async () => {
+  test("publishes only if the edge has an old table", async () => {
     await world.services.publisher.publish();
     await addServedSite();
     const wanted = await edgeGenerations.next(world.own.database);
@@ -170,7 +170,7 @@ describe("reconcile", () => {
     expect((await edge().status()).generation).toBe(generation);
   });
 
-  test("a database that was restored from an older copy catches up with the edge", async () => {
+  test("after the database was restored from an older copy, generations continue above the edge's", async () => {
     await edge().putTable({ generation: 1_000, environments: [], hosts: [] });
     const id = await addServedSite();
     await world.services.publisher.reconcile();

@@ -1,4 +1,4 @@
-/** Tells the edge the whole of what it should serve (`tablePublisher.ts`). */
+/** Publishes the table of everything that the edge serves (see `tablePublisher.ts`). */
 import { join } from "node:path";
 import type { EdgeEnvironment, EdgeHost, EdgeTable } from "@sitewright/edge/tables/table.ts";
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
@@ -10,7 +10,7 @@ import type { Database } from "../store/database.ts";
 import { listChallenges } from "../store/domains/acmeChallenges.ts";
 import { listCertificates } from "../store/domains/certificates.ts";
 import { edgeGenerations } from "../store/generations.ts";
-import { listAway, listServed, type ServedDomain, type ServedRow } from "../store/traffic/routes.ts";
+import { listRestoringDomains, listServed, type ServedDomain, type ServedRow } from "../store/traffic/routes.ts";
 import { makeCertificateFiles } from "./certificateFiles.ts";
 import { makeRedirectFiles } from "./redirectFiles.ts";
 import { makeTablePublisher, type TablePublisher } from "./tablePublisher.ts";
@@ -18,13 +18,13 @@ import { makeTablePublisher, type TablePublisher } from "./tablePublisher.ts";
 /** Rejects with `EdgeUnavailable` if the edge did not acknowledge the table. */
 export type Publisher = TablePublisher;
 
-export interface PublisherOptions {
+interface PublisherOptions {
   readonly database: Database;
   readonly runtime: Pick<Runtime, "layout">;
   readonly edge: EdgeClient;
-  /** The data folder; the table is kept in `edge/table.json` below it. */
+  /** The table is also written to `edge/table.json` in this folder. */
   readonly dataFolder: string;
-  /** What an environment without a quota of its own may fill. Absent or null: anything. */
+  /** Default disk quota of environments. Absent or null: no limit. */
   readonly diskQuotaBytes?: number | null;
   /** Opens the keys of certificates. */
   readonly sealer: Sealer;
@@ -40,10 +40,10 @@ export function makePublisher(options: PublisherOptions): Publisher {
   const certificateFiles = makeCertificateFiles(options);
   const redirectFiles = makeRedirectFiles(options);
 
-  async function tell(generation: number): Promise<void> {
+  async function send(generation: number): Promise<void> {
     const listed = await listServed(database, options.diskQuotaBytes ?? null);
     const served = await withRuleLists(listed);
-    const rows = { served, away: await listAway(database) };
+    const rows = { served, away: await listRestoringDomains(database) };
     const certificates = await certificateFiles.write(await listCertificates(database));
     const challenges = await listChallenges(database);
     const table = { ...(await makeTable(generation, rows, options)), certificates, challenges };
@@ -60,7 +60,7 @@ export function makePublisher(options: PublisherOptions): Publisher {
   }
 
   const { status } = edge;
-  return makeTablePublisher({ database, generations: edgeGenerations, status, tell, server: "The edge", log });
+  return makeTablePublisher({ database, generations: edgeGenerations, status, send, server: "The edge", log });
 }
 
 async function makeTable(
@@ -74,10 +74,7 @@ async function makeTable(
   for (const [index, row] of rows.entries()) {
     const layout = layouts[index];
     if (!layout) {
-      log.error(
-        { environment: row.id },
-        "An environment that should be served is not there; the edge is not told of it",
-      );
+      log.error({ environment: row.id }, "An environment is missing on disk and is not published to the edge");
       continue;
     }
     const { domains, forceHttps: _, redirectList, pageCacheEpoch, ...served } = row;
@@ -93,11 +90,11 @@ async function makeTable(
   return { generation, environments, hosts, away: namesOf(away) };
 }
 
-/** Visitors are not redirected to a name without a certificate. */
+/** Visitors are never redirected to a name without a certificate. */
 function hostsOf({ id: environmentId, domains, forceHttps }: ServedRow, primary: ServedDomain | undefined): EdgeHost[] {
   const host = (name: string, hasCertificate: boolean): EdgeHost => {
-    const mayForce = forceHttps === "primary" ? (primary?.isCovered ?? false) : hasCertificate;
-    return { name, environmentId, ...(forceHttps !== null && mayForce && { forceHttps }) };
+    const canForce = forceHttps === "primary" ? (primary?.isCovered ?? false) : hasCertificate;
+    return { name, environmentId, ...(forceHttps !== null && canForce && { forceHttps }) };
   };
   return domains.flatMap(({ name, isWildcard, isCovered, isWildcardCovered }) =>
     isWildcard ? [host(name, isCovered), host(`*.${name}`, isWildcardCovered)] : [host(name, isCovered)],

@@ -52,7 +52,7 @@ async function domain(name: string, companyId?: string): Promise<string> {
   return addOwnDomain(world.database, environmentId, { name });
 }
 
-test("a domain gets its zone, which the running server answers, and loses it when it goes", async () => {
+test("a domain's zone is served, and removed with the domain", async () => {
   const { zones, ask } = await start();
   const id = await domain("shop.example.com");
   await zones.reconcile();
@@ -64,7 +64,7 @@ test("a domain gets its zone, which the running server answers, and loses it whe
   expect(await ask("example.com", "NS")).toEqual([]);
 });
 
-test("a change is answered with a higher serial once it is published", async () => {
+test("a published change raises the serial", async () => {
   const { zones, ask, client } = await start();
   const id = await domain("example.com");
   await zones.reconcile();
@@ -81,25 +81,25 @@ test("a change is answered with a higher serial once it is published", async () 
   expect(await client.serialOf("example.com")).toBeGreaterThan(before);
 });
 
-test("of two companies' zones theirs is served who have proven a domain in it", async () => {
+test("of two companies' zones the one with a verified domain is served", async () => {
   const { zones, ask } = await start();
   await domain("a.example.com");
   await zones.reconcile();
-  const proven = await domain("b.example.com");
-  await world.database.updateTable("domains").set({ verified_at: new Date() }).where("id", "=", proven).execute();
+  const verified = await domain("b.example.com");
+  await world.database.updateTable("domains").set({ verified_at: new Date() }).where("id", "=", verified).execute();
   await zones.reconcile();
   expect(await ask("b.example.com", "A")).toEqual(["203.0.113.7"]);
   expect(await ask("a.example.com", "A")).toEqual([]);
 });
 
-test("a challenge is answered in a domain's zone and in the installation's own, until it is removed", async () => {
+test("challenges are served in a domain's zone and in the installation's, until they are removed", async () => {
   const { zones, client, ask } = await start();
   await domain("example.com");
   await zones.reconcile();
   const challenges = makeDnsChallenges({ database: world.database, zones, dns: client });
   for (const name of ["_acme-challenge.example.com", "0123.acme-challenge.sites.test"]) {
-    await challenges.show(`${name.toUpperCase()}.`, "one");
-    await challenges.show(name, "two");
+    await challenges.publish(`${name.toUpperCase()}.`, "one");
+    await challenges.publish(name, "two");
     expect((await ask(name, "TXT")).toSorted()).toEqual(['"one"', '"two"']);
     await challenges.remove(name, "one");
     expect(await ask(name, "TXT")).toEqual(['"two"']);
@@ -108,10 +108,10 @@ test("a challenge is answered in a domain's zone and in the installation's own, 
   }
 });
 
-test("challenges that nobody removed go when their time is over", async () => {
+test("challenges that were not removed expire", async () => {
   const { zones, client, ask } = await start();
   const challenges = makeDnsChallenges({ database: world.database, zones, dns: client });
-  await challenges.show("0123.acme-challenge.sites.test", "one");
+  await challenges.publish("0123.acme-challenge.sites.test", "one");
   await world.database
     .updateTable("dns_challenges")
     .set({ expires_at: new Date(0) })
@@ -120,7 +120,7 @@ test("challenges that nobody removed go when their time is over", async () => {
   expect(await ask("0123.acme-challenge.sites.test", "TXT")).toEqual([]);
 });
 
-test("a server that was away begins with the newest table, and who publishes meanwhile is told", async () => {
+test("publishing fails while the server is down, and the server starts with the newest table", async () => {
   const { zones, server, dataFolder } = await start();
   await domain("example.com");
   await zones.reconcile();
@@ -128,12 +128,12 @@ test("a server that was away begins with the newest table, and who publishes mea
   await domain("example.org");
   await expect(zones.reconcile()).rejects.toBeInstanceOf(DnsUnavailable);
   await expect(zones.publish()).rejects.toBeInstanceOf(DnsUnavailable);
-  const again = await startTestDns(dataFolder);
-  onTestFinished(() => again[Symbol.asyncDispose]());
-  expect(recordsIn(await dig(again.dns.port, "+short", "example.org", "A"))).toEqual(["203.0.113.7"]);
+  const restarted = await startTestDns(dataFolder);
+  onTestFinished(() => restarted[Symbol.asyncDispose]());
+  expect(recordsIn(await dig(restarted.dns.port, "+short", "example.org", "A"))).toEqual(["203.0.113.7"]);
 });
 
-test("a database from an older copy goes on above what the server has", async () => {
+test("after the database was restored from an older copy, generations continue above the server's", async () => {
   const { client, options, ask } = await start();
   await client.putTable({ generation: 1_000_000, zones: [], secondaries: [], keys: [] });
   await domain("example.com");

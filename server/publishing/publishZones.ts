@@ -1,4 +1,4 @@
-/** Tells the DNS server the whole of what it should answer (`tablePublisher.ts`), and keeps the zones that domains need. */
+/** Publishes all zones to the DNS server (see `tablePublisher.ts`), and creates the zones that domains need. */
 import { join } from "node:path";
 import { writeTable } from "@sitewright/dns/tableText.ts";
 import type { Logger } from "pino";
@@ -9,30 +9,36 @@ import { firstRecords } from "../domains/zoneRecords.ts";
 import { writeDurableFile } from "../durableFile.ts";
 import type { Database } from "../store/database.ts";
 import { listDnsChallenges, removeExpiredDnsChallenges } from "../store/domains/dnsChallenges.ts";
-import { ensureZone, listServedZones, listZoneless, putIntoZone, removeEmptyZones } from "../store/domains/zones.ts";
+import {
+  ensureZone,
+  listDomainsWithoutZone,
+  listServedZones,
+  putIntoZone,
+  removeEmptyZones,
+} from "../store/domains/zones.ts";
 import { dnsGenerations } from "../store/generations.ts";
 import { makeTablePublisher, type TablePublisher } from "./tablePublisher.ts";
 import { type Transfers, zoneTable } from "./zoneTable.ts";
 
 /**
- * Rejects with `DnsUnavailable` if the server did not acknowledge the table. `reconcile` also makes the zones that domains
- * need, and removes those that none needs.
+ * Rejects with `DnsUnavailable` if the server did not acknowledge the table. `reconcile` also creates missing zones and
+ * removes unused ones.
  */
 export type ZonePublisher = TablePublisher;
 
-export interface ZonePublisherOptions {
+interface ZonePublisherOptions {
   readonly database: Database;
   readonly dns: Pick<DnsClient, "putTable" | "status">;
-  /** The data folder; the table is kept in `dns/table.jsonl` below it. */
+  /** The table is also written to `dns/table.jsonl` in this folder. */
   readonly dataFolder: string;
   readonly names: DnsNames;
   readonly transfers: Transfers;
-  /** Public addresses of the edge, that new zones point to. */
+  /** Public addresses of the edge, to which new zones point. */
   readonly edgeAddresses: readonly string[];
   readonly log: Logger;
 }
 
-const atOnce = 100;
+const zonesPerRun = 100;
 
 export function zonesFile(dataFolder: string): string {
   return join(dataFolder, "dns", "table.jsonl");
@@ -41,7 +47,7 @@ export function zonesFile(dataFolder: string): string {
 export function makeZonePublisher(options: ZonePublisherOptions): ZonePublisher {
   const { database, dns, log, names, transfers } = options;
 
-  async function tell(generation: number): Promise<void> {
+  async function send(generation: number): Promise<void> {
     await ensureZone(database, null, `acme-challenge.${names.siteSuffix}`);
     const zones = await listServedZones(database);
     const table = zoneTable(generation, { zones, challenges: await listDnsChallenges(database) }, { names, transfers });
@@ -54,23 +60,23 @@ export function makeZonePublisher(options: ZonePublisherOptions): ZonePublisher 
     database,
     generations: dnsGenerations,
     status,
-    tell,
+    send,
     server: "The DNS server",
     log,
   });
   return {
     publish: publisher.publish,
     reconcile: async () => {
-      await keepZones(options);
+      await updateZones(options);
       await removeExpiredDnsChallenges(database);
       await publisher.reconcile();
     },
   };
 }
 
-/** Domains may have come back with what was deleted, or from before there were zones. */
-async function keepZones({ database, edgeAddresses }: ZonePublisherOptions): Promise<void> {
-  const zoneless = await listZoneless(database, atOnce);
+/** A domain may have no zone if it is older than zones, or was deleted before zones were kept and then restored. */
+async function updateZones({ database, edgeAddresses }: ZonePublisherOptions): Promise<void> {
+  const zoneless = await listDomainsWithoutZone(database, zonesPerRun);
   for (const domain of zoneless) {
     await database.transaction().execute(async (transaction) => {
       const { registrable } = readDomainName(domain.name);

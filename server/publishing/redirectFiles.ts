@@ -1,6 +1,6 @@
 /**
- * Redirect rules in files that the edge reads: `edge/redirects/<list>.json` of the data folder. They are there before a table
- * names them, and written once: another list has another name.
+ * Files with redirect rules for the edge: `edge/redirects/<list>.json` in the data folder. They are written before a table
+ * names them, and never changed: a changed list gets a new name.
  */
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,10 +9,10 @@ import { writeDurableFile } from "../durableFile.ts";
 import type { Database } from "../store/database.ts";
 import { findRuleList, forEdge, namesOfRuleLists } from "../store/traffic/redirectRules.ts";
 
-export interface RedirectFiles {
-  /** Writes the list of an environment where it is absent. Returns the name of the list that is there; null: none. */
+interface RedirectFiles {
+  /** Writes an environment's list unless its file exists. Returns the name of the list on disk, or null if there is none. */
   write(environmentId: string, list: string | null): Promise<string | null>;
-  /** Removes the lists that are neither named nor in the database. */
+  /** Removes lists that are neither in `named` nor in the database. */
   removeOthers(named: readonly string[]): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export function makeRedirectFiles(options: {
       if (list === null) return null;
       known ??= await listed();
       if (known.has(`${list}.json`)) return list;
-      // It may have been changed meanwhile: the newer one is as good.
+      // The list may have changed in the meantime: the newer one is as good.
       const found = await findRuleList(database, environmentId);
       if (found === null) return null;
       await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -51,15 +51,15 @@ export function makeRedirectFiles(options: {
       const kept = new Set(named);
       const others = [...(await listed())].filter((file) => !kept.has(listOf(file)));
       if (others.length === 0) return;
-      // Another process may be about to name it: it was in the database before its file was there.
-      const there = new Set(await namesOfRuleLists(database));
-      for (const file of others.filter((name) => !there.has(listOf(name))))
+      // Another process may be about to publish one: lists are inserted into the database before their files are written.
+      const current = new Set(await namesOfRuleLists(database));
+      for (const file of others.filter((name) => !current.has(listOf(name))))
         await rm(join(folder, file), { force: true });
     },
   };
 }
 
-/** A file that is being written has the list's name and more. */
+/** Temporary files have a suffix after the list's name. */
 function listOf(file: string): string {
   return file.split(".")[0] ?? file;
 }

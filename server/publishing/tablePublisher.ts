@@ -1,9 +1,9 @@
 /**
- * Tells a server the whole of what it should serve, as one table with a generation. Takes no input: what is to be served is in
- * the database and on disk, and any number of calls at any time, by any number of processes, end with the server serving it.
+ * Publishes everything that a server serves, as one table with a generation. The table is made from the database and the disk,
+ * so any number of processes may publish at any time: the server ends up with the current state.
  *
- * The generation is taken before anything is read. So a table with a higher generation was read later than one
- * with a lower was numbered, and has every change for which the lower was made.
+ * The generation is taken before anything is read. So a table with a higher generation was read after the lower generation
+ * was taken, and contains every change for which the lower one was published.
  */
 import type { Logger } from "pino";
 import type { Database } from "../store/database.ts";
@@ -11,36 +11,36 @@ import type { Generations } from "../store/generations.ts";
 
 export interface TablePublisher {
   /**
-   * Resolves when the server serves what was in the database and on disk when this was called, or something newer.
-   * Rejects if the server did not acknowledge it; the file that it begins with is written all the same.
+   * Resolves when the server serves the state at the time of the call, or a newer one. Rejects if the server did not
+   * acknowledge the table; the file that it reads at startup is still written.
    */
   publish(): Promise<void>;
   /**
-   * Publishes where the server has another generation than the newest; and once in any case: the process before may have been
-   * killed between a change and its publication.
+   * Publishes if the server does not have the newest generation. The first call always publishes, because the previous process
+   * may have been killed between a change and its publication.
    */
   reconcile(): Promise<void>;
 }
 
-export interface TablePublisherOptions {
+interface TablePublisherOptions {
   readonly database: Database;
   readonly generations: Generations;
-  /** What the server has. */
+  /** The generation that the server has. */
   readonly status: () => Promise<{ readonly generation: number }>;
-  /** Reads everything and hands it over; resolves when it is acknowledged. */
-  readonly tell: (generation: number) => Promise<void>;
+  /** Reads everything and sends it to the server. Resolves when the server has acknowledged it. */
+  readonly send: (generation: number) => Promise<void>;
   /** The server's name in the log. */
   readonly server: string;
   readonly log: Logger;
 }
 
 export function makeTablePublisher(options: TablePublisherOptions): TablePublisher {
-  const { database, generations, status, tell, server, log } = options;
+  const { database, generations, status, send, server, log } = options;
   let current: Promise<void> | undefined;
   let next: Promise<void> | undefined;
   let hasPublished = false;
 
-  /** One at a time; all who ask while one runs share the next, which reads after they asked. */
+  /** One run at a time. All calls during a run share the next one, which reads after them. */
   function publish(): Promise<void> {
     if (next) return next;
     if (!current) return start();
@@ -60,7 +60,7 @@ export function makeTablePublisher(options: TablePublisherOptions): TablePublish
   async function publishOnce(): Promise<void> {
     const generation = await generations.next(database);
     await generations.awaitAnnounced(database);
-    await tell(generation);
+    await send(generation);
     hasPublished = true;
   }
 
@@ -71,7 +71,7 @@ export function makeTablePublisher(options: TablePublisherOptions): TablePublish
       const { generation } = await status();
       if (hasPublished && generation === wanted) return;
       if (generation > wanted) await generations.raise(database, generation);
-      log.info({ wanted, serves: generation }, `${server} may not have the newest table; it is told again`);
+      log.info({ wanted, serves: generation }, `${server} may not have the newest table; publishing it again`);
       await publish();
     },
   };

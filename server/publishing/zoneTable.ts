@@ -1,4 +1,4 @@
-/** The table that the DNS server is told, out of the rows that there are. */
+/** Builds the DNS server's table from the database rows. */
 import type { DnsRecordSet, DnsTable } from "@sitewright/dns/table.ts";
 import { namesAbove } from "../domains/names.ts";
 import { type DnsNames, servedZone } from "../domains/servedZone.ts";
@@ -7,7 +7,7 @@ import type { ServedZone } from "../store/domains/zones.ts";
 
 const challengeTtl = 60;
 
-/** Who copies the zones. */
+/** Zone transfers: the secondaries and their keys. */
 export type Transfers = Pick<DnsTable, "secondaries" | "keys">;
 export const noTransfers: Transfers = { secondaries: [], keys: [] };
 
@@ -24,21 +24,21 @@ export function zoneTable(
   return { generation, zones, ...transfers };
 }
 
-/** The zone that a name is in: the longest. */
+/** The innermost zone that contains the name. */
 function nearest(name: string, zoneNames: ReadonlySet<string>): string | undefined {
   return [name, ...namesAbove(name)].find((each) => zoneNames.has(each));
 }
 
-/** A name that leads elsewhere keeps doing so: an authority follows it. */
+/** Adds challenges as TXT records. A name with a CNAME is left alone: the authority follows it. */
 function withChallenges(records: readonly DnsRecordSet[], challenges: readonly DnsChallenge[]): DnsRecordSet[] {
   const sets = [...records];
   for (const [name, own] of Map.groupBy(challenges, (challenge) => challenge.name)) {
     if (sets.some((set) => set.name === name && set.type === "CNAME")) continue;
     const values = own.map(({ value }) => JSON.stringify(value));
     const index = sets.findIndex((set) => set.name === name && set.type === "TXT");
-    const there = sets[index];
-    if (there === undefined) sets.push({ name, type: "TXT", ttl: challengeTtl, values });
-    else sets[index] = { ...there, values: [...there.values, ...values] };
+    const existing = sets[index];
+    if (existing === undefined) sets.push({ name, type: "TXT", ttl: challengeTtl, values });
+    else sets[index] = { ...existing, values: [...existing.values, ...values] };
   }
   return sets;
 }

@@ -77,7 +77,7 @@ const ownership = () => {
 };
 
 describe("a domain that was added", () => {
-  test("is looked at, what was seen is kept, and it is looked at again in a moment", async () => {
+  test("is checked, the records found are stored, and the next check is soon", async () => {
     const id = await addOwnDomain(world.database, environmentId, { name });
     dns.setRecords({ [`A ${name}`]: ["198.51.100.1"] });
     await check();
@@ -92,7 +92,7 @@ describe("a domain that was added", () => {
     expect(published).toBe(0);
   });
 
-  test("is verified by its record, once, which the activity log tells", async () => {
+  test("is verified once by its record, with an entry in the activity log", async () => {
     const id = await addOwnDomain(world.database, environmentId, { name });
     dns.setRecords(ownership());
     await check();
@@ -114,14 +114,14 @@ describe("a domain that was added", () => {
     [["NS1.localhost", "ns2.localhost"], true],
     [["ns1.localhost", "ns.elsewhere.example"], false],
     [[], false],
-  ])("has its DNS here where the world is led to %o: %s", async (servers, isHere) => {
+  ])("with the name servers %o uses the installation's DNS: %s", async (servers, isHere) => {
     const id = await addOwnDomain(world.database, environmentId, { name });
     dns.setRecords({ "NS example.com": servers });
     await check();
     expect(await usesOwnDns(id)).toBe(isHere);
   });
 
-  test("is looked up all the same where the resolver says nothing of its delegation, which stays as it was known", async () => {
+  test("is checked even if the lookup of its name servers fails, and the known delegation is kept", async () => {
     const id = await addOwnDomain(world.database, environmentId, { name });
     dns.setRecords({ [`A ${name}`]: ["203.0.113.7"] });
     dns.setMood("NS");
@@ -132,23 +132,23 @@ describe("a domain that was added", () => {
   });
 
   test.each([
-    ["an address of ours", { [`A ${name}`]: ["203.0.113.7"] }],
-    ["the name from the installation", null],
-  ])("points here by %s", async (_, records) => {
+    ["an address of the edge", { [`A ${name}`]: ["203.0.113.7"] }],
+    ["a CNAME to its temporary name", null],
+  ])("points here with %s", async (_, records) => {
     const id = await addOwnDomain(world.database, environmentId, { name });
     dns.setRecords(records ?? { [`CNAME ${name}`]: [temporaryName] });
     await check();
     expect((await domain(id)).pointsHereAt).not.toBeNull();
   });
 
-  test("that is right is looked at a few times a day", async () => {
+  test("that is correctly set up is checked a few times a day", async () => {
     const id = await addOwnDomain(world.database, environmentId, { name });
     dns.setRecords({ ...ownership(), [`A ${name}`]: ["203.0.113.7"] });
     await check();
     expect(await secondsUntilNext(id)).toBeGreaterThan(3_600);
   });
 
-  test("that stops pointing here is served all the same", async () => {
+  test("that stops pointing here is still served", async () => {
     const id = await addOwnDomain(world.database, environmentId, { name });
     dns.setRecords({ [`A ${name}`]: ["203.0.113.7"] });
     await check();
@@ -159,7 +159,7 @@ describe("a domain that was added", () => {
     expect(await domain(id)).toMatchObject({ isActive: true, pointsHereAt });
   });
 
-  test("keeps only the beginning of what is none of ours, and never leaves its own record out", async () => {
+  test("has foreign records truncated when stored, but its ownership record is always kept", async () => {
     const id = await addOwnDomain(world.database, environmentId, { name });
     const { value } = ownershipRecord({ companyId, name });
     const key = `TXT _sitewright-verify.${name}`;
@@ -171,8 +171,8 @@ describe("a domain that was added", () => {
   });
 });
 
-describe("a domain that is to be taken over without a gap", () => {
-  test("is not served before ownership is proven, and then at once", async () => {
+describe("a domain with avoid_downtime", () => {
+  test("is served as soon as ownership is proven, and not before", async () => {
     const id = await addOwnDomain(world.database, environmentId, {
       name,
       setupType: "avoid_downtime",
@@ -187,15 +187,15 @@ describe("a domain that is to be taken over without a gap", () => {
     expect([(await domain(id)).isActive, published]).toEqual([true, 1]);
   });
 
-  test("is served when it points here all the same", async () => {
-    const wish = { name, setupType: "avoid_downtime", isActive: false } as const;
-    const id = await addOwnDomain(world.database, environmentId, wish);
+  test("is also served if it points here without proof of ownership", async () => {
+    const row = { name, setupType: "avoid_downtime", isActive: false } as const;
+    const id = await addOwnDomain(world.database, environmentId, row);
     dns.setRecords({ [`A ${name}`]: ["203.0.113.7"] });
     await check();
     expect([(await domain(id)).isActive, published]).toEqual([true, 1]);
   });
 
-  test("is not served by this because the operation that adds it has not come to it yet", async () => {
+  test("of another type is not activated by a check, but by the operation that adds it", async () => {
     const id = await addOwnDomain(world.database, environmentId, { name, isActive: false });
     dns.setRecords(ownership());
     await check();
@@ -203,8 +203,8 @@ describe("a domain that is to be taken over without a gap", () => {
   });
 });
 
-describe("a resolver without an answer", () => {
-  test("leaves what is known, and is asked less and less often", async () => {
+describe("a resolver that does not answer", () => {
+  test("changes nothing, and is retried less and less often", async () => {
     const id = await addOwnDomain(world.database, environmentId, { name });
     dns.setRecords(ownership());
     await check();
@@ -232,7 +232,7 @@ describe("a resolver without an answer", () => {
 });
 
 describe("several processes", () => {
-  test("never look at the same domain at once", async () => {
+  test("never check the same domain at once", async () => {
     const names = Array.from({ length: 30 }, (_, index) => `d${index}.example.com`);
     for (const each of names) await addOwnDomain(world.database, environmentId, { name: each });
     await Promise.all([check(), check(), check()]);
@@ -240,7 +240,7 @@ describe("several processes", () => {
     expect(looked.toSorted()).toEqual(names.map((each) => `TXT _sitewright-verify.${each}`).toSorted());
   });
 
-  test("nothing is looked at whose time has not come, nor what the installation gave", async () => {
+  test("do not check domains that are not due, nor temporary names", async () => {
     await addOwnDomain(world.database, environmentId, { name });
     await check();
     const { length } = dns.asked;

@@ -1,18 +1,18 @@
-/** Takes over what the edge has counted of each environment, and forgets what is long ago. */
+/** Stores the edge's usage counters of each environment, and removes old usage records. */
 
 import type { EdgeClient } from "../clients/edgeClient.ts";
 import type { Database } from "../store/database.ts";
 import { addUsage, deleteUsage } from "../store/traffic/usage.ts";
 
-/** The interface promises as much. */
-export const usageRetentionDays = 62;
+/** As promised by the API. */
+const usageRetentionDays = 62;
 
-export interface CollectUsageOptions {
+interface CollectUsageOptions {
   readonly database: Database;
   readonly edge: Pick<EdgeClient, "usage">;
 }
 
-/** What the edge counts after this is lost where it is killed. */
+/** If the edge is killed, its counts since the last run are lost. */
 export async function collectUsage({ database, edge }: CollectUsageOptions): Promise<void> {
   const { run, environments } = await edge.usage();
   await addUsage(

@@ -1,9 +1,9 @@
 /**
- * Hands what waits to the mail server, one message after the other, until none is due or a moment has passed: whoever stops
- * the process waits for a run. Several of these may run, in as many processes as there are: each message is held by one.
+ * Sends queued messages to the mail server, one after the other, until none is due or the run has taken two seconds: stopping
+ * the process waits for the run. Several may run in parallel, in any number of processes: each claims its message.
  *
- * A message reaches everybody at least once. A process that is killed after the server has said yes and before that is
- * written sends it again, under the same Message-ID.
+ * Delivery is at least once: if a process is killed after the server accepted a message and before that is stored, the
+ * message is sent again with the same Message-ID.
  */
 import type { Deliver, Delivery } from "../mail/deliver.ts";
 import { defaultSender, makeOutgoing } from "../mail/outgoing.ts";
@@ -13,21 +13,21 @@ import { type ClaimedMail, claimMail, settleMail } from "../store/traffic/mailQu
 export interface DeliverMailsOptions {
   readonly database: Database;
   readonly deliver: Deliver;
-  /** Where what can't be delivered goes back to; null: to whom the message is from. */
+  /** The envelope sender, where bounces go. Null: the sender of the message. */
   readonly from: string | null;
   readonly recipientsPerHour: number;
-  /** For how long a small message is held; an attempt must be over by then. */
+  /** How long a small message stays claimed. An attempt must end within this time. */
   readonly holdSeconds?: number;
 }
 
-const usualHoldSeconds = 180;
+const defaultHoldSeconds = 180;
 const runMilliseconds = 2_000;
 const minute = 60_000;
-const patience = 48 * 60 * minute;
-const pauses = [1, 2, 5, 10, 20, 40, 60, 120, 240].map((minutes) => minutes * minute);
+const giveUpAfter = 48 * 60 * minute;
+const retryDelays = [1, 2, 5, 10, 20, 40, 60, 120, 240].map((minutes) => minutes * minute);
 
 export async function deliverMails(options: DeliverMailsOptions): Promise<void> {
-  const { database, recipientsPerHour, holdSeconds = usualHoldSeconds } = options;
+  const { database, recipientsPerHour, holdSeconds = defaultHoldSeconds } = options;
   const end = performance.now() + runMilliseconds;
   do {
     const mail = await claimMail(database, { seconds: holdSeconds, recipientsPerHour });
@@ -43,24 +43,24 @@ async function attempt(mail: ClaimedMail, { deliver, from }: DeliverMailsOptions
 
 async function settle(database: Database, mail: ClaimedMail, delivery: Delivery, now: Date): Promise<void> {
   const { id, claimedUntil } = mail;
-  const { taken, refused, delayed } = delivery;
+  const { accepted, rejected, deferred } = delivery;
   await settleMail(database, {
     id,
     claimedUntil,
-    hasTaken: taken.length > 0,
-    refused,
-    delayed: delayed.map(({ recipient }) => recipient),
+    hasAccepted: accepted.length > 0,
+    refused: rejected,
+    deferred: deferred.map(({ recipient }) => recipient),
     nextAttemptAt: nextAttempt(mail, now),
-    lastError: [...refused, ...delayed].at(-1)?.message ?? null,
+    lastError: [...rejected, ...deferred].at(-1)?.message ?? null,
   });
 }
 
-/** When it is tried again after an attempt that failed; null if it has been tried for long enough. */
+/** When to retry after a failed attempt, or null to give up. */
 export function nextAttempt(
   { attempts, queuedAt }: Pick<ClaimedMail, "attempts" | "queuedAt">,
   now: Date,
 ): Date | null {
-  if (now.getTime() - queuedAt.getTime() > patience) return null;
-  const pause = pauses[Math.min(attempts, pauses.length) - 1] ?? minute;
-  return new Date(now.getTime() + pause);
+  if (now.getTime() - queuedAt.getTime() > giveUpAfter) return null;
+  const retryDelay = retryDelays[Math.min(attempts, retryDelays.length) - 1] ?? minute;
+  return new Date(now.getTime() + retryDelay);
 }

@@ -1,11 +1,11 @@
-/** Removes expired rows: answers for repeated requests, old operations and rollouts. */
+/** Removes expired rows: idempotency keys, old operations and rollouts. */
 import type { Database } from "../store/database.ts";
 import { deleteExpiredIdempotencyKeys } from "../store/expiry.ts";
 import { deleteOperations, listEndedOperations } from "../store/operations.ts";
 import { deleteEndedRollouts } from "../store/packages/rollouts.ts";
 
-/** The interface promises that an ended operation can be read for at least seven days. */
-export const operationRetentionDays = 30;
+/** The API promises that an ended operation can be read for at least seven days. */
+const operationRetentionDays = 30;
 const batch = 500;
 
 export async function expire(database: Database): Promise<void> {

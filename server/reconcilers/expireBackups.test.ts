@@ -4,7 +4,7 @@ import { beginBackup, findBackup, finishBackup } from "../store/backups/backups.
 import { keepDeletedEnvironments } from "../store/backups/deletedEnvironments.ts";
 import { keepDeletedSite } from "../store/backups/deletedSites.ts";
 import { piecesFor } from "../store/backups/pieces.ts";
-import { nobody, recordActivity } from "../store/company/activity.ts";
+import { recordActivity, systemActor } from "../store/company/activity.ts";
 import { insertOperation, type NewOperation } from "../store/operations.ts";
 import { removeEnvironmentRows } from "../store/sites/environments.ts";
 import { removeSiteRows } from "../store/sites/siteStates.ts";
@@ -15,14 +15,14 @@ import { expireBackups } from "./expireBackups.ts";
 const test = useTestDatabase();
 const day = 86_400_000;
 
-/** Ids of a site with one environment. */
+/** Adds a site with one environment; returns their ids. */
 async function addEnvironment() {
   const { companyId } = await addCompany(test.database);
   const { id: siteId, environmentId } = await addSite(test.database, companyId);
   return { companyId, siteId, environmentId };
 }
 
-/** A finished backup that is kept for so many days, with a pack of its own; of an environment of its own unless told. */
+/** Adds a finished backup that expires after `days`, with its own pack, of `place` or a new environment. */
 async function addBackup(days: number, place?: Awaited<ReturnType<typeof addEnvironment>>) {
   const { companyId, siteId, environmentId } = place ?? (await addEnvironment());
   const operationId = await addOperation(companyId);
@@ -37,11 +37,11 @@ async function addBackup(days: number, place?: Awaited<ReturnType<typeof addEnvi
   return { ...backup, siteId, environmentId, operationId, pack };
 }
 
-/** The row of an operation that is under way; gives its id. */
+/** Inserts a running operation; returns its id. */
 function addOperation(companyId: string, of: Partial<Pick<NewOperation, "kind" | "input">> = {}): Promise<string> {
   return test.database.transaction().execute(async (transaction) => {
     const entry = { companyId, siteId: null, category: "siteActions", type: "deleteSite", parameters: {} } as const;
-    const activityId = await recordActivity(transaction, { ...entry, actor: nobody });
+    const activityId = await recordActivity(transaction, { ...entry, actor: systemActor });
     const id = `sites:delete-${randomUUID()}`;
     const ids = { id, companyId, siteId: null, environmentId: null, activityId, referenceId: randomUUID() };
     const facts = { kind: "deleteSite", state: "running", stepsTotal: 1, input: {}, secret: null, ...of } as const;
@@ -51,10 +51,9 @@ function addOperation(companyId: string, of: Partial<Pick<NewOperation, "kind" |
 }
 
 /**
- * A site that was deleted after a backup was made that is kept for so many days, and another backup of it. It can be
- * restored for as long as the first is kept, unless told.
+ * Adds a deleted site with two backups that expire after `days` and `otherDays`. It can be restored for `restorableDays`.
  */
-async function addDeletedSite(days: number, otherDays: number, undeleteDays = days) {
+async function addDeletedSite(days: number, otherDays: number, restorableDays = days) {
   const last = await addBackup(days);
   const { siteId, environmentId, operationId } = last;
   const other = { environmentId, operationId: randomUUID(), name: "n", note: null, type: "manual" } as const;
@@ -63,18 +62,22 @@ async function addDeletedSite(days: number, otherDays: number, undeleteDays = da
   if (backup === null) throw new Error("There is no environment");
   await finishBackup(test.database, backup, { manifest: Buffer.alloc(0), files: 0, bytes: 0, addedBytes: 0 });
   await test.database.transaction().execute(async (transaction) => {
-    await keepDeletedSite(transaction, siteId, { operationId, undeleteDays });
+    await keepDeletedSite(transaction, siteId, { operationId, restorableDays });
     await removeSiteRows(transaction, siteId);
   });
   return { ...last, otherId: backup.id };
 }
 
-/** One that was deleted by itself, and can be restored for two days. */
+/** Adds an environment that was deleted without its site and can be restored for two days. */
 async function addDeletedEnvironment() {
   const backup = await addBackup(2);
   const { environmentId, operationId } = backup;
   await test.database.transaction().execute(async (transaction) => {
-    await keepDeletedEnvironments(transaction, [environmentId], { operationId, undeleteDays: 2, wentWithSite: false });
+    await keepDeletedEnvironments(transaction, [environmentId], {
+      operationId,
+      restorableDays: 2,
+      wentWithSite: false,
+    });
     await removeEnvironmentRows(transaction, environmentId);
   });
   return backup;
@@ -90,7 +93,7 @@ function deletedRows(siteId: string) {
     .execute();
 }
 
-/** One that has a newer one after it, which is kept for ever. */
+/** Adds a backup, and a newer one of the same environment that never expires. */
 async function addFollowedBackup(days: number) {
   const place = await addEnvironment();
   const backup = await addBackup(days, place);
@@ -100,7 +103,7 @@ async function addFollowedBackup(days: number) {
 
 const isThere = async ({ id }: { readonly id: number }) => (await findBackup(test.database, id)) !== null;
 
-/** A sweep so many days from now, and which packs it removed. */
+/** Runs `expireBackups` as of `days` from now; returns the removed packs. */
 async function sweep(days: number): Promise<readonly string[]> {
   const removed: string[] = [];
   const archives = {
@@ -112,7 +115,7 @@ async function sweep(days: number): Promise<readonly string[]> {
   return removed;
 }
 
-it("a backup goes when it is kept no longer, and what only it needed a day after that", async () => {
+it("an expired backup is removed, and packs that only it needed a day later", async () => {
   const short = await addFollowedBackup(2);
   const long = await addFollowedBackup(30);
   expect(await sweep(1)).toEqual([]);
@@ -124,7 +127,7 @@ it("a backup goes when it is kept no longer, and what only it needed a day after
   expect(await isThere(long)).toBe(true);
 });
 
-it("packs of a clock that was a year ahead go a day after what needed them, as any other", async () => {
+it("packs with timestamps from the future are also removed a day after the backups that needed them", async () => {
   const { pack } = await addFollowedBackup(2.5);
   const condemned = (await addFollowedBackup(1)).pack;
   await sweep(2);
@@ -136,29 +139,29 @@ it("packs of a clock that was a year ahead go a day after what needed them, as a
   expect(await goneAt(7)).toEqual([pack]);
 });
 
-it("a pack that could not be removed is removed the next time", async () => {
+it("a pack whose removal failed is removed in the next run", async () => {
   const { pack } = await addFollowedBackup(2);
   await sweep(3);
-  const full = { removePack: () => Promise.reject(new Error("unreachable")) };
+  const failing = { removePack: () => Promise.reject(new Error("unreachable")) };
   const now = () => Date.now() + 5 * day;
-  await expect(expireBackups({ database: test.database, archives: full, now })).rejects.toThrow("unreachable");
+  await expect(expireBackups({ database: test.database, archives: failing, now })).rejects.toThrow("unreachable");
   expect(await sweep(6)).toContain(pack);
 });
 
-it("a clock that was put back removes nothing", async () => {
+it("nothing is removed if the clock is set back", async () => {
   const backup = await addFollowedBackup(2);
   expect(await sweep(-400)).toEqual([]);
   expect(await isThere(backup)).toBe(true);
 });
 
-it("the newest backup of an environment stays, however far the clock goes, until there is a newer one", async () => {
+it("the newest backup of an environment is kept, however old, until there is a newer one", async () => {
   const place = await addEnvironment();
   const { environmentId } = place;
   const first = await addBackup(1, place);
   const second = await addBackup(2, place);
   await sweep(5_000);
   expect([await isThere(first), await isThere(second)]).toEqual([false, true]);
-  // One that is not finished can't take its place.
+  // An unfinished backup does not replace it.
   const facts = {
     name: "n",
     note: null,
@@ -174,7 +177,7 @@ it("the newest backup of an environment stays, however far the clock goes, until
   expect(await isThere(second)).toBe(false);
 });
 
-it("while an operation is at work on the environment none goes: what it has just made may be taken back", async () => {
+it("no backup of an environment is removed during an operation, because its new backup may be undone", async () => {
   const place = await addEnvironment();
   const { companyId, siteId, environmentId } = place;
   const backup = await addBackup(2, place);
@@ -199,7 +202,7 @@ it("while an operation is at work on the environment none goes: what it has just
   expect(await isThere(backup)).toBe(false);
 });
 
-it("what was deleted is forgotten when it can't be restored any more, with every backup of it", async () => {
+it("a deleted site is forgotten with all its backups when it can no longer be restored", async () => {
   const { id, otherId, siteId } = await addDeletedSite(2, 30);
   await sweep(1);
   expect(await deletedRows(siteId)).toHaveLength(2);
@@ -209,7 +212,7 @@ it("what was deleted is forgotten when it can't be restored any more, with every
   expect(await findBackup(test.database, otherId)).toBeNull();
 });
 
-it("the last backup of what was deleted stays as long as it can be restored; others end at their own time", async () => {
+it("the last backup of a deleted site is kept while the site can be restored; the others expire as usual", async () => {
   const { id, otherId, siteId } = await addDeletedSite(1, 2, 10);
   await sweep(3);
   expect(await findBackup(test.database, id)).not.toBeNull();
@@ -222,14 +225,14 @@ it("the last backup of what was deleted stays as long as it can be restored; oth
   expect(await findBackup(test.database, id)).toBeNull();
 });
 
-it("what has only a backup whose time is over can be restored all the same", async () => {
+it("a deleted site can be restored even if its only backups have expired", async () => {
   const { id, siteId } = await addDeletedSite(-3, -3, 10);
   await sweep(9);
   expect(await deletedRows(siteId)).toHaveLength(2);
   expect(await findBackup(test.database, id)).not.toBeNull();
 });
 
-it("what is being restored is not forgotten meanwhile", async () => {
+it("a deleted site is not forgotten while it is being restored", async () => {
   const { id, environmentId, operationId, siteId } = await addDeletedSite(2, 2);
   const lock = { environment_id: environmentId, operation_id: operationId };
   await test.database.insertInto("environment_locks").values(lock).execute();
@@ -243,23 +246,26 @@ it("what is being restored is not forgotten meanwhile", async () => {
 
 it.each([
   ["restored", "restoreBackup", (backupId: number) => ({ backupId })],
-  ["packed to be downloaded", "addDownloadableBackup", (id: number) => ({ backup: { id, name: "n" } })],
-] as const)("a backup that is being %s elsewhere stays meanwhile, and what it is of", async (_, kind, inputOf) => {
-  const expired = await addFollowedBackup(2);
-  const site = await addDeletedSite(2, 2);
-  const alone = await addDeletedEnvironment();
-  const backups = [expired, site, alone];
-  const ids = [];
-  for (const { id, companyId } of backups) ids.push(await addOperation(companyId, { kind, input: inputOf(id) }));
-  await sweep(3);
-  expect(await Promise.all(backups.map(isThere))).toEqual([true, true, true]);
-  expect([...(await deletedRows(site.siteId)), ...(await deletedRows(alone.siteId))]).toHaveLength(3);
-  await test.database.updateTable("operations").set({ state: "failed" }).where("id", "in", ids).execute();
-  await sweep(3);
-  expect(await Promise.all(backups.map(isThere))).toEqual([false, false, false]);
-});
+  ["packed for download", "addDownloadableBackup", (id: number) => ({ backup: { id, name: "n" } })],
+] as const)(
+  "a backup that is being %s elsewhere is kept, and so is its deleted site or environment",
+  async (_, kind, inputOf) => {
+    const expired = await addFollowedBackup(2);
+    const site = await addDeletedSite(2, 2);
+    const alone = await addDeletedEnvironment();
+    const backups = [expired, site, alone];
+    const ids = [];
+    for (const { id, companyId } of backups) ids.push(await addOperation(companyId, { kind, input: inputOf(id) }));
+    await sweep(3);
+    expect(await Promise.all(backups.map(isThere))).toEqual([true, true, true]);
+    expect([...(await deletedRows(site.siteId)), ...(await deletedRows(alone.siteId))]).toHaveLength(3);
+    await test.database.updateTable("operations").set({ state: "failed" }).where("id", "in", ids).execute();
+    await sweep(3);
+    expect(await Promise.all(backups.map(isThere))).toEqual([false, false, false]);
+  },
+);
 
-it("an environment that was deleted by itself is forgotten at its own time", async () => {
+it("an environment that was deleted without its site is forgotten when it can no longer be restored", async () => {
   const { id, siteId } = await addDeletedEnvironment();
   await sweep(1);
   expect(await deletedRows(siteId)).toHaveLength(1);

@@ -12,7 +12,7 @@ import { expireDownloads } from "./expireDownloads.ts";
 const test = useTestDatabase();
 const hour = 3_600_000;
 
-/** One that is good for so many hours; null: it is being made. */
+/** Adds a downloadable backup that expires after `hours`; null: it is unfinished. */
 async function add(hours: number | null) {
   const { database } = test;
   const { companyId } = await addCompany(database);
@@ -24,11 +24,11 @@ async function add(hours: number | null) {
   return { id, environmentId };
 }
 
-/** A sweep so many hours from now over these zips, and which of them it removed. */
-async function sweep(hours: number, there: readonly string[]): Promise<readonly string[]> {
+/** Runs `expireDownloads` as of `hours` from now on these zips; returns the removed ones. */
+async function sweep(hours: number, zips: readonly string[]): Promise<readonly string[]> {
   const removed: string[] = [];
   const downloads = {
-    list: async () => there,
+    list: async () => zips,
     remove: async (id: string) => {
       removed.push(id);
     },
@@ -37,27 +37,27 @@ async function sweep(hours: number, there: readonly string[]): Promise<readonly 
   return removed;
 }
 
-it("one goes with its zip when its time is over, and not before; what is being made stays", async () => {
+it("an expired backup is removed with its zip; unfinished ones are kept", async () => {
   const [short, long, making] = [await add(2), await add(10), await add(null)];
-  const there = [short.id, long.id, making.id];
-  expect(await sweep(1, there)).toEqual([]);
-  expect(await sweep(3, there)).toEqual([short.id]);
+  const zips = [short.id, long.id, making.id];
+  expect(await sweep(1, zips)).toEqual([]);
+  expect(await sweep(3, zips)).toEqual([short.id]);
   expect(await findDownloadableBackup(test.database, short.id)).toBeNull();
   expect(await findDownloadableBackup(test.database, long.id)).not.toBeNull();
-  expect(await sweep(5, there)).toEqual([short.id]);
+  expect(await sweep(5, zips)).toEqual([short.id]);
 });
 
-it("a zip whose environment is gone, or that nobody ever knew, goes too", async () => {
+it("zips without a row are removed: the environment was removed, or there never was a row", async () => {
   const { id, environmentId } = await add(10);
   await test.database.deleteFrom("environments").where("id", "=", environmentId).execute();
-  const stranger = randomUUID();
-  expect(await sweep(0, [id, stranger])).toEqual([id, stranger]);
+  const unknown = randomUUID();
+  expect(await sweep(0, [id, unknown])).toEqual([id, unknown]);
 });
 
-it("a zip that could not be removed is removed the next time", async () => {
+it("a zip whose removal failed is removed in the next run", async () => {
   const { id } = await add(2);
-  const full = { list: async () => [id], remove: () => Promise.reject(new Error("busy")) };
+  const failing = { list: async () => [id], remove: () => Promise.reject(new Error("busy")) };
   const now = () => Date.now() + 3 * hour;
-  await expect(expireDownloads({ database: test.database, downloads: full, now })).rejects.toThrow("busy");
+  await expect(expireDownloads({ database: test.database, downloads: failing, now })).rejects.toThrow("busy");
   expect(await sweep(3, [id])).toEqual([id]);
 });

@@ -1,9 +1,9 @@
-/** Removes expired downloadable backups, and zips of environments that are gone. */
+/** Removes expired downloadable backups, and zips of removed environments. */
 import type { Downloads } from "../archives/downloads.ts";
 import { knownDownloadableBackups, removeExpiredDownloadableBackups } from "../store/backups/downloadableBackups.ts";
 import type { Database } from "../store/database.ts";
 
-export interface ExpireDownloadsOptions {
+interface ExpireDownloadsOptions {
   readonly database: Database;
   readonly downloads: Pick<Downloads, "list" | "remove">;
   readonly now?: () => number;
@@ -11,8 +11,8 @@ export interface ExpireDownloadsOptions {
 
 export async function expireDownloads({ database, downloads, now = Date.now }: ExpireDownloadsOptions): Promise<void> {
   await removeExpiredDownloadableBackups(database, new Date(now()));
-  // A row is there before its zip: what is listed first and has none then never gets one.
-  const there = await downloads.list();
-  const known = await knownDownloadableBackups(database, there);
-  for (const id of there) if (!known.has(id)) await downloads.remove(id);
+  // Rows are inserted before their zips are written, so a zip that was listed before the query and has no row is an orphan.
+  const listed = await downloads.list();
+  const known = await knownDownloadableBackups(database, listed);
+  for (const id of listed) if (!known.has(id)) await downloads.remove(id);
 }

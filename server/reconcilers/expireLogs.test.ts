@@ -8,11 +8,11 @@ import { expireLogs } from "./expireLogs.ts";
 const test = useTestDatabase();
 const day = 86_400_000;
 
-async function sweep(there: readonly string[], now: number) {
+async function sweep(environmentIds: readonly string[], now: number) {
   const removed: string[] = [];
   const trimmed: Record<string, Date> = {};
   const logs = {
-    list: async () => there,
+    list: async () => environmentIds,
     remove: async (id: string) => void removed.push(id),
     removeBegunBefore: async (id: string, moment: Date) => {
       trimmed[id] = moment;
@@ -22,17 +22,17 @@ async function sweep(there: readonly string[], now: number) {
   return { removed, trimmed };
 }
 
-it("logs of an environment stay for thirty days; those of one that is gone go at once", async () => {
+it("logs of an environment are kept for thirty days; those of a removed one are removed at once", async () => {
   const { companyId } = await addCompany(test.database);
   const { environmentId } = await addSite(test.database, companyId);
-  const gone = randomUUID();
+  const removedId = randomUUID();
   const now = Date.now();
-  const { removed, trimmed } = await sweep([environmentId, gone], now);
-  expect(removed).toEqual([gone]);
+  const { removed, trimmed } = await sweep([environmentId, removedId], now);
+  expect(removed).toEqual([removedId]);
   expect(trimmed).toEqual({ [environmentId]: new Date(now - 31 * day) });
 });
 
-it("those of one that was deleted stay as long as it can be restored", async () => {
+it("logs of a deleted environment are kept while it can be restored", async () => {
   const { companyId } = await addCompany(test.database);
   const { id: siteId } = await addSite(test.database, companyId);
   const deleted = randomUUID();
@@ -46,6 +46,6 @@ it("those of one that was deleted stay as long as it can be restored", async () 
   expect((await sweep([deleted], Date.now())).removed).toEqual([deleted]);
 });
 
-it("there may be none at all", async () => {
+it("works without any logs", async () => {
   expect(await sweep([], Date.now())).toEqual({ removed: [], trimmed: {} });
 });

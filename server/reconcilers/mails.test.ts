@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test as it } from "vitest";
-import type { Delivery, Handed } from "../mail/deliver.ts";
+import type { Delivery, OutgoingMessage } from "../mail/deliver.ts";
 import { openSpool, type Spool } from "../mail/spool.ts";
 import { addCompany, addMail, addSite } from "../store/testing/rows.ts";
 import { setMailDelivery } from "../store/traffic/mailDelivery.ts";
@@ -40,11 +40,11 @@ const content = {
   ),
 };
 
-describe("taking messages from the disk", () => {
+describe("collecting messages from the spool", () => {
   const take = (more: Partial<TakeMailsOptions> = {}) =>
     makeTakeMails({ database: test.database, spool, hasServer: true, onBroken: () => undefined, ...more })();
 
-  it("puts each into the database once, whoever tries and however often", async () => {
+  it("stores each exactly once, even if several runs overlap", async () => {
     const environmentId = await addEnvironment();
     const ids = await Promise.all([1, 2, 3].map(() => spool.put(environmentId, content)));
     const keeping = { ...spool, remove: async () => undefined };
@@ -62,7 +62,7 @@ describe("taking messages from the disk", () => {
     });
   });
 
-  it("keeps what is from an environment that is not live, or not to send, or where there is no mail server", async () => {
+  it("keeps messages of environments that are not live or have delivery off, and all if there is no mail server", async () => {
     const { database } = test;
     const [live, other, kept] = [await addEnvironment(), await addEnvironment(), await addEnvironment()];
     await database.updateTable("environments").set({ name: "staging" }).where("id", "=", other).execute();
@@ -81,13 +81,13 @@ describe("taking messages from the disk", () => {
     expect((await mailsOf(live)).map(({ state }) => state).sort()).toEqual(["kept", "queued"]);
   });
 
-  it("forgets what is from an environment that is gone", async () => {
+  it("discards messages of removed environments", async () => {
     await spool.put(randomUUID(), content);
     await take();
     expect(await spool.list()).toEqual([]);
   });
 
-  it("leaves one environment's on the disk when too many of it wait already, and takes another's", async () => {
+  it("leaves messages of an environment that reached its limit in the spool, and collects those of others", async () => {
     const [busy, other] = [await addEnvironment(), await addEnvironment()];
     for (const id of [busy, busy, busy, other]) await spool.put(id, content);
     await take({ limits: { messages: 2, bytes: 1e6 } });
@@ -96,50 +96,50 @@ describe("taking messages from the disk", () => {
     expect(await spool.list()).toHaveLength(1);
   });
 
-  it("goes on behind a message that can't be read, and tells of it once", async () => {
+  it("skips a message that can't be read, and reports it once", async () => {
     const environmentId = await addEnvironment();
     await spool.put(environmentId, { ...content, message: Buffer.from("no field\n\n") });
     await spool.put(environmentId, content);
-    const told: string[] = [];
+    const reported: string[] = [];
     const taking = makeTakeMails({
       database: test.database,
       spool,
       hasServer: true,
-      onBroken: ({ id }) => told.push(id),
+      onBroken: ({ id }) => reported.push(id),
     });
     await taking();
     await taking();
-    expect([await mailsOf(environmentId), await spool.list(), told].map((list) => list.length)).toEqual([1, 1, 1]);
+    expect([await mailsOf(environmentId), await spool.list(), reported].map((list) => list.length)).toEqual([1, 1, 1]);
   });
 });
 
-/** A mail server's verdicts, in order; after the last it takes everything. */
-function server(...verdicts: ((mail: Handed) => Delivery)[]) {
-  const handed: Handed[] = [];
-  const deliver = async (mail: Handed): Promise<Delivery> => {
+/** A mail server that returns these verdicts in order, then accepts everything. */
+function server(...verdicts: ((mail: OutgoingMessage) => Delivery)[]) {
+  const handed: OutgoingMessage[] = [];
+  const deliver = async (mail: OutgoingMessage): Promise<Delivery> => {
     handed.push(mail);
-    return verdicts.shift()?.(mail) ?? { taken: mail.recipients, refused: [], delayed: [] };
+    return verdicts.shift()?.(mail) ?? { accepted: mail.recipients, rejected: [], deferred: [] };
   };
   return { handed, deliver };
 }
 
-const delay = ({ recipients }: Handed): Delivery => ({
-  taken: [],
-  refused: [],
-  delayed: recipients.map((recipient) => ({ recipient, message: "450 Later" })),
+const delay = ({ recipients }: OutgoingMessage): Delivery => ({
+  accepted: [],
+  rejected: [],
+  deferred: recipients.map((recipient) => ({ recipient, message: "450 Later" })),
 });
 
-const refuse = ({ recipients }: Handed): Delivery => ({
-  taken: [],
-  delayed: [],
-  refused: recipients.map((recipient) => ({ recipient, message: "550 No" })),
+const refuse = ({ recipients }: OutgoingMessage): Delivery => ({
+  accepted: [],
+  deferred: [],
+  rejected: recipients.map((recipient) => ({ recipient, message: "550 No" })),
 });
 
 function deliverAll({ deliver }: Pick<DeliverMailsOptions, "deliver">, more: Partial<DeliverMailsOptions> = {}) {
   return deliverMails({ database: test.database, deliver, from: null, recipientsPerHour: 1_000, ...more });
 }
 
-/** As if the time for the next attempt had come. */
+/** Makes all queued messages due. */
 async function makeDue(): Promise<void> {
   await test.database
     .updateTable("mails")
@@ -149,7 +149,7 @@ async function makeDue(): Promise<void> {
 }
 
 describe("delivering messages", () => {
-  it("sends each once, from whom it is or where what can't be delivered goes", async () => {
+  it("sends each once, with its own sender or the configured envelope sender", async () => {
     const environmentId = await addEnvironment();
     await addMail(test.database, environmentId, { hasServer: true, sender: "shop@example.com" });
     await addMail(test.database, environmentId, { hasServer: true });
@@ -167,15 +167,15 @@ describe("delivering messages", () => {
     expect(second.handed).toMatchObject([{ sender: "bounces@host.example" }]);
   });
 
-  it("tries again later, to those only whom it has not reached, and ends as bounced where somebody was refused", async () => {
+  it("retries later, only for recipients not yet reached, and ends as bounced if any recipient was refused", async () => {
     const environmentId = await addEnvironment();
     const recipients = ["a@example.com", "b@example.com", "c@example.com"];
     await addMail(test.database, environmentId, { hasServer: true, recipients });
     const { handed, deliver } = server(
       () => ({
-        taken: ["a@example.com"],
-        refused: [{ recipient: "b@example.com", message: "550 No such user" }],
-        delayed: [{ recipient: "c@example.com", message: "450 Later" }],
+        accepted: ["a@example.com"],
+        rejected: [{ recipient: "b@example.com", message: "550 No such user" }],
+        deferred: [{ recipient: "c@example.com", message: "450 Later" }],
       }),
       delay,
     );
@@ -200,7 +200,7 @@ describe("delivering messages", () => {
     ]);
   });
 
-  it("does not try again what was refused for good, and gives up after two days", async () => {
+  it("does not retry permanent refusals, and gives up after two days", async () => {
     const environmentId = await addEnvironment();
     await addMail(test.database, environmentId, { hasServer: true });
     await deliverAll(server(refuse));
@@ -217,7 +217,7 @@ describe("delivering messages", () => {
     ]);
   });
 
-  it("waits longer from attempt to attempt, and never longer than four hours", () => {
+  it("waits longer after each attempt, four hours at most", () => {
     const now = new Date();
     const pauses = Array.from({ length: 12 }, (_, at) => {
       const next = nextAttempt({ attempts: at + 1, queuedAt: now }, now);
@@ -226,7 +226,7 @@ describe("delivering messages", () => {
     expect(pauses).toEqual([1, 2, 5, 10, 20, 40, 60, 120, 240, 240, 240, 240]);
   });
 
-  it("takes up what a process that was killed had in hand, when its time is over and not before", async () => {
+  it("sends a message that a killed process had claimed, when the claim has expired and not before", async () => {
     const { database } = test;
     const environmentId = await addEnvironment();
     await addMail(database, environmentId, { hasServer: true });
@@ -243,10 +243,10 @@ describe("delivering messages", () => {
     expect(await mailsOf(environmentId)).toMatchObject([{ state: "sent", attempts: 2 }]);
   });
 
-  it("writes nothing about a message that was deleted meanwhile, or that another process has taken up", async () => {
+  it("records nothing for a message that was deleted, or claimed by another process, in the meantime", async () => {
     const { database } = test;
     const environmentId = await addEnvironment();
-    const during = (change: () => Promise<unknown>) => async (mail: Handed) => {
+    const during = (change: () => Promise<unknown>) => async (mail: OutgoingMessage) => {
       await change();
       return delay(mail);
     };
@@ -259,7 +259,7 @@ describe("delivering messages", () => {
     expect(await mailsOf(environmentId)).toMatchObject([{ state: "queued", last_error: null }]);
   });
 
-  it("lets no environment wait for another's thousands", async () => {
+  it("does not let an environment wait for another's long queue", async () => {
     const [noisy, quiet] = [await addEnvironment(), await addEnvironment()];
     for (let sent = 0; sent < 20; sent += 1) await addMail(test.database, noisy, { hasServer: true });
     await addMail(test.database, quiet, { hasServer: true, recipients: ["quiet@example.com"] });
@@ -268,7 +268,7 @@ describe("delivering messages", () => {
     expect(handed.findIndex(({ recipients }) => recipients[0] === "quiet@example.com")).toBeLessThan(3);
   });
 
-  it("sends to no more recipients of one environment in an hour than are allowed; the others wait", async () => {
+  it("limits the recipients per hour of each environment; the rest wait", async () => {
     const [noisy, other] = [await addEnvironment(), await addEnvironment()];
     const recipients = ["a@example.com", "b@example.com"];
     for (let sent = 0; sent < 5; sent += 1) await addMail(test.database, noisy, { hasServer: true, recipients });
@@ -289,7 +289,7 @@ describe("delivering messages", () => {
     expect(handed).toHaveLength(5);
   });
 
-  it("stops when its environment is to send no more: what waits is kept, and so is what is tried at that moment", async () => {
+  it("stops when delivery is turned off: queued messages are kept, and so is the one being sent", async () => {
     const { database } = test;
     const environmentId = await addEnvironment();
     for (let sent = 0; sent < 3; sent += 1) await addMail(database, environmentId, { hasServer: true });
@@ -307,8 +307,8 @@ describe("delivering messages", () => {
   });
 });
 
-describe("messages are kept for a time", () => {
-  it("and as far as there is room: the oldest go first, and what waits to be sent stays", async () => {
+describe("deleting old messages", () => {
+  it("applies the limits in days, messages and bytes, oldest first, and keeps queued messages", async () => {
     const { database } = test;
     const [environmentId, other] = [await addEnvironment(), await addEnvironment()];
     const ids: string[] = [];

@@ -44,7 +44,7 @@ async function set(values: Readonly<Record<string, Date | number | null>>): Prom
 }
 
 describe("an environment", () => {
-  test("is measured once, and then not before something was written to it", async () => {
+  test("is measured again only after something was written to it", async () => {
     await measure();
     await measure();
     expect(measured).toEqual([environmentId]);
@@ -63,13 +63,13 @@ describe("an environment", () => {
     { what: "near its quota, measured half a minute ago", measuredAt: 30, written: 1, bytes: 950_000, times: 1 },
     { what: "near its quota, measured just now", measuredAt: 10, written: 1, bytes: 950_000, times: 0 },
     { what: "near its quota, and nothing was written", measuredAt: 1_000, written: 2_000, bytes: 950_000, times: 0 },
-  ])("that was written to is measured again: $what: $times", async ({ measuredAt, written, bytes, times }) => {
+  ])("that was written to: $what, is measured $times times", async ({ measuredAt, written, bytes, times }) => {
     await set({ disk_measured_at: ago(measuredAt), written_at: ago(written), disk_bytes: bytes });
     await measure(1_000_000);
     expect(measured.length).toBe(times);
   });
 
-  test("is told to the edge where it has a quota, its own or the installation's", async () => {
+  test("is published to the edge if it has a quota, its own or the installation's", async () => {
     await measure();
     expect(published).toBe(0);
     await set({ disk_measured_at: null, disk_quota_bytes: 5_000_000 });
@@ -80,7 +80,7 @@ describe("an environment", () => {
     expect(published).toBe(2);
   });
 
-  test("that is not served, or not there yet, is left alone", async () => {
+  test("that is being added or awaits its rebuild is not measured", async () => {
     await world.database.updateTable("environments").set({ state: "adding" }).execute();
     await measure();
     await world.database.updateTable("environments").set({ state: "serving", awaits_rebuild: true }).execute();

@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { applyOffers } from "../packages/applyOffers.ts";
-import { feedOf, feedRecord, type RecordWish } from "../packages/testing/feed.ts";
+import { feedOf, feedRecord, type TestRecord } from "../packages/testing/feed.ts";
 import { advisoryFeed, listVulnerabilities } from "../store/packages/advisories.ts";
 import { packagesOf } from "../store/packages/packages.ts";
 import { addCompany, addSite } from "../store/testing/rows.ts";
 import { useTestDatabase } from "../testing/database.ts";
-import { type PackageWish, putPackages } from "../testing/packages.ts";
+import { putPackages, type TestPackage } from "../testing/packages.ts";
+import { checkForUpdates } from "./checkForUpdates.ts";
 import { readAdvisories } from "./readAdvisories.ts";
-import { readOffers } from "./readOffers.ts";
 
 const world = useTestDatabase();
 const { signal } = new AbortController();
@@ -39,10 +39,10 @@ async function write(text: string): Promise<void> {
   changed += 1;
   await utimes(file, changed, changed);
 }
-const put = (...wishes: readonly RecordWish[]) => write(feedOf(wishes.map(feedRecord)));
+const put = (...wishes: readonly TestRecord[]) => write(feedOf(wishes.map(feedRecord)));
 const run = (place = file) => readAdvisories({ database: world.database, place }, signal);
 
-async function environment(wishes: readonly PackageWish[]): Promise<string> {
+async function environment(wishes: readonly TestPackage[]): Promise<string> {
   const { environmentId } = await addSite(world.database, companyId);
   await putPackages(world.database, environmentId, wishes);
   return environmentId;
@@ -58,8 +58,8 @@ async function vulnerableIn(environmentId: string): Promise<readonly string[]> {
     .map(({ name, version }) => `${name} ${version}`);
 }
 
-describe("what is installed is vulnerable", () => {
-  test.each<[version: string, wish: RecordWish, isVulnerable: boolean]>([
+describe("an installed package is vulnerable", () => {
+  test.each<[version: string, options: TestRecord, isVulnerable: boolean]>([
     ["1.9", {}, true],
     ["1.10", {}, false],
     ["0.1", {}, true],
@@ -74,14 +74,14 @@ describe("what is installed is vulnerable", () => {
     ["1.9", { type: "theme" }, false],
     ["1.9", { slug: "shop-2" }, false],
     ["1.9-beta1", { to: "1.9", isToIncluded: false }, true],
-  ])("in version %s by %o: %s", async (version, wish, isVulnerable) => {
+  ])("in version %s with the advisory %o: %s", async (version, options, isVulnerable) => {
     const id = await environment([{ name: "shop", version }]);
-    await put(wish);
+    await put(options);
     await run();
     expect(await vulnerableIn(id)).toEqual(isVulnerable ? [`shop ${version}`] : []);
   });
 
-  test("also where it was installed, or changed, after the feed was read", async () => {
+  test("also if it was installed, or changed, after the feed was read", async () => {
     await put({});
     await run();
     const id = await environment([{ name: "shop", version: "1.0" }]);
@@ -92,7 +92,7 @@ describe("what is installed is vulnerable", () => {
     expect(await vulnerableIn(id)).toEqual([]);
   });
 
-  test("no more when the feed does not say so any more", async () => {
+  test("only until the feed no longer lists it", async () => {
     const id = await environment([{ name: "shop" }, { name: "leaf", kind: "theme" }]);
     await put({}, { slug: "leaf", type: "theme" });
     await run();
@@ -102,7 +102,7 @@ describe("what is installed is vulnerable", () => {
     expect(await vulnerableIn(id)).toEqual(["leaf 1.0"]);
   });
 
-  test("and so is what it would be updated to", async () => {
+  test("and so may be the version it would be updated to", async () => {
     const id = await environment([{ name: "shop" }]);
     await world.database.updateTable("environments").set({ wordpress_version: "7.1.1" }).execute();
     await put({ to: "2.0" });
@@ -115,7 +115,7 @@ describe("what is installed is vulnerable", () => {
       ["2.1", false],
     ] as const) {
       await world.database.deleteFrom("package_offers").execute();
-      await readOffers({ database: world.database, source: offers(version) }, signal);
+      await checkForUpdates({ database: world.database, source: offers(version) }, signal);
       const [one] = (await packagesOf(world.database, id, "plugin"))?.packages ?? [];
       expect(one).toMatchObject({ is_vulnerable: true, update_version: version, is_update_vulnerable: isVulnerable });
       const offer = world.database.selectFrom("package_offers").select("is_vulnerable");
@@ -125,7 +125,7 @@ describe("what is installed is vulnerable", () => {
 });
 
 describe("a feed", () => {
-  test("with broken records is read without them, and they are counted", async () => {
+  test("is read without its broken records, which are counted", async () => {
     const id = await environment([{ name: "shop" }]);
     await write(feedOf([{ id: "broken" }, feedRecord(), { ...feedRecord(), software: "none" }]));
     await run();
@@ -134,10 +134,10 @@ describe("a feed", () => {
   });
 
   test.each([
-    ["breaks off", () => write(feedOf([feedRecord()]).slice(0, -2)), "The feed breaks off."],
-    ["is a page", () => write("<html>"), "The feed is not one object."],
-    ["is gone", () => rm(file), "The feed in the file can't be read: "],
-  ])("that %s leaves in force what was, and says why", async (_, spoil, says) => {
+    ["is truncated", () => write(feedOf([feedRecord()]).slice(0, -2)), "The feed is truncated."],
+    ["is a web page", () => write("<html>"), "The feed is not a JSON object."],
+    ["is missing", () => rm(file), "The feed in the file can't be read: "],
+  ])("that %s leaves the current advisories in force, and the reason is stored", async (_, spoil, says) => {
     const id = await environment([{ name: "shop" }]);
     await put({});
     await run();
@@ -153,7 +153,7 @@ describe("a feed", () => {
     expect((await advisoryFeed(world.database)).problem).toBeNull();
   });
 
-  test("that is the same as before is not read again", async () => {
+  test("that has not changed is not read again", async () => {
     await put({});
     await run();
     const { reading } = await advisoryFeed(world.database);
@@ -161,7 +161,7 @@ describe("a feed", () => {
     expect((await advisoryFeed(world.database)).reading).toBe(reading);
   });
 
-  test("at an address is fetched now and then", async () => {
+  test("at a URL is fetched every six hours", async () => {
     let asked = 0;
     const server = createServer((_, response) => {
       asked += 1;
@@ -184,7 +184,7 @@ describe("a feed", () => {
   });
 });
 
-test("a company's vulnerabilities are listed with where they are, the worst first", async () => {
+test("a company's vulnerabilities are listed with their environments, the most severe first", async () => {
   const one = await environment([{ name: "shop" }]);
   const other = await environment([
     { name: "shop", version: "1.5" },
@@ -212,6 +212,6 @@ test("a company's vulnerabilities are listed with where they are, the worst firs
     total: 2,
     items: [{ name: "shop" }],
   });
-  const { companyId: stranger } = await addCompany(world.database);
-  expect(await listVulnerabilities(world.pool, { ...query, companyId: stranger })).toEqual({ total: 0, items: [] });
+  const { companyId: otherCompany } = await addCompany(world.database);
+  expect(await listVulnerabilities(world.pool, { ...query, companyId: otherCompany })).toEqual({ total: 0, items: [] });
 });

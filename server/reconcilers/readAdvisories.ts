@@ -1,33 +1,33 @@
-/** Reads the feed of vulnerabilities where it is another one than before, and marks what is installed. */
+/** Reads the vulnerability feed if it has changed, and marks the installed packages that are affected. */
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
-import { type Advisory, type AffectedRange, NoFeed, readAdvisory, recordsIn } from "../packages/advisoryFeed.ts";
+import { type Advisory, type AffectedRange, InvalidFeed, readAdvisory, recordsIn } from "../packages/advisoryFeed.ts";
 import { ask, SourceFailure } from "../packages/request.ts";
 import { versionKey } from "../packages/versions.ts";
 import type { Database } from "../store/database.ts";
 import {
+  activateReading,
   addAdvisoryRanges,
   advisoryFeed,
   forgetOtherReadings,
   type NewAdvisoryRange,
   noteChecked,
-  putInForce,
 } from "../store/packages/advisories.ts";
 
-export interface ReadAdvisoriesOptions {
+interface ReadAdvisoriesOptions {
   readonly database: Database;
-  /** An address, or the path of a file. */
+  /** A URL or the path of a file. */
   readonly place: string;
 }
 
-/** One at an address is asked for so often; a file is looked at each time. */
+/** How often a URL is fetched. A file is checked in every run. */
 const checkHours = 6;
 const downloadSeconds = 900;
-/** Written in one statement. */
-const together = 2_000;
+/** Rows per insert statement. */
+const batchSize = 2_000;
 
 interface Feed {
-  /** Unchanged while the feed is; null if unknown. */
+  /** Changes with the feed, or null if unknown. */
   readonly mark: string | null;
   readonly content: AsyncIterable<Buffer>;
 }
@@ -37,14 +37,14 @@ async function openFile(file: string): Promise<Feed> {
   return { mark: `${file} ${size} ${mtimeMs} ${ino}`, content: createReadStream(file, { highWaterMark: 1 << 20 }) };
 }
 
-async function openAddress(address: string, signal: AbortSignal): Promise<Feed> {
+async function openUrl(address: string, signal: AbortSignal): Promise<Feed> {
   const url = new URL(address);
   const { status, body } = await ask(url, { source: url, seconds: downloadSeconds, signal });
-  if (status !== 200) throw new NoFeed(`The feed at ${url.host} answers with the status ${status}.`);
+  if (status !== 200) throw new InvalidFeed(`The feed at ${url.host} answered with status ${status}.`);
   return { mark: null, content: body };
 }
 
-const isAddress = (place: string) => /^https?:\/\//.test(place);
+const isUrl = (place: string) => /^https?:\/\//.test(place);
 
 function rowOf(advisory: Advisory, range: AffectedRange): NewAdvisoryRange {
   const from = `${range.isFromIncluded ? "" : "after "}${range.from ?? "any"}`;
@@ -65,7 +65,7 @@ function rowOf(advisory: Advisory, range: AffectedRange): NewAdvisoryRange {
   };
 }
 
-/** Beside what is in force. Returns how many records there are, and how many were not understood. */
+/** Writes a new reading next to the current one. Returns the number of records read and skipped. */
 async function write(database: Database, reading: number, feed: Feed, signal: AbortSignal) {
   let [records, skipped] = [0, 0];
   let rows: NewAdvisoryRange[] = [];
@@ -78,7 +78,7 @@ async function write(database: Database, reading: number, feed: Feed, signal: Ab
     }
     records += 1;
     rows.push(...advisory.ranges.map((range) => rowOf(advisory, range)));
-    if (rows.length < together) continue;
+    if (rows.length < batchSize) continue;
     await addAdvisoryRanges(database, reading, rows);
     rows = [];
   }
@@ -91,23 +91,23 @@ function isDue(checkedAt: Date | null): boolean {
   return age < 0 || age > checkHours * 3_600_000;
 }
 
-/** A sentence for the operator. */
+/** Returns a sentence for the operator. */
 function problemOf(error: unknown, place: string): string {
-  if (error instanceof NoFeed || error instanceof SourceFailure) return error.message;
-  return `The feed ${isAddress(place) ? "" : "in the file "}can't be read: ${error instanceof Error ? error.message : error}`;
+  if (error instanceof InvalidFeed || error instanceof SourceFailure) return error.message;
+  return `The feed ${isUrl(place) ? "" : "in the file "}can't be read: ${error instanceof Error ? error.message : error}`;
 }
 
-/** What was in force stays so where the feed can't be read, and the reason is kept. Rejects then, too. */
+/** If the feed can't be read, keeps the current reading, stores the reason, and rejects. */
 export async function readAdvisories({ database, place }: ReadAdvisoriesOptions, signal: AbortSignal): Promise<void> {
   const before = await advisoryFeed(database);
-  if (isAddress(place) && !isDue(before.checked_at)) return;
+  if (isUrl(place) && !isDue(before.checked_at)) return;
   try {
-    const feed = await (isAddress(place) ? openAddress(place, signal) : openFile(place));
+    const feed = await (isUrl(place) ? openUrl(place, signal) : openFile(place));
     if (feed.mark !== null && feed.mark === before.mark) return;
     await forgetOtherReadings(database);
     const reading = before.reading + 1;
     const counts = await write(database, reading, feed, signal);
-    await putInForce(database, { reading, mark: feed.mark, ...counts });
+    await activateReading(database, { reading, mark: feed.mark, ...counts });
   } catch (error) {
     signal.throwIfAborted();
     await noteChecked(database, problemOf(error, place));

@@ -1,4 +1,4 @@
-/** What rots in the archives is found before anybody needs it, said of the backups that need it, and mended by the next one. */
+/** Damage in the archives is found early, shown on the affected backups, and repaired by the next backup. */
 import { randomBytes, randomUUID } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ afterAll(() => world[Symbol.asyncDispose]());
 const { signal } = new AbortController();
 const day = 86_400_000;
 const pause = async () => undefined;
-/** In the midst of what is put into the site. */
+/** An offset inside the file that is put into the site. */
 const middle = 50_000;
 
 const read = (days = 7) => {
@@ -74,7 +74,7 @@ async function makeSite() {
   };
 }
 
-test("a backup that was asked for hours after an earlier one, which has rotted, does without it and mends it", async () => {
+test("a manual backup hours after one that is damaged does not reuse its packs, and repairs it", async () => {
   const site = await makeSite();
   await site.fill("a.bin", randomBytes(2 * middle));
   const first = await site.keep();
@@ -87,7 +87,7 @@ test("a backup that was asked for hours after an earlier one, which has rotted, 
   await site.restore(first);
 });
 
-test("what has rotted is found by reading, and said of each backup that needs it, and of no other", async () => {
+test("damage is found by reading, and shown only on the backups that need the data", async () => {
   const site = await makeSite();
   const other = await site.keep();
   await site.fill("a.bin", randomBytes(2 * middle));
@@ -103,7 +103,7 @@ test("what has rotted is found by reading, and said of each backup that needs it
   await expect(site.restore(broken)).rejects.toThrow("can't be restored");
 });
 
-test("a restore that fails is seen in the list at once", async () => {
+test("damage that makes a restore fail shows in the list at once", async () => {
   const site = await makeSite();
   await site.fill("a.bin", randomBytes(2 * middle));
   const broken = await site.keep();
@@ -112,7 +112,7 @@ test("a restore that fails is seen in the list at once", async () => {
   expect(await site.damages()).toEqual([expect.stringContaining("a.bin is missing or damaged.")]);
 });
 
-test("older backups are whole again when what they lack is kept anew, and no pack goes that they need then", async () => {
+test("older backups are intact again when their missing data is archived again, and the packs they need then are kept", async () => {
   const site = await makeSite();
   const { database } = world.own;
   const content = randomBytes(2 * middle);
@@ -136,7 +136,7 @@ test("older backups are whole again when what they lack is kept anew, and no pac
   await site.restore(first);
 });
 
-test("a backup that can't be mended stays marked, and is tried again, because what is missing may come back", async () => {
+test("a backup that can't be repaired stays marked, and is examined again, because the missing data may come back", async () => {
   const site = await makeSite();
   await site.fill("a.bin", randomBytes(2 * middle));
   const first = await site.keep();
@@ -159,7 +159,7 @@ test("a backup that can't be mended stays marked, and is tried again, because wh
   await site.restore(first);
 });
 
-test("the list says by when all that a backup needs was read", async () => {
+test("the list says when all data of a backup was last verified", async () => {
   const site = await makeSite();
   await site.fill("a.bin", randomBytes(2 * middle));
   await site.keep();
@@ -172,7 +172,7 @@ test("the list says by when all that a backup needs was read", async () => {
   for (const { verified_at } of await site.list()) expect(verified_at).toBeGreaterThan(Date.now() - day);
 });
 
-test("of backups that are kept no longer the newest stays, and the newest of which nothing bad is known", async () => {
+test("of expired backups the newest is kept, and the newest without known damage", async () => {
   const site = await makeSite();
   const { database } = world.own;
   const good = await site.keep();
@@ -189,7 +189,7 @@ test("of backups that are kept no longer the newest stays, and the newest of whi
   expect((await site.list()).map(({ id }) => id)).toEqual([next.id]);
 });
 
-test("one pack that can't be read now does not keep the others from being read", async () => {
+test("a pack that can't be read does not stop the others from being read", async () => {
   const site = await makeSite();
   await site.fill("a.bin", randomBytes(2 * middle));
   await site.keep();

@@ -1,42 +1,42 @@
 /**
- * Reads what lies in the archives again, so that what rots there is found before anybody needs it: pack after pack, the longest
- * unread first, with pauses. And looks at backups that lost packs are needed for: what exactly they lack, or nothing any more.
+ * Verifies the archives, so that damage is found before a restore needs the data: reads pack after pack, least recently read
+ * first, with pauses. Also examines backups that need lost packs: records which of their files are damaged, or that they are
+ * intact again.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Archives } from "../archives/archives.ts";
-import { damageBegins } from "../archives/load.ts";
-import { type BackupToExamine, findBackupsToExamine, noteDamage, noteWhole } from "../store/backups/damage.ts";
+import { damagePrefix } from "../archives/load.ts";
+import { type BackupToExamine, findBackupsToExamine, noteDamage, noteIntact } from "../store/backups/damage.ts";
 import { losePacks } from "../store/backups/lostPacks.ts";
 import { findUnreadPacks, listPieces, notePackRead, type PackToRead } from "../store/backups/packs.ts";
 import type { Database } from "../store/database.ts";
 
-export interface ReadArchivesOptions {
+interface ReadArchivesOptions {
   readonly database: Database;
   readonly archives: Pick<Archives, "examine" | "readPack">;
-  /** A pack that was not read for so many days has its turn. */
+  /** A pack is read again after this many days. */
   readonly days: number;
-  /** Whether to go on. */
   readonly signal: AbortSignal;
   readonly pause?: (milliseconds: number) => Promise<unknown>;
 }
 
-/** The process must be able to stop soon, and what is urgent comes first again. */
-const packsTogether = 50;
-const backupsTogether = 20;
-const mostFailures = 3;
-/** After each pack nothing is read for so many times as long as it took: backups and restores come first. */
-const pauseTimes = 4;
-const longestPause = 30_000;
+/** Runs are short, so that the process can stop soon and the next run starts with the most urgent work. */
+const packsPerRun = 50;
+const backupsPerRun = 20;
+const maxFailures = 3;
+/** Pause after each item, as a multiple of its duration: backups and restores come first. */
+const pauseFactor = 4;
+const maxPause = 30_000;
 
 export async function readArchives(options: ReadArchivesOptions): Promise<void> {
   const { database, days } = options;
-  const backups = await findBackupsToExamine(database, backupsTogether);
+  const backups = await findBackupsToExamine(database, backupsPerRun);
   await eachOrFail(backups, options, (backup) => examine(backup, options));
-  const packs = await findUnreadPacks(database, days, packsTogether);
+  const packs = await findUnreadPacks(database, days, packsPerRun);
   await eachOrFail(packs, options, (pack) => read(pack, options));
 }
 
-/** One that fails does not keep the others, but a store that is away need not be asked for each. */
+/** One failure does not stop the others, but if the store is down, trying every item is pointless. */
 async function eachOrFail<T>(
   items: readonly T[],
   { signal, pause = pausing(signal) }: Pick<ReadArchivesOptions, "signal" | "pause">,
@@ -47,8 +47,8 @@ async function eachOrFail<T>(
     if (signal.aborted) return;
     const began = Date.now();
     await work(item).catch((error: unknown) => failures.push(error));
-    if (failures.length >= mostFailures) break;
-    await pause(Math.min(longestPause, pauseTimes * (Date.now() - began)));
+    if (failures.length >= maxFailures) break;
+    await pause(Math.min(maxPause, pauseFactor * (Date.now() - began)));
   }
   if (failures.length > 0 && !signal.aborted) throw failures[0];
 }
@@ -61,7 +61,7 @@ async function examine(backup: BackupToExamine, { database, archives, signal }: 
   const { id, examineAt } = backup;
   const damage = await archives.examine(backup, signal);
   if (damage !== null) await noteDamage(database, id, { damage, again: "later" });
-  else await noteWhole(database, id, { since: examineAt, proofsBegin: damageBegins });
+  else await noteIntact(database, id, { since: examineAt, testRestoreErrorPrefix: damagePrefix });
 }
 
 async function read({ id, companyId }: PackToRead, { database, archives, signal }: ReadArchivesOptions): Promise<void> {

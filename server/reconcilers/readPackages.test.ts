@@ -53,7 +53,7 @@ beforeEach(async () => {
 });
 
 describe("an environment", () => {
-  test("is read once, and then not before something has changed", async () => {
+  test("is read again only after something has changed", async () => {
     await run();
     await run();
     expect(read).toEqual([environmentId]);
@@ -61,23 +61,27 @@ describe("an environment", () => {
   });
 
   test.each([
-    { what: "PHP has written since", values: { packages_read_at: ago(400), written_at: ago(30) }, times: 1 },
     {
-      what: "PHP has written, and it was read lately",
+      what: "PHP has written since the last reading",
+      values: { packages_read_at: ago(400), written_at: ago(30) },
+      times: 1,
+    },
+    {
+      what: "PHP has written, but the last reading is recent",
       values: { packages_read_at: ago(200), written_at: ago(1) },
       times: 0,
     },
-    { what: "it was read long ago", values: { packages_read_at: ago(4_000) }, times: 1 },
-    { what: "it was read in the future", values: { packages_read_at: ago(-500) }, times: 1 },
+    { what: "the last reading is old", values: { packages_read_at: ago(4_000) }, times: 1 },
+    { what: "the last reading is in the future", values: { packages_read_at: ago(-500) }, times: 1 },
     { what: "there is no WordPress", values: { wordpress_version: null }, times: 0 },
-    { what: "it is not there yet", values: { awaits_rebuild: true }, times: 0 },
-  ])("where $what: $times", async ({ values, times }) => {
+    { what: "it awaits its rebuild", values: { awaits_rebuild: true }, times: 0 },
+  ])("is read $times times if $what", async ({ values, times }) => {
     await set(values);
     await run();
     expect(read).toHaveLength(times);
   });
 
-  test("that can't be read now is so the next time", async () => {
+  test("that can't be read is read in the next run", async () => {
     found = null;
     await run();
     found = { packages: [installed], problem: null };
@@ -86,13 +90,13 @@ describe("an environment", () => {
     expect(await shown()).toHaveLength(1);
   });
 
-  test("that is gone when it has been read does no harm", async () => {
+  test("that was removed while it was being read does no harm", async () => {
     await makeReadPackages(options())([{ id: "6ad1c7a2-40f5-4b0a-9a55-d4c7c2f0b111", number: 9 }], signal);
     expect(await shown()).toEqual([]);
   });
 });
 
-test("what is not there any more is forgotten, and what became of updates is not", async () => {
+test("removed packages are forgotten, but the results of updates are kept", async () => {
   await run();
   await world.database.updateTable("packages").set({ update_status: "updated" }).execute();
   found = {
@@ -114,7 +118,7 @@ test("what is not there any more is forgotten, and what became of updates is not
   expect(await shown()).toEqual([]);
 });
 
-test("of two readings the later one counts, whichever ends first", async () => {
+test("the result of an older reading is ignored", async () => {
   await run();
   found = { packages: [], problem: null };
   await set({ packages_read_at: new Date(Date.now() + 60_000) });
@@ -130,7 +134,7 @@ test.each([
   ["false", true],
   ["https://wordpress.org.example/", true],
   ["::", true],
-])("updates of one that names %s are elsewhere: %s", async (updateUri, isElsewhere) => {
+])("a package with the update URI %s is updated from elsewhere: %s", async (updateUri, isElsewhere) => {
   found = { packages: [{ ...installed, updateUri }], problem: null };
   await run();
   const { is_elsewhere } = await world.database.selectFrom("packages").selectAll().executeTakeFirstOrThrow();

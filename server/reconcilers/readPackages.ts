@@ -1,31 +1,30 @@
-/** Reads which plugins and themes environments have, where something may have changed since, many at a time. */
+/** Reads the installed plugins and themes of environments that may have changed since the last reading. */
 import type { InstalledPackages, Runtime } from "@sitewright/runtimes/runtime.ts";
 import { applyOffers } from "../packages/applyOffers.ts";
 import { versionKey } from "../packages/versions.ts";
 import type { Database } from "../store/database.ts";
-import { type FoundPackage, findToRead, notePackages, type ToRead } from "../store/packages/packages.ts";
+import { type FoundPackage, findDueForReading, notePackages, type ToRead } from "../store/packages/packages.ts";
 import { databaseNow } from "../store/sites/diskUse.ts";
 
-export interface ReadPackagesOptions {
+interface ReadPackagesOptions {
   readonly database: Database;
   readonly runtime: Pick<Runtime, "packages">;
 }
 
-/** Reads these now, and keeps what was found. */
-export type ReadPackages = (environments: readonly ToRead[], signal: AbortSignal) => Promise<void>;
+/** Reads the packages of these environments now and stores them. */
+type ReadPackages = (environments: readonly ToRead[], signal: AbortSignal) => Promise<void>;
 
-/** In one process of the runtime's. */
-const together = 100;
-/** In one run. */
-const most = 1_000;
-/** Hosts of WordPress's own, which a header may name as the place of updates. */
-const ownHosts = ["wordpress.org", "w.org"];
+/** Read by one process of the runtime. */
+const batchSize = 100;
+const environmentsPerRun = 1_000;
+/** Values of the `Update URI` header that mean the WordPress directory. */
+const directoryHosts = ["wordpress.org", "w.org"];
 
-/** As WordPress has it: the header names a host, with or without a scheme. */
+/** Whether updates come from elsewhere. As in WordPress: the header has a host, with or without a scheme. */
 function isElsewhere(updateUri: string | null): boolean {
   if (updateUri === null) return false;
   const withScheme = updateUri.includes("://") ? updateUri : `https://${updateUri}`;
-  return !URL.canParse(withScheme) || !ownHosts.includes(new URL(withScheme).hostname);
+  return !URL.canParse(withScheme) || !directoryHosts.includes(new URL(withScheme).hostname);
 }
 
 function foundIn({ packages }: InstalledPackages): readonly FoundPackage[] {
@@ -59,9 +58,9 @@ export function makeReadPackages({ database, runtime }: ReadPackagesOptions): Re
   };
 }
 
-/** Those that are due. What could not be read, because it is just being written, is so still. */
+/** Reads the environments that are due. One that can't be read, because it is being written to, stays due. */
 export async function readDuePackages(options: ReadPackagesOptions, signal: AbortSignal): Promise<void> {
   const read = makeReadPackages(options);
-  const due = await findToRead(options.database, most);
-  for (let done = 0; done < due.length; done += together) await read(due.slice(done, done + together), signal);
+  const due = await findDueForReading(options.database, environmentsPerRun);
+  for (let done = 0; done < due.length; done += batchSize) await read(due.slice(done, done + batchSize), signal);
 }

@@ -1,22 +1,22 @@
 /**
- * Has the environments of an installation that was restored on another machine made anew, a few at a time. Only those that
- * the restore has marked: a folder that is not there says nothing, because a disk may not be mounted.
+ * After an installation was restored on another machine, rebuilds its environments from their backups, a few at a time. Only
+ * environments that the restore has marked: a missing folder proves nothing, because a disk may not be mounted.
  */
 import type { Database } from "../store/database.ts";
-import { listAwaiting } from "../store/moved.ts";
+import { listAwaitingRebuild } from "../store/restoredInstallation.ts";
 
-export interface RebuildEnvironmentsOptions {
+interface RebuildEnvironmentsOptions {
   readonly database: Database;
-  /** When this process began: what failed before is tried again. */
+  /** When this process started. Rebuilds that failed before are retried at once. */
   readonly startedAt: Date;
-  /** Starts the operation that restores one. */
+  /** Starts the operation that restores an environment. */
   readonly rebuild: (environmentId: string) => Promise<void>;
   readonly now?: () => number;
 }
 
-/** Each fetches from the archives and writes to the disk; visitors of those that are there come first. */
+/** Each rebuild reads from the archives and writes to the disk; visitors of finished environments come first. */
 const atOnce = 2;
-const hoursUntilTriedAgain = 1;
+const retryHours = 1;
 const hour = 3_600_000;
 
 export async function rebuildEnvironments({
@@ -25,6 +25,6 @@ export async function rebuildEnvironments({
   rebuild,
   now = Date.now,
 }: RebuildEnvironmentsOptions): Promise<void> {
-  const failedSince = new Date(Math.max(startedAt.getTime(), now() - hoursUntilTriedAgain * hour));
-  for (const id of await listAwaiting(database, { failedSince, atOnce })) await rebuild(id);
+  const failedSince = new Date(Math.max(startedAt.getTime(), now() - retryHours * hour));
+  for (const id of await listAwaitingRebuild(database, { failedSince, atOnce })) await rebuild(id);
 }

@@ -1,73 +1,73 @@
 /**
- * Goes on with newer versions that go to many environments. What is begun are ordinary operations, one for each
- * environment; a step of this looks what became of them, or begins one more where there may be one. Each step is one transaction:
- * whoever is killed in the middle has begun nothing, and what was begun is written down.
+ * Runs rollouts: updates of many environments. Each environment is updated by an ordinary operation; a step of the rollout
+ * records the results of ended operations or starts the next one. Each step is one transaction, so a process that is killed
+ * in the middle has started nothing that is not recorded.
  */
 import type { Database, DatabaseTransaction } from "../store/database.ts";
 import {
   type BegunItem,
-  breakOff,
   endRollout,
-  holdRollout,
-  nextInTurn,
+  listUnfinishedRollouts,
+  lockRollout,
+  nextEnvironment,
   noteEndedItems,
-  noteTurn,
   progressOf,
   type RolloutProgress,
-  type RolloutUnderWay,
-  rolloutsUnderWay,
+  recordItem,
+  stopRollout,
+  type UnfinishedRollout,
 } from "../store/packages/rolloutProgress.ts";
 
-export interface RunRolloutsOptions {
+interface RunRolloutsOptions {
   readonly database: Database;
-  /** Begins the operation for the environment, or says why there is nothing to be done. */
+  /** Starts the operation for the environment, or returns why it is skipped. */
   readonly begin: (
     transaction: DatabaseTransaction,
-    rollout: RolloutUnderWay,
+    rollout: UnfinishedRollout,
     environmentId: string,
   ) => Promise<BegunItem | { readonly skipped: string }>;
 }
 
-/** One that can't go on keeps no other from it. Rejects then, when all have had their turn. */
+/** A failure in one rollout does not stop the others. Rejects at the end if any failed. */
 export async function runRollouts(options: RunRolloutsOptions): Promise<void> {
   const errors: Error[] = [];
-  for (const id of await rolloutsUnderWay(options.database)) {
-    await goOn(id, options).catch((cause: unknown) => {
-      errors.push(new Error(`The rollout ${id} can't go on`, { cause }));
+  for (const id of await listUnfinishedRollouts(options.database)) {
+    await advance(id, options).catch((cause: unknown) => {
+      errors.push(new Error(`Continuing the rollout ${id} failed`, { cause }));
     });
   }
-  if (errors.length > 0) throw new AggregateError(errors, `${errors.length} rollouts can't go on`);
+  if (errors.length > 0) throw new AggregateError(errors, `Rollouts that could not continue: ${errors.length}`);
 }
 
-async function goOn(id: string, { database, begin }: RunRolloutsOptions): Promise<void> {
-  const step = (work: (transaction: DatabaseTransaction, rollout: RolloutUnderWay) => Promise<boolean>) =>
+async function advance(id: string, { database, begin }: RunRolloutsOptions): Promise<void> {
+  const step = (work: (transaction: DatabaseTransaction, rollout: UnfinishedRollout) => Promise<boolean>) =>
     database.transaction().execute(async (transaction) => {
-      const rollout = await holdRollout(transaction, id);
+      const rollout = await lockRollout(transaction, id);
       return rollout !== null && work(transaction, rollout);
     });
-  // Not together with what follows, and one environment at a time: whoever deletes a site has several environments in its own
-  // order, and none of the steps may hold one while it waits for another.
+  // Separate transactions, and one environment at a time: deleting a site locks several environments in another order, so a
+  // step that holds one environment while it waits for another could deadlock.
   const isUnderWay = await step(async (transaction) => {
     await noteEndedItems(transaction, id);
     return true;
   });
-  for (let isNext = isUnderWay; isNext; ) isNext = await step((...held) => beginNext(...held, begin));
+  for (let hasNext = isUnderWay; hasNext; ) hasNext = await step((...held) => startNext(...held, begin));
 }
 
-/** Whether the next one may start at once. */
-async function beginNext(
+/** Returns whether the next step can follow at once. */
+async function startNext(
   transaction: DatabaseTransaction,
-  rollout: RolloutUnderWay,
+  rollout: UnfinishedRollout,
   begin: RunRolloutsOptions["begin"],
 ): Promise<boolean> {
   const { id } = rollout;
   const progress = await progressOf(transaction, id);
   const problem = problemOf(rollout, progress);
   if (problem !== null && progress.waiting > 0) {
-    await breakOff(transaction, id, { state: "stopped", reason: problem });
+    await stopRollout(transaction, id, { state: "stopped", reason: problem });
     return true;
   }
-  const environmentId = await nextInTurn(transaction, id);
+  const environmentId = await nextEnvironment(transaction, id);
   if (environmentId === null) {
     if (progress.running === 0) await endRollout(transaction, rollout);
     return false;
@@ -75,9 +75,9 @@ async function beginNext(
   // An environment that replaces a skipped or deleted canary is a canary too.
   const missingCanaries = rollout.canaries - progress.updated;
   const isCanary = missingCanaries > 0;
-  const most = isCanary ? Math.min(missingCanaries, rollout.concurrency) : rollout.concurrency;
-  if (progress.running >= most) return false;
-  await noteTurn(transaction, id, {
+  const limit = isCanary ? Math.min(missingCanaries, rollout.concurrency) : rollout.concurrency;
+  if (progress.running >= limit) return false;
+  await recordItem(transaction, id, {
     environmentId,
     isCanary,
     become: await begin(transaction, rollout, environmentId),
@@ -85,10 +85,10 @@ async function beginNext(
   return true;
 }
 
-/** Why nothing more is begun; null: nothing is in the way. */
-function problemOf(rollout: RolloutUnderWay, { failed, failedCanaries }: RolloutProgress): string | null {
-  if (failedCanaries > 0) return "Not begun, because the update had failed where it was tried first.";
+/** Why no more operations are started, or null. */
+function problemOf(rollout: UnfinishedRollout, { failed, failedCanaries }: RolloutProgress): string | null {
+  if (failedCanaries > 0) return "Not started, because the update failed in a canary environment.";
   if (failed < rollout.stop_after_failures) return null;
   const times = failed === 1 ? "once" : `${failed} times`;
-  return `Not begun, because the update had failed ${times}.`;
+  return `Not started, because the update failed ${times}.`;
 }

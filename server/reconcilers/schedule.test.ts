@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { nobody } from "../store/company/activity.ts";
+import { systemActor } from "../store/company/activity.ts";
 import { readOperation } from "../store/operations.ts";
 import { insertRollout } from "../store/packages/rollouts.ts";
 import { useTestDatabase } from "../testing/database.ts";
@@ -12,7 +12,7 @@ import { startReconcilers } from "./schedule.ts";
 const own = useTestDatabase();
 
 describe("the schedule", () => {
-  test("runs each at once and again, one run at a time, and goes on after a failure", async () => {
+  test("runs each at once and repeatedly, one run at a time, and continues after a failure", async () => {
     let runs = 0;
     let running = 0;
     const run = async () => {
@@ -32,7 +32,7 @@ describe("the schedule", () => {
     expect(runs).toBe(after);
   });
 
-  test("stopping waits for the run that is under way", async () => {
+  test("waits for the current run when it is stopped", async () => {
     const go = Promise.withResolvers<void>();
     let ended = false;
     const run = async () => {
@@ -51,7 +51,7 @@ describe("the schedule", () => {
 });
 
 describe("expire", () => {
-  test("removes operations that ended long ago with their journals, and nothing else", async () => {
+  test("removes old operations with their journals, and nothing else", async () => {
     const definition = { kind: "addSite", steps: [], succeeded: async () => null, failed: async () => undefined };
     await using operations = await testOperations({ ...own, addSite: definition });
     const [old, recent, running] = [await operations.submit(), await operations.submit(), await operations.submit()];
@@ -76,13 +76,13 @@ describe("expire", () => {
     expect(await readOperation(own.database, running)).not.toBeNull();
   });
 
-  test("removes rollouts that ended long ago, and nothing else", async () => {
+  test("removes old rollouts, and nothing else", async () => {
     const companyId = await insertTestCompany(own.database);
     const add = async (daysSinceEnd: number | null) => {
       const id = randomUUID();
-      const wish = { id, companyId, kind: "plugin", name: "shop", version: null, actor: nobody } as const;
+      const rollout = { id, companyId, kind: "plugin", name: "shop", version: null, actor: systemActor } as const;
       const counts = { concurrency: 4, canaries: 1, stopAfterFailures: 1, environmentIds: [] };
-      await own.database.transaction().execute((transaction) => insertRollout(transaction, { ...wish, ...counts }));
+      await own.database.transaction().execute((transaction) => insertRollout(transaction, { ...rollout, ...counts }));
       if (daysSinceEnd === null) return id;
       const ended_at = new Date(Date.now() - daysSinceEnd * 86_400_000);
       await own.database.updateTable("rollouts").set({ state: "ended", ended_at }).where("id", "=", id).execute();
@@ -94,7 +94,7 @@ describe("expire", () => {
     expect(left.map(({ id }) => id).toSorted()).toEqual([recent, underWay].toSorted());
   });
 
-  test("removes answers kept for repeated requests after a day", async () => {
+  test("removes idempotency keys after a day", async () => {
     const companyId = randomUUID();
     const userId = randomUUID();
     const keyId = randomUUID();

@@ -1,22 +1,22 @@
-/** Runs reconcilers: each at its own period, one run at a time, whatever the run before came to. */
+/** Runs reconcilers: each at its own interval, one run at a time. A failed run is retried. */
 import type { Logger } from "pino";
 
 export interface Reconciler {
   readonly name: string;
-  /** What it does, as the beginning of a sentence in the log: `Checking for updates`. */
+  /** What it does, as the start of a log message: `Checking for updates`. */
   readonly work: string;
   readonly everySeconds: number;
-  /** After a failure it is run again sooner. */
+  /** Interval after a failure. */
   readonly retrySeconds: number;
   run(): Promise<void>;
 }
 
-export interface Schedule {
-  /** Begins no further run and waits for those that are under way. */
+interface Schedule {
+  /** Starts no further runs and waits for the current ones. */
   stop(): Promise<void>;
 }
 
-/** Runs each at once, then again and again. A failure is logged, and logged no more until there was a success. */
+/** Runs each reconciler at once and then repeatedly. Of consecutive failures only the first is logged. */
 export function startReconcilers(reconcilers: readonly Reconciler[], log: Logger): Schedule {
   const loops = reconcilers.map((reconciler) => startLoop(reconciler, log));
   return {

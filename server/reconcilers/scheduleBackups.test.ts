@@ -1,4 +1,4 @@
-/** When scheduled backups begin: what is accepted for real, on a database of each test's own, by a clock that the test sets. */
+/** When scheduled backups start. Operations are really accepted; each test has its own database and sets the clock. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { makeScheduledBackup } from "../app/backups/scheduledBackups.ts";
 import { noteBackupFailed, noteBackupMade } from "../store/backups/scheduledBackups.ts";
@@ -6,7 +6,7 @@ import { endOperation } from "../store/operations.ts";
 import { addCompany, addSite } from "../store/testing/rows.ts";
 import { createTestDatabase, type TestDatabase } from "../testing/database.ts";
 import { type TestOperations, testOperations } from "../testing/engine.ts";
-import { hour, nextMoment } from "./backupMoments.ts";
+import { hour, nextBackupTime } from "./backupTimes.ts";
 import { scheduleBackups } from "./scheduleBackups.ts";
 
 const minute = 60_000;
@@ -24,8 +24,8 @@ afterEach(async () => {
   await own.drop();
 });
 
-/** One look at what is due. Times are milliseconds after the test's beginning. */
-async function look(time: number, hours = 24): Promise<void> {
+/** Runs the reconciler once, `time` milliseconds after the start of the test. */
+async function run(time: number, hours = 24): Promise<void> {
   const { database } = own;
   const settings = {
     host: "127.0.0.1",
@@ -45,19 +45,19 @@ async function addEnvironment(): Promise<string> {
   return (await addSite(own.database, companyId)).environmentId;
 }
 
-const momentOf = (id: string, after = 0, hours = 24) =>
-  nextMoment(id, hours, new Date(start + after)).getTime() - start;
+const timeOf = (id: string, after = 0, hours = 24) =>
+  nextBackupTime(id, hours, new Date(start + after)).getTime() - start;
 
 function unfinished() {
   return own.database.selectFrom("operations").selectAll().where("finished_at", "is", null).orderBy("activity_id");
 }
 
-/** Environments of the backups that are being made, in the order of their beginning. */
+/** Environments with a running backup, in the order in which they started. */
 async function running(): Promise<(string | null)[]> {
   return (await unfinished().execute()).map((row) => row.environment_id);
 }
 
-/** Ends what is running as the operation itself would, and returns the environments. */
+/** Ends the running backups as the operation would; returns their environments. */
 async function end(state: "succeeded" | "failed" = "succeeded", time = 0): Promise<(string | null)[]> {
   const rows = await unfinished().execute();
   for (const { id, environment_id: environmentId, input } of rows) {
@@ -76,25 +76,25 @@ function againAt(input: unknown, time: number): Date | null {
   return typeof after === "number" ? new Date(start + time + after) : null;
 }
 
-/** How many backups begin when it is looked at these moments, each ended before the next look. */
+/** How many backups start in runs at these times, each ended before the next run. */
 async function begunAt(times: readonly number[], hours = 24): Promise<number[]> {
   const counts: number[] = [];
   for (const time of times) {
-    await look(time, hours);
+    await run(time, hours);
     counts.push((await end()).length);
   }
   return counts;
 }
 
 describe("a new environment", () => {
-  test("is backed up first at its next moment, and then once in each period", async () => {
+  test("is backed up first at its next backup time, and then once per period", async () => {
     const id = await addEnvironment();
-    const first = momentOf(id);
+    const first = timeOf(id);
     const times = [0, first - 1, first, first + minute, first + 24 * hour - 1, first + 24 * hour];
     expect(await begunAt(times)).toEqual([0, 0, 1, 0, 0, 1]);
   });
 
-  test("is not backed up before it is served, nor while it is being deleted", async () => {
+  test("is backed up only while it is served, not while it is being added or deleted", async () => {
     const id = await addEnvironment();
     const setState = (state: "adding" | "serving" | "deleting") =>
       own.database.updateTable("environments").set({ state }).where("id", "=", id).execute();
@@ -109,10 +109,10 @@ describe("a new environment", () => {
   });
 });
 
-test("a scheduled backup is nobody's, locks nothing, and leaves the environment open to everybody", async () => {
+test("a scheduled backup has no user and locks nothing", async () => {
   const id = await addEnvironment();
-  await look(0);
-  await look(momentOf(id));
+  await run(0);
+  await run(timeOf(id));
   const [row] = await unfinished().execute();
   expect(row).toMatchObject({ kind: "addScheduledBackup", environment_id: id, state: "running" });
   expect(row?.id).toMatch(/^backups:add-scheduled-[0-9a-f-]{36}$/);
@@ -128,82 +128,82 @@ test("a scheduled backup is nobody's, locks nothing, and leaves the environment 
   ]);
 });
 
-test("where none are wanted, none are made", async () => {
+test("an interval of 0 means no backups", async () => {
   await addEnvironment();
-  await look(0, 24);
-  await look(400 * hour, 0);
+  await run(0, 24);
+  await run(400 * hour, 0);
   expect(await running()).toEqual([]);
 });
 
-describe("after the server was off", () => {
-  test("what was missed is made once, and the next one at its moment", async () => {
+describe("after downtime", () => {
+  test("a missed backup is made once, and the next one at its usual time", async () => {
     const id = await addEnvironment();
-    const first = momentOf(id);
+    const first = timeOf(id);
     const back = first + 10 * 24 * hour + minute;
     const next = first + 11 * 24 * hour;
     expect(await begunAt([0, back, back + minute, next - 1, next])).toEqual([0, 1, 0, 0, 1]);
   });
 
-  test("two are made at the same time, the longest overdue first", async () => {
+  test("two are made at the same time, the most overdue first", async () => {
     const ids = [];
     for (let count = 0; count < 5; count += 1) ids.push(await addEnvironment());
-    await look(0);
-    const inOrder = ids.toSorted((one, other) => momentOf(one) - momentOf(other));
+    await run(0);
+    const inOrder = ids.toSorted((one, other) => timeOf(one) - timeOf(other));
     const back = 240 * hour;
-    await look(back);
-    await look(back);
+    await run(back);
+    await run(back);
     expect(await running()).toEqual(inOrder.slice(0, 2));
     await end();
-    await look(back);
+    await run(back);
     expect(await end()).toEqual(inOrder.slice(2, 4));
-    await look(back);
+    await run(back);
     expect(await end()).toEqual(inOrder.slice(4));
-    await look(back);
+    await run(back);
     expect(await running()).toEqual([]);
   });
 
-  test("several processes together don't make more, and none twice", async () => {
+  test("several processes together make no more than that, and none twice", async () => {
     for (let count = 0; count < 6; count += 1) await addEnvironment();
-    await look(0);
-    await Promise.all(Array.from({ length: 4 }, () => look(240 * hour)));
+    await run(0);
+    await Promise.all(Array.from({ length: 4 }, () => run(240 * hour)));
     expect(new Set(await running()).size).toBe(2);
     expect(await running()).toHaveLength(2);
   });
 });
 
-describe("where an operation is at work on the environment", () => {
+describe("during another operation on the environment", () => {
   const other = (environmentId: string) => ({ kind: "deleteSite", environmentId, locks: [environmentId] }) as const;
 
-  test("it begins when that has ended, and others don't wait for it", async () => {
+  test("the backup waits for the operation, and other backups don't wait", async () => {
     const ids = [await addEnvironment(), await addEnvironment()];
-    await look(0);
-    const [first = "", second = ""] = ids.toSorted((one, another) => momentOf(one) - momentOf(another));
+    await run(0);
+    const [first = "", second = ""] = ids.toSorted((one, another) => timeOf(one) - timeOf(another));
     const blocking = await operations.submit(other(first));
-    await look(240 * hour);
+    await run(240 * hour);
     expect(await running()).toEqual([first, second]);
     await own.database
       .transaction()
       .execute((transaction) => endOperation(transaction, blocking, { state: "succeeded", result: null }));
     expect(await end()).toEqual([second]);
-    await look(240 * hour);
+    await run(240 * hour);
     expect(await end()).toEqual([first]);
   });
 
-  test("a second one is not begun beside the first, however long that takes", async () => {
+  test("a second backup is not started while the first is running", async () => {
     const id = await addEnvironment();
-    await look(0);
-    await look(momentOf(id));
-    await look(momentOf(id) + 24 * hour);
+    await run(0);
+    await run(timeOf(id));
+    await run(timeOf(id) + 24 * hour);
     expect(await running()).toEqual([id]);
     await end();
-    await look(momentOf(id) + 24 * hour);
+    await run(timeOf(id) + 24 * hour);
     expect(await running()).toEqual([id]);
   });
 
-  test("the other way round nobody is refused", async () => {
+  test("a backup does not make other operations wait", async () => {
     const id = await addEnvironment();
-    await look(0);
-    await look(momentOf(id));
+    await run(0);
+    await run(timeOf(id));
     const operationId = await operations.submit(other(id));
     const row = own.database.selectFrom("operations").select("state").where("id", "=", operationId);
     expect(await row.executeTakeFirst()).toEqual({ state: "running" });
@@ -212,16 +212,16 @@ describe("where an operation is at work on the environment", () => {
 
 describe("a clock", () => {
   test.each([
-    ["an hour", hour],
-    ["a year", 365 * 24 * hour],
+    ["one hour", hour],
+    ["one year", 365 * 24 * hour],
     ["thirty years", 30 * 365 * 24 * hour],
   ])(
-    "that is put back by %s begins nothing at once, and each environment has its backup within a day",
+    "that is set back by %s starts nothing at once, and each environment is backed up within a day",
     async (_, back) => {
       const ids = [];
       for (let count = 0; count < 4; count += 1) ids.push(await addEnvironment());
-      await look(0);
-      // Each hour twice, because two are made at once.
+      await run(0);
+      // Each hour twice, because a run starts two at most.
       const day = Array.from({ length: 48 }, (_, at) => Math.floor(at / 2) * hour);
       await begunAt(day);
       const now = 24 * hour - back;
@@ -231,54 +231,54 @@ describe("a clock", () => {
     },
   );
 
-  test("that was years ahead for a moment costs one backup each, and no more", async () => {
+  test("that was briefly years ahead causes one extra backup per environment", async () => {
     const id = await addEnvironment();
     const ahead = 3 * 365 * 24 * hour;
     expect(await begunAt([0, ahead, ahead + 1])).toEqual([0, 1, 0]);
-    expect(await begunAt([minute, momentOf(id, minute) - 1, momentOf(id, minute)])).toEqual([0, 0, 1]);
+    expect(await begunAt([minute, timeOf(id, minute) - 1, timeOf(id, minute)])).toEqual([0, 0, 1]);
   });
 
-  test("of backups that become more frequent is followed at once", async () => {
+  test("follows a shorter interval at once", async () => {
     const id = await addEnvironment();
-    await look(0, 168);
-    const moment = momentOf(id, 0, 1);
-    expect(await begunAt([0, moment, moment + hour], 1)).toEqual([0, 1, 1]);
+    await run(0, 168);
+    const time = timeOf(id, 0, 1);
+    expect(await begunAt([0, time, time + hour], 1)).toEqual([0, 1, 1]);
   });
 });
 
-describe("one that failed", () => {
-  test("is tried again after an hour, three times in all, and then at the next moment", async () => {
+describe("a failed backup", () => {
+  test("is retried after an hour, three attempts in all, and then at the next backup time", async () => {
     const id = await addEnvironment();
-    await look(0);
-    const first = momentOf(id);
+    await run(0);
+    const first = timeOf(id);
     const failures: number[] = [];
     for (let time = first; time < first + 48 * hour; time += 10 * minute) {
-      await look(time);
+      await run(time);
       if ((await end("failed", time)).length > 0) failures.push((time - first) / hour);
     }
     expect(failures).toEqual([0, 1, 2, 24, 25, 26]);
   });
 
-  test("is tried again within the hour where they are made hourly", async () => {
+  test("is retried within the hour if backups are hourly", async () => {
     const id = await addEnvironment();
-    await look(0, 1);
-    const first = momentOf(id, 0, 1);
+    await run(0, 1);
+    const first = timeOf(id, 0, 1);
     const failures: number[] = [];
     for (let time = first; time < first + hour; time += minute) {
-      await look(time, 1);
+      await run(time, 1);
       if ((await end("failed", time)).length > 0) failures.push((time - first) / minute);
     }
     expect(failures).toEqual([0, 15, 30]);
   });
 
-  test("is forgotten when one was made", async () => {
+  test("is forgotten after a success", async () => {
     const id = await addEnvironment();
-    await look(0);
-    const first = momentOf(id);
-    await look(first);
+    await run(0);
+    const first = timeOf(id);
+    await run(first);
     await end("failed", first);
     expect(await begunAt([first + hour - 1])).toEqual([0]);
-    await look(first + hour);
+    await run(first + hour);
     expect((await unfinished().executeTakeFirst())?.input).toMatchObject({ isRetry: true });
     await end();
     expect(await begunAt([first + 2 * hour])).toEqual([0]);

@@ -1,61 +1,60 @@
 /**
- * Has every environment that is served backed up by itself. When each is due is a row, so that what fell into a time when
- * nothing ran is made up for once; a few at a time, the longest overdue first.
+ * Starts scheduled backups of every environment that is served, a few at a time, the most overdue first. Due times are
+ * stored, so a backup that was missed during downtime is made afterwards, once.
  */
 
-import { decideBackups, listUndecidedBackups } from "../store/backups/scheduledBackups.ts";
+import { listBackupsWithoutDueTime, setDueTimes } from "../store/backups/scheduledBackups.ts";
 import type { Database } from "../store/database.ts";
-import { hour, nextMoment } from "./backupMoments.ts";
+import { hour, nextBackupTime } from "./backupTimes.ts";
 
-/** What the start of one is told. */
-export interface BackupTurn {
+interface BackupTurn {
   readonly now: Date;
-  /** How many may be made at the same time. */
+  /** Maximum number of backups at the same time. */
   readonly atOnce: number;
-  /** When the one after this is due. */
+  /** When the environment's next backup is due. */
   readonly nextMoment: (environmentId: string) => Date;
-  /** How long after a failure it is tried again, given how often it has failed; null: not before the next one is due. */
+  /** Milliseconds until a failed backup is retried, or null to wait for the next one. */
   readonly pauseAfter: (failures: number) => number | null;
 }
 
-export interface ScheduleBackupsOptions {
+interface ScheduleBackupsOptions {
   readonly database: Database;
-  /** Between two backups of an environment; 0: none are made. */
+  /** Interval between backups of an environment; 0 for no backups. */
   readonly hours: number;
-  /** Starts the one that is overdue longest. False if there is none, or as many as may be are being made. */
+  /** Starts the most overdue backup. Returns false if none is due or `atOnce` are running. */
   readonly begin: (turn: BackupTurn) => Promise<boolean>;
   readonly now?: () => number;
 }
 
-/** Each reads a whole environment, and visitors need the disk too. */
+/** Each backup reads a whole environment, and visitors need the disk too. */
 const atOnce = 2;
-const mostTries = 3;
-const longestPause = hour;
-const decidedTogether = 1_000;
+const maxAttempts = 3;
+const maxRetryDelay = hour;
+const batchSize = 1_000;
 
 export async function scheduleBackups(options: ScheduleBackupsOptions): Promise<void> {
   const { database, hours, begin, now: clock = Date.now } = options;
   if (hours === 0) return;
   const period = hours * hour;
   const now = new Date(clock());
-  const moment = (id: string) => nextMoment(id, hours, now);
-  await decide(database, new Date(now.getTime() + period), moment);
-  const pause = Math.min(longestPause, period / 4);
-  const pauseAfter = (failures: number) => (failures < mostTries ? pause : null);
-  while (await begin({ now, atOnce, nextMoment: moment, pauseAfter }));
+  const nextTime = (id: string) => nextBackupTime(id, hours, now);
+  await setMissingDueTimes(database, new Date(now.getTime() + period), nextTime);
+  const retryDelay = Math.min(maxRetryDelay, period / 4);
+  const pauseAfter = (failures: number) => (failures < maxAttempts ? retryDelay : null);
+  while (await begin({ now, atOnce, nextMoment: nextTime, pauseAfter }));
 }
 
 /**
- * For new environments; and where it is farther off than it can be, because the clock was put back since, or the period has
- * become shorter.
+ * Sets the due time of new environments, and of those whose due time is later than `latest` because the clock was set back
+ * or the interval was shortened.
  */
-async function decide(database: Database, farthest: Date, moment: (id: string) => Date): Promise<void> {
+async function setMissingDueTimes(database: Database, latest: Date, nextTime: (id: string) => Date): Promise<void> {
   for (;;) {
-    const ids = await listUndecidedBackups(database, farthest, decidedTogether);
+    const ids = await listBackupsWithoutDueTime(database, latest, batchSize);
     if (ids.length === 0) return;
-    await decideBackups(
+    await setDueTimes(
       database,
-      ids.map((id) => ({ id, dueAt: moment(id) })),
+      ids.map((id) => ({ id, dueAt: nextTime(id) })),
     );
   }
 }

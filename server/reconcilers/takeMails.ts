@@ -1,7 +1,6 @@
 /**
- * Takes what PHP has handed over from the disk into the database, each message once. What is not taken stays where it is:
- * an environment whose messages wait in great number already fills its share of the disk, and is then told by PHP that it
- * can't send.
+ * Moves messages that PHP has written to the spool on disk into the database, each exactly once. If an environment has too
+ * many queued messages, the rest stay in the spool; when that is full, sending fails in PHP.
  */
 import type { Spool, SpooledMail } from "../mail/spool.ts";
 import { summarise } from "../mail/summary.ts";
@@ -13,25 +12,25 @@ export interface TakeMailsOptions {
   readonly spool: Pick<Spool, "list" | "read" | "remove">;
   /** Whether there is a mail server. */
   readonly hasServer: boolean;
-  /** Told of a message that can't be read. */
+  /** Called for a message that can't be read. */
   readonly onBroken: (mail: SpooledMail) => void;
   readonly limits?: QueueLimits;
 }
 
-/** What of one environment may wait to be sent. */
+/** Maximum number and size of one environment's queued messages. */
 export interface QueueLimits {
   readonly messages: number;
   readonly bytes: number;
 }
 
-const usualLimits: QueueLimits = { messages: 5_000, bytes: 500e6 };
+const defaultLimits: QueueLimits = { messages: 5_000, bytes: 500e6 };
 
 export function makeTakeMails(options: TakeMailsOptions): () => Promise<void> {
-  const { database, spool, hasServer, onBroken, limits = usualLimits } = options;
-  /** Left where they are, and told of once. */
+  const { database, spool, hasServer, onBroken, limits = defaultLimits } = options;
+  /** Ids of unreadable messages. They stay in the spool and are reported once. */
   const broken = new Set<string>();
 
-  /** Null if it has changed since it was checked. */
+  /** The message, or null if it can't be read or has changed since it was listed. */
   async function read(mail: SpooledMail) {
     try {
       const content = await spool.read(mail);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { DueEnvironment, DueUpdate } from "../store/packages/automaticUpdates.ts";
-import { turnOf } from "./updateAutomatically.ts";
+import { nextUpdate } from "./updateAutomatically.ts";
 
 const night = new Date("2026-11-23T02:30:00Z");
 const noon = new Date("2026-11-23T12:00:00Z");
@@ -15,45 +15,45 @@ function environment(updates: readonly DueUpdate[], vulnerable_within_hours: num
   return { id: "e", window, vulnerable_within_hours, updates };
 }
 
-describe("in its window an environment gets", () => {
-  it("all of its plugins together, then its themes", () => {
+describe("during its window an environment gets", () => {
+  it("all plugins together, then its themes", () => {
     const theme = update("leaf", { kind: "theme" });
-    expect(turnOf(environment([update("a"), update("b"), theme]), night)).toEqual({
+    expect(nextUpdate(environment([update("a"), update("b"), theme]), night)).toEqual({
       kind: "plugin",
       names: ["a", "b"],
     });
-    expect(turnOf(environment([theme]), night)).toEqual({ kind: "theme", names: ["leaf"] });
+    expect(nextUpdate(environment([theme]), night)).toEqual({ kind: "theme", names: ["leaf"] });
   });
 
-  it("each alone of those that failed together, after the others", () => {
+  it("packages that failed together one by one, after the others", () => {
     const failed = [update("a", { tried_among: 2 }), update("b", { tried_among: 2 })];
-    expect(turnOf(environment([...failed, update("c")]), night)?.names).toEqual(["c"]);
-    expect(turnOf(environment(failed), night)?.names).toEqual(["a"]);
+    expect(nextUpdate(environment([...failed, update("c")]), night)?.names).toEqual(["c"]);
+    expect(nextUpdate(environment(failed), night)?.names).toEqual(["a"]);
   });
 
-  it("nothing where nothing is due", () => {
-    expect(turnOf(environment([]), night)).toBe(null);
+  it("nothing if nothing is due", () => {
+    expect(nextUpdate(environment([]), night)).toBe(null);
   });
 });
 
-describe("outside of its window an environment gets", () => {
-  it("nothing that is not vulnerable", () => {
-    expect(turnOf(environment([update("a")], 1), noon)).toBe(null);
+describe("outside its window an environment gets", () => {
+  it("only updates of vulnerable packages", () => {
+    expect(nextUpdate(environment([update("a")], 1), noon)).toBe(null);
   });
 
   // The next window opens in 14 hours.
   it.each([
-    ["nothing of what is updated in the window early enough", 24, 1, null],
-    ["what would be updated too late in the window", 12, 1, ["bad"]],
-    ["what should have been updated long ago", 24, 100, ["bad"]],
-    ["what would be late by a minute", 15, 1, ["bad"]],
+    ["nothing if the window opens before the deadline", 24, 1, null],
+    ["an update whose deadline is before the window", 12, 1, ["bad"]],
+    ["an update whose deadline has long passed", 24, 100, ["bad"]],
+    ["an update that would be late by a minute", 15, 1, ["bad"]],
   ])("%s", (_, within, knownForHours, names) => {
     const bad = update("bad", { vulnerable_since: hoursBefore(noon, knownForHours) });
-    expect(turnOf(environment([update("a"), bad], within), noon)?.names ?? null).toEqual(names);
+    expect(nextUpdate(environment([update("a"), bad], within), noon)?.names ?? null).toEqual(names);
   });
 
-  it("nothing of what is vulnerable where nobody wants it for that", () => {
+  it("no vulnerable package either if no deadline is configured", () => {
     const bad = update("bad", { vulnerable_since: hoursBefore(noon, 100) });
-    expect(turnOf(environment([bad]), noon)).toBe(null);
+    expect(nextUpdate(environment([bad]), noon)).toBe(null);
   });
 });

@@ -1,10 +1,10 @@
 /**
- * Updates plugins and themes of environments that want that, in the hours in which they want it; and what is known to be
- * vulnerable also before these, where they would come too late.
+ * Starts automatic updates of plugins and themes, in the update window of each environment. Vulnerable packages are updated
+ * earlier if the window would open too late.
  *
- * All of an environment's plugins, or themes, are updated together, as one release. Where that does not come about nobody knows yet
- * because of which of them: each is tried alone then, at once where they were refused, and else soon. One that is refused alone is
- * left alone for a week, for a day where it is vulnerable, or until there is another version.
+ * All of an environment's due plugins, or themes, are updated together, as one release. If that fails, it is not known which
+ * package caused it, so each is then updated alone: at once if the checks rejected the release, otherwise soon. A package that
+ * is rejected alone is skipped for a week (a day if it is vulnerable) or until there is a newer version.
  */
 
 import type { Database, PackageKind } from "../store/database.ts";
@@ -16,45 +16,44 @@ import {
 } from "../store/packages/automaticUpdates.ts";
 import { nextOpening } from "../updateWindow.ts";
 
-export interface UpdateAutomaticallyOptions {
+interface UpdateAutomaticallyOptions {
   readonly database: Database;
-  /** Starts the update of these. */
+  /** Starts the update of these packages. */
   readonly begin: (environmentId: string, kind: PackageKind, names: readonly string[]) => Promise<void>;
   readonly now?: () => Date;
 }
 
-/** Each copies a site and tries it out, and visitors need the machine too. */
-const atOnce = 4;
+/** Each update copies a site and tests the copy, and visitors need the machine too. */
+const concurrency = 4;
 const hour = 3_600_000;
 
-/** What can't be begun in one environment keeps no other from it. Rejects then, when all have had their turn. */
+/** A failure in one environment does not stop the others. Rejects at the end if any failed. */
 export async function updateAutomatically(options: UpdateAutomaticallyOptions): Promise<void> {
   const { database, begin, now = () => new Date() } = options;
-  let free = atOnce - (await countAutomaticOperations(database));
+  let free = concurrency - (await countAutomaticOperations(database));
   if (free <= 0) return;
   const errors: Error[] = [];
   for (const environment of await findDueUpdates(database)) {
     try {
-      const turn = turnOf(environment, now());
-      if (turn === null) continue;
-      await begin(environment.id, turn.kind, turn.names);
+      const next = nextUpdate(environment, now());
+      if (next === null) continue;
+      await begin(environment.id, next.kind, next.names);
       free -= 1;
     } catch (cause) {
-      errors.push(new Error(`The environment ${environment.id} can't be updated by itself`, { cause }));
+      errors.push(new Error(`Starting the automatic update of environment ${environment.id} failed`, { cause }));
     }
     if (free <= 0) break;
   }
-  if (errors.length > 0)
-    throw new AggregateError(errors, `${errors.length} environments can't be updated by themselves`);
+  if (errors.length > 0) throw new AggregateError(errors, `Automatic updates that could not start: ${errors.length}`);
 }
 
-interface Turn {
+interface NextUpdate {
   readonly kind: PackageKind;
   readonly names: readonly string[];
 }
 
-/** What is begun now; null: nothing. */
-export function turnOf(environment: DueEnvironment, now: Date): Turn | null {
+/** The packages to update now, or null if none. */
+export function nextUpdate(environment: DueEnvironment, now: Date): NextUpdate | null {
   const opening = nextOpening(environment.window, now);
   const isOpen = opening?.getTime() === now.getTime();
   const due = environment.updates.filter((update) => isOpen || isTooLateAt(opening, environment, update));
@@ -68,7 +67,7 @@ export function turnOf(environment: DueEnvironment, now: Date): Turn | null {
   return null;
 }
 
-/** Whether the hours within which it is to be updated are over before the window opens. */
+/** Whether a vulnerable package's update deadline passes before the window opens. */
 function isTooLateAt(
   opening: Date | null,
   { vulnerable_within_hours: hours }: DueEnvironment,

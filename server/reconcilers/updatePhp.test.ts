@@ -12,11 +12,11 @@ test.each([
   ["8.1", ["8.1", "8.2"], "8.3"],
   ["8.3", ["8.3"], "8.10"],
   ["8.10", ["8.10"], null],
-])("%s is followed, where %j have ended, by %s", (version, ended, next) => {
+])("version %s, if %j have reached end of life, is replaced by %s", (version, ended, next) => {
   expect(nextVersion(version, { ended, offered })).toBe(next);
 });
 
-describe("environments on a version that has come to its end", () => {
+describe("environments on a version that has reached end of life", () => {
   async function environment(more: { readonly phpVersion?: string; readonly isOptOut?: boolean } = {}) {
     const { companyId } = await addCompany(world.database);
     const { environmentId, id: siteId } = await addSite(world.database, companyId);
@@ -68,7 +68,7 @@ describe("environments on a version that has come to its end", () => {
     return ids.map((id) => changes.get(id));
   }
 
-  test("are moved, others and those who opted out are not", async () => {
+  test("are moved unless they opted out, and others are not", async () => {
     const [ended, current, optedOut] = [
       await environment(),
       await environment({ phpVersion: "8.2" }),
@@ -77,7 +77,7 @@ describe("environments on a version that has come to its end", () => {
     expect(await changed([ended.id, current.id, optedOut.id])).toEqual(["8.2", undefined, undefined]);
   });
 
-  test("are not moved while a change is under way, nor a week after one failed", async () => {
+  test("are not moved during a change, nor within a week after one failed", async () => {
     const [running, failed, failedLongAgo, succeeded] = [
       await environment(),
       await environment(),
@@ -92,7 +92,7 @@ describe("environments on a version that has come to its end", () => {
     expect(found).toEqual([undefined, undefined, "8.2", "8.2"]);
   });
 
-  test("for which there is nothing better don't stand in the way of others", async () => {
+  test("for which there is no newer version don't block others", async () => {
     for (let count = 0; count < 5; count += 1) await environment({ phpVersion: "8.10" });
     const { id } = await environment();
     const moved: string[] = [];
@@ -104,7 +104,7 @@ describe("environments on a version that has come to its end", () => {
     expect(moved).toEqual([id]);
   });
 
-  test("are a few at a time", async () => {
+  test("are moved a few at a time", async () => {
     const all = [];
     for (let count = 0; count < 7; count += 1) all.push((await environment()).id);
     expect((await changed(all)).filter((version) => version !== undefined)).toHaveLength(5);

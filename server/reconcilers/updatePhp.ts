@@ -1,13 +1,13 @@
 /**
- * Moves environments off versions of PHP that have come to their end, one operation each: what does not answer on the
- * new version stays on the old one. Who opted out is left alone, and whoever's change failed is asked again a week later.
+ * Moves environments off PHP versions that have reached end of life, one operation each. An environment that does not work on
+ * the new version stays on the old one and is retried a week later. Environments that opted out are skipped.
  */
 import type { Database } from "../store/database.ts";
 import { type EnvironmentFacts, listForPhpUpdate } from "../store/sites/environmentStates.ts";
 
-export interface UpdatePhpOptions {
+interface UpdatePhpOptions {
   readonly database: Database;
-  /** Versions that have come to their end. */
+  /** Versions that have reached end of life. */
   readonly ended: readonly string[];
   /** Versions that the runtime offers, ascending. */
   readonly offered: readonly string[];
@@ -15,11 +15,11 @@ export interface UpdatePhpOptions {
   readonly change: (environment: EnvironmentFacts, version: string) => Promise<void>;
 }
 
-const daysUntilAskedAgain = 7;
-/** A few at a time: each is tried out in a PHP process of its own. */
-const atOnce = 5;
+const retryDays = 7;
+/** Few, because each change is tested in its own PHP process. */
+const concurrency = 5;
 
-/** The oldest version after this one that has not come to its end; null if there is none. */
+/** The oldest later version that has not reached end of life, or null. */
 export function nextVersion(version: string, { ended, offered }: Pick<UpdatePhpOptions, "ended" | "offered">) {
   return offered.find((other) => isOlder(version, other) && !ended.includes(other)) ?? null;
 }
@@ -30,10 +30,10 @@ function isOlder(version: string, other: string): boolean {
 
 export async function updatePhp(options: UpdatePhpOptions): Promise<void> {
   const { database, change } = options;
-  // Those for which there is nothing better must not stand before the others for ever.
-  const left = options.ended.filter((version) => nextVersion(version, options) !== null);
-  if (left.length === 0) return;
-  for (const environment of await listForPhpUpdate(database, left, daysUntilAskedAgain, atOnce)) {
+  // Otherwise environments without a newer version would fill the batch for ever.
+  const updatable = options.ended.filter((version) => nextVersion(version, options) !== null);
+  if (updatable.length === 0) return;
+  for (const environment of await listForPhpUpdate(database, updatable, retryDays, concurrency)) {
     const version = nextVersion(environment.php_version, options);
     if (version !== null) await change(environment, version);
   }

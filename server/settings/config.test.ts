@@ -47,12 +47,12 @@ describe("an unset setting", () => {
       rateLimitPerMinute: 6000,
       creationLimitPerMinute: 60,
       backupHours: 24,
-      undeleteDays: 14,
+      restorableDays: 14,
       fullBackupDays: 7,
       archiveReadDays: 7,
       pageCacheMemoryBytes: 128 << 20,
       pageCacheDiskBytes: 1_024 * 1_048_576,
-      proofsPerDay: 24,
+      testRestoresPerDay: 24,
       logLevel: "info",
     });
   });
@@ -109,7 +109,7 @@ describe("a setting", () => {
   });
 
   test("sets how long deleted sites can be restored, regardless of how long other backups are kept", () => {
-    const daysOf = (env: NodeJS.ProcessEnv) => loadConfig(env).undeleteDays;
+    const daysOf = (env: NodeJS.ProcessEnv) => loadConfig(env).restorableDays;
     expect(daysOf({})).toBe(14);
     expect(daysOf({ SITEWRIGHT_BACKUP_DAYS: "7", SITEWRIGHT_SYSTEM_BACKUP_DAYS: "3" })).toBe(7);
     expect(daysOf({ SITEWRIGHT_BACKUP_DAYS: "7", SITEWRIGHT_UNDELETE_DAYS: "60" })).toBe(60);
@@ -137,6 +137,26 @@ describe("a setting", () => {
       key: { name: "transfer.example", algorithm: "hmac-sha256", secret },
     });
     expect(of(`hmac-sha512:one:${secret}`)?.key).toEqual({ name: "one", algorithm: "hmac-sha512", secret });
+  });
+
+  test("has no examples with ports that the installation itself uses", () => {
+    const { controlPort, edgePort, edgeTlsPort, dnsPort } = loadConfig({});
+    const descriptions = Object.values(settings.entries).map((setting) =>
+      String(getDescription("wrapped" in setting ? setting.wrapped : setting)),
+    );
+    expect(descriptions).not.toContain("undefined");
+    for (const port of [controlPort, edgePort, edgeTlsPort, dnsPort]) {
+      expect(descriptions.filter((description) => description.includes(`:${port}`))).toEqual([]);
+    }
+  });
+
+  test("sets the regions for new sites, in its order and without duplicates", () => {
+    const idsOf = (SITEWRIGHT_REGIONS: string) => loadConfig({ SITEWRIGHT_REGIONS }).regions.map(({ id }) => id);
+    expect(idsOf("us-east1,europe-west3,us-east1")).toEqual(["us-east1", "europe-west3"]);
+    expect(idsOf("").length).toBeGreaterThan(30);
+    expect(problemsOf({ SITEWRIGHT_REGIONS: "us-east1,moon-base1" })).toEqual([
+      expect.stringMatching(/^SITEWRIGHT_REGIONS: there is no region moon-base1\. Regions: asia-east1, .*europe-west3/),
+    ]);
   });
 
   test("sets the PowerDNS that replaces the built-in server", () => {

@@ -5,8 +5,9 @@
  * are ignored: they may belong to other tools.
  */
 import { join, resolve } from "node:path";
+import { type Region, regions } from "@sitewright/contract/sites/regionList.ts";
 import * as v from "valibot";
-import { type DnsSecondaries, type PowerDnsPlace, parseSocketAddress, parseTsigKey } from "./dnsSettings.ts";
+import { type DnsSecondaries, type PowerDnsServer, parseSocketAddress, parseTsigKey } from "./dnsSettings.ts";
 import { edgeAddresses } from "./edgeAddresses.ts";
 import { convertValue, problemsOf } from "./settingChecks.ts";
 import { defaults, megabyte, type Settings, settings } from "./settings.ts";
@@ -28,9 +29,11 @@ export interface Config {
   /** The secondary servers, or null. */
   readonly dnsSecondaries: DnsSecondaries | null;
   /** The PowerDNS that replaces the built-in server, or null. */
-  readonly powerDns: PowerDnsPlace | null;
+  readonly powerDns: PowerDnsServer | null;
   /** New sites are `<site>.<siteSuffix>`. */
   readonly siteSuffix: string;
+  /** Regions for new sites, in the order of the setting. */
+  readonly regions: readonly [Region, ...Region[]];
   /** Address and port of the resolver for domains, or null for the machine's. */
   readonly resolver: string | null;
   /** Addresses that domains must point to. */
@@ -64,7 +67,7 @@ export interface Config {
   /** How long backups are kept, by type. */
   readonly backupDays: Readonly<Record<"manual" | "scheduled" | "system-generated", number>>;
   /** How long deleted sites and environments can be restored. */
-  readonly undeleteDays: number;
+  readonly restorableDays: number;
   /** Interval between scheduled backups of an environment; 0: no scheduled backups. */
   readonly backupHours: number;
   /** Interval between scheduled backups that read every file again. */
@@ -72,7 +75,7 @@ export interface Config {
   /** Period within which all data in the archives is read and checked once. */
   readonly archiveReadDays: number;
   /** Test restores per day. */
-  readonly proofsPerDay: number;
+  readonly testRestoresPerDay: number;
   /** Location of the archives, or null for `archives`. */
   readonly archiveUrl: string | null;
   readonly archives: string;
@@ -87,7 +90,7 @@ export interface Config {
   readonly wporgUrl: string | null;
   /** Path of a Chromium, or `none`; null: an installed one, if any. */
   readonly chromium: string | null;
-  readonly pictures: string;
+  readonly screenshots: string;
   /** URL or path of the vulnerability feed, or null. */
   readonly advisories: string | null;
   /** The mail server for mail of sites; null: mail is kept, not sent. */
@@ -157,6 +160,7 @@ function freeze(values: Settings): Config {
     powerDns: powerDnsOf(values),
     dnsNames: values.SITEWRIGHT_DNS_NAMES?.split(",") ?? [`ns1.${values.SITEWRIGHT_SITE_SUFFIX}`],
     siteSuffix: values.SITEWRIGHT_SITE_SUFFIX,
+    regions: regionsOf(values),
     resolver: values.SITEWRIGHT_RESOLVER,
     edgeAddresses: edgeAddresses(values.SITEWRIGHT_EDGE_ADDRESSES, values.SITEWRIGHT_HOST),
     geoip: values.SITEWRIGHT_GEOIP === null ? null : resolve(values.SITEWRIGHT_GEOIP),
@@ -183,11 +187,11 @@ function freeze(values: Settings): Config {
       scheduled: values.SITEWRIGHT_SCHEDULED_BACKUP_DAYS ?? values.SITEWRIGHT_BACKUP_DAYS,
       "system-generated": values.SITEWRIGHT_SYSTEM_BACKUP_DAYS ?? values.SITEWRIGHT_BACKUP_DAYS,
     },
-    undeleteDays: values.SITEWRIGHT_UNDELETE_DAYS ?? values.SITEWRIGHT_BACKUP_DAYS,
+    restorableDays: values.SITEWRIGHT_UNDELETE_DAYS ?? values.SITEWRIGHT_BACKUP_DAYS,
     backupHours: values.SITEWRIGHT_BACKUP_HOURS,
     fullBackupDays: values.SITEWRIGHT_FULL_BACKUP_DAYS,
     archiveReadDays: values.SITEWRIGHT_ARCHIVE_READ_DAYS,
-    proofsPerDay: values.SITEWRIGHT_PROOFS_PER_DAY,
+    testRestoresPerDay: values.SITEWRIGHT_PROOFS_PER_DAY,
     archiveUrl: values.SITEWRIGHT_ARCHIVE_URL,
     archives: join(data, "archives"),
     downloadHours: values.SITEWRIGHT_DOWNLOAD_HOURS,
@@ -196,7 +200,7 @@ function freeze(values: Settings): Config {
     wpCliSeconds: values.SITEWRIGHT_WP_CLI_SECONDS,
     wporgUrl: values.SITEWRIGHT_WPORG_URL === "none" ? null : values.SITEWRIGHT_WPORG_URL,
     chromium: values.SITEWRIGHT_CHROMIUM,
-    pictures: join(data, "pictures"),
+    screenshots: join(data, "pictures"),
     advisories: advisoriesOf(values),
     smtpUrl: values.SITEWRIGHT_SMTP_URL,
     mailFrom: values.SITEWRIGHT_MAIL_FROM,
@@ -217,6 +221,15 @@ function advisoriesOf({ SITEWRIGHT_ADVISORIES: location }: Settings): string | n
   return location === null || /^https?:\/\//.test(location) ? location : resolve(location);
 }
 
+/** The ids have been checked. */
+function regionsOf({ SITEWRIGHT_REGIONS: ids }: Settings): Config["regions"] {
+  if (ids === null) return regions;
+  const [first = regions[0], ...others] = [...new Set(ids.split(","))].flatMap(
+    (id) => regions.find((region) => region.id === id) ?? [],
+  );
+  return [first, ...others];
+}
+
 function acmeBindingOf(values: Settings): AcmeBinding | null {
   const { SITEWRIGHT_ACME_EAB_KEY_ID: keyId, SITEWRIGHT_ACME_EAB_KEY: key } = values;
   return keyId === null || key === null ? null : { keyId, key: Buffer.from(key, "base64url") };
@@ -228,7 +241,7 @@ function dnsSecondariesOf(values: Settings): DnsSecondaries | null {
   return { addresses: addresses.split(",").map(parseSocketAddress), key: parseTsigKey(key) };
 }
 
-function powerDnsOf(values: Settings): PowerDnsPlace | null {
+function powerDnsOf(values: Settings): PowerDnsServer | null {
   const { SITEWRIGHT_POWERDNS_URL: url, SITEWRIGHT_POWERDNS_KEY: key, SITEWRIGHT_POWERDNS_ADDRESS: address } = values;
   return values.SITEWRIGHT_DNS_BACKEND === "own" || url === null || key === null
     ? null

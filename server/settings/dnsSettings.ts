@@ -1,5 +1,4 @@
 /** DNS settings: secondary servers, their TSIG key, and an external PowerDNS. */
-import type { Sealer } from "../sealing.ts";
 import { isSocketAddress } from "./edgeAddresses.ts";
 
 export interface SocketAddress {
@@ -20,7 +19,7 @@ export interface DnsSecondaries {
   readonly key: TsigKey;
 }
 
-export interface PowerDnsPlace {
+export interface PowerDnsServer {
   /** URL of its HTTP API, without a trailing slash. */
   readonly url: string;
   readonly key: string;
@@ -31,21 +30,6 @@ export interface PowerDnsPlace {
 export const tsigKeyForm = "[hmac-sha256:|hmac-sha512:]NAME:BASE64";
 export const tsigKeyPattern =
   "^(?:hmac-sha(?:256|512):)?(?=.{1,253}:)[a-z0-9_-]{1,63}(?:\\.[a-z0-9_-]{1,63})*:[A-Za-z0-9+/]{22,}={0,2}$";
-
-/** The secondaries and their key for the DNS server. The key is encrypted with the installation's sealing key. */
-export function transfersOf({ addresses, key }: DnsSecondaries, sealer: Sealer) {
-  const { name, algorithm, secret } = key;
-  const sealedSecret = sealer.seal(secret, dnsKeyContext(name)).toString("base64");
-  return {
-    secondaries: addresses.map((address) => ({ ...address, key: name })),
-    keys: [{ name, algorithm, sealedSecret }],
-  };
-}
-
-/** The sealing context of a TSIG key's secret. */
-export function dnsKeyContext(name: string): string {
-  return `dns key:${name}`;
-}
 
 /** Parses a text that matches `tsigKeyPattern`. */
 export function parseTsigKey(text: string): TsigKey {

@@ -1,4 +1,5 @@
 /** Finds the mistakes in the settings, with a message for each. */
+import { regions } from "@sitewright/contract/sites/regionList.ts";
 import { closest, distance } from "fastest-levenshtein";
 import * as v from "valibot";
 import { ArchiveUrlError, parseArchiveUrl } from "./archiveUrl.ts";
@@ -33,7 +34,7 @@ function withoutNone(setting: Setting) {
 function wrongValues(values: Record<string, unknown>): string[] {
   return Object.entries(settings.entries).flatMap(([name, setting]) => {
     const value = values[name];
-    if (v.is(setting, value)) return typeof value === "string" ? wrongAddress(name, value, setting) : [];
+    if (v.is(setting, value)) return typeof value === "string" ? wrongText(name, value, setting) : [];
     // A URL and a key carry secrets, and this text ends up in logs.
     const isSecret = secretSettings.has(name);
     return [`${name}${isSecret ? "" : `=${value}`} is not accepted. Accepted: ${accepted(setting)}.`];
@@ -62,8 +63,9 @@ function missingValues(values: Record<string, unknown>): string[] {
   ];
 }
 
-/** Mistakes in addresses and URLs that a pattern can't find. */
-function wrongAddress(name: string, value: string, setting: Setting): string[] {
+/** Mistakes that a pattern can't find. */
+function wrongText(name: string, value: string, setting: Setting): string[] {
+  if (name === "SITEWRIGHT_REGIONS") return unknownRegions(value);
   if (name === "DATABASE_URL" && !URL.canParse(value)) {
     return [`${name} is not a valid URL. Accepted: ${accepted(setting)}.`];
   }
@@ -82,6 +84,13 @@ function wrongAddress(name: string, value: string, setting: Setting): string[] {
     if (!(error instanceof ArchiveUrlError)) throw error;
     return [`${name}: ${error.message}`];
   }
+}
+
+function unknownRegions(value: string): string[] {
+  const ids: readonly string[] = regions.map(({ id }) => id);
+  const unknown = value.split(",").filter((id) => !ids.includes(id));
+  if (unknown.length === 0) return [];
+  return [`SITEWRIGHT_REGIONS: there is no region ${unknown.join(", ")}. Regions: ${ids.join(", ")}.`];
 }
 
 /** Empty if it is not a URL. */

@@ -6,11 +6,12 @@
  */
 import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
-import { availableParallelism, tmpdir, totalmem } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import * as v from "valibot";
 import { archiveUrlForm } from "./archiveUrl.ts";
 import { tsigKeyForm, tsigKeyPattern } from "./dnsSettings.ts";
+import { machineMemory } from "./machineMemory.ts";
 
 const whole = (minimum: number, maximum: number, description: string) =>
   v.pipe(
@@ -54,7 +55,7 @@ export const settings = v.object({
   ),
   SITEWRIGHT_POWERDNS_URL: textOrNone(
     "^https?://[^\\s/?#]+/?$",
-    "the address of PowerDNS's HTTP API, such as http://127.0.0.1:8081",
+    "the address of PowerDNS's HTTP API, such as http://127.0.0.1:8082",
   ),
   SITEWRIGHT_POWERDNS_KEY: textOrNone("^[!-~]{1,200}$", "the key of PowerDNS's HTTP API: visible ASCII characters"),
   SITEWRIGHT_POWERDNS_ADDRESS: text(
@@ -64,6 +65,10 @@ export const settings = v.object({
   SITEWRIGHT_SITE_SUFFIX: text(
     `^(?=.{1,180}$)${label}(\\.${label})*$`,
     "the domain below which sites get their names, in lower case, such as localhost or sites.example.com",
+  ),
+  SITEWRIGHT_REGIONS: textOrNone(
+    "^[a-z0-9-]+(,[a-z0-9-]+)*$",
+    "the regions for new sites, separated by commas, such as europe-west3,us-east1: ids of the list of regions",
   ),
   SITEWRIGHT_RESOLVER: textOrNone(
     "^([0-9.]+|\\[[0-9A-Fa-f:.]+\\]):[0-9]{1,5}$",
@@ -183,7 +188,7 @@ export const secretSettings = new Set([
 
 export const megabyte = 1_048_576;
 /** Private memory of a worker that has rendered some pages. */
-const memoryPerWorker = 400 * megabyte;
+export const memoryPerWorker = 400 * megabyte;
 
 /** `data` is the data folder, which contains the other folders by default. */
 export function defaults(data: string): Settings {
@@ -202,6 +207,7 @@ export function defaults(data: string): Settings {
     SITEWRIGHT_POWERDNS_KEY: null,
     SITEWRIGHT_POWERDNS_ADDRESS: "127.0.0.1:53",
     SITEWRIGHT_SITE_SUFFIX: "localhost",
+    SITEWRIGHT_REGIONS: null,
     SITEWRIGHT_RESOLVER: null,
     SITEWRIGHT_EDGE_ADDRESSES: null,
     SITEWRIGHT_GEOIP: null,
@@ -212,9 +218,9 @@ export function defaults(data: string): Settings {
     // Enough for a laptop, and for one new site at a time. Each takes 240 MB.
     SITEWRIGHT_SPARE_WORKERS: 1,
     // Leaves half of the memory to the rest of the machine.
-    SITEWRIGHT_MAX_WORKERS: Math.min(32, Math.max(4, Math.floor(totalmem() / 2 / memoryPerWorker))),
+    SITEWRIGHT_MAX_WORKERS: Math.min(32, Math.max(2, Math.floor(machineMemory() / 2 / memoryPerWorker))),
     SITEWRIGHT_REQUEST_DEADLINE_SECONDS: 60,
-    SITEWRIGHT_MAX_PHP_MEMORY_MB: Math.min(2_048, Math.max(256, Math.floor(totalmem() / 8 / megabyte))),
+    SITEWRIGHT_MAX_PHP_MEMORY_MB: Math.min(2_048, Math.max(256, Math.floor(machineMemory() / 8 / megabyte))),
     SITEWRIGHT_DISK_QUOTA_MB: null,
     SITEWRIGHT_PAGE_CACHE_MEMORY_MB: 128,
     SITEWRIGHT_PAGE_CACHE_DISK_MB: 1_024,

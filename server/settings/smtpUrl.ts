@@ -1,5 +1,5 @@
 /** Parses the setting of the mail server. */
-export interface SmtpPlace {
+export interface SmtpServer {
   readonly host: string;
   readonly port: number;
   /** Implicit TLS; otherwise STARTTLS if the server offers it. */
@@ -15,7 +15,7 @@ export class SmtpUrlError extends Error {
 const defaultPorts: Readonly<Record<string, number>> = { "smtp:": 587, "smtps:": 465 };
 
 /** Throws `SmtpUrlError`. */
-export function parseSmtpUrl(text: string): SmtpPlace {
+export function parseSmtpUrl(text: string): SmtpServer {
   const url = URL.canParse(text) ? new URL(text) : null;
   const defaultPort = url === null ? undefined : defaultPorts[url.protocol];
   if (url === null || defaultPort === undefined || url.hostname === "") {
@@ -44,6 +44,6 @@ function decode(text: string): string {
 }
 
 /** Whether the server is on this machine, so that the connection can't be intercepted. */
-export function isLocal({ host }: SmtpPlace): boolean {
+export function isLocal({ host }: SmtpServer): boolean {
   return host === "localhost" || host === "::1" || /^127\./.test(host);
 }

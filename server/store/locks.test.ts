@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { useTestDatabase } from "../testing/database.ts";
 import { insertTestCompany } from "../testing/engine.ts";
-import { nobody, recordActivity } from "./company/activity.ts";
+import { recordActivity, systemActor } from "./company/activity.ts";
 import type { DatabaseTransaction } from "./database.ts";
 import { lockHolder, planHandover, takeLocks, wantLocks } from "./locks.ts";
 import { beginWaiting, endOperation, insertOperation, readOperation } from "./operations.ts";
@@ -18,7 +18,7 @@ async function insertTestOperation(transaction: DatabaseTransaction, state: "run
     category: "siteActions",
     type: "addSite",
     parameters: {},
-    actor: nobody,
+    actor: systemActor,
   });
   const rest = { siteId: null, environmentId: null, stepsTotal: 1, input: {}, secret: null, referenceId: randomUUID() };
   await insertOperation(transaction, { ...rest, id, kind: "addSite", companyId, activityId, state });

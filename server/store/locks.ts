@@ -90,7 +90,7 @@ export async function releaseLocks(transaction: DatabaseTransaction, operationId
 }
 
 /** A queued operation. Its place in the queue is its position in the list. */
-export interface WaitingOperation {
+interface WaitingOperation {
   readonly operationId: string;
   readonly wants: readonly string[];
 }

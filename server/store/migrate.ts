@@ -5,7 +5,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import type pg from "pg";
 
-export interface Migration {
+interface Migration {
   /** File name without `.sql`: `0001-first`. Recorded in `schema_migrations`. */
   readonly name: string;
   readonly sql: string;

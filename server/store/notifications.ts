@@ -12,7 +12,7 @@ export interface Notifications {
   close(): Promise<void>;
 }
 
-export interface NotificationOptions {
+interface NotificationOptions {
   readonly url: string;
   readonly channels: readonly string[];
   readonly onConnectionLost?: (error: Error) => void;

@@ -5,9 +5,6 @@ import { describe, expect, it } from "vitest";
 const isElsewhere = (file: string): boolean =>
   !file.startsWith("server/store/") && !/\.test\.ts$|(^|\/)testing\//.test(file);
 
-/** Exempt: claims operations and takes advisory locks. */
-const exemptFolder = "server/operations/engine/";
-
 const queries: readonly RegExp[] = [
   /\.(selectFrom|selectNoFrom|insertInto|replaceInto|updateTable|deleteFrom|mergeInto)\(/,
   /\bsql(<[^`]*>)?`/,
@@ -38,6 +35,6 @@ describe("SQL outside the store", () => {
     const files = globSync("server/**/*.ts").filter(isElsewhere);
     const found = files.filter((file) => findQueries(readFileSync(file, "utf8")).length > 0);
     expect(files.length).toBeGreaterThan(300);
-    expect(found.filter((file) => !file.startsWith(exemptFolder))).toEqual([]);
+    expect(found).toEqual([]);
   });
 });

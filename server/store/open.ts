@@ -11,7 +11,7 @@ export interface OpenDatabase {
   close(): Promise<void>;
 }
 
-export interface OpenOptions {
+interface OpenOptions {
   /** Maximum number of connections; default 10. */
   readonly connections?: number;
   /** Called when a connection is lost, possibly twice. The next query opens another. */

@@ -11,7 +11,7 @@ import { type ExpressionBuilder, type RawBuilder, sql } from "kysely";
 import pg from "pg";
 import type { Database, DatabaseTransaction, OperationOutcome, Tables } from "./database.ts";
 
-export interface RunnerLock {
+interface RunnerLock {
   /** Resolves when the lock is lost without `release`: other processes may then take over our operations. */
   readonly lost: Promise<Error>;
   release(): Promise<void>;
@@ -103,7 +103,7 @@ export async function releaseOperation(database: Database, operationId: string, 
  * Records that the runner starts `step` after `stepsDone` others. Returns the number of attempts at this step,
  * including this one, or null if the operation has ended or belongs to another runner.
  */
-export async function beginStep(
+export async function startStep(
   database: Database,
   operationId: string,
   runner: string,
@@ -131,7 +131,7 @@ export async function beginStep(
 }
 
 /** Subtracts one attempt: after an orderly shutdown, the step is not to blame. */
-export async function uncountBeginning(
+export async function revertAttempt(
   database: Database,
   operationId: string,
   runner: string,
@@ -156,7 +156,7 @@ export async function readOutcomes(database: Database, operationId: string): Pro
   return new Map(rows.map(({ part, outcome }) => [part, outcome]));
 }
 
-export interface NewOutcome {
+interface NewOutcome {
   readonly operationId: string;
   readonly runner: string;
   readonly part: string;

@@ -86,7 +86,7 @@ export async function saveResult(database: Database, operationId: string, result
  * Records the start of work that must not start twice. Returns false if any process recorded it before; the operation's
  * result then has the outcome, if it is known.
  */
-export async function noteBegun(database: Database, operationId: string): Promise<boolean> {
+export async function recordStart(database: Database, operationId: string): Promise<boolean> {
   const row = await database
     .updateTable("operations")
     .set({ result: JSON.stringify({ begun: true }) })
@@ -162,7 +162,7 @@ export async function beginWaiting(transaction: DatabaseTransaction): Promise<st
 }
 
 /** Null matches all. */
-export interface OperationFilter {
+interface OperationFilter {
   readonly companyId: string;
   readonly state: OperationRow["state"] | null;
   readonly siteId: string | null;

@@ -1,4 +1,6 @@
-/** Backups as subjects of operations: a live site with a file of its own, and what became of both. */
+/**
+ * Crash test subjects for backups: a live site with a marker file, and checks of the file and of the site's backups.
+ */
 import { randomUUID } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,14 +10,14 @@ import type { OperationRequest } from "../operations/engine/accept.ts";
 import type { Subject } from "../operations/faults/testing/crashHarness.ts";
 import { backUp } from "../operations/steps/backup.ts";
 import { findNewestBackup } from "../store/backups/backups.ts";
-import { nobody } from "../store/company/activity.ts";
+import { systemActor } from "../store/company/activity.ts";
 import { visit } from "./edge.ts";
 import { liveSite } from "./sites.ts";
 import type { World } from "./world.ts";
 
 type LiveSite = Awaited<ReturnType<typeof liveSite>>;
 
-/** By the environment's id. */
+/** Live sites by environment id. */
 const sites = new Map<string | null, LiveSite>();
 
 function requestOn(
@@ -31,7 +33,7 @@ function requestOn(
     ...ids,
     input,
     whenBusy: "fail",
-    actor: nobody,
+    actor: systemActor,
     activityParameters: { siteName: name },
   } as const;
   sites.set(environment.id, site);
@@ -44,14 +46,21 @@ async function fileOf({ services }: World, environment: EnvironmentRef): Promise
   return join(layout.documentRoot, "own.txt");
 }
 
-/** A live site whose file says `then` in its backup. */
+/** Creates a live site whose marker file contains `then` in its backup and `now` on the site. */
 export async function backedUpSite(world: World) {
   const site = await liveSite(world);
   const { environment, address } = site;
   const file = await fileOf(world, environment);
   await writeFile(file, "then");
-  const wish = { environment, address, operationId: randomUUID(), type: "manual", name: "Then", note: null } as const;
-  await backUp(world.services, wish, new AbortController().signal);
+  const backUpRequest = {
+    environment,
+    address,
+    operationId: randomUUID(),
+    type: "manual",
+    name: "Then",
+    note: null,
+  } as const;
+  await backUp(world.services, backUpRequest, new AbortController().signal);
   await writeFile(file, "now");
   const backup = await findNewestBackup(world.own.database, environment.id);
   if (backup === null) throw new Error("There is no backup");
@@ -113,7 +122,7 @@ export const backingUpOnSchedule: Subject = {
   ],
 };
 
-/** How often the backup that was due has failed. */
+/** Checks how often the scheduled backup has failed. Returns the problems as sentences. */
 async function failuresAre({ own }: World, { environmentId }: OperationRequest, wanted: number): Promise<string[]> {
   const row = own.database.selectFrom("environments").select("backup_failures").where("id", "=", environmentId);
   const found = (await row.executeTakeFirst())?.backup_failures;

@@ -1,4 +1,4 @@
-/** Answers an authority's questions by http, from what the database holds for it. */
+/** Serves HTTP-01 challenges from the database to a certificate authority. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { Database } from "../store/database.ts";
@@ -6,7 +6,7 @@ import { listChallenges } from "../store/domains/acmeChallenges.ts";
 
 export interface ChallengeServer extends AsyncDisposable {
   readonly port: number;
-  /** Names that it knows nothing of, whatever the database holds. */
+  /** Names that get 404, whatever the database contains. */
   readonly unknown: Set<string>;
 }
 

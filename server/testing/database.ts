@@ -1,5 +1,5 @@
 /**
- * A database of its own for a test or a test file: real PostgreSQL, newest schema, dropped afterwards.
+ * A separate database for a test or a test file: real PostgreSQL, newest schema, dropped afterwards.
  *
  * ```ts
  * import { useTestDatabase } from "../testing/database.ts";
@@ -10,15 +10,15 @@
  * });
  * ```
  *
- * For a database per test, or one whose end the test itself decides:
+ * For one database per test, or one that the test drops itself:
  *
  * ```ts
  * await using own = await createTestDatabase();
  * own.database; own.pool; own.url;
  * ```
  *
- * A clone of the migrated template takes some 30 ms. The server is started once for the run by Vitest's global
- * set-up (`startTestPostgres` in `postgres.ts`).
+ * Cloning the migrated template takes some 30 ms. Vitest's global setup starts the server once for the whole run
+ * (`startTestPostgres` in `postgres.ts`).
  */
 import { randomUUID } from "node:crypto";
 import type pg from "pg";
@@ -32,20 +32,20 @@ export interface TestDatabase extends AsyncDisposable {
   readonly name: string;
   readonly database: Database;
   readonly pool: pg.Pool;
-  /** Ends this database's own pool, throws out whoever else is connected, and drops it. */
+  /** Closes this database's own pool, disconnects all other clients, and drops the database. */
   drop(): Promise<void>;
 }
 
-export interface TestDatabaseOptions {
-  /** What it is a clone of: the migrated template unless told; `template0` is an empty database. */
+interface TestDatabaseOptions {
+  /** The database that is cloned. Absent: the migrated template. `template0` is an empty database. */
   readonly template?: string;
 }
 
-/** Makes a database with the newest schema and a pool on it. The caller drops it. */
+/** Creates a database with the newest schema, and a pool for it. The caller drops it. */
 export async function createTestDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const server = serverUrl();
   const name = `test_${randomUUID().replaceAll("-", "")}`;
-  // Copying files is three times as fast as writing them to PostgreSQL's log, since nothing is flushed.
+  // Three times as fast as copying through PostgreSQL's log, since nothing is flushed.
   await run(server, `create database ${name} template ${options.template ?? templateDatabase} strategy file_copy`);
   const url = databaseUrl(server, name);
   const opened = openDatabase(url);
@@ -56,20 +56,20 @@ export async function createTestDatabase(options: TestDatabaseOptions = {}): Pro
   return { url, name, database: opened.database, pool: opened.pool, drop, [Symbol.asyncDispose]: drop };
 }
 
-/** One database for all tests of a file, made before the first and dropped after the last. */
+/** Creates one database for all tests of a file before the first test, and drops it after the last one. */
 export function useTestDatabase(
   options: TestDatabaseOptions = {},
 ): Pick<TestDatabase, "url" | "name" | "database" | "pool"> {
-  let made: TestDatabase | undefined;
+  let created: TestDatabase | undefined;
   const current = (): TestDatabase => {
-    if (!made) throw new Error("The test database exists only while tests run, not while they are collected");
-    return made;
+    if (!created) throw new Error("The test database exists only while tests run, not while they are collected");
+    return created;
   };
   beforeAll(async () => {
-    made = await createTestDatabase(options);
+    created = await createTestDatabase(options);
   });
   afterAll(async () => {
-    await made?.drop();
+    await created?.drop();
   });
   return {
     get url() {

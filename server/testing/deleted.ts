@@ -1,20 +1,23 @@
-/** What was deleted as the subject of operations: its rows, a backup of each environment, and what became of it. */
+/**
+ * Crash test subjects for restoring deleted sites and environments: their rows, a backup of each environment, and
+ * checks.
+ */
 import { randomUUID } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { EnvironmentRef } from "@sitewright/runtimes/runtime.ts";
-import type { RestoreDeletedInput, Returning } from "../operations/backups/restoreDeleted.ts";
+import type { EnvironmentToRestore, RestoreDeletedInput } from "../operations/backups/restoreDeleted.ts";
 import type { OperationRequest } from "../operations/engine/accept.ts";
 import type { Subject } from "../operations/faults/testing/crashHarness.ts";
 import { backUp } from "../operations/steps/backup.ts";
 import {
-  insertEnvironmentAgain,
   keepDeletedEnvironments,
+  reinsertEnvironment,
   restorableEnvironments,
 } from "../store/backups/deletedEnvironments.ts";
-import { insertSiteAgain, keepDeletedSite } from "../store/backups/deletedSites.ts";
-import { nobody, recordActivity } from "../store/company/activity.ts";
+import { keepDeletedSite, reinsertSite } from "../store/backups/deletedSites.ts";
+import { recordActivity, systemActor } from "../store/company/activity.ts";
 import type { DatabaseTransaction } from "../store/database.ts";
 import { insertPrimaryDomain } from "../store/domains/domains.ts";
 import { insertOperation } from "../store/operations.ts";
@@ -26,14 +29,14 @@ import { keptOf, liveSite } from "./sites.ts";
 import type { World } from "./world.ts";
 
 type LiveSite = Awaited<ReturnType<typeof liveSite>>;
-type Place = EnvironmentRef & { readonly address: string };
+type AddressedEnvironment = EnvironmentRef & { readonly address: string };
 
 const { signal } = new AbortController();
 
 interface Known {
   readonly site: LiveSite;
-  /** Those that are restored. */
-  readonly places: readonly Place[];
+  /** The environments that are restored. */
+  readonly restored: readonly AddressedEnvironment[];
 }
 
 const known = new WeakMap<OperationRequest, Known>();
@@ -43,11 +46,11 @@ async function fileOf({ services }: World, environment: EnvironmentRef): Promise
   return join(layout?.documentRoot ?? "nowhere", "own.txt");
 }
 
-/** The row of the operation that deleted it. */
+/** Inserts the row of the operation that deleted the site or environment. */
 async function insertDeletion({ own }: World, { companyId, siteId }: LiveSite, operationId: string): Promise<void> {
   await own.database.transaction().execute(async (transaction) => {
     const category = "siteActions";
-    const entry = { companyId, siteId, category, type: "deleteSite", parameters: {}, actor: nobody } as const;
+    const entry = { companyId, siteId, category, type: "deleteSite", parameters: {}, actor: systemActor } as const;
     const activityId = await recordActivity(transaction, entry);
     const ids = { id: operationId, companyId, siteId, environmentId: null, activityId, referenceId: randomUUID() };
     const facts = { kind: "deleteSite", state: "running", stepsTotal: 1, input: {}, secret: null } as const;
@@ -56,34 +59,38 @@ async function insertDeletion({ own }: World, { companyId, siteId }: LiveSite, o
   });
 }
 
-/** Deletes these environments, each with a file of its own, and what else `remove` does. */
+/** Deletes these environments, after backing up each with a marker file, and then calls `remove`. */
 async function deleted(
   world: World,
-  { site, places }: Known,
+  { site, restored }: Known,
   remove: (transaction: DatabaseTransaction, operationId: string) => Promise<void>,
 ): Promise<void> {
   const { services, own } = world;
   const operationId = `sites:delete-${randomUUID()}`;
   await insertDeletion(world, site, operationId);
-  for (const { address, ...environment } of places) {
+  for (const { address, ...environment } of restored) {
     await writeFile(await fileOf(world, environment), `own of ${environment.id}`);
     const facts = { operationId, type: "system-generated", name: "Before the deletion", note: null } as const;
     await backUp(services, { environment, address, ...facts }, signal);
   }
   await own.database.transaction().execute((transaction) => remove(transaction, operationId));
   await services.publisher.publish();
-  for (const environment of places) await services.runtime.destroy(environment);
+  for (const environment of restored) await services.runtime.destroy(environment);
 }
 
-/** What a request to restore it inserts. */
-function insertAgain(world: World, { siteId, companyId, name }: LiveSite, isSite: boolean): Promise<Returning[]> {
+/** Inserts the rows that the API inserts when it accepts the request to restore. */
+function reinsert(
+  world: World,
+  { siteId, companyId, name }: LiveSite,
+  isSite: boolean,
+): Promise<EnvironmentToRestore[]> {
   return world.own.database.transaction().execute(async (transaction) => {
-    if (isSite) await insertSiteAgain(transaction, siteId, { name, displayName: name });
-    const environments: Returning[] = [];
+    if (isSite) await reinsertSite(transaction, siteId, { name, displayName: name });
+    const environments: EnvironmentToRestore[] = [];
     for (const environment of await restorableEnvironments(transaction, siteId, isSite)) {
       const { id, name: own, display_name: displayName, host, domain_id, is_wildcard: isWildcard } = environment;
-      const number = await insertEnvironmentAgain(transaction, id, { name: own, displayName });
-      if (number === null) throw new Error("The environment is there already");
+      const number = await reinsertEnvironment(transaction, id, { name: own, displayName });
+      if (number === null) throw new Error("The environment already exists");
       await insertPrimaryDomain(transaction, {
         id: domain_id,
         environmentId: id,
@@ -102,7 +109,7 @@ function insertAgain(world: World, { siteId, companyId, name }: LiveSite, isSite
 async function requestFor(world: World, kind: Subject["kind"], facts: Known): Promise<OperationRequest> {
   const { siteId, companyId, name } = facts.site;
   const isSite = kind === "restoreDeletedSite";
-  const input: RestoreDeletedInput = { siteId, isSite, environments: await insertAgain(world, facts.site, isSite) };
+  const input: RestoreDeletedInput = { siteId, isSite, environments: await reinsert(world, facts.site, isSite) };
   const locks = input.environments.map(({ environment }) => environment.id);
   const request: OperationRequest = {
     kind,
@@ -112,16 +119,16 @@ async function requestFor(world: World, kind: Subject["kind"], facts: Known): Pr
     locks,
     input,
     whenBusy: "fail",
-    actor: nobody,
+    actor: systemActor,
     activityParameters: { siteName: name },
   };
-  // Numbers are new.
-  const places = input.environments.map(({ environment, address }) => ({ ...environment, address }));
-  known.set(request, { site: facts.site, places });
+  // The environments have new numbers.
+  const restored = input.environments.map(({ environment, address }) => ({ ...environment, address }));
+  known.set(request, { site: facts.site, restored });
   return request;
 }
 
-/** For the same once more, where it has failed: what a request inserts is gone then. */
+/** Returns a request to restore the same again after a failure, which has removed the inserted rows. */
 export function askAgain(world: World, request: OperationRequest): Promise<OperationRequest> {
   const { kind } = request.kind === "restoreDeletedSite" ? restoringDeletedSite : restoringDeletedEnvironment;
   return requestFor(world, kind, factsOf(request));
@@ -133,7 +140,7 @@ interface Traces {
   readonly ownFile: string;
 }
 
-async function tracesOf(world: World, { id, number, address }: Place): Promise<Traces> {
+async function tracesOf(world: World, { id, number, address }: AddressedEnvironment): Promise<Traces> {
   const row = world.own.database.selectFrom("environments").select("state").where("id", "=", id);
   return {
     row: (await row.executeTakeFirst())?.state ?? null,
@@ -145,14 +152,14 @@ async function tracesOf(world: World, { id, number, address }: Place): Promise<T
 async function differences(
   world: World,
   request: OperationRequest,
-  wanted: (place: Place) => Traces,
+  wanted: (environment: AddressedEnvironment) => Traces,
   siteState: string | null,
 ): Promise<string[]> {
-  const { site, places } = factsOf(request);
+  const { site, restored } = factsOf(request);
   const row = world.own.database.selectFrom("sites").select("state").where("id", "=", site.siteId);
-  const found = { site: (await row.executeTakeFirst())?.state ?? null, places: [] as Traces[] };
-  for (const place of places) found.places.push(await tracesOf(world, place));
-  return isDeepStrictEqual(found, { site: siteState, places: places.map(wanted) })
+  const found = { site: (await row.executeTakeFirst())?.state ?? null, restored: [] as Traces[] };
+  for (const environment of restored) found.restored.push(await tracesOf(world, environment));
+  return isDeepStrictEqual(found, { site: siteState, restored: restored.map(wanted) })
     ? []
     : [`found ${JSON.stringify(found)}`];
 }
@@ -163,20 +170,20 @@ function factsOf(request: OperationRequest): Known {
   return facts;
 }
 
-const back = ({ id }: Place): Traces => ({ row: "serving", status: 200, ownFile: `own of ${id}` });
+const back = ({ id }: AddressedEnvironment): Traces => ({ row: "serving", status: 200, ownFile: `own of ${id}` });
 const gone = (): Traces => ({ row: null, status: 404, ownFile: "" });
 
-/** A site with another environment. */
+/** A deleted site with two environments. */
 export const restoringDeletedSite: Subject = {
   kind: "restoreDeletedSite",
   prepare: async (world) => {
     const site = await liveSite(world);
-    const places = [{ ...site.environment, address: site.address }, await servedAnother(world, site)];
-    await deleted(world, { site, places }, async (transaction, operationId) => {
-      await keepDeletedSite(transaction, site.siteId, { operationId, undeleteDays: 14 });
+    const restored = [{ ...site.environment, address: site.address }, await servedAnother(world, site)];
+    await deleted(world, { site, restored }, async (transaction, operationId) => {
+      await keepDeletedSite(transaction, site.siteId, { operationId, restorableDays: 14 });
       await removeSiteRows(transaction, site.siteId);
     });
-    return requestFor(world, "restoreDeletedSite", { site, places });
+    return requestFor(world, "restoreDeletedSite", { site, restored });
   },
   finished: async (world, request) => [
     ...(await differences(world, request, back, "live")),
@@ -192,12 +199,16 @@ export const restoringDeletedEnvironment: Subject = {
   kind: "restoreDeletedEnvironment",
   prepare: async (world) => {
     const site = await liveSite(world);
-    const place = await servedAnother(world, site);
-    await deleted(world, { site, places: [place] }, async (transaction, operationId) => {
-      await keepDeletedEnvironments(transaction, [place.id], { operationId, undeleteDays: 14, wentWithSite: false });
-      await removeEnvironmentRows(transaction, place.id);
+    const environment = await servedAnother(world, site);
+    await deleted(world, { site, restored: [environment] }, async (transaction, operationId) => {
+      await keepDeletedEnvironments(transaction, [environment.id], {
+        operationId,
+        restorableDays: 14,
+        wentWithSite: false,
+      });
+      await removeEnvironmentRows(transaction, environment.id);
     });
-    return requestFor(world, "restoreDeletedEnvironment", { site, places: [place] });
+    return requestFor(world, "restoreDeletedEnvironment", { site, restored: [environment] });
   },
   finished: async (world, request) => [
     ...(await differences(world, request, back, "live")),

@@ -1,4 +1,4 @@
-/** The real DNS server on a free port, in this process. */
+/** Starts the real DNS server in this process, on a free port. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { type Dns, startDns } from "@sitewright/dns/dns.ts";
 import { zonesFile } from "../publishing/publishZones.ts";
 import { silentLog } from "./engine.ts";
 
-export interface TestDns extends AsyncDisposable {
+interface TestDns extends AsyncDisposable {
   readonly dns: Dns;
   readonly adminSocket: string;
 }

@@ -1,20 +1,23 @@
-/** Changes of DNS records as subjects of `crashHarness.ts`: the running DNS server is asked what became of them. */
+/** Crash test subjects for changes of DNS records. The checks query the running DNS server. */
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { makeDnsClient } from "../clients/dnsClient.ts";
 import type { ChangeDnsRecordInput, ZoneChangeKind } from "../operations/domains/changeDnsRecord.ts";
 import type { OperationRequest } from "../operations/engine/accept.ts";
 import type { Subject } from "../operations/faults/testing/crashHarness.ts";
-import { nobody } from "../store/company/activity.ts";
+import { systemActor } from "../store/company/activity.ts";
 import { listDnsRecords, setDnsRecordSet } from "../store/domains/dnsRecords.ts";
 import { lockZoneOfDomain, putIntoZone, raiseSerial } from "../store/domains/zones.ts";
 import { addOwnDomain } from "../store/testing/rows.ts";
 import { liveSite } from "./sites.ts";
 import type { World } from "./world.ts";
 
-const known = new WeakMap<OperationRequest, ChangeDnsRecordInput>();
+const inputs = new WeakMap<OperationRequest, ChangeDnsRecordInput>();
 
-/** What the request does: the change is in the database, and nobody answers it yet. The texts are of one name each. */
+/**
+ * Does what the API does when it accepts the request: the change is in the database, and the DNS server doesn't know it
+ * yet. Each text belongs to a different name.
+ */
 async function prepare(
   world: World,
   kind: ZoneChangeKind,
@@ -24,10 +27,10 @@ async function prepare(
   const { companyId, siteId, environment } = await liveSite(world);
   const zone = `${randomUUID()}.example`;
   const id = await addOwnDomain(database, environment.id, { name: zone });
-  const changes = texts.map(({ before, after }, at) => {
-    const place = { name: `www${at}.${zone}`, type: "TXT" };
-    const setOf = (text: string | null) => (text === null ? null : { ...place, ttl: 300, values: [text] });
-    return { place, before: setOf(before), after: setOf(after) };
+  const changes = texts.map(({ before, after }, index) => {
+    const place = { name: `www${index}.${zone}`, type: "TXT" };
+    const recordSet = (text: string | null) => (text === null ? null : { ...place, ttl: 300, values: [text] });
+    return { place, before: recordSet(before), after: recordSet(after) };
   });
   const input = await database.transaction().execute(async (transaction) => {
     await putIntoZone(
@@ -50,16 +53,16 @@ async function prepare(
     locks: [],
     input,
     whenBusy: "fail",
-    actor: nobody,
+    actor: systemActor,
     activityParameters: { domainName: zone, recordName: first?.place.name ?? zone, recordType: "TXT" },
   };
-  known.set(request, input);
+  inputs.set(request, input);
   return request;
 }
 
 async function differences(world: World, request: OperationRequest, which: "before" | "after"): Promise<string[]> {
-  const input = known.get(request);
-  if (input === undefined) return ["this request is none of ours"];
+  const input = inputs.get(request);
+  if (input === undefined) return ["this request was not prepared here"];
   const dns = makeDnsClient(world.facts.dnsSocket, "127.0.0.1");
   const sets = input.changes.flatMap((change) => change[which] ?? []);
   const found = {
@@ -90,6 +93,6 @@ export const dnsSubjects = {
   "creating a DNS record": subject("createDnsRecord", added),
   "changing a DNS record": subject("updateDnsRecord", changed),
   "deleting a DNS record": subject("deleteDnsRecord", removed),
-  "going back to a version of a zone": subject("restoreZoneVersion", removed, changed, added),
+  "restoring an earlier version of a zone": subject("restoreZoneVersion", removed, changed, added),
   "importing a zone file": subject("importZoneFile", added, changed),
 } satisfies Readonly<Record<string, Subject>>;

@@ -1,4 +1,4 @@
-/** Domains as subjects of operations: a live site with one of its own, and what became of it. */
+/** Crash test subjects for domains: a live site with a domain, and checks of both. */
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
@@ -8,7 +8,7 @@ import type { ChangePrimaryDomainInput } from "../operations/domains/changePrima
 import type { DeleteDomainInput } from "../operations/domains/deleteDomain.ts";
 import type { OperationRequest } from "../operations/engine/accept.ts";
 import type { Subject } from "../operations/faults/testing/crashHarness.ts";
-import { nobody } from "../store/company/activity.ts";
+import { systemActor } from "../store/company/activity.ts";
 import { domainsOfEnvironment } from "../store/domains/domains.ts";
 import { addOwnDomain } from "../store/testing/rows.ts";
 import { visit } from "./edge.ts";
@@ -17,29 +17,29 @@ import type { World } from "./world.ts";
 
 interface Known {
   readonly environment: { readonly id: string; readonly number: number };
-  /** Of the name from the installation. */
+  /** The site's address under the installation's own domain. */
   readonly address: string;
   readonly domain: { readonly id: string; readonly name: string };
-  /** Of the domain. */
+  /** The site's address under its own domain. */
   readonly next: string;
   readonly token: string;
 }
 
-/** What the checks must know of a request. */
+/** What the checks need to know about a request. */
 const known = new WeakMap<OperationRequest, Known>();
 
-/** What was prepared for the request. */
-export function domainOf(request: OperationRequest): Known {
+/** Returns what was prepared for the request. */
+function domainOf(request: OperationRequest): Known {
   const facts = known.get(request);
   if (!facts) throw new Error("This request was not prepared here");
   return facts;
 }
 
-/** A site with a domain, which is served or not yet. */
+/** Creates a site with a domain that is already served if `isActive`. */
 async function prepare(
   world: World,
   isActive: boolean,
-  wishOf: (facts: Known, temporaryId: string) => Pick<OperationRequest, "kind" | "input">,
+  requestOf: (facts: Known, temporaryId: string) => Pick<OperationRequest, "kind" | "input">,
 ): Promise<OperationRequest> {
   const { database } = world.own;
   const { companyId, siteId, environment, address, name: siteName } = await liveSite(world);
@@ -50,13 +50,13 @@ async function prepare(
   const next = `http://${name}:${world.facts.edgePort}`;
   const facts = { environment, address, domain: { id, name }, next, token: randomUUID() };
   const request: OperationRequest = {
-    ...wishOf(facts, temporary?.id ?? ""),
+    ...requestOf(facts, temporary?.id ?? ""),
     companyId,
     siteId,
     environmentId: environment.id,
     locks: [environment.id],
     whenBusy: "fail",
-    actor: nobody,
+    actor: systemActor,
     activityParameters: { siteName, environmentName: "Live", domainName: name },
   };
   known.set(request, facts);
@@ -64,9 +64,9 @@ async function prepare(
 }
 
 interface Outcome {
-  /** Null: the row is gone. */
+  /** Null if the row is gone. */
   readonly isActive: boolean | null;
-  /** Of the edge, for the domain. */
+  /** The edge's HTTP status for the domain. */
   readonly status: number;
 }
 
@@ -122,12 +122,12 @@ export const changingPrimaryDomain: Subject = {
         former: { id: temporaryId, name: new URL(address).hostname, isHttps: false },
       } satisfies ChangePrimaryDomainInput,
     })),
-  finished: (world, request) => placeDifferences(world, request, true),
-  cleanSlate: (world, request) => placeDifferences(world, request, false),
+  finished: (world, request) => addressDifferences(world, request, true),
+  cleanSlate: (world, request) => addressDifferences(world, request, false),
 };
 
-/** Where the site is, as rows, WordPress and the edge have it. */
-async function placeDifferences(world: World, request: OperationRequest, isMoved: boolean): Promise<string[]> {
+/** Compares the site's address in the database, in WordPress and at the edge with the wanted one. */
+async function addressDifferences(world: World, request: OperationRequest, isMoved: boolean): Promise<string[]> {
   const { environment, address, next, domain, token } = domainOf(request);
   const { runtime } = world.services;
   const own = await domainsOfEnvironment(world.own.database, environment.id);
@@ -147,7 +147,7 @@ async function placeDifferences(world: World, request: OperationRequest, isMoved
     backups: backups.map((backup) => [backup.manifest !== null, backup.address]),
     isFrozen: (await row.executeTakeFirst())?.is_frozen,
     staged: (await runtime.staged(environment, token)) !== null,
-    statuses: await Promise.all([address, next].map(async (one) => (await visit(world.facts.edgePort, one)).status)),
+    statuses: await Promise.all([address, next].map(async (each) => (await visit(world.facts.edgePort, each)).status)),
   };
   const wanted = {
     primary: [isMoved],

@@ -1,4 +1,4 @@
-/** Downloadable backups as subjects of operations: a live site, and what there is to download of it afterwards. */
+/** Crash test subjects for downloadable backups: a live site, and checks of its download. */
 import { randomUUID } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import type { AddDownloadableBackupInput } from "../operations/backups/addDownlo
 import type { OperationRequest } from "../operations/engine/accept.ts";
 import type { Subject } from "../operations/faults/testing/crashHarness.ts";
 import { findDownloadableBackup, insertDownloadableBackup } from "../store/backups/downloadableBackups.ts";
-import { nobody } from "../store/company/activity.ts";
+import { systemActor } from "../store/company/activity.ts";
 import { visit } from "./edge.ts";
 import { liveSite } from "./sites.ts";
 import type { World } from "./world.ts";
@@ -18,7 +18,7 @@ type Site = Awaited<ReturnType<typeof liveSite>>;
 
 const inputs = new WeakMap<OperationRequest, { readonly site: Site; readonly input: AddDownloadableBackupInput }>();
 
-/** Puts the row in, as the rule does that starts it, and returns the request. */
+/** Inserts the row, as the rule that starts the operation does, and returns the request. */
 export async function downloadRequest(
   { own: { database } }: World,
   site: Site,
@@ -38,14 +38,14 @@ export async function downloadRequest(
     locks: [],
     input,
     whenBusy: "fail",
-    actor: nobody,
+    actor: systemActor,
     activityParameters: { siteName: name },
   } as const;
   inputs.set(request, { site, input });
   return request;
 }
 
-/** What a zip has, by name; folders are left out. */
+/** Returns the files in a zip by name, without folders. */
 export async function unzipped(file: string): Promise<ReadonlyMap<string, Buffer>> {
   const zip = await openPromise(file, { lazyEntries: true, autoClose: false });
   const found = new Map<string, Buffer>();
@@ -72,10 +72,10 @@ async function differences(world: World, request: OperationRequest, isMade: bool
     isFinished: row === null ? null : row.bytes !== null,
     hasFile: files?.has("public/index.php") ?? false,
     status: (await visit(world.facts.edgePort, site.address)).status,
-    halves: left.filter((name) => name.startsWith(input.id) && name.endsWith(".new")),
+    unfinished: left.filter((name) => name.startsWith(input.id) && name.endsWith(".new")),
     work: await readdir(join(world.facts.dataFolder, "work")).catch(() => []),
   };
-  const wanted = { isFinished: isMade ? true : null, hasFile: isMade, status: 200, halves: [], work: [] };
+  const wanted = { isFinished: isMade ? true : null, hasFile: isMade, status: 200, unfinished: [], work: [] };
   return isDeepStrictEqual({ ...found }, { ...wanted })
     ? []
     : [`found ${JSON.stringify(found)} instead of ${JSON.stringify(wanted)}`];

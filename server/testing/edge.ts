@@ -1,4 +1,4 @@
-/** The real edge on free ports, with the fake runtime's pages behind it, in this process. */
+/** Starts the real edge in this process, on free ports, with the fake runtime behind it. */
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { type IncomingMessage, request } from "node:http";
@@ -28,7 +28,10 @@ const limits = {
   holdSeconds: 20,
 };
 
-/** What answers requests that need PHP; given the folder of the edge's sockets and what tells the edge's port. */
+/**
+ * Creates the side of a runtime that answers requests for PHP. Receives the folder of the edge's sockets, and a
+ * function that returns the edge's port.
+ */
 export type MakeServing = (phpFolder: string, edgePort: () => number) => Serving;
 
 export async function startTestEdge(
@@ -61,11 +64,11 @@ export async function startTestEdge(
   };
 }
 
-/** Opens a page of the site at `address` through the edge: the front page, unless told otherwise. */
+/** Requests a page of the site at `address` through the edge. Absent `path`: the front page. */
 export async function visit(edgePort: number, address: string, path = "/"): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
     const headers = { host: new URL(address).host };
-    const asked = request({ host: "127.0.0.1", port: edgePort, path, headers, agent: false }, (response) => {
+    const outgoing = request({ host: "127.0.0.1", port: edgePort, path, headers, agent: false }, (response) => {
       let body = "";
       response.setEncoding("utf8");
       response.on("data", (chunk: string) => {
@@ -74,12 +77,12 @@ export async function visit(edgePort: number, address: string, path = "/"): Prom
       response.on("error", reject);
       response.on("end", () => resolve({ status: response.statusCode ?? 0, body }));
     });
-    asked.on("error", reject);
-    asked.end();
+    outgoing.on("error", reject);
+    outgoing.end();
   });
 }
 
-/** Sends a form to the site at `address` through the edge. `retryAfter` as the answer says; null: it does not. */
+/** Sends a form to the site at `address` through the edge. `retryAfter` is the response header, or null. */
 export async function post(
   edgePort: number,
   address: string,
@@ -87,11 +90,11 @@ export async function post(
   form: string,
 ): Promise<{ status: number; body: string; retryAfter: string | null }> {
   const headers = { host: new URL(address).host, "content-type": "application/x-www-form-urlencoded" };
-  const asked = request({ host: "127.0.0.1", port: edgePort, path, method: "POST", headers, agent: false });
-  const answered = once(asked, "response", { signal: AbortSignal.timeout(60_000) });
-  asked.end(form);
-  const [response]: IncomingMessage[] = await answered;
-  if (response === undefined) throw new Error("There is no answer");
-  const { statusCode: status = 0, headers: said } = response;
-  return { status, body: await text(response), retryAfter: said["retry-after"] ?? null };
+  const outgoing = request({ host: "127.0.0.1", port: edgePort, path, method: "POST", headers, agent: false });
+  const incoming = once(outgoing, "response", { signal: AbortSignal.timeout(60_000) });
+  outgoing.end(form);
+  const [response]: IncomingMessage[] = await incoming;
+  if (response === undefined) throw new Error("There is no response");
+  const { statusCode: status = 0 } = response;
+  return { status, body: await text(response), retryAfter: response.headers["retry-after"] ?? null };
 }

@@ -1,4 +1,4 @@
-/** The real edge process with the real runtime, in a data folder of its own, without a control process. */
+/** Starts the real edge process with the real runtime, in a temporary data folder, without a control process. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
@@ -24,11 +24,11 @@ export interface EdgeChild {
 export interface EdgeInstallation {
   readonly data: string;
   readonly adminSocket: string;
-  /** Starts the process; with port 0 on any free one. Rejects with what it said where it failed. */
+  /** Starts the process. Port 0 means any free port. Rejects with the process's output if it does not start. */
   start(port?: number): Promise<EdgeChild>;
-  /** Makes a site at `<name>.localhost` and has it served, as the control process would. */
+  /** Creates a site at `<name>.localhost` and serves it, as the control process would. */
   addSite(port: number, name: string, wordpress?: Partial<WordPressInstall>): Promise<EdgeEnvironment>;
-  /** Serves it no longer. */
+  /** Stops serving the site. */
   dropSite(id: string): Promise<void>;
   status(): Promise<{ readonly generation: number; readonly workers: readonly { readonly pid: number }[] }>;
   close(): Promise<void>;
@@ -36,7 +36,7 @@ export interface EdgeInstallation {
 
 export async function openEdgeInstallation(settings: NodeJS.ProcessEnv = {}): Promise<EdgeInstallation> {
   const data = await mkdtemp(join(tmpdir(), "edge-child-"));
-  // As below the system's temporary folder, other users may pass, but not look.
+  // Other users may pass through the folder but not list it.
   await chmod(data, 0o711);
   const run = join(data, "run");
   const adminSocket = join(run, "edge.sock");
@@ -51,8 +51,8 @@ export async function openEdgeInstallation(settings: NodeJS.ProcessEnv = {}): Pr
     generation += 1;
     const table = JSON.stringify({ generation, environments, hosts });
     await writeDurableFile(join(data, "edge", "table.json"), table);
-    const got = await ask({ port: 0 }, "/table", { socketPath: adminSocket, method: "PUT", body: table });
-    if (got.status !== 200) throw new Error(got.body);
+    const response = await ask({ port: 0 }, "/table", { socketPath: adminSocket, method: "PUT", body: table });
+    if (response.status !== 200) throw new Error(response.body);
   }
 
   return {
@@ -72,7 +72,7 @@ export async function openEdgeInstallation(settings: NodeJS.ProcessEnv = {}): Pr
       };
       const child = spawn(process.execPath, [mainFile, "edge"], { env, stdio: ["ignore", "pipe", "pipe", "ipc"] });
       started.push(child);
-      return ready(child);
+      return untilReady(child);
     },
     addSite: async (port, name, wordpress = {}) => {
       const host = `${name}.localhost`;
@@ -104,7 +104,7 @@ export async function openEdgeInstallation(settings: NodeJS.ProcessEnv = {}): Pr
   };
 }
 
-async function ready(child: ChildProcess): Promise<EdgeChild> {
+async function untilReady(child: ChildProcess): Promise<EdgeChild> {
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on("data", (chunk: Buffer) => {
@@ -112,9 +112,9 @@ async function ready(child: ChildProcess): Promise<EdgeChild> {
     });
   }
   const [message] = await Promise.race([once(child, "message"), once(child, "exit")]);
-  const said: unknown = message;
-  if (typeof said === "object" && said !== null && "port" in said && typeof said.port === "number") {
-    return { child, port: said.port, output: () => output };
+  const ready: unknown = message;
+  if (typeof ready === "object" && ready !== null && "port" in ready && typeof ready.port === "number") {
+    return { child, port: ready.port, output: () => output };
   }
-  throw new Error(`The edge did not start: ${JSON.stringify(said)} ${output}`);
+  throw new Error(`The edge did not start: ${JSON.stringify(ready)} ${output}`);
 }

@@ -1,4 +1,4 @@
-/** Operations made up by a test, run by the real engine on a real database. */
+/** Runs operations that a test defines, with the real engine and a real database. */
 import { randomBytes, randomUUID } from "node:crypto";
 import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
 import pino from "pino";
@@ -7,17 +7,17 @@ import { type Engine, type EngineOptions, startEngine } from "../operations/engi
 import type { AnyDefinition } from "../operations/engine/operation.ts";
 import { makeWaitForOperation, type WaitForOperation } from "../operations/engine/wait.ts";
 import { makeSealer, type Sealer } from "../sealing.ts";
-import { nobody } from "../store/company/activity.ts";
+import { systemActor } from "../store/company/activity.ts";
 import type { Database, DatabaseTransaction } from "../store/database.ts";
 import { type Notifications, openNotifications } from "../store/notifications.ts";
 import { acceptedChannel, endedChannel, type OperationRow, readOperation } from "../store/operations.ts";
 
 export const silentLog = pino({ level: process.env.SITEWRIGHT_TEST_LOG ?? "silent" });
 
-/** Short pauses, so that tests of retries take no time. */
-export const testPaces = {
-  quickPace: { firstPauseMilliseconds: 5, longestPauseMilliseconds: 20, graceMilliseconds: 50 },
-  patientPace: { firstPauseMilliseconds: 10, longestPauseMilliseconds: 100, graceMilliseconds: 50 },
+/** Short pauses, so that tests of retries are fast. */
+export const testBackoffs = {
+  quickBackoff: { initialDelayMilliseconds: 5, maxDelayMilliseconds: 20, graceMilliseconds: 50 },
+  persistentBackoff: { initialDelayMilliseconds: 10, maxDelayMilliseconds: 100, graceMilliseconds: 50 },
 };
 
 export interface TestOperations extends AsyncDisposable {
@@ -25,24 +25,24 @@ export interface TestOperations extends AsyncDisposable {
   readonly notifications: Notifications;
   readonly accept: AcceptOperation;
   readonly wait: WaitForOperation;
-  /** Accepts in a transaction of its own: of the kind `addSite`, for a new company, unless told otherwise. */
+  /** Accepts an operation in a new transaction. Defaults: kind `addSite`, a new company. */
   submit(request?: Partial<OperationRequest>): Promise<string>;
-  /** Waits for the end, at most 30 seconds, and returns the row. */
+  /** Waits up to 30 seconds for the operation to end. Returns its row. */
   finish(operationId: string): Promise<OperationRow>;
   startEngine(options?: Partial<EngineOptions>): Promise<Engine>;
 }
 
-export interface TestOperationsOptions {
+interface TestOperationsOptions {
   readonly url: string;
   readonly database: Database;
-  /** What every kind of operation is here, unless `deleteSite` says otherwise. */
+  /** The definition of every kind of operation, except for `deleteSite` if that is given. */
   readonly addSite: AnyDefinition;
   readonly deleteSite?: AnyDefinition;
-  /** For several processes on one database. */
+  /** The encryption key, for several processes on one database. Absent: a random one. */
   readonly key?: Buffer;
 }
 
-/** Everything around an engine; the engine itself is started by the test. */
+/** Prepares everything around an engine. The test starts the engine. */
 export async function testOperations(options: TestOperationsOptions): Promise<TestOperations> {
   const { url, database } = options;
   const sealer = makeSealer(options.key ?? randomBytes(32));
@@ -122,7 +122,7 @@ export async function testOperations(options: TestOperationsOptions): Promise<Te
         sealer,
         definitions: [...new Set(Object.values(definitions))],
         log: silentLog,
-        paces: testPaces,
+        backoffs: testBackoffs,
         ...more,
       }),
     [Symbol.asyncDispose]: () => notifications.close(),
@@ -138,7 +138,7 @@ function requestOf(companyId: string): OperationRequest {
     locks: [],
     input: {},
     whenBusy: "fail",
-    actor: nobody,
+    actor: systemActor,
     activityParameters: {},
   };
 }

@@ -1,4 +1,4 @@
-/** Environments as the subjects of operations: a live site with what the operation works on, and what became of it. */
+/** Crash test subjects for environments: a live site with everything that the operation needs, and checks. */
 import { randomUUID } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import type { CreateEnvironmentInput, NewContent } from "../operations/sites/cre
 import type { DeleteEnvironmentInput } from "../operations/sites/deleteEnvironment.ts";
 import type { PushInput, PushPart } from "../operations/sites/pushEnvironment.ts";
 import { tableFile } from "../publishing/publishRoutes.ts";
-import { nobody } from "../store/company/activity.ts";
+import { systemActor } from "../store/company/activity.ts";
 import type { Database } from "../store/database.ts";
 import { insertPrimaryDomain } from "../store/domains/domains.ts";
 import { insertEnvironment } from "../store/sites/environments.ts";
@@ -20,9 +20,9 @@ import { checkPassword } from "./password.ts";
 import { digest, keptOf, liveSite } from "./sites.ts";
 import type { World } from "./world.ts";
 
-const common = { whenBusy: "fail", actor: nobody, activityParameters: { siteName: "Test" } } as const;
+const common = { whenBusy: "fail", actor: systemActor, activityParameters: { siteName: "Test" } } as const;
 
-/** What the checks must know of a request, besides its input. */
+/** What the checks need to know about a request in addition to its input. */
 interface Notes {
   readonly site: LiveSite;
   readonly environment: Placed;
@@ -43,14 +43,14 @@ function remember(request: OperationRequest, known: Notes): OperationRequest {
   return request;
 }
 
-/** What was prepared for the request. */
+/** Returns what was prepared for the request. */
 export function notesOf(request: OperationRequest): Notes {
   const known = notes.get(request);
   if (!known) throw new Error("This request was not prepared here");
   return known;
 }
 
-/** Rows of a further environment that is being added. */
+/** Inserts the rows of another environment of the site, which is still being created. */
 async function insertAnother({ own: { database }, facts }: World, site: LiveSite): Promise<Placed> {
   const id = randomUUID();
   const name = `e-${id.slice(0, 8)}`;
@@ -68,11 +68,11 @@ async function insertAnother({ own: { database }, facts }: World, site: LiveSite
     });
     return inserted;
   });
-  if (number === null) throw new Error("The site has that environment already");
+  if (number === null) throw new Error("The site already has that environment");
   return { id, number, address: `http://${host}:${facts.edgePort}` };
 }
 
-/** An environment that is served beside the live one, with a title of its own. */
+/** Creates another environment of the site, with its own title, and serves it. */
 export async function servedAnother(world: World, site: LiveSite): Promise<Placed> {
   const placed = await insertAnother(world, site);
   await world.services.runtime.provision({
@@ -191,7 +191,7 @@ export const restartingPhp: Subject = {
   cleanSlate: (world, request) => phpIs(world, request, { php_version: "8.3", isOptOut: false, backups: 0 }),
 };
 
-/** All cached pages of an environment are let go, or those at one address. */
+/** Clears all cached pages of an environment, or only `url` and the addresses below it. */
 export function clearingCache(kind: "clearCache" | "clearEdgeCache", url: string | null): Subject {
   return {
     kind,
@@ -201,8 +201,8 @@ export function clearingCache(kind: "clearCache" | "clearEdgeCache", url: string
       const input = { environmentId: environment.id, url, isSubtree: true };
       return remember({ ...requestOn(site, environment), kind, locks: [], input }, { site, environment });
     },
-    finished: (world, request) => cacheIs(world, request, { isKept: true, isRaised: url === null }),
-    cleanSlate: (world, request) => cacheIs(world, request, { isKept: true, isRaised: null }),
+    finished: (world, request) => cacheIs(world, request, { isOn: true, isCleared: url === null }),
+    cleanSlate: (world, request) => cacheIs(world, request, { isOn: true, isCleared: null }),
   };
 }
 
@@ -217,26 +217,28 @@ export const switchingCacheOff: Subject = {
       { site, environment },
     );
   },
-  finished: (world, request) => cacheIs(world, request, { isKept: false, isRaised: null }),
-  cleanSlate: (world, request) => cacheIs(world, request, { isKept: true, isRaised: null }),
+  finished: (world, request) => cacheIs(world, request, { isOn: false, isCleared: null }),
+  cleanSlate: (world, request) => cacheIs(world, request, { isOn: true, isCleared: null }),
 };
 
-/** In the table that the edge begins with. Null: it does not matter. */
+/** Checks the page cache in the table that the edge reads at startup. `isCleared` is null if it does not matter. */
 async function cacheIs(
   { facts }: World,
   request: OperationRequest,
-  wanted: { readonly isKept: boolean; readonly isRaised: boolean | null },
+  wanted: { readonly isOn: boolean; readonly isCleared: boolean | null },
 ): Promise<string[]> {
   const table: EdgeTable = JSON.parse(await readFile(tableFile(facts.dataFolder), "utf8"));
   const cache = table.environments.find(({ id }) => id === request.environmentId)?.pageCache;
-  const isRaised = (cache?.epoch ?? 0) > 1;
+  const isCleared = (cache?.epoch ?? 0) > 1;
   return [
-    ...((cache !== undefined) === wanted.isKept ? [] : [`its pages are ${cache ? "" : "not "}kept`]),
-    ...(wanted.isRaised === null || isRaised === wanted.isRaised ? [] : [`its number is ${cache?.epoch}`]),
+    ...((cache !== undefined) === wanted.isOn ? [] : [`the page cache is ${cache ? "on" : "off"}`]),
+    ...(wanted.isCleared === null || isCleared === wanted.isCleared ? [] : [`the cache epoch is ${cache?.epoch}`]),
   ];
 }
 
-/** What the environment may take, from two workers of 256 MB to three of 128, on a site with a further environment. */
+/**
+ * Changes an environment's limits from two workers with 256 MB to three with 128 MB. The site has another environment.
+ */
 export function changingLimits(kind: "changeEnvironmentPhpAllocation" | "changeSitePhpAllocation"): Subject {
   const before = { php_threads: 2, php_memory_mb: 256, request_seconds: null, disk_quota_bytes: null };
   const changes = { php_threads: 3, php_memory_mb: 128 };
@@ -256,7 +258,7 @@ export function changingLimits(kind: "changeEnvironmentPhpAllocation" | "changeS
   };
 }
 
-/** In the database, and in the table that the edge begins with. */
+/** Checks the limits in the database and in the table that the edge reads at startup. */
 async function limitsAre({ own, facts }: World, request: OperationRequest, wanted: OwnLimits): Promise<string[]> {
   const table: EdgeTable = JSON.parse(await readFile(tableFile(facts.dataFolder), "utf8"));
   const found = await ownLimits(own.database, request.locks);
@@ -270,7 +272,7 @@ async function limitsAre({ own, facts }: World, request: OperationRequest, wante
   ]);
 }
 
-/** A dry run of a push: whatever becomes of it, the live environment stays as it is. */
+/** Previews a push. The live environment stays as it is, whether the preview succeeds or fails. */
 export const comparing: Subject = {
   ...pushing("all", "all"),
   kind: "comparePush",
@@ -281,7 +283,7 @@ export const comparing: Subject = {
   finished: (world, request) => pushed(world, request, { title: notesOf(request).site.name, backups: 0 }),
 };
 
-/** A push from an environment beside the live one over the live one. */
+/** Pushes another environment to the live one. */
 export function pushing(files: PushPart, database: PushPart): Subject {
   return {
     kind: "pushEnvironment",
@@ -342,7 +344,7 @@ async function backupsOf(database: Database, environmentId: string) {
   return { backups: finished, unfinished: rows.length - finished };
 }
 
-/** What operations have left of what they put aside. */
+/** Returns the temporary folders that operations have left behind. */
 function workIn({ dataFolder }: World["facts"]): Promise<readonly string[]> {
   return readdir(join(dataFolder, "work")).catch(() => []);
 }
@@ -367,7 +369,7 @@ async function differences(world: World, request: OperationRequest, wanted: Trac
     status: (await visit(facts.edgePort, environment.address)).status,
   };
   const live = (await visit(facts.edgePort, site.address)).status;
-  return [...compare(wanted, found), ...(live === 200 ? [] : [`the live environment answers ${live}`])];
+  return [...compare(wanted, found), ...(live === 200 ? [] : [`the live environment responds with ${live}`])];
 }
 
 async function phpIs(
@@ -384,7 +386,7 @@ async function phpIs(
   const { status } = await visit(facts.edgePort, environment.address);
   const kept = { ...(await backupsOf(own.database, environment.id)), work: await workIn(facts) };
   const differs = compare({ ...wanted, unfinished: 0, work: [] }, { ...found, ...kept });
-  return [...differs, ...(status === 200 ? [] : [`it answers ${status}`])];
+  return [...differs, ...(status === 200 ? [] : [`the environment responds with ${status}`])];
 }
 
 function compare(wanted: object, found: object): string[] {

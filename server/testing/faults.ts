@@ -1,56 +1,57 @@
-/** Makes any definition fail, or its runner die, at a point that a test names. The definition does not know. */
+/** Wraps operation definitions so that they fail, or kill their runner, at a point that a test chooses. */
 import { setTimeout as delay } from "node:timers/promises";
 import { type AnyDefinition, type Step, StepFailure } from "../operations/engine/operation.ts";
 import type { Json } from "../store/database.ts";
 
 /**
- * `run provision:before`, `:in` (work under way), `:after` (work done, not recorded), the same of each `undo …`;
- * `succeed:before`, `succeed:after`, `fail:before`, `fail:after` (inside the transaction that ends the operation).
+ * For each step: `run provision:before`, `run provision:in` (during the work), `run provision:after` (the work is done but
+ * not recorded), and the same for `undo provision`. Inside the transaction that ends the operation: `succeed:before`,
+ * `succeed:after`, `fail:before`, `fail:after`.
  */
 export type Point = string;
 
 export interface Fault {
-  /** Where a step, an undo or the end throws; every time, or as often as `failTimes` says. */
+  /** The point that throws: every time, or `failTimes` times. */
   readonly failAt?: Point;
   readonly failTimes?: number;
-  /** Whether every piece of work is done a second time right after the first, as after a crash before it was recorded. */
+  /** Whether all work is done twice in a row, as after a crash before it was recorded. */
   readonly isRepeated?: boolean;
-  /** Where the runner dies. */
+  /** The point where the runner dies. */
   readonly killAt?: Point;
-  /** A kill `in` a step comes so long after its beginning. */
+  /** For a kill `in` a step: the delay from the start of the step. */
   readonly killAfterMilliseconds?: number;
   /**
-   * So many operations die together: each waits where it is to be killed, or before it begins the work during which it is,
-   * until all of them are there. Absent: one.
+   * Number of operations that die together: each waits at its point, or before the work during which it is killed,
+   * until all have arrived. Absent: 1.
    */
   readonly together?: number;
 }
 
-/** Stands for every operation that has no fault of its own. */
+/** Key of the fault for all operations that have no fault of their own. */
 export const anyOperation = "*";
 
-export const plannedFailure = "This was meant to fail.";
+const plannedFailure = "This failure is intended.";
 
 /** How a runner dies. */
-export interface Death {
-  /** Resolves when as many operations are where they are to be killed as die together. */
+interface Death {
+  /** Resolves when all operations that die together have reached their points. */
   everybody(fault: Fault): Promise<void>;
-  /** Nothing that waits for it goes on. */
+  /** Never resolves. */
   die(): Promise<never>;
 }
 
-/** `kill` ends the runner, at once or soon. */
+/** Creates a death by `kill`, which ends the runner now or soon. */
 export function deathBy(kill: () => void): Death {
-  let there = 0;
-  let everybodyIsThere = Promise.withResolvers<void>();
+  let arrived = 0;
+  let allArrived = Promise.withResolvers<void>();
   let isDying = false;
   return {
     everybody: ({ together = 1 }) => {
-      const { promise, resolve } = everybodyIsThere;
-      there += 1;
-      if (there < together) return promise;
-      there = 0;
-      everybodyIsThere = Promise.withResolvers();
+      const { promise, resolve } = allArrived;
+      arrived += 1;
+      if (arrived < together) return promise;
+      arrived = 0;
+      allArrived = Promise.withResolvers();
       resolve();
       return promise;
     },
@@ -64,10 +65,10 @@ export function deathBy(kill: () => void): Death {
 
 export const deathOfProcess = deathBy(() => process.kill(process.pid, "SIGKILL"));
 
-/** Says what is to go wrong now; asked anew at each point. */
-export type FaultSource = (operationId: string) => Fault | undefined;
+/** Returns the current fault of an operation. Called at each point. */
+type FaultSource = (operationId: string) => Fault | undefined;
 
-/** The definition with the faults that `source` names at each moment. */
+/** Returns the definition with the faults from `source`. */
 export function withFaults(definition: AnyDefinition, source: FaultSource, death = deathOfProcess): AnyDefinition {
   const failures = new Map<string, number>();
 

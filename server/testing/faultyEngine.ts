@@ -1,4 +1,4 @@
-/** An engine with everything of its own, as in a new process, whose operations fail or die as a test says. */
+/** Starts an engine as a new process would, with its own connections. Its operations fail or die as a test says. */
 import { join } from "node:path";
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import { operationDefinitions } from "../operations/definitions.ts";
@@ -7,14 +7,14 @@ import { openSealer } from "../sealing.ts";
 import { type Notifications, openNotifications } from "../store/notifications.ts";
 import { openDatabase } from "../store/open.ts";
 import { acceptedChannel, endedChannel } from "../store/operations.ts";
-import { silentLog, testPaces } from "./engine.ts";
+import { silentLog, testBackoffs } from "./engine.ts";
 import { anyOperation, deathOfProcess, type Fault, withFaults } from "./faults.ts";
 import { servicesOf, type WorldFacts } from "./services.ts";
 
-/** `killAtEnd`: when the operation has ended. */
+/** `killAtEnd`: the runner dies when the operation has ended. */
 export type RunnerFault = Fault & { readonly killAtEnd?: boolean };
 
-/** By the operation's id, or for any. */
+/** Faults by operation id, or by `anyOperation`. */
 export type Faults = Readonly<Record<string, RunnerFault>>;
 
 export interface ToRunner {
@@ -28,7 +28,7 @@ export interface FaultyEngine {
   stop(): Promise<void>;
 }
 
-/** `faults` is read at each point, so that more may be added. */
+/** Starts the engine. `faults` is read at each point, so faults can be added later. */
 export async function startFaultyEngine(
   facts: WorldFacts,
   runtime: Runtime,
@@ -51,9 +51,9 @@ export async function startFaultyEngine(
     sealer: await openSealer(join(facts.dataFolder, "secrets", "key")),
     definitions: Object.values(definitions).map((definition) => withFaults(definition, faultOf, death)),
     log: silentLog,
-    paces: testPaces,
+    backoffs: testBackoffs,
     sweepMilliseconds: 100,
-    mostAttempts: 3,
+    maxAttempts: facts.maxAttempts ?? 3,
   });
   return {
     engine,

@@ -1,4 +1,4 @@
-/** Vitest's `globalSetup` for every test that needs PostgreSQL: one server for all projects of a run. */
+/** Vitest's `globalSetup` for tests that need PostgreSQL: one server for all projects of a run. */
 import { startTestPostgres, type TestPostgres, testPostgresVariable } from "./postgres.ts";
 
 let server: TestPostgres | undefined;

@@ -1,4 +1,4 @@
-/** An installation with something in every corner, to be backed up and restored. */
+/** Fills an installation with data of all kinds, to be backed up and restored. */
 import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -12,19 +12,19 @@ import type { World } from "./world.ts";
 
 export type LiveSite = Awaited<ReturnType<typeof liveSite>>;
 
-/** Backs a live site up, with this text in a file of its own. Returns the backup's id. */
+/** Backs up a live site with this text in its marker file. Returns the backup's id. */
 export async function backUpWith({ services, own }: World, site: LiveSite, text: string): Promise<number> {
   const { environment, address } = site;
   const layout = await services.runtime.layout(environment);
   await writeFile(join(layout?.documentRoot ?? "", "own.txt"), text);
-  const wish = { environment, address, operationId: randomUUID(), type: "manual", name: text, note: null } as const;
-  await backUp(services, wish, new AbortController().signal);
+  const request = { environment, address, operationId: randomUUID(), type: "manual", name: text, note: null } as const;
+  await backUp(services, request, new AbortController().signal);
   const backup = await findNewestBackup(own.database, environment.id);
   if (backup === null) throw new Error("There is no backup");
   return backup.id;
 }
 
-/** Two live sites, of which one has a backup, and keys in the data folder. */
+/** Creates two live sites, one of them with a backup, and keys in the data folder. */
 export async function fillInstallation(world: World): Promise<{ readonly kept: LiveSite; readonly bare: LiveSite }> {
   const { dataFolder } = world.facts;
   for (const name of ["key", "archive-key"]) await openKey(join(dataFolder, "secrets", name));
@@ -34,10 +34,13 @@ export async function fillInstallation(world: World): Promise<{ readonly kept: L
   return { kept, bare: await liveSite(world) };
 }
 
-/** One operation of each kind of state, with what it holds meanwhile. Returns what was being made. */
+/**
+ * Leaves unfinished operations, one running and one waiting, with their locks and rows. Returns the unfinished new
+ * site.
+ */
 export async function leaveUnfinished({ own, facts, services, runtime, ...rest }: World, site: LiveSite) {
   const { database } = own;
-  const begun = await insertNewSite({ own, facts, services, runtime, ...rest });
+  const newSite = await insertNewSite({ own, facts, services, runtime, ...rest });
   const common = { company_id: site.companyId, parameters: "{}", category: "siteActions" };
   for (const [state, kind] of [
     ["running", "addManualBackup"],
@@ -55,10 +58,10 @@ export async function leaveUnfinished({ own, facts, services, runtime, ...rest }
       .insertInto("operations")
       .values({ ...row, ...more, reference_id: randomUUID(), step: "backup" })
       .execute();
-    const wish = { operation_id: id, environment_id: site.environment.id };
+    const lock = { operation_id: id, environment_id: site.environment.id };
     await database
       .insertInto(state === "running" ? "environment_locks" : "operation_wants")
-      .values(wish)
+      .values(lock)
       .execute();
   }
   await database
@@ -67,15 +70,22 @@ export async function leaveUnfinished({ own, facts, services, runtime, ...rest }
     .where("id", "=", site.environment.id)
     .execute();
   await database.updateTable("sites").set({ state: "deleting" }).where("id", "=", site.siteId).execute();
-  const half = { environment_id: site.environment.id, site_id: site.siteId, company_id: site.companyId };
+  const unfinished = { environment_id: site.environment.id, site_id: site.siteId, company_id: site.companyId };
   await database
     .insertInto("backups")
-    .values({ ...half, name: "half", type: "manual", operation_id: "half", address: "", expires_at: new Date() })
+    .values({
+      ...unfinished,
+      name: "unfinished",
+      type: "manual",
+      operation_id: "unfinished",
+      address: "",
+      expires_at: new Date(),
+    })
     .execute();
-  return begun;
+  return newSite;
 }
 
-/** Every row of every table, as text, by table. */
+/** Returns all rows as text, by table. */
 export async function rowsOf(pool: Pool): Promise<Record<string, string[]>> {
   const client = await pool.connect();
   await beginSnapshot(client);

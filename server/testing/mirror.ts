@@ -1,4 +1,4 @@
-/** A mirror of a folder, on a free port of loopback. */
+/** Serves a folder of packages as a mirror, on a free loopback port. */
 import { mkdir } from "node:fs/promises";
 import { makeMirror } from "../packages/mirror.ts";
 

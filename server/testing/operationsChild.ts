@@ -1,8 +1,8 @@
 /**
- * A process that runs operations and can be told to die of one, started by `startProcess` of `runners.ts`.
+ * A process that runs operations and dies when a fault says so, started by `startProcess` of `runners.ts`.
  *
- * Its world comes in `WORLD` and its runtime in `RUNTIME`, as JSON; what is to go wrong in which operation (or in `*`: any),
- * in `FAULTS`. Says `ready` over IPC, and the operation's id for each fault it is sent.
+ * Reads its world from `WORLD`, its runtime from `RUNTIME`, and its faults by operation id (`*`: any operation) from
+ * `FAULTS`, all as JSON. Sends `ready` over IPC, and the operation's id for each fault that it receives.
  */
 import { flushCompileCache } from "node:module";
 import { type Faults, startFaultyEngine, type ToRunner } from "./faultyEngine.ts";
@@ -21,6 +21,7 @@ process.on("disconnect", () => process.exit());
 
 const { engine } = await startFaultyEngine(facts, await makeRuntime(runtime), faults);
 engine.lost.then(() => process.exit(1));
-// Node writes it when a process ends by itself, and this one is killed. The next one then starts in half of the time.
+// Node only writes the cache when a process ends by itself, and this process is killed. The next process starts twice
+// as fast with it.
 flushCompileCache();
 process.send?.("ready");

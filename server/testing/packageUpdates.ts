@@ -1,4 +1,4 @@
-/** Updating a plugin as the subject of an operation: a live site that has it, a mirror that has a newer one, and what became of both. */
+/** Crash test subject for updating a plugin: a live site with the plugin, a mirror with a newer version, and checks. */
 import { randomUUID } from "node:crypto";
 import { access, mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -6,7 +6,7 @@ import type { OperationRequest } from "../operations/engine/accept.ts";
 import type { Subject } from "../operations/faults/testing/crashHarness.ts";
 import type { UpdatePackagesInput } from "../operations/packages/updatePackages.ts";
 import { pluginZip } from "../packages/testing/zips.ts";
-import { nobody } from "../store/company/activity.ts";
+import { systemActor } from "../store/company/activity.ts";
 import { putPackages } from "./packages.ts";
 import { liveSite } from "./sites.ts";
 import { settled, takeOverState } from "./takeOver.ts";
@@ -15,7 +15,7 @@ import type { World } from "./world.ts";
 const [name, from, to] = ["shop", "1.0", "2.0"] as const;
 const file = `${name}/${name}.php`;
 
-/** Puts a zip where the world's mirror finds it. */
+/** Adds a zip to the world's mirror. */
 export async function putZip(world: World, zipName: string, zip: Buffer): Promise<void> {
   const folder = path.join(world.facts.dataFolder, "packages");
   await mkdir(folder, { recursive: true });
@@ -35,7 +35,7 @@ export const updatingPlugin: Subject = {
   prepare: async (world) => {
     const { companyId, siteId, environment, address, name: siteName } = await liveSite(world);
     const mirrored = path.join(world.facts.dataFolder, "packages", "shop.zip");
-    if (!(await isThere(mirrored))) await putZip(world, "shop.zip", await pluginZip(name, to));
+    if (!(await exists(mirrored))) await putZip(world, "shop.zip", await pluginZip(name, to));
     const layout = await world.services.runtime.layout(environment);
     const folder = path.join(layout?.documentRoot ?? "", "wp-content/plugins", name);
     await mkdir(folder, { recursive: true });
@@ -57,7 +57,7 @@ export const updatingPlugin: Subject = {
       locks: [environment.id],
       input,
       whenBusy: "fail",
-      actor: nobody,
+      actor: systemActor,
       activityParameters: { siteName, environmentName: "Live" },
     };
     inputs.set(request, input);
@@ -67,8 +67,8 @@ export const updatingPlugin: Subject = {
   cleanSlate: (world, request) => differences(world, request, { version: from, status: "failed", backups: 0 }),
 };
 
-function isThere(place: string): Promise<boolean> {
-  return access(place).then(
+function exists(file: string): Promise<boolean> {
+  return access(file).then(
     () => true,
     () => false,
   );
@@ -93,10 +93,10 @@ async function differences(
   };
   const { version, status } = wanted;
   const right = { inFiles: version, inList: version, status, ...settled(wanted.backups) };
-  // Where it never began there is nothing to be told of it.
-  const neverBegan = { ...right, status: null };
+  // An operation that never started has no update status.
+  const neverStarted = { ...right, status: null };
   const text = JSON.stringify(found);
-  return [right, neverBegan].some((each) => JSON.stringify(each) === text)
+  return [right, neverStarted].some((each) => JSON.stringify(each) === text)
     ? []
     : [`found ${text} instead of ${JSON.stringify(right)}`];
 }

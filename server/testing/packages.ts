@@ -1,14 +1,13 @@
-/** Plugins and themes of environments, as a reading of them finds them. */
-import { randomUUID } from "node:crypto";
+/** Plugins and themes of environments, as the runtime reports them. */
 import { versionKey } from "../packages/versions.ts";
 import type { Database } from "../store/database.ts";
 import { type FoundPackage, notePackages } from "../store/packages/packages.ts";
 import { databaseNow } from "../store/sites/diskUse.ts";
 
-export type PackageWish = Partial<FoundPackage> & Pick<FoundPackage, "name">;
+export type TestPackage = Partial<FoundPackage> & Pick<FoundPackage, "name">;
 
-/** A plugin that is in use, unless the wish says something else. */
-export function foundPackage(wish: PackageWish): FoundPackage {
+/** Returns an active plugin, changed by `wish`. */
+export function foundPackage(wish: TestPackage): FoundPackage {
   const version = wish.version ?? "1.0";
   return {
     kind: "plugin",
@@ -24,16 +23,13 @@ export function foundPackage(wish: PackageWish): FoundPackage {
   };
 }
 
-/** The environment has been read, and has these. */
+/** Stores these as the environment's packages, as after reading them. */
 export async function putPackages(
   database: Database,
   environmentId: string,
-  wishes: readonly PackageWish[],
+  wishes: readonly TestPackage[],
   problem: string | null = null,
 ): Promise<void> {
   const readAt = await databaseNow(database);
   await notePackages(database, environmentId, { packages: wishes.map(foundPackage), problem, readAt });
 }
-
-/** A slug that nobody else has. */
-export const someSlug = (): string => `p-${randomUUID()}`;

@@ -1,4 +1,4 @@
-/** Whether a WordPress that an operation made has got its administrator's password, on either runtime. */
+/** Checks that a WordPress that an operation installed has its administrator's password. Works with both runtimes. */
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { readSpec } from "@sitewright/runtimes/fake/runtime.ts";
@@ -14,10 +14,10 @@ function storedPassword(file: string): string {
   }
 }
 
-/** Returns what is wrong as a sentence, as the checks of subjects do. */
+/** Returns the problem as a sentence, as the checks of test subjects do. */
 export async function checkPassword({ services }: World, environment: EnvironmentRef): Promise<string[]> {
   const layout = await services.runtime.layout(environment);
-  if (layout === null) return ["there is nothing to have a password"];
+  if (layout === null) return ["the environment does not exist"];
   const release = dirname(layout.documentRoot);
   const spec = await readSpec(join(release, "spec.json"));
   const stored =

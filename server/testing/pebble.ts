@@ -1,4 +1,4 @@
-/** The certificate authority `pebble`, with a DNS server that leads every name to this machine. */
+/** The certificate authority `pebble`, with a DNS server that resolves every name to this machine. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
@@ -13,23 +13,23 @@ import { makeCertificate } from "../certificates/testing/openssl.ts";
 export interface Pebble extends AsyncDisposable {
   /** URL of its directory. */
   readonly directory: string;
-  /** PEM of the root that its own address is checked with. */
+  /** PEM of the root certificate that signs Pebble's own address. */
   readonly root: string;
-  /** Leads every name to this machine: an address and a port. */
+  /** Address and port of the DNS server that resolves every name to this machine. */
   readonly resolver: string;
   /** Its log so far. */
   readonly lines: readonly string[];
 }
 
-/** Refuses one number for a request in five, as authorities may. */
+/** Rejects one nonce in five, as real authorities may. */
 const settings = { PEBBLE_VA_NOSLEEP: "1", PEBBLE_WFE_NONCEREJECT: "20", PEBBLE_AUTHZREUSE: "0" };
 
-export interface PebbleOptions {
-  /** Where it looks for what it asked to be shown by http. */
+interface PebbleOptions {
+  /** Port of HTTP-01 validation requests. */
   readonly httpPort: number;
-  /** The DNS server that it asks instead of the one that leads every name to this machine. */
+  /** DNS server for validation. Absent: the one that resolves every name to this machine. */
   readonly dnsServer?: string;
-  /** It makes accounts only for whoever has this key. Absent: for anybody. */
+  /** Creates accounts only with this external account binding. Absent: for everyone. */
   readonly binding?: AccountBinding;
 }
 
@@ -60,18 +60,18 @@ export async function startPebble({ httpPort, dnsServer, binding }: PebbleOption
   await writeFile(file("key.pem"), key, { mode: 0o600 });
   await writeFile(file("config.json"), JSON.stringify({ pebble: config }));
 
-  const nowhere = ["-http01", "", "-https01", "", "-tlsalpn01", "", "-defaultIPv6", ""];
+  const otherServersOff = ["-http01", "", "-https01", "", "-tlsalpn01", "", "-defaultIPv6", ""];
   const resolver = ["-dns01", `127.0.0.1:${dns}`, "-management", `127.0.0.1:${dnsManagement}`];
-  const names = spawn("pebble-challtestsrv", [...nowhere, ...resolver], { stdio: ["ignore", "pipe", "pipe"] });
+  const names = spawn("pebble-challtestsrv", [...otherServersOff, ...resolver], { stdio: ["ignore", "pipe", "pipe"] });
   stack.defer(() => end(names));
-  await untilSaid(names, /Starting management server/i, []);
+  await untilPrinted(names, /Starting management server/i, []);
   const lines: string[] = [];
   const pebble = spawn("pebble", ["-config", file("config.json"), "-dnsserver", dnsServer ?? `127.0.0.1:${dns}`], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, ...settings },
   });
   stack.defer(() => end(pebble));
-  await untilSaid(pebble, /ACME directory available at/i, lines);
+  await untilPrinted(pebble, /ACME directory available at/i, lines);
   const owned = stack.move();
   return {
     directory: `https://127.0.0.1:${port}/dir`,
@@ -82,12 +82,12 @@ export async function startPebble({ httpPort, dnsServer, binding }: PebbleOption
   };
 }
 
-async function untilSaid(child: ChildProcess, words: RegExp, lines: string[]): Promise<void> {
+async function untilPrinted(child: ChildProcess, words: RegExp, lines: string[]): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   child.once("error", reject);
-  child.once("exit", (code) => reject(new Error(`It ended with ${code}:\n${lines.join("\n")}`)));
+  child.once("exit", (code) => reject(new Error(`The process ended with ${code}:\n${lines.join("\n")}`)));
   for (const stream of [child.stdout, child.stderr]) {
-    if (!stream) throw new Error("It has no output");
+    if (!stream) throw new Error("The process has no output");
     createInterface(stream).on("line", (line) => {
       lines.push(line);
       if (words.test(line)) resolve();
@@ -103,7 +103,9 @@ async function end(child: ChildProcess): Promise<void> {
   await ended;
 }
 
-/** For a program that takes a number only. Nobody else asks for a free one twice. */
+/**
+ * Returns a free port for a program that needs a port number. The system does not hand out the same one twice in a row.
+ */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -1,7 +1,7 @@
-/** A database in MaxMind's format (version 2.0) of a few networks of IPv4, for tests. */
+/** Writes a database in MaxMind's format (version 2.0) with a few IPv4 networks, for tests. */
 
-export interface KnownNetwork {
-  /** `203.0.113.0/24`. */
+interface KnownNetwork {
+  /** Such as `203.0.113.0/24`. */
   readonly network: string;
   readonly country: string;
   readonly city?: string;
@@ -12,30 +12,30 @@ interface Node {
 }
 
 const recordBits = 24;
-/** Between the tree and the data. */
+/** Zero bytes between the tree and the data. */
 const separatorBytes = 16;
 
 export function makePlaceDatabase(networks: readonly KnownNetwork[]): Buffer {
   const root: Node = { next: [null, null] };
-  const places: Buffer[] = [];
+  const records: Buffer[] = [];
   let offset = 0;
   for (const { network, country, city } of networks) {
     insert(root, network, offset);
     const named = { iso_code: country };
-    const place = encode(city === undefined ? { country: named } : { country: named, city: { names: { en: city } } });
-    places.push(place);
-    offset += place.length;
+    const record = encode(city === undefined ? { country: named } : { country: named, city: { names: { en: city } } });
+    records.push(record);
+    offset += record.length;
   }
   const nodes = collect(root);
   const numbers = new Map(nodes.map((node, number) => [node, number]));
   const tree = Buffer.concat(
     nodes.map(({ next }) =>
       Buffer.concat(
-        next.map((record) => {
+        next.map((child) => {
           const bytes = Buffer.alloc(recordBits / 8);
-          const isData = typeof record === "number";
+          const isData = typeof child === "number";
           const value =
-            record === null ? nodes.length : isData ? nodes.length + separatorBytes + record : numbers.get(record);
+            child === null ? nodes.length : isData ? nodes.length + separatorBytes + child : numbers.get(child);
           bytes.writeUIntBE(value ?? nodes.length, 0, bytes.length);
           return bytes;
         }),
@@ -53,8 +53,8 @@ export function makePlaceDatabase(networks: readonly KnownNetwork[]): Buffer {
     node_count: nodes.length,
     record_size: recordBits,
   });
-  const mark = Buffer.from("\xab\xcd\xefMaxMind.com", "latin1");
-  return Buffer.concat([tree, Buffer.alloc(separatorBytes), ...places, mark, metadata]);
+  const marker = Buffer.from("\xab\xcd\xefMaxMind.com", "latin1");
+  return Buffer.concat([tree, Buffer.alloc(separatorBytes), ...records, marker, metadata]);
 }
 
 function insert(root: Node, network: string, offset: number): void {
@@ -79,7 +79,7 @@ function collect(node: Node): readonly Node[] {
 
 type Value = string | number | { readonly [name: string]: Value };
 
-/** Texts below 285 bytes, whole numbers of 32 bits, and maps of fewer than 29 pairs. */
+/** Encodes strings below 285 bytes, 32-bit integers, and maps with fewer than 29 entries. */
 function encode(value: Value): Buffer {
   if (typeof value === "string") {
     const text = Buffer.from(value);

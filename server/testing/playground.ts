@@ -1,9 +1,16 @@
-/** The real runtime for a world, on the asset store that all tests share. */
+/** The real runtime for a world, with the asset store that all tests share. */
 import { join } from "node:path";
 import { createPlaygroundRuntime } from "@sitewright/runtimes/playground/runtime.ts";
 import { createPlaygroundServing } from "@sitewright/runtimes/playground/serving.ts";
 import { sharedAssets } from "@sitewright/runtimes/playground/testing/world.ts";
-import type { WorldRuntime } from "./world.ts";
+import { makeWorld, type World, type WorldRuntime } from "./world.ts";
+
+/** A new, empty world of real WordPress. The caller disposes of it. */
+export async function makePlaygroundWorld(requestDeadlineSeconds?: number): Promise<World> {
+  const world = await makeWorld((dataFolder) => playground(dataFolder, requestDeadlineSeconds));
+  await world.services.runtime.prepare(() => undefined);
+  return world;
+}
 
 export function playground(dataFolder: string, requestDeadlineSeconds = 60): WorldRuntime {
   const options = { assets: sharedAssets, environments: join(dataFolder, "environments") };

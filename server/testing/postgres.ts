@@ -1,8 +1,8 @@
 /**
- * One embedded PostgreSQL for a run of tests, with a migrated template database that tests clone.
+ * One embedded PostgreSQL for a test run, with a migrated template database that tests clone.
  *
- * Vitest's global set-up calls `startTestPostgres` and hands the address to the test processes in the
- * environment; tests call `createTestDatabase` of `database.ts`.
+ * Vitest's global setup calls `startTestPostgres`, which passes the address to the test processes in an environment
+ * variable; tests call `createTestDatabase` of `database.ts`.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,9 +12,9 @@ import pg from "pg";
 import { migrate } from "../store/migrate.ts";
 import { openPool } from "../store/open.ts";
 
-/** Where `createTestDatabase` finds the server: the address of its maintenance database. */
+/** Environment variable with the address of the maintenance database, for `createTestDatabase`. */
 export const testPostgresVariable = "SITEWRIGHT_TEST_POSTGRES";
-/** Empty but for the newest schema. Nobody may be connected to it while it is cloned. */
+/** Has the newest schema and no rows. No one may be connected to it while it is cloned. */
 export const templateDatabase = "sitewright_template";
 
 export interface TestPostgres {
@@ -25,7 +25,7 @@ export interface TestPostgres {
 
 /**
  * Test databases need not survive a power failure, and waiting for the disk takes a third of the time. Killing our own
- * processes, or PostgreSQL, still loses nothing: the operating system has every page that was written.
+ * processes or PostgreSQL still loses nothing: the operating system has every written page.
  */
 const settings = {
   fsync: "off",
@@ -36,7 +36,7 @@ const settings = {
   max_connections: "1000",
 };
 
-/** Starts the server in a temporary folder, makes the template and sets `SITEWRIGHT_TEST_POSTGRES`. */
+/** Starts the server in a temporary folder, creates the template and sets `SITEWRIGHT_TEST_POSTGRES`. */
 export async function startTestPostgres(): Promise<TestPostgres> {
   const folder = await mkdtemp(join(tmpdir(), "swtest-"));
   const server = await startPostgres({
@@ -44,7 +44,7 @@ export async function startTestPostgres(): Promise<TestPostgres> {
     runDirectory: join(folder, "run"),
     settings,
   });
-  await makeTemplate(server.url);
+  await createTemplate(server.url);
   process.env[testPostgresVariable] = server.url;
   return {
     url: server.url,
@@ -55,21 +55,21 @@ export async function startTestPostgres(): Promise<TestPostgres> {
   };
 }
 
-async function makeTemplate(url: string): Promise<void> {
+async function createTemplate(url: string): Promise<void> {
   await run(url, `create database ${templateDatabase}`);
   const pool = openPool(databaseUrl(url, templateDatabase), { connections: 1 });
   await migrate(pool);
   await pool.end();
 }
 
-/** The same server, another database. */
+/** Returns the address of another database on the same server. */
 export function databaseUrl(url: string, name: string): string {
   const changed = new URL(url);
   changed.pathname = `/${name}`;
   return changed.href;
 }
 
-/** One statement on a connection of its own: `create database` can't be part of a transaction. */
+/** Runs one statement on a new connection: `create database` can't be part of a transaction. */
 export async function run(url: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -1,22 +1,22 @@
-/** A PowerDNS of a test's own: in its own folder, with an empty database, on ports of its own. */
+/** Starts a PowerDNS for a test: in a temporary folder, with an empty database, on free ports. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "@sitewright/dns/testing/knot.ts";
-import { eventually } from "@sitewright/dns/testing/withDns.ts";
+import { eventually } from "@sitewright/edge/testing/eventually.ts";
 import { makePowerDnsApi, type PowerDnsApi } from "../clients/powerDnsApi.ts";
-import type { PowerDnsPlace } from "../settings/dnsSettings.ts";
+import type { PowerDnsServer } from "../settings/dnsSettings.ts";
 
 export interface TestPowerDns extends AsyncDisposable {
-  readonly place: PowerDnsPlace;
-  /** Of questions. */
+  readonly place: PowerDnsServer;
+  /** Port for DNS queries. */
   readonly port: number;
   readonly api: PowerDnsApi;
-  /** Ends it at once; its database stays. */
+  /** Kills the server; its database stays. */
   kill(): Promise<void>;
-  /** Again, with the database that it had. */
+  /** Starts the server again with the same database. */
   start(): Promise<void>;
 }
 
@@ -51,9 +51,9 @@ export async function startPowerDns(): Promise<TestPowerDns> {
       ],
       { stdio: ["ignore", "ignore", "pipe"] },
     );
-    let said = "";
+    let output = "";
     server.stderr.on("data", (chunk) => {
-      said += chunk;
+      output += chunk;
     });
     const ended = once(server, "exit").catch(() => undefined);
     kill = async () => {
@@ -64,7 +64,7 @@ export async function startPowerDns(): Promise<TestPowerDns> {
       throw new Error(`pdns_server is missing: apt-get install pdns-server pdns-backend-lmdb (${error})`);
     });
     const early = ended.then(() => {
-      throw new Error(`pdns_server ended: ${said}`);
+      throw new Error(`pdns_server ended: ${output}`);
     });
     early.catch(() => undefined);
     await Promise.race([eventually(() => api.listZones()), failed, early]);

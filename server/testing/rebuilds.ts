@@ -1,11 +1,11 @@
-/** An environment that was restored on another machine as the subject of its rebuild, and what became of it. */
+/** Crash test subject for the rebuild of an environment after a restore on another machine, and checks. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { OperationRequest } from "../operations/engine/accept.ts";
 import type { Subject } from "../operations/faults/testing/crashHarness.ts";
-import { nobody } from "../store/company/activity.ts";
-import { setAwaitsRebuild } from "../store/moved.ts";
+import { systemActor } from "../store/company/activity.ts";
+import { setAwaitsRebuild } from "../store/restoredInstallation.ts";
 import { visit } from "./edge.ts";
 import { backUpWith, type LiveSite } from "./installation.ts";
 import { liveSite } from "./sites.ts";
@@ -13,7 +13,7 @@ import type { World } from "./world.ts";
 
 const sites = new WeakMap<OperationRequest, LiveSite>();
 
-/** As a restore leaves it on a machine that has nothing of it. */
+/** Puts the environment into its state after a restore on another machine: no files, waiting for the rebuild. */
 export async function takeAway({ services, own }: World, { environment }: LiveSite): Promise<void> {
   await services.runtime.destroy(environment);
   await setAwaitsRebuild(own.database, environment.id, true);
@@ -30,14 +30,14 @@ export function rebuildOf(site: LiveSite, backupId: number | null): OperationReq
     locks: [environment.id],
     input: { environment, address, backupId },
     whenBusy: "fail",
-    actor: nobody,
+    actor: systemActor,
     activityParameters: { siteName: name },
   };
   sites.set(request, site);
   return request;
 }
 
-/** What is to be seen of such an environment. */
+/** Returns the observable state of such an environment. */
 export async function seen({ own, services, facts }: World, { environment, address }: LiveSite) {
   const row = await own.database
     .selectFrom("environments")

@@ -1,11 +1,11 @@
-/** Replacing a text as the subject of an operation: a live site whose title is replaced, and what became of it. */
+/** Crash test subjects for search and replace: a live site with a post whose title is replaced, and checks. */
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { OperationRequest } from "../operations/engine/accept.ts";
 import type { Subject } from "../operations/faults/testing/crashHarness.ts";
 import type { SearchAndReplaceInput } from "../operations/sites/searchAndReplace.ts";
-import { nobody } from "../store/company/activity.ts";
+import { systemActor } from "../store/company/activity.ts";
 import { liveSite } from "./sites.ts";
 import { settled, takeOverState } from "./takeOver.ts";
 import type { World } from "./world.ts";
@@ -30,7 +30,7 @@ function replacing(kind: "searchAndReplace" | "previewSearchAndReplace"): Subjec
         input,
         secret: JSON.stringify(change),
         whenBusy: "fail",
-        actor: nobody,
+        actor: systemActor,
         activityParameters: { siteName: name, environmentName: "Live" },
       };
       inputs.set(request, input);
@@ -44,7 +44,7 @@ function replacing(kind: "searchAndReplace" | "previewSearchAndReplace"): Subjec
 export const replacingTexts = replacing("searchAndReplace");
 export const previewingReplacement = replacing("previewSearchAndReplace");
 
-/** What was prepared for the request. */
+/** Returns what was prepared for the request. */
 export function replacementOf(request: OperationRequest): SearchAndReplaceInput {
   const input = inputs.get(request);
   if (!input) throw new Error("This request was not prepared here");

@@ -1,4 +1,4 @@
-/** The reset of a site as the subject of operations: a live site with a file of its own, and what became of it. */
+/** Crash test subject for the reset of a site: a live site with a marker file, and checks of both. */
 import { randomUUID } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -7,7 +7,7 @@ import { readSpec } from "@sitewright/runtimes/fake/runtime.ts";
 import type { OperationRequest } from "../operations/engine/accept.ts";
 import type { Subject } from "../operations/faults/testing/crashHarness.ts";
 import type { ResetSiteInput } from "../operations/sites/resetSite.ts";
-import { nobody } from "../store/company/activity.ts";
+import { systemActor } from "../store/company/activity.ts";
 import { nextEnvironmentNumber } from "../store/sites/environments.ts";
 import { visit } from "./edge.ts";
 import { digest, liveSite } from "./sites.ts";
@@ -15,7 +15,7 @@ import type { World } from "./world.ts";
 
 const newDigest = "B".repeat(64);
 
-/** What the checks must know of a request. */
+/** What the checks need to know about a request. */
 const inputs = new WeakMap<OperationRequest, ResetSiteInput & { readonly title: string }>();
 
 export const resettingSite: Subject = {
@@ -40,7 +40,7 @@ export const resettingSite: Subject = {
       input,
       secret: newDigest,
       whenBusy: "fail",
-      actor: nobody,
+      actor: systemActor,
       activityParameters: { siteName: name },
     };
     inputs.set(request, { ...input, title: name });
@@ -62,7 +62,7 @@ async function ownFile(world: World, environment: ResetSiteInput["environment"])
 }
 
 interface Outcome {
-  /** Of the administrator's password. */
+  /** Digest of the administrator's password. */
   readonly digest: string;
   readonly ownFile: string | null;
   readonly version: string | null;

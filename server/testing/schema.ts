@@ -1,4 +1,4 @@
-/** The schema of a database as text, one line for each thing, so that a change to it shows in review. */
+/** Describes the schema of a database as text, one line per object, so that changes show in review. */
 import type pg from "pg";
 
 const query = `
@@ -33,7 +33,7 @@ const query = `
   ) lines
   order by owner, rank, position, line`;
 
-/** Tables, columns, constraints, indexes, triggers and sequences of the schema `public`, sorted. */
+/** Returns tables, columns, constraints, indexes, triggers and sequences of the schema `public`, sorted. */
 export async function describeSchema(pool: pg.Pool): Promise<string> {
   const { rows } = await pool.query<{ line: string }>(query);
   return `${rows.map((row) => row.line.trimEnd()).join("\n")}\n`;

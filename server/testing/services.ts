@@ -1,4 +1,7 @@
-/** What operations use, made from a plain description of a world: in the test's process, or in one that is killed. */
+/**
+ * Creates the services of operations from a plain description of a world, in the test's process or in one that is
+ * killed.
+ */
 import { join } from "node:path";
 import { removeTree } from "@sitewright/runtimes/folders.ts";
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
@@ -8,15 +11,15 @@ import { openFolderBlobs } from "../archives/folderBlobs.ts";
 import { namingFailures } from "../archives/namedFailures.ts";
 import { makeDnsClient } from "../clients/dnsClient.ts";
 import { makeEdgeClient } from "../clients/edgeClient.ts";
+import { makeLoadCandidate } from "../operations/steps/loadCandidate.ts";
 import { makeProbe } from "../operations/steps/probe.ts";
-import { makeSeeCandidate } from "../operations/steps/seeCandidate.ts";
 import type { Services } from "../operations/steps/services.ts";
-import { makeTryOut } from "../operations/steps/trial.ts";
+import { makeRunTrial } from "../operations/steps/trial.ts";
 import { openPackageSource } from "../packages/source.ts";
-import { makePictures } from "../pictures/pictures.ts";
 import { makePublisher } from "../publishing/publishRoutes.ts";
 import { makeZonePublisher } from "../publishing/publishZones.ts";
 import { noTransfers } from "../publishing/zoneTable.ts";
+import { makeScreenshots } from "../screenshots/screenshots.ts";
 import { makeSealer } from "../sealing.ts";
 import { piecesFor } from "../store/backups/pieces.ts";
 import type { Database } from "../store/database.ts";
@@ -28,13 +31,15 @@ export interface WorldFacts {
   readonly edgeSocket: string;
   readonly edgePort: number;
   readonly dnsSocket: string;
-  /** Of a mirror of the zips that lie in the folder `packages` of the data folder. */
+  /** URL of a mirror of the zips in the folder `packages` of the data folder. */
   readonly packageSource: string;
-  /** Path of the program; its pictures are kept in the folder `pictures` of the data folder. Absent: there is none. */
+  /** Path of Chromium. Screenshots are stored in the folder `pictures` of the data folder. Absent: no screenshots. */
   readonly chromium?: string;
+  /** How many processes may die of a step before it is given up. Absent: 3. */
+  readonly maxAttempts?: number;
 }
 
-/** A runtime as another process can make it too: the module, its factory, and what the factory is given. */
+/** A runtime that another process can create too: module, factory, and the factory's options. */
 export interface RuntimeParameter {
   readonly module: string;
   readonly factory: string;
@@ -70,10 +75,11 @@ export function servicesOf(facts: WorldFacts, database: Database, runtime: Runti
     runtime,
     publisher: makePublisher({ database, runtime, edge, dataFolder: facts.dataFolder, sealer, log: silentLog }),
     probe: makeProbe({ http: facts.edgePort, tls: null }),
-    tryOut: makeTryOut(edge),
-    see: makeSeeCandidate(edge),
-    pictures: chromium === undefined ? null : makePictures({ chromium, folder: join(facts.dataFolder, "pictures") }),
-    settle: (environmentId, signal) => edge.settle(environmentId, signal),
+    runTrial: makeRunTrial(edge),
+    loadForBrowser: makeLoadCandidate(edge),
+    screenshots:
+      chromium === undefined ? null : makeScreenshots({ chromium, folder: join(facts.dataFolder, "pictures") }),
+    waitForWrites: (environmentId, signal) => edge.settle(environmentId, signal),
     purge: (order, signal) => edge.purge(order, signal),
     archives: openArchives({
       blobs: namingFailures(openFolderBlobs(join(facts.dataFolder, "archives"))),
@@ -83,7 +89,7 @@ export function servicesOf(facts: WorldFacts, database: Database, runtime: Runti
       removeFolder: removeTree,
     }),
     backupDays: { manual: 14, scheduled: 14, "system-generated": 14 },
-    undeleteDays: 14,
+    restorableDays: 14,
     fullBackupDays: 7,
     archiveReadDays: 7,
     diskQuotaBytes: null,

@@ -1,17 +1,16 @@
-/** A site with real WordPress that uses a plugin called Shop, and what its updates are tested with. */
+/** A site with real WordPress and a plugin called Shop, for tests of updates. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
 import type { OperationRequest } from "../operations/engine/accept.ts";
 import type { PackageUpdate, UpdatePackagesInput } from "../operations/packages/updatePackages.ts";
-import { nobody } from "../store/company/activity.ts";
+import { systemActor } from "../store/company/activity.ts";
 import type { PackageKind } from "../store/database.ts";
 import { visit } from "./edge.ts";
-import { playground } from "./playground.ts";
+import { makePlaygroundWorld } from "./playground.ts";
 import { liveSite } from "./sites.ts";
-import { makeWorld } from "./world.ts";
 
-/** What a visitor sees of a plugin. */
+/** PHP code of a plugin that shows its version to visitors. */
 export const shows = (version: string, name = "shop") =>
   `add_action('wp_footer', fn () => print '<i>${name} ${version}</i>');`;
 
@@ -22,12 +21,11 @@ const kinds = {
 
 export type ShopSite = Awaited<ReturnType<typeof openShopSite>>;
 
-/** Whoever opens it disposes of its world. */
+/** Opens the site. The caller disposes of its world. */
 export async function openShopSite() {
-  // Waited for in whole by what never ends.
-  const world = await makeWorld((dataFolder) => playground(dataFolder, 20));
+  // A request that never ends takes this deadline in full.
+  const world = await makePlaygroundWorld(20);
   const { runtime } = world.services;
-  await runtime.prepare(() => undefined);
   const site = await liveSite(world);
   const { companyId, siteId, environment, address, name: siteName } = site;
 
@@ -39,10 +37,10 @@ export async function openShopSite() {
     return stdout.text.trim();
   }
 
-  /** `wp-content` of the release that is served. */
+  /** Returns `wp-content` of the current release. */
   const content = async () => join((await runtime.layout(environment))?.documentRoot ?? "", "wp-content");
 
-  /** A plugin that is in use, by its only file. */
+  /** Adds and activates a plugin with a single file. */
   async function addPlugin(name: string, version: string): Promise<void> {
     const folder = join(await content(), "plugins", name);
     await mkdir(folder);
@@ -54,7 +52,7 @@ export async function openShopSite() {
   function request(kind: OperationRequest["kind"], input: OperationRequest["input"]): OperationRequest {
     const ids = { companyId, siteId, environmentId: environment.id, locks: [environment.id] };
     const activityParameters = { siteName, environmentName: "Live" };
-    return { ...ids, kind, input, whenBusy: "fail", actor: nobody, activityParameters };
+    return { ...ids, kind, input, whenBusy: "fail", actor: systemActor, activityParameters };
   }
 
   function update(

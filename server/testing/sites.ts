@@ -1,4 +1,4 @@
-/** Sites as the subjects of operations: rows as the interface would insert them, and what became of them. */
+/** Crash test subjects for sites: rows as the API inserts them, and checks. */
 import { randomUUID } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import type { OperationRequest } from "../operations/engine/accept.ts";
 import type { Subject } from "../operations/faults/testing/crashHarness.ts";
 import type { CreateEnvironmentInput, NewWordPress } from "../operations/sites/createEnvironment.ts";
 import type { DeleteSiteInput } from "../operations/sites/deleteSite.ts";
-import { nobody } from "../store/company/activity.ts";
+import { systemActor } from "../store/company/activity.ts";
 import { setSiteState } from "../store/sites/siteStates.ts";
 import { setEnvironmentState } from "../store/traffic/routes.ts";
 import { visit } from "./edge.ts";
@@ -16,13 +16,13 @@ import { insertTestCompany } from "./engine.ts";
 import { checkPassword } from "./password.ts";
 import type { World } from "./world.ts";
 
-/** Of a site with a WordPress. */
+/** Input for a new site with WordPress. */
 export type NewSiteInput = CreateEnvironmentInput & { readonly content: NewWordPress };
 
-/** The digest of nobody's password. */
+/** A digest that matches no password. */
 export const digest = "A".repeat(64);
 
-/** Rows of a new site, and what the operation that makes it is given. */
+/** Inserts the rows of a new site. Returns the input of the operation that creates it. */
 export async function insertNewSite({ own: { database }, facts }: World, multisite: MultisiteKind | null = null) {
   const companyId = await insertTestCompany(database);
   const siteId = randomUUID();
@@ -77,7 +77,7 @@ export async function insertNewSite({ own: { database }, facts }: World, multisi
   return { companyId, input };
 }
 
-/** Inputs by request, as the checks want them back. */
+/** Inputs by request, for the checks. */
 const inputs = new WeakMap<OperationRequest, NewSiteInput>();
 
 function remember(request: OperationRequest, input: NewSiteInput): OperationRequest {
@@ -91,7 +91,7 @@ function inputOf(request: OperationRequest): NewSiteInput {
   return input;
 }
 
-const common = { whenBusy: "fail", actor: nobody, activityParameters: { siteName: "Test" } } as const;
+const common = { whenBusy: "fail", actor: systemActor, activityParameters: { siteName: "Test" } } as const;
 
 export const creatingSite: Subject = {
   kind: "addSite",
@@ -102,13 +102,13 @@ export const creatingSite: Subject = {
     return remember({ ...common, ...ids, kind: "addSite", locks, input, secret: digest }, input);
   },
   finished: async (world, request) => [
-    ...(await isThere(world, inputOf(request))),
+    ...(await exists(world, inputOf(request))),
     ...(await checkPassword(world, inputOf(request).environment)),
   ],
   cleanSlate: (world, request) => isGone(world, inputOf(request)),
 };
 
-/** A site that begins without WordPress. */
+/** Creates a site without WordPress. */
 export const creatingPlainSite: Subject = {
   kind: "addPlainSite",
   prepare: async (world) => {
@@ -125,7 +125,7 @@ export const creatingPlainSite: Subject = {
     const ids = { companyId, siteId, environmentId: environment.id };
     return remember({ ...common, ...ids, kind: "addPlainSite", locks: [environment.id], input: plain }, input);
   },
-  finished: (world, request) => isThere(world, inputOf(request)),
+  finished: (world, request) => exists(world, inputOf(request)),
   cleanSlate: (world, request) => isGone(world, inputOf(request)),
 };
 
@@ -138,15 +138,15 @@ export const deletingSite: Subject = {
     const locks = [environment.id];
     const request = { ...common, companyId, siteId, environmentId: environment.id, locks } as const;
     const environments = [{ ...environment, address }];
-    const wish: DeleteSiteInput = { siteId, environments, withoutBackup: false };
-    return remember({ ...request, kind: "deleteSite", input: wish }, input);
+    const deletion: DeleteSiteInput = { siteId, environments, withoutBackup: false };
+    return remember({ ...request, kind: "deleteSite", input: deletion }, input);
   },
   finished: async (world, request) => [
     ...(await isGone(world, inputOf(request))),
     ...(await keptOf(world, inputOf(request), { deletedSites: 1, deletedEnvironments: 1, backups: 1 })),
   ],
   cleanSlate: async (world, request) => [
-    ...(await isThere(world, inputOf(request))),
+    ...(await exists(world, inputOf(request))),
     ...(await keptOf(world, inputOf(request), { deletedSites: 0, deletedEnvironments: 0, backups: 0 })),
   ],
 };
@@ -157,7 +157,7 @@ interface Kept {
   readonly backups: number;
 }
 
-/** What there is of the site that it could be restored from; no backup is unfinished, and nothing lies about. */
+/** Checks what the site could be restored from, and that no unfinished backup or temporary folder is left. */
 export async function keptOf(
   { own: { database }, facts }: World,
   { siteId }: Pick<NewSiteInput, "siteId">,
@@ -175,10 +175,10 @@ export async function keptOf(
   };
   return isDeepStrictEqual(found, { ...wanted, unfinished: 0, work: [] })
     ? []
-    : [`kept ${JSON.stringify(found)} instead of ${JSON.stringify(wanted)}`];
+    : [`found ${JSON.stringify(found)} instead of ${JSON.stringify(wanted)}`];
 }
 
-/** A site that is there and answers at its address, with its name as its title. */
+/** Creates a live site that responds at its address, with its name as its title. */
 export async function liveSite(world: World, multisite: MultisiteKind | null = null) {
   const { companyId, input } = await insertNewSite(world, multisite);
   await makeLive(world, input);
@@ -197,7 +197,7 @@ async function makeLive({ services, own: { database } }: World, input: NewSiteIn
   await services.publisher.publish();
 }
 
-/** The WordPress that the operation would install. */
+/** Returns the WordPress that the operation would install. */
 export function installOf({ address, content: { kind: _, ...wordpress } }: NewSiteInput): WordPressInstall {
   return { ...wordpress, address, adminPasswordDigest: digest };
 }
@@ -228,14 +228,14 @@ async function tracesOf({ own: { database }, services, facts }: World, input: Ne
   };
 }
 
-async function isThere(world: World, input: NewSiteInput): Promise<string[]> {
-  const whole = { siteState: "live", environmentState: "serving", domains: 1, isOnDisk: true, status: 200 };
-  return differences(whole, await tracesOf(world, input));
+async function exists(world: World, input: NewSiteInput): Promise<string[]> {
+  const wanted = { siteState: "live", environmentState: "serving", domains: 1, isOnDisk: true, status: 200 };
+  return differences(wanted, await tracesOf(world, input));
 }
 
 async function isGone(world: World, input: NewSiteInput): Promise<string[]> {
-  const nothing = { siteState: null, environmentState: null, domains: 0, isOnDisk: false, status: 404 };
-  return differences(nothing, await tracesOf(world, input));
+  const wanted = { siteState: null, environmentState: null, domains: 0, isOnDisk: false, status: 404 };
+  return differences(wanted, await tracesOf(world, input));
 }
 
 function differences(wanted: Traces, found: Traces): string[] {

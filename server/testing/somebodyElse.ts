@@ -1,10 +1,11 @@
-/** Work done by somebody who is not root, who alone is kept from nothing by permissions. */
+/** Runs work as an unprivileged user, because root is not bound by permissions. */
 
-const nobody = 65_534;
+/** User id of `nobody`. */
+const unprivilegedUser = 65_534;
 
 export async function asSomebodyElse(work: () => Promise<void>): Promise<void> {
   const isRoot = process.geteuid?.() === 0;
-  if (isRoot) process.seteuid?.(nobody);
+  if (isRoot) process.seteuid?.(unprivilegedUser);
   try {
     await work();
   } finally {

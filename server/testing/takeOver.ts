@@ -1,9 +1,12 @@
-/** What an operation that builds a release and switches to it has left, beside what it was about. */
+/** The common state after operations that build a release and switch to it. */
 import type { TakeOver } from "../operations/steps/takeOver.ts";
 import { visit } from "./edge.ts";
 import type { World } from "./world.ts";
 
-/** Whatever became of it: nothing is held, staged or half made, and visitors are answered. `backups`: that it made. */
+/**
+ * State after the operation, whether it succeeded or failed: not frozen, nothing staged or unfinished, and visitors get
+ * pages.
+ */
 export const settled = (backups: number) => ({ isFrozen: false, backups, unfinished: 0, staged: false, answers: 200 });
 
 export async function takeOverState({ own, services, facts }: World, { target, token, address }: TakeOver) {

@@ -1,12 +1,12 @@
-/** The real engine in this process, for the operations of a world. */
+/** Runs the operations of a world with the real engine, in this process. */
 
 import { startEngine } from "../operations/engine/engine.ts";
 import { openTable, type Table } from "../operations/faults/testing/crashHarness.ts";
-import { silentLog, testPaces } from "./engine.ts";
+import { silentLog, testBackoffs } from "./engine.ts";
 import { type Fault, withFaults } from "./faults.ts";
 import type { World } from "./world.ts";
 
-/** Runs `work` while an engine runs what it submits, with the same fault in every operation where one is given. */
+/** Runs `work` while an engine runs the operations that it submits, all with the same `fault`. */
 export async function withEngine<T>(world: World, work: (table: Table) => Promise<T>, fault: Fault = {}): Promise<T> {
   await using table = await openTable(world);
   const engine = await startEngine({
@@ -16,7 +16,7 @@ export async function withEngine<T>(world: World, work: (table: Table) => Promis
     sealer: table.sealer,
     definitions: Object.values(table.definitions).map((definition) => withFaults(definition, () => fault)),
     log: silentLog,
-    paces: testPaces,
+    backoffs: testBackoffs,
   });
   try {
     return await work(table);

@@ -1,4 +1,4 @@
-/** A world whose archives are somewhere else. */
+/** Worlds with another archive store. */
 import { join } from "node:path";
 import { removeTree } from "@sitewright/runtimes/folders.ts";
 import { openArchives } from "../archives/archives.ts";
@@ -8,7 +8,7 @@ import { storeMemory } from "../store/backups/archiveStore.ts";
 import { piecesFor } from "../store/backups/pieces.ts";
 import type { World } from "./world.ts";
 
-/** `key` is 32 bytes. */
+/** Returns the world with its archives in `blobs`. `key` has 32 bytes. */
 export function withStore(world: World, blobs: Blobs, key: Buffer): World {
   const archives = openArchives({
     blobs,
@@ -27,7 +27,7 @@ interface GuardedStore {
   readonly isThere: () => Promise<boolean>;
 }
 
-/** The same as a control process has it: only where it is the store that backups are in. */
+/** Does the same with the control process's guard: the store is used only if it is the one that holds the backups. */
 export function withGuardedStore(world: World, { blobs, key, place, isThere }: GuardedStore): World {
   const memory = storeMemory(world.own.database);
   return withStore(world, guardBlobs({ blobs, memory, key, place, isThere, onNewStore: () => undefined }), key);

@@ -1,4 +1,4 @@
-/** Updating WordPress as the subject of an operation: a live site, a mirror that has a newer one, and what became of both. */
+/** Crash test subject for updating WordPress: a live site, a mirror with a newer version, and checks. */
 import { randomUUID } from "node:crypto";
 import { access, readdir, readFile } from "node:fs/promises";
 import path from "node:path";
@@ -8,20 +8,20 @@ import type { OperationRequest } from "../operations/engine/accept.ts";
 import type { Subject } from "../operations/faults/testing/crashHarness.ts";
 import type { UpdateWordPressInput } from "../operations/packages/updateWordPress.ts";
 import { type MoreFiles, zipOf } from "../packages/testing/zips.ts";
-import { nobody } from "../store/company/activity.ts";
+import { systemActor } from "../store/company/activity.ts";
 import { putZip } from "./packageUpdates.ts";
 import { liveSite } from "./sites.ts";
 import { settled, takeOverState } from "./takeOver.ts";
 import type { World } from "./world.ts";
 
-/** What `version.php` says. */
+/** Returns the content of `version.php`. */
 export const versionFile = (version: string, php = "7.4") =>
   `<?php\n$wp_version = '${version}';\n$required_php_version = '${php}';\n`;
 
-/** By path below the folder of WordPress. */
+/** File contents by path in the WordPress folder. */
 export type CoreFiles = Readonly<Record<string, string>>;
 
-/** As little as a WordPress may be, for sites that are none. */
+/** Returns a zip that just passes as WordPress, for sites of the fake runtime. */
 export function smallCoreZip(version: string, more: MoreFiles = {}): Promise<Buffer> {
   const files: MoreFiles = {
     "wp-admin/upgrade.php": "<?php",
@@ -34,7 +34,7 @@ export function smallCoreZip(version: string, more: MoreFiles = {}): Promise<Buf
   return zipOf(Object.fromEntries(Object.entries(files).map(([name, content]) => [`wordpress/${name}`, content])));
 }
 
-/** A real one with other files in it. `core` is the folder of WordPress. */
+/** Returns a zip of a real WordPress with some files changed. `core` is the WordPress folder. */
 export async function realCoreZip(core: string, changed: CoreFiles): Promise<Buffer> {
   const zip = new ZipFile();
   const entries = await readdir(core, { recursive: true, withFileTypes: true });
@@ -63,7 +63,7 @@ export function wordPressUpdate(
     locks: [environment.id],
     input: { token: randomUUID(), target: environment, address, checks: [], pictureThreshold: null, ...update },
     whenBusy: "fail",
-    actor: nobody,
+    actor: systemActor,
     activityParameters: { siteName: name, environmentName: "Live" },
   };
 }
@@ -78,11 +78,11 @@ export const updatingWordPress: Subject = {
     const row = world.own.database.updateTable("environments").set({ wordpress_version: from });
     await row.where("id", "=", site.environment.id).execute();
     const zip = `wordpress-${to}.zip`;
-    const isThere = await access(path.join(world.facts.dataFolder, "packages", zip)).then(
+    const isMirrored = await access(path.join(world.facts.dataFolder, "packages", zip)).then(
       () => true,
       () => false,
     );
-    if (!isThere) await putZip(world, zip, await smallCoreZip(to));
+    if (!isMirrored) await putZip(world, zip, await smallCoreZip(to));
     const request = wordPressUpdate(site, { from, to });
     inputs.set(request, request.input);
     return request;

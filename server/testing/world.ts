@@ -1,5 +1,5 @@
 /**
- * Everything that operations touch, real but for the runtime: a database, the edge with its table, folders.
+ * The environment that operations run in, real except for the runtime: a database, the edge with its table, folders.
  * A plain description of it (`WorldFacts`) lets another process work in the same world.
  */
 import { mkdtemp, rm } from "node:fs/promises";
@@ -21,27 +21,27 @@ export interface World extends AsyncDisposable {
   readonly runtime: RuntimeParameter;
 }
 
-/** Which runtime a world has, in both of its faces. */
+/** The runtime of a world: as an object, and as parameters for another process. */
 export interface WorldRuntime {
   readonly runtime: Runtime;
   readonly parameter: RuntimeParameter;
   readonly makeServing?: MakeServing;
 }
 
-/** The fake, with its state in the world's data folder. */
+/** Returns the fake runtime, with its state in the world's data folder. */
 function fakeRuntime(dataFolder: string): WorldRuntime {
   const options = { folder: join(dataFolder, "fake") };
   const parameter = { module: "@sitewright/runtimes/fake/runtime.ts", factory: "createFakeRuntime", options };
   return { runtime: createFakeRuntime(options), parameter };
 }
 
-/** Publishing takes longer with each site that there is, so a test of many operations forgets the sites of finished ones. */
+/** Deletes all sites, because publishing takes longer with each one. For tests that run many operations. */
 export async function forgetSites({ own: { database } }: World): Promise<void> {
   await database.deleteFrom("sites").execute();
   await database.deleteFrom("zones").where("company_id", "is not", null).execute();
 }
 
-/** A new, empty world, of the fake runtime unless told otherwise. */
+/** Creates an empty world. Absent `runtimeIn`: with the fake runtime. */
 export async function makeWorld(runtimeIn: (dataFolder: string) => WorldRuntime = fakeRuntime): Promise<World> {
   await using stack = new AsyncDisposableStack();
   const dataFolder = await mkdtemp(join(tmpdir(), "swworld-"));
@@ -58,7 +58,7 @@ export async function makeWorld(runtimeIn: (dataFolder: string) => WorldRuntime 
     packageSource: stack.use(await startTestMirror(join(dataFolder, "packages"))).url,
   };
   const services = servicesOf(facts, own.database, runtime);
-  // As the control process does when it starts: until then the edge calls no name unknown.
+  // As the control process does at startup. Before that, the edge does not respond with 404 to unknown names.
   await services.publisher.publish();
   const owned = stack.move();
   return { facts, own, services, runtime: parameter, [Symbol.asyncDispose]: () => owned.disposeAsync() };

@@ -1,8 +1,8 @@
-/** A command of WP-CLI as the subject of an operation: a live site, and how often the command was begun there. */
+/** Crash test subject for a WP-CLI command: a live site, and a count of how often the command was started. */
 import { readFakeCommands } from "@sitewright/runtimes/fake/wpCli.ts";
 import type { OperationRequest } from "../operations/engine/accept.ts";
 import type { Subject } from "../operations/faults/testing/crashHarness.ts";
-import { nobody } from "../store/company/activity.ts";
+import { systemActor } from "../store/company/activity.ts";
 import { liveSite } from "./sites.ts";
 import type { World } from "./world.ts";
 
@@ -21,17 +21,21 @@ export const runningWpCli: Subject = {
       input: { environment },
       secret: JSON.stringify(command),
       whenBusy: "fail",
-      actor: nobody,
+      actor: systemActor,
       activityParameters: { siteName: name, environmentName: "Live", command: "option update" },
     };
   },
-  finished: (world, request) => begun(world, request, [1]),
-  // It can't be taken back; what must not be is that it is done twice.
-  cleanSlate: (world, request) => begun(world, request, [0, 1]),
+  finished: (world, request) => startedTimes(world, request, [1]),
+  // The command can't be undone, but it must not run twice.
+  cleanSlate: (world, request) => startedTimes(world, request, [0, 1]),
   isAtMostOnce: true,
 };
 
-async function begun(world: World, { environmentId }: OperationRequest, times: readonly number[]): Promise<string[]> {
+async function startedTimes(
+  world: World,
+  { environmentId }: OperationRequest,
+  times: readonly number[],
+): Promise<string[]> {
   const row = await world.own.database
     .selectFrom("environments")
     .select(["id", "number"])
@@ -39,5 +43,5 @@ async function begun(world: World, { environmentId }: OperationRequest, times: r
     .executeTakeFirstOrThrow();
   const layout = await world.services.runtime.layout(row);
   const found = await readFakeCommands(layout?.documentRoot ?? "");
-  return times.includes(found.length) ? [] : [`the command was begun ${found.length} times`];
+  return times.includes(found.length) ? [] : [`the command was started ${found.length} times`];
 }

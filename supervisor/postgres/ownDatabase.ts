@@ -10,7 +10,7 @@ import { readRun } from "../records.ts";
 import { removeRunFolder } from "../runFolder.ts";
 import { startPostgres } from "./postgres.ts";
 
-export type DatabaseLocation = Pick<Config, "data" | "run" | "databaseUrl">;
+type DatabaseLocation = Pick<Config, "data" | "run" | "databaseUrl">;
 
 export const clusterPath = (data: string): string => join(data, "postgres");
 
@@ -72,7 +72,7 @@ function runningDatabase(data: string): string {
 }
 
 /** Path of a file or folder that proves that the data folder holds an installation, or null if it holds none. */
-export function findInstallation(data: string): string | null {
+export function findInstallationFile(data: string): string | null {
   const names = ["postgres", "secrets", "environments", "installation.json", "first-run.json", "settings.env"];
   const found = names.find((name) => existsSync(join(data, name)));
   return found === undefined ? null : join(data, found);

@@ -12,7 +12,7 @@ import { openInheritedFolders } from "./postgresFolders.ts";
 import { type PostgresExit, type PostgresProcess, spawnPostgres } from "./postgresProcess.ts";
 import { type PostgresUser, postgresUser } from "./postgresUser.ts";
 
-export interface PostgresOptions {
+interface PostgresOptions {
   /** Folder of the cluster, created if missing. Its parent may be closed to other users. */
   readonly dataDirectory: string;
   /** Folder of the socket, created if missing. Its path must be short (`config.run`). */

@@ -29,7 +29,7 @@ const script = `pid=$$; ( ( read -r _ <&3 || kill -INT $pid ) >/dev/null 2>&1 & 
 
 const linesKept = 20;
 
-export interface PostgresProgram {
+interface PostgresProgram {
   readonly command: string;
   readonly parameters: readonly string[];
   readonly user: PostgresUser | null;

@@ -10,7 +10,7 @@ test.each([
   [[line("postgres", "101"), line("sitewright", "999", "998")], { name: "sitewright", uid: 999, gid: 998 }],
   [[line("nobody", "-2")], { name: "nobody", uid: 4294967294, gid: 4294967294 }],
   [[line("sitewright", "0"), line("nobody", "65534")], { name: "nobody", uid: 65534, gid: 65534 }],
-  [[line("ada", "1000"), "# nobody is here", ""], null],
+  [[line("ada", "1000"), "# a comment", ""], null],
 ])("with users %j, PostgreSQL runs as %j", (entries, user) => {
   expect(chooseUser(entries.join("\n"))).toEqual(user);
 });

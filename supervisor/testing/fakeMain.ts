@@ -13,6 +13,5 @@ const installation = makeInstallation({
   programs: { prepare: [child, "prepare"], control: [child, "control"], edge: [child, "edge"], dns: [child, "dns"] },
   isPrepared: () => process.env.SITEWRIGHT_TEST_PREPARED !== undefined,
   terminal,
-  region: "europe-west3",
 });
 await runUntilStopped(installation, terminal);

@@ -9,7 +9,7 @@ import { until } from "./until.ts";
 
 const fakeMain = join(import.meta.dirname, "fakeMain.ts");
 
-export interface SupervisorUnderTest {
+interface SupervisorUnderTest {
   readonly child: ChildProcess;
   readonly pid: number;
   output(): string;
@@ -26,7 +26,7 @@ export function startByNpm(data: string): SupervisorUnderTest {
   const root = join(import.meta.dirname, "..", "..");
   const { scripts }: { scripts: { start: string } } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const start = scripts.start
-    .replace("tools/", `${join(root, "tools")}/`)
+    .replace("tools/bootstrap.cjs", `"${join(root, "tools", "bootstrap.cjs")}"`)
     .replace("supervisor/main.ts", relative(root, fakeMain));
   const folder = join(data, "..", "package");
   mkdirSync(folder);
@@ -84,7 +84,7 @@ export async function whenReady(supervisor: SupervisorUnderTest): Promise<Superv
   return supervisor;
 }
 
-export interface ChosenPorts {
+interface ChosenPorts {
   readonly controlPort: number;
   readonly edgePort: number;
   readonly dnsPort: number;

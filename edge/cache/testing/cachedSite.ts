@@ -1,4 +1,4 @@
-/** A site whose pages are kept, before a PHP that numbers what it makes. */
+/** A site with a page cache, and a fake PHP that numbers the pages it renders. */
 import { tmpdir } from "node:os";
 import { type Answer, type FakeAnswer, textAnswer } from "../../testing/fakeUpstream.ts";
 import { ask, type Sending } from "../../testing/http.ts";
@@ -6,19 +6,19 @@ import { type EdgeWorld, startSite } from "../../testing/withEdge.ts";
 
 export const html = [["Content-Type", "text/html; charset=UTF-8"]] as const;
 
-export const kept = { overlays: { "wp-includes": tmpdir() }, pageCache: { epoch: 1 } };
+const kept = { overlays: { "wp-includes": tmpdir() }, pageCache: { epoch: 1 } };
 
-export interface CachedSite extends EdgeWorld {
-  /** How PHP answers; at first with a page that has the number of what was made so far. */
+interface CachedSite extends EdgeWorld {
+  /** How PHP responds. By default with `page 1`, `page 2` and so on. */
   respond: (made: number, request: Parameters<Answer>[0]) => FakeAnswer | Promise<FakeAnswer>;
-  /** What PHP was asked for, by path. */
+  /** The URLs that PHP was asked for. */
   asked(): readonly string[];
-  /** Asks as a browser does that has never been here. */
+  /** Sends a request like a browser's first visit. */
   get(path: string, headers?: Sending["headers"], more?: Sending): Promise<Seen>;
   purge(order: object): Promise<{ readonly status: number; readonly body: string }>;
 }
 
-export interface Seen {
+interface Seen {
   readonly status: number;
   readonly cache: string | undefined;
   readonly body: string;
@@ -36,7 +36,7 @@ export async function startCachedSite(
   options: Parameters<typeof startSite>[1] = {},
 ): Promise<CachedSite> {
   const world = await startSite(files, { ...options, environment: { ...kept, ...options.environment } });
-  let made = 0;
+  let renders = 0;
   const site: CachedSite = {
     ...world,
     respond: (number) => textAnswer(`page ${number}`, html),
@@ -57,8 +57,8 @@ export async function startCachedSite(
     },
   };
   world.upstream.answer = (request) => {
-    made += 1;
-    return site.respond(made, request);
+    renders += 1;
+    return site.respond(renders, request);
   };
   return site;
 }

@@ -23,7 +23,7 @@ const largestFloat = 3.4e38;
 const countedBytes = 65_535;
 
 /** Returns the text, or null if it is not UTF-8. */
-export function textOf(value: Present): string | null {
+function textOf(value: Present): string | null {
   if (!(value instanceof Uint8Array)) return String(value);
   return isUtf8(value) ? Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("utf8") : null;
 }

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 const program = join(import.meta.dirname, "..", "testing", "largeDump.ts");
 
-/** Dumps a database of this size in a process of its own. Returns the process's memory in megabytes. */
+/** Dumps a database of this size in a separate process. Returns the process's memory in megabytes. */
 async function memoryFor(megabytes: number): Promise<number> {
   const child = spawn(process.execPath, ["--max-old-space-size=48", program, String(megabytes)], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],

@@ -1,6 +1,6 @@
 /**
  * Describes the tables of a SQLite database in MySQL's terms. WordPress's SQLite driver stores the MySQL schema in
- * tables of its own; of other tables only the SQLite schema is known. PHP writes both, so neither is trusted.
+ * its own tables; of other tables only the SQLite schema is known. PHP writes both, so neither is trusted.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { siteTables, type Table } from "../site/database/tables.ts";

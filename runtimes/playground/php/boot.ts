@@ -13,10 +13,10 @@ import { createExtraLogLines } from "./extraLogLines.ts";
 import { opcodeFolder, sessionFolder, siteFolder } from "./folders.ts";
 import { forgetOwnNodes, type NodeTable } from "./hostNodes.ts";
 import { type MountKind, mountFolder } from "./mounts.ts";
+import { createPageMessages } from "./pageMessages.ts";
 import { installPlatform } from "./platform.ts";
 import { createPrograms, type HandOver, sendmailProgram } from "./sendmail.ts";
 import { guardNetwork, type NetworkedRuntime, type NetworkRules } from "./socket.ts";
-import { createTouchedPages } from "./touchedPages.ts";
 import { createWriteGuard } from "./writeGuard.ts";
 
 const certificateFile = "/internal/certificates.pem";
@@ -85,7 +85,7 @@ function hasFiles(runtime: object): runtime is Files {
 const outputs = new Set(["/request/stdout", "/request/stderr"]);
 const standardDescriptors = 3;
 
-export interface Outputs {
+interface Outputs {
   readonly onStdout: (bytes: Uint8Array) => void;
   readonly onStderr: (bytes: Uint8Array) => void;
 }
@@ -97,7 +97,7 @@ export class GuardedPhp extends PHP {
   readonly disk = createDiskBudget();
 
   /** Pages that a request has changed, as the platform's PHP reports them. */
-  readonly touchedPages = createTouchedPages();
+  readonly pageMessages = createPageMessages();
 
   /** Log lines about the current request that don't come from PHP. */
   readonly extraLogLines = createExtraLogLines();
@@ -161,7 +161,7 @@ export class GuardedPhp extends PHP {
 }
 
 /** Implements other programs in this process. Returns the exit code, or null if there is no such program. */
-export type Programs = (php: PHP, command: readonly string[]) => number | null;
+type Programs = (php: PHP, command: readonly string[]) => number | null;
 
 /**
  * Loads the socket library early: PHP loads it when it first connects, and by then this process may run as a user
@@ -228,6 +228,6 @@ export async function bootPhp(options: {
     }),
   );
   installPlatform(php);
-  php.onMessage((message) => php.touchedPages.receive(message));
+  php.onMessage((message) => php.pageMessages.receive(message));
   return php;
 }

@@ -1,6 +1,6 @@
 /** Log lines about the current request that PHP itself does not write. */
 
-export interface ExtraLogLines {
+interface ExtraLogLines {
   /** Starts a request: from now on `add` receives the lines. */
   begin(add: (line: string) => void): void;
   add(line: string): void;

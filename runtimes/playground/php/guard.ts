@@ -58,7 +58,7 @@ async function resolveName(name: string): Promise<readonly string[]> {
   return found.map(({ address }) => address);
 }
 
-export const realWorld: GuardWorld = {
+const realWorld: GuardWorld = {
   resolve: resolveName,
   ownAddresses: () =>
     Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map((address) => address.address)),

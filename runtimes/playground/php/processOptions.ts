@@ -1,7 +1,7 @@
 /** Node options for processes that run PHP for a site. */
 import { machineCodeFlags } from "./machineCode.ts";
 
-export interface ProcessOptions {
+interface ProcessOptions {
   readonly execArgv: string[];
   readonly env: NodeJS.ProcessEnv;
 }

@@ -15,7 +15,7 @@ export const sendmailProgram = "/usr/sbin/sendmail";
 export type HandOver = (mail: OutgoingMail) => Promise<string | null>;
 
 /** Maximum size of a message, like most mail servers'. */
-export const messageBytes = 25 << 20;
+const messageBytes = 25 << 20;
 
 /** Never 75 ("try again later"): PHP takes that for success. */
 const exitCodes = { done: 0, refused: 69, unknownProgram: 127 } as const;
@@ -26,7 +26,7 @@ const senderPattern = /^[A-Za-z0-9._+=-]{1,64}@[A-Za-z0-9.-]{1,253}$/;
 const plainOptions = new Set(["-t", "-i", "-oi"]);
 
 /** Returns the sender named by `-f`, or null; undefined if there are other options than sendmail's usual ones. */
-export function readOptions(options: readonly string[]): string | null | undefined {
+function readOptions(options: readonly string[]): string | null | undefined {
   let sender: string | null = null;
   const rest = options.filter((option) => option !== "");
   for (let option = rest.shift(); option !== undefined; option = rest.shift()) {
@@ -64,7 +64,7 @@ async function run(options: readonly string[], program: ProgramApi, handOver: Ha
   return handOver({ sender, message });
 }
 
-export interface ProgramsOptions {
+interface ProgramsOptions {
   readonly handOver: HandOver;
   /** Receives a line for PHP's log if a message is refused. */
   readonly log: (line: string) => void;

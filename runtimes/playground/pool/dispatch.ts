@@ -10,12 +10,12 @@ import type { Member } from "./member.ts";
 import { type SpooledBody, spool, type Write } from "./spool.ts";
 
 /** How to get a worker, and the receivers of PHP's log lines, mail and changed pages. */
-export interface DispatchOptions extends Required<Pick<RequestCallbacks, "onErrorLine" | "mail" | "touched">> {
+interface DispatchOptions extends Required<Pick<RequestCallbacks, "onErrorLine" | "mail" | "onStalePages">> {
   readonly acquire: () => Promise<Member>;
   readonly maySendMail: boolean;
 }
 
-export interface DispatcherOptions {
+interface DispatcherOptions {
   readonly accounts: Accounts;
   /** Called when a worker has finished its request. */
   readonly release: (member: Member) => void;
@@ -24,7 +24,7 @@ export interface DispatcherOptions {
 }
 
 /** Runs a request. Rejects with `NoAnswer`. */
-export type Dispatch = (environmentId: string, request: PhpRequest, asking: DispatchOptions) => Promise<PhpResponse>;
+type Dispatch = (environmentId: string, request: PhpRequest, asking: DispatchOptions) => Promise<PhpResponse>;
 
 const maxAttempts = 3;
 /**

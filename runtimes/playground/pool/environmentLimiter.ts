@@ -1,7 +1,7 @@
 /** Limits concurrent work per environment, so that no environment can occupy all threads that they share. */
 import pLimit, { type LimitFunction } from "p-limit";
 
-export interface EnvironmentLimiter {
+interface EnvironmentLimiter {
   /** Starts the work when the environment is below its limit, first come, first served. */
   run<T>(environmentId: string, work: () => Promise<T>): Promise<T>;
 }

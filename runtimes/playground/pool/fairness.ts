@@ -11,7 +11,7 @@ export interface Load {
 }
 
 /** CPU cores that an environment used, and that it used or waited for. */
-export interface Demand {
+interface Demand {
   readonly used: number;
   readonly wanted: number;
 }

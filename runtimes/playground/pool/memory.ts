@@ -13,7 +13,7 @@ export async function residentBytes(pid: number): Promise<number> {
   return Number(/^VmRSS:\s*(\d+) kB$/m.exec(text)?.[1] ?? 0) * 1024;
 }
 
-export interface Watched {
+interface Watched {
   readonly worker: WorkerProcess;
   readonly limitBytes: number;
   /** Called just before the worker is killed. */

@@ -39,7 +39,7 @@ export interface PoolOptions extends RosterOptions {
   readonly candidateSeconds: number;
 }
 
-export interface Pool {
+interface Pool {
   setEnvironments(environments: readonly ServedEnvironment[]): Promise<void>;
   /** Gets a worker. Rejects with `NoAnswer`. The caller must `release` it. */
   acquire(environmentId: string, requester: Requester, signal: AbortSignal): Promise<Member>;

@@ -3,7 +3,7 @@ import { NoAnswer, type ServedEnvironment } from "../../serving.ts";
 import type { Member } from "./member.ts";
 
 /** What a request waits for: a worker for the environment that is served under this id at the time, or for a trial. */
-export interface Wanted {
+interface Wanted {
   readonly environmentId: string;
   readonly trial: ServedEnvironment | null;
   /** Background work. */
@@ -16,7 +16,7 @@ interface Waiter extends Wanted {
   readonly reject: (error: unknown) => void;
 }
 
-export interface Queue {
+interface Queue {
   /** Rejects with `NoAnswer` after `waitSeconds`, and when the visitor goes away. */
   wait(wanted: Wanted, signal: AbortSignal): Promise<Member>;
   /** Number of visitors' requests that wait for this environment. */

@@ -10,7 +10,7 @@ export interface RosterOptions {
   onRest?(member: Member): void;
 }
 
-export interface Roster {
+interface Roster {
   all(): readonly Member[];
   /** Starts a worker, which is busy from the beginning. Throws `NoAnswer`. */
   start(environment: ServedEnvironment, isBackground: boolean): Member;

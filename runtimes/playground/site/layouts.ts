@@ -9,7 +9,7 @@ import { currentRelease } from "../../releases.ts";
 import type { EnvironmentLayout } from "../../runtime.ts";
 import { isIncomplete, layoutOf } from "./release.ts";
 
-export interface Layouts {
+interface Layouts {
   /**
    * Returns the layout of the environment in the folder `live`, or null if it doesn't exist or its release is
    * incomplete.

@@ -6,7 +6,7 @@
 /** Deeper nesting only occurs in values written to exhaust the stack. */
 const maxDepth = 200;
 
-export class BadPhpValue extends Error {
+class BadPhpValue extends Error {
   override readonly name = "BadPhpValue";
 }
 

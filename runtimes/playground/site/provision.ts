@@ -5,7 +5,7 @@
 import { chmod, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { buildAtomically, environmentFolders } from "../../folders.ts";
-import { firstRelease, releaseFolder, writeRecord } from "../../releases.ts";
+import { firstRelease, releaseFolder, requireRelease, writeRecord } from "../../releases.ts";
 import { type EnvironmentRef, type ProvisionSpec, RuntimeFailure, type WordPressInstall } from "../../runtime.ts";
 import type { AssetStore } from "../assets/store.ts";
 import type { Template, TemplateStore } from "../templates/template.ts";
@@ -13,19 +13,12 @@ import { bothSettled } from "./bothSettled.ts";
 import { copyTemplate } from "./copy/copyTemplate.ts";
 import type { PreparedCopies } from "./copy/preparedCopies.ts";
 import { layOutPlain, plainFacts } from "./plain.ts";
-import {
-  giveToEnvironment,
-  mainDatabase,
-  type ReleaseFacts,
-  recordOf,
-  reportFullDisk,
-  requireRelease,
-} from "./release.ts";
+import { giveToEnvironment, mainDatabase, type ReleaseFacts, recordOf, reportFullDisk } from "./release.ts";
 import { rewriteDatabase } from "./rewrite.ts";
 import { hashPassword, noPassword } from "./users/adminPassword.ts";
 import { wpConfig } from "./wpConfig.ts";
 
-export interface ProvisionContext {
+interface ProvisionContext {
   readonly assets: AssetStore;
   readonly templates: TemplateStore;
   /** Folder that contains one folder for each environment. */

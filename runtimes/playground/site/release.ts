@@ -1,13 +1,12 @@
 /** The facts that the playground records about a release, and its layout for the edge. */
 import path from "node:path";
 import { environmentFolders, exists } from "../../folders.ts";
-import { currentRelease, partOf, parts, type Release, type ReleaseIdentity, releaseIn } from "../../releases.ts";
+import { partOf, parts, type Release, type ReleaseIdentity, releaseIn, requireRelease } from "../../releases.ts";
 import {
+  DiskFull,
   type EnvironmentLayout,
   type EnvironmentRef,
   type MultisiteKind,
-  NoRoom,
-  RuntimeFailure,
   type SnapshotFolder,
 } from "../../runtime.ts";
 import { sharedFolders } from "../php/site.ts";
@@ -54,13 +53,6 @@ export function mainDatabase({ wordpressVersion }: ReleaseFacts): string {
   return wordpressVersion === null ? "database.sqlite" : databaseFile;
 }
 
-/** Returns the current release. Throws `RuntimeFailure` if the environment doesn't exist. */
-export async function requireRelease(live: string): Promise<Release> {
-  const release = await currentRelease(live);
-  if (release === null) throw new RuntimeFailure("The environment is not there any more.");
-  return release;
-}
-
 /** Returns the release to copy from: an environment's current one, or a snapshot's. */
 export async function sourceRelease(source: EnvironmentRef | SnapshotFolder, environments: string): Promise<Release> {
   return "folder" in source ? releaseIn(source.folder) : requireRelease(environmentFolders(environments, source).live);
@@ -88,12 +80,12 @@ export async function giveToEnvironment({ number }: Pick<EnvironmentRef, "number
   if (process.getuid?.() === 0) await giveTo(ownerOf(number), folder);
 }
 
-/** Runs `work`. If the disk is full, throws `NoRoom` with a message for the customer. */
+/** Runs `work`. If the disk is full, throws `DiskFull` with a message for the customer. */
 export async function reportFullDisk<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (isDiskFull(error)) throw new NoRoom("There is not enough room on the server's disk.", { cause: error });
+    if (isDiskFull(error)) throw new DiskFull("There is not enough room on the server's disk.", { cause: error });
     throw error;
   }
 }

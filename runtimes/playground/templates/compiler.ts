@@ -4,7 +4,7 @@
  */
 import type { CompiledStore } from "./compiled.ts";
 
-export interface CompilerOptions {
+interface CompilerOptions {
   readonly compiled: CompiledStore;
   /** The version that most sites use. */
   readonly defaultVersion: string;

@@ -21,7 +21,7 @@ function variables(): NodeJS.ProcessEnv {
   return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
 }
 
-export interface JobOptions {
+interface JobOptions {
   readonly deadlineSeconds: number;
   /** As in `os.setPriority`, but never above this process's own priority; absent: the same priority. */
   readonly priority?: number;

@@ -1,6 +1,6 @@
 /**
- * Vitest's `globalSetup` for tests of real PHP: everything is fetched, installed and compiled once, beside the first tests. Those that
- * need it earlier wait for it, and what fails here fails there, with its reason.
+ * Vitest's `globalSetup` for tests of real PHP: downloads, installs and compiles everything once, while the first tests
+ * run. Tests that need it earlier wait for it. If it fails, those tests fail with the reason.
  */
 import path from "node:path";
 import { createAssetStore } from "../assets/store.ts";
@@ -17,7 +17,7 @@ async function prepare(): Promise<void> {
   await assets.prepare(() => undefined);
   const templates = createTemplateStore(assets);
   const compiled = await createCompiledStore(assets, templates).get(templatePhpVersion);
-  // Only a spare worker writes Node's compile cache: the others are killed first, and most tests have no spares.
+  // Only spare workers write Node's compile cache: other workers are killed first, and most tests have no spares.
   const codeCache = path.join(sharedAssets, "code");
   const spare = new WorkerProcess({ type: "boot", phpVersion: templatePhpVersion, compiled, codeCache }, 60);
   const { core } = await assets.files();

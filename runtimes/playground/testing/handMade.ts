@@ -1,4 +1,4 @@
-/** Releases and environments as the serving side finds them on disk, put there by hand. */
+/** Creates releases and environments on disk directly, without the runtime, for tests of the serving side. */
 import { chmod, mkdir, realpath, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { EnvironmentRef } from "../../runtime.ts";
@@ -14,14 +14,17 @@ async function giveToOwner({ number }: EnvironmentRef, folder: string): Promise<
   if (process.getuid?.() === 0) await giveTo(ownerOf(number), folder);
 }
 
-/** The site as it is now. */
+/** Returns the site's current release. */
 export async function servedAs(world: Playground, site: Site): Promise<ServedEnvironment> {
   const layout = await world.runtime.layout(site.environment);
   if (layout === null) throw new Error("The environment has no layout.");
   return { ...site.environment, ...layout, phpVersion: site.phpVersion };
 }
 
-/** Makes another release of the site, which shares the named parts with the first, and has copies of the others. */
+/**
+ * Creates another release of the site, which shares the parts in `shares` with the first release and has copies of the
+ * others.
+ */
 export async function addRelease(
   world: Playground,
   site: Site,
@@ -39,7 +42,7 @@ export async function addRelease(
   return { ...(await servedAs(world, site)), release, documentRoot: await realpath(path.join(folder, "public")) };
 }
 
-/** Makes an environment without WordPress, with these files in its web root. */
+/** Creates an environment without WordPress, with these files in its web root. */
 export async function addPlain(
   world: Playground,
   ref: EnvironmentRef,

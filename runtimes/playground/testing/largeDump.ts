@@ -1,6 +1,6 @@
 /**
- * A process that dumps a database with one table of so many megabytes, and says over IPC how much memory it took at most, in
- * megabytes. Ends with an error where not all of the table's rows are in the dump.
+ * A process that dumps a database with one table of the given number of megabytes, and sends its peak memory use in
+ * megabytes over IPC. Fails if a row is missing in the dump.
  */
 import { randomBytes } from "node:crypto";
 import { createReadStream } from "node:fs";

@@ -1,4 +1,4 @@
-/** A job for tests: leaves a file with its process's number for a name, and comes to what it was given, when it may. */
+/** A job for tests: creates a file named after its process id, waits for the file `after`, and returns `comesTo`. */
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -8,7 +8,7 @@ import { serveJob } from "../templates/job.ts";
 export interface LeaveName {
   readonly folder: string;
   readonly comesTo: string;
-  /** File that it waits for. */
+  /** Path of the file to wait for. */
   readonly after: string;
 }
 

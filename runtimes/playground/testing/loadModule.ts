@@ -1,4 +1,4 @@
-/** A process that looks whether V8 takes machine code, and whether PHP runs on it: what a worker begins with. */
+/** A process that checks whether V8 accepts machine code and PHP runs on it, as when a worker starts. */
 import { bootPhp } from "../php/boot.ts";
 import { loadModule } from "../php/machineCode.ts";
 import { serveJob } from "../templates/job.ts";
@@ -8,7 +8,7 @@ export interface LoadJob {
   readonly file: string;
 }
 
-/** What a script says that runs on it; null if it is refused. */
+/** Runs a script on the module. Returns its output, or null if V8 rejects the module. */
 async function load({ phpVersion, file }: LoadJob): Promise<string | null> {
   const module = await loadModule(phpVersion, file);
   if (module === null) return null;

@@ -1,4 +1,4 @@
-/** A MariaDB of a test's own: in its own folder, on a socket only, and gone with the test. */
+/** Starts a MariaDB for a test: in a temporary folder, on a socket only. */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createReadStream } from "node:fs";
@@ -14,15 +14,15 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 
 export interface MariaDb extends AsyncDisposable {
-  /** Makes a new database of what is in the file, with the client that everybody uses. Rejects with what it complained of. */
+  /** Imports a dump into a new database, with the standard client. Rejects with the client's error output. */
   import(file: string, database: string): Promise<void>;
-  /** Rows of texts; null if the server says NULL. */
+  /** Returns rows of strings, and null for NULL. */
   query(database: string, sql: string): Promise<readonly (readonly (string | null)[])[]>;
 }
 
-/** Root may run a server only when told so. */
+/** Root must name the user that the server runs as. */
 const user = `--user=${userInfo().username}`;
-/** Where Debian has servers, which not everybody's own list of places names. */
+/** Debian installs servers in `/usr/sbin`, which is not in every user's PATH. */
 const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
 
 export async function startMariaDb(): Promise<MariaDb> {
@@ -50,7 +50,7 @@ export async function startMariaDb(): Promise<MariaDb> {
     await ended;
   });
   await untilReady(createInterface(server.stderr));
-  // Whatever else it says must not fill the pipe.
+  // Its further output must not fill the pipe.
   server.stderr.resume();
 
   async function client(input: Readable | string, parameters: readonly string[]): Promise<string> {
@@ -62,11 +62,11 @@ export async function startMariaDb(): Promise<MariaDb> {
       ...parameters,
     ];
     const child = spawn("mariadb", all, { stdio: "pipe" });
-    const said = Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
-    // Where the client gives up in the middle, what it says is the reason.
+    const finished = Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+    // If the client stops early, its error output has the reason.
     await pipeline(Readable.from(input), child.stdin).catch(() => undefined);
-    const [output, complaint, [code]] = await said;
-    if (code !== 0) throw new Error(complaint);
+    const [output, errors, [code]] = await finished;
+    if (code !== 0) throw new Error(errors);
     return output;
   }
 
@@ -86,10 +86,10 @@ export async function startMariaDb(): Promise<MariaDb> {
 }
 
 async function untilReady(lines: AsyncIterable<string>): Promise<void> {
-  const said: string[] = [];
+  const output: string[] = [];
   for await (const line of lines) {
     if (line.includes("ready for connections")) return;
-    said.push(line);
+    output.push(line);
   }
-  throw new Error(`MariaDB did not start: ${said.join("\n")}`);
+  throw new Error(`MariaDB did not start: ${output.join("\n")}`);
 }

@@ -1,15 +1,15 @@
-/** A task of the platform, asked for as the edge asks for it. */
+/** Runs a task of the platform as the edge does. */
 import { randomBytes } from "node:crypto";
 import { text } from "node:stream/consumers";
 import { exampleRequest } from "../../conformance.ts";
 import type { PhpRequest, Serving } from "../../serving.ts";
 import type { Site } from "./visitor.ts";
 
-export interface TaskAnswer {
+interface TaskAnswer {
   readonly status: number;
-  /** Null if a plugin was quicker. */
+  /** The task's answer, or null if a plugin ended the request first. */
   readonly answer: unknown;
-  /** All that PHP printed. */
+  /** PHP's whole output. */
   readonly printed: string;
   readonly errors: string;
 }

@@ -1,4 +1,4 @@
-/** A process that calls one method of the playground, for tests that kill it while it does. */
+/** A process that calls one method of the playground runtime, for tests that kill it during the call. */
 import type { CloneSpec, StageSpec } from "../../runtime.ts";
 import { createPlaygroundRuntime, type PlaygroundRuntimeOptions } from "../runtime.ts";
 

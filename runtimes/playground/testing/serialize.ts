@@ -1,6 +1,7 @@
-/** Writes values as PHP's `serialize` does, and makes up nested ones that hold a site's address. */
+/** Writes values as PHP's `serialize` does, and generates nested values that contain a site's address. */
+import { createRandom } from "@sitewright/dns/testing/random.ts";
 
-export type PhpValue =
+type PhpValue =
   | null
   | boolean
   | number
@@ -9,7 +10,7 @@ export type PhpValue =
   | { readonly [key: string]: PhpValue }
   | PhpObject;
 
-/** Names of private properties begin with `\0Class\0`, of protected ones with `\0*\0`. */
+/** Names of private properties start with `\0Class\0`, those of protected ones with `\0*\0`. */
 export class PhpObject {
   readonly name: string;
   readonly properties: { readonly [key: string]: PhpValue };
@@ -39,27 +40,16 @@ export function serialize(value: PhpValue): string {
   return `a:${entries(Array.isArray(value) ? [...value.entries()] : Object.entries(value))}`;
 }
 
-/** The same numbers for the same seed, from 0 up to 1 (mulberry32). */
-function numbersFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-/** As PHP's `json_encode` writes it: slashes and everything but ASCII escaped. */
+/** Writes JSON as PHP's `json_encode` does: slashes and non-ASCII characters are escaped. */
 export function phpJson(value: unknown): string {
   return JSON.stringify(value)
     .replaceAll("/", "\\/")
     .replace(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** Some value with this address in it: the same for the same seed, but for the address. */
+/** Generates a value that contains this address. The same seed gives the same value, except for the address. */
 export function someValue(seed: number, address: string): PhpValue {
-  const next = numbersFrom(seed);
+  const next = createRandom(seed);
   const upTo = (count: number) => Math.floor(next() * count);
   const words = ["", "plain", 'q";s:3:"', "ünï 🦄 日本", "line\nbreak", "back\\slash", "\0nul\0", "};", "s:5:", "'\""];
   const word = () => words[upTo(words.length)] ?? "";

@@ -1,15 +1,15 @@
-/** A database in a file of its own for each test, as a site has one. */
+/** A separate SQLite file for each test, like that of a site. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 
-export interface SqliteFile {
-  /** Made by the first statement. */
+interface SqliteFile {
+  /** Path of the file, which the first statement creates. */
   readonly path: string;
   run(...statements: readonly string[]): void;
-  /** The columns of each row, with ` | ` between them. */
+  /** Returns the rows with their columns joined by ` | `. */
   rowsOf(query: string): readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** A visitor of a test's site: keeps cookies, logs in, and can leave a PHP script in the web root first. */
+/** A visitor of a test's site: keeps cookies and can log in. Also runs PHP scripts from the site's web root. */
 import { chown, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { Readable } from "node:stream";
@@ -9,20 +9,20 @@ import { ownerOf } from "../site/release.ts";
 
 export type Site = WordPressSpec & { readonly documentRoot: string };
 
-export interface Page {
+interface Page {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
 }
 
-export interface Visitor {
+interface Visitor {
   get(url: string, changes?: Partial<PhpRequest>): Promise<Page>;
   post(url: string, fields: Readonly<Record<string, string>>): Promise<Page>;
-  /** Whether the dashboard opens after the login form was sent. */
+  /** Sends the login form. Returns whether the dashboard opens. */
   logIn(user: string, password: string): Promise<boolean>;
 }
 
-/** The script that a web server would choose for this address. */
+/** Returns the script that a web server would run for this URL. */
 function scriptFor(url: string): string {
   const { pathname } = new URL(url, "http://x");
   if (pathname.endsWith(".php")) return pathname;
@@ -67,7 +67,7 @@ export function visitorOf(serving: Serving, site: Site): Visitor {
   };
 }
 
-/** Leaves a script in the site's web root, as the site's owner would. */
+/** Writes a script into the site's web root, as the site's owner would. */
 export async function leaveScript(site: Site, name: string, code: string): Promise<void> {
   const file = path.join(site.documentRoot, name);
   await writeFile(file, `<?php ${code}`);
@@ -77,7 +77,7 @@ export async function leaveScript(site: Site, name: string, code: string): Promi
 
 let scripts = 0;
 
-/** What this code prints, run by a worker of the site. */
+/** Runs PHP code in a worker of the site. Returns its output. */
 export async function runPhp(serving: Serving, site: Site, code: string): Promise<string> {
   scripts += 1;
   const name = `script-${scripts}.php`;
@@ -85,7 +85,7 @@ export async function runPhp(serving: Serving, site: Site, code: string): Promis
   return (await visitorOf(serving, site).get(`/${name}`)).text;
 }
 
-/** Why there was no answer; the answer's status where there was one. */
+/** Returns the response's status, or the reason if there was no response. */
 export async function outcomeOf(answer: Promise<{ readonly status: number }>): Promise<string | number> {
   return answer.then(
     (page) => page.status,

@@ -1,4 +1,4 @@
-/** A playground of a test's own, on the asset store that all tests share. */
+/** A playground for a test, with the asset store that all tests share. */
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -17,20 +17,20 @@ export interface Playground extends World {
   readonly folder: string;
   readonly environments: string;
   readonly run: string;
-  /** Provisions an environment and serves it beside those that are served already. */
+  /** Provisions an environment and serves it in addition to the ones already served. */
   site(wordpress?: Partial<WordPressInstall>): Promise<Site>;
-  /** Serves the site with other limits than before. */
+  /** Changes the limits of a served site. */
   limit(site: Site, limits: Partial<ServedLimits>): Promise<void>;
 }
 
-/** Closed by its `close`, which also removes its folder. */
+/** Opens a playground. `close` also removes its folder. */
 export async function openPlayground(changes: Partial<PlaygroundServingOptions> = {}): Promise<Playground> {
   const folder = await mkdtemp(path.join(tmpdir(), "playground-"));
   const environments = path.join(folder, "environments");
   const run = path.join(folder, "run");
   await mkdir(run);
-  const { takeMail } = changes;
-  const runtime = createPlaygroundRuntime({ assets: sharedAssets, environments, ...(takeMail && { takeMail }) });
+  const { acceptMail } = changes;
+  const runtime = createPlaygroundRuntime({ assets: sharedAssets, environments, ...(acceptMail && { acceptMail }) });
   await runtime.prepare(() => undefined);
   const serving = createPlaygroundServing({
     assets: sharedAssets,
@@ -63,7 +63,7 @@ export async function openPlayground(changes: Partial<PlaygroundServingOptions> 
     },
     limit: async ({ environment: { id } }, changes) => {
       const limits = { threads: 2, memoryMb: 256, requestSeconds: null, disk: null, ...changes };
-      served = served.map((one) => (one.id === id ? { ...one, limits } : one));
+      served = served.map((each) => (each.id === id ? { ...each, limits } : each));
       await serving.setEnvironments(served);
     },
     close: async () => {

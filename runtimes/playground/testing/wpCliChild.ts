@@ -1,4 +1,4 @@
-/** A process that runs a command of WP-CLI, for tests that kill it meanwhile. Says `begins` just before. */
+/** A process that runs a WP-CLI command, for tests that kill it meanwhile. Sends `begins` just before. */
 import type { EnvironmentRef } from "../../runtime.ts";
 import { createPlaygroundRuntime, type PlaygroundRuntimeOptions } from "../runtime.ts";
 

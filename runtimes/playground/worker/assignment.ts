@@ -25,7 +25,7 @@ export interface AssignmentOptions {
 
 const wordPressOrg = "https://api.wordpress.org";
 
-export type AssignedEnvironment = Pick<
+type AssignedEnvironment = Pick<
   ServedEnvironment,
   "id" | "number" | "release" | "documentRoot" | "overlays" | "isOffline"
 > & { readonly limits?: Pick<ServedLimits, "memoryMb"> };

@@ -10,7 +10,7 @@ import { ErrorLog } from "./errorLog.ts";
 import { frameKinds, type RequestHead, type ResponseEnd, sendJson } from "./frames.ts";
 import { bufferingWriter, directWriter, type ResponseWriter } from "./responseWriter.ts";
 
-export interface WorkerRequest {
+interface WorkerRequest {
   readonly head: RequestHead;
   readonly body: Buffer;
 }
@@ -130,8 +130,8 @@ async function run(
 export async function answer(php: GuardedPhp, request: WorkerRequest, out: Duplex): Promise<void> {
   const log = new ErrorLog(out);
   let isPrivate = false;
-  php.touchedPages.begin({
-    touched: (touched) => sendJson(out, frameKinds.touched, touched),
+  php.pageMessages.begin({
+    onStalePages: (pages) => sendJson(out, frameKinds.stalePages, pages),
     isPrivate: () => {
       isPrivate = true;
     },

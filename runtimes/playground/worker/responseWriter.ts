@@ -23,7 +23,7 @@ export function directWriter(out: Duplex): ResponseWriter {
 /** Longer responses are sent before they are known to be valid. */
 const defaultLimitBytes = 16 << 20;
 
-export interface BufferingWriter extends ResponseWriter {
+interface BufferingWriter extends ResponseWriter {
   /** Sends the buffered response; everything after it is sent immediately. */
   release(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Runs one WP-CLI command in a process of its own, which is killed if it exceeds a limit. */
+/** Runs one WP-CLI command in a separate process, which is killed if it exceeds a limit. */
 import { type ChildProcess, fork } from "node:child_process";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
@@ -17,17 +17,17 @@ export interface WpCliLimits {
   /** Time limit, from the start of the command. */
   readonly seconds: number;
   /** Maximum size of each output that is kept. */
-  readonly keptBytes: number;
+  readonly maxOutputBytes: number;
   /** Size of both outputs together at which the command is killed. */
-  readonly outputBytes: number;
+  readonly killOutputBytes: number;
   readonly memoryBytes: number;
 }
 
-export interface WpCliRun {
+interface WpCliRun {
   readonly prepare: Omit<PrepareOrder, "type">;
   readonly limits: WpCliLimits;
-  /** Takes e-mail from PHP, like `TakeMail`. */
-  readonly takeMail: (mail: OutgoingMail) => Promise<string | null>;
+  /** Takes e-mail from PHP, like `AcceptMail`. */
+  readonly acceptMail: (mail: OutgoingMail) => Promise<string | null>;
   /** Folder in which Node caches our compiled code across processes. */
   readonly codeCache: string;
 }
@@ -39,7 +39,7 @@ const memoryCheckMilliseconds = 200;
 class CommandProcess {
   readonly #child: ChildProcess;
   readonly #limits: WpCliLimits;
-  readonly #takeMail: WpCliRun["takeMail"];
+  readonly #acceptMail: WpCliRun["acceptMail"];
   readonly #stdout: TextTruncator;
   readonly #stderr: TextTruncator;
   readonly #closed: Promise<void>;
@@ -47,11 +47,11 @@ class CommandProcess {
   #end: WpCliEnd | null = null;
   #failure = "";
 
-  constructor({ limits, takeMail, codeCache }: WpCliRun) {
+  constructor({ limits, acceptMail, codeCache }: WpCliRun) {
     this.#limits = limits;
-    this.#takeMail = takeMail;
-    this.#stdout = new TextTruncator(limits.keptBytes);
-    this.#stderr = new TextTruncator(limits.keptBytes);
+    this.#acceptMail = acceptMail;
+    this.#stdout = new TextTruncator(limits.maxOutputBytes);
+    this.#stderr = new TextTruncator(limits.maxOutputBytes);
     this.#child = fork(mainModule, {
       ...processOptions(codeCache),
       stdio: ["ignore", "pipe", "pipe", "ipc", "pipe"],
@@ -71,14 +71,14 @@ class CommandProcess {
   }
 
   async #passOn({ sender, message }: MailReport): Promise<void> {
-    const taken = this.#takeMail({ sender, message: Buffer.from(message, "base64") });
+    const taken = this.#acceptMail({ sender, message: Buffer.from(message, "base64") });
     this.#send({ type: "mailTaken", refusal: await taken.catch(() => "it could not be stored") });
   }
 
   #read(stream: Readable | null, truncator: TextTruncator): void {
     stream?.on("data", (chunk: Buffer) => {
       truncator.add(chunk);
-      if (this.#stdout.bytes + this.#stderr.bytes > this.#limits.outputBytes) this.kill("output");
+      if (this.#stdout.bytes + this.#stderr.bytes > this.#limits.killOutputBytes) this.kill("output");
     });
   }
 

@@ -1,7 +1,7 @@
 /** Keeps the beginning and the end of a text of any length. */
 import { constants } from "node:buffer";
 
-export interface TruncatedText {
+interface TruncatedText {
   readonly text: string;
   /** Size of the whole text. */
   readonly bytes: number;

@@ -4,11 +4,12 @@ import { totalmem } from "node:os";
 import path from "node:path";
 import pLimit, { type LimitFunction } from "p-limit";
 import { environmentFolders } from "../../folders.ts";
+import { requireRelease } from "../../releases.ts";
 import type { EnvironmentRef, WpCliCommand, WpCliOutcome } from "../../runtime.ts";
-import type { OutgoingMail, TakeMail } from "../../serving.ts";
+import type { AcceptMail, OutgoingMail } from "../../serving.ts";
 import type { AssetStore } from "../assets/store.ts";
 import { defaultMemoryMb, maxProcessBytes } from "../pool/limits.ts";
-import { layoutOf, requireRelease } from "../site/release.ts";
+import { layoutOf } from "../site/release.ts";
 import type { CompiledStore } from "../templates/compiled.ts";
 import { type AssignmentOptions, assignmentOf } from "../worker/assignment.ts";
 import { runCommand, type WpCliLimits } from "./run.ts";
@@ -22,12 +23,12 @@ export interface WpCliOptions {
   readonly environments: string;
   /** Null: no network access. */
   readonly network: WpCliNetwork | null;
-  readonly takeMail: TakeMail;
+  readonly acceptMail: AcceptMail;
   /** Absent: the defaults. For tests. */
   readonly limits?: Partial<Omit<WpCliLimits, "seconds">>;
 }
 
-export interface WpCli {
+interface WpCli {
   /** Implements `Runtime.runWpCli`. */
   run(
     environment: EnvironmentRef,
@@ -37,14 +38,15 @@ export interface WpCli {
   ): Promise<WpCliOutcome>;
 }
 
-const defaultLimits = { keptBytes: 256 << 10, outputBytes: 64 << 20 };
-/** A command uses as much memory as a worker; an eighth of the machine's memory is for commands. */
+const defaultLimits = { maxOutputBytes: 256 << 10, killOutputBytes: 64 << 20 };
+/** A command uses as much memory as a worker; an eighth of the machine's memory, or a container's, is for commands. */
 const memoryPerCommand = 400 << 20;
-const maxConcurrent = Math.min(8, Math.max(2, Math.floor(totalmem() / 8 / memoryPerCommand)));
+const memoryBytes = Math.min(totalmem(), process.constrainedMemory() || totalmem());
+const maxConcurrent = Math.min(8, Math.max(2, Math.floor(memoryBytes / 8 / memoryPerCommand)));
 
 const noNetwork: WpCliNetwork = { run: "/nowhere", edgePort: 0, siteSuffix: "localhost" };
 
-export function createWpCli({ assets, compiled, environments, network, takeMail, limits }: WpCliOptions): WpCli {
+export function createWpCli({ assets, compiled, environments, network, acceptMail, limits }: WpCliOptions): WpCli {
   const limit = pLimit(maxConcurrent);
 
   async function assignment(environment: EnvironmentRef, memoryMb: number, maySendMail: boolean) {
@@ -76,7 +78,7 @@ export function createWpCli({ assets, compiled, environments, network, takeMail,
     };
     const job = {
       prepare,
-      takeMail: (mail: OutgoingMail) => takeMail(environment.id, mail),
+      acceptMail: (mail: OutgoingMail) => acceptMail(environment.id, mail),
       limits: { ...defaultLimits, memoryBytes: maxProcessBytes(memoryMb), ...limits, seconds },
       codeCache: path.resolve(assets.folder, "code"),
     };

@@ -1,17 +1,20 @@
 /** Deleted environments of a site: the list, and how restoring one starts. */
-import type { RestoreDeletedInput, Returning } from "@sitewright/server/operations/backups/restoreDeleted.ts";
+import type {
+  EnvironmentToRestore,
+  RestoreDeletedInput,
+} from "@sitewright/server/operations/backups/restoreDeleted.ts";
 import {
   type DeletedEnvironmentFacts,
   deletedEnvironmentForRestore,
-  insertEnvironmentAgain,
   listDeletedEnvironments,
+  reinsertEnvironment,
 } from "@sitewright/server/store/backups/deletedEnvironments.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { insertPrimaryDomain } from "@sitewright/server/store/domains/domains.ts";
-import { isEnvironmentThere, removeEnvironmentRows } from "@sitewright/server/store/sites/environments.ts";
+import { environmentExists, removeEnvironmentRows } from "@sitewright/server/store/sites/environments.ts";
 import { siteForAddition } from "@sitewright/server/store/sites/sites.ts";
 import type { Context } from "../context.ts";
-import { insertDomainsAgain } from "../domains/deletedDomains.ts";
+import { reinsertDomains } from "../domains/deletedDomains.ts";
 import { NotFound, Refused } from "../failures.ts";
 import { addressOf, hostOf } from "../sites/addresses.ts";
 import { refuseTakenEnvironmentName } from "../sites/displayNames.ts";
@@ -36,17 +39,17 @@ export function restore(context: Context, ids: DeletedEnvironmentIds, displayNam
     const environment = await deletedEnvironmentForRestore(transaction, site.id, ids.env_id);
     if (environment === null) throw new NotFound();
     const { id, display_name: oldName } = environment;
-    if (await isEnvironmentThere(transaction, id)) {
+    if (await environmentExists(transaction, id)) {
       throw new Refused("being_brought_back", `The environment ${oldName} is already being restored.`);
     }
-    const returning = await insert(context, transaction, site, environment, displayName);
+    const toRestore = await insert(context, transaction, site, environment, displayName);
     const { operationId, isRefused } = await context.acceptOperation(transaction, {
       kind: "restoreDeletedEnvironment",
       companyId: context.caller.companyId,
       siteId: site.id,
       environmentId: id,
       locks: [id],
-      input: { siteId: site.id, isSite: false, environments: [returning] } satisfies RestoreDeletedInput,
+      input: { siteId: site.id, isSite: false, environments: [toRestore] } satisfies RestoreDeletedInput,
       whenBusy: context.whenBusy,
       actor: context.actor,
       activityParameters: { environmentName: displayName ?? oldName, siteName: site.display_name },
@@ -77,13 +80,18 @@ async function insert(
   site: Site,
   environment: DeletedEnvironmentFacts,
   wanted: string | null,
-): Promise<Returning> {
+): Promise<EnvironmentToRestore> {
   const displayName = wanted ?? environment.display_name;
   const ids = { siteId: site.id, companyId: context.caller.companyId };
   await refuseTakenEnvironmentName(transaction, site.id, displayName, renameAdvice);
   for (const name of wanted === null ? [environment.name] : environmentNames(wanted)) {
     const host = wanted === null ? environment.host : hostOf(context.settings, name, site.name);
-    const inserted = await insertAgain(context, transaction, environment, { ...ids, name, displayName, host });
+    const inserted = await reinsertEnvironmentWithDomains(context, transaction, environment, {
+      ...ids,
+      name,
+      displayName,
+      host,
+    });
     if (inserted) return inserted;
     await removeEnvironmentRows(transaction, environment.id);
   }
@@ -91,7 +99,7 @@ async function insert(
   throw new Refused("environment_name_taken", `${message} ${renameAdvice}`, { display_name: displayName });
 }
 
-export interface RestoredNames {
+interface RestoredNames {
   readonly siteId: string;
   readonly companyId: string;
   readonly name: string;
@@ -100,17 +108,17 @@ export interface RestoredNames {
 }
 
 /** Inserts the rows of a deleted environment. Null if its name or host is taken; the caller then removes inserted rows. */
-export async function insertAgain(
+export async function reinsertEnvironmentWithDomains(
   context: Context,
   transaction: DatabaseTransaction,
   { id, domain_id, is_wildcard, backup_id, domains }: DeletedEnvironmentFacts,
   { siteId, companyId, host, ...names }: RestoredNames,
-): Promise<Returning | null> {
-  const number = await insertEnvironmentAgain(transaction, id, names);
+): Promise<EnvironmentToRestore | null> {
+  const number = await reinsertEnvironment(transaction, id, names);
   if (number === null) return null;
   const domain = { id: domain_id, environmentId: id, siteId, companyId, name: host, isWildcard: is_wildcard };
   if (!(await insertPrimaryDomain(transaction, domain))) return null;
-  const { primary, leftOut } = await insertDomainsAgain(transaction, domain, domains);
+  const { primary, leftOut } = await reinsertDomains(transaction, domain, domains);
   const address = addressOf(context.settings, primary ?? { host, is_https: false });
   return { environment: { id, number }, address, backupId: backup_id, leftOut };
 }

@@ -1,11 +1,14 @@
 /** Deleted sites: the list, and how restoring one starts. */
-import type { RestoreDeletedInput, Returning } from "@sitewright/server/operations/backups/restoreDeleted.ts";
+import type {
+  EnvironmentToRestore,
+  RestoreDeletedInput,
+} from "@sitewright/server/operations/backups/restoreDeleted.ts";
 import {
   type DeletedSiteFacts,
   deletedSiteForRestore,
-  insertSiteAgain,
-  isSiteThere,
   listDeletedSites,
+  reinsertSite,
+  siteExists,
 } from "@sitewright/server/store/backups/deletedSites.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { removeSite } from "@sitewright/server/store/sites/sites.ts";
@@ -16,7 +19,7 @@ import { hostOf } from "../sites/addresses.ts";
 import { refuseTakenSiteName } from "../sites/displayNames.ts";
 import { maxNames } from "../sites/environmentName.ts";
 import { numberedNames, slugOf } from "../sites/siteName.ts";
-import { insertAgain, renameAdvice } from "./deletedEnvironments.ts";
+import { reinsertEnvironmentWithDomains, renameAdvice } from "./deletedEnvironments.ts";
 
 /** Lists the company's deleted sites in the key's scope, newest first. */
 export async function list(context: Context) {
@@ -38,7 +41,7 @@ export function restore(context: Context, ids: DeletedSiteIds, displayName: stri
   return context.inTransaction(async (transaction) => {
     const site = await deletedSiteForRestore(transaction, ids.site_id);
     if (site === null || site.company_id !== ids.id.toLowerCase()) throw new NotFound();
-    if (await isSiteThere(transaction, site.id)) {
+    if (await siteExists(transaction, site.id)) {
       throw new Refused("being_brought_back", `The site ${site.display_name} is already being restored.`);
     }
     const environments = await insert(context, transaction, site, displayName);
@@ -66,7 +69,7 @@ async function insert(
   transaction: DatabaseTransaction,
   site: DeletedSiteFacts,
   wanted: string | null,
-): Promise<Returning[]> {
+): Promise<EnvironmentToRestore[]> {
   const displayName = wanted ?? site.display_name;
   const names = wanted === null ? [site.name] : numberedNames(slugOf(wanted), 1, maxNames);
   for (const name of names) {
@@ -83,23 +86,23 @@ async function insertUnder(
   context: Context,
   transaction: DatabaseTransaction,
   site: DeletedSiteFacts,
-): Promise<Returning[] | null> {
+): Promise<EnvironmentToRestore[] | null> {
   const { id: siteId, company_id: companyId } = site;
-  if (!(await insertSiteAgain(transaction, siteId, names))) {
+  if (!(await reinsertSite(transaction, siteId, names))) {
     await refuseTakenSiteName(transaction, companyId, names.displayName, renameAdvice);
     return null;
   }
-  const returning: Returning[] = [];
+  const toRestore: EnvironmentToRestore[] = [];
   for (const environment of site.environments) {
     const { name, display_name: displayName } = environment;
     const host = names.name === site.name ? environment.host : hostOf(context.settings, name, names.name);
     const restored = { siteId, companyId, name, displayName, host };
-    const inserted = await insertAgain(context, transaction, environment, restored);
+    const inserted = await reinsertEnvironmentWithDomains(context, transaction, environment, restored);
     if (inserted === null) {
       await removeSite(transaction, siteId);
       return null;
     }
-    returning.push(inserted);
+    toRestore.push(inserted);
   }
-  return returning;
+  return toRestore;
 }

@@ -1,7 +1,7 @@
 /** Starts the restore of an environment's content after a move to another machine. */
 import type { RebuildEnvironmentInput } from "@sitewright/server/operations/backups/rebuildEnvironment.ts";
 import type { AcceptOperation, OperationRequest } from "@sitewright/server/operations/engine/accept.ts";
-import { nobody } from "@sitewright/server/store/company/activity.ts";
+import { systemActor } from "@sitewright/server/store/company/activity.ts";
 import type { Database } from "@sitewright/server/store/database.ts";
 import { type EnvironmentFacts, environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
 import type { Settings } from "../context.ts";
@@ -33,6 +33,6 @@ export function makeRebuild(options: {
       const environment = await environmentForOperation(transaction, environmentId);
       if (!environment?.awaits_rebuild) return;
       const request = rebuildRequest(settings, environment, null);
-      await acceptOperation(transaction, { ...request, locks: [environmentId], whenBusy: "fail", actor: nobody });
+      await acceptOperation(transaction, { ...request, locks: [environmentId], whenBusy: "fail", actor: systemActor });
     });
 }

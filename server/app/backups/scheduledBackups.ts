@@ -2,7 +2,7 @@
 import type { AddScheduledBackupInput } from "@sitewright/server/operations/backups/addScheduledBackup.ts";
 import type { AcceptOperation } from "@sitewright/server/operations/engine/accept.ts";
 import { chooseDueBackup, noteBackupBegun } from "@sitewright/server/store/backups/scheduledBackups.ts";
-import { nobody } from "@sitewright/server/store/company/activity.ts";
+import { systemActor } from "@sitewright/server/store/company/activity.ts";
 import type { Database } from "@sitewright/server/store/database.ts";
 import type { Settings } from "../context.ts";
 import { addressOf } from "../sites/addresses.ts";
@@ -44,7 +44,7 @@ export function makeScheduledBackup(options: {
         locks: [],
         input,
         whenBusy: "fail",
-        actor: nobody,
+        actor: systemActor,
         activityParameters: { environmentName: environment.display_name, siteName: environment.site_display_name },
       });
       return true;

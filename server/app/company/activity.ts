@@ -8,7 +8,7 @@ import { describeActivity } from "./activityDescriptions.ts";
 const maxLimit = 100;
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-export interface ActivityQuery {
+interface ActivityQuery {
   readonly limit?: number;
   readonly offset?: number;
   readonly category?: string;

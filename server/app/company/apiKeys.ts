@@ -16,9 +16,9 @@ import { recordDone } from "./activityEntries.ts";
 import { grantedScopes } from "./scopes.ts";
 import { makeToken, readToken } from "./token.ts";
 
-export type KeyStatus = "active" | "revoked" | "expired";
+type KeyStatus = "active" | "revoked" | "expired";
 
-export interface KeyView {
+interface KeyView {
   readonly id: string;
   readonly name: string;
   readonly status: KeyStatus;
@@ -45,7 +45,7 @@ export async function list(context: Context): Promise<KeyView[]> {
   return keys.map((key) => view(key, now));
 }
 
-export interface KeyRequest {
+interface KeyRequest {
   readonly name: string;
   readonly expires_at?: string | null;
   readonly scopes?: readonly string[] | null;

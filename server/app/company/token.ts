@@ -10,7 +10,7 @@ const issued = /^sk_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f
 const chosen = /^[\x21-\x7e]{16,200}$/;
 
 /** The parts of a token that are stored and looked up. */
-export interface TokenFacts {
+interface TokenFacts {
   readonly id: string;
   readonly secretHash: Buffer;
 }

@@ -26,7 +26,7 @@ export async function add(context: Context, environmentId: string, request: AddR
   return context.inTransaction(async (transaction) => {
     const environment = await environmentForOperation(transaction, environmentId);
     if (!environment) throw new NotFound();
-    for (const wanted of names) await takeName(context, transaction, wanted, proofs);
+    for (const wanted of names) await takeName(context, transaction, wanted, { environmentId: environment.id, proofs });
     const domains = await insert(context, transaction, environment, {
       names,
       setupType: request.setup_type ?? "quick",

@@ -11,7 +11,7 @@ import {
   withdrawReplaced,
 } from "@sitewright/server/store/domains/customCertificates.ts";
 import { type CheckedDomain, findCheckedDomain } from "@sitewright/server/store/domains/domainChecks.ts";
-import { findOrderState, type OrderState, orderSoon } from "@sitewright/server/store/domains/orderStates.ts";
+import { findOrderState, type OrderState, resetBackoff } from "@sitewright/server/store/domains/orderStates.ts";
 import type { Static } from "typebox";
 import { recordDone } from "../company/activityEntries.ts";
 import type { Context } from "../context.ts";
@@ -43,7 +43,7 @@ export async function remove(context: Context, domainId: string) {
   return changeRoutes(context, async (transaction) => {
     const domain = await lockedDomain(transaction, domainId);
     if (await removeCustom(transaction, domain.id)) {
-      await orderSoon(transaction, domain.id);
+      await resetBackoff(transaction, domain.id);
       await noteChange(context, transaction, domain, "removeCertificate");
     }
     return stateOf(context, domain.id, transaction);

@@ -1,13 +1,17 @@
-/** Restores the domains of a deleted environment, except names that another company now uses. */
+/**
+ * Restores the domains of a deleted environment with their DNS records, except names that another company now uses.
+ */
 import { namesAbove, readDomainName } from "@sitewright/server/domains/names.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import {
   type DeletedDomain,
   type DomainOwner,
-  insertDomainAgain,
   makePrimary,
+  reinsertDomain,
 } from "@sitewright/server/store/domains/deletedDomains.ts";
 import { findOverlaps, lockNames } from "@sitewright/server/store/domains/domains.ts";
+import { putIntoZone } from "@sitewright/server/store/domains/zones.ts";
+import { dnsGenerations } from "@sitewright/server/store/generations.ts";
 import type { SiteHost } from "../sites/addresses.ts";
 
 interface Inserted {
@@ -17,7 +21,7 @@ interface Inserted {
   readonly leftOut: readonly string[];
 }
 
-export async function insertDomainsAgain(
+export async function reinsertDomains(
   transaction: DatabaseTransaction,
   owner: DomainOwner,
   domains: readonly DeletedDomain[],
@@ -42,5 +46,12 @@ async function insertFree(
   await lockNames(transaction, registrable);
   const found = await findOverlaps(transaction, { name, isWildcard: domain.is_wildcard, above: namesAbove(name) });
   if (found.some(({ companyId }) => companyId !== owner.companyId)) return false;
-  return insertDomainAgain(transaction, owner, domain);
+  if (!(await reinsertDomain(transaction, owner, domain))) return false;
+  // Otherwise the publisher of zones adds the first records.
+  if (domain.records !== undefined) {
+    const { id, records } = domain;
+    await putIntoZone(transaction, { id, companyId: owner.companyId }, registrable, records);
+    await dnsGenerations.announce(transaction);
+  }
+  return true;
 }

@@ -1,7 +1,7 @@
 /** Which domain names a company can add: their syntax, who owns them, and who uses them. */
-import { keptByInstallation, NotADomainName, namesAbove, readDomainName } from "@sitewright/server/domains/names.ts";
+import { NotADomainName, namesAbove, readDomainName, reservedReason } from "@sitewright/server/domains/names.ts";
 import { ownershipRecord, recordKey } from "@sitewright/server/domains/records.ts";
-import { endActivity, nobody, recordActivity } from "@sitewright/server/store/company/activity.ts";
+import { endActivity, recordActivity, systemActor } from "@sitewright/server/store/company/activity.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import {
   findOverlaps,
@@ -22,7 +22,7 @@ export interface WantedName extends NewName {
 export function readWantedName({ settings }: Context, text: string, isWildcard: boolean): WantedName {
   try {
     const { name, registrable } = readDomainName(text);
-    const reason = keptByInstallation(name, isWildcard, settings.siteSuffix);
+    const reason = reservedReason(name, isWildcard, settings.siteSuffix);
     if (reason !== null) throw new Refused("domain_reserved", `"${name}" ${reason}.`, { field: "domain_name" });
     return { name, registrable, isWildcard, above: namesAbove(name) };
   } catch (error) {
@@ -32,7 +32,7 @@ export function readWantedName({ settings }: Context, text: string, isWildcard: 
 }
 
 /** The values of each name's ownership record in DNS. Names that were not looked up are missing. */
-export type OwnershipProofs = ReadonlyMap<string, readonly string[]>;
+type OwnershipProofs = ReadonlyMap<string, readonly string[]>;
 
 /**
  * Looks up the ownership records of names that overlap with other companies' names. This happens before the transaction,
@@ -57,13 +57,14 @@ function isForeign({ caller }: Context, { companyId }: Overlap): boolean {
 /**
  * Checks that the company can have the name, and locks all names below the same registrable name until the transaction ends.
  * A company that proves by DNS that it owns a name takes it from one that doesn't; overlaps don't matter then, since the edge
- * prefers the longer name. Throws the same `Refused` for every reason.
+ * prefers the longer name. Throws `Refused` if the environment has the name, and otherwise the same `Refused` for every
+ * reason.
  */
 export async function takeName(
   context: Context,
   transaction: DatabaseTransaction,
   wanted: WantedName,
-  proofs: OwnershipProofs,
+  { environmentId, proofs }: { readonly environmentId: string; readonly proofs: OwnershipProofs },
 ): Promise<void> {
   await lockNames(transaction, wanted.registrable);
   const overlaps = await findOverlaps(transaction, wanted);
@@ -71,6 +72,10 @@ export async function takeName(
   const values = proofs.get(wanted.name) ?? [];
   const isProven = values.includes(own.value);
   const same = overlaps.find(({ name }) => name === wanted.name);
+  if (same?.environmentId === environmentId) {
+    const message = `This environment already has the domain "${wanted.name}".`;
+    throw new Refused("domain_taken", message, { domain_name: wanted.name });
+  }
   const isForeignOverlap = overlaps.some((overlap) => isForeign(context, overlap));
   if (same === undefined && (isProven || !isForeignOverlap)) return;
   if (same !== undefined && isProven && isForeign(context, same) && !same.isTemporary) {
@@ -96,7 +101,7 @@ async function release(transaction: DatabaseTransaction, domain: Overlap): Promi
     category: "siteActions",
     type: "releaseDomain",
     parameters: { domainName: domain.name, siteName: domain.siteName },
-    actor: nobody,
+    actor: systemActor,
   });
   await endActivity(transaction, id, { hasFailed: false });
   await releaseDomain(transaction, domain);

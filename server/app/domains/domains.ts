@@ -2,16 +2,16 @@
 import {
   challengeRecord,
   type DomainFacts,
+  evaluateRecords,
+  type FoundRecords,
   isRight,
-  judge,
   ownershipRecord,
   pointingRecords,
   recordKey,
-  type SeenRecords,
   type WantedRecord,
 } from "@sitewright/server/domains/records.ts";
 import type { DeleteDomainInput } from "@sitewright/server/operations/domains/deleteDomain.ts";
-import { checkSoon, findCheckedDomain } from "@sitewright/server/store/domains/domainChecks.ts";
+import { type CheckedDomain, checkSoon, findCheckedDomain } from "@sitewright/server/store/domains/domainChecks.ts";
 import {
   type DomainFactsRow,
   domainsOfEnvironment,
@@ -54,9 +54,15 @@ export async function verificationRecords(context: Context, domainId: string) {
     verification_records: verificationOf(context, domain).map((record) => recordView(record, seen)),
     pointing_records: pointingRecords(domain, context.settings).map((record) => recordView(record, seen)),
     is_verified: verifiedAt !== null,
-    points_here: seen !== null && judge(domain, seen, context.settings).pointsHere,
+    points_here: pointedHere(context, domain),
     last_checked_at,
   };
+}
+
+/** Whether the domain pointed here at its last check. */
+export function pointedHere({ settings }: Context, domain: CheckedDomain): boolean {
+  const { setupType, seen } = domain;
+  return setupType === "temporary" || (seen !== null && evaluateRecords(domain, seen, settings).pointsHere);
 }
 
 /** Limits lookups if calls are frequent. */
@@ -70,7 +76,7 @@ function verificationOf({ settings }: Context, domain: DomainFacts): readonly Wa
   return [ownershipRecord(domain), challengeRecord(domain, settings)];
 }
 
-function recordView(record: WantedRecord, seen: SeenRecords | null) {
+function recordView(record: WantedRecord, seen: FoundRecords | null) {
   const { name, value, type, isRequired } = record;
   const values = seen?.[recordKey(record)];
   return {

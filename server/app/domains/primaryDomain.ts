@@ -1,7 +1,7 @@
 /** The primary domain of an environment: how a change starts, and the HTTPS redirect. */
 import { randomUUID } from "node:crypto";
 import { type LookUp, NoDnsAnswer } from "@sitewright/server/domains/lookUp.ts";
-import { type Installation, judge, pointingRecords, recordKey } from "@sitewright/server/domains/records.ts";
+import { evaluateRecords, type Installation, pointingRecords, recordKey } from "@sitewright/server/domains/records.ts";
 import type { ChangePrimaryDomainInput } from "@sitewright/server/operations/domains/changePrimaryDomain.ts";
 import type { ForceHttps } from "@sitewright/server/store/database.ts";
 import { hasCertificateFor } from "@sitewright/server/store/domains/domainCertificates.ts";
@@ -76,21 +76,26 @@ async function refuseUnreachable(
   const domain = await findCheckedDomain(database, domainId);
   if (domain === null || domain.environmentId !== environmentId.toLowerCase()) return;
   if (domain.setupType === "temporary" || !domain.isActive) return;
-  if (await pointsHere(domain, lookUp, settings)) return;
+  const isHere = await pointsHere(domain, lookUp, settings);
+  if (isHere === true) return;
   const wanted = pointingRecords(domain, settings).filter(({ isRequired }) => isRequired);
   const records = wanted.map(({ type, value }) => `${type} ${value}`).join(", ");
-  const message = `"${domain.name}" does not point here (${records}), so visitors could not reach the site. Change its DNS first, or send "confirm": true.`;
+  const message =
+    isHere === null
+      ? `"${domain.name}" has not been checked yet: no DNS server answered. Try again later, or send "confirm": true if its DNS points here (${records}).`
+      : `"${domain.name}" does not point here (${records}), so visitors could not reach the site. Change its DNS first, or send "confirm": true.`;
   throw new Refused("confirm_needed", message, { domain_id: domainId });
 }
 
-async function pointsHere(domain: CheckedDomain, lookUp: LookUp, installation: Installation): Promise<boolean> {
+/** Uses the result of the last check if DNS does not answer. Returns null if there was no check either. */
+async function pointsHere(domain: CheckedDomain, lookUp: LookUp, installation: Installation): Promise<boolean | null> {
   try {
     const types = ["CNAME", "A", "AAAA"] as const;
     const name = `${domain.name}.`;
     const answers = types.map(async (type) => [recordKey({ type, name }), await lookUp(type, name)] as const);
-    return judge(domain, Object.fromEntries(await Promise.all(answers)), installation).pointsHere;
+    return evaluateRecords(domain, Object.fromEntries(await Promise.all(answers)), installation).pointsHere;
   } catch (error) {
-    if (error instanceof NoDnsAnswer) return domain.pointsHereAt !== null;
+    if (error instanceof NoDnsAnswer) return domain.checkedAt === null ? null : domain.pointsHereAt !== null;
     throw error;
   }
 }

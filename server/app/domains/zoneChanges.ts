@@ -12,7 +12,7 @@ import type { Context } from "../context.ts";
 import { Refused } from "../failures.ts";
 import { isSameValue, refuseUnservable } from "./zoneChecks.ts";
 
-export interface ZoneChangeRequest {
+interface ZoneChangeRequest {
   readonly kind: ZoneChangeKind;
   /** The domain whose zone it is; changes are limited to names within it. */
   readonly domainId: string;
@@ -20,7 +20,7 @@ export interface ZoneChangeRequest {
   readonly confirm: boolean | undefined;
 }
 
-export interface ZoneChange {
+interface ZoneChange {
   readonly changes: readonly RecordSetChange[];
   readonly activityParameters: Readonly<Record<string, string>>;
 }

@@ -1,6 +1,6 @@
 /** Starts automatic updates of plugins and themes. */
 import type { AcceptOperation } from "@sitewright/server/operations/engine/accept.ts";
-import { nobody } from "@sitewright/server/store/company/activity.ts";
+import { systemActor } from "@sitewright/server/store/company/activity.ts";
 import type { Database, PackageKind } from "@sitewright/server/store/database.ts";
 import { findUpdatable } from "@sitewright/server/store/packages/packageUpdates.ts";
 import { environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
@@ -13,7 +13,7 @@ export function makeAutomaticUpdate(options: {
   readonly settings: Settings;
   readonly acceptOperation: AcceptOperation;
 }): (environmentId: string, kind: PackageKind, names: readonly string[]) => Promise<void> {
-  const starter = { ...options, actor: nobody, whenBusy: "queue" } as const;
+  const starter = { ...options, actor: systemActor, whenBusy: "queue" } as const;
   return async (environmentId, kind, names) => {
     await options.database.transaction().execute(async (transaction) => {
       const environment = await environmentForOperation(transaction, environmentId);

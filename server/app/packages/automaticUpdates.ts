@@ -1,7 +1,7 @@
 /** The automatic updates of an environment: which packages, and when. */
 import { type replaceAutomaticUpdates, weekdays } from "@sitewright/contract/packages/automaticUpdates.ts";
 import {
-  type AutomaticUpdateWish,
+  type AutomaticUpdateSettings,
   findAutomaticUpdates,
   setAutomaticUpdates,
 } from "@sitewright/server/store/packages/automaticUpdates.ts";
@@ -17,7 +17,7 @@ type ReplaceRequest = Static<(typeof replaceAutomaticUpdates)["body"]>;
 const everyDay = weekdays.map((_, day) => day);
 
 /** Off. The window is at night, when sites have few visitors. */
-const defaultUpdates: AutomaticUpdateWish = {
+const defaultUpdates: AutomaticUpdateSettings = {
   plugins: false,
   themes: false,
   vulnerable_within_hours: null,
@@ -31,7 +31,7 @@ const defaultUpdates: AutomaticUpdateWish = {
 export async function get({ database }: Context, environmentId: string) {
   const found = await findAutomaticUpdates(database, environmentId);
   if (found === null) throw new NotFound();
-  return { id: found.id, automatic_updates: view(found.wish ?? defaultUpdates) };
+  return { id: found.id, automatic_updates: view(found.settings ?? defaultUpdates) };
 }
 
 export function replace(context: Context, environmentId: string, request: ReplaceRequest) {
@@ -54,7 +54,7 @@ export function replace(context: Context, environmentId: string, request: Replac
   });
 }
 
-function storedForm({ window, except, ...rest }: ReplaceRequest): AutomaticUpdateWish {
+function storedForm({ window, except, ...rest }: ReplaceRequest): AutomaticUpdateSettings {
   const [hours = 0, minutes = 0] = window.start.split(":").map(Number);
   return {
     ...rest,
@@ -68,7 +68,7 @@ function storedForm({ window, except, ...rest }: ReplaceRequest): AutomaticUpdat
 
 const twoDigits = (value: number) => String(value).padStart(2, "0");
 
-function view({ except_names, days, start_minute, hours, time_zone, ...rest }: AutomaticUpdateWish) {
+function view({ except_names, days, start_minute, hours, time_zone, ...rest }: AutomaticUpdateSettings) {
   const start = `${twoDigits(Math.floor(start_minute / 60))}:${twoDigits(start_minute % 60)}`;
   return {
     ...rest,

@@ -1,5 +1,5 @@
 /** Updates of plugins and themes: which requests are valid, and how the update starts. */
-import type { PackageUpdate as PackageUpdateWish } from "@sitewright/contract/packages/packageUpdates.ts";
+import type { PackageUpdate as PackageUpdateBody } from "@sitewright/contract/packages/packageUpdates.ts";
 import { SourceFailure } from "@sitewright/server/packages/request.ts";
 import type { PackageSource } from "@sitewright/server/packages/source.ts";
 import { compareVersions } from "@sitewright/server/packages/versions.ts";
@@ -10,6 +10,7 @@ import type { Static } from "typebox";
 import type { Context } from "../context.ts";
 import { Refused } from "../failures.ts";
 import { requireEnvironment } from "../sites/environmentOperations.ts";
+import { nothingToUpdate } from "./checks.ts";
 import { type PackageUpdateRequest, slugOf, startUpdate, updateKinds, updateOf } from "./packageUpdateOperation.ts";
 
 const maxVersionsListed = 10;
@@ -101,7 +102,7 @@ export async function update(
   context: Context,
   environmentId: string,
   kind: PackageKind,
-  { name, update_version: to }: Static<typeof PackageUpdateWish>,
+  { name, update_version: to }: Static<typeof PackageUpdateBody>,
 ): Promise<string> {
   const source = requireSource(context);
   const [found] = await installedOf(context, environmentId, kind, [name]);
@@ -133,9 +134,7 @@ export async function updateSeveral(
     return [updateOf(one, one.update_version)];
   });
   if (updates.length > 0) return start(context, environmentId, { operation: updateKinds[kind].several, kind, updates });
-  throw new Refused("nothing_to_update", `No newer version of ${names.join(", ")} is available.`, {
-    names,
-  });
+  throw await nothingToUpdate(context, names, `No newer version of ${names.join(", ")} is available.`);
 }
 
 function start(context: Context, environmentId: string, request: PackageUpdateRequest): Promise<string> {

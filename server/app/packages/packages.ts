@@ -1,19 +1,19 @@
 /** Installed plugins and themes, of an environment or of all of a company's environments. */
 import type { PackageKind } from "@sitewright/server/store/database.ts";
-import { type Check, lastChecks } from "@sitewright/server/store/packages/packageChecks.ts";
 import type { CompanyPackage } from "@sitewright/server/store/packages/packageGroups.ts";
 import { findUnread, type PackageRecord, packagesOf } from "@sitewright/server/store/packages/packages.ts";
 import type { PackageEntry } from "../../store/packages/knownPackages.ts";
 import { sitesInScope } from "../company/access.ts";
 import type { Context } from "../context.ts";
 import { NotFound } from "../failures.ts";
+import { type Checks, checksOf } from "./checks.ts";
 
-export interface PackageFilter {
+interface PackageFilter {
   readonly status?: "active" | "inactive";
   readonly column?: "vulnerable" | "updatesAvailable";
 }
 
-export interface CompanyPackageFilter extends PackageFilter {
+interface CompanyPackageFilter extends PackageFilter {
   readonly search?: string;
   readonly order_by?: { readonly field: "name" | "environments" | "updates"; readonly order?: "ascend" | "descend" };
   readonly limit?: number;
@@ -63,34 +63,6 @@ export async function list(context: Context, environmentId: string, kind: Packag
     items: found.packages.filter((one) => matches(one, filter)).map(view),
   };
 }
-
-/** When updates and vulnerabilities were last checked: without a check, `none` and `false` mean nothing. */
-export interface Checks {
-  readonly updates: CheckView;
-  readonly vulnerabilities: CheckView;
-}
-
-interface CheckView {
-  readonly checked_at: string | null;
-  readonly problem: string | null;
-}
-
-async function checksOf({ database, packageSource, hasAdvisories }: Context): Promise<Checks> {
-  const { updates, vulnerabilities } = await lastChecks(database);
-  return {
-    updates: packageSource === null ? missing(noSource) : checkView(updates),
-    vulnerabilities: hasAdvisories ? checkView(vulnerabilities) : missing(noFeed),
-  };
-}
-
-const noSource = "Updates are not checked: there is no package source (SITEWRIGHT_WPORG_URL is none).";
-const noFeed = "Vulnerabilities are not checked: there is no vulnerability feed. Set SITEWRIGHT_ADVISORIES.";
-
-const missing = (problem: string): CheckView => ({ checked_at: null, problem });
-const checkView = ({ checkedAt, problem }: Check): CheckView => ({
-  checked_at: checkedAt?.toISOString() ?? null,
-  problem,
-});
 
 export type { CompanyPackage, PackageHolder } from "@sitewright/server/store/packages/packageGroups.ts";
 

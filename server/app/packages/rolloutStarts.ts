@@ -3,14 +3,14 @@ import type { AcceptOperation } from "@sitewright/server/operations/engine/accep
 import { compareVersions } from "@sitewright/server/packages/versions.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { findUpdatable, type UpdatablePackage } from "@sitewright/server/store/packages/packageUpdates.ts";
-import type { BegunItem, RolloutUnderWay } from "@sitewright/server/store/packages/rolloutProgress.ts";
+import type { BegunItem, UnfinishedRollout } from "@sitewright/server/store/packages/rolloutProgress.ts";
 import { environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
 import type { Settings } from "../context.ts";
 import { Refused } from "../failures.ts";
 import { startUpdate, updateKinds, updateOf } from "./packageUpdateOperation.ts";
 import { refusePackage } from "./packageUpdates.ts";
 
-export interface RolloutStartOptions {
+interface RolloutStartOptions {
   readonly settings: Settings;
   readonly acceptOperation: AcceptOperation;
 }
@@ -19,7 +19,7 @@ export interface RolloutStartOptions {
 export function makeRolloutStart({ settings, acceptOperation }: RolloutStartOptions) {
   return async (
     transaction: DatabaseTransaction,
-    { kind, name, version, actor }: RolloutUnderWay,
+    { kind, name, version, actor }: UnfinishedRollout,
     environmentId: string,
   ): Promise<BegunItem | { readonly skipped: string }> => {
     const environment = await environmentForOperation(transaction, environmentId);
@@ -37,7 +37,7 @@ export function makeRolloutStart({ settings, acceptOperation }: RolloutStartOpti
 }
 
 /** Why the package can't be updated in the environment, or null if it can. */
-function problemOf(kind: RolloutUnderWay["kind"], found: UpdatablePackage, to: string | null): string | null {
+function problemOf(kind: UnfinishedRollout["kind"], found: UpdatablePackage, to: string | null): string | null {
   if (to === null) return `No version of ${found.name} newer than ${found.version} is available.`;
   if (compareVersions(to, found.version) <= 0) return `It has version ${found.version}, and ${to} is not newer.`;
   try {

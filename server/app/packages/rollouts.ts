@@ -1,9 +1,9 @@
 /** Rollouts: updates of one plugin or theme in many environments. */
 import { randomUUID } from "node:crypto";
-import type { RolloutWish } from "@sitewright/contract/packages/rollouts.ts";
+import type { RolloutCreate } from "@sitewright/contract/packages/rollouts.ts";
 import { versionKey } from "@sitewright/server/packages/versions.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
-import { breakOff, holdRollout } from "@sitewright/server/store/packages/rolloutProgress.ts";
+import { lockRollout, stopRollout } from "@sitewright/server/store/packages/rolloutProgress.ts";
 import {
   environmentsAmong,
   findHolders,
@@ -18,9 +18,10 @@ import type { Static } from "typebox";
 import { recordDone } from "../company/activityEntries.ts";
 import type { Context } from "../context.ts";
 import { NotFound, Refused } from "../failures.ts";
+import { nothingToUpdate } from "./checks.ts";
 import { requireOffered, requireSource } from "./packageUpdates.ts";
 
-type CreateRequest = Static<typeof RolloutWish>;
+type CreateRequest = Static<typeof RolloutCreate>;
 
 const defaultLimit = 100;
 const maxLimit = 500;
@@ -54,7 +55,9 @@ export async function create(context: Context, request: CreateRequest) {
   const environmentIds = await chooseEnvironments(context, request);
   if (environmentIds.length === 0) {
     const message = `No environment of the company has a ${kind} ${name} with an available newer version.`;
-    throw new Refused("nothing_to_update", message, { names: [name] });
+    throw version === null
+      ? await nothingToUpdate(context, [name], message)
+      : new Refused("nothing_to_update", message, { names: [name] });
   }
   if (version !== null) await requireOffered(source, kind, { name, slug: null, update_version: null }, version, signal);
   const { concurrency, canaries, stop_after_failures: stopAfterFailures } = { ...defaults, ...options };
@@ -90,9 +93,9 @@ export function get(context: Context, id: string) {
 export function cancel(context: Context, id: string) {
   return context.inTransaction(async (transaction) => {
     const current = await read(context, transaction, id);
-    const rollout = await holdRollout(transaction, id);
+    const rollout = await lockRollout(transaction, id);
     if (rollout?.state !== "running") return current;
-    await breakOff(transaction, id, { state: "cancelled", reason: "The rollout was cancelled before this update." });
+    await stopRollout(transaction, id, { state: "cancelled", reason: "The rollout was cancelled before this update." });
     await recordDone(context, transaction, {
       type: "cancelRollout",
       category: "siteActions",

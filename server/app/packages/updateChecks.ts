@@ -11,7 +11,7 @@ export async function get({ database }: Context, environmentId: string) {
   return { ...found, update_checks: [...found.update_checks] };
 }
 
-export interface UpdateChecks {
+interface UpdateChecks {
   readonly update_checks: readonly string[];
   readonly picture_threshold?: number | null;
 }

@@ -2,15 +2,17 @@
 import { advisoryFeed, listVulnerabilities } from "@sitewright/server/store/packages/advisories.ts";
 import { sitesInScope } from "../company/access.ts";
 import type { Context } from "../context.ts";
+import { checksOf } from "./checks.ts";
 
 const defaultLimit = 100;
 const maxLimit = 500;
 
 /** Lists the vulnerabilities in environments in the key's scope. `feed` is null if the installation has no feed. */
 export async function list(
-  { caller, database, hasAdvisories, pool }: Context,
+  context: Context,
   { limit = defaultLimit, offset = 0 }: { readonly limit?: number; readonly offset?: number },
 ) {
+  const { caller, database, hasAdvisories, pool } = context;
   const { total, items } = await listVulnerabilities(pool, {
     companyId: caller.companyId,
     siteIds: sitesInScope(caller),
@@ -20,6 +22,7 @@ export async function list(
   const { read_at, records, skipped, problem } = await advisoryFeed(database);
   return {
     total,
+    checks: await checksOf(context),
     items: items.map(({ advisory_id: id, kind: type, patched: patched_version, environments, ...one }) => ({
       id,
       type,

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import type { ChangePrimaryDomainInput } from "@sitewright/server/operations/domains/changePrimaryDomain.ts";
 import type { AcceptOperation } from "@sitewright/server/operations/engine/accept.ts";
-import { nobody } from "@sitewright/server/store/company/activity.ts";
+import { systemActor } from "@sitewright/server/store/company/activity.ts";
 import type { Database, DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { domainsOfEnvironment } from "@sitewright/server/store/domains/domains.ts";
 import type { EnvironmentFacts } from "@sitewright/server/store/sites/environmentStates.ts";
@@ -17,7 +17,7 @@ import {
 } from "@sitewright/server/store/sites/siteAddresses.ts";
 import { addressOf } from "./addresses.ts";
 
-export interface AddressMoveOptions {
+interface AddressMoveOptions {
   readonly database: Database;
   readonly settings: SiteAddresses;
   readonly acceptOperation: AcceptOperation;
@@ -45,7 +45,7 @@ export function moveSites({ database, settings, acceptOperation }: AddressMoveOp
         locks: [environment.id],
         input,
         whenBusy: "queue",
-        actor: nobody,
+        actor: systemActor,
         activityParameters: {
           domainName: input.domain.name,
           environmentName: environment.display_name,

@@ -1,7 +1,7 @@
 /** Starts the automatic change of an environment's PHP version when the version has reached its end of life. */
 import type { AcceptOperation } from "@sitewright/server/operations/engine/accept.ts";
 import type { ModifyPhpVersionInput } from "@sitewright/server/operations/sites/modifyPhpVersion.ts";
-import { nobody } from "@sitewright/server/store/company/activity.ts";
+import { systemActor } from "@sitewright/server/store/company/activity.ts";
 import type { Database } from "@sitewright/server/store/database.ts";
 import type { EnvironmentFacts } from "@sitewright/server/store/sites/environmentStates.ts";
 import type { Settings } from "../context.ts";
@@ -30,7 +30,7 @@ export function makePhpUpdate(options: {
         locks: [environment.id],
         input,
         whenBusy: "queue",
-        actor: nobody,
+        actor: systemActor,
         activityParameters: {
           environmentName: environment.display_name,
           siteName: environment.site_display_name,

@@ -15,7 +15,7 @@ export async function requireEnvironment(
   return environment;
 }
 
-export interface EnvironmentOperation extends Pick<OperationRequest, "kind" | "input" | "locks"> {
+interface EnvironmentOperation extends Pick<OperationRequest, "kind" | "input" | "locks"> {
   /** Parameters of the activity entry, in addition to the names of the environment and the site. */
   readonly names?: Readonly<Record<string, string>>;
 }

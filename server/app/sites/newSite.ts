@@ -31,7 +31,7 @@ export function create(context: Context, request: Static<typeof SiteCreate>): Pr
       'This endpoint does not accept install_mode "clone". Use POST /sites/clone.',
     );
   }
-  requireRegion(request.region);
+  requireRegion(context, request.region);
   const { content, passwordDigest } = planWordPress(context, request);
   return context.inTransaction(async (transaction) => {
     const environment = await insert(context, transaction, {
@@ -51,7 +51,7 @@ export function create(context: Context, request: Static<typeof SiteCreate>): Pr
 
 /** Like `create`, without WordPress. */
 export function createPlain(context: Context, request: Static<typeof PlainSiteCreate>): Promise<string> {
-  requireRegion(request.region);
+  requireRegion(context, request.region);
   return context.inTransaction(async (transaction) => {
     const environment = await insert(context, transaction, {
       displayName: request.display_name,

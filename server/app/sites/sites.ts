@@ -9,7 +9,7 @@ import { briefView, longView } from "./environments.ts";
 
 const status = "live";
 
-export interface SiteQuery {
+interface SiteQuery {
   readonly include_environments?: boolean | null;
   readonly limit?: number;
   readonly offset?: number;

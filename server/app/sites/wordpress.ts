@@ -7,7 +7,7 @@ import type { Context } from "../context.ts";
 import { Refused } from "../failures.ts";
 
 /** The fields of a request with which WordPress is installed. */
-export interface WordPressOptions {
+interface WordPressOptions {
   readonly site_title: string;
   readonly admin_user: string;
   readonly admin_email: string;
@@ -20,7 +20,7 @@ export interface WordPressOptions {
   readonly wordpress_plugin_edd?: boolean;
 }
 
-export interface WordPressPlan {
+interface WordPressPlan {
   /** For the operation's input; contains no secrets. */
   readonly content: NewWordPress;
   readonly passwordDigest: string;

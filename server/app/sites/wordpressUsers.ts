@@ -2,10 +2,13 @@
 import { createHash, randomBytes } from "node:crypto";
 import { RuntimeFailure, type WordPressUser } from "@sitewright/runtimes/runtime.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
+import { findCheckedDomain } from "@sitewright/server/store/domains/domainChecks.ts";
+import { domainsOfEnvironment } from "@sitewright/server/store/domains/domains.ts";
 import { lockHolder } from "@sitewright/server/store/locks.ts";
 import { type EnvironmentFacts, environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
 import { recordDone } from "../company/activityEntries.ts";
 import type { Context } from "../context.ts";
+import { pointedHere } from "../domains/domains.ts";
 import { NotFound, Refused } from "../failures.ts";
 import { addressOf } from "./addresses.ts";
 import { readTaskAnswer, type TaskAnswer } from "./taskAnswer.ts";
@@ -20,7 +23,7 @@ export async function hasAdministrator(context: Context, environmentId: string, 
   return user?.isAdministrator ?? false;
 }
 
-export interface NewUser {
+interface NewUser {
   readonly email: string;
   readonly first_name?: string;
   readonly last_name?: string;
@@ -56,7 +59,20 @@ export async function createLoginLink(context: Context, environmentId: string, e
   });
   if (!isOffered) throw new Refused("site_unavailable", "The site is not being served at the moment. Try again later.");
   await record(context, environment, "createWpLoginLink", email);
-  return `${addressOf(context.settings, environment)}/sitewright-login?token=${token}`;
+  return `${await workingAddress(context, environment)}/sitewright-login?token=${token}`;
+}
+
+/** The primary address, or the temporary one if the primary domain did not point here at its last check. */
+async function workingAddress(context: Context, environment: EnvironmentFacts): Promise<string> {
+  const { database, settings } = context;
+  const domains = await domainsOfEnvironment(database, environment.id);
+  const primary = domains.find(({ isPrimary }) => isPrimary);
+  const temporary = domains.find(({ isTemporary }) => isTemporary);
+  const checked = primary === undefined ? null : await findCheckedDomain(database, primary.id);
+  if (temporary === undefined || checked === null || pointedHere(context, checked)) {
+    return addressOf(settings, environment);
+  }
+  return addressOf(settings, { host: temporary.name, is_https: temporary.isHttps });
 }
 
 async function find(context: Context, environmentId: string): Promise<EnvironmentFacts> {

@@ -5,7 +5,7 @@ import type { UpdateEdgeCacheStatusInput } from "@sitewright/server/operations/s
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { domainsOfEnvironment } from "@sitewright/server/store/domains/domains.ts";
 import type { EnvironmentFacts } from "@sitewright/server/store/sites/environmentStates.ts";
-import { edgeCachingAsSet, findEdgeCaching } from "@sitewright/server/store/traffic/pageCache.ts";
+import { findEdgeCaching, storedEdgeCaching } from "@sitewright/server/store/traffic/pageCache.ts";
 import type { Static } from "typebox";
 import type { Context } from "../context.ts";
 import { NotFound, Refused } from "../failures.ts";
@@ -48,7 +48,7 @@ export function clear(context: Context, request: Static<typeof EdgeCacheClearing
 export function setStatus(context: Context, environmentId: string, isEnabled: boolean): Promise<string> {
   return context.inTransaction(async (transaction) => {
     const environment = await requireEnvironment(transaction, environmentId);
-    const before = await edgeCachingAsSet(transaction, environment.id);
+    const before = await storedEdgeCaching(transaction, environment.id);
     const input: UpdateEdgeCacheStatusInput = { environmentId: environment.id, isEnabled, before };
     const names = { status: isEnabled ? "on" : "off" };
     return startOn(context, transaction, environment, { kind: "updateEdgeCacheStatus", input, locks, names });

@@ -5,7 +5,7 @@ import type { Context } from "../context.ts";
 import { NotFound, Refused } from "../failures.ts";
 import { readTimestamp } from "../timestamps.ts";
 
-export interface LogQuery {
+interface LogQuery {
   readonly file_name?: LogName;
   readonly lines?: number;
   readonly from?: string;

@@ -6,7 +6,7 @@ import type { Context, InstallationLimits } from "../context.ts";
 import { Refused } from "../failures.ts";
 import { diskView, limitsView } from "../sites/limits.ts";
 
-export interface UsageQuery {
+interface UsageQuery {
   readonly from?: number;
   readonly to?: number;
   readonly sort?: UsageOrder;
@@ -23,7 +23,7 @@ const noisyCores = 0.5;
 const noisyKills = 10;
 
 /** The period, extended to full hours. Throws `Refused` if it ends before it begins. */
-export function periodOf({ from, to }: Pick<UsageQuery, "from" | "to">, now: number) {
+function periodOf({ from, to }: Pick<UsageQuery, "from" | "to">, now: number) {
   const end = to ?? now;
   const begin = from ?? Math.max(0, end - defaultPeriod);
   if (begin >= end) {
@@ -36,7 +36,7 @@ export function periodOf({ from, to }: Pick<UsageQuery, "from" | "to">, now: num
 }
 
 /** The reasons why an environment now slows down others. */
-export function noiseOf(
+function noiseOf(
   { recent_cores, killed_lately }: Pick<UsageRecord, "recent_cores" | "killed_lately">,
   isOverQuota: boolean,
 ): Noise[] {

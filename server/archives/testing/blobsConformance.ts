@@ -1,4 +1,4 @@
-/** What `blobs.ts` says in words, as tests that every store of blobs passes. */
+/** Conformance tests for every implementation of `Blobs`. */
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { BlobMissing, type Blobs } from "../blobs.ts";
@@ -7,7 +7,7 @@ const { signal } = new AbortController();
 
 export function testBlobs(name: string, open: () => Promise<Blobs>): void {
   describe(`blobs in ${name}`, () => {
-    test("come back as they were put, as a whole and in parts", async () => {
+    test("can be read back completely and in parts", async () => {
       const blobs = await open();
       const content = randomBytes(3_000_000);
       await blobs.put("packs/company/one", content, signal);
@@ -16,7 +16,7 @@ export function testBlobs(name: string, open: () => Promise<Blobs>): void {
       expect(part.equals(content.subarray(1_000_000, 1_500_000))).toBe(true);
     });
 
-    test("are put from memory that several threads have, from the middle of it", async () => {
+    test("can be put from a part of shared memory", async () => {
       const blobs = await open();
       const shared = Buffer.from(new SharedArrayBuffer(200_000), 10, 150_000);
       shared.set(randomBytes(shared.length));
@@ -32,7 +32,7 @@ export function testBlobs(name: string, open: () => Promise<Blobs>): void {
       expect(await blobs.list("packs", signal)).toEqual(new Map([["packs/one", 10]]));
     });
 
-    test("are missing where they are not, or not that long", async () => {
+    test("are missing if they don't exist or are too short", async () => {
       const blobs = await open();
       await blobs.put("packs/one", Buffer.from("abc"), signal);
       for (const [missing, start, length] of [
@@ -58,7 +58,7 @@ export function testBlobs(name: string, open: () => Promise<Blobs>): void {
       expect((await blobs.list("packs", signal)).size).toBe(3);
     });
 
-    test("are gone when they were removed, also twice", async () => {
+    test("can be removed, even twice", async () => {
       const blobs = await open();
       await blobs.put("packs/one", Buffer.from("abc"), signal);
       for (let time = 0; time < 2; time += 1) await blobs.remove("packs/one");
@@ -66,7 +66,7 @@ export function testBlobs(name: string, open: () => Promise<Blobs>): void {
       await expect(blobs.read("packs/one", 0, 1, signal)).rejects.toBeInstanceOf(BlobMissing);
     });
 
-    test("are not put by whoever has given up, and what was there before stays", async () => {
+    test("are not replaced by an aborted put", async () => {
       const blobs = await open();
       await blobs.put("packs/one", Buffer.from("before"), signal);
       await expect(blobs.put("packs/one", Buffer.from("after!"), AbortSignal.abort())).rejects.toThrow();
@@ -74,10 +74,10 @@ export function testBlobs(name: string, open: () => Promise<Blobs>): void {
       expect([...(await blobs.list("packs", signal)).keys()]).toEqual(["packs/one"]);
     });
 
-    test.each(["../x", "a/../../b", "/etc/x", "a//b", "a.b", "", "a/"])("have no name like %j", async (bad) => {
+    test.each(["../x", "a/../../b", "/etc/x", "a//b", "a.b", "", "a/"])("can't have the name %j", async (bad) => {
       const blobs = await open();
-      await expect(blobs.put(bad, Buffer.from("x"), signal)).rejects.toThrow("Not the name");
-      await expect(blobs.remove(bad).then(() => undefined)).rejects.toThrow("Not the name");
+      await expect(blobs.put(bad, Buffer.from("x"), signal)).rejects.toThrow("Invalid blob name");
+      await expect(blobs.remove(bad).then(() => undefined)).rejects.toThrow("Invalid blob name");
     });
   });
 }

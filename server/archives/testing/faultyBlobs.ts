@@ -1,21 +1,21 @@
-/** A store of blobs in front of a real one, which fails if a test says so. */
+/** Wraps blobs and fails as planned by a test. */
 import type { Blobs } from "../blobs.ts";
 
 export type BlobCall = "put" | "read" | "list" | "remove";
 
-/** Returns the error with which a call fails, which is the `nth` of its kind since the plan was made; null: it does not. */
+/** Returns the error of the `nth` call of its kind since the plan was set, or null if it succeeds. */
 export type FaultPlan = (call: BlobCall, nth: number) => Error | null;
 
 export interface FaultyBlobs extends Blobs {
-  /** From now on; calls are counted anew. */
+  /** Sets a new plan and restarts counting. */
   plan(faults: FaultPlan): void;
-  /** Since the plan was made. */
+  /** Number of calls since the plan was set. */
   count(call: BlobCall): number;
 }
 
 export const noFaults: FaultPlan = () => null;
 
-/** Fails at one call, and at none before or after it. */
+/** Fails exactly one call. */
 export function failingOnce(call: BlobCall, nth: number, error: () => Error): FaultPlan {
   return (made, count) => (made === call && count === nth ? error() : null);
 }

@@ -1,6 +1,6 @@
 /**
- * A process that keeps a folder with one file of so many megabytes, restores it, and says over IPC how much memory it
- * took at most, in megabytes. Ends with an error where the file did not come back as it was.
+ * A process that backs up a folder with one file of the given number of megabytes, restores it, and sends its peak memory in
+ * megabytes over IPC. Fails if the restored file differs.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -47,7 +47,7 @@ try {
   const [before, after] = await Promise.all(
     [site, restored].map((folder) => hashOf(join(folder, "database", "wordpress.sqlite"))),
   );
-  if (before !== after) throw new Error("The file came back as another one");
+  if (before !== after) throw new Error("The restored file differs");
   process.send?.(process.resourceUsage().maxRSS / 1024);
 } finally {
   await rm(root, { recursive: true });

@@ -1,16 +1,16 @@
 /** An index of pieces in memory, for one company and one backup at a time. */
-import { type KeptPiece, keyOf, type PieceIndex } from "../pieceIndex.ts";
+import { keyOf, type PieceIndex, type StoredPiece } from "../pieceIndex.ts";
 
-export interface MemoryIndex extends PieceIndex {
-  readonly pieces: Map<string, Omit<KeptPiece, "isLost">>;
-  /** Packs that were begun, and how large those are that were finished. */
+interface MemoryIndex extends PieceIndex {
+  readonly pieces: Map<string, Omit<StoredPiece, "isLost">>;
+  /** Sizes of packs; null while unfinished. */
   readonly packs: Map<string, number | null>;
-  /** When packs were read again. */
+  /** When packs were last read. */
   readonly readAt: Map<string, Date>;
 }
 
 export function createMemoryIndex(): MemoryIndex {
-  const pieces = new Map<string, Omit<KeptPiece, "isLost">>();
+  const pieces = new Map<string, Omit<StoredPiece, "isLost">>();
   const packs = new Map<string, number | null>();
   const readAt = new Map<string, Date>();
   const needed = new Set<string>();
@@ -20,9 +20,9 @@ export function createMemoryIndex(): MemoryIndex {
     packs,
     readAt,
     claim: async (names) => {
-      const kept = names.map(keyOf).filter((key) => pieces.has(key) && !lost.has(pieces.get(key)?.pack ?? ""));
-      for (const key of kept) needed.add(pieces.get(key)?.pack ?? "");
-      return new Set(kept);
+      const stored = names.map(keyOf).filter((key) => pieces.has(key) && !lost.has(pieces.get(key)?.pack ?? ""));
+      for (const key of stored) needed.add(pieces.get(key)?.pack ?? "");
+      return new Set(stored);
     },
     beginPack: async (pack) => {
       packs.set(pack, null);

@@ -1,30 +1,30 @@
-/** What stands before the S3 server of the tests, and does to a request what a test says. */
+/** A proxy in front of the S3 server of the tests that injects faults. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
 import type { Patience } from "../s3Blobs.ts";
 
-/** `lose`: the server does what it is asked, and the answer does not arrive. */
+/** `lose`: the server processes the request, but the response is lost. */
 export const s3Faults = ["refuse", "hang", "drop", "lose"] as const;
 export type S3Fault = (typeof s3Faults)[number];
 
-/** What happens to the `nth` request since the plan was made; null: nothing. `isNew`: it was not asked before. */
+/** The fault for the `nth` request since the plan was set, or null. `isNew`: the same request was not sent before. */
 export type S3Plan = (nth: number, isNew: boolean) => S3Fault | null;
 
 export interface S3Proxy extends AsyncDisposable {
   readonly endpoint: string;
-  /** From now on; requests are counted anew. */
+  /** Sets a new plan and restarts counting. */
   plan(next: S3Plan): void;
-  /** Since the plan was made. */
+  /** Number of requests since the plan was set. */
   count(): number;
-  /** Tries once more after a failure, so often, and at once. What hangs has had its time as soon as it does. */
+  /** Retries this many times without pauses. A hanging request times out at once. */
   patience(more: number): Patience;
 }
 
 /** `server` is the server's endpoint. */
 export async function startS3Proxy(server: string): Promise<S3Proxy> {
   let plan: S3Plan = () => null;
-  let asked = 0;
+  let received = 0;
   const known = new Set<string>();
   const tries = new Set<AbortController>();
 
@@ -33,12 +33,12 @@ export async function startS3Proxy(server: string): Promise<S3Proxy> {
   const address = listening.address();
 
   async function answer(from: IncomingMessage, to: ServerResponse): Promise<void> {
-    const what = `${from.method} ${from.url} ${from.headers.range}`;
-    const isNew = !known.has(what);
-    known.add(what);
-    asked += 1;
-    const fault = plan(asked, isNew);
-    // Whoever asks may give up amid a request.
+    const key = `${from.method} ${from.url} ${from.headers.range}`;
+    const isNew = !known.has(key);
+    known.add(key);
+    received += 1;
+    const fault = plan(received, isNew);
+    // The client may abort a request.
     const body = await buffer(from).catch(() => null);
     if (body === null) return;
     if (fault === null) passOn(from, body, to, () => undefined);
@@ -48,7 +48,7 @@ export async function startS3Proxy(server: string): Promise<S3Proxy> {
     else for (const each of tries) each.abort();
   }
 
-  /** With the body given, and the answer back; `before` is called when that is there. */
+  /** Forwards the request and its response. `before` is called when the response arrives. */
   function passOn(from: IncomingMessage, body: Buffer, to: ServerResponse, before: () => void): void {
     const { method, headers } = from;
     const onward = request(new URL(from.url ?? "/", server), { method, headers }, (answered) => {
@@ -65,10 +65,10 @@ export async function startS3Proxy(server: string): Promise<S3Proxy> {
     endpoint: `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`,
     plan: (next) => {
       plan = next;
-      asked = 0;
+      received = 0;
       known.clear();
     },
-    count: () => asked,
+    count: () => received,
     patience: (more) => ({
       pauses: Array.from({ length: more }, () => 0),
       pause: async (_, signal) => signal.throwIfAborted(),

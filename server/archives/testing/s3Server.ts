@@ -1,7 +1,7 @@
 /**
- * A real S3 server, for tests: s3rver, in a process and a folder of its own, on a free port of this machine. It checks
- * every signature, keeps what is put on the disk and answers as Amazon does; what it leaves out is to check MD5 and SHA-256.
- * Any other can be tried with `SITEWRIGHT_TEST_S3`, which s3Blobs.test.ts explains.
+ * A real S3 server for tests: s3rver in its own process and folder, on a free local port. It checks signatures, stores objects
+ * on disk and answers as Amazon does, but does not check MD5 and SHA-256. Another store can be tested with
+ * `SITEWRIGHT_TEST_S3`, see s3Blobs.test.ts.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -18,10 +18,10 @@ export interface S3Server {
 }
 
 const bucket = "archives";
-/** The only one that s3rver knows. */
+/** The only key that s3rver accepts. */
 const key = { accessKeyId: "S3RVER", secretAccessKey: "S3RVER" };
 
-/** Ends when whoever started it is gone, however that came about. */
+/** Ends when its parent process ends for any reason. */
 const program = `
   const S3rver = require("@20minutes/s3rver");
   process.on("disconnect", () => process.exit());
@@ -32,7 +32,7 @@ const program = `
 export async function startS3Server(): Promise<S3Server> {
   const directory = await mkdtemp(join(tmpdir(), "sws3-"));
   const options = { address: "127.0.0.1", port: 0, silent: true, directory, configureBuckets: [{ name: bucket }] };
-  // Where it tells how a list goes on, s3rver encrypts it with a cipher that OpenSSL calls legacy.
+  // s3rver encrypts continuation tokens with a cipher that OpenSSL calls legacy.
   const child = spawn(process.execPath, ["--openssl-legacy-provider", "-e", program, JSON.stringify(options)], {
     cwd: fileURLToPath(new URL(".", import.meta.url)),
     stdio: ["ignore", "ignore", "inherit", "ipc"],
@@ -55,5 +55,5 @@ async function portOf(child: ChildProcess, exited: Promise<unknown>): Promise<nu
   if (typeof message === "object" && message !== null && "port" in message && typeof message.port === "number") {
     return message.port;
   }
-  throw new Error(`The S3 server said something else than its port: ${JSON.stringify(message)}`);
+  throw new Error(`The S3 server did not send its port: ${JSON.stringify(message)}`);
 }

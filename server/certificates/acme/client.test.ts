@@ -2,7 +2,7 @@
 import { createHmac, createPrivateKey, createPublicKey, verify } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Authority, startAuthority } from "../testing/authority.ts";
-import { type Acme, isForgotten, isUnknownAccount, openAcme } from "./client.ts";
+import { type Acme, isUnknownAccount, isUnknownResource, openAcme } from "./client.ts";
 import { AcmeProblem, AcmeUnreachable } from "./problems.ts";
 import { keyAuthorization, makeKey, signRequest } from "./signing.ts";
 
@@ -24,7 +24,7 @@ const refusing = (type: string, status: number, headers: Readonly<Record<string,
   headers,
   body: { type: `urn:ietf:params:acme:error:${type}`, detail: `It says ${type}`, status },
 });
-const at = (path: string) => authority.asked.filter((asked) => asked.path === path);
+const at = (path: string) => authority.requests.filter((asked) => asked.path === path);
 const order = () => ({
   status: "pending",
   authorizations: [`${authority.origin}/authz/1`],
@@ -38,8 +38,8 @@ const failure = async (work: Promise<unknown>): Promise<unknown> =>
 
 describe("an account", () => {
   test("is created with the key and the e-mail address, then identified by its URL", async () => {
-    authority.tell("/account", { status: 201, headers: { location: `${authority.origin}/account/7` }, body: {} });
-    authority.tell("/order", { status: 201, headers: { location: `${authority.origin}/order/1` }, body: order() });
+    authority.respond("/account", { status: 201, headers: { location: `${authority.origin}/account/7` }, body: {} });
+    authority.respond("/order", { status: 201, headers: { location: `${authority.origin}/order/1` }, body: order() });
     const account = await acme.openAccount("admin@example.com", null);
     expect(account).toBe(`${authority.origin}/account/7`);
     const [made] = at("/account");
@@ -60,7 +60,7 @@ describe("an account", () => {
   });
 
   test("is bound to the authority's customer by an external account key", async () => {
-    authority.tell("/account", { status: 201, headers: { location: `${authority.origin}/account/7` }, body: {} });
+    authority.respond("/account", { status: 201, headers: { location: `${authority.origin}/account/7` }, body: {} });
     const key = Buffer.from("customer key");
     await acme.openAccount(null, { keyId: "customer-7", key });
     const [made] = at("/account");
@@ -73,7 +73,7 @@ describe("an account", () => {
   });
 
   test("has no contact without an e-mail address, and is invalid without a URL", async () => {
-    authority.tell("/account", { status: 201, body: {} });
+    authority.respond("/account", { status: 201, body: {} });
     expect(await failure(acme.openAccount(null, null))).toBeInstanceOf(AcmeUnreachable);
     expect(JSON.parse(at("/account")[0]?.payload ?? "")).toEqual({ termsOfServiceAgreed: true });
   });
@@ -81,7 +81,7 @@ describe("an account", () => {
 
 describe("a rejected nonce", () => {
   test("is replaced by the nonce in the error response", async () => {
-    authority.tell("/order/1", refusing("badNonce", 400), refusing("badNonce", 400), { body: order() });
+    authority.respond("/order/1", refusing("badNonce", 400), refusing("badNonce", 400), { body: order() });
     expect((await acme.readOrder("kid", `${authority.origin}/order/1`)).value.status).toBe("pending");
     const nonces = at("/order/1").map(({ head }) => head?.nonce);
     expect(new Set(nonces).size).toBe(3);
@@ -89,7 +89,7 @@ describe("a rejected nonce", () => {
   });
 
   test("fails the request after ten attempts", async () => {
-    authority.tell("/order/1", refusing("badNonce", 400));
+    authority.respond("/order/1", refusing("badNonce", 400));
     expect(await failure(acme.readOrder("kid", `${authority.origin}/order/1`))).toMatchObject({ type: "badNonce" });
     expect(at("/order/1")).toHaveLength(10);
   });
@@ -97,7 +97,7 @@ describe("a rejected nonce", () => {
 
 describe("an error response", () => {
   test("has a type and a message, and no wait time without Retry-After", async () => {
-    authority.tell("/order/1", refusing("unauthorized", 403));
+    authority.respond("/order/1", refusing("unauthorized", 403));
     const error = await failure(acme.readOrder("kid", `${authority.origin}/order/1`));
     expect(error).toBeInstanceOf(AcmeProblem);
     expect(error).toMatchObject({ type: "unauthorized", status: 403, message: "It says unauthorized", isLimit: false });
@@ -109,14 +109,14 @@ describe("an error response", () => {
     ["0", 0],
     ["soon", null],
   ])("for a rate limit says how long to wait: Retry-After: %s", async (after, retryAfter) => {
-    authority.tell("/order/1", refusing("rateLimited", 429, { "retry-after": after }));
+    authority.respond("/order/1", refusing("rateLimited", 429, { "retry-after": after }));
     const error = await failure(acme.readOrder("kid", `${authority.origin}/order/1`));
     expect(error).toMatchObject({ isLimit: true, retryAfter });
   });
 
   test("may give the wait time as a date", async () => {
     const until = new Date(Date.now() + 3_600_000);
-    authority.tell("/order/1", refusing("rateLimited", 429, { "retry-after": until.toUTCString() }));
+    authority.respond("/order/1", refusing("rateLimited", 429, { "retry-after": until.toUTCString() }));
     const error = await failure(acme.readOrder("kid", `${authority.origin}/order/1`));
     if (!(error instanceof AcmeProblem) || error.retryAfter === null)
       throw new Error("Not a rate limit with a wait time");
@@ -129,14 +129,14 @@ describe("an error response", () => {
     ["nothing", ""],
     ["a list", "[1]"],
   ])("that is not a problem document still has its status: %s", async (_, body) => {
-    authority.tell("/order/1", { status: 502, body });
+    authority.respond("/order/1", { status: 502, body });
     const error = await failure(acme.readOrder("kid", `${authority.origin}/order/1`));
     expect(error).toMatchObject({ type: "about:blank", status: 502, message: "status 502" });
   });
 
   test("has a one-line message of limited length", async () => {
     const detail = `first\r\nsecond\u0000${"x".repeat(9_999)}`;
-    authority.tell("/order/1", { status: 400, body: { type: "other", detail } });
+    authority.respond("/order/1", { status: 400, body: { type: "other", detail } });
     const error = await failure(acme.readOrder("kid", `${authority.origin}/order/1`));
     if (!(error instanceof AcmeProblem)) throw new Error("Not an AcmeProblem");
     expect(error.message).toMatch(/^first second x+$/);
@@ -145,9 +145,9 @@ describe("an error response", () => {
 
   test("about an unknown order or account is recognised", async () => {
     const problem = (type: string, status: number) => new AcmeProblem({ type, status, detail: "", retryAfter: null });
-    expect(isForgotten(problem("malformed", 400))).toBe(true);
-    expect(isForgotten(problem("about:blank", 404))).toBe(true);
-    expect(isForgotten(problem("unauthorized", 403))).toBe(false);
+    expect(isUnknownResource(problem("malformed", 400))).toBe(true);
+    expect(isUnknownResource(problem("about:blank", 404))).toBe(true);
+    expect(isUnknownResource(problem("unauthorized", 403))).toBe(false);
     expect(isUnknownAccount(problem("accountDoesNotExist", 400))).toBe(true);
     expect(isUnknownAccount(new Error("accountDoesNotExist"))).toBe(false);
   });
@@ -159,14 +159,14 @@ describe("AcmeUnreachable is thrown", () => {
     ["an unknown status", { status: "fine" }],
     ["links without TLS", { status: "pending", authorizations: ["http://127.0.0.1/"], finalize: "https://x/" }],
   ])("for %s with status 200", async (_, body) => {
-    authority.tell("/order/1", { body });
+    authority.respond("/order/1", { body });
     const error = await failure(acme.readOrder("kid", `${authority.origin}/order/1`));
     expect(error).toBeInstanceOf(AcmeUnreachable);
     expect(error).toMatchObject({ message: expect.stringContaining("is not ACME") });
   });
 
   test("for more than a million bytes", async () => {
-    authority.tell("/order/1", { body: "x".repeat(1_000_001) });
+    authority.respond("/order/1", { body: "x".repeat(1_000_001) });
     expect(await failure(acme.readOrder("kid", `${authority.origin}/order/1`))).toBeInstanceOf(AcmeUnreachable);
   });
 
@@ -179,12 +179,12 @@ describe("AcmeUnreachable is thrown", () => {
     });
     const error = await failure(untrusting.openAccount(null, null));
     expect(error).toBeInstanceOf(AcmeUnreachable);
-    expect(authority.asked).toEqual([]);
+    expect(authority.requests).toEqual([]);
   });
 
   test("but not on shutdown: the authority is not to blame", async () => {
     const stopping = new AbortController();
-    authority.tell("/order/1", { body: null });
+    authority.respond("/order/1", { body: null });
     const asking = failure(opened(stopping.signal).readOrder("kid", `${authority.origin}/order/1`));
     await expect.poll(() => at("/order/1").length).toBe(1);
     stopping.abort();
@@ -192,12 +192,12 @@ describe("AcmeUnreachable is thrown", () => {
   });
 
   test("for a directory that fails, which is fetched again next time", async () => {
-    authority.tell("/dir", { status: 500, body: "no" });
+    authority.respond("/dir", { status: 500, body: "no" });
     expect(await failure(acme.openAccount(null, null))).toMatchObject({ status: 500 });
     const links = { newNonce: "/nonce", newAccount: "/account", newOrder: "/order" };
     const whole = Object.entries(links).map(([name, path]) => [name, `${authority.origin}${path}`]);
-    authority.tell("/dir", { body: Object.fromEntries(whole) });
-    authority.tell("/account", { status: 200, headers: { location: `${authority.origin}/account/7` }, body: {} });
+    authority.respond("/dir", { body: Object.fromEntries(whole) });
+    authority.respond("/account", { status: 200, headers: { location: `${authority.origin}/account/7` }, body: {} });
     expect(await acme.openAccount(null, null)).toBe(`${authority.origin}/account/7`);
   });
 });

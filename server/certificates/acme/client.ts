@@ -4,9 +4,18 @@
  */
 import { createPrivateKey } from "node:crypto";
 import type * as v from "valibot";
-import { type Authorization, authorization, directory, type Order, order, problemOf, read, waitOf } from "./answers.ts";
 import { AcmeProblem, AcmeUnreachable } from "./problems.ts";
 import { type AcmeResponse, send } from "./request.ts";
+import {
+  type Authorization,
+  authorization,
+  directory,
+  type Order,
+  order,
+  problemOf,
+  read,
+  waitOf,
+} from "./responses.ts";
 import { type AccountBinding, bindAccount, keyAuthorization, signRequest } from "./signing.ts";
 
 /** A resource, and how long to wait before reading it again (ms); null if the authority doesn't say. */
@@ -33,7 +42,7 @@ export interface Acme {
   readChain(account: string, url: string): Promise<string>;
 }
 
-export interface AcmeOptions {
+interface AcmeOptions {
   /** The directory's URL. */
   readonly directory: string;
   /** PEM of the roots to trust; null for Node's default. */
@@ -125,7 +134,7 @@ function locationOf(response: AcmeResponse): string {
 }
 
 /** Whether the authority no longer knows the resource. */
-export function isForgotten(error: unknown): boolean {
+export function isUnknownResource(error: unknown): boolean {
   return error instanceof AcmeProblem && (error.status === 404 || error.type === "malformed");
 }
 

@@ -2,7 +2,7 @@
 import { request } from "node:https";
 import { AcmeUnreachable } from "./problems.ts";
 
-export interface AcmeRequest {
+interface AcmeRequest {
   readonly url: string;
   readonly method: "GET" | "HEAD" | "POST";
   /** A signed JSON body. */

@@ -7,7 +7,7 @@ export function makeKey(): string {
   return privateKey.export({ type: "pkcs8", format: "pem" }).toString();
 }
 
-export interface UnsignedRequest {
+interface UnsignedRequest {
   readonly key: KeyObject;
   /** The account's URL; null sends the public key instead, to create the account. */
   readonly account: string | null;

@@ -3,14 +3,14 @@ import { once } from "node:events";
 import { createServer } from "node:https";
 import { makeCertificate } from "./openssl.ts";
 
-export interface Told {
+export interface CannedResponse {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** An object is sent as JSON; null means that it never answers. */
   readonly body?: string | object | null;
 }
 
-export interface Asked {
+export interface ReceivedRequest {
   readonly path: string;
   readonly method: string;
   /** The protected header, or null if the request is not signed. */
@@ -22,28 +22,31 @@ export interface Authority extends AsyncDisposable {
   readonly origin: string;
   /** PEM. */
   readonly root: string;
-  readonly asked: readonly Asked[];
+  readonly requests: readonly ReceivedRequest[];
   /** Sets the responses for a path, in order; the last one is repeated. */
-  readonly tell: (path: string, ...answers: readonly Told[]) => void;
+  readonly respond: (path: string, ...answers: readonly CannedResponse[]) => void;
 }
 
 /** Starts with a directory and nonces. */
 export async function startAuthority(): Promise<Authority> {
   const { cert, key } = await makeCertificate({ names: ["127.0.0.1"] });
-  const answers = new Map<string, Told[]>();
-  const asked: Asked[] = [];
+  const answers = new Map<string, CannedResponse[]>();
+  const requests: ReceivedRequest[] = [];
   let nonces = 0;
   const server = createServer({ cert, key }, async (request, response) => {
     let text = "";
     for await (const chunk of request) text += String(chunk);
     const path = request.url ?? "";
-    asked.push({ path, method: request.method ?? "", ...read(text) });
+    requests.push({ path, method: request.method ?? "", ...read(text) });
     const remaining = answers.get(path) ?? [];
-    const told: Told = (remaining.length > 1 ? remaining.shift() : remaining[0]) ?? { status: 404, body: {} };
-    if (told.body === null) return;
+    const canned: CannedResponse = (remaining.length > 1 ? remaining.shift() : remaining[0]) ?? {
+      status: 404,
+      body: {},
+    };
+    if (canned.body === null) return;
     nonces += 1;
-    response.writeHead(told.status ?? 200, { "replay-nonce": `number-${nonces}`, ...told.headers });
-    response.end(typeof told.body === "object" ? JSON.stringify(told.body) : (told.body ?? ""));
+    response.writeHead(canned.status ?? 200, { "replay-nonce": `number-${nonces}`, ...canned.headers });
+    response.end(typeof canned.body === "object" ? JSON.stringify(canned.body) : (canned.body ?? ""));
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -55,8 +58,8 @@ export async function startAuthority(): Promise<Authority> {
   return {
     origin,
     root: cert,
-    asked,
-    tell: (path, ...told) => void answers.set(path, [...told]),
+    requests,
+    respond: (path, ...canned) => void answers.set(path, [...canned]),
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
       server.close();
@@ -65,7 +68,7 @@ export async function startAuthority(): Promise<Authority> {
   };
 }
 
-function read(text: string): Pick<Asked, "head" | "payload"> {
+function read(text: string): Pick<ReceivedRequest, "head" | "payload"> {
   if (text === "") return { head: null, payload: "" };
   const { protected: head, payload } = JSON.parse(text);
   return { head: JSON.parse(decode(head)), payload: decode(payload) };

@@ -7,20 +7,20 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-export interface Made {
+export interface TestCertificate {
   /** PEM. */
   readonly cert: string;
   /** PEM, PKCS#8. */
   readonly key: string;
 }
 
-export interface Wanted {
+interface Wanted {
   readonly subject?: string;
   readonly names?: readonly string[];
   /** In `openssl` notation; default `ec:prime256v1`. */
   readonly algorithm?: "ec:prime256v1" | "ec:secp521r1" | "rsa:1024" | "rsa:2048" | "ed25519";
   /** The signer; self-signed by default. */
-  readonly by?: Made;
+  readonly by?: TestCertificate;
   readonly isAuthority?: boolean;
   readonly extra?: readonly string[];
 }
@@ -42,7 +42,7 @@ export async function openssl(args: readonly string[], files: Readonly<Record<st
 }
 
 /** Creates a certificate that is valid for thirty days from now. */
-export async function makeCertificate(wanted: Wanted = {}): Promise<Made> {
+export async function makeCertificate(wanted: Wanted = {}): Promise<TestCertificate> {
   const { subject = "/CN=test", names = [], algorithm = "ec:prime256v1", by, isAuthority = false, extra = [] } = wanted;
   const [kind = "", detail = ""] = algorithm.split(":");
   const size = kind === "rsa" ? ["-pkeyopt", `rsa_keygen_bits:${detail}`] : ["-pkeyopt", `ec_paramgen_curve:${detail}`];

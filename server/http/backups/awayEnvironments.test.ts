@@ -1,6 +1,6 @@
 /** The API for environments that wait to be restored after the installation was moved. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { setAwaitsRebuild } from "../../store/moved.ts";
+import { setAwaitsRebuild } from "../../store/restoredInstallation.ts";
 import { useTestServer } from "../testing/server.ts";
 
 const test = useTestServer();

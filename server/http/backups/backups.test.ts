@@ -159,8 +159,8 @@ describe("a restore", () => {
   });
 
   it("refuses backups of other companies, unknown and unfinished backups, and unknown users", async () => {
-    const { addBackup, addEnvironment, addSite, call, database, otherCompany } = test.current;
-    const foreign = await addEnvironment(await addSite({}, otherCompany.api_key), otherCompany.api_key);
+    const { addBackup, addSiteWithEnvironment, call, database, otherCompany } = test.current;
+    const foreign = await addSiteWithEnvironment(otherCompany.api_key);
     const unfinished = await addBackup(environment.id);
     await database.updateTable("backups").set({ manifest: null }).where("id", "=", unfinished).execute();
     for (const backup_id of [await addBackup(foreign.id), 2_147_483_647, unfinished]) {
@@ -175,8 +175,8 @@ describe("a restore", () => {
   });
 
   it("of another site's backup needs a key with access to both sites", async () => {
-    const { addBackup, addKey, addSite, addEnvironment, call, succeed } = test.current;
-    const other = await addEnvironment(await addSite());
+    const { addBackup, addKey, addSiteWithEnvironment, call, succeed } = test.current;
+    const other = await addSiteWithEnvironment();
     const backup_id = await addBackup(other.id);
     const { token } = await addKey({ scopes: [`site:${site}`] });
     const answer = await call("POST", restorePath(environment.id), { body: { backup_id }, key: token });

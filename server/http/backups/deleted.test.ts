@@ -393,9 +393,9 @@ describe("a backup of a deleted environment", () => {
   });
 
   it("is unknown to other companies and to keys for other sites", async () => {
-    const { addEnvironment, addKey, addSite, otherCompany } = test.current;
+    const { addKey, addSiteWithEnvironment, otherCompany } = test.current;
     const { siteId, backup_id, target, targetSiteId } = await prepare();
-    const theirs = await addEnvironment(await addSite({}, otherCompany.api_key), otherCompany.api_key);
+    const theirs = await addSiteWithEnvironment(otherCompany.api_key);
     const foreign = await restoreTo(theirs.id, { body: { backup_id }, key: otherCompany.api_key });
     expect(foreign.body.data.code).toBe("unknown_backup");
     const { token } = await addKey({ scopes: [`site:${targetSiteId}`] });

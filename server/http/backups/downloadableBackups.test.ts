@@ -147,8 +147,8 @@ describe("a request for a downloadable backup", () => {
   });
 
   it("is refused for unknown and unfinished backups and those of other companies", async () => {
-    const { addBackup, addEnvironment, addSite, database, otherCompany } = test.current;
-    const foreign = await addEnvironment(await addSite({}, otherCompany.api_key), otherCompany.api_key);
+    const { addBackup, addSiteWithEnvironment, database, otherCompany } = test.current;
+    const foreign = await addSiteWithEnvironment(otherCompany.api_key);
     const unfinished = await addBackup(environment.id);
     await database.updateTable("backups").set({ manifest: null }).where("id", "=", unfinished).execute();
     for (const backup_id of [await addBackup(foreign.id), 2_147_483_647, unfinished]) {

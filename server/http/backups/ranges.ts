@@ -1,6 +1,6 @@
 /** Parses `Range` headers, so that interrupted downloads can be resumed. */
 
-export interface ByteRange {
+interface ByteRange {
   readonly start: number;
   /** Inclusive. */
   readonly end: number;

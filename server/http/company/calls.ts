@@ -11,6 +11,6 @@ export const companyCalls = {
   revokeApiKey: (context, { params }) => apiKeys.revoke(context, params.key_id),
   validateKey: (context) => validate(context),
   listActivity: (context, { query }) => activity.list(context, query),
-  listRegions: () => regions.list(),
+  listRegions: (context) => regions.list(context),
   listPhpVersions: (context) => phpVersions.list(context),
 } satisfies SomeCalls;

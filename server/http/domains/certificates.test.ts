@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { type Made, makeCertificate } from "../../certificates/testing/openssl.ts";
+import { makeCertificate, type TestCertificate } from "../../certificates/testing/openssl.ts";
 import { addCertificate } from "../../store/domains/certificates.ts";
 
 import { addOwnDomain } from "../../store/testing/rows.ts";
@@ -18,15 +18,15 @@ const day = 24 * hour;
 
 /** Adds a verified domain that points here, so that a certificate can be ordered for it. */
 async function addDomain(environmentId?: string, name = `d-${randomUUID()}.example`) {
-  const { addEnvironment, addSite, database } = test.current;
-  const environment = environmentId ?? (await addEnvironment(await addSite())).id;
+  const { addSiteWithEnvironment, database } = test.current;
+  const environment = environmentId ?? (await addSiteWithEnvironment()).id;
   const id = await addOwnDomain(database, environment, { name });
   const seen = { verified_at: new Date(), points_here_at: new Date() };
   await database.updateTable("domains").set(seen).where("id", "=", id).execute();
   return { id, name, environment, path: `/v2/sites/environments/domains/${id}/certificate` };
 }
 
-const pairOf = ({ cert, key }: Made) => ({ custom_ssl_cert: cert, custom_ssl_key: key });
+const pairOf = ({ cert, key }: TestCertificate) => ({ custom_ssl_cert: cert, custom_ssl_key: key });
 
 /** Uploads a new custom certificate for these names. */
 async function upload(path: string, names: readonly string[]) {
@@ -248,8 +248,8 @@ describe("PUT /sites/environments/domains/{site_domain_id}/certificate", () => {
   });
 
   it("is forbidden for non-live keys in the live environment", async () => {
-    const { addEnvironment, addKey, addSite, call } = test.current;
-    const { liveId } = await addEnvironment(await addSite());
+    const { addKey, addSiteWithEnvironment, call } = test.current;
+    const { liveId } = await addSiteWithEnvironment();
     const { name, path } = await addDomain(liveId);
     const { token } = await addKey({ scopes: ["non-live"] });
     const body = pairOf(await makeCertificate({ names: [name] }));

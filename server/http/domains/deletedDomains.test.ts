@@ -1,6 +1,7 @@
 /** Domains of sites that are deleted, restored or cloned. */
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { removeEmptyZones } from "../../store/domains/zones.ts";
 import { addOwnDomain } from "../../store/testing/rows.ts";
 import { useTestServer } from "../testing/server.ts";
 
@@ -72,6 +73,81 @@ describe("a restored site", () => {
     await deleteSite(id);
     const { body } = await restore(id, { display_name: `Restored ${randomUUID()}` });
     expect((await inputOf(body.operation_id)).environments[0]?.address).toBe(`https://${primary}:8443`);
+  });
+});
+
+describe("the DNS records of a domain", () => {
+  const recordsOf = async (domainId: string) =>
+    (await test.current.call("GET", `/v2/domains/${domainId}/dns-records`)).body.domain.dns_records;
+
+  /** Adds a domain with mail records and another name to the environment. Returns its id. */
+  async function addDomainWithRecords(environmentId: string): Promise<string> {
+    const { call, database, succeed } = test.current;
+    const name = `${randomUUID()}.example`;
+    const path = `/v2/sites/environments/${environmentId}/domains`;
+    await succeed((await call("POST", path, { body: { domain_name: name } })).body.operation_id);
+    const row = database.selectFrom("domains").select("id").where("name", "=", name);
+    const { id } = await row.executeTakeFirstOrThrow();
+    for (const [type, label, value] of [
+      ["MX", "@", "10 mail.example.net."],
+      ["TXT", "@", "v=spf1 -all"],
+      ["A", `old.${name}`, "198.51.100.7"],
+    ]) {
+      const body = { type, name: label, ttl: 600, resource_records: [{ value }] };
+      const answer = await call("POST", `/v2/domains/${id}/dns-records`, { body });
+      expect(answer.status).toBe(202);
+      await succeed(answer.body.operation_id);
+    }
+    const address = { type: "AAAA", name: `*.${name}`, confirm: true };
+    const removal = await call("DELETE", `/v2/domains/${id}/dns-records`, { body: address });
+    await succeed(removal.body.operation_id);
+    return id;
+  }
+
+  it("are restored with its site", async () => {
+    const { database, deleteSite, succeed } = test.current;
+    const { id, environmentId } = await siteWithDomains();
+    const domainId = await addDomainWithRecords(environmentId);
+    const before = await recordsOf(domainId);
+    await deleteSite(id);
+    expect(await removeEmptyZones(database)).toBeGreaterThan(0);
+    await succeed((await restore(id)).body.operation_id);
+    expect(await recordsOf(domainId)).toEqual(before);
+    expect(JSON.stringify(before)).toContain("10 mail.example.net.");
+  });
+
+  it("are restored with its environment", async () => {
+    const { addEnvironment, addSite, call, database, deleteEnvironment, succeed } = test.current;
+    const siteId = await addSite();
+    const { id } = await addEnvironment(siteId);
+    const domainId = await addDomainWithRecords(id);
+    const before = await recordsOf(domainId);
+    await deleteEnvironment(id);
+    expect(await removeEmptyZones(database)).toBeGreaterThan(0);
+    const path = `/v2/sites/${siteId}/deleted-environments/${id}/restore`;
+    await succeed((await call("POST", path, { body: {} })).body.operation_id);
+    expect(await recordsOf(domainId)).toEqual(before);
+  });
+
+  it("are the newer ones for names that have been set up again in the meantime", async () => {
+    const { deleteSite, succeed } = test.current;
+    const { id, environmentId } = await siteWithDomains();
+    const domainId = await addDomainWithRecords(environmentId);
+    const [{ name }] = (await recordsOf(domainId)).filter(({ type }: { type: string }) => type === "MX");
+    await deleteSite(id);
+    await removeEmptyZones(test.current.database);
+    const { site } = (await test.current.call("GET", `/v2/sites/${await test.current.addSite()}`)).body;
+    const path = `/v2/sites/environments/${site.environments[0].id}/domains`;
+    const body = { domain_name: `old.${name}`, is_wildcardless: true };
+    await succeed((await test.current.call("POST", path, { body })).body.operation_id);
+    await succeed((await restore(id)).body.operation_id);
+    const restored: { name: string; type: string; resource_records: unknown }[] = await recordsOf(domainId);
+    const old = restored.filter((record) => record.name === `old.${name}`);
+    expect(old.map(({ resource_records }) => resource_records)).toEqual([
+      [{ value: "203.0.113.7" }],
+      [{ value: "2001:db8::7" }],
+    ]);
+    expect(restored.map(({ type }) => type)).toContain("MX");
   });
 });
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import type { LookUp } from "../../domains/lookUp.ts";
+import { type LookUp, NoDnsAnswer } from "../../domains/lookUp.ts";
 import { ownershipRecord } from "../../domains/records.ts";
 import { noteCheck } from "../../store/domains/domainChecks.ts";
 import { addOwnDomain } from "../../store/testing/rows.ts";
@@ -8,14 +8,11 @@ import { testSettings, useTestServer } from "../testing/server.ts";
 
 /** The records of the fake DNS, by `TYPE name`. */
 const inDns = new Map<string, readonly string[]>();
-const lookUp: LookUp = async (type, name) => inDns.get(`${type} ${name}`) ?? [];
+const lookUp: LookUp = async (type, name) => {
+  if (name.startsWith("unanswered.")) throw new NoDnsAnswer("No answer");
+  return inDns.get(`${type} ${name}`) ?? [];
+};
 const test = useTestServer({ lookUp });
-
-async function environment(key?: string) {
-  const { addEnvironment, addSite } = test.current;
-  const siteId = await addSite({}, key);
-  return { siteId, ...(await addEnvironment(siteId, key)) };
-}
 
 async function temporaryOf(environmentId: string) {
   return test.current.database
@@ -37,7 +34,7 @@ const operation = (id: string) =>
 
 describe("DELETE /sites/environments/{env_id}/domains", () => {
   it("starts the removal of the named domains", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const [one, other] = [await addOwnDomain(test.current.database, id), await addOwnDomain(test.current.database, id)];
     const { status, body } = await remove(id, [one.toUpperCase(), other, one]);
     expect([status, body.message]).toEqual([202, "Deleting site domain in progress"]);
@@ -48,7 +45,7 @@ describe("DELETE /sites/environments/{env_id}/domains", () => {
 
   it("refuses temporary and primary domains, and says what to do", async () => {
     const { database } = test.current;
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const temporary = await temporaryOf(id);
     const refused = await remove(id, [temporary.id]);
     expect(refused.body).toMatchObject({ status: 400, data: { code: "domain_is_temporary" } });
@@ -62,8 +59,8 @@ describe("DELETE /sites/environments/{env_id}/domains", () => {
 
   it("refuses ids of other environments and unknown ids in the same way", async () => {
     const { database, otherCompany } = test.current;
-    const { id, liveId } = await environment();
-    const other = await environment(otherCompany.api_key);
+    const { id, liveId } = await test.current.addSiteWithEnvironment();
+    const other = await test.current.addSiteWithEnvironment(otherCompany.api_key);
     const own = await addOwnDomain(database, id);
     const ids = [await addOwnDomain(database, liveId), await addOwnDomain(database, other.id), randomUUID()];
     for (const foreign of ids) {
@@ -73,14 +70,14 @@ describe("DELETE /sites/environments/{env_id}/domains", () => {
   });
 
   it.each([[[]], [["x"]], [[1]], [[null]]])("is refused as malformed: %o", async (ids) => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     expect((await remove(id, ids)).body).toMatchObject({ status: 400, message: "Bad request format" });
   });
 });
 
 describe("PUT /sites/environments/{env_id}/change-primary-domain", () => {
   it("starts the change to the new address", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const name = `${randomUUID()}.example`;
     const own = await addOwnDomain(test.current.database, id, { name });
     inDns.set(`A ${name}.`, testSettings.edgeAddresses.slice(0, 1));
@@ -99,7 +96,7 @@ describe("PUT /sites/environments/{env_id}/change-primary-domain", () => {
   });
 
   it("needs confirm for a domain that does not point here", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const name = `${randomUUID()}.example`;
     const own = await addOwnDomain(test.current.database, id, { name });
     inDns.set(`A ${name}.`, ["198.51.100.1"]);
@@ -109,20 +106,30 @@ describe("PUT /sites/environments/{env_id}/change-primary-domain", () => {
     expect((await makePrimary(id, { domain_id: own, confirm: true })).status).toBe(202);
   });
 
+  it("needs confirm for a domain that could not be looked up yet, and says so", async () => {
+    const { id } = await test.current.addSiteWithEnvironment();
+    const name = `unanswered.${randomUUID()}.example`;
+    const own = await addOwnDomain(test.current.database, id, { name });
+    const { body } = await makePrimary(id, { domain_id: own });
+    expect(body).toMatchObject({ status: 400, data: { code: "confirm_needed", domain_id: own } });
+    expect(body.message).toContain(`"${name}" has not been checked yet`);
+    expect(body.message).toContain('"confirm": true');
+  });
+
   it("goes back to the temporary domain without confirm", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     expect((await makePrimary(id, { domain_id: (await temporaryOf(id)).id })).status).toBe(202);
   });
 
   it("reveals nothing about another company's domain", async () => {
-    const { id } = await environment();
-    const { id: theirs } = await environment(test.current.otherCompany.api_key);
+    const { id } = await test.current.addSiteWithEnvironment();
+    const { id: theirs } = await test.current.addSiteWithEnvironment(test.current.otherCompany.api_key);
     const foreign = await addOwnDomain(test.current.database, theirs);
     expect((await makePrimary(id, { domain_id: foreign })).body.data.code).toBe("not_of_this_environment");
   });
 
   it("refuses a domain that is not served yet", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const own = await addOwnDomain(test.current.database, id, { setupType: "avoid_downtime", isActive: false });
     const { body } = await makePrimary(id, { domain_id: own });
     expect(body).toMatchObject({ status: 400, data: { code: "domain_not_served" } });
@@ -131,7 +138,7 @@ describe("PUT /sites/environments/{env_id}/change-primary-domain", () => {
 
   it("refuses a domain without its wildcard for a subdomain network", async () => {
     const { database } = test.current;
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     await database.updateTable("domains").set({ is_wildcard: true }).where("environment_id", "=", id).execute();
     const own = await addOwnDomain(database, id, { isWildcard: false });
     const { body } = await makePrimary(id, { domain_id: own, confirm: true });
@@ -139,7 +146,7 @@ describe("PUT /sites/environments/{env_id}/change-primary-domain", () => {
   });
 
   it("refuses domains of other environments", async () => {
-    const { id, liveId } = await environment();
+    const { id, liveId } = await test.current.addSiteWithEnvironment();
     const foreign = await addOwnDomain(test.current.database, liveId);
     for (const domain_id of [foreign, randomUUID()]) {
       expect((await makePrimary(id, { domain_id })).body.data).toEqual({
@@ -156,7 +163,7 @@ describe("GET /sites/environments/domains/{site_domain_id}/verification-records"
 
   it("lists the expected records before the first check", async () => {
     const { company, database } = test.current;
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const name = `${randomUUID()}.example`;
     const own = await addOwnDomain(database, id, { name, isWildcard: false });
     const unseen = { last_seen: null, is_right: null };
@@ -184,7 +191,7 @@ describe("GET /sites/environments/domains/{site_domain_id}/verification-records"
 
   it("has the values found, the time of the check, and whether they are right", async () => {
     const { company, database } = test.current;
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const name = `shop.${randomUUID()}.example`;
     const own = await addOwnDomain(database, id, { name, isWildcard: false });
     const { value } = ownershipRecord({ companyId: company.company_id, name });
@@ -212,7 +219,7 @@ describe("GET /sites/environments/domains/{site_domain_id}/verification-records"
   });
 
   it("needs no records for the temporary domain", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     expect(await records((await temporaryOf(id)).id)).toMatchObject({
       verification_records: [],
       pointing_records: [],
@@ -224,10 +231,10 @@ describe("GET /sites/environments/domains/{site_domain_id}/verification-records"
 describe("GET /domains", () => {
   it("lists domains of the key's company, in the key's scope", async () => {
     const { addKey, call, database, otherCompany } = test.current;
-    const mine = await environment();
+    const mine = await test.current.addSiteWithEnvironment();
     const own = await addOwnDomain(database, mine.id, { isActive: false });
-    const other = await environment();
-    const foreign = await addOwnDomain(database, (await environment(otherCompany.api_key)).id);
+    const other = await test.current.addSiteWithEnvironment();
+    const foreign = await addOwnDomain(database, (await test.current.addSiteWithEnvironment(otherCompany.api_key)).id);
     const all = (await call("GET", "/v2/domains")).body.company.domains;
     const ids = all.map((domain: { id: string }) => domain.id);
     expect(ids).toContain(own);
@@ -249,7 +256,7 @@ describe("force-https-status", () => {
 
   it("is disabled by default, and can't be enabled without a certificate", async () => {
     const { call } = test.current;
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const first = { environment: { id, force_https_status: { type: "DISABLED" } } };
     expect((await call("GET", path(id))).body).toEqual(first);
     for (const type of ["ENABLED_FOR_ALL", "ENABLED_REDIRECT_TO_PRIMARY"]) {
@@ -261,7 +268,7 @@ describe("force-https-status", () => {
 
   it.each(["ENABLED_FOR_ALL", "ENABLED_REDIRECT_TO_PRIMARY"])("can be set to %s with a certificate", async (type) => {
     const { call } = test.current;
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     await addCertificateFor(id, (await temporaryOf(id)).name);
     const expected = { environment: { id, force_https_status: { type } } };
     expect((await call("POST", path(id), { body: { type } })).body).toEqual(expected);
@@ -269,7 +276,7 @@ describe("force-https-status", () => {
   });
 
   it.each([{}, { type: "ENABLED" }, { type: null }])("is refused as malformed: %o", async (body) => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const answer = await test.current.call("POST", path(id), { body });
     expect(answer.body).toMatchObject({ status: 400, message: "Bad request format" });
   });

@@ -11,12 +11,6 @@ const test = useTestServer({ lookUp: async (type, name) => dns.get(`${type} ${na
 
 const newName = () => `d-${randomUUID()}.example`;
 
-async function environment(key?: string) {
-  const { addEnvironment, addSite } = test.current;
-  const siteId = await addSite({}, key);
-  return { siteId, ...(await addEnvironment(siteId, key)) };
-}
-
 interface AddOptions {
   readonly key?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -42,7 +36,7 @@ async function listed(environmentId: string) {
 
 describe("POST /sites/environments/{env_id}/domains", () => {
   it("reserves the name with its subdomains, and starts the operation", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const name = newName();
     const answer = await add(id, { domain_name: name });
     expect(answer.body).toEqual({
@@ -66,14 +60,14 @@ describe("POST /sites/environments/{env_id}/domains", () => {
   });
 
   it("normalises the name", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const word = randomUUID().slice(0, 8);
     await add(id, { domain_name: `BÜCHER.${word}.Example.` });
     expect((await listed(id))[1].name).toBe(`xn--bcher-kva.${word}.example`);
   });
 
   it("adds www as a separate domain without a wildcard", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const name = newName();
     await add(id, { domain_name: name, add_with_www_subdomain: true, setup_type: "avoid_downtime" });
     expect((await listed(id)).slice(1)).toMatchObject([
@@ -93,7 +87,7 @@ describe("POST /sites/environments/{env_id}/domains", () => {
     [{ domain_name: "a.example", custom_ssl_cert: "x" }, "custom_certificate_refused"],
     [{ domain_name: "a.example", custom_ssl_key: "x", custom_ssl_cert: "x" }, "custom_certificate_refused"],
   ])("refuses %o: %s", async (body, code) => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const answer = await add(id, body);
     expect([answer.status, answer.body.data.code]).toEqual([400, code]);
     expect(answer.body.message).toMatch(/\.$/);
@@ -111,7 +105,7 @@ describe("POST /sites/environments/{env_id}/domains", () => {
     [{ domain_name: "a.example", add_with_www_subdomain: 1 }, "/add_with_www_subdomain"],
     [{ domain_name: "a.example", custom_ssl_key: "x".repeat(65_537), custom_ssl_cert: "x" }, "/custom_ssl_key"],
   ])("refuses as malformed: %o", async (body, path) => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const answer = await add(id, body);
     expect(answer.body).toMatchObject({ status: 400, message: "Bad request format" });
     expect(answer.body.data.errors.map((error: { path: string }) => error.path)).toContain(path);
@@ -119,7 +113,7 @@ describe("POST /sites/environments/{env_id}/domains", () => {
 
   it("releases the name if the environment is busy", async () => {
     const { call } = test.current;
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const name = newName();
     const path = `/v2/sites/environments/${id}/domains`;
     await call("POST", path, { body: { domain_name: newName() } });
@@ -129,8 +123,8 @@ describe("POST /sites/environments/{env_id}/domains", () => {
 
   it("gives a name to one of two companies at once; the other gets the usual refusal", async () => {
     const { otherCompany } = test.current;
-    const ours = await environment();
-    const theirs = await environment(otherCompany.api_key);
+    const ours = await test.current.addSiteWithEnvironment();
+    const theirs = await test.current.addSiteWithEnvironment(otherCompany.api_key);
     const name = newName();
     const answers = await Promise.all([
       add(ours.id, { domain_name: name }),
@@ -162,11 +156,11 @@ describe("a name in use", () => {
 
   it("is refused with the same message in all cases", async () => {
     const { company, database, otherCompany } = test.current;
-    const { id } = await environment();
-    const other = await environment(otherCompany.api_key);
+    const { id, liveId } = await test.current.addSiteWithEnvironment();
+    const other = await test.current.addSiteWithEnvironment(otherCompany.api_key);
     const names = [newName(), newName(), newName(), newName()] as const;
     const [same, theirs, covering, covered] = names;
-    await add(id, { domain_name: same });
+    await add(liveId, { domain_name: same });
     await addOwnDomain(database, other.id, { name: theirs });
     await addOwnDomain(database, other.id, { name: covering });
     await addOwnDomain(database, other.id, { name: `shop.${covered}` });
@@ -176,10 +170,21 @@ describe("a name in use", () => {
     }
   });
 
+  it("is refused without asking for proof if this environment has it", async () => {
+    const { id } = await test.current.addSiteWithEnvironment();
+    const name = newName();
+    await add(id, { domain_name: name });
+    expect((await add(id, { domain_name: name })).body).toEqual({
+      message: `This environment already has the domain "${name}".`,
+      status: 400,
+      data: { code: "domain_taken", domain_name: name },
+    });
+  });
+
   it("does not block names that only look similar", async () => {
     const { database, otherCompany } = test.current;
-    const { id } = await environment();
-    const other = await environment(otherCompany.api_key);
+    const { id } = await test.current.addSiteWithEnvironment();
+    const other = await test.current.addSiteWithEnvironment(otherCompany.api_key);
     const name = newName();
     await addOwnDomain(database, other.id, { name: `shop.${name}` });
     await addOwnDomain(database, other.id, { name: `x${name}` });
@@ -188,7 +193,7 @@ describe("a name in use", () => {
   });
 
   it("with a wildcard does not block subdomains of the same company, in any environment", async () => {
-    const { id, liveId } = await environment();
+    const { id, liveId } = await test.current.addSiteWithEnvironment();
     const name = newName();
     await add(id, { domain_name: name });
     expect((await add(liveId, { domain_name: `shop.${name}` })).status).toBe(202);
@@ -197,8 +202,8 @@ describe("a name in use", () => {
 
   it("is transferred to a company that proves ownership by DNS, and the former owner's log says so", async () => {
     const { call, company, database, otherCompany } = test.current;
-    const { id } = await environment();
-    const other = await environment(otherCompany.api_key);
+    const { id } = await test.current.addSiteWithEnvironment();
+    const other = await test.current.addSiteWithEnvironment(otherCompany.api_key);
     const name = newName();
     const held = await addOwnDomain(database, other.id, { name });
     await database.updateTable("domains").set({ is_primary: false }).where("environment_id", "=", other.id).execute();
@@ -216,8 +221,8 @@ describe("a name in use", () => {
 
   it("stays with its owner if the owner's record is in DNS too", async () => {
     const { company, database, otherCompany } = test.current;
-    const { id } = await environment();
-    const other = await environment(otherCompany.api_key);
+    const { id } = await test.current.addSiteWithEnvironment();
+    const other = await test.current.addSiteWithEnvironment(otherCompany.api_key);
     const name = newName();
     await addOwnDomain(database, other.id, { name });
     const records = [company, otherCompany].map(({ company_id: companyId }) => ownershipRecord({ companyId, name }));
@@ -230,8 +235,8 @@ describe("a name in use", () => {
 
   it("below another company's wildcard can be claimed by proof, without removing the wildcard", async () => {
     const { company, database, otherCompany } = test.current;
-    const { id } = await environment();
-    const other = await environment(otherCompany.api_key);
+    const { id } = await test.current.addSiteWithEnvironment();
+    const other = await test.current.addSiteWithEnvironment(otherCompany.api_key);
     const name = newName();
     const held = await addOwnDomain(database, other.id, { name });
     const record = ownershipRecord({ companyId: company.company_id, name: `shop.${name}` });

@@ -3,17 +3,20 @@ import { makeAutomaticUpdate } from "@sitewright/server/app/packages/automaticUp
 import type { UpdatePackagesInput } from "@sitewright/server/operations/packages/updatePackages.ts";
 import { versionKey } from "@sitewright/server/packages/versions.ts";
 import { updateAutomatically } from "@sitewright/server/reconcilers/updateAutomatically.ts";
-import { nobody } from "@sitewright/server/store/company/activity.ts";
+import { systemActor } from "@sitewright/server/store/company/activity.ts";
 import type { PackageKind } from "@sitewright/server/store/database.ts";
 import {
+  activateReading,
   addAdvisoryRanges,
   advisoryFeed,
   markVulnerable,
-  putInForce,
 } from "@sitewright/server/store/packages/advisories.ts";
-import { type AutomaticUpdateWish, setAutomaticUpdates } from "@sitewright/server/store/packages/automaticUpdates.ts";
+import {
+  type AutomaticUpdateSettings,
+  setAutomaticUpdates,
+} from "@sitewright/server/store/packages/automaticUpdates.ts";
 import { type NotedUpdates, notePackageUpdates } from "@sitewright/server/store/packages/packageUpdates.ts";
-import { type PackageWish, putPackages } from "@sitewright/server/testing/packages.ts";
+import { putPackages, type TestPackage } from "@sitewright/server/testing/packages.ts";
 import { sql } from "kysely";
 import { beforeEach, describe, expect, it } from "vitest";
 import { testSettings, useTestServer } from "../testing/server.ts";
@@ -23,7 +26,7 @@ const test = useTestServer();
 const window = { days: ["monday", "sunday"], start: "02:05", hours: 3, time_zone: "Europe/Berlin" };
 const settings = { plugins: true, themes: false, vulnerable_within_hours: null, except: [], window };
 const always = { ...window, days: [0, 1, 2, 3, 4, 5, 6], start_minute: 0, hours: 24, time_zone: "UTC" };
-const stored: AutomaticUpdateWish = {
+const stored: AutomaticUpdateSettings = {
   plugins: true,
   themes: true,
   vulnerable_within_hours: null,
@@ -38,18 +41,18 @@ function windowOf({ days, start_minute, hours, time_zone }: typeof always) {
 const pathOf = (id: string) => `/v2/sites/environments/${id}/automatic-updates`;
 
 async function environment(
-  packages: readonly PackageWish[],
+  packages: readonly TestPackage[],
   updatable = packages.map(({ name }) => name),
 ): Promise<string> {
-  const { addEnvironment, addSite, database } = test.current;
-  const { id } = await addEnvironment(await addSite());
+  const { addSiteWithEnvironment, database } = test.current;
+  const { id } = await addSiteWithEnvironment();
   await putPackages(database, id, packages);
   const query = database.updateTable("packages").set({ update_version: "2.0" }).where("environment_id", "=", id);
   if (updatable.length > 0) await query.where("name", "in", [...updatable]).execute();
   return id;
 }
 
-async function configure(id: string, more: Partial<AutomaticUpdateWish>): Promise<void> {
+async function configure(id: string, more: Partial<AutomaticUpdateSettings>): Promise<void> {
   const { database } = test.current;
   await database.transaction().execute((transaction) => setAutomaticUpdates(transaction, id, { ...stored, ...more }));
 }
@@ -263,7 +266,7 @@ describe("an automatic update", () => {
       .select(["company_id", "site_id"])
       .where("id", "=", requestedId)
       .executeTakeFirstOrThrow();
-    const actor = { ...nobody, apiKeyId: randomUUID() };
+    const actor = { ...systemActor, apiKeyId: randomUUID() };
     const request = {
       kind: "updatePlugin",
       companyId: company_id,
@@ -285,7 +288,9 @@ describe("an automatic update", () => {
     for (const each of [broken, id]) await configure(each, {});
     await configure(broken, { time_zone: "Mars/Olympus" });
     await expect(reconcile()).rejects.toMatchObject({
-      errors: [{ message: `The environment ${broken} can't be updated by itself`, cause: expect.any(RangeError) }],
+      errors: [
+        { message: `Starting the automatic update of environment ${broken} failed`, cause: expect.any(RangeError) },
+      ],
     });
     const running = await query().select("environment_id").execute();
     expect(running.map(({ environment_id }) => environment_id)).toContain(id);
@@ -305,7 +310,7 @@ describe("an automatic update", () => {
       { advisory_id: "1", kind: "plugin", slug: "bad", to_key: versionKey("1.0"), ...facts },
       { advisory_id: "2", kind: "plugin", slug: "worse", to_key: null, ...facts },
     ]);
-    await putInForce(database, { reading: reading + 1, mark: null, records: 2, skipped: 0 });
+    await activateReading(database, { reading: reading + 1, mark: null, records: 2, skipped: 0 });
     await markVulnerable(database, null);
     const packages = database.updateTable("packages").where("environment_id", "=", id);
     await packages.where("name", "=", "worse").set({ is_update_vulnerable: true }).execute();

@@ -1,5 +1,6 @@
 import { SourceFailure } from "@sitewright/server/packages/request.ts";
-import { type PackageWish, putPackages } from "@sitewright/server/testing/packages.ts";
+import { noteSourceCheck } from "@sitewright/server/store/packages/packageChecks.ts";
+import { putPackages, type TestPackage } from "@sitewright/server/testing/packages.ts";
 import { describe, expect, it } from "vitest";
 import { siteFields, useTestServer } from "../testing/server.ts";
 
@@ -21,8 +22,8 @@ const test = useTestServer({
 });
 const without = useTestServer({ packageSource: null, hasBrowser: false });
 
-async function environment(packages: readonly PackageWish[], server = test.current): Promise<string> {
-  const { id } = await server.addEnvironment(await server.addSite());
+async function environment(packages: readonly TestPackage[], server = test.current): Promise<string> {
+  const { id } = await server.addSiteWithEnvironment();
   await putPackages(server.database, id, packages);
   return id;
 }
@@ -118,8 +119,8 @@ describe("an update", () => {
   });
 
   it("of a live environment is forbidden for non-live keys", async () => {
-    const { addEnvironment, addKey, addSite, call, database } = test.current;
-    const { id, liveId } = await addEnvironment(await addSite());
+    const { addKey, addSiteWithEnvironment, call, database } = test.current;
+    const { id, liveId } = await addSiteWithEnvironment();
     for (const each of [id, liveId]) await putPackages(database, each, [shop]);
     const { token: key } = await addKey({ scopes: ["non-live"] });
     const body = { name: "shop", update_version: "2.0" };
@@ -165,10 +166,23 @@ describe("a bulk update", () => {
     });
   });
 
+  it("says if updates have not been checked yet, and why", async () => {
+    const { database } = test.current;
+    const refusalOf = async () =>
+      (await update(await withUpdates(), { plugins: [{ name: "c" }] }, "plugins/bulk-update")).body;
+    await database.deleteFrom("package_source").execute();
+    expect(await refusalOf()).toMatchObject({ status: 400, data: { code: "updates_not_checked", names: ["c"] } });
+    await noteSourceCheck(database, "The source is down.");
+    expect((await refusalOf()).message).toBe("Updates have not been checked yet. The source is down.");
+    await noteSourceCheck(database, null);
+    expect((await refusalOf()).data.code).toBe("nothing_to_update");
+  });
+
   it.each([
     ["without available updates", [{ name: "c" }], "nothing_to_update"],
     ["of a package that is not installed", [{ name: "a" }, { name: "x" }], "package_not_installed"],
   ])("%s is refused", async (_, plugins, code) => {
+    await noteSourceCheck(test.current.database, null);
     const { status, body } = await update(await withUpdates(), { plugins }, "plugins/bulk-update");
     expect([status, body.data.code]).toEqual([400, code]);
   });

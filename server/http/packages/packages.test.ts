@@ -1,16 +1,16 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { PackageFacts } from "@sitewright/server/app/packages/packages.ts";
 import type { Database } from "@sitewright/server/store/database.ts";
-import { noteChecked, putInForce } from "@sitewright/server/store/packages/advisories.ts";
+import { activateReading, noteChecked } from "@sitewright/server/store/packages/advisories.ts";
 import { noteSourceCheck } from "@sitewright/server/store/packages/packageChecks.ts";
 import type { ToRead } from "@sitewright/server/store/packages/packages.ts";
-import { type PackageWish, putPackages } from "@sitewright/server/testing/packages.ts";
+import { putPackages, type TestPackage } from "@sitewright/server/testing/packages.ts";
 import { beforeAll, describe, expect, it } from "vitest";
 import { useTestServer } from "../testing/server.ts";
 import { asPlugin, asTheme, bodyOf, write } from "./companyPackages.ts";
 
 /** The packages that reading an unread environment finds, by environment. */
-const unread = new Map<string, readonly PackageWish[]>();
+const unread = new Map<string, readonly TestPackage[]>();
 
 /** A package in an environment, as it is stored. */
 const entry = {
@@ -39,14 +39,13 @@ const without = useTestServer({ packageSource: null, hasAdvisories: false });
 
 /** Adds an environment whose packages have not been read yet. */
 async function unreadEnvironment(key?: string): Promise<{ id: string; siteId: string }> {
-  const { addSite, addEnvironment, database } = test.current;
-  const siteId = await addSite({}, key);
-  const { id } = await addEnvironment(siteId, key);
+  const { addSiteWithEnvironment, database } = test.current;
+  const { id, siteId } = await addSiteWithEnvironment(key);
   await database.updateTable("environments").set({ wordpress_version: "7.1.1" }).where("id", "=", id).execute();
   return { id, siteId };
 }
 
-async function environment(packages: readonly PackageWish[], key?: string): Promise<{ id: string; siteId: string }> {
+async function environment(packages: readonly TestPackage[], key?: string): Promise<{ id: string; siteId: string }> {
   const created = await unreadEnvironment(key);
   await putPackages(test.current.database, created.id, packages);
   return created;
@@ -157,14 +156,14 @@ describe("the field `checks`", () => {
     const ofCompany = await call("GET", `/v2/company/${company.company_id}/wp-plugins`);
     expect(ofCompany.body.company.plugins.checks).toEqual(failedChecks);
     await noteSourceCheck(database, null);
-    await putInForce(database, { reading: 7, mark: null, records: 1, skipped: 0 });
+    await activateReading(database, { reading: 7, mark: null, records: 1, skipped: 0 });
     const now = { checked_at: expect.stringMatching(/^20\d\d-/), problem: null };
     expect(await checksOf(id)).toEqual({ updates: now, vulnerabilities: now });
   });
 
   it("names the missing setting", async () => {
     const server = without.current;
-    const { id } = await server.addEnvironment(await server.addSite());
+    const { id } = await server.addSiteWithEnvironment();
     const { body } = await server.call("GET", `/v2/sites/environments/${id}/wp-themes`);
     const { updates, vulnerabilities } = body.environment.themes.checks;
     expect([updates.problem, vulnerabilities.problem]).toEqual([

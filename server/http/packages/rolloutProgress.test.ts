@@ -125,7 +125,7 @@ describe("a rollout", () => {
     const { state, counts, environments: items } = await get(id);
     expect([state, counts]).toEqual(["stopped", { waiting: 0, running: 0, updated: 1, failed: 1, skipped: 2 }]);
     expect(items[0].reason).toBe("The site with the update does not answer.");
-    expect(items[2].reason).toMatch(/^Not begun, because/);
+    expect(items[2].reason).toMatch(/^Not started, because/);
   });
 
   it("stops at `stop_after_failures` and lets running updates finish", async () => {
@@ -240,7 +240,9 @@ describe("a rollout", () => {
     const start = makeRolloutStart({ settings: testSettings, acceptOperation: test.current.operations.accept });
     const begin: typeof start = (transaction, rollout, environmentId) =>
       environmentId === broken ? Promise.reject(new Error("No.")) : start(transaction, rollout, environmentId);
-    await expect(runRollouts({ database: test.current.database, begin })).rejects.toThrow("1 rollouts can't go on");
+    await expect(runRollouts({ database: test.current.database, begin })).rejects.toThrow(
+      "Rollouts that could not continue: 1",
+    );
     expect([await statesOf(first), await statesOf(second)]).toEqual([["waiting"], ["running"]]);
     await reconcile();
   });
@@ -250,7 +252,7 @@ describe("a rollout", () => {
     const { id } = (await create({})).body.rollout;
     const begin = () => Promise.reject(new Error("The database is away"));
     await expect(runRollouts({ database: test.current.database, begin })).rejects.toMatchObject({
-      errors: [{ message: `The rollout ${id} can't go on`, cause: new Error("The database is away") }],
+      errors: [{ message: `Continuing the rollout ${id} failed`, cause: new Error("The database is away") }],
     });
     expect(await statesOf(id)).toEqual(["waiting", "waiting"]);
     await reconcile();

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { noteSourceCheck } from "@sitewright/server/store/packages/packageChecks.ts";
 import { removeEnvironmentRows } from "@sitewright/server/store/sites/environments.ts";
 import { putPackages } from "@sitewright/server/testing/packages.ts";
 import { sql } from "kysely";
@@ -35,12 +36,12 @@ describe("POST /company/{id}/rollouts", () => {
   it("takes all environments with an available update by default, live ones last", async () => {
     const [live] = await environments(1);
     await environments(1, "2.0", null);
-    const { addEnvironment, addSite, database } = test.current;
+    const { addSiteWithEnvironment, database } = test.current;
     const [own = "", single = ""] = await environments(2);
     const packagesOf = (id: string) => database.updateTable("packages").where("environment_id", "=", id);
     await packagesOf(own).set({ is_elsewhere: true }).execute();
     await packagesOf(single).set({ file: "hello.php" }).execute();
-    const { id: staging } = await addEnvironment(await addSite());
+    const { id: staging } = await addSiteWithEnvironment();
     await putPackages(database, staging, [{ name: plugin.name }]);
     await database
       .updateTable("packages")
@@ -81,10 +82,20 @@ describe("POST /company/{id}/rollouts", () => {
     expect(JSON.stringify(body)).toContain(`Update “${plugin.name}” in 2 environments`);
   });
 
+  it("says if updates have not been checked yet", async () => {
+    await environments(1, "1.0", null);
+    await test.current.database.deleteFrom("package_source").execute();
+    expect((await create({})).body).toMatchObject({
+      message: expect.stringContaining("Updates have not been checked yet."),
+      data: { code: "updates_not_checked" },
+    });
+  });
+
   it.each([
     ["a plugin without available updates", {}, "nothing_to_update"],
     ["an unknown environment", { environments: [randomUUID()] }, "unknown_environment"],
   ])("refuses %s", async (_, body, code) => {
+    await noteSourceCheck(test.current.database, null);
     const answer = await create(body);
     expect([answer.status, answer.body.data.code]).toEqual([400, code]);
   });

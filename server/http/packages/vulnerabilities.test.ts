@@ -1,22 +1,22 @@
 import {
+  activateReading,
   addAdvisoryRanges,
   advisoryFeed,
   markOffersVulnerable,
   markVulnerable,
-  putInForce,
 } from "@sitewright/server/store/packages/advisories.ts";
-import { type PackageWish, putPackages } from "@sitewright/server/testing/packages.ts";
+import { putPackages, type TestPackage } from "@sitewright/server/testing/packages.ts";
 import { beforeAll, describe, expect, it } from "vitest";
 import { useTestServer } from "../testing/server.ts";
 
 const test = useTestServer();
+const without = useTestServer({ hasAdvisories: false });
 let own: { id: string; siteId: string };
 let other: { id: string; siteId: string };
 
-async function environment(packages: readonly PackageWish[], key?: string) {
-  const { addEnvironment, addSite, database } = test.current;
-  const siteId = await addSite({}, key);
-  const { id } = await addEnvironment(siteId, key);
+async function environment(packages: readonly TestPackage[], key?: string) {
+  const { addSiteWithEnvironment, database } = test.current;
+  const { id, siteId } = await addSiteWithEnvironment(key);
   await putPackages(database, id, packages);
   return { id, siteId };
 }
@@ -34,7 +34,7 @@ beforeAll(async () => {
     { advisory_id: "b", kind: "theme", slug: "leaf", score: 9, ...range, ...known, patched: null },
     { advisory_id: "c", kind: "plugin", slug: "foreign", score: 10, ...range, ...known },
   ]);
-  await putInForce(database, { reading, mark: null, records: 3, skipped: 7 });
+  await activateReading(database, { reading, mark: null, records: 3, skipped: 7 });
   await markOffersVulnerable(database);
   await markVulnerable(database, null);
 });
@@ -70,6 +70,20 @@ describe("GET /company/{id}/vulnerabilities", () => {
       ],
     });
     expect(feed).toEqual({ read_at: expect.stringMatching(/Z$/), records: 3, skipped: 7, problem: null });
+  });
+
+  it("says when the vulnerabilities were checked", async () => {
+    const { checks } = await list();
+    expect(checks.vulnerabilities).toEqual({ checked_at: expect.stringMatching(/Z$/), problem: null });
+    const { company, call } = without.current;
+    const { body } = await call("GET", `/v2/company/${company.company_id}/vulnerabilities`);
+    expect(body.company.vulnerabilities).toMatchObject({
+      items: [],
+      feed: null,
+      checks: {
+        vulnerabilities: { checked_at: null, problem: expect.stringContaining("there is no vulnerability feed") },
+      },
+    });
   });
 
   it("has paging, and only sites in the key's scope", async () => {

@@ -19,7 +19,7 @@ const test = useTestServer({
 const without = useTestServer({ packageSource: null });
 
 async function environment(version: string | null = "7.1.1", server = test.current): Promise<string> {
-  const { id } = await server.addEnvironment(await server.addSite());
+  const { id } = await server.addSiteWithEnvironment();
   const query = server.database.updateTable("environments").set({ wordpress_version: version });
   await query.where("id", "=", id).execute();
   return id;

@@ -7,7 +7,7 @@ const event = { recurrence: null, intervalSeconds: null, args: [] };
 const unreadable = new Set<string>();
 
 const test = useTestServer({
-  plannedEvents: async ({ id }) => {
+  cronEvents: async ({ id }) => {
     if (unreadable.has(id)) throw new RuntimeFailure("The site's database is being written just now.");
     return {
       sites: [
@@ -23,8 +23,8 @@ const test = useTestServer({
 });
 
 async function listed(query = "", prepare: (id: string) => Promise<unknown> = async () => undefined) {
-  const { addEnvironment, addSite, call } = test.current;
-  const { id } = await addEnvironment(await addSite());
+  const { addSiteWithEnvironment, call } = test.current;
+  const { id } = await addSiteWithEnvironment();
   await prepare(id);
   return call("GET", `/v2/sites/environments/${id}/cron-events${query}`);
 }

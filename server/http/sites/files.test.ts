@@ -28,8 +28,8 @@ const test = useTestServer({
 });
 
 async function listed(query = "") {
-  const { addEnvironment, addSite, call } = test.current;
-  const { id } = await addEnvironment(await addSite());
+  const { addSiteWithEnvironment, call } = test.current;
+  const { id } = await addSiteWithEnvironment();
   return call("GET", `/v2/sites/environments/${id}/file-list${query}`);
 }
 

@@ -5,12 +5,6 @@ import { useTestServer } from "../testing/server.ts";
 
 const test = useTestServer();
 
-async function environment() {
-  const { addEnvironment, addSite } = test.current;
-  const siteId = await addSite();
-  return { siteId, ...(await addEnvironment(siteId)) };
-}
-
 async function operation(id: string) {
   return test.current.database
     .selectFrom("operations")
@@ -27,7 +21,7 @@ const change = (id: string, body: unknown, key?: string) =>
 
 describe("POST …/change-environment-php-allocation", () => {
   it("starts an operation with the allocation, and records it in the activity log", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const answer = await allocate(id, { thread_count: 4, thread_memory: 512 });
     expect(answer.body).toMatchObject({
       status: 202,
@@ -51,7 +45,7 @@ describe("POST …/change-environment-php-allocation", () => {
       "thread_memory must be from 64 to 1024 MB on this installation, not 1025.",
     ],
   ])("refuses %j with the installation's range", async (body, message) => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const answer = await allocate(id, body);
     expect(answer.body).toMatchObject({ status: 400, message, data: { code: "limit_out_of_bounds" } });
   });
@@ -65,7 +59,7 @@ describe("POST …/change-environment-php-allocation", () => {
     [{ thread_count: 2, thread_memory: -256 }, ["/thread_memory"]],
     [{ thread_count: 2, thread_memory: "256M" }, ["/thread_memory"]],
   ])("refuses %j", async (body, paths) => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const answer = await allocate(id, body);
     expect(answer.status).toBe(400);
     expect(answer.body.data.errors.map(({ path }: { path: string }) => path)).toEqual(paths);
@@ -74,7 +68,7 @@ describe("POST …/change-environment-php-allocation", () => {
 
 describe("POST …/change-site-php-allocation", () => {
   it("changes all environments of the site and locks them", async () => {
-    const { siteId, id, liveId } = await environment();
+    const { siteId, id, liveId } = await test.current.addSiteWithEnvironment();
     const path = `/v2/sites/${siteId}/change-site-php-allocation`;
     const answer = await test.current.call("POST", path, { body: { thread_count: 1, thread_memory: 128 } });
     expect(answer.body).toMatchObject({
@@ -90,7 +84,7 @@ describe("POST …/change-site-php-allocation", () => {
   });
 
   it("is forbidden for non-live keys", async () => {
-    const { siteId } = await environment();
+    const { siteId } = await test.current.addSiteWithEnvironment();
     const { token: key } = await test.current.addKey({ scopes: ["write", "non-live"] });
     const path = `/v2/sites/${siteId}/change-site-php-allocation`;
     const body = { thread_count: 1, thread_memory: 128 };
@@ -100,7 +94,7 @@ describe("POST …/change-site-php-allocation", () => {
 
 describe("…/limits", () => {
   it("has the limits in force, their ranges, and the disk usage", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     expect(await limitsOf(id)).toEqual({
       environment: {
         id,
@@ -134,7 +128,7 @@ describe("…/limits", () => {
       { disk_quota_bytes: null, request_seconds: 1 },
     ],
   ])("changes only the fields of %j", async (body, changes) => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const answer = await change(id, body);
     expect(answer.body.message).toBe("Environment limits change in progress");
     expect(await operation(answer.body.operation_id)).toMatchObject({ input: { environmentIds: [id], changes } });
@@ -144,7 +138,7 @@ describe("…/limits", () => {
     [{}, "nothing_to_change"],
     [{ request_seconds: 61 }, "limit_out_of_bounds"],
   ])("refuses %j with a code", async (body, code) => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     expect((await change(id, body)).body).toMatchObject({ status: 400, data: { code } });
   });
 
@@ -157,10 +151,21 @@ describe("…/limits", () => {
     [{ disk_bytes: 1e300 }, "/disk_bytes"],
     [{ disk_bytes: "10 GB" }, "/disk_bytes"],
   ])("refuses %j", async (body, path) => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const answer = await change(id, body);
     expect(answer.status).toBe(400);
     expect(answer.body.data.errors[0].path).toBe(path);
+  });
+});
+
+describe("GET …/limits", () => {
+  it("never shows more threads or memory than the installation allows", async () => {
+    const { id } = await test.current.addSiteWithEnvironment();
+    const environments = test.current.database.updateTable("environments").where("id", "=", id);
+    await environments.set({ php_threads: 20, php_memory_mb: 4_096 }).execute();
+    const { limits, bounds } = (await limitsOf(id)).environment;
+    expect(limits).toMatchObject({ thread_count: 8, thread_memory: 1_024 });
+    expect(bounds).toMatchObject({ thread_count: { maximum: 8 }, thread_memory: { maximum: 1_024 } });
   });
 });
 
@@ -187,7 +192,7 @@ describe("GET /company/{id}/usage", () => {
     ]);
 
   it("has each environment's usage, heaviest first, and marks noisy ones", async () => {
-    const { id, liveId, siteId } = await environment();
+    const { id, liveId, siteId } = await test.current.addSiteWithEnvironment();
     await count(id, { cpu_milliseconds: 9_000_000, php_requests: 5, php_milliseconds: 1_500, bytes_sent: 10 }, 1.5);
     await count(liveId, { cpu_milliseconds: 8_000_000, killed_for_time: 6, killed_for_memory: 4 });
     const { items, total, from, to } = (await usage()).body.company.usage;
@@ -218,7 +223,7 @@ describe("GET /company/{id}/usage", () => {
   });
 
   it("can be limited to a period", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     await count(id, { cpu_milliseconds: 20_000_000 });
     const hours = test.current.database.updateTable("usage_hours").where("environment_id", "=", id);
     await hours.set({ hour: new Date("2026-01-05T10:00:00Z") }).execute();
@@ -235,8 +240,8 @@ describe("GET /company/{id}/usage", () => {
   });
 
   it("has only sites in the key's scope", async () => {
-    const { siteId, id, liveId } = await environment();
-    await environment();
+    const { siteId, id, liveId } = await test.current.addSiteWithEnvironment();
+    await test.current.addSiteWithEnvironment();
     const { token } = await test.current.addKey({ scopes: [`site:${siteId}`] });
     const { items, total } = (await usage("", token)).body.company.usage;
     expect(items.map((one: { environment_id: string }) => one.environment_id).toSorted()).toEqual(

@@ -173,8 +173,8 @@ describe("clones", () => {
   });
 
   it("can't copy another site's environment", async () => {
-    const { addEnvironment, addSite, call } = test.current;
-    const other = await addEnvironment(await addSite());
+    const { addSite, addSiteWithEnvironment, call } = test.current;
+    const other = await addSiteWithEnvironment();
     const siteId = await addSite();
     for (const source of [other.id, randomUUID()]) {
       const body = { display_name: "Copy", is_premium: false, source_env_id: source };
@@ -185,14 +185,14 @@ describe("clones", () => {
   });
 
   it("of whole sites copy any environment of the company, but not another company's", async () => {
-    const { addEnvironment, addSite, call, company, otherCompany, succeed } = test.current;
-    const { id } = await addEnvironment(await addSite());
+    const { addSiteWithEnvironment, call, company, otherCompany, succeed } = test.current;
+    const { id } = await addSiteWithEnvironment();
     const body = { company: company.company_id, display_name: "Second garden", source_env_id: id };
     const { operation_id: operationId } = (await call("POST", "/v2/sites/clone", { body })).body;
     expect(operationId).toMatch(/^site:clone-/);
     await succeed(operationId);
     expect((await call("GET", "/v2/sites?search=second+garden")).body.company.sites).toHaveLength(1);
-    const foreign = await addEnvironment(await addSite({}, otherCompany.api_key), otherCompany.api_key);
+    const foreign = await addSiteWithEnvironment(otherCompany.api_key);
     const stolen = { ...body, display_name: "Stolen", source_env_id: foreign.id };
     expect((await call("POST", "/v2/sites/clone", { body: stolen })).status).toBe(404);
   });
@@ -200,8 +200,8 @@ describe("clones", () => {
 
 describe("DELETE /sites/environments/{env_id}", () => {
   it("starts the operation, which fails for the live environment", async () => {
-    const { addEnvironment, addSite, call } = test.current;
-    const { id, liveId } = await addEnvironment(await addSite());
+    const { addSiteWithEnvironment, call } = test.current;
+    const { id, liveId } = await addSiteWithEnvironment();
     for (const [environmentId, isLive] of [
       [id, false],
       [liveId, true],
@@ -216,8 +216,8 @@ describe("DELETE /sites/environments/{env_id}", () => {
   });
 
   it("forbids non-live keys to delete the live environment", async () => {
-    const { addEnvironment, addKey, addSite, call } = test.current;
-    const { id, liveId } = await addEnvironment(await addSite());
+    const { addKey, addSiteWithEnvironment, call } = test.current;
+    const { id, liveId } = await addSiteWithEnvironment();
     const { token } = await addKey({ scopes: ["non-live"] });
     const refused = await call("DELETE", `/v2/sites/environments/${liveId}`, { key: token });
     expect(refused.status).toBe(403);

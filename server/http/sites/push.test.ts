@@ -56,7 +56,8 @@ describe("PUT /sites/{site_id}/environments", () => {
   });
 
   it("starts a comparing operation for a dry run", async () => {
-    expect((await startPush({ dry_run: true })).row.kind).toBe("comparePush");
+    const { answer, row } = await startPush({ dry_run: true });
+    expect([row.kind, answer.body.message]).toEqual(["comparePush", "Comparing environments in progress"]);
   });
 
   it.each<[Readonly<Record<string, unknown>>, string]>([

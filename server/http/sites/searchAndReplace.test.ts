@@ -3,11 +3,6 @@ import { useTestServer } from "../testing/server.ts";
 
 const test = useTestServer();
 
-async function environment() {
-  const { addEnvironment, addSite } = test.current;
-  return addEnvironment(await addSite());
-}
-
 const path = "/v2/sites/tools/search-and-replace";
 const texts = { search: "old", replace: "new" };
 
@@ -23,7 +18,7 @@ describe("POST /sites/tools/search-and-replace", () => {
     [{ perform_replacement: false, is_clear_cache: true }, "previewSearchAndReplace"],
     [{ perform_replacement: true }, "searchAndReplace"],
   ])("with %j starts the operation %s", async (more, kind) => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const { status, body } = await test.current.call("POST", path, { body: { environment_id: id, ...texts, ...more } });
     expect(status).toBe(202);
     expect(body).toMatchObject({
@@ -45,14 +40,14 @@ describe("POST /sites/tools/search-and-replace", () => {
     [{ replace: undefined }, "/replace"],
     [{ perform_replacement: "yes" }, "/perform_replacement"],
   ])("refuses %j", async (more, place) => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const { status, body } = await test.current.call("POST", path, { body: { environment_id: id, ...texts, ...more } });
     expect(status).toBe(400);
     expect(body.data.errors[0].path).toBe(place);
   });
 
   it("refuses equal texts, and accepts an empty replacement", async () => {
-    const { id: environment_id } = await environment();
+    const { id: environment_id } = await test.current.addSiteWithEnvironment();
     const same = await test.current.call("POST", path, { body: { environment_id, search: "a", replace: "a" } });
     expect(same.body).toMatchObject({ status: 400, data: { code: "nothing_to_replace" } });
     const empty = await test.current.call("POST", path, { body: { environment_id, search: "a", replace: "" } });
@@ -60,7 +55,7 @@ describe("POST /sites/tools/search-and-replace", () => {
   });
 
   it("allows non-live keys only the preview for the live environment", async () => {
-    const { liveId: environment_id } = await environment();
+    const { liveId: environment_id } = await test.current.addSiteWithEnvironment();
     const { token: key } = await test.current.addKey({ scopes: ["write", "non-live"] });
     const perform = { environment_id, ...texts, perform_replacement: true };
     expect((await test.current.call("POST", path, { body: perform, key })).status).toBe(403);

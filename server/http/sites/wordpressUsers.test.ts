@@ -1,9 +1,11 @@
 import { createHash, randomUUID } from "node:crypto";
 import { RuntimeFailure, type UserSearch } from "@sitewright/runtimes/runtime.ts";
 import type { App } from "@sitewright/server/app/context.ts";
+import { domainsOfEnvironment, setPrimaryDomain } from "@sitewright/server/store/domains/domains.ts";
+import { addOwnDomain } from "@sitewright/server/store/testing/rows.ts";
 import { sql } from "kysely";
 import { beforeEach, describe, expect, it } from "vitest";
-import { useTestServer } from "../testing/server.ts";
+import { testSettings, useTestServer } from "../testing/server.ts";
 
 type Tasks = App["siteTasks"];
 type Offer = Parameters<Tasks["offerLogin"]>[0];
@@ -42,11 +44,6 @@ const test = useTestServer({
   },
 });
 
-async function environment() {
-  const { addEnvironment, addSite } = test.current;
-  return addEnvironment(await addSite());
-}
-
 type Extra = { readonly headers?: Readonly<Record<string, string>>; readonly key?: string };
 
 const exists = (id: string, query: string) =>
@@ -79,12 +76,12 @@ describe("GET wpa-user-exists", () => {
     ["?email=nobody@example.com", false],
     ["?email=ada%2Bnews@example.com", false],
   ])("answers %s with %s", async (query, expected) => {
-    const answer = await exists((await environment()).id, query);
+    const answer = await exists((await test.current.addSiteWithEnvironment()).id, query);
     expect([answer.status, answer.body]).toEqual([200, { has_wp_admin_user: expected }]);
   });
 
   it("accepts the address in a body too", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const path = `/v2/sites/environments/${id}/wpa-user-exists`;
     const answer = await test.current.call("GET", path, { body: { email: "ada@example.com" } });
     expect(answer.body).toEqual({ has_wp_admin_user: true });
@@ -98,13 +95,13 @@ describe("GET wpa-user-exists", () => {
     "?mail=ada@example.com",
     "?email=a+b@example.com",
   ])("is a 400 that names the field for %j", async (query) => {
-    const answer = await exists((await environment()).id, query);
+    const answer = await exists((await test.current.addSiteWithEnvironment()).id, query);
     expect(answer.status).toBe(400);
     expect(answer.body.data.errors[0].path).toBe("/email");
   });
 
   it("is a 400 with a code if there is no WordPress, or if its database is not readable", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     search = async () => null;
     expect((await exists(id, "?email=ada@example.com")).body).toMatchObject({ data: { code: "no_wordpress" } });
     search = async () => {
@@ -118,7 +115,7 @@ describe("GET wpa-user-exists", () => {
 
 describe("POST wpa-create-user", () => {
   it("lets WordPress create the user, at the environment's own address", async () => {
-    const { liveId } = await environment();
+    const { liveId } = await test.current.addSiteWithEnvironment();
     const user = { email: "grace@example.com", first_name: `Grace "x" \\ 🦄`, last_name: "O'Hara" };
     const answer = await create(liveId, user);
     expect([answer.status, answer.body]).toEqual([200, { create_wp_admin_user: true }]);
@@ -136,7 +133,7 @@ describe("POST wpa-create-user", () => {
   });
 
   it("writes one activity entry of that site", async () => {
-    const { liveId } = await environment();
+    const { liveId } = await test.current.addSiteWithEnvironment();
     const email = `${randomUUID()}@example.com`;
     await create(liveId, { email });
     const entries = (await activityOf("createWpAdminUser")).filter(({ descriptions }: { descriptions: string[] }) =>
@@ -146,13 +143,13 @@ describe("POST wpa-create-user", () => {
   });
 
   it("needs no names", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     expect((await create(id, { email: "grace@example.com" })).status).toBe(200);
     expect(orders[0]?.work).toMatchObject({ input: { firstName: "", lastName: "" } });
   });
 
   it.each([...malformedAddresses, ...unsupportedAddresses])("is a 400 for the address %j", async (email) => {
-    const answer = await create((await environment()).id, { email });
+    const answer = await create((await test.current.addSiteWithEnvironment()).id, { email });
     expect(answer.status).toBe(400);
     expect(answer.body.data.errors[0].path).toBe("/email");
     expect(orders).toEqual([]);
@@ -161,14 +158,17 @@ describe("POST wpa-create-user", () => {
   it.each([7, null, "two\nlines", "x".repeat(101), "<b>bold</b>", "\u0000", ["a"]])(
     "is a 400 for the name %j",
     async (name) => {
-      const answer = await create((await environment()).id, { email: "grace@example.com", last_name: name });
+      const answer = await create((await test.current.addSiteWithEnvironment()).id, {
+        email: "grace@example.com",
+        last_name: name,
+      });
       expect(answer.status).toBe(400);
       expect(orders).toEqual([]);
     },
   );
 
   it("says what to do if the user exists, as an administrator or not", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const existing = await create(id, { email: "Ada@example.com" });
     expect(existing.body).toMatchObject({ data: { code: "wordpress_user_exists", is_administrator: true } });
     expect(existing.body.message).toContain("wpa-login-url");
@@ -193,7 +193,7 @@ describe("POST wpa-create-user", () => {
     [null, "deadline", "wordpress_unfinished"],
     [null, "unfinished", "wordpress_unfinished"],
   ])("is refused if WordPress returns %j and PHP ends with %j: %s", async (body, reason, code) => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const before = (await activityOf("createWpAdminUser")).length;
     runTask = async () => ({ status: 500, body, errors: "PHP Fatal error: x", reason });
     const answer = await create(id, { email: "grace@example.com" });
@@ -204,7 +204,7 @@ describe("POST wpa-create-user", () => {
   });
 
   it("is refused before WordPress is called while an operation works on the environment", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     await test.current.call("POST", "/v2/sites/tools/restart-php", { body: { environment_id: id } });
     const answer = await create(id, { email: "grace@example.com" });
     expect(answer.body).toMatchObject({ status: 400, data: { code: "environment_busy" } });
@@ -212,7 +212,7 @@ describe("POST wpa-create-user", () => {
   });
 
   it("is carried out once per Idempotency-Key, and blocks nothing while WordPress works", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const { call, database } = test.current;
     const finish = Promise.withResolvers<void>();
     const started = Promise.withResolvers<void>();
@@ -238,7 +238,7 @@ describe("POST wpa-create-user", () => {
 
 describe("POST wpa-login-url", () => {
   it("returns a link with 256 random bits at the primary address; the edge gets only their hash", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const answer = await link(id, { email: "ADA@example.com" });
     expect(answer.status).toBe(200);
     const { login_link } = answer.body;
@@ -250,8 +250,25 @@ describe("POST wpa-login-url", () => {
     expect(again.body.login_link).not.toBe(login_link);
   });
 
+  it("uses the temporary domain until the primary one points here", async () => {
+    const { id } = await test.current.addSiteWithEnvironment();
+    const { database } = test.current;
+    const temporary = (await domainsOfEnvironment(database, id))[0]?.name;
+    const name = `${randomUUID()}.example`;
+    const own = await addOwnDomain(database, id, { name });
+    await setPrimaryDomain(database, id, { id: own, isHttps: false });
+    const hostOfLink = async () => new URL((await link(id, { email: "ada@example.com" })).body.login_link).host;
+    expect(await hostOfLink()).toBe(`${temporary}:8081`);
+    await database
+      .updateTable("domains")
+      .set({ seen: JSON.stringify({ [`A ${name}.`]: testSettings.edgeAddresses.slice(0, 1) }) })
+      .where("id", "=", own)
+      .execute();
+    expect(await hostOfLink()).toBe(`${name}:8081`);
+  });
+
   it("writes one activity entry, without the link", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const before = (await activityOf("createWpLoginLink")).length;
     const { body } = await link(id, { email: "ada@example.com" });
     const entries = await activityOf("createWpLoginLink");
@@ -261,7 +278,7 @@ describe("POST wpa-login-url", () => {
   });
 
   it("stores no link in the database, and repeats it under the same Idempotency-Key", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const { database } = test.current;
     const extra = { headers: { "idempotency-key": randomUUID() } };
     const first = await link(id, { email: "ada@example.com" }, extra);
@@ -281,7 +298,7 @@ describe("POST wpa-login-url", () => {
     ["ed@example.com", "wordpress_user_no_administrator", "under Users"],
     ["nobody@example.com", "wordpress_user_missing", "wpa-create-user"],
   ])("is refused for %s with advice", async (email, code, advice) => {
-    const answer = await link((await environment()).id, { email });
+    const answer = await link((await test.current.addSiteWithEnvironment()).id, { email });
     expect(answer.body).toMatchObject({ status: 400, data: { code } });
     expect(answer.body.message).toContain(advice);
     expect(offers).toEqual([]);
@@ -289,18 +306,18 @@ describe("POST wpa-login-url", () => {
 
   it("is refused while the site is not served", async () => {
     isServed = false;
-    const answer = await link((await environment()).id, { email: "ada@example.com" });
+    const answer = await link((await test.current.addSiteWithEnvironment()).id, { email: "ada@example.com" });
     expect(answer.body).toMatchObject({ status: 400, data: { code: "site_unavailable" } });
   });
 
   it.each([...malformedAddresses, ...unsupportedAddresses])("is a 400 for the address %j", async (email) => {
-    const answer = await link((await environment()).id, { email });
+    const answer = await link((await test.current.addSiteWithEnvironment()).id, { email });
     expect(answer.status).toBe(400);
     expect(answer.body.data.errors[0].path).toBe("/email");
   });
 
   it("is forbidden for non-live keys in the live environment", async () => {
-    const { id, liveId } = await environment();
+    const { id, liveId } = await test.current.addSiteWithEnvironment();
     const { token } = await test.current.addKey({ scopes: ["non-live"] });
     for (const send of [link, create]) {
       const body = { email: send === link ? "ada@example.com" : "grace@example.com" };
@@ -311,7 +328,7 @@ describe("POST wpa-login-url", () => {
 });
 
 it("all three calls are refused in an environment that is waiting to be restored", async () => {
-  const { id } = await environment();
+  const { id } = await test.current.addSiteWithEnvironment();
   await test.current.database.updateTable("environments").set({ awaits_rebuild: true }).where("id", "=", id).execute();
   for (const answer of [
     await exists(id, "?email=ada@example.com"),

@@ -3,13 +3,9 @@ import { useTestServer } from "../testing/server.ts";
 
 const test = useTestServer();
 
-async function environment(): Promise<string> {
-  const { addEnvironment, addSite } = test.current;
-  return (await addEnvironment(await addSite())).id;
-}
-
 const run = async (body: Readonly<Record<string, unknown>> | string, key?: string) => {
-  const path = `/v2/sites/environments/${await environment()}/run-wp-cli-command`;
+  const { id } = await test.current.addSiteWithEnvironment();
+  const path = `/v2/sites/environments/${id}/run-wp-cli-command`;
   return test.current.call("POST", path, { body, ...(key && { key }) });
 };
 

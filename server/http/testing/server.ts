@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
+import { regions } from "@sitewright/contract/sites/regionList.ts";
 import { fakeCapabilities } from "@sitewright/runtimes/fake/runtime.ts";
 import { makeDownloadTokens } from "@sitewright/server/app/backups/downloadTokens.ts";
 import { createCompany, type NewCompany } from "@sitewright/server/app/company/companies.ts";
@@ -44,6 +45,12 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+interface EnvironmentIds {
+  readonly id: string;
+  /** The site's live environment. */
+  readonly liveId: string;
+}
+
 export interface TestServer {
   readonly server: FastifyInstance;
   readonly database: Database;
@@ -58,7 +65,9 @@ export interface TestServer {
   /** Adds a site and makes the operation succeed. Returns the site's id. */
   addSite(fields?: Readonly<Record<string, unknown>>, key?: string): Promise<string>;
   /** Adds an environment to the site. Returns its id and that of the live environment. */
-  addEnvironment(siteId: string, key?: string): Promise<{ readonly id: string; readonly liveId: string }>;
+  addEnvironment(siteId: string, key?: string): Promise<EnvironmentIds>;
+  /** Adds a site with a live and another environment. */
+  addSiteWithEnvironment(key?: string): Promise<EnvironmentIds & { readonly siteId: string }>;
   /** Adds a finished backup of the environment. Returns its id. */
   addBackup(environmentId: string, more?: Partial<NewBackup>): Promise<number>;
   /** Deletes the site as the API and the operation do, with backups. */
@@ -71,7 +80,7 @@ export interface TestServer {
   listen(): Promise<number>;
 }
 
-export interface TestServerOptions {
+interface TestServerOptions {
   readonly limits?: Partial<Limits>;
   readonly log?: FastifyBaseLogger;
   readonly waitForOperation?: WaitForOperation;
@@ -84,7 +93,7 @@ export interface TestServerOptions {
   /** Default: does nothing. */
   readonly publishRoutes?: App["publishRoutes"];
   /** Default: no scheduled tasks. */
-  readonly plannedEvents?: App["plannedEvents"];
+  readonly cronEvents?: App["cronEvents"];
   /** Default: a source that offers version 9.0 of every package. */
   readonly packageSource?: App["packageSource"];
   /** Default: does nothing. */
@@ -97,6 +106,8 @@ export interface TestServerOptions {
   readonly lookUp?: App["lookUp"];
   /** Default: there are no zips. */
   readonly openDownload?: App["openDownload"];
+  /** Default: all. */
+  readonly regions?: App["regions"];
   /** Default: true. */
   readonly hasMailServer?: boolean;
   /** Default: true. */
@@ -104,7 +115,7 @@ export interface TestServerOptions {
   /** Default: true. */
   readonly hasBrowser?: boolean;
   /** Default: there are no screenshots. */
-  readonly findPictures?: App["findPictures"];
+  readonly findScreenshots?: App["findScreenshots"];
   /** Default: no token. */
   readonly metricsToken?: string;
   /** Default: true. */
@@ -142,7 +153,7 @@ export const testSettings = {
   endedPhpVersions: ["8.2"],
 };
 
-const undeleteDays = 14;
+const restorableDays = 14;
 const downloadKey = Buffer.alloc(32, "of every test server");
 
 const noSteps = { kind: "addSite", steps: [], succeeded: async () => null, failed: async () => undefined };
@@ -201,7 +212,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       edgeNumbers: options.edgeNumbers ?? (async () => null),
       dataFolder: tmpdir(),
       publishRoutes: options.publishRoutes ?? (async () => undefined),
-      plannedEvents: options.plannedEvents ?? (async () => ({ sites: [], problem: null })),
+      cronEvents: options.cronEvents ?? (async () => ({ sites: [], problem: null })),
       readPackages: options.readPackages?.(database) ?? (async () => undefined),
       findUser: options.findUser ?? findUser,
       siteTasks: options.siteTasks ?? siteTasks,
@@ -218,10 +229,11 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       sealer: operations.sealer,
       openDownload: options.openDownload ?? (async () => null),
       acmeUrl,
+      regions: options.regions ?? regions,
       hasMailServer: options.hasMailServer ?? true,
       hasAdvisories: options.hasAdvisories ?? true,
       hasBrowser: options.hasBrowser ?? true,
-      findPictures: options.findPictures ?? (async () => []),
+      findScreenshots: options.findScreenshots ?? (async () => []),
       knowsPlaces: options.knowsPlaces ?? true,
     },
     limits: { rateLimitPerMinute: 1_000_000, creationLimitPerMinute: 1_000_000, ...options.limits },
@@ -289,6 +301,25 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     await end(operationId, { state: "succeeded", result: null });
   }
 
+  const addSite: TestServer["addSite"] = async (fields = {}, key = company.api_key) => {
+    const companyId = key === otherCompany.api_key ? otherCompany.company_id : company.company_id;
+    const answer = await call("POST", "/v2/sites", { body: siteFields(companyId, fields), key });
+    if (answer.status !== 202) throw new Error(`POST /sites answered ${answer.status}: ${answer.text}`);
+    await succeed(answer.body.operation_id);
+    const operation = await call("GET", `/v2/operations/${answer.body.operation_id}`, { key });
+    return operation.body.data.idSite;
+  };
+
+  const addEnvironment: TestServer["addEnvironment"] = async (siteId, key = company.api_key) => {
+    const path = `/v2/sites/${siteId}/environments/plain`;
+    const body = { display_name: `Staging ${randomUUID().slice(0, 8)}`, is_premium: false };
+    const answer = await call("POST", path, { body, key });
+    if (answer.status !== 202) throw new Error(`POST ${path} answered ${answer.status}: ${answer.text}`);
+    await succeed(answer.body.operation_id);
+    const { site } = (await call("GET", `/v2/sites/${siteId}`, { key })).body;
+    return { id: site.environments[1].id, liveId: site.environments[0].id };
+  };
+
   return {
     server,
     database,
@@ -300,32 +331,21 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     succeed,
     fail: (operationId, publicError, failureKind = null) =>
       end(operationId, { state: "failed", publicError, failureKind }),
-    addSite: async (fields = {}, key = company.api_key) => {
-      const companyId = key === otherCompany.api_key ? otherCompany.company_id : company.company_id;
-      const answer = await call("POST", "/v2/sites", { body: siteFields(companyId, fields), key });
-      if (answer.status !== 202) throw new Error(`POST /sites answered ${answer.status}: ${answer.text}`);
-      await succeed(answer.body.operation_id);
-      const operation = await call("GET", `/v2/operations/${answer.body.operation_id}`, { key });
-      return operation.body.data.idSite;
-    },
-    addEnvironment: async (siteId, key = company.api_key) => {
-      const path = `/v2/sites/${siteId}/environments/plain`;
-      const body = { display_name: `Staging ${randomUUID().slice(0, 8)}`, is_premium: false };
-      const answer = await call("POST", path, { body, key });
-      if (answer.status !== 202) throw new Error(`POST ${path} answered ${answer.status}: ${answer.text}`);
-      await succeed(answer.body.operation_id);
-      const { site } = (await call("GET", `/v2/sites/${siteId}`, { key })).body;
-      return { id: site.environments[1].id, liveId: site.environments[0].id };
+    addSite,
+    addEnvironment,
+    addSiteWithEnvironment: async (key) => {
+      const siteId = await addSite({}, key);
+      return { siteId, ...(await addEnvironment(siteId, key)) };
     },
     addBackup,
     deleteSite: (siteId, key = company.api_key) =>
       deleteAs(`/v2/sites/${siteId}`, key, async (transaction, operationId) => {
-        await keepDeletedSite(transaction, siteId, { operationId, undeleteDays });
+        await keepDeletedSite(transaction, siteId, { operationId, restorableDays });
         await removeSiteRows(transaction, siteId);
       }),
     deleteEnvironment: (environmentId, key = company.api_key) =>
       deleteAs(`/v2/sites/environments/${environmentId}`, key, async (transaction, operationId) => {
-        const deletion = { operationId, undeleteDays, wentWithSite: false };
+        const deletion = { operationId, restorableDays, wentWithSite: false };
         await keepDeletedEnvironments(transaction, [environmentId], deletion);
         await removeEnvironmentRows(transaction, environmentId);
       }),

@@ -1,9 +1,9 @@
-import * as deniedIps from "@sitewright/server/app/traffic/deniedIps.ts";
 import * as edgeCaching from "@sitewright/server/app/traffic/edgeCaching.ts";
 import * as logs from "@sitewright/server/app/traffic/logs.ts";
 import * as mails from "@sitewright/server/app/traffic/mails.ts";
 import * as redirectRules from "@sitewright/server/app/traffic/redirectRules.ts";
 import * as usage from "@sitewright/server/app/traffic/usage.ts";
+import * as blockedIps from "../../app/traffic/blockedIps.ts";
 import type { SomeCalls } from "../handling.ts";
 
 export const trafficCalls = {
@@ -12,9 +12,9 @@ export const trafficCalls = {
   getEdgeCacheStatus: (context, { query }) => edgeCaching.status(context, query.environment_id),
   updateEdgeCacheStatus: (context, { body }) => edgeCaching.setStatus(context, body.environment_id, body.enabled),
 
-  listDeniedIps: (context, { query }) => deniedIps.list(context, query.environment_id),
+  listDeniedIps: (context, { query }) => blockedIps.list(context, query.environment_id),
   replaceDeniedIps: async (context, { body }) => {
-    await deniedIps.replace(context, body.environment_id, body.ip_list);
+    await blockedIps.replace(context, body.environment_id, body.ip_list);
     return null;
   },
 

@@ -3,11 +3,6 @@ import { useTestServer } from "../testing/server.ts";
 
 const test = useTestServer();
 
-async function environment() {
-  const { addEnvironment, addSite } = test.current;
-  return addEnvironment(await addSite());
-}
-
 const status = (id: string) => test.current.call("GET", `/v2/sites/edge-caching/status?environment_id=${id}`);
 
 /** Kind and input of the accepted operation. */
@@ -23,13 +18,13 @@ async function input(answer: { readonly body: { readonly operation_id: string } 
 
 describe("the page cache setting", () => {
   it("is on for live environments and off for others by default", async () => {
-    const { id, liveId } = await environment();
+    const { id, liveId } = await test.current.addSiteWithEnvironment();
     expect((await status(liveId)).body).toEqual({ environment: { id: liveId, edge_caching: { is_enabled: true } } });
     expect((await status(id)).body).toEqual({ environment: { id, edge_caching: { is_enabled: false } } });
   });
 
   it("is changed by an operation that knows the old value", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const body = { environment_id: id, enabled: true };
     const answer = await test.current.call("PUT", "/v2/sites/edge-caching/status", { body });
     expect(answer.status).toBe(202);
@@ -39,7 +34,7 @@ describe("the page cache setting", () => {
   });
 
   it.each([{}, { enabled: "yes" }, { enabled: null }])("can't be changed with %j", async (body) => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const answer = await test.current.call("PUT", "/v2/sites/edge-caching/status", {
       body: { environment_id: id, ...body },
     });
@@ -49,7 +44,7 @@ describe("the page cache setting", () => {
 
 describe("clearing the page cache", () => {
   it("is an operation", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const answer = await test.current.call("POST", "/v2/sites/tools/clear-cache", { body: { environment_id: id } });
     expect(answer).toMatchObject({ status: 202, body: { message: "Clearing site cache in progress", status: 202 } });
     expect(answer.body.operation_id).toMatch(/^cache:clear-/);
@@ -60,7 +55,7 @@ describe("clearing the page cache", () => {
     test.current.call("POST", "/v2/sites/edge-caching/clear", { body: { environment_id: id, ...more } });
 
   it("works while another operation holds the environment", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     await test.current.call("POST", "/v2/sites/tools/restart-php", { body: { environment_id: id } });
     expect((await clear(id, {})).status).toBe(202);
   });
@@ -75,7 +70,7 @@ describe("clearing the page cache", () => {
     [{ url: "/?p=5#top" }, { url: "/?p=5", isSubtree: false }],
     [{ url: "/café/../x" }, { url: "/x", isSubtree: false }],
   ])("accepts %j", async (more, expected) => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const answer = await clear(id, more);
     expect(answer).toMatchObject({ status: 202, body: { message: "Clearing site edge cache in progress" } });
     expect(answer.body.operation_id).toMatch(/^edgeCache:clear-/);
@@ -83,7 +78,7 @@ describe("clearing the page cache", () => {
   });
 
   it("accepts URLs on the environment's domains, in any case and with any port", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const { body } = await test.current.call("GET", `/v2/sites/environments/${id}/domains`);
     const [{ name }] = body.environment.site_domains;
     const answer = await clear(id, { url: `https://${name.toUpperCase()}:8443/shop/?paged=2` });
@@ -97,14 +92,14 @@ describe("clearing the page cache", () => {
     ["//elsewhere.example/x", '"elsewhere.example" is not a domain of the environment.'],
     ["http://", "is not a URL"],
   ])("refuses %s with a message", async (url, message) => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const answer = await clear(id, { url });
     expect(answer).toMatchObject({ status: 400, body: { data: { code: "not_an_address_of_the_site" } } });
     expect(answer.body.message).toContain(message);
   });
 
   it("refuses an empty or too long URL", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     for (const url of ["", `/${"x".repeat(2_000)}`]) expect((await clear(id, { url })).status).toBe(400);
   });
 });

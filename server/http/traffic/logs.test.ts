@@ -11,8 +11,8 @@ const test = useTestServer({
 });
 
 async function read(query = "") {
-  const { addEnvironment, addSite, call } = test.current;
-  const { id } = await addEnvironment(await addSite());
+  const { addSiteWithEnvironment, call } = test.current;
+  const { id } = await addSiteWithEnvironment();
   queries = [];
   const answer = await call("GET", `/v2/sites/environments/${id}/logs${query}`);
   return { id, answer, logQuery: queries[0] };
@@ -40,8 +40,8 @@ describe("GET /sites/environments/{env_id}/logs", () => {
   });
 
   it("accepts parameters in a body, and an id in any case", async () => {
-    const { addEnvironment, addSite, call } = test.current;
-    const { id } = await addEnvironment(await addSite());
+    const { addSiteWithEnvironment, call } = test.current;
+    const { id } = await addSiteWithEnvironment();
     queries = [];
     const body = { file_name: "cache-perf", lines: 1 };
     const path = `/v2/sites/environments/${id.toUpperCase()}/logs`;

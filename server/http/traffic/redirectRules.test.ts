@@ -25,11 +25,6 @@ const stored = (from: string, to: string, more = {}) => ({
   ...more,
 });
 
-async function environment() {
-  const { addEnvironment, addSite } = test.current;
-  return addEnvironment(await addSite());
-}
-
 const post = (id: string, body: object, headers = {}) => test.current.call("POST", pathOf(id), { body, headers });
 const add = (id: string, ...rules_to_update: object[]) => post(id, { action_type: "NEW", rules_to_update });
 
@@ -42,14 +37,14 @@ const fromsOf = async (id: string, query?: string): Promise<string[]> =>
 
 describe("the rules of an environment", () => {
   it("are empty by default", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const { body } = await test.current.call("GET", pathOf(id));
     const redirect_rules = { rules: [], redirect_rules_count: 0 };
     expect(body).toEqual({ environment: { id, container_info: { redirect_rules } } });
   });
 
   it("are added one or many at a time; the response is the requested page", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const one = await post(id, { action_type: "NEW", new_value: rule("/a", "/b") });
     const redirect_rules = { rules: [stored("/a", "/b")], redirect_rules_count: 1 };
     expect([one.status, one.body]).toEqual([200, { environment: { id, container_info: { redirect_rules } } }]);
@@ -61,7 +56,7 @@ describe("the rules of an environment", () => {
   });
 
   it("are replaced and removed by equality", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     await add(id, rule("/a", "/1"), rule("/b", "/1"), rule("/c", "/1"));
     const update = { action_type: "UPDATE", rules_to_update: [rule("/b", "/1")], new_value: rule("/b", "/2") };
     expect((await post(id, update)).status).toBe(200);
@@ -74,7 +69,7 @@ describe("the rules of an environment", () => {
   });
 
   it("can be sorted and searched", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     await add(id, rule("/b", "/Blue"), rule("/a", "/red", { type: "redirect" }), rule("^/c[0-9]$", "/red"));
     expect(await fromsOf(id, "?key=from&order=descend")).toEqual(["^/c[0-9]$", "/b", "/a"]);
     expect(await fromsOf(id, "?key=type&order=descend")).toEqual(["/a", "/b", "^/c[0-9]$"]);
@@ -86,7 +81,7 @@ describe("the rules of an environment", () => {
   });
 
   it("have a location, with default display names", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     await add(id, rule("/a", "/b", { traffic_from_country: "de", traffic_from_city: "Berlin" }));
     expect((await listed(id)).rules).toEqual([
       stored("/a", "/b", {
@@ -112,7 +107,7 @@ describe("the rules of an environment", () => {
   });
 
   it("are all kept when they are added simultaneously", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const all = Array.from({ length: 8 }, (_, index) => `/${index}`);
     await Promise.all(all.map((from) => add(id, rule(from, "/to"))));
     expect((await fromsOf(id)).toSorted()).toEqual(all);
@@ -133,7 +128,7 @@ describe("a change of redirect rules", () => {
     ],
     ["an unknown type", { action_type: "NEW", new_value: rule("/a", "/b", { type: 301 }) }, "/new_value/type"],
   ])("is refused as malformed with %s", async (_, body, path) => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const answer = await post(id, body);
     expect([answer.status, answer.body.message]).toEqual([400, "Bad request format"]);
     expect(answer.body.data.errors[0].path).toBe(path);
@@ -150,7 +145,7 @@ describe("a change of redirect rules", () => {
     ["another site's domain", rule("/a", "/b", { domain: "else.example" }), "domain"],
     ["an unknown country", rule("/a", "/b", { traffic_from_country: "X1" }), "traffic_from_country"],
   ])("is refused completely with %s", async (_, bad, field) => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const answer = await add(id, rule("/good", "/b"), bad);
     expect([answer.status, answer.body.data.code]).toEqual([400, "redirect_rule_refused"]);
     expect(answer.body.data.errors).toEqual([
@@ -164,14 +159,14 @@ describe("a change of redirect rules", () => {
     ["the same path in another spelling", [rule("/a%20b", "/b"), rule("/a b/", "/c")]],
     ["the same expression", [rule("^/a", "/b"), rule("^/a", "/c")]],
   ])("is refused with the existing rule if it has %s", async (_, [first = {}, second = {}]) => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     await add(id, first);
     const { body } = await add(id, second);
     expect(body.data).toMatchObject({ code: "redirect_rule_duplicate", rule: second, clashes_with: first });
   });
 
   it("is refused if it would create a loop, with the rule that closes it", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     await add(id, rule("/a", "/b"), rule("/b", "/c"));
     const { status, body } = await add(id, rule("/c", "/a"));
     expect(status).toBe(400);
@@ -182,7 +177,7 @@ describe("a change of redirect rules", () => {
   });
 
   it("is refused beyond the maximum number of rules", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const many = (count: number, to: string) =>
       add(id, ...Array.from({ length: count }, (_, index) => rule(`${to}${index}`, "/")));
     expect((await many(9_999, "/a")).status).toBe(200);
@@ -193,7 +188,7 @@ describe("a change of redirect rules", () => {
   });
 
   it("is forbidden for non-live keys in the live environment", async () => {
-    const { id, liveId } = await environment();
+    const { id, liveId } = await test.current.addSiteWithEnvironment();
     const { token: key } = await test.current.addKey({ scopes: ["read", "write", "non-live"] });
     const body = { action_type: "DELETE_ALL" };
     const statuses = [];
@@ -207,7 +202,7 @@ describe("testing a URL", () => {
   const testUrl = async (id: string, body: object) => test.current.call("POST", pathOf(id, "/test"), { body });
 
   it("returns the matching rule and its redirect", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     await add(
       id,
       rule("^/blog/(.*)$", "/news/$1", { type: "redirect" }),
@@ -223,7 +218,7 @@ describe("testing a URL", () => {
   });
 
   it.each(["https://else.example/a", "javascript:alert(1)", "http://[", "/%zz"])("is refused for %j", async (url) => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const { status, body } = await testUrl(id, { url });
     expect([status, body.data.code]).toEqual([400, "redirect_rule_refused"]);
   });
@@ -233,7 +228,7 @@ describe("CSV", () => {
   const csv = (id: string, body: object) => test.current.call("POST", pathOf(id, "/csv"), { body });
 
   it("can be exported and imported without loss", async () => {
-    const { id, liveId } = await environment();
+    const { id, liveId } = await test.current.addSiteWithEnvironment();
     await add(id, rule('^/a,"(b)$', "/b"), rule("/c", "/d", { type: "redirect", traffic_from_country: "FR" }));
     const text = (await test.current.call("GET", pathOf(id, "/csv"))).body.csv;
     expect((await csv(liveId, { csv: text })).body).toEqual({ imported: 2, redirect_rules_count: 2 });
@@ -241,7 +236,7 @@ describe("CSV", () => {
   });
 
   it("adds to the rules or replaces them", async () => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     await add(id, rule("/a", "/z"));
     expect((await csv(id, { csv: "\ufefffrom,to\r\n/b,/z\r\n" })).body.redirect_rules_count).toBe(2);
     expect((await csv(id, { csv: "to,from\n/z,/c\n", replace: true })).body.redirect_rules_count).toBe(1);
@@ -255,7 +250,7 @@ describe("CSV", () => {
     ["too many fields", "from,to\n/a,/b,/c\n", { code: "csv_unreadable" }],
     ["an invalid rule", "from,to\n/a,b\n", { code: "redirect_rule_refused", errors: [{ path: "/csv/1/to" }] }],
   ])("with %s is refused completely", async (_, text, data) => {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const answer = await csv(id, { csv: text });
     expect(answer.status).toBe(400);
     expect(answer.body.data).toMatchObject(data);
@@ -291,7 +286,7 @@ describe("at the edge", () => {
   });
 
   async function provisioned() {
-    const { id } = await environment();
+    const { id } = await test.current.addSiteWithEnvironment();
     const row = test.current.database
       .selectFrom("environments as e")
       .innerJoin("domains as d", "d.environment_id", "e.id")

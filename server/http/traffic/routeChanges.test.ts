@@ -11,8 +11,8 @@ let environmentId: string;
 let domainId: string;
 let name: string;
 beforeAll(async () => {
-  const { addSite, addEnvironment, database } = test.current;
-  ({ id: environmentId } = await addEnvironment(await addSite()));
+  const { addSiteWithEnvironment, database } = test.current;
+  ({ id: environmentId } = await addSiteWithEnvironment());
   domainId = await addOwnDomain(database, environmentId);
   name = `d-${domainId}.example`;
 });

@@ -5,7 +5,7 @@ import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findNewestBackup, removeBackupById, removeExpiredBackups } from "../../store/backups/backups.ts";
 import { findDownloadableBackup } from "../../store/backups/downloadableBackups.ts";
-import { nobody } from "../../store/company/activity.ts";
+import { systemActor } from "../../store/company/activity.ts";
 import type { Database } from "../../store/database.ts";
 import { setEnvironmentState } from "../../store/traffic/routes.ts";
 import { downloadRequest, makingDownload, unzipped, zipOf } from "../../testing/downloads.ts";
@@ -52,7 +52,7 @@ async function pack(request: Awaited<ReturnType<typeof downloadRequest>>, write:
 function deletionOf({ companyId, siteId, environment, address }: Site): OperationRequest {
   const ids = { companyId, siteId, environmentId: environment.id, locks: [environment.id] };
   const input = { siteId, environments: [{ ...environment, address }], withoutBackup: false };
-  return { kind: "deleteSite", ...ids, input, whenBusy: "fail", actor: nobody, activityParameters: {} };
+  return { kind: "deleteSite", ...ids, input, whenBusy: "fail", actor: systemActor, activityParameters: {} };
 }
 
 test("the zip has the current state of the environment, and a README on how to run it elsewhere", async () => {
@@ -150,7 +150,7 @@ test("two downloads and another operation of the same environment run at the sam
   const world = theWorld();
   const site = await liveSite(world);
   const requests = [await downloadRequest(world, site), await downloadRequest(world, site)];
-  const slow = { method: "exportSite", when: "middle", what: "slow", milliseconds: 300 } as const;
+  const slow = { method: "exportSite", when: "middle", kind: "slow", milliseconds: 300 } as const;
   await scriptOf(world).setFaults([slow]);
   const input = { environment: site.environment, address: site.address, note: null };
   const ids = { companyId: site.companyId, siteId: site.siteId, environmentId: site.environment.id };
@@ -160,7 +160,7 @@ test("two downloads and another operation of the same environment run at the sam
     locks: [site.environment.id],
     input,
     whenBusy: "fail",
-    actor: nobody,
+    actor: systemActor,
     activityParameters: {},
   };
   const rows = await withEngine(world, (table) => Promise.all([...requests, other].map((one) => table.submit(one))));
@@ -224,7 +224,7 @@ test("if the environment is replaced during the snapshot, the snapshot is repeat
   const nothing = { files: "none", database: "none", addresses: [] } as const;
   await runtime.stage({ environment, source: environment, token: "next", ...nothing });
   const until = join(world.facts.dataFolder, `go-on-${randomUUID()}`);
-  await script.setFaults([{ method: "snapshot", when: "middle", what: "wait", until, times: 1 }]);
+  await script.setFaults([{ method: "snapshot", when: "middle", kind: "wait", until, times: 1 }]);
   const request = await downloadRequest(world, site);
   const running = run(request);
   const inTheMiddle = { method: "snapshot", environmentId: environment.id, when: "middle" };
@@ -237,8 +237,8 @@ test("if the environment is replaced during the snapshot, the snapshot is repeat
 
 test("a failed download leaves nothing behind, and shows the reason", async () => {
   const world = theWorld();
-  const message = "A database is damaged, so that it can't be copied.";
-  await scriptOf(world).setFaults([{ method: "exportSite", when: "middle", what: "fail", message }]);
+  const message = "A database is damaged, so it can't be copied.";
+  await scriptOf(world).setFaults([{ method: "exportSite", when: "middle", kind: "fail", message }]);
   const request = await downloadRequest(world, await liveSite(world));
   expect(await run(request)).toMatchObject({ state: "failed", public_error: message });
   await scriptOf(world).setFaults([]);

@@ -9,7 +9,7 @@ import {
   countBefore,
   findDownloadableBackup,
   finishDownloadableBackup,
-  isOfPresent,
+  hasEnvironment,
   removeDownloadableBackup,
 } from "../../store/backups/downloadableBackups.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
@@ -123,7 +123,7 @@ export function addDownloadableBackup(services: Services): OperationDefinition<A
       throw new StepFailure(environmentGone);
     } catch (cause) {
       // If the environment was deleted, its files and this zip were removed, which caused the error.
-      if (await isOfPresent(database, input.id)) throw cause;
+      if (await hasEnvironment(database, input.id)) throw cause;
       throw new StepFailure(environmentGone, { cause });
     } finally {
       await removeWork(operationId);

@@ -1,6 +1,7 @@
 /** Creates a manual backup. The environment stays in service. */
+import { findBackupId } from "../../store/backups/backups.ts";
 import type { OperationDefinition } from "../engine/operation.ts";
-import { backUp, backupSpace, removeBackUp } from "../steps/backup.ts";
+import { backUp, backupSpace, undoBackUp } from "../steps/backup.ts";
 import { requireDiskSpace } from "../steps/diskSpace.ts";
 import type { Services } from "../steps/services.ts";
 import { speculatively } from "../steps/speculatively.ts";
@@ -31,10 +32,10 @@ export function addManualBackup(services: Services): OperationDefinition<AddManu
             signal,
           );
         },
-        undo: ({ operationId }) => removeBackUp(services, operationId),
+        undo: ({ operationId }) => undoBackUp(services, operationId),
       },
     ],
-    succeeded: async () => null,
+    succeeded: async (transaction, { operationId }) => ({ backup_id: await findBackupId(transaction, operationId) }),
     failed: async () => undefined,
   };
 }

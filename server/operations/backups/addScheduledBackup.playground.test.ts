@@ -4,17 +4,16 @@ import { open, readFile, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { findNewestBackup } from "../../store/backups/backups.ts";
-import { nobody } from "../../store/company/activity.ts";
-import { playground } from "../../testing/playground.ts";
+import { systemActor } from "../../store/company/activity.ts";
+import { makePlaygroundWorld } from "../../testing/playground.ts";
 import { liveSite } from "../../testing/sites.ts";
 import { withEngine } from "../../testing/withEngine.ts";
-import { makeWorld, type World } from "../../testing/world.ts";
+import type { World } from "../../testing/world.ts";
 import { fetchBackup } from "../steps/fetchBackup.ts";
 
 let world: World;
 beforeAll(async () => {
-  world = await makeWorld(playground);
-  await world.services.runtime.prepare(() => undefined);
+  world = await makePlaygroundWorld();
 });
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
@@ -57,7 +56,7 @@ async function backUpNow(kind: "addScheduledBackup" | "addManualBackup", isRetry
   const { environment, address, companyId, siteId } = site;
   const input = { environment, address, isRetry, againAfter: null, note: null };
   const ids = { companyId, siteId, environmentId: environment.id, locks: [] };
-  const more = { whenBusy: "fail", actor: nobody, activityParameters: {} } as const;
+  const more = { whenBusy: "fail", actor: systemActor, activityParameters: {} } as const;
   const row = await withEngine(world, (table) => table.submit({ kind, input, ...ids, ...more }));
   expect(row).toMatchObject({ state: "succeeded", public_error: null });
   const backup = await findNewestBackup(world.services.database, environment.id);

@@ -5,7 +5,7 @@ import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
 import type { Script } from "@sitewright/runtimes/fake/script.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { makeBackupLists } from "../../store/backups/backupList.ts";
-import { nobody } from "../../store/company/activity.ts";
+import { systemActor } from "../../store/company/activity.ts";
 import type { OperationRow } from "../../store/operations.ts";
 import { backingUp } from "../../testing/backups.ts";
 import { deletingEnvironment, modifyingPhpVersion, notesOf, pushing } from "../../testing/environments.ts";
@@ -39,7 +39,7 @@ function scheduled(other: OperationRequest): OperationRequest {
     locks: [],
     input: { environment: { id, number }, address, isRetry: false, againAfter: 60_000 },
     whenBusy: "fail",
-    actor: nobody,
+    actor: systemActor,
     activityParameters: { environmentName: "Live", siteName: site.name },
   };
 }
@@ -51,7 +51,7 @@ async function duringSnapshot(
   fault: Fault = {},
 ): Promise<OperationRow> {
   const until = join(world.facts.dataFolder, "go-on");
-  await script.setFaults([{ method: "snapshot", when: "middle", what: "wait", until, times: 1 }]);
+  await script.setFaults([{ method: "snapshot", when: "middle", kind: "wait", until, times: 1 }]);
   return withEngine(
     world,
     async (table) => {

@@ -6,7 +6,7 @@ import { noteBackupFailed, noteBackupMade, wasDeletionBegun } from "../../store/
 import { lockHolder } from "../../store/locks.ts";
 import { isServing } from "../../store/sites/environmentStates.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
-import { backUp, backupSpace, removeBackUp } from "../steps/backup.ts";
+import { backUp, backupSpace, undoBackUp } from "../steps/backup.ts";
 import { requireDiskSpace } from "../steps/diskSpace.ts";
 import type { Services } from "../steps/services.ts";
 
@@ -58,7 +58,7 @@ export function addScheduledBackup(services: Services): OperationDefinition<AddS
         // Long, because it runs in the background and some backups read all files.
         deadlineSeconds: 6 * 3_600,
         run: backUpNow,
-        undo: ({ operationId }) => removeBackUp(services, operationId),
+        undo: ({ operationId }) => undoBackUp(services, operationId),
       },
     ],
     succeeded: async (transaction, { operationId, input }) => {

@@ -14,10 +14,10 @@ import { siteTables } from "@sitewright/runtimes/playground/site/database/tables
 import { type MariaDb, startMariaDb } from "@sitewright/runtimes/playground/testing/mariadb.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { downloadRequest, zipOf } from "../../testing/downloads.ts";
-import { playground } from "../../testing/playground.ts";
+import { makePlaygroundWorld } from "../../testing/playground.ts";
 import { liveSite } from "../../testing/sites.ts";
 import { withEngine } from "../../testing/withEngine.ts";
-import { makeWorld, type World } from "../../testing/world.ts";
+import type { World } from "../../testing/world.ts";
 
 const run = promisify(execFile);
 
@@ -26,11 +26,10 @@ let maria: MariaDb;
 let folder: string;
 beforeAll(async () => {
   [world, maria, folder] = await Promise.all([
-    makeWorld(playground),
+    makePlaygroundWorld(),
     startMariaDb(),
     mkdtemp(join(tmpdir(), "taken-")),
   ]);
-  await world.services.runtime.prepare(() => undefined);
 });
 afterAll(async () => {
   await world?.[Symbol.asyncDispose]();

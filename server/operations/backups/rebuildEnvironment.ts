@@ -9,12 +9,12 @@
 import type { OperationResult } from "@sitewright/contract/operationResults.ts";
 import { findBackup, listFinishedBackups } from "../../store/backups/backups.ts";
 import type { FinishedBackup } from "../../store/backups/finishedBackup.ts";
-import { warnOfOperation } from "../../store/company/activity.ts";
+import { endActivityWithWarning } from "../../store/company/activity.ts";
 import type { Json } from "../../store/database.ts";
-import { setAwaitsRebuild } from "../../store/moved.ts";
 import { readResult, saveResult } from "../../store/operations.ts";
+import { setAwaitsRebuild } from "../../store/restoredInstallation.ts";
 import { noteRelease } from "../../store/sites/environmentStates.ts";
-import { attempt, quickPace } from "../engine/attempt.ts";
+import { attempt, quickBackoff } from "../engine/attempt.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
 import { workName } from "../steps/backup.ts";
 import { createFromLatestIntactBackup, olderBackupWarning } from "../steps/latestIntactBackup.ts";
@@ -98,7 +98,7 @@ export function rebuildEnvironment(services: Services): OperationDefinition<Rebu
         name: "probe",
         deadlineSeconds: 2 * probeSeconds,
         run: async ({ input, operationId, signal }) => {
-          const options = { deadlineSeconds: probeSeconds, pace: quickPace, stop: signal };
+          const options = { deadlineSeconds: probeSeconds, backoff: quickBackoff, stop: signal };
           const error = await attempt((stop) => probe(input.address, stop, "answer"), options);
           const made = await readResult(database, operationId);
           if (error !== null && isRebuilt(made)) await saveResult(database, operationId, { ...made, answers: false });
@@ -108,7 +108,7 @@ export function rebuildEnvironment(services: Services): OperationDefinition<Rebu
     succeeded: async (transaction, { operationId }) => {
       const made = await readResult(transaction, operationId);
       const warning = isRebuilt(made) ? warningOf(made) : null;
-      if (warning !== null) await warnOfOperation(transaction, operationId, warning);
+      if (warning !== null) await endActivityWithWarning(transaction, operationId, warning);
       return made;
     },
     failed: async () => undefined,

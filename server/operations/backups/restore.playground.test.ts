@@ -5,21 +5,20 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findNewestBackup } from "../../store/backups/backups.ts";
-import { nobody } from "../../store/company/activity.ts";
+import { systemActor } from "../../store/company/activity.ts";
 import { visit } from "../../testing/edge.ts";
 import { notesOf, pushing } from "../../testing/environments.ts";
-import { playground } from "../../testing/playground.ts";
+import { makePlaygroundWorld, playground } from "../../testing/playground.ts";
 import { servicesOf } from "../../testing/services.ts";
 import { withEngine } from "../../testing/withEngine.ts";
-import { makeWorld, type World } from "../../testing/world.ts";
+import type { World } from "../../testing/world.ts";
 import type { OperationRequest } from "../engine/accept.ts";
 import { backUp } from "../steps/backup.ts";
 import type { RestoreBackupInput } from "./restoreBackup.ts";
 
 let world: World;
 beforeAll(async () => {
-  world = await makeWorld(playground);
-  await world.services.runtime.prepare(() => undefined);
+  world = await makePlaygroundWorld();
 });
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
@@ -104,7 +103,7 @@ async function restore(site: Site, place: Place, backupId: number, options: Rest
     ...ids,
     input,
     whenBusy: "fail",
-    actor: nobody,
+    actor: systemActor,
     activityParameters: {},
   };
   return withEngine(ownWorld, (table) => table.submit(request));
@@ -191,7 +190,7 @@ const damages: readonly (readonly [string, Damage])[] = [
     "the database was truncated",
     {
       damage: (place) => truncate(join(currentOf(place), "database", "wordpress.sqlite"), 5_000),
-      error: /^A database is damaged, so that it can't be copied\. To restore it anyway /,
+      error: /^A database is damaged, so it can't be copied\. To restore it anyway /,
       filesError: /^The restored site failed its check: /,
     },
   ],

@@ -7,16 +7,15 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Control, startControl } from "../../control.ts";
 import { loadConfig } from "../../settings/config.ts";
 import { silentLog } from "../../testing/engine.ts";
-import { playground } from "../../testing/playground.ts";
-import { makeWorld, type World } from "../../testing/world.ts";
+import { makePlaygroundWorld } from "../../testing/playground.ts";
+import type { World } from "../../testing/world.ts";
 
 let world: World;
 let control: Control;
 let company: { readonly company_id: string; readonly api_key: string };
 beforeAll(async () => {
-  world = await makeWorld(playground);
+  world = await makePlaygroundWorld();
   const { runtime } = world.services;
-  await runtime.prepare(() => undefined);
   const { dataFolder, databaseUrl, edgePort, edgeSocket } = world.facts;
   const config = loadConfig({
     SITEWRIGHT_DATA: dataFolder,

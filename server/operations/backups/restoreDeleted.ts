@@ -9,13 +9,13 @@ import { backupForOperation, findBackup, listFinishedBackups } from "../../store
 import { removeDeletedEnvironment } from "../../store/backups/deletedEnvironments.ts";
 import { removeDeletedSite } from "../../store/backups/deletedSites.ts";
 import type { FinishedBackup } from "../../store/backups/finishedBackup.ts";
-import { warnOfOperation } from "../../store/company/activity.ts";
+import { endActivityWithWarning } from "../../store/company/activity.ts";
 import type { Json } from "../../store/database.ts";
 import { readResult, saveResult } from "../../store/operations.ts";
-import { isEnvironmentThere, removeEnvironmentRows } from "../../store/sites/environments.ts";
+import { environmentExists, removeEnvironmentRows } from "../../store/sites/environments.ts";
 import { noteWordPressVersion, removeSiteRows, setSiteState } from "../../store/sites/siteStates.ts";
 import { setEnvironmentState } from "../../store/traffic/routes.ts";
-import { attempt, quickPace } from "../engine/attempt.ts";
+import { attempt, quickBackoff } from "../engine/attempt.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
 import { workName } from "../steps/backup.ts";
 import { requireDiskSpace } from "../steps/diskSpace.ts";
@@ -23,7 +23,7 @@ import { createFromLatestIntactBackup, olderBackupWarning } from "../steps/lates
 import type { Services } from "../steps/services.ts";
 
 /** An environment to restore. */
-export type Returning = {
+export type EnvironmentToRestore = {
   readonly environment: { readonly id: string; readonly number: number };
   readonly address: string;
   readonly backupId: number;
@@ -37,11 +37,11 @@ export type RestoreDeletedInput = {
   /** Whether to restore the site itself, too. If false, the site exists. */
   readonly isSite: boolean;
   /** The live environment, if included, comes first. */
-  readonly environments: readonly Returning[];
+  readonly environments: readonly EnvironmentToRestore[];
 };
 
 /** The stored result of one environment. */
-type Returned = {
+type RestoredEnvironment = {
   readonly environment_id: string;
   readonly display_name: string;
   readonly backup_id: number;
@@ -57,24 +57,28 @@ export function restoreDeleted(services: Services, kind: OperationKind): Operati
   const { database, runtime, archives, publisher, probe } = services;
   const ids = ({ environments }: RestoreDeletedInput) => environments.map(({ environment }) => environment.id);
 
-  async function backupOf({ backupId }: Returning) {
+  async function backupOf({ backupId }: EnvironmentToRestore) {
     const backup = await findBackup(database, backupId);
     if (backup === null) throw new StepFailure("The backup no longer exists.");
     return backup;
   }
 
   async function make({ input, operationId, signal }: StepContext<RestoreDeletedInput>): Promise<void> {
-    const returned = [...returnedIn(await readResult(database, operationId))];
+    const restored = [...restoredIn(await readResult(database, operationId))];
     // One after the other, because they use the same work folder.
-    for (const returning of input.environments) {
-      if (returned.some(({ environment_id }) => environment_id === returning.environment.id)) continue;
-      returned.push(await makeOne(returning, workName(operationId), signal));
-      await saveResult(database, operationId, { environments: returned });
+    for (const toRestore of input.environments) {
+      if (restored.some(({ environment_id }) => environment_id === toRestore.environment.id)) continue;
+      restored.push(await makeOne(toRestore, workName(operationId), signal));
+      await saveResult(database, operationId, { environments: restored });
     }
   }
 
-  async function makeOne(returning: Returning, work: string, signal: AbortSignal): Promise<Returned> {
-    const { environment, address, backupId } = returning;
+  async function makeOne(
+    toRestore: EnvironmentToRestore,
+    work: string,
+    signal: AbortSignal,
+  ): Promise<RestoredEnvironment> {
+    const { environment, address, backupId } = toRestore;
     const candidates = (await listFinishedBackups(database, environment.id)).filter(({ id }) => id <= backupId);
     const displayName = (await backupForOperation(database, backupId))?.environment_display_name ?? "";
     const made = await createFromLatestIntactBackup(services, { candidates, work, environment, address }, signal);
@@ -94,8 +98,8 @@ export function restoreDeleted(services: Services, kind: OperationKind): Operati
    * Waits for a response. Finally accepts any: the site may have been broken or in maintenance mode when it was
    * deleted.
    */
-  async function waitForAnswer({ address }: Returning, stop: AbortSignal): Promise<void> {
-    const options = { deadlineSeconds: probeSeconds, pace: quickPace, stop };
+  async function waitForAnswer({ address }: EnvironmentToRestore, stop: AbortSignal): Promise<void> {
+    const options = { deadlineSeconds: probeSeconds, backoff: quickBackoff, stop };
     const error = await attempt((signal) => probe(address, signal, "answer"), options);
     if (error !== null) await probe(address, stop, "sign");
   }
@@ -140,13 +144,13 @@ export function restoreDeleted(services: Services, kind: OperationKind): Operati
         name: "probe",
         deadlineSeconds: 600,
         run: async ({ input, signal }) => {
-          for (const returning of input.environments) await waitForAnswer(returning, signal);
+          for (const toRestore of input.environments) await waitForAnswer(toRestore, signal);
         },
       },
     ],
     succeeded: async (transaction, { input, operationId }) => {
       const [first] = input.environments;
-      if (!first || !(await isEnvironmentThere(transaction, first.environment.id))) {
+      if (!first || !(await environmentExists(transaction, first.environment.id))) {
         throw new StepFailure("The site was deleted during the restore.");
       }
       if (input.isSite) {
@@ -155,14 +159,14 @@ export function restoreDeleted(services: Services, kind: OperationKind): Operati
       } else {
         await removeDeletedEnvironment(transaction, first.environment.id);
       }
-      const environments = returnedIn(await readResult(transaction, operationId));
-      const leftOut = input.environments.flatMap((returning) => returning.leftOut ?? []);
+      const environments = restoredIn(await readResult(transaction, operationId));
+      const leftOut = input.environments.flatMap((toRestore) => toRestore.leftOut ?? []);
       const warnings = [warningOf(environments), leftOutWarning(leftOut)].filter((warning) => warning !== null);
-      if (warnings.length > 0) await warnOfOperation(transaction, operationId, warnings.join(" "));
-      const returned = environments.map((each) => ({ ...each }));
+      if (warnings.length > 0) await endActivityWithWarning(transaction, operationId, warnings.join(" "));
+      const restored = environments.map((each) => ({ ...each }));
       return {
         address: first.address,
-        environments: returned,
+        environments: restored,
         left_out_domains: leftOut,
       } satisfies OperationResult<"restoreDeletedSite">;
     },
@@ -174,17 +178,17 @@ export function restoreDeleted(services: Services, kind: OperationKind): Operati
   };
 }
 
-function returnedIn(result: Json): readonly Returned[] {
+function restoredIn(result: Json): readonly RestoredEnvironment[] {
   const hasList = typeof result === "object" && result !== null && "environments" in result;
-  return hasList && Array.isArray(result.environments) ? result.environments.filter(isReturned) : [];
+  return hasList && Array.isArray(result.environments) ? result.environments.filter(isRestoredEnvironment) : [];
 }
 
-function isReturned(value: Json): value is Returned {
+function isRestoredEnvironment(value: Json): value is RestoredEnvironment {
   return typeof value === "object" && value !== null && "environment_id" in value && "damaged_backups" in value;
 }
 
 /** Returns a warning if environments were restored from older backups, or null. */
-function warningOf(environments: readonly Returned[]): string | null {
+function warningOf(environments: readonly RestoredEnvironment[]): string | null {
   const older = environments.filter(({ damaged_backups }) => damaged_backups > 0);
   if (older.length === 0) return null;
   return older

@@ -4,22 +4,21 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { MultisiteKind } from "@sitewright/runtimes/runtime.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { nobody } from "../../store/company/activity.ts";
+import { systemActor } from "../../store/company/activity.ts";
 import { domainsOfEnvironment } from "../../store/domains/domains.ts";
 import { addOwnDomain } from "../../store/testing/rows.ts";
 import { visit } from "../../testing/edge.ts";
-import { playground } from "../../testing/playground.ts";
+import { makePlaygroundWorld } from "../../testing/playground.ts";
 import { liveSite } from "../../testing/sites.ts";
 import { withEngine } from "../../testing/withEngine.ts";
-import { makeWorld, type World } from "../../testing/world.ts";
+import type { World } from "../../testing/world.ts";
 import type { ChangePrimaryDomainInput } from "./changePrimaryDomain.ts";
 
 const timeout = 240_000;
 
 let world: World;
 beforeAll(async () => {
-  world = await makeWorld(playground);
-  await world.services.runtime.prepare(() => undefined);
+  world = await makePlaygroundWorld();
 }, timeout);
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
@@ -98,7 +97,7 @@ async function change(site: Site, more: { readonly isEverywhere: boolean; readon
       locks: [site.environment.id],
       input,
       whenBusy: "fail",
-      actor: nobody,
+      actor: systemActor,
       activityParameters: {},
     }),
   );

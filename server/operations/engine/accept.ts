@@ -14,8 +14,8 @@ import type { Sealer } from "../../sealing.ts";
 import { recordActivity } from "../../store/company/activity.ts";
 import type { Actor, Blocker, DatabaseTransaction, Json } from "../../store/database.ts";
 import { findBlockers, takeLocks, wantLocks } from "../../store/locks.ts";
-import { areAwaitingRebuild, haveLost } from "../../store/moved.ts";
 import { announceAccepted, endOperation, insertOperation, setOperationState } from "../../store/operations.ts";
+import { areAwaitingRebuild, isAnyWithoutBackup } from "../../store/restoredInstallation.ts";
 
 export interface OperationRequest {
   readonly kind: OperationKind;
@@ -53,7 +53,7 @@ export interface AcceptedOperation {
   readonly blockedBy: readonly Blocker[];
 }
 
-export interface AcceptServices {
+interface AcceptServices {
   readonly sealer: Sealer;
   /** Used for the number of steps, which the progress report shows. */
   readonly definitions: Readonly<Record<OperationKind, { readonly steps: readonly unknown[] }>>;
@@ -94,7 +94,7 @@ export function makeAcceptOperation(services: AcceptServices): AcceptOperation {
       referenceId: randomUUID(),
     });
     if (!allowedWhileAway.has(kind) && (await areAwaitingRebuild(transaction, request.locks))) {
-      const isLost = await haveLost(transaction, request.locks);
+      const isLost = await isAnyWithoutBackup(transaction, request.locks);
       const publicError = isLost ? environmentLostMessage : environmentAwayMessage;
       await endOperation(transaction, operationId, { state: "failed", publicError });
       return { operationId, isRefused: true, blockedBy: [] };

@@ -2,13 +2,13 @@ import { RuntimeFailure } from "@sitewright/runtimes/runtime.ts";
 import { describe, expect, test } from "vitest";
 import { ObjectStoreFailure } from "../../archives/objectStoreFailure.ts";
 import { EdgeUnavailable } from "../../clients/edgeClient.ts";
-import { testPaces } from "../../testing/engine.ts";
+import { testBackoffs } from "../../testing/engine.ts";
 import { type AttemptOptions, attempt, pause, retryUntilDone, Stopping } from "./attempt.ts";
 import { CrashLoop, DeadlineExceeded, diskFullReason, isTransient, publicReason } from "./failures.ts";
 import { StepFailure } from "./operation.ts";
 
 function options(more: Partial<AttemptOptions> = {}): AttemptOptions {
-  return { deadlineSeconds: 5, pace: testPaces.quickPace, stop: new AbortController().signal, ...more };
+  return { deadlineSeconds: 5, backoff: testBackoffs.quickBackoff, stop: new AbortController().signal, ...more };
 }
 
 function withCode(code: string): Error {
@@ -82,17 +82,17 @@ describe("retryUntilDone", () => {
     };
     const onFailure = (error: Error) => failures.push(error.message);
     const { stop } = options();
-    expect(await retryUntilDone(work, { pace: testPaces.quickPace, stop, onFailure })).toBe("done");
+    expect(await retryUntilDone(work, { backoff: testBackoffs.quickBackoff, stop, onFailure })).toBe("done");
     expect(failures).toEqual(["try 1", "try 2", "try 3"]);
   });
 
   test("stops on shutdown, also during a pause", async () => {
     const stop = new AbortController();
-    const pace = { firstPauseMilliseconds: 60_000, longestPauseMilliseconds: 60_000, graceMilliseconds: 0 };
+    const backoff = { initialDelayMilliseconds: 60_000, maxDelayMilliseconds: 60_000, graceMilliseconds: 0 };
     const work = () => Promise.reject(new Error("no"));
-    const retrying = retryUntilDone(work, { pace, stop: stop.signal, onFailure: () => stop.abort() });
+    const retrying = retryUntilDone(work, { backoff, stop: stop.signal, onFailure: () => stop.abort() });
     await expect(retrying).rejects.toBeInstanceOf(Stopping);
-    await pause(3, pace, stop.signal);
+    await pause(3, backoff, stop.signal);
   });
 });
 

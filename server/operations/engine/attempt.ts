@@ -1,24 +1,24 @@
 /** Retries: of a step until its deadline (`attempt`), and of work that must succeed in the end (`retryUntilDone`). */
 import { DeadlineExceeded, isTransient } from "./failures.ts";
 
-export interface Pace {
+export interface Backoff {
   /** The pause after the first failure. It doubles after each further failure. */
-  readonly firstPauseMilliseconds: number;
-  readonly longestPauseMilliseconds: number;
+  readonly initialDelayMilliseconds: number;
+  readonly maxDelayMilliseconds: number;
   /** How long to wait after the deadline for a step that has not ended yet. */
   readonly graceMilliseconds: number;
 }
 
 /** For transient errors within a step: short pauses. */
-export const quickPace: Pace = {
-  firstPauseMilliseconds: 50,
-  longestPauseMilliseconds: 2_000,
+export const quickBackoff: Backoff = {
+  initialDelayMilliseconds: 50,
+  maxDelayMilliseconds: 2_000,
   graceMilliseconds: 2_000,
 };
 /** For work that must succeed in the end: long pauses. */
-export const patientPace: Pace = {
-  firstPauseMilliseconds: 1_000,
-  longestPauseMilliseconds: 60_000,
+export const persistentBackoff: Backoff = {
+  initialDelayMilliseconds: 1_000,
+  maxDelayMilliseconds: 60_000,
   graceMilliseconds: 2_000,
 };
 
@@ -29,7 +29,7 @@ export class Stopping extends Error {
 
 export interface AttemptOptions {
   readonly deadlineSeconds: number;
-  readonly pace: Pace;
+  readonly backoff: Backoff;
   /** Aborted on shutdown. */
   readonly stop: AbortSignal;
   /** Receives work that is still running after the grace period. */
@@ -54,7 +54,7 @@ export async function attempt(
       if (error === null) return null;
       if (deadline.signal.aborted) return isAbort(error) ? new DeadlineExceeded(options.deadlineSeconds) : error;
       if (!isTransient(error)) return error;
-      await pause(tries, options.pace, signal);
+      await pause(tries, options.backoff, signal);
       if (options.stop.aborted) throw new Stopping();
       // The error is more helpful than the fact that the time is up.
       if (deadline.signal.aborted) return error;
@@ -72,7 +72,7 @@ async function waitForWork(work: Promise<void>, signal: AbortSignal, options: At
     timer = setTimeout(() => {
       options.onAbandoned?.(work);
       abandoned.resolve(new DeadlineExceeded(options.deadlineSeconds));
-    }, options.pace.graceMilliseconds);
+    }, options.backoff.graceMilliseconds);
   };
   signal.addEventListener("abort", onAbort, { once: true });
   if (signal.aborted) onAbort();
@@ -88,7 +88,7 @@ async function waitForWork(work: Promise<void>, signal: AbortSignal, options: At
 /** Repeats `work` until it succeeds, and calls `onFailure` with each error. Rejects only with `Stopping`. */
 export async function retryUntilDone<T>(
   work: () => Promise<T>,
-  options: { readonly pace: Pace; readonly stop: AbortSignal; readonly onFailure: (error: Error) => void },
+  options: { readonly backoff: Backoff; readonly stop: AbortSignal; readonly onFailure: (error: Error) => void },
 ): Promise<T> {
   for (let tries = 0; ; tries++) {
     try {
@@ -96,17 +96,17 @@ export async function retryUntilDone<T>(
     } catch (error) {
       if (options.stop.aborted || error instanceof Stopping) throw new Stopping();
       options.onFailure(toError(error));
-      await pause(tries, options.pace, options.stop);
+      await pause(tries, options.backoff, options.stop);
       if (options.stop.aborted) throw new Stopping();
     }
   }
 }
 
-/** Waits as long as `pace` says after this number of failures, or until the signal is aborted. */
-export async function pause(failures: number, pace: Pace, signal: AbortSignal): Promise<void> {
+/** Waits as long as `backoff` says after this number of failures, or until the signal is aborted. */
+export async function pause(failures: number, backoff: Backoff, signal: AbortSignal): Promise<void> {
   const milliseconds = Math.min(
-    pace.firstPauseMilliseconds * 2 ** Math.min(failures, 20),
-    pace.longestPauseMilliseconds,
+    backoff.initialDelayMilliseconds * 2 ** Math.min(failures, 20),
+    backoff.maxDelayMilliseconds,
   );
   if (signal.aborted) return;
   await new Promise<void>((resolve) => {

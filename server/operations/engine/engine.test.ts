@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { expire } from "../../reconcilers/expire.ts";
-import { nobody } from "../../store/company/activity.ts";
+import { systemActor } from "../../store/company/activity.ts";
 import type { Json } from "../../store/database.ts";
 import { createTestDatabase, type TestDatabase } from "../../testing/database.ts";
 import { insertTestCompany, type TestOperations, testOperations } from "../../testing/engine.ts";
@@ -291,7 +291,7 @@ describe("acceptance", () => {
         locks: [environment],
         input: {},
         whenBusy: "fail",
-        actor: nobody,
+        actor: systemActor,
         activityParameters: {},
       });
       throw new Error("changed my mind");
@@ -424,14 +424,14 @@ describe("stopping", () => {
       if (mayEnd) return undefined;
       return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
     };
-    const ops = await begin(define([step("one", work)]), { mostAttempts: 2 });
+    const ops = await begin(define([step("one", work)]), { maxAttempts: 2 });
     const id = await ops.submit();
     for (let restart = 0; restart < 3; restart++) {
       await reached.promise;
       reached = Promise.withResolvers();
       await engine?.stop();
       mayEnd = restart === 2;
-      engine = await ops.startEngine({ mostAttempts: 2 });
+      engine = await ops.startEngine({ maxAttempts: 2 });
     }
     expect((await ops.finish(id)).state).toBe("succeeded");
   });

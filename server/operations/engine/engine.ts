@@ -22,7 +22,7 @@ import {
   releaseOperation,
 } from "../../store/operationRuns.ts";
 import { acceptedChannel } from "../../store/operations.ts";
-import { patientPace, quickPace, Stopping } from "./attempt.ts";
+import { persistentBackoff, quickBackoff, Stopping } from "./attempt.ts";
 import type { AnyDefinition } from "./operation.ts";
 import { type RunServices, runOperation } from "./runOperation.ts";
 import { planSweep } from "./sweep.ts";
@@ -33,8 +33,8 @@ export interface EngineOptions extends Pick<RunServices, "log" | "sealer"> {
   readonly notifications: Notifications;
   readonly definitions: readonly AnyDefinition[];
   readonly sweepMilliseconds?: number;
-  readonly paces?: Pick<RunServices, "quickPace" | "patientPace">;
-  readonly mostAttempts?: number;
+  readonly backoffs?: Pick<RunServices, "quickBackoff" | "persistentBackoff">;
+  readonly maxAttempts?: number;
 }
 
 export interface Engine {
@@ -174,9 +174,9 @@ function servicesOf(options: EngineOptions, runner: string, stop: AbortSignal): 
     definitions: new Map(options.definitions.map((definition) => [definition.kind, definition])),
     log,
     stop,
-    quickPace: options.paces?.quickPace ?? quickPace,
-    patientPace: options.paces?.patientPace ?? patientPace,
-    mostAttempts: options.mostAttempts ?? 5,
+    quickBackoff: options.backoffs?.quickBackoff ?? quickBackoff,
+    persistentBackoff: options.backoffs?.persistentBackoff ?? persistentBackoff,
+    maxAttempts: options.maxAttempts ?? 5,
   };
 }
 

@@ -65,7 +65,7 @@ function isLostConnection(error: Error): boolean {
   );
 }
 
-export interface PublicReason {
+interface PublicReason {
   readonly text: string;
   /** False if the text does not name the cause, so that it must be logged. */
   readonly saysCause: boolean;

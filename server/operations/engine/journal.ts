@@ -10,7 +10,7 @@ export interface Journal {
   record(part: string, work: () => Promise<Outcome>): Promise<Outcome>;
 }
 
-export interface JournalOptions {
+interface JournalOptions {
   readonly database: Database;
   readonly operationId: string;
   readonly runner: string;

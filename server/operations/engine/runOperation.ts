@@ -10,9 +10,9 @@
 import type { Logger } from "pino";
 import type { Sealer } from "../../sealing.ts";
 import type { Database, DatabaseTransaction, Json, OperationOutcome } from "../../store/database.ts";
-import { beginStep, lockRunningOperation, uncountBeginning } from "../../store/operationRuns.ts";
+import { lockRunningOperation, revertAttempt, startStep } from "../../store/operationRuns.ts";
 import { endOperation, type OperationEnd, type OperationRow, readOperation } from "../../store/operations.ts";
-import { attempt, type Pace, pause, retryUntilDone, Stopping } from "./attempt.ts";
+import { attempt, type Backoff, pause, retryUntilDone, Stopping } from "./attempt.ts";
 import { CrashLoop, failureKindOf, publicReason } from "./failures.ts";
 import { type Journal, type Outcome, openJournal } from "./journal.ts";
 import type { AnyDefinition, EndContext, Step, StepContext } from "./operation.ts";
@@ -29,10 +29,10 @@ export interface RunServices {
   readonly log: Logger;
   /** Aborted on shutdown. */
   readonly stop: AbortSignal;
-  readonly quickPace: Pace;
-  readonly patientPace: Pace;
+  readonly quickBackoff: Backoff;
+  readonly persistentBackoff: Backoff;
   /** A step fails after this many processes have died while running it. */
-  readonly mostAttempts: number;
+  readonly maxAttempts: number;
 }
 
 const endingDeadlineSeconds = 30;
@@ -42,7 +42,7 @@ export async function runOperation(operationId: string, services: RunServices): 
   const { database, runner, log } = services;
   const retry = <T>(part: string, work: () => Promise<T>) =>
     retryUntilDone(work, {
-      pace: services.patientPace,
+      backoff: services.persistentBackoff,
       stop: services.stop,
       onFailure: (err) => log.error({ err, operation: operationId, part }, "Part of an operation failed; retrying"),
     });
@@ -90,7 +90,7 @@ class Run {
   async #try(step: Step<Json>, stepsDone: number): Promise<Outcome> {
     const attempts = await this.#begin(step.name, stepsDone);
     if (attempts === null) return "ended";
-    if (attempts > this.#services.mostAttempts) return this.#giveUp(step.name, new CrashLoop());
+    if (attempts > this.#services.maxAttempts) return this.#giveUp(step.name, new CrashLoop());
     const error = await this.#uncountOnShutdown(step.name, () =>
       this.#attempt(step.deadlineSeconds, (signal) => step.run(this.#context(signal))),
     );
@@ -105,9 +105,9 @@ class Run {
   ): Promise<Outcome> {
     const attempts = await this.#begin(name, stepsDone);
     if (attempts === null) return "ended";
-    const { mostAttempts, patientPace, stop } = this.#services;
+    const { maxAttempts, persistentBackoff, stop } = this.#services;
     // It may have crashed each process that tried it, so wait before the next try.
-    if (attempts > mostAttempts) await pause(attempts - mostAttempts, patientPace, stop);
+    if (attempts > maxAttempts) await pause(attempts - maxAttempts, persistentBackoff, stop);
     await this.#waitForAbandonedWork(step.deadlineSeconds);
     const tryOnce = async () => {
       const error = await this.#attempt(step.deadlineSeconds, (signal) => step.run(this.#context(signal)));
@@ -123,7 +123,7 @@ class Run {
       return await work();
     } catch (error) {
       const { database, runner } = this.#services;
-      if (error instanceof Stopping) await uncountBeginning(database, this.#row.id, runner, name);
+      if (error instanceof Stopping) await revertAttempt(database, this.#row.id, runner, name);
       throw error;
     }
   }
@@ -183,13 +183,13 @@ class Run {
 
   #begin(name: string, stepsDone: number): Promise<number | null> {
     const { database, runner } = this.#services;
-    return this.#retryUntilDone(name, () => beginStep(database, this.#row.id, runner, { step: name, stepsDone }));
+    return this.#retryUntilDone(name, () => startStep(database, this.#row.id, runner, { step: name, stepsDone }));
   }
 
   #attempt(deadlineSeconds: number, work: (signal: AbortSignal) => Promise<void>): Promise<Error | null> {
     return attempt(work, {
       deadlineSeconds,
-      pace: this.#services.quickPace,
+      backoff: this.#services.quickBackoff,
       stop: this.#services.stop,
       onAbandoned: (abandoned) => {
         this.#abandoned.add(abandoned);
@@ -200,9 +200,9 @@ class Run {
   }
 
   #retryUntilDone<T>(name: string, work: () => Promise<T>): Promise<T> {
-    const { patientPace, stop } = this.#services;
+    const { persistentBackoff, stop } = this.#services;
     const onFailure = (err: Error) => this.#log.error({ err, part: name }, "Part of an operation failed; retrying");
-    return retryUntilDone(work, { pace: patientPace, stop, onFailure });
+    return retryUntilDone(work, { backoff: persistentBackoff, stop, onFailure });
   }
 
   #giveUp(name: string, err: Error): Outcome {

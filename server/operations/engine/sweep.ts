@@ -1,7 +1,7 @@
 /** Decides which running operations a process should claim, from database rows only. */
 import type { RunningOperation } from "../../store/operationRuns.ts";
 
-export interface Sweep {
+interface Sweep {
   /** Operations without a runner. */
   readonly unclaimed: string[];
   /** Operations of this runner that it is not running: the claim was written, but its confirmation was lost. */

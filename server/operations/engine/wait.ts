@@ -9,7 +9,7 @@ import { endedChannel, hasOperationEnded } from "../../store/operations.ts";
  */
 export type WaitForOperation = (operationId: string, seconds: number, signal?: AbortSignal) => Promise<boolean>;
 
-export interface WaitServices {
+interface WaitServices {
   readonly database: Database;
   readonly notifications: Notifications;
 }

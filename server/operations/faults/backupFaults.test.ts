@@ -1,4 +1,7 @@
-/** Backups on a store that fails, wherever it does: the operation says so, nothing is left of it, and the next one works. */
+/**
+ * Backups on a store that fails at any call: the operation reports it and leaves nothing behind, and the next one
+ * works.
+ */
 import { randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
@@ -19,13 +22,13 @@ import {
 } from "../../archives/testing/faultyBlobs.ts";
 import { expireBackups } from "../../reconcilers/expireBackups.ts";
 import { readArchives } from "../../reconcilers/readArchives.ts";
-import { isPlaceThere } from "../../settings/archiveUrl.ts";
+import { archiveFolderExists } from "../../settings/archiveUrl.ts";
 import { storeMemory } from "../../store/backups/archiveStore.ts";
 import { findNewestBackup, removeBackupById } from "../../store/backups/backups.ts";
 import type { FinishedBackup } from "../../store/backups/finishedBackup.ts";
 import { backingUp, removingBackup, restoringBackup, restoringWithoutBackup } from "../../testing/backups.ts";
-import { provingBackup } from "../../testing/proofs.ts";
 import { liveSite } from "../../testing/sites.ts";
+import { testingBackup } from "../../testing/testRestores.ts";
 import { withEngine } from "../../testing/withEngine.ts";
 import { withGuardedStore, withStore } from "../../testing/withStore.ts";
 import { makeWorld, type World } from "../../testing/world.ts";
@@ -54,7 +57,7 @@ const unreachable = () =>
   });
 const full = () => Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
 
-/** More than one pack's. */
+/** Bytes that need more than one pack. */
 const large = 9 << 20;
 
 async function rootOf(request: OperationRequest): Promise<string> {
@@ -69,7 +72,7 @@ async function rootOf(request: OperationRequest): Promise<string> {
   return layout.documentRoot;
 }
 
-/** What the operation needs, and a file in the environment that no backup has yet. */
+/** Prepares the operation, with a file in the environment that no backup has yet. */
 async function prepare(subject: Subject): Promise<OperationRequest> {
   blobs.plan(noFaults);
   const request = await subject.prepare(world);
@@ -77,14 +80,14 @@ async function prepare(subject: Subject): Promise<OperationRequest> {
   return request;
 }
 
-/** As somebody would ask for it again. */
+/** Returns the request as a caller would repeat it. */
 function again(request: OperationRequest): OperationRequest {
   const { input } = request;
   const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
   return isObject && "token" in input ? { ...request, input: { ...input, token: randomUUID() } } : request;
 }
 
-/** How often a store is asked for each thing, where nothing fails. */
+/** Counts the calls to the store in a run without faults. */
 async function countCalls(table: Table, subject: Subject): Promise<readonly (readonly [BlobCall, number])[]> {
   const request = await prepare(subject);
   blobs.plan(noFaults);
@@ -92,7 +95,7 @@ async function countCalls(table: Table, subject: Subject): Promise<readonly (rea
   return (["put", "read", "list", "remove"] as const).map((call) => [call, blobs.count(call)]);
 }
 
-/** One run with the fault, and another one without. Returns what is wrong. */
+/** Runs the operation with the fault and then without. Returns the problems. */
 async function runWith(table: Table, subject: Subject, call: BlobCall, nth: number, error: () => Error, says: RegExp) {
   const request = await prepare(subject);
   blobs.plan(failingOnce(call, nth, error));
@@ -101,24 +104,24 @@ async function runWith(table: Table, subject: Subject, call: BlobCall, nth: numb
   if (row.state !== "failed" || !says.test(row.public_error ?? "")) wrong.push(`${row.state}: ${row.public_error}`);
   blobs.plan(noFaults);
   const next = await table.submit(again(request));
-  if (next.state !== "succeeded") wrong.push(`the next one ${next.state}: ${next.public_error}`);
+  if (next.state !== "succeeded") wrong.push(`the next operation ${next.state}: ${next.public_error}`);
   wrong.push(...(await subject.finished(world, request)));
   return wrong.map((sentence) => `${call} ${nth}: ${sentence}`);
 }
 
 const reference = "(?:backups:restore-)?[0-9a-f-]{36}";
-/** Where it was the backup before a restore that could not be made. */
+/** The hint if the backup before a restore failed. */
 const bypassHint = " To restore it anyway .+";
 const saysUnreachable = new RegExp(
   `^The archive store can't be reached\\. The operator finds the cause in the log under ${reference}\\.(${bypassHint})?$`,
 );
 
 const saysFull = new RegExp(
-  `^The disk that the archives are kept on is full: make room on it\\. The operator finds the cause in the log under ${reference}\\.(${bypassHint})?$`,
+  `^The archives' disk is full\\. Free up space on it\\. The operator finds the cause in the log under ${reference}\\.(${bypassHint})?$`,
 );
 
 describe.each(Object.entries({ "A backup": backingUp, "A restore": restoringBackup }))("%s", (_, subject) => {
-  test("fails as a whole wherever the store does, says so, and works the next time", async () => {
+  test("fails without a trace at every failing call to the store, names the reason, and works the next time", async () => {
     await withEngine(world, async (table) => {
       const calls = await countCalls(table, subject);
       expect(Object.fromEntries(calls)).toMatchObject({ put: 2, list: 1, remove: 0 });
@@ -130,7 +133,7 @@ describe.each(Object.entries({ "A backup": backingUp, "A restore": restoringBack
     });
   });
 
-  test("fails as a whole where the store's disk is full, and says so", async () => {
+  test("fails without a trace if the store's disk is full, and names the reason", async () => {
     await withEngine(world, async (table) => {
       for (const nth of [1, 2]) {
         expect(await runWith(table, subject, "put", nth, full, saysFull)).toEqual([]);
@@ -144,24 +147,21 @@ test.each([
   [
     "is read-only",
     () => Object.assign(new Error("EROFS"), { code: "EROFS" }),
-    /^The archives' folder can't be used: .+ To restore it/,
+    /^The archive folder can't be used\. .+ To restore it/,
   ],
-])(
-  "a store that %s is read all the same: a restore without a backup before it needs no more",
-  async (_, error, says) => {
-    await withEngine(world, async (table) => {
-      const request = await prepare(restoringWithoutBackup);
-      blobs.plan((call) => (call === "put" ? error() : null));
-      const careful = { ...request, input: { ...Object(request.input), withoutBackup: false } };
-      expect(await table.submit(again(careful))).toMatchObject({ public_error: expect.stringMatching(says) });
-      expect(await restoringWithoutBackup.cleanSlate(world, request)).toEqual([]);
-      expect(await table.submit(request)).toMatchObject({ state: "succeeded" });
-      expect(await restoringWithoutBackup.finished(world, request)).toEqual([]);
-    });
-  },
-);
+])("a restore without a backup before it works with a store that %s", async (_, error, says) => {
+  await withEngine(world, async (table) => {
+    const request = await prepare(restoringWithoutBackup);
+    blobs.plan((call) => (call === "put" ? error() : null));
+    const careful = { ...request, input: { ...Object(request.input), withoutBackup: false } };
+    expect(await table.submit(again(careful))).toMatchObject({ public_error: expect.stringMatching(says) });
+    expect(await restoringWithoutBackup.cleanSlate(world, request)).toEqual([]);
+    expect(await table.submit(request)).toMatchObject({ state: "succeeded" });
+    expect(await restoringWithoutBackup.finished(world, request)).toEqual([]);
+  });
+});
 
-test("a backup is removed also while the store can't be reached", async () => {
+test("a backup can be removed while the store can't be reached", async () => {
   await withEngine(world, async (table) => {
     const request = await prepare(removingBackup);
     blobs.plan(unreachable);
@@ -170,19 +170,19 @@ test("a backup is removed also while the store can't be reached", async () => {
   });
 });
 
-/** Makes a backup of the site, with a file that no other one has. */
+/** Backs up the site with a file that no other backup has. */
 async function backUpNow(site: Awaited<ReturnType<typeof liveSite>>): Promise<FinishedBackup> {
   const { environment, address } = site;
   const layout = await world.services.runtime.layout(environment);
   await writeFile(join(layout?.documentRoot ?? "", "large.bin"), randomBytes(100_000));
-  const wish = { environment, address, operationId: randomUUID(), type: "manual", name: "n", note: null } as const;
-  await backUp(world.services, wish, signal);
+  const request = { environment, address, operationId: randomUUID(), type: "manual", name: "n", note: null } as const;
+  await backUp(world.services, request, signal);
   const backup = await findNewestBackup(world.own.database, environment.id);
   if (backup === null) throw new Error("There is no backup");
   return backup;
 }
 
-test("a sweep that fails loses nothing that is needed, and the next one removes what is left", async () => {
+test("a failed expiry run loses no needed pack, and the next one removes the rest", async () => {
   blobs.plan(noFaults);
   const site = await liveSite(world);
   const { database } = world.own;
@@ -191,27 +191,27 @@ test("a sweep that fails loses nothing that is needed, and the next one removes 
   const kept = await backUpNow(site);
   for (const { id } of unwanted) await removeBackupById(database, id);
   const folder = `packs/${site.companyId}`;
-  const there = async () => (await blobs.list(folder, signal)).size;
-  const sweep = (days: number) =>
+  const countPacks = async () => (await blobs.list(folder, signal)).size;
+  const expire = (days: number) =>
     expireBackups({ database, archives: world.services.archives, now: () => Date.now() + days * day });
-  await sweep(2);
-  const before = await there();
+  await expire(2);
+  const before = await countPacks();
   for (const days of [4, 5]) {
     blobs.plan((call) => (call === "remove" ? unreachable() : null));
-    await expect(sweep(days)).rejects.toThrow("can't be reached");
-    expect(await there()).toBe(before);
+    await expect(expire(days)).rejects.toThrow("can't be reached");
+    expect(await countPacks()).toBe(before);
   }
   blobs.plan(failingOnce("remove", 2, unreachable));
-  await expect(sweep(6)).rejects.toThrow("can't be reached");
+  await expect(expire(6)).rejects.toThrow("can't be reached");
   blobs.plan(noFaults);
-  await sweep(6);
-  expect(await there()).toBe(before - unwanted.length);
+  await expire(6);
+  expect(await countPacks()).toBe(before - unwanted.length);
   const restored = await world.services.archives.workFolder("restored");
   await world.services.archives.restore(kept, restored, () => true, signal);
   await world.services.archives.removeWorkFolder("restored");
 });
 
-test("a restore of what is damaged says what, changes nothing, and the next backup keeps it anew", async () => {
+test("a restore of a damaged backup names the damage and changes nothing, and the next backup archives it again", async () => {
   await withEngine(world, async (table) => {
     const request = await prepare(restoringBackup);
     const { companyId, input } = request;
@@ -239,7 +239,7 @@ test("a restore of what is damaged says what, changes nothing, and the next back
   });
 });
 
-test("a list that breaks off is no reason to keep anything twice", async () => {
+test("an interrupted listing marks no pack as lost", async () => {
   blobs.plan(noFaults);
   const site = await liveSite(world);
   await backUpNow(site);
@@ -249,17 +249,17 @@ test("a list that breaks off is no reason to keep anything twice", async () => {
   expect(await lost.where("state", "=", "lost").execute()).toEqual([]);
 });
 
-describe("a store that is not where it was", () => {
-  /** The world's store, as a control process uses it. */
-  function guarded(itsKey = key): World {
+describe("a missing or different store", () => {
+  /** Returns the world with its store guarded, as in a control process. */
+  function guarded(storeKey = key): World {
     const place = join(world.facts.dataFolder, "archives");
     const blobs = openFolderBlobs(place);
-    const isThere = () => isPlaceThere({ kind: "folder", folder: place });
-    return withGuardedStore(world, { blobs, key: itsKey, place: "the folder archives", isThere });
+    const isThere = () => archiveFolderExists({ kind: "folder", folder: place });
+    return withGuardedStore(world, { blobs, key: storeKey, place: "the folder archives", isThere });
   }
 
-  /** What is known of the company's packs and backups that is bad. */
-  async function badOf({ companyId }: OperationRequest): Promise<readonly unknown[]> {
+  /** Returns the company's lost packs and damaged backups. */
+  async function damageOf({ companyId }: OperationRequest): Promise<readonly unknown[]> {
     const { database } = world.own;
     const packs = database.selectFrom("packs").select("id").where("company_id", "=", companyId);
     const backups = database.selectFrom("backups").select("id").where("company_id", "=", companyId);
@@ -267,10 +267,10 @@ describe("a store that is not where it was", () => {
     return [...lost, ...(await backups.where("damage", "is not", null).execute())];
   }
 
-  const says =
-    /^The archive store is not there, or is another one than backups were kept in\. The operator finds the cause in the log under/;
+  const saysMissing =
+    /^The archive store is missing, or is not the one that holds the backups\. The operator finds the cause in the log under/;
 
-  test("is not taken for an empty one: nothing is kept in it, and nothing said of what is in the right one", async () => {
+  test("is not mistaken for an empty store: nothing is stored in it, and no backup is marked as damaged", async () => {
     blobs.plan(noFaults);
     const place = join(world.facts.dataFolder, "archives");
     const its = guarded();
@@ -282,12 +282,12 @@ describe("a store that is not where it was", () => {
       for (const request of [restoring, backingUpNow]) {
         expect(await table.submit(request)).toMatchObject({
           state: "failed",
-          public_error: expect.stringMatching(says),
+          public_error: expect.stringMatching(saysMissing),
         });
       }
       expect(await readdir(place)).toEqual([]);
       await expect(its.services.archives.removePack({ id: "a", companyId: "b" })).rejects.toThrow("Is it mounted");
-      expect(await badOf(restoring)).toEqual([]);
+      expect(await damageOf(restoring)).toEqual([]);
       await rm(place, { recursive: true });
       await rename(`${place}-unmounted`, place);
       expect(await table.submit(again(restoring))).toMatchObject({ state: "succeeded" });
@@ -295,11 +295,11 @@ describe("a store that is not where it was", () => {
     });
   });
 
-  test("nor used with another key than backups were sealed with, to which all of them would be damaged", async () => {
+  test("is not used with a key other than the backups', to which all of them would look damaged", async () => {
     const requests: OperationRequest[] = [];
     const place = join(world.facts.dataFolder, "archives");
     await withEngine(guarded(), async (table) => {
-      requests.push(await prepare(restoringBackup), await prepare(provingBackup), await prepare(backingUp));
+      requests.push(await prepare(restoringBackup), await prepare(testingBackup), await prepare(backingUp));
       expect(await table.submit(await prepare(backingUp))).toMatchObject({ state: "succeeded" });
     });
     const packs = await readdir(place, { recursive: true });
@@ -309,9 +309,9 @@ describe("a store that is not where it was", () => {
         const { state, public_error } = await table.submit(request);
         expect([state, public_error]).toEqual([
           "failed",
-          expect.stringMatching(/^The key that backups are sealed with/),
+          expect.stringMatching(/^The archive key is missing, or is not the one that the backups are encrypted with/),
         ]);
-        expect(await badOf(request)).toEqual([]);
+        expect(await damageOf(request)).toEqual([]);
       }
     });
     const { database } = world.own;
@@ -321,14 +321,14 @@ describe("a store that is not where it was", () => {
       .set({ read_at: new Date(0) })
       .execute();
     await readArchives({ database, archives: its.services.archives, days: 7, signal, pause }).catch(() => undefined);
-    for (const request of requests) expect(await badOf(request)).toEqual([]);
+    for (const request of requests) expect(await damageOf(request)).toEqual([]);
     expect(await readdir(place, { recursive: true })).toEqual(packs);
     await withEngine(guarded(), async (table) => {
       for (const request of requests) expect(await table.submit(again(request))).toMatchObject({ state: "succeeded" });
     });
   });
 
-  test("and is another one by somebody's wish: the old backups are marked until it is the old one again", async () => {
+  test("is used if the operator wants it: the old backups are marked as damaged until the old store is back", async () => {
     const { database } = world.own;
     const site = await liveSite(world);
     const backup = await backUpNow(site);
@@ -337,16 +337,16 @@ describe("a store that is not where it was", () => {
     const damage = async () =>
       (await database.selectFrom("backups").select("damage").where("id", "=", backup.id).executeTakeFirstOrThrow())
         .damage;
-    await memory.beginAnew("elsewhere", keyCheckOf(key, mark));
+    await memory.startFromScratch("elsewhere", keyCheckOf(key, mark));
     expect(await damage()).not.toBe(null);
     await memory.remember(place ?? "");
     const { archives } = world.services;
-    const examine = () => readArchives({ database, archives, days: 7, signal, pause: async () => undefined });
-    await expect.poll(async () => examine().then(damage), { timeout: 30_000 }).toBe(null);
+    const verify = () => readArchives({ database, archives, days: 7, signal, pause: async () => undefined });
+    await expect.poll(async () => verify().then(damage), { timeout: 30_000 }).toBe(null);
   });
 });
 
-test("an operation on a store that never answers ends, and says why", async () => {
+test("an operation on a store that never responds ends with the reason", async () => {
   const silent = createServer(() => undefined).listen(0, "127.0.0.1");
   await once(silent, "listening");
   const address = silent.address();

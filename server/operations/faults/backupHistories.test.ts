@@ -1,10 +1,11 @@
 /**
- * Any history of backups, made, removed, expired and swept in any order and at once, with processes that die anywhere in it:
- * each backup that is listed can be restored byte by byte at any time, and in the end nothing is kept that nobody needs.
+ * Random histories of backups that are created, removed and expired in any order and concurrently, with processes that die
+ * at any point: each listed backup can be restored byte for byte at any time, and in the end the store has no unneeded pack.
  */
 import { randomBytes, randomUUID } from "node:crypto";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { createRandom } from "@sitewright/dns/testing/random.ts";
 import { removeTree } from "@sitewright/runtimes/folders.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Archives, openArchives } from "../../archives/archives.ts";
@@ -16,7 +17,7 @@ import { findBackup, removeBackupById } from "../../store/backups/backups.ts";
 import { piecesFor } from "../../store/backups/pieces.ts";
 import { liveSite } from "../../testing/sites.ts";
 import { makeWorld, type World } from "../../testing/world.ts";
-import { backUp, removeBackUp } from "../steps/backup.ts";
+import { backUp, undoBackUp } from "../steps/backup.ts";
 
 let world: World;
 beforeAll(async () => {
@@ -28,18 +29,7 @@ const { signal } = new AbortController();
 const day = 86_400_000;
 const key = randomBytes(32);
 
-/** Numbers below 1, the same for the same seed: a history that went wrong can be had again. */
-function chances(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-/** Dies at its so-many-th call, just before or just after it was done, and does nothing any more. */
+/** A process that dies at this call, just before or just after the work, and does nothing afterwards. */
 function mortal(calls: number, isDoneFirst: boolean) {
   let left = calls;
   const die = () => {
@@ -83,17 +73,17 @@ function indexThrough(call: Call, index: PieceIndex): PieceIndex {
 type Files = ReadonlyMap<string, string>;
 type Site = Awaited<ReturnType<typeof liveSite>> & { readonly root: string };
 
-/** Of everything below the folder, content by path. */
+/** Returns the content of all files below the folder, by path. */
 async function filesIn(root: string): Promise<Files> {
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
   const contents = await Promise.all(files.map((file) => readFile(file, "latin1")));
-  return new Map(files.map((file, at) => [file.slice(root.length), contents[at] ?? ""]));
+  return new Map(files.map((file, index) => [file.slice(root.length), contents[index] ?? ""]));
 }
 
-/** One company with two environments and a store of its own, and what is known to be backed up. */
+/** Creates one company with two environments and its own store, and records the content of its backups. */
 async function makeHistory(seed: number) {
-  const chance = chances(seed);
+  const chance = createRandom(seed);
   const upTo = (most: number) => Math.floor(chance() * most);
   const { database } = world.own;
   const first = await liveSite(world);
@@ -126,19 +116,19 @@ async function makeHistory(seed: number) {
   async function change(): Promise<void> {
     const [site, other] = chance() < 0.5 ? sites : sites.toReversed();
     const file = `${upTo(6)}.bin`;
-    const place = join(site?.root ?? "", file);
-    if (chance() < 0.2) return rm(place, { force: true });
-    // What the other one has, sometimes: it is kept once for both.
+    const changed = join(site?.root ?? "", file);
+    if (chance() < 0.2) return rm(changed, { force: true });
+    // Sometimes the other environment's content, which the store holds once for both.
     const theirs = await readFile(join(other?.root ?? "", file)).catch(() => null);
-    await writeFile(place, theirs !== null && chance() < 0.3 ? theirs : randomBytes(1 + upTo(30_000)));
+    await writeFile(changed, theirs !== null && chance() < 0.3 ? theirs : randomBytes(1 + upTo(30_000)));
   }
 
-  /** Of a process that may die of it; the next one goes on with it, or undoes it. */
+  /** Makes a backup in a process that may die. The next process completes or undoes it. */
   async function make(site: Site): Promise<void> {
     const { environment, address, root } = site;
     const operationId = randomUUID();
     const files = await filesIn(root);
-    const wish = { environment, address, operationId, type: "manual", name: "n", note: null } as const;
+    const request = { environment, address, operationId, type: "manual", name: "n", note: null } as const;
     const days = daysLater + upTo(8);
     const services = {
       ...world.services,
@@ -147,7 +137,7 @@ async function makeHistory(seed: number) {
     const dying = mortal(1 + upTo(12), chance() < 0.5);
     const processes = [chance() < 0.5 ? dying : immortal, ...(chance() < 0.5 ? [immortal] : [])];
     for (const call of processes) {
-      const isDone = await backUp({ ...services, archives: archivesOf(call) }, wish, signal).then(
+      const isDone = await backUp({ ...services, archives: archivesOf(call) }, request, signal).then(
         () => true,
         () => false,
       );
@@ -156,7 +146,7 @@ async function makeHistory(seed: number) {
       listed.set((await row.executeTakeFirstOrThrow()).id, files);
       return;
     }
-    await removeBackUp({ ...services, archives: archivesOf(immortal) }, operationId);
+    await undoBackUp({ ...services, archives: archivesOf(immortal) }, operationId);
   }
 
   async function remove(): Promise<void> {
@@ -166,8 +156,8 @@ async function makeHistory(seed: number) {
     await removeBackupById(database, id);
   }
 
-  /** By a process that may die of it. Backups that are kept no longer go, and then they are not listed any more. */
-  async function sweep(call: Call): Promise<void> {
+  /** Removes expired backups and unneeded packs, in a process that may die. Expired backups are no longer listed. */
+  async function expire(call: Call): Promise<void> {
     const now = () => Date.now() + daysLater * day;
     await expireBackups({ database, archives: archivesOf(call), now }).catch(() => undefined);
     for (const id of listed.keys()) if ((await findBackup(database, id)) === null) listed.delete(id);
@@ -185,7 +175,7 @@ async function makeHistory(seed: number) {
     }
   }
 
-  /** What only happens one after the other, and what happens at once. */
+  /** Takes a random step: one action, or two at once. */
   async function step(): Promise<void> {
     const dice = chance();
     const [first, second] = sites;
@@ -193,18 +183,18 @@ async function makeHistory(seed: number) {
     if (dice < 0.35) await change();
     else if (dice < 0.55) await make(chance() < 0.5 ? first : second);
     else if (dice < 0.65) await Promise.all([make(first), make(second)]);
-    else if (dice < 0.75) await Promise.all([make(first), sweep(immortal)]);
+    else if (dice < 0.75) await Promise.all([make(first), expire(immortal)]);
     else if (dice < 0.85) await remove();
     else {
       daysLater += upTo(3);
-      await sweep(chance() < 0.5 ? mortal(1 + upTo(3), chance() < 0.5) : immortal);
+      await expire(chance() < 0.5 ? mortal(1 + upTo(3), chance() < 0.5) : immortal);
     }
   }
 
-  /** Long after the last backup was begun. */
-  async function sweepAll(): Promise<void> {
-    for (let time = 0; time < 2; time += 1) {
-      const now = () => Date.now() + (1 + daysLater + 2 * time) * day;
+  /** Expires everything, long after the last backup was started, and checks that only needed packs are left. */
+  async function expireAll(): Promise<void> {
+    for (let round = 0; round < 2; round += 1) {
+      const now = () => Date.now() + (1 + daysLater + 2 * round) * day;
       await expireBackups({ database, archives: archivesOf(immortal), now });
     }
     for (const id of listed.keys()) if ((await findBackup(database, id)) === null) listed.delete(id);
@@ -214,15 +204,15 @@ async function makeHistory(seed: number) {
     expect([...kept.keys()].toSorted(), `packs of seed ${seed}`).toEqual(packs.toSorted());
   }
 
-  return { step, check, sweepAll, listed };
+  return { step, check, expireAll, listed };
 }
 
-test.each([1, 2, 3, 4, 5, 6])("history %i", async (seed) => {
-  const { step, check, sweepAll } = await makeHistory(seed);
+test.each([1, 2, 3, 4, 5, 6])("random history %i loses no backup and leaves no unneeded pack", async (seed) => {
+  const { step, check, expireAll } = await makeHistory(seed);
   for (let count = 1; count <= 40; count += 1) {
     await step();
     if (count % 8 === 0) await check();
   }
-  await sweepAll();
+  await expireAll();
   await check();
 });

@@ -1,4 +1,4 @@
-/** What several people do with the same backups at once, and backups of environments of different kinds. */
+/** Concurrent operations on the same backups, and backups of environments with and without WordPress. */
 import { randomUUID } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeBackupLists } from "../../store/backups/backupList.ts";
 import { findNewestBackup } from "../../store/backups/backups.ts";
 import type { FinishedBackup } from "../../store/backups/finishedBackup.ts";
-import { nobody } from "../../store/company/activity.ts";
+import { systemActor } from "../../store/company/activity.ts";
 import { visit } from "../../testing/edge.ts";
 import { notesOf, pushing } from "../../testing/environments.ts";
 import { liveSite } from "../../testing/sites.ts";
@@ -26,26 +26,26 @@ afterAll(() => world[Symbol.asyncDispose]());
 const { signal } = new AbortController();
 
 type Site = Awaited<ReturnType<typeof liveSite>>;
-type Place = Pick<Site, "environment" | "address">;
+type AddressedEnvironment = Pick<Site, "environment" | "address">;
 
-async function fileOf({ environment }: Place): Promise<string> {
+async function fileOf({ environment }: AddressedEnvironment): Promise<string> {
   const layout = await world.services.runtime.layout(environment);
   if (layout === null) throw new Error("The environment is gone");
   return join(layout.documentRoot, "own.txt");
 }
 
-const write = async (place: Place, text: string) => writeFile(await fileOf(place), text);
-const read = async (place: Place) => readFile(await fileOf(place), "utf8");
+const write = async (site: AddressedEnvironment, text: string) => writeFile(await fileOf(site), text);
+const read = async (site: AddressedEnvironment) => readFile(await fileOf(site), "utf8");
 
-async function backUpNow({ environment, address }: Place): Promise<FinishedBackup> {
-  const wish = { environment, address, operationId: randomUUID(), type: "manual", name: "n", note: null } as const;
-  await backUp(world.services, wish, signal);
+async function backUpNow({ environment, address }: AddressedEnvironment): Promise<FinishedBackup> {
+  const request = { environment, address, operationId: randomUUID(), type: "manual", name: "n", note: null } as const;
+  await backUp(world.services, request, signal);
   const backup = await findNewestBackup(world.own.database, environment.id);
   if (backup === null) throw new Error("There is no backup");
   return backup;
 }
 
-/** As the interface asks for it, for whoever is willing to wait. */
+/** Returns a request as the API makes it for a caller that waits while the environment is busy. */
 function requestOn(
   site: Site,
   kind: OperationRequest["kind"],
@@ -54,16 +54,15 @@ function requestOn(
 ): OperationRequest {
   const { companyId, siteId } = site;
   const ids = { companyId, siteId, environmentId: locks[0] ?? null, locks: [...new Set(locks)] };
-  return { kind, ...ids, input, whenBusy: "queue", actor: nobody, activityParameters: {} };
+  return { kind, ...ids, input, whenBusy: "queue", actor: systemActor, activityParameters: {} };
 }
 
 function restoring(
   site: Site,
-  place: Place,
+  { environment: target, address }: AddressedEnvironment,
   backup: FinishedBackup,
   only: RestoreBackupInput["only"] = null,
 ): OperationRequest {
-  const { environment: target, address } = place;
   const input = { token: randomUUID(), backupId: backup.id, backupName: "n", target, address, only };
   return requestOn(site, "restoreBackup", [target.id, backup.environmentId], input);
 }
@@ -72,8 +71,8 @@ function removing(site: Site, backup: FinishedBackup): OperationRequest {
   return requestOn(site, "removeBackup", [backup.environmentId], { backupId: backup.id });
 }
 
-/** Two environments of one site. */
-async function twoPlaces() {
+/** Creates a site with two environments. */
+async function twoEnvironments() {
   const { site, environment } = notesOf(await pushing("all", "all").prepare(world));
   const { id, number, address } = environment;
   return { site, other: { environment: { id, number }, address } };
@@ -81,21 +80,21 @@ async function twoPlaces() {
 
 const gone = { state: "failed", public_error: "The backup no longer exists." };
 
-test("a backup can be restored twice at once, to one environment and to another", async () => {
-  const { site, other } = await twoPlaces();
+test("a backup can be restored to two environments at once, and twice to one of them", async () => {
+  const { site, other } = await twoEnvironments();
   await write(site, "then");
   const backup = await backUpNow(site);
-  for (const place of [site, other]) await write(place, "now");
+  for (const each of [site, other]) await write(each, "now");
   await withEngine(world, async (table) => {
-    const requests = [site, site, other].map((place) => restoring(site, place, backup));
+    const requests = [site, site, other].map((target) => restoring(site, target, backup));
     const rows = await Promise.all(requests.map((request) => table.submit(request)));
     expect(rows).toMatchObject(requests.map(() => ({ state: "succeeded", public_error: null })));
   });
   expect([await read(site), await read(other)]).toEqual(["then", "then"]);
 });
 
-test("of a restore and a removal the later one waits, and is told what became of the backup", async () => {
-  const { site, other } = await twoPlaces();
+test("restores and removals of a backup run in the order of their requests, and a restore after the removal fails", async () => {
+  const { site, other } = await twoEnvironments();
   await write(site, "then");
   await write(other, "now");
   const backup = await backUpNow(site);
@@ -119,7 +118,7 @@ test("of a restore and a removal the later one waits, and is told what became of
   expect((await visit(world.facts.edgePort, other.address)).status).toBe(200);
 });
 
-test("a backup that is made while another one is removed is whole", async () => {
+test("a backup made while another one is removed is complete", async () => {
   const site = await liveSite(world);
   await write(site, "then");
   const first = await backUpNow(site);
@@ -136,10 +135,10 @@ test("a backup that is made while another one is removed is whole", async () => 
   expect(await read(site)).toBe("then");
 });
 
-describe("an environment without WordPress and one with it", () => {
-  /** The first one of a site has WordPress, and this one has not. */
-  async function plain(site: Site): Promise<Place> {
-    const { other } = await twoPlaces();
+describe("a backup of an environment without WordPress", () => {
+  /** Adds an environment without WordPress to the site. */
+  async function plain(site: Site): Promise<AddressedEnvironment> {
+    const { other } = await twoEnvironments();
     await world.services.runtime.destroy(other.environment);
     await world.services.runtime.provision({ environment: other.environment, phpVersion: "8.3", wordpress: null });
     await world.own.database
@@ -151,36 +150,39 @@ describe("an environment without WordPress and one with it", () => {
     return other;
   }
 
-  test.each(["files", "database"] as const)("do not mix where a restore is of the %s alone", async (only) => {
-    const site = await liveSite(world);
-    const bare = await plain(site);
-    await write(site, "of WordPress");
-    await write(bare, "of none");
-    const backups = [await backUpNow(bare), await backUpNow(site)];
-    const before = [await countBackups(site), await countBackups(bare)];
-    await withEngine(world, async (table) => {
-      for (const [place, backup] of [
-        [site, backups[0]],
-        [bare, backups[1]],
-      ] as const) {
-        if (backup === undefined) throw new Error("There is no backup");
-        const row = await table.submit(restoring(site, place, backup, only));
-        expect(row.state).toBe("failed");
-        expect(row.public_error).toMatch(/kind|WordPress/);
-      }
-    });
-    expect([await read(site), await read(bare)]).toEqual(["of WordPress", "of none"]);
-    expect([await countBackups(site), await countBackups(bare)]).toEqual(before);
-    expect(await readdir(join(world.facts.dataFolder, "work")).catch(() => [])).toEqual([]);
-  });
+  test.each(["files", "database"] as const)(
+    "can't be restored to one with WordPress, nor the reverse: %s only",
+    async (only) => {
+      const site = await liveSite(world);
+      const bare = await plain(site);
+      await write(site, "of WordPress");
+      await write(bare, "of none");
+      const backups = [await backUpNow(bare), await backUpNow(site)];
+      const before = [await countBackups(site), await countBackups(bare)];
+      await withEngine(world, async (table) => {
+        for (const [target, backup] of [
+          [site, backups[0]],
+          [bare, backups[1]],
+        ] as const) {
+          if (backup === undefined) throw new Error("There is no backup");
+          const row = await table.submit(restoring(site, target, backup, only));
+          expect(row.state).toBe("failed");
+          expect(row.public_error).toMatch(/kind|WordPress/);
+        }
+      });
+      expect([await read(site), await read(bare)]).toEqual(["of WordPress", "of none"]);
+      expect([await countBackups(site), await countBackups(bare)]).toEqual(before);
+      expect(await readdir(join(world.facts.dataFolder, "work")).catch(() => [])).toEqual([]);
+    },
+  );
 });
 
-async function countBackups({ environment }: Place): Promise<number> {
+async function countBackups({ environment }: AddressedEnvironment): Promise<number> {
   const rows = world.own.database.selectFrom("backups").select("id").where("environment_id", "=", environment.id);
   return (await rows.execute()).length;
 }
 
-test("where the clock was put back between two backups, the one that was made last is the newest all the same", async () => {
+test("the newest backup is the one made last, even if the clock was set back in between", async () => {
   const site = await liveSite(world);
   await write(site, "one");
   const first = await backUpNow(site);

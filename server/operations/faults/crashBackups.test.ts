@@ -1,9 +1,9 @@
-/** Backups through every crash. A new operation is one line in `describeCrashes`. */
+/** Crash tests for backups. A new operation is one line in `describeCrashes`. */
 import { backingUp, backingUpOnSchedule, removingBackup, restoringBackup } from "../../testing/backups.ts";
 import { restoringDeletedEnvironment, restoringDeletedSite } from "../../testing/deleted.ts";
 import { makingDownload } from "../../testing/downloads.ts";
-import { provingBackup } from "../../testing/proofs.ts";
 import { rebuildingEnvironment } from "../../testing/rebuilds.ts";
+import { testingBackup } from "../../testing/testRestores.ts";
 import { describeCrashes } from "./testing/describeCrashes.ts";
 
 describeCrashes(
@@ -13,11 +13,11 @@ describeCrashes(
     "making a downloadable backup": makingDownload,
     "removing a backup": removingBackup,
     "restoring a backup": restoringBackup,
-    "bringing a deleted site back": restoringDeletedSite,
-    "proving a backup": provingBackup,
+    "restoring a deleted site": restoringDeletedSite,
+    "test-restoring a backup": testingBackup,
     "rebuilding an environment": rebuildingEnvironment,
   },
   {
-    "bringing a deleted environment back": restoringDeletedEnvironment,
+    "restoring a deleted environment": restoringDeletedEnvironment,
   },
 );

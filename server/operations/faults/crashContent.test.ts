@@ -1,4 +1,4 @@
-/** The content of environments through every crash. A new operation is one line in `describeCrashes`. */
+/** Crash tests for the content of environments. A new operation is one line in `describeCrashes`. */
 import { comparing, pushing } from "../../testing/environments.ts";
 import { updatingPlugin } from "../../testing/packageUpdates.ts";
 import { previewingReplacement, replacingTexts } from "../../testing/replacements.ts";
@@ -9,10 +9,10 @@ import { describeCrashes } from "./testing/describeCrashes.ts";
 describeCrashes(
   {
     "pushing everything": pushing("all", "all"),
-    "comparing before a push": comparing,
-    "replacing a text": replacingTexts,
-    "counting what would be replaced": previewingReplacement,
-    "running a command of WP-CLI": runningWpCli,
+    "previewing a push": comparing,
+    "searching and replacing": replacingTexts,
+    "previewing a replacement": previewingReplacement,
+    "running a WP-CLI command": runningWpCli,
     "updating a plugin": updatingPlugin,
     "updating WordPress": updatingWordPress,
   },

@@ -1,4 +1,4 @@
-/** Domains, DNS and caches through every crash. A new operation is one line in `describeCrashes`. */
+/** Crash tests for domains, DNS and caches. A new operation is one line in `describeCrashes`. */
 import { dnsSubjects } from "../../testing/dnsRecords.ts";
 import { addingDomain, changingPrimaryDomain, deletingDomain } from "../../testing/domains.ts";
 import { clearingCache, switchingCacheOff } from "../../testing/environments.ts";
@@ -13,7 +13,7 @@ describeCrashes(
     "changing the primary domain": changingPrimaryDomain,
     "importing a zone file": importingZoneFile,
     "clearing a cache": clearingCache("clearCache", null),
-    "clearing a part of a cache": clearingCache("clearEdgeCache", "/news/"),
+    "clearing part of a cache": clearingCache("clearEdgeCache", "/news/"),
     "switching a cache off": switchingCacheOff,
   },
   otherZoneChanges,

@@ -1,4 +1,4 @@
-/** Sites and environments through every crash. A new operation is one line in `describeCrashes`. */
+/** Crash tests for sites and environments. A new operation is one line in `describeCrashes`. */
 import {
   addingEnvironment,
   addingPlainEnvironment,
@@ -19,7 +19,7 @@ describeCrashes(
     "resetting a site": resettingSite,
     "cloning an environment": cloningEnvironment,
     "deleting an environment": deletingEnvironment,
-    "changing the version of PHP": modifyingPhpVersion,
+    "changing the PHP version": modifyingPhpVersion,
     "restarting PHP": restartingPhp,
     "changing an environment's PHP allocation": changingLimits("changeEnvironmentPhpAllocation"),
   },

@@ -1,4 +1,4 @@
-/** Several processes on one database, and death among them. */
+/** Several processes that share one database and die. */
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -15,42 +15,47 @@ import { startChild } from "./testing/runners.ts";
 
 let world: World;
 let script: Script;
-let places: Place[] = [];
+let slots: Slot[] = [];
 
-/** A process that is replaced whenever it ends, as the supervisor would. */
-interface Place {
+/** A process that is started again whenever it ends, as by the supervisor. */
+interface Slot {
   child: ChildProcess;
   restarts: number;
-  isKept: boolean;
+  shouldRestart: boolean;
   readonly fault: Fault;
 }
 
 beforeEach(async () => {
   world = await makeWorld();
   script = createFakeRuntime({ folder: join(world.facts.dataFolder, "fake") }).script;
-  places = [];
+  slots = [];
 });
 afterEach(async () => {
-  for (const place of places) {
-    place.isKept = false;
-    place.child.kill("SIGKILL");
+  for (const slot of slots) {
+    slot.shouldRestart = false;
+    slot.child.kill("SIGKILL");
   }
   await world[Symbol.asyncDispose]();
 });
 
-async function fill(fault: Fault = {}): Promise<Place> {
-  const place: Place = { child: await startChild(world, { [anyOperation]: fault }), restarts: 0, isKept: true, fault };
-  places.push(place);
-  void keep(place);
-  return place;
+async function startSlot(fault: Fault = {}): Promise<Slot> {
+  const slot: Slot = {
+    child: await startChild(world, { [anyOperation]: fault }),
+    restarts: 0,
+    shouldRestart: true,
+    fault,
+  };
+  slots.push(slot);
+  void keepRunning(slot);
+  return slot;
 }
 
-async function keep(place: Place): Promise<void> {
+async function keepRunning(slot: Slot): Promise<void> {
   for (;;) {
-    await once(place.child, "exit");
-    if (!place.isKept) return;
-    place.child = await startChild(world, { [anyOperation]: place.fault });
-    place.restarts++;
+    await once(slot.child, "exit");
+    if (!slot.shouldRestart) return;
+    slot.child = await startChild(world, { [anyOperation]: slot.fault });
+    slot.restarts++;
   }
 }
 
@@ -66,58 +71,61 @@ async function runAll(subject: Subject, count: number): Promise<OperationRow[]> 
   return rows;
 }
 
-function expectAllWell(rows: readonly OperationRow[]): void {
+function expectSuccess(rows: readonly OperationRow[]): void {
   expect(rows.map((row) => [row.state, row.public_error])).toEqual(rows.map(() => ["succeeded", null]));
 }
 
-test("two processes share the work, and do nothing twice", async () => {
-  await Promise.all([fill(), fill()]);
-  expectAllWell(await runAll(creatingSite, 12));
+test("two processes share the work and do nothing twice", async () => {
+  await Promise.all([startSlot(), startSlot()]);
+  expectSuccess(await runAll(creatingSite, 12));
   const calls = await script.calls();
   const provisioned = calls.filter((call) => call.method === "provision" && call.when === "before");
   expect(new Set(provisioned.map((call) => call.environmentId)).size).toBe(12);
   expect(provisioned.length).toBe(12);
 });
 
-test("a process that lives takes over from one that died in the middle of a step", async () => {
-  const first = await fill();
-  await script.setFaults([{ method: "provision", when: "middle", what: "hang", times: 1 }]);
+test("a living process takes over from one that died in the middle of a step", async () => {
+  const first = await startSlot();
+  await script.setFaults([{ method: "provision", when: "middle", kind: "hang", times: 1 }]);
   const rows = runAll(creatingSite, 1);
   await provisionedBy(2);
-  await fill();
-  first.isKept = false;
+  await startSlot();
+  first.shouldRestart = false;
   first.child.kill("SIGKILL");
-  expectAllWell(await rows);
+  expectSuccess(await rows);
 });
 
-test("nothing is lost, stuck or half done while processes are killed again and again", async () => {
-  await Promise.all([fill(), fill()]);
+test("repeated kills leave nothing lost, stuck or half done", async () => {
+  const kills = 6;
+  // All of them may hit the same operation.
+  world = { ...world, facts: { ...world.facts, maxAttempts: kills + 1 } };
+  await Promise.all([startSlot(), startSlot()]);
   const creation = runAll(creatingSite, 20);
   const deletion = runAll(deletingSite, 10);
-  for (let kill = 0; kill < 6; kill++) {
+  for (let kill = 0; kill < kills; kill++) {
     await delay(100 + Math.random() * 400);
-    places[kill % places.length]?.child.kill("SIGKILL");
+    slots[kill % slots.length]?.child.kill("SIGKILL");
   }
-  expectAllWell([...(await creation), ...(await deletion)]);
+  expectSuccess([...(await creation), ...(await deletion)]);
   expect(await world.own.database.selectFrom("environment_locks").selectAll().execute()).toEqual([]);
-  expect(places.reduce((sum, place) => sum + place.restarts, 0)).toBeGreaterThan(1);
+  expect(slots.reduce((sum, slot) => sum + slot.restarts, 0)).toBeGreaterThan(1);
 });
 
-test("a process that loses its connections makes way for another, which goes on", async () => {
-  const place = await fill();
-  await script.setFaults([{ method: "provision", when: "middle", what: "hang", times: 1 }]);
+test("a process that loses its connections ends, and the next one continues its work", async () => {
+  const slot = await startSlot();
+  await script.setFaults([{ method: "provision", when: "middle", kind: "hang", times: 1 }]);
   const rows = runAll(creatingSite, 1);
   await provisionedBy(2);
   await world.own.pool.query(
     `select pg_terminate_backend(pid) from pg_locks
      where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`,
   );
-  expectAllWell(await rows);
-  expect(place.restarts).toBe(1);
+  expectSuccess(await rows);
+  expect(slot.restarts).toBe(1);
 });
 
-test("a step that no process survives is given up and undone", async () => {
-  const place = await fill({ killAt: "run publish:after" });
+test("a step that kills every process is given up and undone", async () => {
+  const slot = await startSlot({ killAt: "run publish:after" });
   await using table = await openTable(world);
   const request = await creatingSite.prepare(world);
   const row = await table.submit(request);
@@ -126,5 +134,5 @@ test("a step that no process survives is given up and undone", async () => {
     public_error: "The server stopped each time this was tried, so it was given up.",
   });
   expect(await creatingSite.cleanSlate(world, request)).toEqual([]);
-  expect(place.restarts).toBe(3);
+  expect(slot.restarts).toBe(3);
 });

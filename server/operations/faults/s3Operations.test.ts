@@ -1,6 +1,6 @@
 /**
- * Operations whose archives are in a bucket of a real S3 server; and with a server that refuses, hangs or breaks off at any
- * request: they go on where that passes, and where it lasts they end with the reason, leave nothing, and say nothing bad of a backup.
+ * Operations with their archives in a bucket of a real S3 server, which may refuse, hang or break off at any request: they
+ * continue if the fault is temporary, and otherwise fail with the reason, leave nothing behind and mark no backup as damaged.
  */
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -12,8 +12,8 @@ import { expireBackups } from "../../reconcilers/expireBackups.ts";
 import { backedUpSite, backingUp, removingBackup, restoringBackup } from "../../testing/backups.ts";
 import { askAgain, restoringDeletedSite } from "../../testing/deleted.ts";
 import { downloadRequest, makingDownload } from "../../testing/downloads.ts";
-import { provingBackup } from "../../testing/proofs.ts";
 import { deletingSite } from "../../testing/sites.ts";
+import { testingBackup } from "../../testing/testRestores.ts";
 import { withEngine } from "../../testing/withEngine.ts";
 import { withGuardedStore } from "../../testing/withStore.ts";
 import { makeWorld, type World } from "../../testing/world.ts";
@@ -39,20 +39,20 @@ const key = randomBytes(32);
 const { signal } = new AbortController();
 const day = 86_400_000;
 
-const straight = (): Blobs => openS3Blobs(server.place("archives/"));
+const directBlobs = (): Blobs => openS3Blobs(server.place("archives/"));
 
 function withS3(blobs: Blobs): World {
   return withGuardedStore(made, { blobs, key, place: "a bucket", isThere: async () => true });
 }
 
-/** Through the proxy; asks so many times more where it is failed. */
-function patient(more: number): World {
+/** Returns a world that reaches the bucket through the proxy and retries each failed request this many times. */
+function withRetries(retries: number): World {
   const place = { ...server.place("archives/"), endpoint: proxy.endpoint };
-  return withS3(openS3Blobs(place, proxy.patience(more)));
+  return withS3(openS3Blobs(place, proxy.patience(retries)));
 }
 
-/** What is known of the company's packs and backups that is bad. */
-async function badOf({ companyId }: OperationRequest): Promise<readonly unknown[]> {
+/** Returns the company's lost packs, damaged backups and failed test restores. */
+async function damageOf({ companyId }: OperationRequest): Promise<readonly unknown[]> {
   const { database } = made.own;
   const packs = database.selectFrom("packs").select("id").where("company_id", "=", companyId);
   const backups = database.selectFrom("backups").select(["damage", "proof_error"]).where("company_id", "=", companyId);
@@ -60,14 +60,15 @@ async function badOf({ companyId }: OperationRequest): Promise<readonly unknown[
   return [...lost, ...(await backups.execute()).filter((row) => row.damage !== null || row.proof_error !== null)];
 }
 
-test("a backup is made, restored, proven and removed in a bucket, and what only it needed goes from there", async () => {
-  const world = withS3(straight());
-  const packsOf = async ({ companyId }: OperationRequest) => (await straight().list(`packs/${companyId}`, signal)).size;
+test("a backup is made, restored, test-restored and removed in a bucket, and its unshared packs are then removed", async () => {
+  const world = withS3(directBlobs());
+  const packsOf = async ({ companyId }: OperationRequest) =>
+    (await directBlobs().list(`packs/${companyId}`, signal)).size;
   await withEngine(world, async (table) => {
-    for (const subject of [backingUp, restoringBackup, provingBackup, removingBackup]) {
+    for (const subject of [backingUp, restoringBackup, testingBackup, removingBackup]) {
       const request = await subject.prepare(world);
       expect(await table.submit(request)).toMatchObject({ state: "succeeded", public_error: null });
-      expect([await subject.finished(world, request), await badOf(request)]).toEqual([[], []]);
+      expect([await subject.finished(world, request), await damageOf(request)]).toEqual([[], []]);
       expect(await packsOf(request)).toBeGreaterThan(0);
       if (subject !== removingBackup) continue;
       const { database } = world.own;
@@ -79,45 +80,48 @@ test("a backup is made, restored, proven and removed in a bucket, and what only 
   });
 });
 
-/** A download of a backup, and not of the site as it is. */
+/** A download of a backup instead of the current site. */
 const downloadingBackup: Subject = {
   ...makingDownload,
   prepare: async (world) => {
     const { site, backup } = await backedUpSite(world);
     const request = await downloadRequest(world, site, { id: backup.id, name: "Then" });
-    asked.set(request, () => downloadRequest(world, site, { id: backup.id, name: "Then" }));
+    repeats.set(request, () => downloadRequest(world, site, { id: backup.id, name: "Then" }));
     return request;
   },
 };
 
-/** How the same is asked for once more after it has failed, where that takes more than the same request. */
-const asked = new WeakMap<OperationRequest, () => Promise<OperationRequest>>();
+/** Creates the request for another attempt, for operations that need more than the same request. */
+const repeats = new WeakMap<OperationRequest, () => Promise<OperationRequest>>();
 
-/** Asks for the same once more. Returns what is wrong then. */
+/** Repeats a failed operation. Returns the problems. */
 async function runAgain(table: Table, world: World, subject: Subject, request: OperationRequest): Promise<string[]> {
   const { input, kind } = request;
   const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
   const fresh = isObject && "token" in input ? { ...request, input: { ...input, token: randomUUID() } } : request;
-  const anew = kind === restoringDeletedSite.kind ? await askAgain(world, request) : await asked.get(request)?.();
-  const { state, public_error } = await table.submit(anew ?? fresh);
-  const wrong = state === "succeeded" ? [] : [`the next one ${state}: ${public_error}`];
-  return [...wrong, ...(await subject.finished(world, anew ?? request))];
+  const repeated = kind === restoringDeletedSite.kind ? await askAgain(world, request) : await repeats.get(request)?.();
+  const { state, public_error } = await table.submit(repeated ?? fresh);
+  const wrong = state === "succeeded" ? [] : [`the next operation ${state}: ${public_error}`];
+  return [...wrong, ...(await subject.finished(world, repeated ?? request))];
 }
 
 const subjects: Readonly<Record<string, Subject>> = {
   "a backup": backingUp,
   "a restore": restoringBackup,
-  "a proof": provingBackup,
+  "a test restore": testingBackup,
   "a deletion": deletingSite,
-  "what was deleted being restored": restoringDeletedSite,
+  "a restore of a deleted site": restoringDeletedSite,
   "a download of a backup": downloadingBackup,
 };
 
-function faultAt(place: number): S3Fault {
-  return s3Faults[place % s3Faults.length] ?? "drop";
+function faultAt(index: number): S3Fault {
+  return s3Faults[index % s3Faults.length] ?? "drop";
 }
 
-/** One run where the store fails from this request on, and one more where it failed, with the store back. Returns what is wrong. */
+/**
+ * Runs the operation with a store that fails from this request on, and repeats it without faults if it failed. Returns
+ * the problems.
+ */
 async function runWithout(table: Table, world: World, subject: Subject, from: number, fault: S3Fault) {
   proxy.plan(() => null);
   const request = await subject.prepare(world);
@@ -129,14 +133,14 @@ async function runWithout(table: Table, world: World, subject: Subject, from: nu
   if (hasFailed && !/^The archive store .+ The operator finds/.test(row.public_error ?? "")) {
     wrong.push(`${row.state}: ${row.public_error}`);
   }
-  wrong.push(...(await badOf(request)).map((bad) => `known of it: ${JSON.stringify(bad)}`));
+  wrong.push(...(await damageOf(request)).map((damage) => `damage: ${JSON.stringify(damage)}`));
   if (hasFailed) wrong.push(...(await runAgain(table, world, subject, request)));
-  return { hasFailed, wrong: wrong.map((sentence) => `${fault} from ${from} on: ${sentence}`) };
+  return { hasFailed, wrong: wrong.map((sentence) => `${fault} from request ${from} on: ${sentence}`) };
 }
 
 describe.each(Object.entries(subjects))("%s", (_, subject) => {
-  test("goes on where each request fails the first time that it is asked", async () => {
-    const world = patient(20);
+  test("succeeds if each request fails once", async () => {
+    const world = withRetries(20);
     await withEngine(world, async (table) => {
       for (const first of s3Faults.keys()) {
         proxy.plan(() => null);
@@ -149,19 +153,19 @@ describe.each(Object.entries(subjects))("%s", (_, subject) => {
         });
         expect(await table.submit(request)).toMatchObject({ state: "succeeded", public_error: null });
         expect(faults).toBeGreaterThan(1);
-        expect([await subject.finished(world, request), await badOf(request)]).toEqual([[], []]);
+        expect([await subject.finished(world, request), await damageOf(request)]).toEqual([[], []]);
       }
     });
   });
 
-  test("ends with the reason and leaves nothing where the store fails from then on, and works when it is back", async () => {
-    const world = patient(1);
+  test("fails with the reason and leaves nothing if the store fails for good, and works when the store is back", async () => {
+    const world = withRetries(1);
     await withEngine(world, async (table) => {
       const request = await subject.prepare(world);
       proxy.plan(() => null);
       expect(await table.submit(request)).toMatchObject({ state: "succeeded" });
       const count = proxy.count();
-      // Where there are few requests, each way to fail at each of them.
+      // With few requests, try every fault at each of them.
       const runs = Math.max(count, 2 * s3Faults.length);
       let failed = 0;
       for (let run = 0; run < runs; run += 1) {

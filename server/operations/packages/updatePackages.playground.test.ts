@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { pluginZip, zipOf } from "../../packages/testing/zips.ts";
 import { compareVersions, versionKey } from "../../packages/versions.ts";
-import { findChromium } from "../../pictures/chromium.ts";
-import { makePictures, openPictureStore } from "../../pictures/pictures.ts";
+import { findChromium } from "../../screenshots/chromium.ts";
+import { makeScreenshots, openScreenshotStore } from "../../screenshots/screenshots.ts";
 import { putPackages } from "../../testing/packages.ts";
 import { putZip } from "../../testing/packageUpdates.ts";
 import { openShopSite, type ShopSite, shows } from "../../testing/shopSite.ts";
@@ -137,7 +137,10 @@ test("an update with a visual check is rejected if it looks too different, and t
   const chromium = await findChromium(process.env.CHROMIUM ?? null);
   if (chromium === null) throw new Error("There is no Chromium: apt-get install chromium");
   const kept = join(world.facts.dataFolder, "pictures");
-  const looking = { ...world, services: { ...world.services, pictures: makePictures({ chromium, folder: kept }) } };
+  const looking = {
+    ...world,
+    services: { ...world.services, screenshots: makeScreenshots({ chromium, folder: kept }) },
+  };
   const paints = (color: string) => `add_action('wp_footer', fn () => print
     '<div style="position:fixed;z-index:99999;top:0;left:0;right:0;bottom:0;background:${color}"></div>');`;
   await offer("5.0", pluginZip("shop", "5.0", `${shows("2.0")}\n${paints("red")}`));
@@ -150,12 +153,12 @@ test("an update with a visual check is rejected if it looks too different, and t
     );
     const row = world.own.database.selectFrom("packages").select("failed_version").where("name", "=", "shop");
     expect(await row.executeTakeFirstOrThrow()).toEqual({ failed_version: "5.0" });
-    const [page] = await openPictureStore(kept).find(refusal.id.slice(-36), "/");
+    const [page] = await openScreenshotStore(kept).find(refusal.id.slice(-36), "/");
     expect(page?.path).toBe("/");
     expect(page?.share).toBeGreaterThan(0.9);
     const fine = await table.submit(update("5.1"));
     expect(fine).toMatchObject({ state: "succeeded", public_error: null });
-    expect((await openPictureStore(kept).find(fine.id.slice(-36), null))[0]?.share).toBeLessThan(0.2);
+    expect((await openScreenshotStore(kept).find(fine.id.slice(-36), null))[0]?.share).toBeLessThan(0.2);
   });
 });
 

@@ -5,7 +5,7 @@ import path from "node:path";
 import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pluginZip, themeZip } from "../../packages/testing/zips.ts";
-import { nobody } from "../../store/company/activity.ts";
+import { systemActor } from "../../store/company/activity.ts";
 import type { PackageKind } from "../../store/database.ts";
 import { putPackages } from "../../testing/packages.ts";
 import { putZip } from "../../testing/packageUpdates.ts";
@@ -72,7 +72,7 @@ async function siteWith(...names: readonly string[]) {
       locks: [environment.id],
       input,
       whenBusy: "queue",
-      actor: nobody,
+      actor: systemActor,
       activityParameters: { siteName, environmentName: "Live" },
     };
   };
@@ -156,15 +156,15 @@ test("updates none of several packages if one of them already has a newer versio
 
 test("does not replace a newer version that the site itself has installed during the download", async () => {
   const site = await siteWith("shop");
-  const { settle } = world.services;
+  const { waitForWrites } = world.services;
   const updatesItself: World = {
     ...world,
     services: {
       ...world.services,
       // The last moment before the environment is frozen.
-      settle: async (environmentId, signal) => {
+      waitForWrites: async (environmentId, signal) => {
         await site.install("shop", "3.0");
-        return settle(environmentId, signal);
+        return waitForWrites(environmentId, signal);
       },
     },
   };

@@ -1,5 +1,5 @@
 /** Clears an environment's page cache, or purges the pages of one URL. */
-import { forgetPages } from "../../store/traffic/pageCache.ts";
+import { clearPageCache } from "../../store/traffic/pageCache.ts";
 import { type OperationDefinition, type Step, StepFailure } from "../engine/operation.ts";
 import type { Services } from "../steps/services.ts";
 
@@ -25,7 +25,7 @@ function clearing(services: Services): Step<ClearCacheInput> {
         await purge({ environmentId, urls: [url], subtrees: isSubtree ? [url] : [] }, signal);
         return;
       }
-      if (!(await forgetPages(database, environmentId))) throw new StepFailure("The environment no longer exists.");
+      if (!(await clearPageCache(database, environmentId))) throw new StepFailure("The environment no longer exists.");
       await publisher.publish();
     },
   };

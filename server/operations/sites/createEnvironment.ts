@@ -6,8 +6,8 @@
 import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
 import type { OperationResult } from "@sitewright/contract/operationResults.ts";
 import type { MultisiteKind } from "@sitewright/runtimes/runtime.ts";
-import { serveLike } from "../../store/sites/environmentStates.ts";
-import { isEnvironmentThere, removeEnvironmentRows } from "../../store/sites/environments.ts";
+import { copyServingSettings } from "../../store/sites/environmentStates.ts";
+import { environmentExists, removeEnvironmentRows } from "../../store/sites/environments.ts";
 import { noteWordPressVersion, removeSiteRows, setSiteState } from "../../store/sites/siteStates.ts";
 import { setEnvironmentState } from "../../store/traffic/routes.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
@@ -94,7 +94,7 @@ export function createEnvironment(
       },
     ],
     succeeded: async (transaction, { input }) => {
-      if (!(await isEnvironmentThere(transaction, input.environment.id))) {
+      if (!(await environmentExists(transaction, input.environment.id))) {
         throw new StepFailure("The site was deleted while the environment was created.");
       }
       if (input.isNewSite) await setSiteState(transaction, input.siteId, "live");
@@ -119,7 +119,7 @@ async function provision(
     const { source, sourceAddress } = content;
     await requireDiskSpace(runtime, { copies: [{ environment: source, files: 1, database: 1 }] }, "The copy");
     // The source's settings may have changed while this operation was in the queue.
-    await serveLike(database, environment.id, source.id);
+    await copyServingSettings(database, environment.id, source.id);
     await requireQuota(services, { target: environment, files: source, database: source }, "The copy");
     return runtime.clone({ environment, source, addresses: [{ from: sourceAddress, to: address }] });
   }

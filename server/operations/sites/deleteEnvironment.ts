@@ -15,7 +15,7 @@ export type DeleteEnvironmentInput = {
 };
 
 export function deleteEnvironment(services: Services): OperationDefinition<DeleteEnvironmentInput> {
-  const { database, runtime, publisher, undeleteDays } = services;
+  const { database, runtime, publisher, restorableDays } = services;
   const [estimate, freeze, backup] = beforeDeletion<DeleteEnvironmentInput>(
     services,
     ({ environment, withoutBackup }) => ({
@@ -70,7 +70,7 @@ export function deleteEnvironment(services: Services): OperationDefinition<Delet
     succeeded: async (transaction, { input, operationId }) => {
       const { id } = input.environment;
       if (input.withoutBackup) await forgetEnvironment(transaction, id);
-      else await keepDeletedEnvironments(transaction, [id], { operationId, undeleteDays, wentWithSite: false });
+      else await keepDeletedEnvironments(transaction, [id], { operationId, restorableDays, wentWithSite: false });
       await removeEnvironmentRows(transaction, id);
       return null;
     },

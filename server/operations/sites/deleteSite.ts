@@ -18,7 +18,7 @@ export type DeleteSiteInput = {
 };
 
 export function deleteSite(services: Services): OperationDefinition<DeleteSiteInput> {
-  const { database, runtime, publisher, undeleteDays } = services;
+  const { database, runtime, publisher, restorableDays } = services;
   const ids = ({ environments }: DeleteSiteInput) => environments.map(({ id }) => id);
   const [estimate, freeze, backup] = beforeDeletion<DeleteSiteInput>(services, (input) => input);
   return {
@@ -64,7 +64,7 @@ export function deleteSite(services: Services): OperationDefinition<DeleteSiteIn
     succeeded: async (transaction, { input, operationId }) => {
       const { siteId, withoutBackup } = input;
       if (withoutBackup) await forgetSite(transaction, siteId);
-      else await keepDeletedSite(transaction, siteId, { operationId, undeleteDays });
+      else await keepDeletedSite(transaction, siteId, { operationId, restorableDays });
       await removeSiteRows(transaction, siteId);
       return null;
     },

@@ -46,7 +46,7 @@ test.each(subjects)(
     // Detected before anything was changed.
     expect(row).toMatchObject({ state: "failed", steps_done: subject === deletingSite ? 0 : 1 });
     expect(row.public_error).toMatch(
-      /^Where the archives' folder should be there is something else\. The operator finds the cause in the log under/,
+      /^The archive folder is missing, or there is something else at its path\. The operator finds the cause in the log under/,
     );
     expect(row.public_error?.endsWith(bypassHint)).toBe(true);
     expect(await subject.cleanSlate(world, request)).toEqual([]);
@@ -57,7 +57,7 @@ test.each(subjects)("a %s is not deleted if the disk is full, and the error says
   const request = await subject.prepare(world);
   const { script } = createFakeRuntime({ folder: join(world.facts.dataFolder, "fake") });
   const message = "There is not enough room on the server's disk.";
-  await script.setFaults([{ method: "snapshot", when: "middle", what: "fail", message }]);
+  await script.setFaults([{ method: "snapshot", when: "middle", kind: "fail", message }]);
   expect(await run(request)).toMatchObject({ state: "failed", public_error: `${message} ${bypassHint}` });
   await script.setFaults([]);
   expect(await subject.cleanSlate(world, request)).toEqual([]);
@@ -291,6 +291,6 @@ test("the backup before a deletion has a name and is kept as long as the deletio
   const deleted = world.own.database.selectFrom("deleted_environments").select("restorable_until");
   expect(await deleted.executeTakeFirst()).toEqual({ restorable_until: expires_at });
   const days = (expires_at.getTime() - Date.now()) / 86_400_000;
-  expect(days).toBeGreaterThan(services.undeleteDays - 0.1);
-  expect(days).toBeLessThan(services.undeleteDays + 0.1);
+  expect(days).toBeGreaterThan(services.restorableDays - 0.1);
+  expect(days).toBeLessThan(services.restorableDays + 0.1);
 });

@@ -10,7 +10,7 @@ import { readResult, saveResult } from "../../store/operations.ts";
 import { setFrozen } from "../../store/sites/environmentStates.ts";
 import { noteWordPressVersion } from "../../store/sites/siteStates.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
-import { backUp, backupSpace, removeBackUp } from "../steps/backup.ts";
+import { backUp, backupSpace, undoBackUp } from "../steps/backup.ts";
 import { requireDiskSpace } from "../steps/diskSpace.ts";
 import { phpOf } from "../steps/phpOf.ts";
 import type { Services } from "../steps/services.ts";
@@ -30,7 +30,7 @@ export type ResetSiteInput = {
 };
 
 export function resetSite(services: Services): OperationDefinition<ResetSiteInput> {
-  const { database, runtime, publisher, tryOut, settle } = services;
+  const { database, runtime, publisher, runTrial, waitForWrites } = services;
 
   async function freeze({ environment }: ResetSiteInput, isFrozen: boolean): Promise<void> {
     await setFrozen(database, environment.id, isFrozen);
@@ -68,7 +68,7 @@ export function resetSite(services: Services): OperationDefinition<ResetSiteInpu
           const layout = await runtime.staged(environment, token);
           if (layout === null) throw new StepFailure("The new release no longer exists.");
           const what = "The fresh WordPress";
-          await tryOut({ environment, phpVersion, layout, address, what, isReadOnly: false }, signal);
+          await runTrial({ environment, phpVersion, layout, address, what, isReadOnly: false }, signal);
         },
       },
       {
@@ -76,7 +76,7 @@ export function resetSite(services: Services): OperationDefinition<ResetSiteInpu
         deadlineSeconds: 60,
         run: async ({ input, signal }) => {
           await freeze(input, true);
-          await settle(input.environment.id, signal);
+          await waitForWrites(input.environment.id, signal);
         },
         undo: ({ input }) => freeze(input, false),
       },
@@ -88,7 +88,7 @@ export function resetSite(services: Services): OperationDefinition<ResetSiteInpu
           const request = { environment, address, operationId, type: "system-generated", name: note, note } as const;
           return backUp(services, request, signal);
         },
-        undo: ({ operationId }) => removeBackUp(services, operationId),
+        undo: ({ operationId }) => undoBackUp(services, operationId),
       },
       {
         name: "switch",

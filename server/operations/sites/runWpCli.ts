@@ -9,11 +9,11 @@
 import type { WpCliResult } from "@sitewright/contract/operationResults.ts";
 import type { EnvironmentRef, WpCliOutcome } from "@sitewright/runtimes/runtime.ts";
 import type { Json } from "../../store/database.ts";
-import { noteBegun, readResult, saveResult } from "../../store/operations.ts";
+import { readResult, recordStart, saveResult } from "../../store/operations.ts";
 import { findCommandLimits } from "../../store/sites/commandLimits.ts";
 import { measureDiskUse } from "../../store/sites/diskUse.ts";
-import { forgetPages } from "../../store/traffic/pageCache.ts";
-import { quickPace, retryUntilDone } from "../engine/attempt.ts";
+import { clearPageCache } from "../../store/traffic/pageCache.ts";
+import { quickBackoff, retryUntilDone } from "../engine/attempt.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
 import { phpOf } from "../steps/phpOf.ts";
 import type { Services } from "../steps/services.ts";
@@ -56,12 +56,12 @@ export function runWpCli(services: Services): OperationDefinition<RunWpCliInput>
       const limits = await limitsOf(input.environment);
       const command = { phpVersion, argv: words, seconds: wpCliSeconds, ...limits };
       const noteStart = async () => {
-        if (!(await noteBegun(database, operationId))) throw new StepFailure(interrupted);
+        if (!(await recordStart(database, operationId))) throw new StepFailure(interrupted);
       };
       const outcome = asResult(await runtime.runWpCli(input.environment, command, noteStart, signal));
       const sealed = { sealed: sealer.seal(JSON.stringify(outcome), operationId).toString("base64") };
       // Retry: the command has run, and a short database outage must not lose its result.
-      const keep = { pace: quickPace, stop: signal, onFailure: () => undefined };
+      const keep = { backoff: quickBackoff, stop: signal, onFailure: () => undefined };
       await retryUntilDone(() => saveResult(database, operationId, sealed), keep);
       await clearCacheAndMeasure(services, input.environment, limits.diskLeftBytes !== null);
       return outcome;
@@ -87,7 +87,7 @@ async function clearCacheAndMeasure(
   hasQuota: boolean,
 ): Promise<void> {
   try {
-    await forgetPages(database, environment.id);
+    await clearPageCache(database, environment.id);
     if (hasQuota) await measureDiskUse(database, environment, (each) => runtime.diskUse(each));
     await publisher.publish();
   } catch {

@@ -3,10 +3,10 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { visit } from "../../testing/edge.ts";
-import { playground } from "../../testing/playground.ts";
+import { makePlaygroundWorld } from "../../testing/playground.ts";
 import { previewingReplacement, replacementOf, replacingTexts } from "../../testing/replacements.ts";
 import { withEngine } from "../../testing/withEngine.ts";
-import { makeWorld, type World } from "../../testing/world.ts";
+import type { World } from "../../testing/world.ts";
 import type { Subject } from "../faults/testing/crashHarness.ts";
 import type { SearchAndReplaceInput } from "./searchAndReplace.ts";
 
@@ -16,8 +16,7 @@ const timeout = 240_000;
 
 let world: World;
 beforeAll(async () => {
-  world = await makeWorld(playground);
-  await world.services.runtime.prepare(() => undefined);
+  world = await makePlaygroundWorld();
 }, timeout);
 afterAll(async () => {
   await world[Symbol.asyncDispose]();

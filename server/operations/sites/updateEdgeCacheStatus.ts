@@ -1,5 +1,5 @@
 /** Turns an environment's page cache on or off. */
-import { forgetPages, setEdgeCaching } from "../../store/traffic/pageCache.ts";
+import { clearPageCache, setEdgeCaching } from "../../store/traffic/pageCache.ts";
 import { type OperationDefinition, StepFailure } from "../engine/operation.ts";
 import type { Services } from "../steps/services.ts";
 
@@ -17,7 +17,7 @@ export function updateEdgeCacheStatus({
   async function set(environmentId: string, isEnabled: boolean | null): Promise<boolean> {
     const exists = await setEdgeCaching(database, environmentId, isEnabled);
     // Pages that were cached before the cache was off may be stale.
-    await forgetPages(database, environmentId);
+    await clearPageCache(database, environmentId);
     await publisher.publish();
     return exists;
   }

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { pluginZip } from "../../packages/testing/zips.ts";
 import { putZip } from "../../testing/packageUpdates.ts";
-import { playground } from "../../testing/playground.ts";
+import { makePlaygroundWorld } from "../../testing/playground.ts";
 import { creatingSite, type NewSiteInput } from "../../testing/sites.ts";
 import { withEngine } from "../../testing/withEngine.ts";
-import { makeWorld, type World } from "../../testing/world.ts";
+import type { World } from "../../testing/world.ts";
 import type { OperationRequest } from "../engine/accept.ts";
 import type { NewWordPress } from "../sites/createEnvironment.ts";
 import type { NewPlugin } from "./addPlugins.ts";
@@ -15,8 +15,7 @@ const shop: NewPlugin = { slug: "shop", file: "shop/shop.php" };
 
 let world: World;
 beforeAll(async () => {
-  world = await makeWorld(playground);
-  await world.services.runtime.prepare(() => undefined);
+  world = await makePlaygroundWorld();
   await putZip(world, "old.zip", await pluginZip("shop", "1.9"));
   await putZip(world, "new.zip", await pluginZip("shop", "1.10"));
   const fails = "register_activation_hook(__FILE__, fn () => nothing_there());";

@@ -14,7 +14,7 @@ export type NewPlugin = {
   readonly file: string;
 };
 
-export interface AddPluginsOptions {
+interface AddPluginsOptions {
   readonly environment: EnvironmentRef;
   readonly phpVersion: string;
   readonly multisite: MultisiteKind | null;

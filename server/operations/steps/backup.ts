@@ -16,7 +16,7 @@ import { StepFailure } from "../engine/operation.ts";
 import type { Copy } from "./diskSpace.ts";
 import type { Services } from "./services.ts";
 
-export interface BackupRequest {
+interface BackupRequest {
   readonly environment: EnvironmentRef;
   /** The environment's scheme, host and port. */
   readonly address: string;
@@ -121,7 +121,7 @@ async function archiveSnapshot(
 }
 
 /** Undoes `backUp`, also if it never ran. */
-export async function removeBackUp({ database, archives }: Services, operationId: string): Promise<void> {
+export async function undoBackUp({ database, archives }: Services, operationId: string): Promise<void> {
   await removeBackup(database, operationId);
   await archives.removeWorkFolder(workName(operationId));
 }

@@ -2,9 +2,9 @@
  * Backs up environments before they are deleted, so that they can be restored. Until the backup is finished, visitors
  * can read the site, but writes are refused, so that the backup contains everything that was saved.
  */
-import { findPresent } from "../../store/sites/environmentStates.ts";
+import { filterPresent } from "../../store/sites/environmentStates.ts";
 import type { Step } from "../engine/operation.ts";
-import { backUp, backupSpace, removeBackUp, workName } from "./backup.ts";
+import { backUp, backupSpace, undoBackUp, workName } from "./backup.ts";
 import { withBypassHint } from "./bypassHint.ts";
 import { requireDiskSpace } from "./diskSpace.ts";
 import type { Services } from "./services.ts";
@@ -13,7 +13,7 @@ import { freeze, thaw } from "./takeOver.ts";
 /** An environment that is about to be deleted, with its address. */
 export type EnvironmentToDelete = { readonly id: string; readonly number: number; readonly address: string };
 
-export interface Deletion {
+interface Deletion {
   readonly environments: readonly EnvironmentToDelete[];
   /** Whether to delete permanently, without a backup. */
   readonly withoutBackup: boolean;
@@ -36,7 +36,7 @@ export function beforeDeletion<Input>(
   async function toBackUp(input: Input): Promise<readonly EnvironmentToDelete[]> {
     const { environments, withoutBackup } = deletionOf(input);
     if (withoutBackup) return [];
-    const present = await findPresent(
+    const present = await filterPresent(
       database,
       environments.map(({ id }) => id),
     );
@@ -77,7 +77,7 @@ export function beforeDeletion<Input>(
             await backUp(services, { environment, address, ...facts }, signal);
           }
         }),
-      undo: ({ operationId }) => removeBackUp(services, operationId),
+      undo: ({ operationId }) => undoBackUp(services, operationId),
     },
   ];
 }

@@ -11,7 +11,7 @@ export interface Copy {
   readonly database: number;
 }
 
-export interface SpaceNeeded {
+interface SpaceNeeded {
   readonly copies: readonly Copy[];
   /** Needed in addition to the copies. */
   readonly moreBytes?: number;

@@ -1,7 +1,7 @@
 /** The README in a downloadable backup. */
 import type { SiteExport } from "@sitewright/runtimes/runtime.ts";
 
-export interface ReadmeFacts extends SiteExport {
+interface ReadmeFacts extends SiteExport {
   readonly environmentName: string;
   /** Null if the zip was made from the environment, not from a backup. */
   readonly backupName: string | null;

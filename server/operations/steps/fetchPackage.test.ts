@@ -90,13 +90,13 @@ describe("a zip", () => {
     [
       "was cut short",
       (half: Buffer, _: Buffer, response: ServerResponse) => response.end(half),
-      "cut short",
+      "truncated",
       "refused",
     ],
     [
       "is an HTML page",
       (_: Buffer, __: Buffer, response: ServerResponse) => response.end("<!doctype html>"),
-      "no zip",
+      "not a zip",
       "refused",
     ],
     [

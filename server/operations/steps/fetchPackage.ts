@@ -10,7 +10,7 @@ import type { PackageSource } from "../../packages/source.ts";
 import { BadZip, unpackZip } from "../../packages/zip.ts";
 import { StepFailure } from "../engine/operation.ts";
 
-export interface PackageRequest {
+interface PackageRequest {
   readonly kind: PackageKind;
   /** Name of its folder in a site. */
   readonly name: string;

@@ -64,21 +64,21 @@ describe("a zip is refused, with the reason,", () => {
     [
       "that was cut short",
       async () => (await smallCoreZip("7.2")).subarray(0, 400),
-      "it is damaged, cut short, or no zip",
+      "it is damaged, truncated, or not a zip",
     ],
     [
       "that is an HTML page",
       async () => Buffer.from("<!doctype html><title>Sign in</title>"),
-      "it is damaged, cut short, or no zip",
+      "it is damaged, truncated, or not a zip",
     ],
-    ["with a path that leads out of it", escaping, "a path in it leads out of it"],
+    ["with a path that leads out of it", escaping, "a path in it leads outside"],
     [
       "with a link",
       () => smallCoreZip("7.2", { "wp-includes/link": link }),
       '"wordpress/wp-includes/link" is neither a file nor a folder',
     ],
-    ["without WordPress", () => zipOf({ "shop/shop.php": "" }), 'it holds "shop", and not wordpress'],
-    ["that claims to be too large", withWrongSize, "it takes more than 1000 MB when it is unpacked"],
+    ["without WordPress", () => zipOf({ "shop/shop.php": "" }), 'it contains "shop" instead of wordpress'],
+    ["that claims to be too large", withWrongSize, "it needs more than 1000 MB when unpacked"],
     ["without a login page", () => without("wp-login.php"), "it has no wp-login.php"],
     ["without the database upgrade", () => without("wp-admin/upgrade.php"), "it has no wp-admin/upgrade.php"],
     ["without a version", () => without("wp-includes/version.php"), "it has no wp-includes/version.php"],
@@ -142,7 +142,7 @@ describe("a source", () => {
   test("that answers with HTML is reported", async () => {
     const page = openPackageSource(await listening(createServer((_, response) => response.end("<!doctype html>"))));
     await expect(fetchWordPress(page, options, folder, signal)).rejects.toThrow(
-      /^WordPress 7\.2: The package source at .* answers with something else than JSON\.$/,
+      /^WordPress 7\.2: The package source at .* did not answer with JSON\.$/,
     );
   });
 

@@ -1,17 +1,17 @@
 /** Creates an environment from its newest intact backup: an older backup is better than none. */
 import { BackupDamaged } from "../../archives/load.ts";
-import { noteDamage, suspicion } from "../../store/backups/damage.ts";
+import { noteDamage, suspectedDamage } from "../../store/backups/damage.ts";
 import type { FinishedBackup } from "../../store/backups/finishedBackup.ts";
 import { StepFailure } from "../engine/operation.ts";
 import { createFromBackup, type NewFromBackup } from "./fetchBackup.ts";
 import type { Services } from "./services.ts";
 
-export interface IntactBackupOptions extends Omit<NewFromBackup, "backup"> {
+interface IntactBackupOptions extends Omit<NewFromBackup, "backup"> {
   /** Newest first. */
   readonly candidates: readonly FinishedBackup[];
 }
 
-export interface CreatedFromBackup {
+interface CreatedFromBackup {
   readonly backup: FinishedBackup;
   /** Number of newer backups that are missing or damaged. */
   readonly damaged: number;
@@ -38,8 +38,8 @@ async function createUnlessDamaged(
   signal: AbortSignal,
 ) {
   // Listing the archive finds most missing pieces without downloading anything.
-  if (!(await services.archives.isWhole(work.backup, signal))) {
-    await noteDamage(services.database, work.backup.id, { damage: suspicion, again: "at once" });
+  if (!(await services.archives.isIntact(work.backup, signal))) {
+    await noteDamage(services.database, work.backup.id, { damage: suspectedDamage, again: "at once" });
     return null;
   }
   try {

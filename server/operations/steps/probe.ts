@@ -15,7 +15,7 @@ const tailCharacters = 4_096;
 const transientStatuses = new Set([502, 503, 504]);
 
 /** The edge's ports on this machine. */
-export interface EdgePorts {
+interface EdgePorts {
   readonly http: number;
   /** Null if TLS is off. */
   readonly tls: number | null;

@@ -5,15 +5,15 @@ import type { Downloads } from "../../archives/downloads.ts";
 import type { DnsClient } from "../../clients/dnsClient.ts";
 import type { EdgeClient } from "../../clients/edgeClient.ts";
 import type { PackageSource } from "../../packages/source.ts";
-import type { Pictures } from "../../pictures/pictures.ts";
 import type { Publisher } from "../../publishing/publishRoutes.ts";
 import type { ZonePublisher } from "../../publishing/publishZones.ts";
+import type { Screenshots } from "../../screenshots/screenshots.ts";
 import type { Sealer } from "../../sealing.ts";
 import type { BackupType } from "../../store/backups/backups.ts";
 import type { Database } from "../../store/database.ts";
+import type { LoadCandidate } from "./loadCandidate.ts";
 import type { Probe } from "./probe.ts";
-import type { SeeCandidate } from "./seeCandidate.ts";
-import type { TryOut } from "./trial.ts";
+import type { RunTrial } from "./trial.ts";
 
 export interface Services {
   readonly database: Database;
@@ -22,19 +22,19 @@ export interface Services {
   readonly zones: Pick<ZonePublisher, "publish">;
   readonly dns: Pick<DnsClient, "serialOf">;
   readonly probe: Probe;
-  readonly tryOut: TryOut;
-  readonly see: SeeCandidate;
+  readonly runTrial: RunTrial;
+  readonly loadForBrowser: LoadCandidate;
   /** Null if the machine has no browser. */
-  readonly pictures: Pictures | null;
+  readonly screenshots: Screenshots | null;
   /** Waits for writes that started before the environment was frozen. */
-  readonly settle: EdgeClient["settle"];
+  readonly waitForWrites: EdgeClient["settle"];
   /** Purges cached pages. */
   readonly purge: EdgeClient["purge"];
   readonly archives: Archives;
   /** How long backups of each type are kept. */
   readonly backupDays: Readonly<Record<BackupType, number>>;
   /** How long deleted sites and environments can be restored. Their newest backup is kept that long. */
-  readonly undeleteDays: number;
+  readonly restorableDays: number;
   /** A scheduled backup reads all files if the last full read is this many days ago. */
   readonly fullBackupDays: number;
   /** A backup verifies archived pieces that it reuses if they were last read this many days ago. */

@@ -8,14 +8,14 @@
 import type { EnvironmentLayout, EnvironmentRef } from "@sitewright/runtimes/runtime.ts";
 import { noteRelease, setFrozen } from "../../store/sites/environmentStates.ts";
 import { type Step, type StepContext, StepFailure } from "../engine/operation.ts";
-import { backUp, removeBackUp, workName } from "./backup.ts";
+import { backUp, undoBackUp, workName } from "./backup.ts";
 import { withBypassHint } from "./bypassHint.ts";
 import { requireDiskSpace } from "./diskSpace.ts";
 import { inParallel } from "./inParallel.ts";
 import { phpOf } from "./phpOf.ts";
+import { runTrialWithRetries } from "./runTrialWithRetries.ts";
 import type { Services } from "./services.ts";
 import { frontPage, type TrialPage } from "./trial.ts";
-import { tryOutWithRetries } from "./tryOutWithRetries.ts";
 import { requireVisualMatch } from "./visualCheck.ts";
 
 /** The part of an operation's input that `takeOver` needs. */
@@ -27,7 +27,7 @@ export interface TakeOver {
   readonly address: string;
 }
 
-export interface TakeOverOptions<Input> {
+interface TakeOverOptions<Input> {
   /** Names the staged release in error messages: `The pushed site`. */
   readonly what: string;
   /** Returns the name of the backup of the current release: `Before a push from Staging`. */
@@ -52,7 +52,7 @@ export interface TakeOverOptions<Input> {
   readonly visualCheck?: (input: Input) => VisualCheck | null;
 }
 
-export interface VisualCheck {
+interface VisualCheck {
   /** Pages to compare in addition to the front page. */
   readonly paths: readonly string[];
   /** How much of a screenshot may differ, in percent from 0 to 100. */
@@ -63,13 +63,13 @@ const trialSeconds = 90;
 
 /** Makes the edge refuse writes to the environment. Resolves when writes that started before have ended. */
 export async function freeze(
-  { database, publisher, settle }: Services,
+  { database, publisher, waitForWrites }: Services,
   { id }: EnvironmentRef,
   signal: AbortSignal,
 ): Promise<void> {
   await setFrozen(database, id, true);
   await publisher.publish();
-  await settle(id, signal);
+  await waitForWrites(id, signal);
 }
 
 /** Undoes `freeze`. */
@@ -107,7 +107,7 @@ export function takeOver<Input extends TakeOver>(
   services: Services,
   options: TakeOverOptions<Input>,
 ): readonly [Step<Input>, Step<Input>, Step<Input>, Step<Input>] {
-  const { database, runtime, publisher, tryOut } = services;
+  const { database, runtime, publisher, runTrial } = services;
   const { what, note, sharesTargetData, addressBefore, isSameSite = false, withoutBackup } = options;
   const { pages = () => [frontPage], visualCheck = () => null } = options;
 
@@ -123,7 +123,7 @@ export function takeOver<Input extends TakeOver>(
     const tryPages = async (layout: EnvironmentLayout, isReadOnly: boolean): Promise<boolean> => {
       for (const page of pages(input)) {
         const trial = { ...compared, layout, page, isReadOnly };
-        if (!(await tryOutWithRetries(tryOut, trial, trialSeconds, stop))) return false;
+        if (!(await runTrialWithRetries(runTrial, trial, trialSeconds, stop))) return false;
       }
       return true;
     };
@@ -177,7 +177,7 @@ export function takeOver<Input extends TakeOver>(
       name: "trial-and-backup",
       deadlineSeconds: 3_600,
       run: tryAndBackUp,
-      undo: ({ operationId }) => removeBackUp(services, operationId),
+      undo: ({ operationId }) => undoBackUp(services, operationId),
     },
     {
       name: "switch",

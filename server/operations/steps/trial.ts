@@ -43,14 +43,14 @@ export interface TrialPage {
    * Returns what is wrong with a response, as a part of a sentence, or null if it is acceptable. `hasError` tells
    * whether PHP logged an error.
    */
-  fault(answer: Pick<Trial, "status" | "isWhole" | "location">, hasError: boolean): string | null;
+  fault(answer: Pick<Trial, "status" | "isComplete" | "location">, hasError: boolean): string | null;
 }
 
 /**
  * Resolves with true if the page is fine, or with false if the result is unknown because PHP tried to write to
  * read-only data. Rejects with `TrialFailed`, whose message contains the PHP error, if the page is not acceptable.
  */
-export type TryOut = (candidate: Candidate, signal: AbortSignal) => Promise<boolean>;
+export type RunTrial = (candidate: Candidate, signal: AbortSignal) => Promise<boolean>;
 
 /** Reasons for a missing response that tell nothing about the page. */
 const inconclusiveReasons: readonly (string | null)[] = ["busy", "unavailable"];
@@ -72,9 +72,9 @@ export class TrialFailed extends StepFailure {
 export const frontPage: TrialPage = {
   url: "/",
   name: "front page",
-  fault: ({ status, isWhole }, hasError) => {
+  fault: ({ status, isComplete }, hasError) => {
     if (status >= 500) return `has the status ${status}`;
-    return !isWhole && hasError ? "is incomplete" : null;
+    return !isComplete && hasError ? "is incomplete" : null;
   },
 };
 
@@ -110,8 +110,8 @@ export function updateCheckPage(path: string): TrialPage {
 export const loginPage: TrialPage = {
   url: "/wp-login.php",
   name: "login page",
-  fault: ({ status, isWhole, location }) => {
-    if (status === 200) return isWhole ? null : "is incomplete";
+  fault: ({ status, isComplete, location }) => {
+    if (status === 200) return isComplete ? null : "is incomplete";
     if (status < 300 || status >= 400) return `has the status ${status}`;
     return /\/wp-admin\/install\.php($|\?)/.test(location ?? "") ? "redirects to the installation of WordPress" : null;
   },
@@ -147,7 +147,7 @@ export function faultOf(trial: Trial, page = frontPage): string | null {
   return fault === null ? null : `its ${page.name} ${fault}${because}`;
 }
 
-type TrialEdge = Pick<EdgeClient, "tryOut">;
+type TrialEdge = Pick<EdgeClient, "runTrial">;
 
 const maxRedirects = 5;
 
@@ -186,7 +186,7 @@ async function loadPage(edge: TrialEdge, candidate: Candidate, signal: AbortSign
   const { host, protocol } = new URL(address);
   const order = { environment: servedAs(candidate), host, isReadOnly };
   const load = async (url: PageUrl): Promise<PageResponse> => {
-    const trial = await edge.tryOut({ ...order, ...url }, signal);
+    const trial = await edge.runTrial({ ...order, ...url }, signal);
     return { trial, next: redirectTarget(trial, url, host) };
   };
   let response = await load({ url: page.url, isHttps: protocol === "https:" });
@@ -202,11 +202,11 @@ async function loadPage(edge: TrialEdge, candidate: Candidate, signal: AbortSign
  * PHP in the middle of a page, nothing is logged.
  */
 function findDoubt(
-  { trial: { status, isWhole }, next }: PageResponse,
+  { trial: { status, isComplete }, next }: PageResponse,
   { isFollowed = false }: TrialPage,
 ): string | null {
   if (status >= 400) return `has the status ${status}`;
-  if (status < 300) return isWhole ? null : "is incomplete";
+  if (status < 300) return isComplete ? null : "is incomplete";
   if (next === null || !isFollowed) return null;
   return isSetUp(next) ? `redirects to ${next.url}` : "is a redirect loop";
 }
@@ -239,7 +239,7 @@ async function worseThanBefore(
   return `its ${page.name} ${doubt}, and could not be compared with the current one, which would write to the site`;
 }
 
-export function makeTryOut(edge: TrialEdge): TryOut {
+export function makeRunTrial(edge: TrialEdge): RunTrial {
   return async (candidate, signal) => {
     const response = await loadPage(edge, candidate, signal);
     const { trial } = response;

@@ -5,14 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { EdgeUnavailable } from "../../clients/edgeClient.ts";
-import { findChromium, removeLeftPictures } from "../../pictures/chromium.ts";
-import { openPictureStore, type Pictures } from "../../pictures/pictures.ts";
+import { findChromium, removeLeftoverScreenshots } from "../../screenshots/chromium.ts";
+import { openScreenshotStore, type Screenshots } from "../../screenshots/screenshots.ts";
 import { updatingPlugin } from "../../testing/packageUpdates.ts";
 import { withEngine } from "../../testing/withEngine.ts";
 import { makeWorld, type World } from "../../testing/world.ts";
 import { openTable } from "../faults/testing/crashHarness.ts";
 import { startChild } from "../faults/testing/runners.ts";
-import type { SeeCandidate } from "./seeCandidate.ts";
+import type { LoadCandidate } from "./loadCandidate.ts";
 
 async function updateWithScreenshots(world: World) {
   const request = await updatingPlugin.prepare(world);
@@ -52,11 +52,11 @@ test("if the process is killed while it takes screenshots, the next one finishes
   const row = await ended;
   expect(row).toMatchObject({ state: "succeeded", public_error: null });
   expect(await readdir(folder)).toEqual([row.id.slice(-36)]);
-  expect(await openPictureStore(folder).find(row.id.slice(-36), null)).toMatchObject([{ path: "/", share: 0 }]);
+  expect(await openScreenshotStore(folder).find(row.id.slice(-36), null)).toMatchObject([{ path: "/", share: 0 }]);
   expect(await updatingPlugin.finished(world, prepared)).toEqual([]);
   // The browser of the killed process ends by itself.
   const left = async () => {
-    await removeLeftPictures(new Date(), temporary);
+    await removeLeftoverScreenshots(new Date(), temporary);
     return (await readdir(temporary)).filter((name) => name.startsWith("sitewright-picture-"));
   };
   await expect.poll(left).toEqual([]);
@@ -64,9 +64,9 @@ test("if the process is killed while it takes screenshots, the next one finishes
 
 test("if screenshots can't be taken, the update fails with that reason and the site is unchanged", async () => {
   await using world = await makeWorld();
-  const pictures = { compare: () => Promise.reject(new Error("Chromium ended with 7")) };
+  const screenshots = { compare: () => Promise.reject(new Error("Chromium ended with 7")) };
   const { prepared, ...request } = await updateWithScreenshots(world);
-  const broken = { ...world, services: { ...world.services, pictures } };
+  const broken = { ...world, services: { ...world.services, screenshots } };
   const row = await withEngine(broken, (table) => table.submit(request));
   const message = "Screenshots of the site before and after the update could not be taken.";
   expect(row).toMatchObject({ state: "failed", public_error: message });
@@ -75,8 +75,8 @@ test("if screenshots can't be taken, the update fails with that reason and the s
 
 test("requests of the browser are retried while the edge is unavailable", async () => {
   await using world = await makeWorld();
-  const { see: original } = world.services;
-  const see: SeeCandidate = (candidate) => {
+  const { loadForBrowser: original } = world.services;
+  const loadForBrowser: LoadCandidate = (candidate) => {
     let tries = 0;
     return async (path, stop) => {
       tries += 1;
@@ -85,14 +85,14 @@ test("requests of the browser are retried while the edge is unavailable", async 
     };
   };
   const seen: number[] = [];
-  const pictures: Pictures = {
+  const screenshots: Screenshots = {
     compare: async ({ before, after }, stop) => {
       for (const page of [before, after]) seen.push((await page("/", stop)).status);
       return [];
     },
   };
   const { prepared, ...request } = await updateWithScreenshots(world);
-  const changed = { ...world, services: { ...world.services, see, pictures } };
+  const changed = { ...world, services: { ...world.services, loadForBrowser, screenshots } };
   const row = await withEngine(changed, (table) => table.submit(request));
   expect(row).toMatchObject({ state: "succeeded", public_error: null });
   expect(seen).toEqual([200, 200]);

@@ -1,10 +1,10 @@
 /** Compares screenshots of an environment before and after an update. */
 import { StepFailure } from "../engine/operation.ts";
+import { loadWithRetries } from "./runTrialWithRetries.ts";
 import type { Services } from "./services.ts";
 import type { Candidate } from "./trial.ts";
-import { seeWithRetries } from "./tryOutWithRetries.ts";
 
-export interface VisualCheckOptions {
+interface VisualCheckOptions {
   /** Names the screenshots. */
   readonly id: string;
   readonly before: Candidate;
@@ -25,19 +25,19 @@ const percent = (share: number) => `${Math.round(share * 1_000) / 10} %`;
  * machine has no browser.
  */
 export async function requireVisualMatch(
-  { pictures, see }: Pick<Services, "pictures" | "see">,
+  { screenshots, loadForBrowser }: Pick<Services, "screenshots" | "loadForBrowser">,
   { id, before, after, paths, threshold }: VisualCheckOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  if (pictures === null) return;
+  if (screenshots === null) return;
   const comparison = {
     id,
     host: new URL(after.address).host,
     paths: [...new Set(["/", ...paths])],
-    before: seeWithRetries(see(before), pageSeconds),
-    after: seeWithRetries(see(after), pageSeconds),
+    before: loadWithRetries(loadForBrowser(before), pageSeconds),
+    after: loadWithRetries(loadForBrowser(after), pageSeconds),
   };
-  const differences = await pictures.compare(comparison, signal).catch((cause: unknown) => {
+  const differences = await screenshots.compare(comparison, signal).catch((cause: unknown) => {
     signal.throwIfAborted();
     throw new StepFailure("Screenshots of the site before and after the update could not be taken.", { cause });
   });

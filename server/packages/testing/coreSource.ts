@@ -1,9 +1,9 @@
-/** A package source that offers one version of WordPress, and sends whatever it likes for it. */
+/** A package source that offers one version of WordPress and sends any content for it. */
 import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import { openPackageSource, type PackageSource } from "../source.ts";
 import { listening } from "./listening.ts";
 
-/** Until the test has ended. */
+/** Runs until the test has ended. */
 export async function coreSource(version: string, send: (response: ServerResponse) => void): Promise<PackageSource> {
   const answer: RequestListener = (request, response) => {
     if (request.url === "/wordpress.zip") return send(response);

@@ -1,6 +1,6 @@
-/** Records of a feed of vulnerabilities, as Wordfence writes them. */
+/** Records of the Wordfence vulnerability feed. */
 
-export interface RecordWish {
+export interface TestRecord {
   readonly id?: string;
   readonly title?: string;
   readonly type?: string;
@@ -13,13 +13,20 @@ export interface RecordWish {
   readonly score?: number | null;
 }
 
-/** A vulnerability of `shop` up to 1.9, unless the wish says something else. */
-export function feedRecord(wish: RecordWish = {}) {
-  const { type = "plugin", slug = "shop", from = "*", to = "1.9", isFromIncluded = true, isToIncluded = true } = wish;
-  const id = wish.id ?? `${slug}-${from}-${to}`;
+/** By default a vulnerability of `shop` up to 1.9. */
+export function feedRecord(options: TestRecord = {}) {
+  const {
+    type = "plugin",
+    slug = "shop",
+    from = "*",
+    to = "1.9",
+    isFromIncluded = true,
+    isToIncluded = true,
+  } = options;
+  const id = options.id ?? `${slug}-${from}-${to}`;
   return {
     id,
-    title: wish.title ?? `${slug} <= ${to} - {"a": [Injection]} \\" of \u00fcml\u00e4uts`,
+    title: options.title ?? `${slug} <= ${to} - {"a": [Injection]} \\" of \u00fcml\u00e4uts`,
     software: [
       {
         type,
@@ -34,7 +41,7 @@ export function feedRecord(wish: RecordWish = {}) {
           },
         },
         patched: true,
-        patched_versions: wish.patched ?? ["2.0"],
+        patched_versions: options.patched ?? ["2.0"],
         remediation: "Update to version 2.0, or a newer patched version",
       },
     ],
@@ -42,7 +49,7 @@ export function feedRecord(wish: RecordWish = {}) {
     description: "x".repeat(200),
     references: ["https://advisories.example/1"],
     cwe: { id: 89, name: "SQL", description: "…" },
-    cvss: wish.score === null ? null : { vector: "CVSS:3.1/AV:N", score: wish.score ?? 9.8, rating: "Critical" },
+    cvss: options.score === null ? null : { vector: "CVSS:3.1/AV:N", score: options.score ?? 9.8, rating: "Critical" },
     cve: "CVE-2026-1",
     cve_link: "https://cve.example/1",
     researchers: ["Ada"],

@@ -1,14 +1,14 @@
-/** Zips of plugins and themes, right ones and others. */
+/** Zips of plugins and themes, valid and invalid ones. */
 import { buffer } from "node:stream/consumers";
 import { ZipFile } from "yazl";
 
 export interface ZippedFile {
   readonly content: string | Buffer;
-  /** With its kind. Absent: a file's. */
+  /** Includes the file type. Absent: a regular file. */
   readonly mode?: number;
 }
 
-/** By path in the zip; a path with a slash at its end is a folder. */
+/** Files by path in the zip. A path with a trailing slash is a folder. */
 export async function zipOf(files: Readonly<Record<string, string | ZippedFile>>): Promise<Buffer> {
   const zip = new ZipFile();
   for (const [name, file] of Object.entries(files)) {
@@ -20,7 +20,7 @@ export async function zipOf(files: Readonly<Record<string, string | ZippedFile>>
   return buffer(zip.outputStream);
 }
 
-/** The same bytes with another text of the same length wherever the first one stands. */
+/** Replaces all occurrences of a text with another one of the same length. */
 export function withText(zip: Buffer, text: string, other: string): Buffer {
   if (text.length !== other.length) throw new Error("The texts differ in length");
   return Buffer.from(zip.toString("latin1").replaceAll(text, other), "latin1");

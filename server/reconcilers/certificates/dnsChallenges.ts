@@ -1,4 +1,4 @@
-/** Shows certificate authorities what they ask to see in DNS. */
+/** Publishes dns-01 challenges in the installation's DNS. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { DnsClient } from "../../clients/dnsClient.ts";
 import { DnsUnavailable } from "../../clients/dnsUnavailable.ts";
@@ -7,21 +7,21 @@ import type { Database } from "../../store/database.ts";
 import { addDnsChallenge, removeDnsChallenge } from "../../store/domains/dnsChallenges.ts";
 
 export interface DnsChallenges {
-  /** Resolves when the running server answers it. Rejects with `DnsUnavailable` if it did not within ten seconds. */
-  show(name: string, value: string): Promise<void>;
-  /** Tolerates that it is gone. */
+  /** Resolves when the DNS server answers with the challenge. Rejects with `DnsUnavailable` after ten seconds without. */
+  publish(name: string, value: string): Promise<void>;
+  /** Does nothing if there is no such challenge. */
   remove(name: string, value: string): Promise<void>;
 }
 
-export interface DnsChallengesOptions {
+interface DnsChallengesOptions {
   readonly database: Database;
   readonly zones: Pick<ZonePublisher, "publish">;
   readonly dns: Pick<DnsClient, "textsOf">;
 }
 
 /** Longer than any order takes. */
-const shownSeconds = 86_400;
-const patienceMilliseconds = 10_000;
+const lifetimeSeconds = 86_400;
+const timeoutMilliseconds = 10_000;
 const pauseMilliseconds = 100;
 
 export function makeDnsChallenges({ database, zones, dns }: DnsChallengesOptions): DnsChallenges {
@@ -38,19 +38,19 @@ export function makeDnsChallenges({ database, zones, dns }: DnsChallengesOptions
   }
 
   return {
-    show: async (text, value) => {
+    publish: async (text, value) => {
       const name = nameOf(text);
-      await addDnsChallenge(database, { name, value }, shownSeconds);
-      const until = performance.now() + patienceMilliseconds;
+      await addDnsChallenge(database, { name, value }, lifetimeSeconds);
+      const deadline = performance.now() + timeoutMilliseconds;
       while (!(await answers(name, value))) {
-        if (performance.now() > until)
+        if (performance.now() > deadline)
           throw new DnsUnavailable(`The DNS server does not answer ${name} with the challenge`);
         await delay(pauseMilliseconds);
       }
     },
     remove: async (text, value) => {
       await removeDnsChallenge(database, { name: nameOf(text), value });
-      // Where the server is away, the reconciler tells it.
+      // If the server is down, the reconciler publishes the change later.
       await zones.publish().catch((error: unknown) => {
         if (!(error instanceof DnsUnavailable)) throw error;
       });

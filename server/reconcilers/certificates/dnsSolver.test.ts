@@ -1,4 +1,4 @@
-/** dns-01 with `pebble`, which asks the installation's own DNS server. */
+/** dns-01 with `pebble`, which queries the installation's own DNS server. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { makeDnsClient } from "../../clients/dnsClient.ts";
 import { putIntoZone } from "../../store/domains/zones.ts";
@@ -30,14 +30,14 @@ afterEach(async () => {
 
 const askDns = () => makeDnsClient(world.facts.dnsSocket, "127.0.0.1");
 
-interface Known {
+interface CheckResult {
   readonly challengeName: string | null;
   readonly pointsHere: boolean;
   readonly isWildcard?: boolean;
 }
 
-/** A domain that is served, and what was found out about it. */
-async function addDomain({ challengeName, pointsHere, isWildcard = true }: Known): Promise<string> {
+/** Adds a domain that is served, with the results of its DNS check. */
+async function addDomain({ challengeName, pointsHere, isWildcard = true }: CheckResult): Promise<string> {
   const { database } = world.own;
   const id = await addOwnDomain(database, site.environment.id, { name, isWildcard });
   const columns = { challenge_name: challengeName, points_here_at: pointsHere ? new Date() : null };
@@ -77,14 +77,14 @@ async function addZone(id: string): Promise<void> {
   await world.services.zones.publish();
 }
 
-describe("where the installation's DNS has the zone", () => {
-  test("a domain gets a certificate for the names below it too, before it points here", async () => {
+describe("with its zone in the installation's DNS", () => {
+  test("a domain gets a wildcard certificate before it points here", async () => {
     await addZone(await addDomain({ challengeName: `_acme-challenge.${name}`, pointsHere: false }));
     await order();
     expect(await issued(), (await orderRow()).last_error ?? "").toEqual([[`*.${name}`, name]]);
   });
 
-  test("one without the names below it gets one for itself alone", async () => {
+  test("a domain without its subdomains gets a certificate for its own name only", async () => {
     const known = { challengeName: `_acme-challenge.${name}`, pointsHere: false, isWildcard: false };
     await addZone(await addDomain(known));
     await order();
@@ -92,10 +92,10 @@ describe("where the installation's DNS has the zone", () => {
   });
 });
 
-test("a record at somebody else's DNS that leads to ours does the same", async () => {
+test("a CNAME at another DNS provider that points to ours does the same", async () => {
   const target = "abc.acme-challenge.localhost";
   const id = await addDomain({ challengeName: target, pointsHere: false });
-  // Their DNS is played by ours, with a zone that has nothing but the record.
+  // Our DNS acts as the other provider, with a zone that has only this record.
   const records = [{ name: `_acme-challenge.${name}`, type: "CNAME", ttl: 300, values: [`${target}.`] }];
   await world.own.database
     .transaction()
@@ -105,9 +105,9 @@ test("a record at somebody else's DNS that leads to ours does the same", async (
   expect(await issued(), (await orderRow()).last_error ?? "").toEqual([[`*.${name}`, name]]);
 });
 
-test("where the authority does not find it in DNS, the edge shows it, for the name alone", async () => {
+test("falls back to http-01 without the wildcard if the authority does not find the DNS challenge", async () => {
   await using shown = await startChallengeServer(() => world.own.database);
-  // It asks a DNS server that leads every name here, and knows nothing of ours.
+  // This authority's DNS server resolves every name to this machine and does not know our zones.
   await using elsewhere = await startPebble({ httpPort: shown.port });
   await addZone(await addDomain({ challengeName: `_acme-challenge.${name}`, pointsHere: true }));
   await order(elsewhere);
@@ -115,7 +115,7 @@ test("where the authority does not find it in DNS, the edge shows it, for the na
   expect(await orderRow()).toMatchObject({ failures: 0, last_error: null });
 });
 
-test("where neither shows it, it says what the authority said, and tries again later", async () => {
+test("stores the authority's message and retries later if neither challenge works", async () => {
   await using shown = await startChallengeServer(() => world.own.database);
   await using elsewhere = await startPebble({ httpPort: shown.port });
   await addZone(await addDomain({ challengeName: `_acme-challenge.${name}`, pointsHere: false }));
@@ -127,7 +127,7 @@ test("where neither shows it, it says what the authority said, and tries again l
   expect(next_try_at.getTime()).toBeGreaterThan(Date.now());
 });
 
-test("where our DNS does not answer, the edge shows it", async () => {
+test("falls back to http-01 if our DNS does not answer", async () => {
   await using shown = await startChallengeServer(() => world.own.database);
   await using elsewhere = await startPebble({ httpPort: shown.port });
   await addDomain({ challengeName: "nobody.example.net", pointsHere: true });

@@ -1,10 +1,10 @@
-/** http-01: the edge answers below the name's `/.well-known/acme-challenge/`. */
+/** http-01: the edge answers requests below `/.well-known/acme-challenge/`. */
 import type { Solver } from "../../certificates/acme/solver.ts";
 import type { Publisher } from "../../publishing/publishRoutes.ts";
 import type { Database } from "../../store/database.ts";
 import { addChallenge } from "../../store/domains/acmeChallenges.ts";
 
-export interface HttpSolverOptions {
+interface HttpSolverOptions {
   readonly database: Database;
   readonly publisher: Pick<Publisher, "publish">;
 }
@@ -12,10 +12,10 @@ export interface HttpSolverOptions {
 export function makeHttpSolver({ database, publisher }: HttpSolverOptions): Solver {
   return {
     type: "http-01",
-    canShow: () => true,
-    show: async ({ domainId, host, token, content }) => {
+    canSolve: () => true,
+    publish: async ({ domainId, host, token, content }) => {
       await addChallenge(database, domainId, { host, token, content });
-      // Resolves when the edge has acknowledged it, and not before.
+      // Resolves only after the edge has acknowledged the challenge.
       await publisher.publish();
     },
   };

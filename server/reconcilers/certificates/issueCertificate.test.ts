@@ -1,7 +1,7 @@
-/** A process that ends in the middle of an order, at each of its steps: the next one goes on with the same order and key. */
+/** A process is killed at each step of an order: the next one continues with the same order and key. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Acme } from "../../certificates/acme/client.ts";
-import { claimOrder, holdOrder, keepOrder } from "../../store/domains/certificateOrders.ts";
+import { claimOrder, extendClaim, storeOrder } from "../../store/domains/certificateOrders.ts";
 import { addOwnDomain } from "../../store/testing/rows.ts";
 import { type ChallengeServer, startChallengeServer } from "../../testing/challengeServer.ts";
 import { type Pebble, startPebble } from "../../testing/pebble.ts";
@@ -30,8 +30,8 @@ afterEach(async () => {
   await world[Symbol.asyncDispose]();
 });
 
-/** An order that the authority has just been given. */
-async function begin() {
+/** Creates a new order at the authority. */
+async function startOrder() {
   const { database } = world.own;
   const { environment } = await liveSite(world);
   const id = await addOwnDomain(database, environment.id, { name, isWildcard: false });
@@ -52,17 +52,17 @@ async function begin() {
   };
   const { acme, account } = await openAuthority(authority);
   const { url } = await acme.newOrder(account, [name]);
-  await keepOrder(database, id, { directory, url, names: [name] });
+  await storeOrder(database, id, { directory, url, names: [name] });
   const { publisher, sealer } = world.services;
   const solvers = [makeHttpSolver({ database, publisher })];
-  const hold = () => holdOrder(database, id, 60);
+  const hold = () => extendClaim(database, id, 60);
   const options = { database, sealer, acme, account, solvers, signal, now: () => new Date(), hold };
   return { order: { ...claimed, url, names: [name] }, options };
 }
 
 class Killed extends Error {}
 
-/** Dies when it comes to that call for the first time: before it, or when the authority has done it. */
+/** Simulates that the process is killed at this call: before it, or after the authority has processed it. */
 function dying(acme: Acme, call: keyof Acme, isAfter: boolean): Acme {
   const die = async <Result>(done: () => Promise<Result>): Promise<Result> => {
     if (isAfter) await done();
@@ -81,12 +81,12 @@ function dying(acme: Acme, call: keyof Acme, isAfter: boolean): Acme {
 const calls = ["readOrder", "readAuthorization", "beginChallenge", "finalize", "readChain"] as const;
 
 test.each(calls.flatMap((call) => [false, true].map((isAfter) => ({ call, isAfter }))))(
-  "at $call, after it: $isAfter",
+  "killed at $call, after the call: $isAfter",
   async ({ call, isAfter }) => {
-    const { order, options } = await begin();
+    const { order, options } = await startOrder();
     const { database } = world.own;
-    const dead = issueCertificate(order, { ...options, acme: dying(options.acme, call, isAfter) });
-    await expect(dead).rejects.toThrow(Killed);
+    const killed = issueCertificate(order, { ...options, acme: dying(options.acme, call, isAfter) });
+    await expect(killed).rejects.toThrow(Killed);
     const row = () => database.selectFrom("certificate_orders").selectAll().executeTakeFirstOrThrow();
     const { certificate_id: chosen } = await row();
     await issueCertificate(order, options);
@@ -97,13 +97,13 @@ test.each(calls.flatMap((call) => [false, true].map((isAfter) => ({ call, isAfte
   },
 );
 
-test("between the certificate and its row: it is kept once", async () => {
-  const { order, options } = await begin();
+test("killed before the end of the order was stored: the certificate is stored once", async () => {
+  const { order, options } = await startOrder();
   await issueCertificate(order, options);
   const { database } = world.own;
   const [{ id = "" } = {}] = await database.selectFrom("certificates").select("id").execute();
-  // As if the end of the order had not been written: the same certificate is read again, without a key for it.
-  await keepOrder(database, order.domainId, { directory: pebble.directory, url: order.url, names: order.names });
+  // As if the end of the order had not been stored: the same certificate is downloaded again, without its key.
+  await storeOrder(database, order.domainId, { directory: pebble.directory, url: order.url, names: order.names });
   await expect(issueCertificate(order, options)).rejects.toThrow("does not belong");
   expect(await database.selectFrom("certificates").select("id").execute()).toEqual([{ id }]);
 });

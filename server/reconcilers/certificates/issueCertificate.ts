@@ -1,26 +1,26 @@
 /**
- * One order with an authority, from wherever it stands to the certificate in the database. What it is and what it needs is
- * kept before the next step is taken: whoever takes it up later goes on with the same order and the same key.
+ * Completes an ACME order, from its current state to the certificate in the database. Each step is stored before the next
+ * one, so that another process can continue with the same order and key.
  */
 import { createPrivateKey, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Authorization, Challenge, Order } from "../../certificates/acme/answers.ts";
 import type { Acme, Read } from "../../certificates/acme/client.ts";
 import { makeRequest } from "../../certificates/acme/csr.ts";
 import { AcmeProblem } from "../../certificates/acme/problems.ts";
+import type { Authorization, Challenge, Order } from "../../certificates/acme/responses.ts";
 import { makeKey } from "../../certificates/acme/signing.ts";
 import type { Solver } from "../../certificates/acme/solver.ts";
 import { readIssued } from "../../certificates/issued.ts";
 import type { Sealer } from "../../sealing.ts";
 import type { Database } from "../../store/database.ts";
-import { type ClaimedOrder, endOrder, keepKey } from "../../store/domains/certificateOrders.ts";
+import { type ClaimedOrder, endOrder, storeKey } from "../../store/domains/certificateOrders.ts";
 import { addCertificate } from "../../store/domains/certificates.ts";
 import { edgeGenerations } from "../../store/generations.ts";
 
-/** The authority looked, and was not content. */
+/** The authority's validation failed. */
 export class OrderRefused extends Error {
   override readonly name = "OrderRefused";
-  /** Names that it did not believe. */
+  /** Names whose validation failed. */
   readonly names: readonly string[];
   constructor(message: string, names: readonly string[]) {
     super(message);
@@ -28,12 +28,12 @@ export class OrderRefused extends Error {
   }
 }
 
-/** The authority takes its time; the order stays as it is. */
+/** The authority has not finished yet. The order is continued later. */
 export class OrderTakesLong extends Error {
   override readonly name = "OrderTakesLong";
 }
 
-export interface IssueOptions {
+interface IssueOptions {
   readonly database: Database;
   readonly sealer: Sealer;
   readonly acme: Acme;
@@ -41,63 +41,60 @@ export interface IssueOptions {
   readonly solvers: readonly Solver[];
   readonly signal: AbortSignal;
   readonly now: () => Date;
-  /** Makes the hold on the order last. */
+  /** Extends the claim on the order. */
   readonly hold: () => Promise<void>;
 }
 
-/** An order that is under way. */
-export type OpenOrder = Pick<
-  ClaimedOrder,
-  "domainId" | "name" | "challengeName" | "companyId" | "environmentId" | "names"
-> & {
+/** An order that exists at the authority. */
+type OpenOrder = Pick<ClaimedOrder, "domainId" | "name" | "challengeName" | "companyId" | "environmentId" | "names"> & {
   readonly url: string;
 };
 
-/** Of a wait between two questions. The authority may ask for more, up to the longest. */
-const shortestPause = 100;
-const longestPause = 5_000;
-const patienceMilliseconds = 60_000;
-/** After a certificate, even where that is over soon: no authority is asked for one after the other. */
-const restMilliseconds = 6 * 3_600_000;
+/** Milliseconds between polls. The authority may ask for longer pauses, up to the maximum. */
+const minPause = 100;
+const maxPause = 5_000;
+const timeoutMilliseconds = 60_000;
+/** Minimum time between two certificates of a domain, even if the first one expires soon. */
+const minMillisecondsBetweenOrders = 6 * 3_600_000;
 
-/** Resolves when the certificate is kept. */
+/** Resolves when the certificate is stored. */
 export async function issueCertificate(order: OpenOrder, options: IssueOptions): Promise<void> {
   const { acme, account } = options;
   const read = () => acme.readOrder(account, order.url);
-  let now = (await read()).value;
-  if (now.status === "pending") {
-    for (const url of now.authorizations) await authorize(order, url, options);
-    now = await until(read, ({ status }) => status !== "pending", options);
+  let current = (await read()).value;
+  if (current.status === "pending") {
+    for (const url of current.authorizations) await authorize(order, url, options);
+    current = await until(read, ({ status }) => status !== "pending", options);
   }
-  if (now.status === "ready") {
-    await finalize(order, now, options);
-    now = await until(read, ({ status }) => status !== "ready" && status !== "processing", options);
-  } else if (now.status === "processing") {
-    now = await until(read, ({ status }) => status !== "processing", options);
+  if (current.status === "ready") {
+    await finalize(order, current, options);
+    current = await until(read, ({ status }) => status !== "ready" && status !== "processing", options);
+  } else if (current.status === "processing") {
+    current = await until(read, ({ status }) => status !== "processing", options);
   }
-  if (now.status !== "valid" || now.certificate === undefined) throw await refusal(now, options);
-  await keep(order, await acme.readChain(account, now.certificate), options);
+  if (current.status !== "valid" || current.certificate === undefined) throw await refusal(current, options);
+  await store(order, await acme.readChain(account, current.certificate), options);
 }
 
 async function authorize(order: OpenOrder, url: string, options: IssueOptions): Promise<void> {
   const { acme, account, solvers } = options;
   const read = () => acme.readAuthorization(account, url);
-  const { value: asked } = await read();
-  if (asked.status !== "pending") return;
-  const host = asked.identifier.value.toLowerCase();
-  // What is in front of the name, `www.`, may lead elsewhere.
+  const { value: authorization } = await read();
+  if (authorization.status !== "pending") return;
+  const host = authorization.identifier.value.toLowerCase();
+  // The challenge record of the `www.` name may be delegated elsewhere.
   const shown = { host, challengeName: host === order.name ? order.challengeName : null };
   const { solver, challenge, token } = choose(
-    asked,
-    solvers.filter((one) => one.canShow(shown)),
+    authorization,
+    solvers.filter((one) => one.canSolve(shown)),
   );
   await options.hold();
-  await solver.show({ domainId: order.domainId, ...shown, token, content: acme.contentFor(token) });
+  await solver.publish({ domainId: order.domainId, ...shown, token, content: acme.contentFor(token) });
   if (challenge.status === "pending") await begin(challenge, read, options);
   await until(read, ({ status }) => status !== "pending", options);
 }
 
-/** The former holder of the order may have started it, so the authority may be processing it already, or have finished. */
+/** Starts the validation. A previous process may have started it already, so the authority may be validating or done. */
 async function begin(
   { url }: Challenge,
   read: () => Promise<Read<Authorization>>,
@@ -108,8 +105,8 @@ async function begin(
   } catch (error) {
     if (!(error instanceof AcmeProblem)) throw error;
     const { status, challenges } = (await read()).value;
-    const isBegun = status !== "pending" || challenges.some((one) => one.url === url && one.status !== "pending");
-    if (!isBegun) throw error;
+    const isStarted = status !== "pending" || challenges.some((one) => one.url === url && one.status !== "pending");
+    if (!isStarted) throw error;
   }
 }
 
@@ -120,12 +117,12 @@ function choose({ identifier, challenges }: Authorization, solvers: readonly Sol
   }
   const offered = challenges.map(({ type }) => type).join(", ") || "none";
   throw new OrderRefused(
-    `The certificate authority offers no way to show that ${identifier.value} is served here, but ${offered}.`,
+    `The certificate authority offers no usable challenge for ${identifier.value}, only: ${offered}.`,
     [identifier.value],
   );
 }
 
-/** The key is kept before the authority hears of it. */
+/** The key is stored before the authority sees the request. */
 async function finalize(order: OpenOrder, { finalize: url }: Order, options: IssueOptions): Promise<void> {
   const key = createPrivateKey((await keyOf(order, options)).key);
   await options.hold();
@@ -134,13 +131,13 @@ async function finalize(order: OpenOrder, { finalize: url }: Order, options: Iss
 
 async function keyOf({ domainId }: OpenOrder, { database, sealer }: IssueOptions) {
   const id = randomUUID();
-  const kept = await keepKey(database, domainId, id, sealer.seal(makeKey(), `certificate:${id}`));
-  if (!kept) throw new OrderTakesLong("The domain was removed while its certificate was ordered.");
-  const { certificateId, keySealed } = kept;
+  const stored = await storeKey(database, domainId, id, sealer.seal(makeKey(), `certificate:${id}`));
+  if (!stored) throw new OrderTakesLong("The domain was removed while its certificate was ordered.");
+  const { certificateId, keySealed } = stored;
   return { certificateId, keySealed, key: sealer.open(keySealed, `certificate:${certificateId}`) };
 }
 
-async function keep(order: OpenOrder, chain: string, options: IssueOptions): Promise<void> {
+async function store(order: OpenOrder, chain: string, options: IssueOptions): Promise<void> {
   const { certificateId, keySealed, key } = await keyOf(order, options);
   const certificate = readIssued(chain, key, order.names);
   const { companyId, environmentId, domainId } = order;
@@ -154,25 +151,25 @@ async function keep(order: OpenOrder, chain: string, options: IssueOptions): Pro
       certificate,
       keySealed,
     });
-    await endOrder(transaction, domainId, new Date(options.now().getTime() + restMilliseconds));
+    await endOrder(transaction, domainId, new Date(options.now().getTime() + minMillisecondsBetweenOrders));
   });
 }
 
-/** Asks again and again until it is so. */
+/** Polls until the condition is met. Throws `OrderTakesLong` after a minute. */
 async function until<Value>(
   read: () => Promise<Read<Value>>,
-  isSo: (value: Value) => boolean,
+  isMet: (value: Value) => boolean,
   { hold, signal }: Pick<IssueOptions, "hold" | "signal">,
 ): Promise<Value> {
-  const end = performance.now() + patienceMilliseconds;
-  for (let pause = shortestPause; performance.now() < end; pause = Math.min(pause * 2, longestPause)) {
+  const deadline = performance.now() + timeoutMilliseconds;
+  for (let pause = minPause; performance.now() < deadline; pause = Math.min(pause * 2, maxPause)) {
     const { value, wait } = await read();
-    if (isSo(value)) return value;
+    if (isMet(value)) return value;
     await hold();
-    await sleep(Math.min(wait ?? pause, longestPause), undefined, { signal });
+    await sleep(Math.min(wait ?? pause, maxPause), undefined, { signal });
   }
   throw new OrderTakesLong(
-    "The certificate authority takes longer than a minute. The same order is asked about again.",
+    "The certificate authority has not answered for a minute. The order is checked again later.",
   );
 }
 
@@ -184,8 +181,8 @@ async function refusal(
   const refused = all.filter((one) => one.status !== "valid" && one.status !== "pending");
   const names = refused.map(({ identifier }) => identifier.value.toLowerCase());
   const reasons = refused.map(({ identifier, challenges }) => `${identifier.value}: ${reasonOf(challenges)}`);
-  const said = reasons.length > 0 ? reasons.join("; ") : (error?.detail ?? `the order is ${status}`);
-  return new OrderRefused(`The certificate authority refused it. ${said}`, names);
+  const detail = reasons.length > 0 ? reasons.join("; ") : (error?.detail ?? `the order is ${status}`);
+  return new OrderRefused(`The certificate authority refused it. ${detail}`, names);
 }
 
 function reasonOf(challenges: readonly Challenge[]): string {

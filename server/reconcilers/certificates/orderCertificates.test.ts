@@ -41,7 +41,7 @@ afterEach(async () => {
   await world[Symbol.asyncDispose]();
 });
 
-/** A domain that may have a certificate. */
+/** Adds a domain that is eligible for a certificate. */
 async function addReady(more: { readonly name?: string; readonly isWildcard?: boolean } = {}): Promise<string> {
   const id = await addOwnDomain(database(), site.environment.id, { name, isWildcard: false, ...more });
   const seen = new Date();
@@ -76,7 +76,7 @@ const begun = async () => (await database().selectFrom("begun_orders").selectAll
 const table = async () => JSON.parse(await readFile(tableFile(world.facts.dataFolder), "utf8"));
 
 describe("a domain that points here", () => {
-  test("gets a certificate, which the edge is told of and finds the key of", async () => {
+  test("gets a certificate, which is published to the edge with its key", async () => {
     await addReady();
     await orderCertificates(optionsWith());
     const [certificate] = await certificates();
@@ -87,17 +87,17 @@ describe("a domain that points here", () => {
     expect(new X509Certificate(chain).subjectAltName).toBe(`DNS:${name}`);
     expect(key).toContain("BEGIN PRIVATE KEY");
     expect(file.includes("PRIVATE KEY")).toBe(false);
-    const { certificates: told, challenges } = await table();
-    expect(told).toEqual([{ id: certificate.id, names: [name], notAfter: certificate.not_after.getTime() }]);
+    const { certificates: published, challenges } = await table();
+    expect(published).toEqual([{ id: certificate.id, names: [name], notAfter: certificate.not_after.getTime() }]);
     expect(challenges).toEqual([]);
     expect(await order()).toMatchObject({ url: null, failures: 0, last_error: null, key_sealed: null });
   });
 
-  test("gets one from an authority that makes accounts for its customers only", async () => {
+  test("gets one from an authority that requires an external account binding", async () => {
     const binding = { keyId: "customer-7", key: Buffer.from("a key of 32 bytes for a customer") };
-    await using choosy = await startPebble({ httpPort: shown.port, binding });
+    await using restricted = await startPebble({ httpPort: shown.port, binding });
     await addReady();
-    const { directory, root } = choosy;
+    const { directory, root } = restricted;
     const at = { directory, roots: [root] };
     await orderCertificates(optionsWith(at));
     expect((await order()).last_error).toContain("externalAccountBinding");
@@ -106,7 +106,7 @@ describe("a domain that points here", () => {
     expect((await certificates()).map((each) => each.names)).toEqual([[name]]);
   });
 
-  test("has its www. before it with it, and does without where that is not believed", async () => {
+  test("gets its www. name too, unless the validation of that fails", async () => {
     shown.unknown.add("www.example.com");
     await addReady({ name: "example.com", isWildcard: true });
     await orderCertificates(optionsWith());
@@ -117,7 +117,7 @@ describe("a domain that points here", () => {
     expect((await certificates()).map((each) => each.names.toSorted())).toEqual([["example.com", "www.example.com"]]);
   });
 
-  test("has it renewed when a third of its life is left, and not before; both are shown until then", async () => {
+  test("gets a renewal when a third of the lifetime is left, and not before; the old certificate is published until it expires", async () => {
     await addReady();
     await orderCertificates(optionsWith());
     const [first] = await certificates();
@@ -136,8 +136,8 @@ describe("a domain that points here", () => {
   test.each([
     ["is not served", { is_active: false }],
     ["points elsewhere", { points_here_at: null }],
-    ["is the installation's own", { setup_type: "temporary" as const }],
-  ])("but not where it %s", async (_, columns) => {
+    ["is a temporary domain", { setup_type: "temporary" as const }],
+  ])("gets no certificate if it %s", async (_, columns) => {
     const id = await addReady();
     await database().updateTable("domains").set({ is_primary: false }).where("setup_type", "=", "temporary").execute();
     if ("setup_type" in columns) await database().deleteFrom("domains").where("setup_type", "=", "temporary").execute();
@@ -147,20 +147,20 @@ describe("a domain that points here", () => {
   });
 });
 
-describe("several at once, and ends in the middle", () => {
-  test("two processes make one order", async () => {
+describe("several processes", () => {
+  test("create one order", async () => {
     await addReady();
     await Promise.all([orderCertificates(optionsWith()), orderCertificates(optionsWith())]);
     expect([(await certificates()).length, await begun()]).toEqual([1, 1]);
   });
 
-  test("a process that stops in the middle leaves an order that the next one ends", async () => {
+  test("complete the order of a process that stopped in the middle", async () => {
     await addReady();
     const stopping = new AbortController();
     const solver: Solver = {
       type: "http-01",
-      canShow: () => true,
-      show: async () => {
+      canSolve: () => true,
+      publish: async () => {
         stopping.abort();
         stopping.signal.throwIfAborted();
       },
@@ -172,9 +172,9 @@ describe("several at once, and ends in the middle", () => {
     expect([(await certificates()).length, await begun()]).toEqual([1, 1]);
   });
 
-  test("one that is killed is followed when its hold is over", async () => {
+  test("continue the order of a killed process when its claim expires", async () => {
     const id = await addReady();
-    const never: Solver = { type: "http-01", canShow: () => true, show: () => Promise.reject(new Error("killed")) };
+    const never: Solver = { type: "http-01", canSolve: () => true, publish: () => Promise.reject(new Error("killed")) };
     await expect(orderCertificates(optionsWith({ solvers: [never] }))).rejects.toThrow("killed");
     await orderCertificates(optionsWith());
     expect(await certificates()).toHaveLength(0);
@@ -189,8 +189,8 @@ describe("several at once, and ends in the middle", () => {
   });
 });
 
-describe("what goes wrong", () => {
-  test("a refusal is shown in the authority's words, and waited after", async () => {
+describe("failures", () => {
+  test("a refusal is stored with the authority's message, and retried later", async () => {
     shown.unknown.add(name);
     await addReady();
     await orderCertificates(optionsWith());
@@ -205,7 +205,7 @@ describe("what goes wrong", () => {
     expect(await order()).toMatchObject({ failures: 0, last_error: null });
   });
 
-  test("an authority that is down is asked again later", async () => {
+  test("an authority that is down is retried later", async () => {
     await addReady();
     await orderCertificates(optionsWith({ directory: "https://127.0.0.1:1/dir" }));
     const { last_error, next_try_at, failures } = await order();
@@ -216,7 +216,7 @@ describe("what goes wrong", () => {
     expect(await certificates()).toHaveLength(1);
   });
 
-  test("no more than ten orders in an hour are made for what somebody registers", async () => {
+  test("at most ten orders per hour are created for a registrable domain", async () => {
     const rows = Array.from({ length: 10 }, () => ({ registrable: "example.com" }));
     await database().insertInto("begun_orders").values(rows).execute();
     await addReady();

@@ -1,8 +1,8 @@
 /**
- * Orders certificates for domains that are served under a name of their owner's and have none that is good for long enough.
- * Takes no input: what is wanted is in the database, and any number of processes may do this; each domain is held by one.
+ * Orders certificates for customers' domains that are served and have none, or one that expires soon. Any number of processes
+ * may run this: each claims a domain.
  */
-import { isForgotten, isUnknownAccount } from "../../certificates/acme/client.ts";
+import { isUnknownAccount, isUnknownResource } from "../../certificates/acme/client.ts";
 import { AcmeProblem, AcmeUnreachable, readableDetail } from "../../certificates/acme/problems.ts";
 import type { AccountBinding } from "../../certificates/acme/signing.ts";
 import type { Solver } from "../../certificates/acme/solver.ts";
@@ -16,9 +16,9 @@ import {
   type ClaimedOrder,
   claimOrder,
   countOrder,
-  holdOrder,
-  keepOrder,
-  setBack,
+  extendClaim,
+  recordFailedAttempt,
+  storeOrder,
 } from "../../store/domains/certificateOrders.ts";
 import { type Authority, openAuthority } from "./acmeAuthority.ts";
 import { issueCertificate, OrderRefused, OrderTakesLong } from "./issueCertificate.ts";
@@ -28,34 +28,34 @@ export interface OrderCertificatesOptions {
   readonly sealer: Sealer;
   readonly publisher: Pick<Publisher, "publish">;
   readonly solvers: readonly Solver[];
-  /** The authority's directory. */
+  /** URL of the authority's directory. */
   readonly directory: string;
-  /** PEM of the roots that its own certificate is checked with; null: the usual ones. */
+  /** PEM of the roots for the authority's own certificate, or null for the system's. */
   readonly roots: readonly string[] | null;
   readonly email: string | null;
-  /** Null: it asks for none. */
+  /** External account binding, or null if the authority requires none. */
   readonly binding: AccountBinding | null;
   /** The registrable domain of a name. */
   readonly registrableOf: (name: string) => string;
   readonly signal: AbortSignal;
   readonly now?: () => Date;
-  /** For how long a domain is held between two signs of life. */
+  /** How long a claim lasts unless it is extended. */
   readonly holdSeconds?: number;
 }
 
-const usualHoldSeconds = 60;
+const defaultHoldSeconds = 60;
 const minute = 60_000;
 const hour = 60 * minute;
-/** With one registered name. Authorities allow some dozens in a week. */
+/** Per registrable domain. Authorities allow a few dozen per week. */
 const ordersPerHour = 10;
-/** After so many failures in a row. */
-const pauses = [1, 5, 15, 60, 180, 360, 720].map((minutes) => minutes * minute);
-/** After a limit, where the authority does not say for how long. */
-const limitPause = hour;
+/** By number of consecutive failures. */
+const retryDelays = [1, 5, 15, 60, 180, 360, 720].map((minutes) => minutes * minute);
+/** After a rate limit for which the authority names no duration. */
+const rateLimitDelay = hour;
 
 /** Works until nothing is due. */
 export async function orderCertificates(options: OrderCertificatesOptions): Promise<void> {
-  const { database, directory, signal, now = () => new Date(), holdSeconds = usualHoldSeconds } = options;
+  const { database, directory, signal, now = () => new Date(), holdSeconds = defaultHoldSeconds } = options;
   while (!signal.aborted) {
     if ((await findAccountWait(database, directory, now())) !== null) return;
     const claimed = await claimOrder(database, now(), holdSeconds);
@@ -73,27 +73,27 @@ async function work(claimed: ClaimedOrder, options: OrderCertificatesOptions): P
     await noteFailure(error, claimed, options);
     return;
   }
-  // The one before is shown until the edge has this one; where it can't be told now, that is made up for by itself.
+  // If the edge is down, it serves the old certificate until the reconciler publishes the new one.
   await publisher.publish().catch((error: unknown) => {
     if (!(error instanceof EdgeUnavailable)) throw error;
   });
 }
 
 async function attempt(claimed: ClaimedOrder, options: OrderCertificatesOptions): Promise<void> {
-  const { database, sealer, solvers, signal, now = () => new Date(), holdSeconds = usualHoldSeconds } = options;
+  const { database, sealer, solvers, signal, now = () => new Date(), holdSeconds = defaultHoldSeconds } = options;
   const authority = await openAuthority(options);
   const { acme, account } = authority;
-  const begun = claimed.url !== null && claimed.directory === options.directory;
-  const order = begun ? { url: claimed.url, names: claimed.names } : await begin(claimed, authority, options);
-  const hold = () => holdOrder(database, claimed.domainId, holdSeconds);
-  const challengeName = isShownByDns(claimed) ? claimed.challengeName : null;
+  const isOpen = claimed.url !== null && claimed.directory === options.directory;
+  const order = isOpen ? { url: claimed.url, names: claimed.names } : await begin(claimed, authority, options);
+  const hold = () => extendClaim(database, claimed.domainId, holdSeconds);
+  const challengeName = usesDnsChallenge(claimed) ? claimed.challengeName : null;
   await issueCertificate(
     { ...claimed, ...order, challengeName },
     { database, sealer, acme, account, solvers, signal, now, hold },
   );
 }
 
-/** Makes the order, unless there were too many for this name lately. */
+/** Creates the order. Throws `TooManyOrders` if there were too many for the registrable domain within an hour. */
 async function begin(claimed: ClaimedOrder, { acme, account }: Authority, options: OrderCertificatesOptions) {
   const { database, directory, registrableOf } = options;
   const registrable = registrableOf(claimed.name);
@@ -102,7 +102,7 @@ async function begin(claimed: ClaimedOrder, { acme, account }: Authority, option
   if (next)
     throw new TooManyOrders(`${ordersPerHour} certificates were ordered for ${registrable} within an hour.`, next);
   const { url } = await acme.newOrder(account, names);
-  await keepOrder(database, claimed.domainId, { directory, url, names });
+  await storeOrder(database, claimed.domainId, { directory, url, names });
   return { url, names };
 }
 
@@ -115,8 +115,8 @@ class TooManyOrders extends Error {
   }
 }
 
-/** Where the authority did not find it in DNS, the edge shows it, unless the name leads elsewhere. */
-function isShownByDns({ challengeName, pointsHere, name, leftOut }: ClaimedOrder): boolean {
+/** dns-01 if possible. After it has failed, http-01 if the name points here. */
+function usesDnsChallenge({ challengeName, pointsHere, name, leftOut }: ClaimedOrder): boolean {
   return challengeName !== null && !(pointsHere && leftOut.includes(wildcardOf(name)));
 }
 
@@ -125,47 +125,47 @@ function wildcardOf(name: string): string {
 }
 
 /**
- * The names below it come along where DNS can show them; otherwise what somebody registers is asked for with `www.` before
- * it, where that is served.
+ * With dns-01 the certificate includes the wildcard. Otherwise a registrable domain gets its `www.` name too, if that is
+ * served.
  */
 function namesFor(claimed: ClaimedOrder, registrable: string): string[] {
   const { name, isWildcard, leftOut } = claimed;
-  if (isShownByDns(claimed)) return isWildcard ? [name, wildcardOf(name)] : [name];
+  if (usesDnsChallenge(claimed)) return isWildcard ? [name, wildcardOf(name)] : [name];
   const www = `www.${name}`;
   return isWildcard && name === registrable && !leftOut.includes(www) ? [name, www] : [name];
 }
 
 /** Releases the order for other processes. */
 async function release({ domainId }: ClaimedOrder, { database }: OrderCertificatesOptions): Promise<void> {
-  await holdOrder(database, domainId, 0);
+  await extendClaim(database, domainId, 0);
 }
 
 async function noteFailure(error: unknown, claimed: ClaimedOrder, options: OrderCertificatesOptions): Promise<void> {
   const { database, directory, now = () => new Date() } = options;
-  const moment = now();
+  const failedAt = now();
   if (isUnknownAccount(error)) await setAccountUrl(database, directory, null);
   if (error instanceof AcmeProblem && error.isLimit) {
-    // Most limits are a name's. Whether this is everybody's shows at the next name, a minute later.
-    await setAccountWait(database, directory, new Date(moment.getTime() + minute), error.message);
+    // Most limits are per name. If this one is for the account, the next order, a minute later, shows it.
+    await setAccountWait(database, directory, new Date(failedAt.getTime() + minute), error.message);
   }
-  const setback = judge(error, claimed, moment);
+  const setback = judge(error, claimed, failedAt);
   if (setback === null) throw error;
-  await setBack(database, claimed.domainId, moment, setback);
+  await recordFailedAttempt(database, claimed.domainId, failedAt, setback);
 }
 
-/** Null if it is no failure that is known. */
+/** What to store for the failed order, or null if the error is unknown. */
 function judge(error: unknown, claimed: ClaimedOrder, now: Date) {
   const { url, failures, leftOut, name, pointsHere } = claimed;
   const after = (milliseconds: number) => new Date(now.getTime() + milliseconds);
-  const pause = pauses[Math.min(failures, pauses.length - 1)] ?? minute;
-  const usual = { nextTryAt: after(pause), isOver: false, isFailure: true, limitedUntil: null, leftOut };
+  const retryDelay = retryDelays[Math.min(failures, retryDelays.length - 1)] ?? minute;
+  const usual = { nextTryAt: after(retryDelay), isOver: false, isFailure: true, limitedUntil: null, leftOut };
   if (error instanceof OrderTakesLong)
     return { ...usual, error: error.message, nextTryAt: after(minute), isFailure: false };
   if (error instanceof TooManyOrders)
     return { ...usual, error: error.message, nextTryAt: error.until, isFailure: false };
   if (error instanceof EdgeUnavailable)
     return { ...usual, error: "The edge did not answer.", nextTryAt: after(5_000), isFailure: false };
-  if (pointsHere && isShownByDns(claimed) && (error instanceof DnsUnavailable || error instanceof OrderRefused)) {
+  if (pointsHere && usesDnsChallenge(claimed) && (error instanceof DnsUnavailable || error instanceof OrderRefused)) {
     const without = [...leftOut, wildcardOf(name)];
     return { ...usual, error: null, nextTryAt: now, isOver: true, isFailure: false, leftOut: without };
   }
@@ -175,20 +175,20 @@ function judge(error: unknown, claimed: ClaimedOrder, now: Date) {
   if (error instanceof OrderRefused) {
     const extra = error.names.filter((refused) => refused !== name);
     const isOnlyExtra = extra.length > 0 && extra.length === error.names.length;
-    // Order for the name alone, at once: the other name can't be used.
+    // Only the additional name failed: order again at once without it.
     if (isOnlyExtra)
       return { ...usual, error: null, nextTryAt: now, isOver: true, isFailure: false, leftOut: [...leftOut, ...extra] };
     return { ...usual, error: readableDetail(error.message), isOver: true };
   }
   if (!(error instanceof AcmeProblem)) return null;
-  const said = `The certificate authority refused it. ${error.message}`;
+  const message = `The certificate authority refused it. ${error.message}`;
   if (error.isLimit) {
-    const nextTryAt = after(error.retryAfter ?? limitPause);
-    const message = `The certificate authority has a limit. ${error.message}`;
-    return { ...usual, error: message, nextTryAt, isFailure: false, limitedUntil: nextTryAt };
+    const nextTryAt = after(error.retryAfter ?? rateLimitDelay);
+    const limited = `The certificate authority has a limit. ${error.message}`;
+    return { ...usual, error: limited, nextTryAt, isFailure: false, limitedUntil: nextTryAt };
   }
-  // The authority may have been reset or have dropped the order: one new order is made at once.
-  const isLost = isUnknownAccount(error) || (url !== null && isForgotten(error));
+  // The authority may have been reset or have dropped the order: order again at once.
+  const isLost = isUnknownAccount(error) || (url !== null && isUnknownResource(error));
   if (isLost && failures === 0) return { ...usual, error: null, nextTryAt: now, isOver: true };
-  return { ...usual, error: said, isOver: true };
+  return { ...usual, error: message, isOver: true };
 }

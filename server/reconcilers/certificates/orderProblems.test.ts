@@ -1,6 +1,6 @@
-/** An authority that is down, slow, confused or has had enough: what is kept of that, and when it is asked again. */
+/** An authority that fails, hangs, sends invalid answers or limits requests: what is stored, and when it is retried. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type Authority, startAuthority, type Told } from "../../certificates/testing/authority.ts";
+import { type Authority, type CannedResponse, startAuthority } from "../../certificates/testing/authority.ts";
 import { makeSealer } from "../../sealing.ts";
 import { addCompany, addOwnDomain, addSite } from "../../store/testing/rows.ts";
 import { createTestDatabase, type TestDatabase } from "../../testing/database.ts";
@@ -8,14 +8,14 @@ import { orderCertificates } from "./orderCertificates.ts";
 
 const minute = 60_000;
 const hour = 60 * minute;
-const sealer = makeSealer(Buffer.alloc(32, "of these tests"));
+const sealer = makeSealer(Buffer.alloc(32, "key of the tests"));
 let own: TestDatabase;
 let authority: Authority;
 let environmentId: string;
 beforeEach(async () => {
   own = await createTestDatabase();
   authority = await startAuthority();
-  authority.tell("/account", { status: 201, headers: { location: `${authority.origin}/account/1` }, body: {} });
+  authority.respond("/account", { status: 201, headers: { location: `${authority.origin}/account/1` }, body: {} });
   const { companyId } = await addCompany(own.database);
   environmentId = (await addSite(own.database, companyId)).environmentId;
 });
@@ -46,22 +46,22 @@ const optionsAt = (now: number, signal = new AbortController().signal) => ({
 });
 const work = (now: number) => orderCertificates(optionsAt(now));
 const order = () => own.database.selectFrom("certificate_orders").selectAll().executeTakeFirstOrThrow();
-const asked = (path: string) => authority.asked.filter((each) => each.path === path).length;
+const asked = (path: string) => authority.requests.filter((each) => each.path === path).length;
 const problem = (type: string, detail: string) => ({ type: `urn:ietf:params:acme:error:${type}`, detail });
 
-describe("what the authority answers to an order", () => {
-  test.each<[string, Told, RegExp]>([
+describe("the authority's answer to an order", () => {
+  test.each<[string, CannedResponse, RegExp]>([
     ["500", { status: 500, body: problem("serverInternal", "Out of order") }, /refused it\. Out of order$/],
     ["HTML", { status: 200, body: "<html>Welcome</html>", headers: { location: "/x" } }, /is not ACME/],
     ["HTML with 502", { status: 502, body: "<html>Bad gateway</html>" }, /refused it\. status 502$/],
-    ["no place", { status: 201, body: {} }, /sent no Location/],
+    ["no location", { status: 201, body: {} }, /sent no Location/],
     [
       "a refusal",
       { status: 403, body: problem("rejectedIdentifier", 'Policy forbids "a.example"') },
       /^The certificate authority refused it\. Policy forbids "a\.example"$/,
     ],
-  ])("%s is kept, and waited after: longer each time", async (_, told, words) => {
-    authority.tell("/order", told);
+  ])("%s is stored, and the next attempt waits longer each time", async (_, told, words) => {
+    authority.respond("/order", told);
     await addReady("a.example");
     let now = Date.now();
     for (const [failures, minutes] of [1, 5, 15, 60, 180, 360, 720, 720].entries()) {
@@ -76,8 +76,8 @@ describe("what the authority answers to an order", () => {
     }
   });
 
-  test("nothing while the process stops leaves everything as it was", async () => {
-    authority.tell("/order", { body: null });
+  test("changes nothing if it has not come when the process stops", async () => {
+    authority.respond("/order", { body: null });
     await addReady("a.example");
     const stopping = new AbortController();
     const working = orderCertificates(optionsAt(Date.now(), stopping.signal));
@@ -88,15 +88,15 @@ describe("what the authority answers to an order", () => {
   });
 });
 
-describe("a limit", () => {
+describe("a rate limit", () => {
   const limited = (headers: Readonly<Record<string, string>>) => ({
     status: 429,
     headers,
     body: problem("rateLimited", "too many certificates (5) already issued"),
   });
 
-  test("is kept to as long as the authority says, and counts as no failure", async () => {
-    authority.tell("/order", limited({ "retry-after": "7200" }));
+  test("is respected as long as the authority says, and is not a failure", async () => {
+    authority.respond("/order", limited({ "retry-after": "7200" }));
     await addReady("a.example");
     const now = Date.now();
     await work(now);
@@ -113,16 +113,16 @@ describe("a limit", () => {
     expect(asked("/order")).toBe(2);
   });
 
-  test("lasts an hour where it does not say", async () => {
-    authority.tell("/order", limited({}));
+  test("lasts an hour if the authority names no duration", async () => {
+    authority.respond("/order", limited({}));
     await addReady("a.example");
     const now = Date.now();
     await work(now);
     expect((await order()).limited_until).toEqual(new Date(now + hour));
   });
 
-  test("leaves the authority alone for a minute, for all names", async () => {
-    authority.tell("/order", limited({ "retry-after": "7200" }));
+  test("pauses all orders for a minute", async () => {
+    authority.respond("/order", limited({ "retry-after": "7200" }));
     await addReady("a.example");
     await addReady("b.example");
     const now = Date.now();
@@ -136,19 +136,21 @@ describe("a limit", () => {
 });
 
 describe("an account", () => {
-  test("that the authority does not know any more is made anew, and the order with it", async () => {
-    authority.tell("/order", { status: 400, body: problem("accountDoesNotExist", "Who are you?") });
+  test("that the authority no longer knows is created again, and so is the order", async () => {
+    authority.respond("/order", { status: 400, body: problem("accountDoesNotExist", "Who are you?") });
     await addReady("a.example");
     await work(Date.now());
     expect([asked("/account"), asked("/order")]).toEqual([2, 2]);
     expect(await order()).toMatchObject({ failures: 2, last_error: expect.stringMatching(/Who are you\?$/) });
   });
 
-  test("is one for all processes, though they ask for it at once", async () => {
-    authority.tell("/order", { status: 500, body: "" });
+  test("is shared by all processes, even if they create it at the same time", async () => {
+    authority.respond("/order", { status: 500, body: "" });
     for (const name of ["a.example", "b.example", "c.example"]) await addReady(name);
     await Promise.all([work(Date.now()), work(Date.now()), work(Date.now())]);
-    const keys = authority.asked.filter(({ path }) => path === "/account").map(({ head }) => JSON.stringify(head?.jwk));
+    const keys = authority.requests
+      .filter(({ path }) => path === "/account")
+      .map(({ head }) => JSON.stringify(head?.jwk));
     expect(new Set(keys).size).toBe(1);
     const accounts = await own.database.selectFrom("acme_accounts").selectAll().execute();
     expect(accounts).toHaveLength(1);

@@ -23,13 +23,13 @@ function answer(
 }
 const silence = (reason: string): TaskResult => ({ status: 0, body: null, errors: "", reason });
 
-/** An edge that answers like this, one after the other, and what it was asked. */
+/** An edge with these answers, in order, and the tasks it received. */
 function edgeWith(answers: readonly (TaskResult | Error)[]) {
   const orders: TaskOrder[] = [];
   const runTask = async (order: TaskOrder) => {
     orders.push(order);
     const next = answers[orders.length - 1];
-    if (next === undefined) throw new Error("It was asked too often.");
+    if (next === undefined) throw new Error("Too many requests.");
     if (next instanceof Error) throw next;
     return next;
   };
@@ -42,7 +42,7 @@ async function run(answers: readonly (TaskResult | Error)[], due = environment, 
   return { report, orders: edge.orders };
 }
 
-test("a site is asked once, at its own address, in the background", async () => {
+test("a site gets one request, at its own address, in the background", async () => {
   const { report, orders } = await run([answer(3)]);
   expect(report).toEqual({ ran: 3, failed: [], error: null, isFailure: false });
   expect(orders).toMatchObject([
@@ -55,7 +55,7 @@ test("a site is asked once, at its own address, in the background", async () => 
   ]);
 });
 
-test("each site of a network that has something due is asked at its own, the oldest first", async () => {
+test("each site of a network with due events gets a request at its own address, the most overdue first", async () => {
   const { report, orders } = await run([answer(1), answer(2)], network);
   expect(report.ran).toBe(3);
   expect(orders.map(({ host, work }) => [host, work])).toMatchObject([
@@ -64,7 +64,7 @@ test("each site of a network that has something due is asked at its own, the old
   ]);
 });
 
-test("where an event has ended PHP the others follow at once, but not for ever", async () => {
+test("if an event ends PHP, the remaining events follow at once, in a limited number of requests", async () => {
   const cut = answer(1, { failed: [{ hook: "bad", message: "No memory." }], isCutShort: true });
   const { report } = await run([cut, answer(4)]);
   expect(report).toMatchObject({ ran: 5, failed: [{ hook: "bad" }], error: "bad: No memory.", isFailure: false });
@@ -73,7 +73,7 @@ test("where an event has ended PHP the others follow at once, but not for ever",
 });
 
 test.each(["deadline", "crashed", "something new"])(
-  "no answer because of %s is a failure, and is told",
+  "no answer because of %s is a failure, and is reported",
   async (reason) => {
     const { report, orders } = await run([silence(reason)], network);
     expect(report).toMatchObject({ ran: 0, isFailure: true, error: expect.stringMatching(/^PHP /) });
@@ -81,40 +81,40 @@ test.each(["deadline", "crashed", "something new"])(
   },
 );
 
-test.each(["busy", "frozen", "unfinished", "unavailable"])("%s is nobody's failure", async (reason) => {
+test.each(["busy", "frozen", "unfinished", "unavailable"])("%s is not a failure", async (reason) => {
   const { report } = await run([silence(reason)]);
   expect(report).toMatchObject({ isFailure: false, error: expect.any(String) });
 });
 
-test("an edge that is being restarted is nobody's failure", async () => {
+test("an edge that is being restarted is not a failure", async () => {
   expect((await run([new EdgeUnavailable("gone")])).report).toMatchObject({
     isFailure: false,
     error: expect.any(String),
   });
 });
 
-test.each([null, "", "<html>", "[]", '{"ran":"3"}'])("an answer that is none is a failure: %j", async (body) => {
+test.each([null, "", "<html>", "[]", '{"ran":"3"}'])("an invalid answer is a failure: %j", async (body) => {
   const { report } = await run([{ status: 503, body, errors: "", reason: null }]);
   expect(report).toMatchObject({ isFailure: true, error: expect.stringContaining("503") });
 });
 
-test("one site of a network that does not answer leaves the others theirs", async () => {
+test("a site of a network that does not answer does not block the others", async () => {
   const broken: TaskResult = { status: 500, body: null, errors: "", reason: null };
   const { report } = await run([broken, answer(1)], network);
   expect(report).toMatchObject({ ran: 1, isFailure: false, error: expect.stringContaining("500") });
 });
 
-test("where the time is used up, the other sites wait for the next run", async () => {
+test("when the time is used up, the other sites wait for the next run", async () => {
   const times = [now, now, now + 31_000];
   const { orders } = await run([answer(1)], network, () => times.shift() ?? now + 31_000);
   expect(orders).toHaveLength(1);
 });
 
-test("a mistake of ours is not taken for an answer", async () => {
+test("an unexpected error is thrown", async () => {
   await expect(run([new TypeError("oops")])).rejects.toThrow("oops");
 });
 
-test("however much a site says went wrong, it is cut", async () => {
+test("long lists of failures are truncated", async () => {
   const failed = Array.from({ length: 100 }, (_, index) => ({
     hook: `hook-${index}`.repeat(100),
     message: "x".repeat(900),

@@ -1,4 +1,4 @@
-/** One run of the due events of one environment: of each of its sites in turn, through the edge. */
+/** Runs the due WP-Cron events of one environment through the edge, one site of its network after the other. */
 import type { NextEvent } from "@sitewright/runtimes/runtime.ts";
 import * as v from "valibot";
 import { type EdgeClient, EdgeUnavailable, type TaskResult } from "../../clients/edgeClient.ts";
@@ -17,135 +17,134 @@ export interface FailedEvent {
   readonly message: string;
 }
 
-/** What came of a run. */
 export interface CronReport {
-  /** How many events were run, with those that failed. */
+  /** Number of events that were run, including failed ones. */
   readonly ran: number;
   readonly failed: readonly FailedEvent[];
-  /** In sentences; null: nothing went wrong. */
+  /** Sentences, or null if nothing went wrong. */
   readonly error: string | null;
-  /** It could not be ended: the next one should wait longer. */
+  /** The run could not be completed: the next one should wait longer. */
   readonly isFailure: boolean;
 }
 
-/** Of one run; a site may claim any number, and each is a line of the log. */
-const mostFailed = 50;
+/** Per run. A site can report any number, and each is logged. */
+const maxFailed = 50;
 const shortened = (length: number) =>
   v.pipe(
     v.string(),
     v.transform((text) => text.slice(0, length)),
   );
 
-/** What `platform/tasks/cron.php` answers. */
-const Answer = v.object({
+/** The response of `platform/tasks/cron.php`. */
+const CronResponse = v.object({
   ran: v.number(),
   failed: v.array(v.object({ hook: shortened(200), message: shortened(500) })),
-  /** An event has ended PHP, and others are due. */
+  /** An event has ended PHP, and more are due. */
   isCutShort: v.boolean(),
 });
 
 /**
- * Why a site's events were not run, or not to their end. `patient`: nothing is wrong with it, and it is tried again as if
- * nothing had been due; `others`: the other sites of the network may do better; `stop`: it has used up the time.
+ * Why a site's events were not run, or not all of them. `postponed`: not the site's fault; retried without back-off.
+ * `nextSite`: continue with the other sites of the network. `stop`: the time of this run is used up.
  */
 interface Problem {
   readonly problem: string;
-  readonly kind: "patient" | "others" | "stop";
+  readonly kind: "postponed" | "nextSite" | "stop";
 }
 
-type Outcome = v.InferOutput<typeof Answer> | Problem;
+type Outcome = v.InferOutput<typeof CronResponse> | Problem;
 
-/** PHP begins no other event after half of the time that it may take. */
-const beginSeconds = 30;
+/** PHP starts no more events after half of its deadline. */
+const startSeconds = 30;
 const deadlineSeconds = 60;
-/** Of one site in one run; each begins with what is due then. */
-const mostTries = 5;
-const longestError = 2_000;
+/** Requests per site and run. Each starts with the events that are still due. */
+const maxRequests = 5;
+const maxErrorLength = 2_000;
 
 const problems: Readonly<Record<string, Problem>> = {
-  busy: { problem: "Every PHP process was busy.", kind: "patient" },
-  frozen: { problem: "The environment was being replaced.", kind: "patient" },
-  unfinished: { problem: "The environment was being replaced.", kind: "patient" },
-  unavailable: { problem: "The environment was not served.", kind: "patient" },
-  deadline: { problem: `PHP was ended after ${deadlineSeconds} seconds, in the middle of an event.`, kind: "stop" },
+  busy: { problem: "Every PHP process was busy.", kind: "postponed" },
+  frozen: { problem: "The environment was being replaced.", kind: "postponed" },
+  unfinished: { problem: "The environment was being replaced.", kind: "postponed" },
+  unavailable: { problem: "The environment was not served.", kind: "postponed" },
+  deadline: { problem: `PHP was killed after ${deadlineSeconds} seconds, in the middle of an event.`, kind: "stop" },
   crashed: { problem: "PHP ended in the middle of an event.", kind: "stop" },
 };
 
-function readAnswer({ status, body, reason }: TaskResult): Outcome {
-  if (reason !== null) return problems[reason] ?? { problem: `PHP gave no answer: ${reason}.`, kind: "stop" };
-  const answer = v.safeParse(v.pipe(v.string(), v.parseJson(), Answer), body);
-  if (answer.success) return answer.output;
-  return { problem: `WordPress ended with status ${status} before its events were run.`, kind: "others" };
+function readResult({ status, body, reason }: TaskResult): Outcome {
+  if (reason !== null) return problems[reason] ?? { problem: `PHP did not answer: ${reason}.`, kind: "stop" };
+  const response = v.safeParse(v.pipe(v.string(), v.parseJson(), CronResponse), body);
+  if (response.success) return response.output;
+  return { problem: `WordPress ended with status ${status} before its events were run.`, kind: "nextSite" };
 }
 
-interface Around {
+interface RunContext {
   readonly edge: TaskClient;
   readonly now: () => number;
 }
 
-async function ask(
+async function runTask(
   order: Parameters<TaskClient["runTask"]>[0],
   edge: TaskClient,
   signal: AbortSignal,
 ): Promise<Outcome> {
   try {
-    return readAnswer(await edge.runTask(order, signal));
+    return readResult(await edge.runTask(order, signal));
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof EdgeUnavailable) return { problem: "The edge gave no answer.", kind: "patient" };
+    if (error instanceof EdgeUnavailable) return { problem: "The edge did not answer.", kind: "postponed" };
     throw error;
   }
 }
 
-/** Of the site at `place`, until nothing more is due, PHP gives no answer, or the time is used up. */
+/** Runs the events of the site at `place` until none are due, PHP does not answer, or the time is used up. */
 async function* runSite(
   { id, host }: DueEnvironment,
   { place }: NextEvent,
   { edge, isOver }: { readonly edge: TaskClient; readonly isOver: () => boolean },
   signal: AbortSignal,
 ): AsyncGenerator<Outcome> {
-  const work = { task: "cron", input: { path: place?.path ?? "/", seconds: beginSeconds } };
+  const work = { task: "cron", input: { path: place?.path ?? "/", seconds: startSeconds } };
   const order = { environmentId: id, host: place?.host ?? host, work, deadlineSeconds, isBackground: true };
-  for (let tried = 1; tried <= mostTries; tried += 1) {
-    const outcome = await ask(order, edge, signal);
+  for (let request = 1; request <= maxRequests; request += 1) {
+    const outcome = await runTask(order, edge, signal);
     yield outcome;
     if ("problem" in outcome || !outcome.isCutShort || isOver()) return;
   }
 }
 
-async function* runSites(due: DueEnvironment, { edge, now }: Around, signal: AbortSignal): AsyncGenerator<Outcome> {
+async function* runSites(due: DueEnvironment, { edge, now }: RunContext, signal: AbortSignal): AsyncGenerator<Outcome> {
   const began = now();
   const sites = due.events.filter(({ dueAt }) => dueAt <= began).toSorted((one, other) => one.dueAt - other.dueAt);
-  const isOver = () => now() - began > beginSeconds * 1_000;
+  const isOver = () => now() - began > startSeconds * 1_000;
   for (const site of sites) {
-    // The turn of the others comes with the next run.
+    // The remaining sites are left to the next run.
     if (isOver()) return;
     for await (const outcome of runSite(due, site, { edge, isOver }, signal)) {
       yield outcome;
-      if ("problem" in outcome && outcome.kind !== "others") return;
+      if ("problem" in outcome && outcome.kind !== "nextSite") return;
     }
   }
 }
 
-/** Rejects when `signal` is aborted; PHP goes on then. */
+/** Rejects if `signal` is aborted; PHP then continues. */
 export async function runDueEvents(
   environment: DueEnvironment,
-  around: Around,
+  context: RunContext,
   signal: AbortSignal,
 ): Promise<CronReport> {
   const outcomes: Outcome[] = [];
-  for await (const outcome of runSites(environment, around, signal)) outcomes.push(outcome);
+  for await (const outcome of runSites(environment, context, signal)) outcomes.push(outcome);
   const found = outcomes.filter((outcome) => "problem" in outcome);
-  const answers = outcomes.filter((outcome) => "ran" in outcome);
-  const failed = answers.flatMap((answer) => answer.failed).slice(0, mostFailed);
+  const responses = outcomes.filter((outcome) => "ran" in outcome);
+  const failed = responses.flatMap((response) => response.failed).slice(0, maxFailed);
   const sentences = [
     ...failed.map(({ hook, message }) => `${hook}: ${message}`),
     ...found.map(({ problem }) => problem),
   ];
   return {
-    ran: answers.reduce((sum, { ran }) => sum + ran, 0),
+    ran: responses.reduce((sum, { ran }) => sum + ran, 0),
     failed,
-    error: sentences.length === 0 ? null : sentences.join("\n").slice(0, longestError),
-    isFailure: found.some(({ kind }) => kind === "stop" || (kind === "others" && answers.length === 0)),
+    error: sentences.length === 0 ? null : sentences.join("\n").slice(0, maxErrorLength),
+    isFailure: found.some(({ kind }) => kind === "stop" || (kind === "nextSite" && responses.length === 0)),
   };
 }

@@ -1,4 +1,4 @@
-/** Due events of real WordPresses that nobody visits, from the look into their databases to the end of PHP. */
+/** Due events of real WordPress sites without visitors, from reading their databases to the end of PHP. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -40,13 +40,13 @@ function playgroundServing(made: unknown): PlaygroundServing {
 }
 
 function isPlaygroundServing(made: unknown): made is PlaygroundServing {
-  return typeof made === "object" && made !== null && "status" in made && "tryOut" in made;
+  return typeof made === "object" && made !== null && "status" in made && "runTrial" in made;
 }
 
 const workersOf = ({ environment }: Site) =>
   (serving?.status().workers ?? []).filter(({ environmentId }) => environmentId === environment.id).length;
 
-/** WordPress itself plans nothing; a plugin writes down each time that its hook is run. */
+/** Prevents WordPress from scheduling its own events, and records each run of its own hook. */
 const plugin = `<?php
 add_filter('pre_schedule_event', fn ($pre, $event) => str_starts_with($event->hook, 'test_') ? $pre : false, 10, 2);
 add_action('test_event', function () { file_put_contents(ABSPATH . 'ran.txt', 'x', FILE_APPEND); });
@@ -55,7 +55,7 @@ add_action('test_fails', function () { throw new LogicException('Nobody home.');
 
 type Site = Awaited<ReturnType<typeof liveSite>> & { readonly documentRoot: string };
 
-/** With nothing planned yet. */
+/** Without scheduled events. */
 async function siteWithPlugin(): Promise<Site> {
   const site = await liveSite(world);
   const layout = await world.services.runtime.layout(site.environment);
@@ -64,12 +64,12 @@ async function siteWithPlugin(): Promise<Site> {
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, "events.php"), plugin);
   const made = { ...site, documentRoot: layout.documentRoot };
-  plan(made);
+  schedule(made);
   return made;
 }
 
-/** Without PHP, and so without anybody who wakes the site: these hooks have been due for a minute. */
-function plan({ documentRoot }: Site, ...hooks: readonly string[]): void {
+/** Schedules these hooks a minute ago, without PHP, so the site stays asleep. */
+function schedule({ documentRoot }: Site, ...hooks: readonly string[]): void {
   const due = Math.floor(Date.now() / 1_000) - 60;
   const events = hooks.map(
     (hook) =>
@@ -85,14 +85,14 @@ const ran = async ({ documentRoot }: Site) =>
   (await readFile(join(documentRoot, "ran.txt"), "utf8").catch(() => "")).length;
 const lastRun = ({ environment }: Site) => findCronRun(world.own.database, environment.id);
 
-/** Begins some time after the sites were made. */
+/** Its clock is `later` milliseconds ahead, so the sites are old enough. */
 function startCron(later = 600_000) {
   const cron = makeCron({
     database: world.own.database,
     runtime: world.services.runtime,
     edge: makeEdgeClient(world.facts.edgeSocket),
     hostOf: ({ host }) => `${host}:${world.facts.edgePort}`,
-    atOnce: 2,
+    concurrency: 2,
     log: silentLog,
     now: () => Date.now() + later,
   });
@@ -100,13 +100,13 @@ function startCron(later = 600_000) {
   return cron;
 }
 
-/** Looks again and again, as the schedule does, until it is so. */
-async function until(cron: ReturnType<typeof startCron>, isSo: () => Promise<boolean>): Promise<void> {
+/** Reconciles repeatedly, as the schedule does, until the condition is met. */
+async function until(cron: ReturnType<typeof startCron>, isMet: () => Promise<boolean>): Promise<void> {
   await expect
     .poll(
       async () => {
         await cron.reconcile();
-        return isSo();
+        return isMet();
       },
       { timeout: 60_000, interval: 200 },
     )
@@ -118,8 +118,8 @@ beforeEach(async () => {
   site = await siteWithPlugin();
 });
 
-test("an event of a site that nobody visits is run, and its worker is soon ended", async () => {
-  plan(site, "test_event");
+test("an event of a site without visitors is run, and its worker ends soon after", async () => {
+  schedule(site, "test_event");
   const cron = startCron();
   await until(cron, async () => (await lastRun(site))?.endedAt != null);
   expect(await ran(site)).toBe(1);
@@ -129,33 +129,33 @@ test("an event of a site that nobody visits is run, and its worker is soon ended
   expect(await ran(site)).toBe(1);
 });
 
-test("a worker that has run events is a visitor's when one comes", async () => {
+test("a worker that has run events serves the next visitor", async () => {
   const [other, cron] = [await siteWithPlugin(), startCron()];
-  plan(site, "test_event");
+  schedule(site, "test_event");
   await until(cron, async () => (await ran(site)) === 1);
   expect((await visit(world.facts.edgePort, site.address)).status).toBe(200);
-  plan(other, "test_event");
+  schedule(other, "test_event");
   await until(cron, async () => (await ran(other)) === 1);
   await expect.poll(() => workersOf(other), { timeout: 20_000 }).toBe(0);
   expect(workersOf(site)).toBe(1);
 });
 
-test("what was missed while nobody looked is run once by whoever looks next", async () => {
-  plan(site, "test_event");
+test("an event that was missed during downtime is run once by the next process", async () => {
+  schedule(site, "test_event");
   const first = startCron();
   await until(first, async () => (await lastRun(site)) !== null);
   await first.stop();
-  // Late enough that the first would have ended, whether PHP had been told by then or not.
+  // Late enough that the first run is over, whether or not PHP had received it.
   const next = startCron(900_000);
   await until(next, async () => (await ran(site)) === 1);
   await next.reconcile();
   expect(await ran(site)).toBe(1);
 });
 
-test("two sites have their events run, and what fails in one is known by name and no other's trouble", async () => {
+test("events of two sites are run, and a failed one is recorded by name and does not affect the other site", async () => {
   const other = await siteWithPlugin();
-  plan(site, "test_fails", "test_event");
-  plan(other, "test_event");
+  schedule(site, "test_fails", "test_event");
+  schedule(other, "test_event");
   await until(
     startCron(),
     async () => (await lastRun(site))?.endedAt != null && (await lastRun(other))?.endedAt != null,
@@ -165,15 +165,15 @@ test("two sites have their events run, and what fails in one is known by name an
   expect((await lastRun(other))?.error).toBeNull();
 });
 
-test("nothing is run in an environment that is frozen, and it is made up for when it is not any more", async () => {
+test("nothing is run in a frozen environment, and missed events are run when it is no longer frozen", async () => {
   const { database } = world.own;
   const { id } = site.environment;
-  plan(site, "test_event");
+  schedule(site, "test_event");
   await setFrozen(database, id, true);
   await world.services.publisher.publish();
   const cron = startCron();
   await cron.reconcile();
-  // Told by somebody who did not know that it is frozen, the edge does not begin it either.
+  // The edge refuses the task too, in case control does not know yet that the environment is frozen.
   const work = { task: "cron", input: { path: "/", seconds: 30 } };
   const order = { environmentId: id, host: new URL(site.address).host, work, deadlineSeconds: 60 };
   expect(await makeEdgeClient(world.facts.edgeSocket).runTask(order)).toMatchObject({ reason: "frozen" });
@@ -183,14 +183,14 @@ test("nothing is run in an environment that is frozen, and it is made up for whe
   await until(cron, async () => (await ran(site)) === 1);
 });
 
-test("a damaged list, an empty database and a site without WordPress are nobody else's trouble", async () => {
+test("a damaged list and an empty database do not affect other sites", async () => {
   const other = await siteWithPlugin();
   const database = new DatabaseSync(join(site.documentRoot, "../database/wordpress.sqlite"));
   database.exec("UPDATE wp_options SET option_value = 'a:1:{i:5;' WHERE option_name = 'cron'");
   database.close();
   const empty = await siteWithPlugin();
   await writeFile(join(empty.documentRoot, "../database/wordpress.sqlite"), "");
-  plan(other, "test_event");
+  schedule(other, "test_event");
   await until(startCron(), async () => (await lastRun(other))?.endedAt != null);
   expect([await lastRun(site), await lastRun(empty), await ran(other)]).toEqual([null, null, 1]);
 });

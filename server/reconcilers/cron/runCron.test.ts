@@ -1,4 +1,4 @@
-/** Which runs begin, how many at once, and what is remembered of them; the runtime's and the edge's answers are the test's. */
+/** Which runs start, how many at once, and what is recorded of them. The runtime and the edge are test doubles. */
 import type { EnvironmentRef, NextEvents } from "@sitewright/runtimes/runtime.ts";
 import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
@@ -21,7 +21,7 @@ async function openWorld(sites: number, more: Partial<CronOptions> = {}) {
   const lines: Record<string, unknown>[] = [];
   const under: { readonly order: TaskOrder; readonly answer: (body: object) => void }[] = [];
   const orders: string[] = [];
-  // Some time after the sites were made.
+  // Well after the creation of the sites.
   const clock = { now: Date.now() + 600_000 };
   const options: CronOptions = {
     database: own.database,
@@ -53,7 +53,7 @@ async function openWorld(sites: number, more: Partial<CronOptions> = {}) {
       },
     },
     hostOf: ({ host }) => `${host}:8081`,
-    atOnce: 2,
+    concurrency: 2,
     log: pino({}, { write: (line: string) => lines.push(JSON.parse(line)) }),
     now: () => clock.now,
     ...more,
@@ -63,12 +63,12 @@ async function openWorld(sites: number, more: Partial<CronOptions> = {}) {
     await cron.stop();
     await own.drop();
   });
-  /** Waits until so many are asked at once. */
+  /** Waits until this many runs are under way. */
   const underWay = (count: number) => expect.poll(() => under.length).toBe(count);
   return { ...own, ids, due, problems, lines, under, orders, clock, options, cron, underWay };
 }
 
-test("as many run at once as may, the longest overdue first, and the next begins when one has ended", async () => {
+test("up to `concurrency` run at once, the most overdue first, and the next starts when one has ended", async () => {
   const { ids, cron, clock, under, orders, underWay, due } = await openWorld(5);
   for (const [rank, index] of [4, 0, 1, 2, 3].entries()) due.set(ids[index] ?? "", clock.now - 300_000 + rank);
   await cron.reconcile();
@@ -80,7 +80,7 @@ test("as many run at once as may, the longest overdue first, and the next begins
   expect(under).toHaveLength(2);
 });
 
-test("looking again while runs are under way begins none of them twice", async () => {
+test("reconciling while runs are under way starts none of them twice", async () => {
   const { cron, orders, underWay } = await openWorld(2);
   await cron.reconcile();
   await underWay(2);
@@ -102,7 +102,7 @@ test("an event that is due every second is run once a minute", async () => {
   expect(orders).toHaveLength(3);
 });
 
-test("what fails is told with the hook's name, and kept; what was not ended is tried again later and later", async () => {
+test("failed events are logged and stored with their hook; an uncompleted run is retried with back-off", async () => {
   const { cron, under, clock, ids, database, lines, orders, underWay } = await openWorld(1);
   const [id = ""] = ids;
   await cron.reconcile();
@@ -125,7 +125,7 @@ test("what fails is told with the hook's name, and kept; what was not ended is t
   await underWay(1);
 });
 
-test("a process that stops leaves its runs alone; the next one waits for them, and runs what is due once", async () => {
+test("a process that stops does not abort its runs; the next one waits for them and runs due events once", async () => {
   const first = await openWorld(1);
   const [id = ""] = first.ids;
   await first.cron.reconcile();
@@ -146,8 +146,8 @@ test("a process that stops leaves its runs alone; the next one waits for them, a
   await expect.poll(() => first.orders.length).toBe(2);
 });
 
-test("two processes at once begin each run once", async () => {
-  const { cron, options, orders } = await openWorld(4, { atOnce: 4 });
+test("two processes start each run once", async () => {
+  const { cron, options, orders } = await openWorld(4, { concurrency: 4 });
   const other = makeCron(options);
   onTestFinished(() => other.stop());
   await Promise.all([cron.reconcile(), other.reconcile()]);
@@ -155,8 +155,8 @@ test("two processes at once begin each run once", async () => {
   expect(new Set(orders).size).toBe(4);
 });
 
-test("what is frozen since it was seen is not begun", async () => {
-  const { cron, ids, database, under, orders, underWay } = await openWorld(2, { atOnce: 1 });
+test("no run starts in an environment that was frozen in the meantime", async () => {
+  const { cron, ids, database, under, orders, underWay } = await openWorld(2, { concurrency: 1 });
   await cron.reconcile();
   await underWay(1);
   await database
@@ -170,7 +170,7 @@ test("what is frozen since it was seen is not begun", async () => {
   expect(await findCronRun(database, ids[1] ?? "")).toBeNull();
 });
 
-test("plans that can't be read are told once, and nobody else waits for them", async () => {
+test("events that can't be read are reported once, and do not block other environments", async () => {
   const { cron, ids, problems, due, lines, orders } = await openWorld(2);
   const [broken = "", fine = ""] = ids;
   due.delete(broken);
@@ -181,8 +181,8 @@ test("plans that can't be read are told once, and nobody else waits for them", a
   await expect.poll(() => orders).toEqual([fine]);
 });
 
-test("nothing runs where none may", async () => {
-  const { cron, orders } = await openWorld(1, { atOnce: 0 });
+test("nothing is run if `concurrency` is 0", async () => {
+  const { cron, orders } = await openWorld(1, { concurrency: 0 });
   await cron.reconcile();
   expect(orders).toEqual([]);
 });

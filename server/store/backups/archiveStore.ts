@@ -1,7 +1,7 @@
 /** The location of the archives, as stored in the database. */
 import { sql } from "kysely";
 import type { Database } from "../database.ts";
-import { examineAllBackups, suspicion } from "./damage.ts";
+import { examineAllBackups, suspectedDamage } from "./damage.ts";
 
 /** Number of packs to look for when checking an archive location. */
 const maxPacks = 20;
@@ -38,7 +38,7 @@ export function storeMemory(database: Database) {
           returning old.place as before`.execute(transaction);
         if (rows[0]?.before != null) await examineAllBackups(transaction);
       }),
-    beginAnew: (place: string, keyCheck: Buffer) =>
+    startFromScratch: (place: string, keyCheck: Buffer) =>
       database.transaction().execute(async (transaction) => {
         const { numAffectedRows = 0n } = await sql`
           update archive_store set place = ${place}, key_check = ${keyCheck}
@@ -49,10 +49,14 @@ export function storeMemory(database: Database) {
           .set({ state: "lost", state_since: sql<Date>`now()` })
           .where("state", "=", "kept")
           .execute();
-        await transaction.updateTable("backups").set({ damage: suspicion }).where("manifest", "is not", null).execute();
+        await transaction
+          .updateTable("backups")
+          .set({ damage: suspectedDamage })
+          .where("manifest", "is not", null)
+          .execute();
         await examineAllBackups(transaction);
       }),
-    someKept: async () => {
+    sampleKeptPieces: async () => {
       const { rows } = await sql<KeptRow>`
         select k.id as pack, k.company_id as "companyId", p.name, p.start, p.length
         from packs k

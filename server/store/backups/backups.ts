@@ -19,7 +19,7 @@ export interface NewBackup {
 }
 
 /** The content of a backup. `manifest` is a sequence of piece names of 32 bytes each. */
-export interface BackupContent {
+interface BackupContent {
   readonly manifest: Buffer;
   readonly files: number;
   readonly bytes: number;
@@ -73,6 +73,12 @@ function verifiedAt(id: number) {
 export async function findNewestBackup(database: Database, environmentId: string): Promise<FinishedBackup | null> {
   const [newest] = await findFinished(database, environmentId, null, 1);
   return newest ?? null;
+}
+
+/** Returns the id of the backup that the operation created, or null if there is none. */
+export async function findBackupId(transaction: DatabaseTransaction, operationId: string): Promise<number | null> {
+  const backup = transaction.selectFrom("backups").select("id").where("operation_id", "=", operationId);
+  return (await backup.executeTakeFirst())?.id ?? null;
 }
 
 /** Returns null if the backup does not exist or is not finished. */

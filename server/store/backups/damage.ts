@@ -7,7 +7,7 @@ import type { Database, DatabaseTransaction } from "../database.ts";
 import type { BackupRef, FinishedBackup } from "./finishedBackup.ts";
 
 /** The damage of a backup until an examination has found what is missing. */
-export const suspicion = "Some of its content is missing or damaged in the archives. It is being examined.";
+export const suspectedDamage = "Some of its content is missing or damaged in the archives. It is being examined.";
 
 /** Damaged backups are examined again, because missing content may have been restored. */
 const examineAgainDays = 1;
@@ -25,25 +25,25 @@ export async function noteDamage(
 
 /**
  * Records that all content of the backup can be read. Clears damage, and errors of test restores that start with
- * `proofsBegin`, so that the test restore is repeated. Keeps damage that was found after `since`. Does nothing if the
- * backup is gone.
+ * `testRestoreErrorPrefix`, so that the test restore is repeated. Keeps damage that was found after `since`. Does
+ * nothing if the backup is gone.
  */
-export async function noteWhole(
+export async function noteIntact(
   database: Database,
   backupId: number,
-  { since, proofsBegin }: { readonly since: Date; readonly proofsBegin: string },
+  { since, testRestoreErrorPrefix }: { readonly since: Date; readonly testRestoreErrorPrefix: string },
 ): Promise<void> {
   await sql`
     update backups set damage = null, examine_at = null,
-      last_proof = case when starts_with(proof_error, ${proofsBegin}) then null else last_proof end,
-      proof_error = case when starts_with(proof_error, ${proofsBegin}) then null else proof_error end
+      last_proof = case when starts_with(proof_error, ${testRestoreErrorPrefix}) then null else last_proof end,
+      proof_error = case when starts_with(proof_error, ${testRestoreErrorPrefix}) then null else proof_error end
     where id = ${backupId} and date_trunc('milliseconds', examine_at) = ${since}`.execute(database);
 }
 
 /** Marks a backup that is being finished as damaged if a pack that it needs was lost meanwhile. */
 export async function suspectWhereLost(transaction: DatabaseTransaction, backupId: number): Promise<void> {
   await sql`
-    update backups set damage = coalesce(damage, ${suspicion}), examine_at = now()
+    update backups set damage = coalesce(damage, ${suspectedDamage}), examine_at = now()
     where id = ${backupId} and exists (
       select from backup_packs p join packs k on k.id = p.pack_id where p.backup_id = ${backupId} and k.state = 'lost')
   `.execute(transaction);

@@ -60,7 +60,7 @@ export async function listDeletedEnvironments(
 /** How an environment is deleted: the operation, for how many days it can be restored, and whether with its site. */
 export interface Deletion {
   readonly operationId: string;
-  readonly undeleteDays: number;
+  readonly restorableDays: number;
   readonly wentWithSite: boolean;
 }
 
@@ -71,7 +71,7 @@ export interface Deletion {
 export async function keepDeletedEnvironments(
   transaction: DatabaseTransaction,
   environmentIds: readonly string[],
-  { operationId, undeleteDays, wentWithSite }: Deletion,
+  { operationId, restorableDays, wentWithSite }: Deletion,
 ): Promise<void> {
   await sql`
     with newest as (
@@ -79,7 +79,7 @@ export async function keepDeletedEnvironments(
       where environment_id = any(${environmentIds}::uuid[]) and manifest is not null
       order by environment_id, (operation_id = ${operationId}) desc, id desc
     ), extended as (
-      update backups b set expires_at = greatest(b.expires_at, now() + make_interval(days => ${undeleteDays}::int))
+      update backups b set expires_at = greatest(b.expires_at, now() + make_interval(days => ${restorableDays}::int))
       from newest where b.id = newest.id
       returning b.environment_id
     )
@@ -90,7 +90,7 @@ export async function keepDeletedEnvironments(
     select e.id, e.site_id, e.company_id, ${wentWithSite}, e.name, e.display_name, e.is_premium, e.php_version,
       e.wordpress_version, e.is_opt_out_from_automatic_php_update, e.container_id, e.created_at, d.id, d.name, d.is_wildcard,
       e.php_threads, e.php_memory_mb, e.request_seconds, e.disk_quota_bytes, a.user_full_name,
-      now() + make_interval(days => ${undeleteDays}::int), e.denied_ips, e.mail_delivery, e.force_https,
+      now() + make_interval(days => ${restorableDays}::int), e.denied_ips, e.mail_delivery, e.force_https,
       e.redirect_rules, e.redirect_list, e.edge_caching, ${domainsToKeep}
     from environments e
       join domains d on d.environment_id = e.id and d.setup_type = 'temporary'
@@ -154,7 +154,7 @@ export async function deletedEnvironmentForRestore(
  * Inserts the row again with these names and state `adding`. Returns its number, or null if it exists or a name is
  * taken.
  */
-export async function insertEnvironmentAgain(
+export async function reinsertEnvironment(
   transaction: DatabaseTransaction,
   environmentId: string,
   names: { readonly name: string; readonly displayName: string },

@@ -13,7 +13,7 @@ import {
 } from "./deletedEnvironments.ts";
 
 /** A deleted site in lists. Times are in milliseconds since 1970. */
-export interface DeletedSiteRecord {
+interface DeletedSiteRecord {
   readonly id: string;
   readonly name: string;
   readonly display_name: string;
@@ -24,7 +24,7 @@ export interface DeletedSiteRecord {
   readonly environments: readonly DeletedEnvironmentRecord[];
 }
 
-export interface DeletedSiteFilter {
+interface DeletedSiteFilter {
   readonly companyId: string;
   /** Only these sites; null for all. */
   readonly siteIds: readonly string[] | null;
@@ -96,7 +96,7 @@ export async function deletedSiteForRestore(
 }
 
 /** Inserts the row again with these names and state `adding`. Returns false if a name is taken. */
-export async function insertSiteAgain(
+export async function reinsertSite(
   transaction: DatabaseTransaction,
   siteId: string,
   names: { readonly name: string; readonly displayName: string },
@@ -127,7 +127,7 @@ export async function forgetSite(transaction: DatabaseTransaction, siteId: strin
 }
 
 /** Whether the site exists, including sites that are being added. */
-export async function isSiteThere(transaction: DatabaseTransaction, siteId: string): Promise<boolean> {
+export async function siteExists(transaction: DatabaseTransaction, siteId: string): Promise<boolean> {
   const row = await transaction.selectFrom("sites").select("id").where("id", "=", siteId).executeTakeFirst();
   return row !== undefined;
 }

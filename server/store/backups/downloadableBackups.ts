@@ -5,7 +5,7 @@ import { sql } from "kysely";
 import type { Pool } from "pg";
 import type { Database, DatabaseTransaction } from "../database.ts";
 
-export interface NewDownloadableBackup {
+interface NewDownloadableBackup {
   readonly id: string;
   readonly companyId: string;
   readonly siteId: string;
@@ -51,7 +51,7 @@ export async function finishDownloadableBackup(
 }
 
 /** Returns false if its environment was deleted or is being deleted. */
-export async function isOfPresent(database: Database, id: string): Promise<boolean> {
+export async function hasEnvironment(database: Database, id: string): Promise<boolean> {
   const row = database
     .selectFrom("downloadable_backups as d")
     .innerJoin("environments as e", "e.id", "d.environment_id")
@@ -66,7 +66,7 @@ export async function removeDownloadableBackup(database: Database | DatabaseTran
   await database.deleteFrom("downloadable_backups").where("id", "=", id).execute();
 }
 
-export interface DownloadableBackupFacts {
+interface DownloadableBackupFacts {
   readonly id: string;
   readonly fileName: string;
   readonly createdAt: Date;
@@ -121,7 +121,7 @@ export async function downloadableBackupsOf(
 }
 
 /** A downloadable backup in lists, built by the database. Times are in milliseconds since 1970. */
-export interface DownloadableBackupRecord {
+interface DownloadableBackupRecord {
   readonly id: string;
   readonly file_name: string;
   readonly created_at: number;

@@ -5,7 +5,7 @@ import { expect, test as it } from "vitest";
 import { useTestDatabase } from "../../testing/database.ts";
 import { addCompany, addSite } from "../testing/rows.ts";
 import { beginBackup, finishBackup } from "./backups.ts";
-import { suspicion } from "./damage.ts";
+import { suspectedDamage } from "./damage.ts";
 import type { BackupRef } from "./finishedBackup.ts";
 import { losePacks } from "./lostPacks.ts";
 import { piecesFor } from "./pieces.ts";
@@ -55,7 +55,7 @@ it("a backup that is finished while its pack is being lost is marked as damaged"
   });
   await losing.work;
   for (const backup of [first, second]) {
-    expect(await factsOf(backup)).toEqual({ damage: suspicion, examine_at: expect.any(Date) });
+    expect(await factsOf(backup)).toEqual({ damage: suspectedDamage, examine_at: expect.any(Date) });
   }
 });
 
@@ -65,5 +65,5 @@ it("a finished backup is not marked for a lost pack that it no longer needs", as
   await piecesFor(test.database, first).release([pack]);
   for (const backup of [first, second]) await finishBackup(test.database, backup, content);
   expect(await factsOf(first)).toEqual({ damage: null, examine_at: null });
-  expect(await factsOf(second)).toEqual({ damage: suspicion, examine_at: expect.any(Date) });
+  expect(await factsOf(second)).toEqual({ damage: suspectedDamage, examine_at: expect.any(Date) });
 });

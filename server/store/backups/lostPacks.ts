@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../database.ts";
-import { suspicion } from "./damage.ts";
+import { suspectedDamage } from "./damage.ts";
 
 /**
  * Marks packs as lost, so that no backup can claim their pieces. Marks backups that need one of them as damaged and to
@@ -27,7 +27,7 @@ export async function losePacks(database: Database, packs: readonly string[]): P
         select id from backups where id in (select backup_id from backup_packs where pack_id = any(${ids}::uuid[]))
         order by id for no key update
       )
-      update backups set damage = coalesce(damage, ${suspicion}), examine_at = now()
+      update backups set damage = coalesce(damage, ${suspectedDamage}), examine_at = now()
       where id in (select id from affected)`.execute(transaction);
   });
 }

@@ -5,7 +5,7 @@
 import { type ExpressionBuilder, sql } from "kysely";
 import type { Database, Tables } from "../database.ts";
 
-export interface CondemnedPack {
+interface CondemnedPack {
   readonly id: string;
   readonly companyId: string;
 }
@@ -21,7 +21,7 @@ function isUnneeded({ not, exists, selectFrom }: ExpressionBuilder<Tables, "pack
  * Sets times in the future to `now`: they come from a clock that was set back later. Otherwise their packs would not be
  * removed until then, and the company's other packs would count as unread if one of these is lost.
  */
-export async function bringBackMoments(database: Database, now: Date): Promise<void> {
+export async function clampFutureTimes(database: Database, now: Date): Promise<void> {
   await database.updateTable("packs").set({ state_since: now }).where("state_since", ">", now).execute();
 }
 
@@ -71,7 +71,7 @@ export async function findCondemnedPacks(database: Database, before: Date): Prom
 }
 
 /** Removes a condemned pack after its content was removed from the archives. */
-export async function forgetPack(database: Database, id: string): Promise<void> {
+export async function removePack(database: Database, id: string): Promise<void> {
   await database.deleteFrom("packs").where("id", "=", id).where("state", "=", "doomed").execute();
 }
 

@@ -5,7 +5,7 @@ import { useTestDatabase } from "../../testing/database.ts";
 import { addCompany, addSite } from "../testing/rows.ts";
 import { beginBackup, removeBackupById } from "./backups.ts";
 import type { BackupRef } from "./finishedBackup.ts";
-import { bringBackMoments, condemnPacks, findCondemnedPacks, forgetPack } from "./packs.ts";
+import { clampFutureTimes, condemnPacks, findCondemnedPacks, removePack } from "./packs.ts";
 import { piecesFor } from "./pieces.ts";
 
 const test = useTestDatabase();
@@ -63,7 +63,7 @@ it("the same holds if the clock was ahead when the other pack was lost", async (
   await other.index.markLost([other.pack]);
   const packs = test.database.updateTable("packs").set({ state_since: new Date(Date.now() + 1e10) });
   await packs.where("id", "=", other.pack).execute();
-  await bringBackMoments(test.database, new Date());
+  await clampFutureTimes(test.database, new Date());
   expect((await one.index.neededPacks()).get(one.pack)?.readAt).toBeNull();
   await one.index.noteRead(one.pack);
   expect((await one.index.neededPacks()).get(one.pack)?.readAt).toBeInstanceOf(Date);
@@ -100,12 +100,12 @@ it("a pack stays as long as a backup needs it", async () => {
 it("a condemned pack can't be claimed, and is removed with its pieces", async () => {
   const { companyId } = await addCompany(test.database);
   const { backup, pack, names } = await withPack(companyId);
-  await forgetPack(test.database, pack);
+  await removePack(test.database, pack);
   await removeBackupById(test.database, backup.id);
   await condemnPacks(test.database, later());
   const next = piecesFor(test.database, await begin(companyId));
   expect(await next.claim(names)).toEqual(new Set());
-  await forgetPack(test.database, pack);
+  await removePack(test.database, pack);
   const remaining = await test.database.selectFrom("pieces").select("name").where("pack_id", "=", pack).execute();
   expect(remaining).toEqual([]);
 });

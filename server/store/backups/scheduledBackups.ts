@@ -7,7 +7,7 @@ import { type EnvironmentFacts, environmentFacts } from "../sites/environmentSta
 const choiceLock = 5_170_419_003;
 
 /** Lists at most `limit` environments without a due time, or with one after `farthest`. */
-export async function listUndecidedBackups(
+export async function listBackupsWithoutDueTime(
   database: Database,
   farthest: Date,
   limit: number,
@@ -22,20 +22,20 @@ export async function listUndecidedBackups(
   return rows.map(({ id }) => id);
 }
 
-export interface BackupMoment {
+interface BackupDueTime {
   readonly id: string;
   readonly dueAt: Date;
 }
 
-export async function decideBackups(database: Database, moments: readonly BackupMoment[]): Promise<void> {
-  const [ids, times] = [moments.map(({ id }) => id), moments.map(({ dueAt }) => dueAt)];
+export async function setDueTimes(database: Database, dueTimes: readonly BackupDueTime[]): Promise<void> {
+  const [ids, times] = [dueTimes.map(({ id }) => id), dueTimes.map(({ dueAt }) => dueAt)];
   await sql`
     update environments e set backup_due_at = m.due_at
     from unnest(${ids}::uuid[], ${times}::timestamptz[]) as m (id, due_at)
     where e.id = m.id`.execute(database);
 }
 
-export interface DueBackup {
+interface DueBackup {
   readonly environment: EnvironmentFacts;
   /** Failed attempts at the due backup. */
   readonly failures: number;
@@ -81,7 +81,7 @@ const isFree = sql<boolean>`(
     select from operations o where o.environment_id = e.id and o.state in ('waiting', 'running')))`;
 
 /** Records that a backup has started and when the next one is due. */
-export async function noteBackupBegun(transaction: DatabaseTransaction, { id, dueAt }: BackupMoment): Promise<void> {
+export async function noteBackupBegun(transaction: DatabaseTransaction, { id, dueAt }: BackupDueTime): Promise<void> {
   await transaction.updateTable("environments").set({ backup_due_at: dueAt }).where("id", "=", id).execute();
 }
 

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import { useTestDatabase } from "../../testing/database.ts";
 import { addCompany } from "../testing/rows.ts";
-import { type ActivityFilter, endActivity, listActivity, nobody, recordActivity } from "./activity.ts";
+import { type ActivityFilter, endActivity, listActivity, recordActivity, systemActor } from "./activity.ts";
 
 const test = useTestDatabase();
 let companyId: string;
@@ -21,7 +21,7 @@ const record = (more: { readonly siteId?: string; readonly category?: string } =
       category: "siteActions",
       type: "addSite",
       parameters: { siteName: "Demo" },
-      actor: nobody,
+      actor: systemActor,
       ...more,
     }),
   );

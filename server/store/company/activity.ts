@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Actor, Database, DatabaseTransaction } from "../database.ts";
 
 /** The actor of actions that Sitewright takes by itself. */
-export const nobody: Actor = {
+export const systemActor: Actor = {
   userId: null,
   userRole: null,
   userFullName: null,
@@ -16,7 +16,7 @@ export const nobody: Actor = {
   osName: null,
 };
 
-export interface ActivityEntry {
+interface ActivityEntry {
   readonly companyId: string;
   readonly siteId: string | null;
   readonly category: string;
@@ -26,7 +26,7 @@ export interface ActivityEntry {
   readonly actor: Actor;
 }
 
-export interface ActivityEnd {
+interface ActivityEnd {
   readonly hasFailed: boolean;
   readonly hasWarning?: boolean;
   readonly publicError?: string | null;
@@ -74,7 +74,7 @@ export async function endActivity(transaction: DatabaseTransaction, id: number, 
 }
 
 /** Completes the entry of an operation that is about to succeed, with a warning. */
-export async function warnOfOperation(
+export async function endActivityWithWarning(
   transaction: DatabaseTransaction,
   operationId: string,
   warning: string,

@@ -4,7 +4,7 @@ import { useTestDatabase } from "../../testing/database.ts";
 import { insertTestCompany } from "../../testing/engine.ts";
 import { insertOperation } from "../operations.ts";
 import { addApiKey, addCompany, addSite } from "../testing/rows.ts";
-import { nobody, recordActivity } from "./activity.ts";
+import { recordActivity, systemActor } from "./activity.ts";
 import { findKey, listApiKeys, lockApiKey, revokeApiKey } from "./apiKeys.ts";
 
 const test = useTestDatabase();
@@ -65,7 +65,7 @@ describe("finding a key", () => {
     const companyId = await insertTestCompany(test.database);
     const [id, siteId] = [`sites:add-${randomUUID()}`, randomUUID()];
     await test.database.transaction().execute(async (transaction) => {
-      const entry = { companyId, siteId, category: "siteActions", type: "addSite", parameters: {}, actor: nobody };
+      const entry = { companyId, siteId, category: "siteActions", type: "addSite", parameters: {}, actor: systemActor };
       await insertOperation(transaction, {
         id,
         kind: "addSite",

@@ -4,7 +4,7 @@ import type { Pool } from "pg";
 import type { Database, DatabaseTransaction, Role } from "../database.ts";
 
 /** A key with its user. */
-export interface KeyRecord {
+interface KeyRecord {
   readonly key_id: string;
   readonly key_name: string;
   readonly secret_hash: Buffer;

@@ -19,7 +19,7 @@ export async function lockFirstCompany(transaction: DatabaseTransaction): Promis
 }
 
 /** A company with its owner. */
-export interface ListedCompany {
+interface ListedCompany {
   readonly id: string;
   readonly name: string;
   readonly owner_id: string | null;

@@ -1,7 +1,7 @@
 /** Users of a company. */
 import type { Database, DatabaseTransaction, Role } from "../database.ts";
 
-export interface NewUser {
+interface NewUser {
   readonly id: string;
   readonly companyId: string;
   readonly email: string;

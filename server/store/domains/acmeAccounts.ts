@@ -1,7 +1,7 @@
 /** This installation's ACME accounts. */
 import type { Database } from "../database.ts";
 
-export interface AcmeAccount {
+interface AcmeAccount {
   /** PEM, sealed for `acme-account:<directory>`. */
   readonly keySealed: Buffer;
   /** The account's URL, or null until it is created. */
@@ -9,7 +9,7 @@ export interface AcmeAccount {
 }
 
 /** Stores a new account's key and returns the account. If several processes do this at once, the first key wins. */
-export async function keepAccount(database: Database, directory: string, keySealed: Buffer): Promise<AcmeAccount> {
+export async function storeAccount(database: Database, directory: string, keySealed: Buffer): Promise<AcmeAccount> {
   await database
     .insertInto("acme_accounts")
     .values({ directory, key_sealed: keySealed })

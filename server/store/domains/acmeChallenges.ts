@@ -1,7 +1,7 @@
 /** ACME challenges (`http-01`) that the edge answers to prove control of a name. */
 import type { Database } from "../database.ts";
 
-export interface Challenge {
+interface Challenge {
   readonly host: string;
   readonly token: string;
   readonly content: string;
@@ -26,8 +26,4 @@ export async function addChallenge(database: Database, domainId: string, challen
       conflict.columns(["host", "token"]).doUpdateSet({ domain_id: domainId, content: challenge.content }),
     )
     .execute();
-}
-
-export async function removeChallenges(database: Database, domainId: string): Promise<void> {
-  await database.deleteFrom("acme_challenges").where("domain_id", "=", domainId).execute();
 }

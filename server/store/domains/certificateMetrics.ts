@@ -1,10 +1,10 @@
 /** Metrics of certificates: expiry dates and states of orders. */
 import { sql } from "kysely";
 import type { Certificates, Database } from "../database.ts";
-import { isWanted } from "./certificateOrders.ts";
+import { isCertificateDue } from "./certificateOrders.ts";
 import { isForName } from "./certificates.ts";
 
-export interface Expiry {
+interface Expiry {
   readonly domain: string;
   readonly source: Certificates["source"];
   readonly notAfter: Date;
@@ -21,7 +21,7 @@ export async function listExpiries(database: Database): Promise<readonly Expiry[
 }
 
 export const orderStates = ["due", "under_way", "failing", "limited"] as const;
-export type OrderStateName = (typeof orderStates)[number];
+type OrderStateName = (typeof orderStates)[number];
 
 /** Counts the domains that need a certificate by the state of the order. Each domain is counted once. */
 export async function countOrders(database: Database, now: Date): Promise<Readonly<Record<OrderStateName, number>>> {
@@ -29,7 +29,7 @@ export async function countOrders(database: Database, now: Date): Promise<Readon
     select case when o.limited_until > ${now}::timestamptz then 'limited' when o.url is not null then 'under_way'
       when o.failures > 0 then 'failing' else 'due' end as state, count(*)::int as count
     from domains d left join certificate_orders o on o.domain_id = d.id
-    where o.url is not null or ${isWanted(now)} group by 1`.execute(database);
+    where o.url is not null or ${isCertificateDue(now)} group by 1`.execute(database);
   const none = { due: 0, under_way: 0, failing: 0, limited: 0 };
   return { ...none, ...Object.fromEntries(rows.map(({ state, count }) => [state, count])) };
 }

@@ -3,9 +3,17 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../testing/database.ts";
 import { addCompany, addOwnDomain, addSite } from "../testing/rows.ts";
-import { claimOrder, countOrder, endOrder, holdOrder, keepKey, keepOrder, setBack } from "./certificateOrders.ts";
+import {
+  claimOrder,
+  countOrder,
+  endOrder,
+  extendClaim,
+  recordFailedAttempt,
+  storeKey,
+  storeOrder,
+} from "./certificateOrders.ts";
 import { addCertificate } from "./certificates.ts";
-import { findOrderState, orderSoon } from "./orderStates.ts";
+import { findOrderState, resetBackoff } from "./orderStates.ts";
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -55,17 +63,17 @@ describe("claimOrder", () => {
   test("claims for a limited time, which can be extended", async () => {
     const id = await addReady();
     await claim(new Date(), 60);
-    await holdOrder(own.database, id, -1);
+    await extendClaim(own.database, id, -1);
     expect((await claim())?.domainId).toBe(id);
-    await holdOrder(own.database, id, 60);
+    await extendClaim(own.database, id, 60);
     expect(await claim()).toBeNull();
   });
 
   test("prefers unfinished orders", async () => {
     const [begun, other] = [await addReady(), await addReady()];
     for (const _ of [1, 2]) await claim();
-    await keepOrder(own.database, begun, { directory, url: "https://ca.example/1", names: ["a.example"] });
-    for (const id of [begun, other]) await holdOrder(own.database, id, -1);
+    await storeOrder(own.database, begun, { directory, url: "https://ca.example/1", names: ["a.example"] });
+    for (const id of [begun, other]) await extendClaim(own.database, id, -1);
     expect(await claim()).toMatchObject({ domainId: begun, url: "https://ca.example/1", names: ["a.example"] });
   });
 
@@ -73,23 +81,23 @@ describe("claimOrder", () => {
     const id = await addReady();
     await claim();
     await own.database.deleteFrom("domains").where("id", "=", id).execute();
-    expect(await keepKey(own.database, id, randomUUID(), Buffer.alloc(1))).toBeNull();
+    expect(await storeKey(own.database, id, randomUUID(), Buffer.alloc(1))).toBeNull();
     expect(await claim()).toBeNull();
   });
 });
 
-describe("keepKey", () => {
+describe("storeKey", () => {
   test("keeps the first key until the next order", async () => {
     const id = await addReady();
     await claim();
     const [one, other] = [randomUUID(), randomUUID()];
-    expect((await keepKey(own.database, id, one, Buffer.from("1")))?.certificateId).toBe(one);
-    expect(await keepKey(own.database, id, other, Buffer.from("2"))).toEqual({
+    expect((await storeKey(own.database, id, one, Buffer.from("1")))?.certificateId).toBe(one);
+    expect(await storeKey(own.database, id, other, Buffer.from("2"))).toEqual({
       certificateId: one,
       keySealed: Buffer.from("1"),
     });
-    await keepOrder(own.database, id, { directory, url: "https://ca.example/2", names: [] });
-    expect((await keepKey(own.database, id, other, Buffer.from("2")))?.certificateId).toBe(other);
+    await storeOrder(own.database, id, { directory, url: "https://ca.example/2", names: [] });
+    expect((await storeKey(own.database, id, other, Buffer.from("2")))?.certificateId).toBe(other);
   });
 });
 
@@ -119,7 +127,7 @@ describe("a failed attempt", () => {
     const id = await addReady();
     await claim();
     const [now, nextTryAt] = [new Date(), new Date(Date.now() + hour)];
-    await setBack(own.database, id, now, { ...usual, nextTryAt });
+    await recordFailedAttempt(own.database, id, now, { ...usual, nextTryAt });
     expect(await claim()).toBeNull();
     expect(await state(id)).toEqual({
       isUnderWay: false,
@@ -136,8 +144,13 @@ describe("a failed attempt", () => {
     const id = await addReady();
     await claim();
     const until = new Date(Date.now() + hour);
-    await setBack(own.database, id, new Date(), { ...usual, isFailure: false, nextTryAt: until, limitedUntil: until });
-    await own.database.transaction().execute((inside) => orderSoon(inside, id));
+    await recordFailedAttempt(own.database, id, new Date(), {
+      ...usual,
+      isFailure: false,
+      nextTryAt: until,
+      limitedUntil: until,
+    });
+    await own.database.transaction().execute((inside) => resetBackoff(inside, id));
     expect(await state(id)).toMatchObject({ failures: 0, limitedUntil: until, nextTryAt: until });
     expect((await state(id, new Date(until.getTime() + 1)))?.limitedUntil).toBeNull();
   });
@@ -145,7 +158,11 @@ describe("a failed attempt", () => {
   test("is cleared once the certificate is issued", async () => {
     const id = await addReady();
     await claim();
-    await setBack(own.database, id, new Date(), { ...usual, nextTryAt: new Date(), limitedUntil: new Date() });
+    await recordFailedAttempt(own.database, id, new Date(), {
+      ...usual,
+      nextTryAt: new Date(),
+      limitedUntil: new Date(),
+    });
     await own.database.transaction().execute((inside) => endOrder(inside, id, new Date()));
     expect(await state(id)).toMatchObject({ failures: 0, lastError: null, lastErrorAt: null, limitedUntil: null });
   });

@@ -42,7 +42,7 @@ export const isEligible = sql<boolean>`(
   and exists (select from environments e where e.id = d.environment_id and e.state = 'serving'))`;
 
 /** SQL expression: when the domain `d` needs a new certificate; null if it has no valid one now. */
-export const nextWantedAt = (now: Date) => sql<Date | null>`(
+export const nextDueAt = (now: Date) => sql<Date | null>`(
   select max(case c.source
     when 'custom' then c.not_after - least(interval '${sql.raw(customLeadTime)}', (c.not_after - c.not_before) / 3)
     else c.not_after - (c.not_after - c.not_before) * (1.0 / 3 + ${spread}::float8 * abs(hashtext(d.id::text) % 1000) / 1000)
@@ -52,21 +52,21 @@ export const nextWantedAt = (now: Date) => sql<Date | null>`(
     and ${isForName("c", "d")})`;
 
 /** SQL expression: whether a certificate must be ordered for the domain `d`. */
-export const isWanted = (now: Date) => sql<boolean>`(
-  ${isEligible} and coalesce(${nextWantedAt(now)}, ${now}::timestamptz) <= ${now}::timestamptz)`;
+export const isCertificateDue = (now: Date) => sql<boolean>`(
+  ${isEligible} and coalesce(${nextDueAt(now)}, ${now}::timestamptz) <= ${now}::timestamptz)`;
 
 /** Claims the next due domain for `seconds`, or returns null. Prefers unfinished orders. */
 export async function claimOrder(database: Database, now: Date, seconds: number): Promise<ClaimedOrder | null> {
   await sql`
     insert into certificate_orders (domain_id, next_try_at)
     select d.id, ${now}::timestamptz from domains d
-    where ${isWanted(now)} and not exists (select from certificate_orders o where o.domain_id = d.id)
+    where ${isCertificateDue(now)} and not exists (select from certificate_orders o where o.domain_id = d.id)
     on conflict do nothing`.execute(database);
   const { rows } = await sql<ClaimedOrder>`
     with chosen as (
       select o.domain_id from certificate_orders o join domains d on d.id = o.domain_id
       where o.next_try_at <= ${now}::timestamptz and (o.claimed_until is null or o.claimed_until < now())
-        and (o.url is not null or ${isWanted(now)})
+        and (o.url is not null or ${isCertificateDue(now)})
       order by o.url is null, o.next_try_at limit 1 for update of o skip locked
     )
     update certificate_orders o set claimed_until = now() + make_interval(secs => ${seconds}::float8)
@@ -80,7 +80,7 @@ export async function claimOrder(database: Database, now: Date, seconds: number)
 }
 
 /** Extends the claim to `seconds` from now. */
-export async function holdOrder(database: Database, domainId: string, seconds: number): Promise<void> {
+export async function extendClaim(database: Database, domainId: string, seconds: number): Promise<void> {
   await database
     .updateTable("certificate_orders")
     .set({ claimed_until: sql<Date>`now() + make_interval(secs => ${seconds}::float8)` })
@@ -88,13 +88,13 @@ export async function holdOrder(database: Database, domainId: string, seconds: n
     .execute();
 }
 
-export interface BegunOrder {
+interface BegunOrder {
   readonly directory: string;
   readonly url: string;
   readonly names: readonly string[];
 }
 
-export async function keepOrder(database: Database, domainId: string, order: BegunOrder): Promise<void> {
+export async function storeOrder(database: Database, domainId: string, order: BegunOrder): Promise<void> {
   await database
     .updateTable("certificate_orders")
     .set({
@@ -111,7 +111,7 @@ export async function keepOrder(database: Database, domainId: string, order: Beg
 /**
  * Stores the order's certificate id and sealed key, and returns those stored first. Returns null if the order is gone.
  */
-export async function keepKey(
+export async function storeKey(
   database: Database,
   domainId: string,
   certificateId: string,
@@ -148,7 +148,7 @@ export async function endOrder(transaction: DatabaseTransaction, domainId: strin
   await transaction.deleteFrom("acme_challenges").where("domain_id", "=", domainId).execute();
 }
 
-export interface Setback {
+interface FailedAttempt {
   /** A sentence for users; null if nothing went wrong and it only takes longer. */
   readonly error: string | null;
   readonly nextTryAt: Date;
@@ -162,8 +162,13 @@ export interface Setback {
 }
 
 /** Ends an attempt and schedules the next one. */
-export async function setBack(database: Database, domainId: string, now: Date, setback: Setback): Promise<void> {
-  const { error, nextTryAt, isOver, isFailure, limitedUntil, leftOut } = setback;
+export async function recordFailedAttempt(
+  database: Database,
+  domainId: string,
+  now: Date,
+  attempt: FailedAttempt,
+): Promise<void> {
+  const { error, nextTryAt, isOver, isFailure, limitedUntil, leftOut } = attempt;
   await database
     .updateTable("certificate_orders")
     .set(({ eb }) => ({

@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Certificates, Database, DatabaseTransaction } from "../database.ts";
 
-export interface NewCertificate {
+interface NewCertificate {
   readonly id: string;
   readonly companyId: string;
   readonly environmentId: string;
@@ -42,7 +42,7 @@ export async function addCertificate(
 }
 
 /** A certificate that may be presented to visitors. */
-export interface ShownCertificate {
+export interface PresentedCertificate {
   readonly id: string;
   readonly names: readonly string[];
   readonly notAfter: Date;
@@ -71,7 +71,7 @@ export const shownFirst = sql`c.source desc, case when c.source = 'custom' then 
   c.not_after desc, c.created_at desc, c.id`;
 
 /** Lists unexpired certificates for served names, in order of preference. */
-export async function listCertificates(database: Database): Promise<ShownCertificate[]> {
+export async function listCertificates(database: Database): Promise<PresentedCertificate[]> {
   return database
     .selectFrom("certificates as c")
     .select(["c.id", "c.names", "c.not_after as notAfter"])

@@ -3,7 +3,7 @@ import { type InsertObject, sql } from "kysely";
 import type { Pool } from "pg";
 import type { Database, DatabaseTransaction, SetupType, Tables } from "../database.ts";
 
-export interface NewDomain {
+interface NewDomain {
   readonly id: string;
   readonly environmentId: string;
   readonly siteId: string;
@@ -155,7 +155,7 @@ export function setPrimaryDomain(
 }
 
 /** A domain in lists. */
-export interface ListedDomain {
+interface ListedDomain {
   readonly id: string;
   readonly name: string;
   readonly site_id: string;
@@ -182,7 +182,7 @@ export async function listDomains(pool: Pool, environmentId: string): Promise<re
   return rows.length === 0 ? null : rows;
 }
 
-export interface DomainFilter {
+interface DomainFilter {
   readonly companyId: string;
   /** Only these sites; null for all. */
   readonly siteIds: readonly string[] | null;

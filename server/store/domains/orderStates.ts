@@ -1,7 +1,7 @@
 /** The state of a domain's certificate order, for display. */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../database.ts";
-import { isEligible, nextWantedAt } from "./certificateOrders.ts";
+import { isEligible, nextDueAt } from "./certificateOrders.ts";
 
 export interface OrderState {
   /** Whether the authority has an order for it. */
@@ -30,7 +30,7 @@ export async function findOrderState(
     select o.url is not null as "isUnderWay", coalesce(o.failures, 0) as failures, o.last_error as "lastError",
       o.last_error_at as "lastErrorAt", ${limited} as "limitedUntil",
       case when o.url is not null then greatest(o.next_try_at, ${limited})
-        when ${isEligible} then greatest(o.next_try_at, coalesce(${nextWantedAt(now)}, ${now}::timestamptz), ${limited})
+        when ${isEligible} then greatest(o.next_try_at, coalesce(${nextDueAt(now)}, ${now}::timestamptz), ${limited})
         end as "nextTryAt"
     from domains d
     left join certificate_orders o on o.domain_id = d.id
@@ -40,7 +40,7 @@ export async function findOrderState(
 }
 
 /** Resets the back-off, so that a certificate is ordered at once. Rate limits of the authority stay in force. */
-export async function orderSoon(transaction: DatabaseTransaction, domainId: string): Promise<void> {
+export async function resetBackoff(transaction: DatabaseTransaction, domainId: string): Promise<void> {
   await sql`
     update certificate_orders set next_try_at = now(), failures = 0
     where domain_id = ${domainId} and url is null and (limited_until is null or limited_until < now())

@@ -5,14 +5,14 @@ import type { DnsRecordSetRow } from "./dnsRecords.ts";
 import { keepZoneVersion } from "./zoneVersions.ts";
 
 /** A customer's domain without a zone. */
-export interface Zoneless {
+interface DomainWithoutZone {
   readonly id: string;
   readonly companyId: string;
   readonly name: string;
   readonly isWildcard: boolean;
 }
 
-export async function listZoneless(database: Database, limit: number): Promise<readonly Zoneless[]> {
+export async function listDomainsWithoutZone(database: Database, limit: number): Promise<readonly DomainWithoutZone[]> {
   return database
     .selectFrom("domains")
     .select(["id", "company_id as companyId", "name", "is_wildcard as isWildcard"])
@@ -40,7 +40,7 @@ export async function ensureZone(
 /** Puts a domain into its zone. Adds `records` for names that have none. Idempotent. */
 export async function putIntoZone(
   transaction: DatabaseTransaction,
-  domain: Pick<Zoneless, "id" | "companyId">,
+  domain: Pick<DomainWithoutZone, "id" | "companyId">,
   zoneName: string,
   records: readonly DnsRecordSetRow[],
 ): Promise<void> {

@@ -82,7 +82,7 @@ create table activity (
   site_id uuid,
   category text not null,
   type text not null,
-  -- What the descriptions are made from, in the reader's language, when they are read.
+  -- Parameters of the descriptions, which are built in the reader's language.
   parameters jsonb not null default '{}',
   is_done boolean not null default false,
   has_failed boolean not null default false,
@@ -111,7 +111,7 @@ create table operations (
   id text primary key,
   kind text not null,
   company_id uuid not null references companies on delete cascade,
-  -- The site and environment may be gone when the operation is read.
+  -- The site and environment may no longer exist when the operation is read.
   site_id uuid,
   environment_id uuid,
   activity_id bigint not null references activity,

@@ -1,3 +1,3 @@
--- How often a process began the step that the operation stands at. A step that ends sets it back to 0, so that
--- it grows only where each process that takes the operation up dies of it.
+-- Number of attempts of the current step. A finished step resets it to 0, so it only grows if every process that runs
+-- the step dies.
 alter table operations add column attempts integer not null default 0;

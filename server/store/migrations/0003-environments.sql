@@ -1,8 +1,8 @@
 create unique index environments_display_name on environments (site_id, lower(display_name));
 
--- While it is true the edge refuses what would be written to the environment: it is about to be replaced.
+-- While true, the edge rejects writes to the environment, which is about to be replaced.
 alter table environments add column is_frozen boolean not null default false;
--- Another number, and the edge replaces the environment's PHP processes.
+-- When it changes, the edge replaces the environment's PHP processes.
 alter table environments add column php_run integer not null default 0;
 
 create table backups (
@@ -13,9 +13,9 @@ create table backups (
   name text not null,
   note text,
   type text not null check (type in ('manual', 'scheduled', 'system-generated')),
-  -- Which operation makes it: one that is taken up again after a crash must find its own.
+  -- The operation that makes it. When it continues after a crash, it must find its own backup.
   operation_id text not null unique,
-  -- Where the archive store has it; null until it is there.
+  -- Its location in the archive store. Null until it is stored.
   archive text,
   bytes bigint,
   created_at timestamptz not null default now()

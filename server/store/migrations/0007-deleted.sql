@@ -1,4 +1,4 @@
--- A backup outlives what it is of, which can be brought back from it. docs/decisions/deleting.md says more.
+-- Backups outlive their sites and environments, which can be restored from them. See docs/decisions/deleting.md.
 alter table backups drop constraint backups_site_id_fkey;
 alter table backups drop constraint backups_environment_id_fkey;
 -- One operation may back up every environment of a site.
@@ -6,7 +6,7 @@ alter table backups drop constraint backups_operation_id_key;
 create unique index backups_operation on backups (operation_id, environment_id);
 create index backups_site on backups (site_id);
 
--- What is needed to bring something back under the same ids, besides a backup: its environment's newest.
+-- Data for a restore under the same ids, in addition to the environment's newest backup.
 create table deleted_sites (
   id uuid primary key,
   company_id uuid not null references companies on delete cascade,
@@ -15,7 +15,7 @@ create table deleted_sites (
   region text not null,
   created_at timestamptz not null,
   deleted_at timestamptz not null default now(),
-  -- The name of the person; null where it was nobody.
+  -- The user's name. Null if it was not a user.
   deleted_by text,
   restorable_until timestamptz not null
 );
@@ -26,7 +26,7 @@ create table deleted_environments (
   id uuid primary key,
   site_id uuid not null,
   company_id uuid not null references companies on delete cascade,
-  -- Whether it went with its site, with which it comes back.
+  -- Whether it was deleted with its site and is restored with it.
   went_with_site boolean not null,
   name text not null,
   display_name text not null,
@@ -36,7 +36,7 @@ create table deleted_environments (
   is_opt_out_from_automatic_php_update boolean not null,
   container_id uuid not null,
   created_at timestamptz not null,
-  -- Of its primary domain.
+  -- The id of its primary domain.
   domain_id uuid not null,
   host text not null,
   is_wildcard boolean not null,

@@ -1,12 +1,12 @@
--- Zips of environments behind links that expire. docs/decisions/downloads.md says more.
+-- Zips of environments for download at links that expire. See docs/decisions/downloads.md.
 create table downloadable_backups (
   id uuid primary key,
   company_id uuid not null references companies on delete cascade,
   site_id uuid not null references sites on delete cascade,
   environment_id uuid not null references environments on delete cascade,
-  -- How the link ends.
+  -- The last part of the link.
   file_name text not null,
-  -- How long the zip is; null until it is there.
+  -- Size of the zip. Null until it is complete.
   bytes bigint,
   created_at timestamptz not null default now(),
   expires_at timestamptz not null

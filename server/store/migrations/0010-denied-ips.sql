@@ -1,3 +1,3 @@
--- Addresses and networks whose visitors the edge refuses. They outlast a deletion that is taken back.
+-- Blocked IP addresses and networks. Kept through a deletion and a restore.
 alter table environments add column denied_ips text[] not null default '{}';
 alter table deleted_environments add column denied_ips text[] not null default '{}';

@@ -1,40 +1,41 @@
--- What sites send: kept to be looked at, or handed to a mail server. docs/decisions/mail.md says more.
--- What becomes of what the environment sends; null: a live one's is sent, any other's kept.
+-- Mail from sites, which is kept for viewing or sent to a mail server. See docs/decisions/mail.md.
+
+-- Mail delivery of the environment. Null: sent for a live environment, kept for others.
 alter table environments add column mail_delivery text check (mail_delivery in ('send', 'keep'));
 alter table deleted_environments add column mail_delivery text;
 
 create table mails (
-  -- Chosen when PHP handed it over, so that it is taken once, however often that is tried.
+  -- Chosen when PHP hands the mail over, so that retries store it only once.
   id uuid primary key,
   company_id uuid not null references companies on delete cascade,
   site_id uuid not null references sites on delete cascade,
   environment_id uuid not null references environments on delete cascade,
-  -- Whom it is from where it can't be delivered; null where PHP named nobody.
+  -- Envelope sender, which gets bounces. Null if PHP named none.
   sender text,
-  -- The field of its header, for lists.
+  -- The From header, for lists.
   from_field text not null,
   subject text not null,
   recipients text[] not null,
-  -- Of them, those to whom it is still to be sent.
+  -- The recipients that it still has to be sent to.
   waiting text[] not null,
-  -- [{recipient, message}]: for good, in the server's words.
+  -- [{recipient, message}]: permanent rejections, in the server's words.
   refused jsonb not null default '[]',
   message bytea not null,
   bytes integer not null,
   state text not null check (state in ('kept', 'queued', 'sent', 'bounced', 'failed')),
-  -- Somebody asked for this very one to be sent, whatever becomes of the others.
+  -- A user requested this mail to be sent, whatever the setting.
   is_wanted boolean not null default false,
   attempts integer not null default 0,
   queued_at timestamptz,
   next_attempt_at timestamptz,
-  -- Until then one process is at it.
+  -- Until then, one process is sending it.
   claimed_until timestamptz,
   last_error text,
-  -- When the server took it, for whomever.
+  -- When the mail server accepted it for at least one recipient.
   sent_at timestamptz,
   created_at timestamptz not null default now()
 );
--- Attachments are compressed already, or can't be.
+-- Attachments are already compressed or can't be.
 alter table mails alter column message set storage external;
 create index mails_environment on mails (environment_id, created_at desc, id);
 create index mails_queue on mails (environment_id, next_attempt_at) where state = 'queued';

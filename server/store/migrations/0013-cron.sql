@@ -1,11 +1,11 @@
--- The last time that the events were run which an environment's WordPress had planned.
+-- The last run of an environment's WP-Cron events.
 create table cron_runs (
   environment_id uuid primary key references environments on delete cascade,
   began_at timestamptz not null,
-  -- Null while it is under way, and where this was killed with the process.
+  -- Null while it is running, and if it was killed with its process.
   ended_at timestamptz,
-  -- What went wrong, in sentences; of the run before while one is under way.
+  -- Its errors, in sentences. While it is running: those of the previous run.
   error text,
-  -- How many runs in a row could not be ended; each makes the next one wait longer.
+  -- Number of consecutive failed runs. Each one delays the next run further.
   failures integer not null default 0
 );

@@ -1,20 +1,20 @@
--- When the whole of it was last read back, each piece held against its name.
+-- When it was last read back completely, with each piece checked against its name.
 alter table packs add column read_at timestamptz;
--- A pack counts when it was read back after it was written.
+-- A pack was read back after it was written.
 update packs set read_at = state_since where state = 'kept';
 create index packs_read on packs (read_at) where state = 'kept';
 
--- What it needs of the archives and was found missing or damaged, in a sentence; null: nothing is known of that.
+-- Its missing or damaged parts in the archives, in a sentence. Null if none are known.
 alter table backups add column damage text;
--- When it is looked again what it needs of packs that were lost; null: there is no reason to.
+-- When to check again which of its parts were in lost packs. Null if there is no need.
 alter table backups add column examine_at timestamptz;
 create index backups_examine on backups (examine_at) where examine_at is not null;
 
--- Where archives are kept, so that another place, or an empty one, is not taken for it.
+-- Identifies the archive store, so that another or an empty store is not mistaken for it.
 create table archive_store (
   is_only boolean primary key default true check (is_only),
-  -- Names the mark that lies in it.
+  -- Id of the marker file in the store.
   mark uuid not null default gen_random_uuid(),
-  -- Without secrets; null until there is a mark in it.
+  -- Its address without secrets. Null until the store has a marker.
   place text
 );

@@ -1,12 +1,12 @@
--- What this installation answers for in DNS: a zone for each name that somebody registers, and company with a domain below it.
+-- Zones of this installation's DNS: one for each registrable domain and company with a domain below it.
 create sequence dns_generation;
 
 create table zones (
   id uuid primary key default gen_random_uuid(),
-  -- Null: the installation's own.
+  -- Null for the installation's own zones.
   company_id uuid references companies on delete cascade,
   name text not null,
-  -- Begins with the time, so that a zone which is made anew is not taken for an older one.
+  -- Starts with the time, so that a recreated zone is not mistaken for an older version.
   serial bigint not null default extract(epoch from now())::bigint,
   created_at timestamptz not null default now(),
   unique nulls not distinct (company_id, name)
@@ -15,7 +15,7 @@ create index zones_name on zones (name);
 
 create table dns_records (
   zone_id uuid not null references zones on delete cascade,
-  -- Without the final dot.
+  -- Without the trailing dot.
   name text not null,
   type text not null,
   ttl integer not null check (ttl > 0),
@@ -23,7 +23,7 @@ create table dns_records (
   primary key (zone_id, name, type)
 );
 
--- What certificate authorities are shown, beside the records of zones.
+-- DNS-01 challenges, which are served in addition to the records of zones.
 create table dns_challenges (
   name text not null,
   value text not null,

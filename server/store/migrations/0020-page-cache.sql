@@ -1,5 +1,5 @@
--- Whether pages are kept at the edge (null: as is usual, which is for live environments only), and the number that they are kept
--- under: with another one, none of those before is shown.
+-- Whether the page cache is on (null: the default, on for live environments only), and its epoch: a new epoch
+-- invalidates all cached pages.
 alter table environments
   add column edge_caching boolean,
   add column page_cache_epoch integer not null default 1;

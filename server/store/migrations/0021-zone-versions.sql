@@ -1,9 +1,9 @@
--- What a zone was after each change of its records, so that they can be compared, and one can be gone back to.
+-- The records of a zone after each change, so that versions can be compared and restored.
 create table zone_versions (
   zone_id uuid not null references zones on delete cascade,
   serial bigint not null,
   created_at timestamptz not null default now(),
-  -- Each with `name`, `type`, `ttl` and `values`, by name and type.
+  -- Objects with `name`, `type`, `ttl` and `values`, sorted by name and type.
   records jsonb not null,
   primary key (zone_id, serial)
 );

@@ -1,2 +1,2 @@
--- Paths that are asked for before an update takes the environment's place.
+-- Paths that are checked before an update goes live.
 alter table environments add column update_checks text[] not null default '{}';

@@ -1,19 +1,19 @@
--- A newer version of one plugin or theme for many environments: canaries first, then the others, some at a time.
+-- A rollout of one plugin or theme to many environments: canaries first, then the others, a few at a time.
 create table rollouts (
   id uuid primary key,
   company_id uuid not null references companies (id) on delete cascade,
   kind text not null check (kind in ('plugin', 'theme')),
   -- Slug.
   name text not null,
-  -- Null: for each the newest that it is offered.
+  -- Null: the newest version that each environment can install.
   version text,
   concurrency integer not null check (concurrency > 0),
   stop_after_failures integer not null check (stop_after_failures > 0),
   state text not null default 'running' check (state in ('running', 'stopped', 'cancelled', 'ended')),
-  -- Who asked for it, as the activity log remembers people.
+  -- The actor, as in the activity log.
   actor jsonb not null,
   created_at timestamptz not null default now(),
-  -- When the last of its updates had ended.
+  -- When its last update ended.
   ended_at timestamptz
 );
 create index rollouts_of_company on rollouts (company_id, created_at desc);
@@ -26,7 +26,7 @@ create table rollout_items (
   is_canary boolean not null,
   state text not null default 'waiting' check (state in ('waiting', 'running', 'updated', 'failed', 'skipped')),
   operation_id text,
-  -- The version before, and the one after.
+  -- The versions before and after the update.
   from_version text,
   to_version text,
   -- Why it failed, or was skipped.

@@ -1,5 +1,5 @@
--- Another value for an environment whenever something is written about its plugins or themes, whoever writes it: what is kept in
--- memory of them holds as long as it is the same (`companyPackages.ts`).
+-- A new random value for an environment whenever its packages are changed by anyone. Cached packages are valid while it
+-- stays the same (`companyPackages.ts`).
 create table package_versions (
   environment_id uuid primary key references environments (id) on delete cascade,
   version uuid not null

@@ -1,12 +1,11 @@
--- How many environments of a rollout are updated before the others: where one is skipped, or is not there any more, another takes
--- its place.
+-- Number of environments that a rollout updates first. If one is skipped or no longer exists, another takes its place.
 alter table rollouts add column canaries integer check (canaries >= 0);
 update rollouts r set canaries = (select count(*) from rollout_items i where i.rollout_id = r.id and i.is_canary);
 alter table rollouts alter column canaries set not null;
 
--- When the last update of it failed for a reason that says nothing of the version, and how many were to be updated together then: it is
--- tried again soon. What is in the columns `failed_…` are versions that were refused.
+-- When its last update failed for a reason unrelated to the version, and how many packages were to be updated together.
+-- It is retried soon. The `failed_…` columns are for versions that were rejected.
 alter table packages add column hindered_at timestamptz, add column hindered_among integer;
 
--- What the failure of an operation says of what was to be done (server/operations/operation.ts); null: nothing.
+-- The kind of an operation's failure (server/operations/engine/operation.ts). Null: other.
 alter table operations add column failure_kind text check (failure_kind in ('refused', 'superseded'));

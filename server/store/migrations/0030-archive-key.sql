@@ -1,3 +1,3 @@
--- Tells the key that backups are sealed with from any other, without giving it away. Null until that was found out, as it is
--- where backups were kept before it was remembered.
+-- Identifies the archive key without revealing it. Null until it has been determined, as after an upgrade with existing
+-- backups.
 alter table archive_store add column key_check bytea;

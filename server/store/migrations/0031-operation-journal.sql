@@ -1,4 +1,4 @@
--- Operations keep their own journal: what each part of an operation came to, and which process runs it.
+-- The journal of operations: the result of each part, and the process that runs the operation.
 alter table operations add column runner uuid;
 
 create table operation_outcomes (

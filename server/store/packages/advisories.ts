@@ -20,7 +20,7 @@ export interface NewAdvisoryRange {
   readonly reference: string | null;
 }
 
-export interface AdvisoryFeed {
+interface AdvisoryFeed {
   readonly reading: number;
   readonly mark: string | null;
   readonly read_at: Date | null;
@@ -85,7 +85,7 @@ export async function forgetOtherReadings(database: Database): Promise<void> {
 }
 
 /** Puts a complete reading in force and marks installed and offered versions accordingly. */
-export async function putInForce(
+export async function activateReading(
   database: Database,
   feed: Pick<AdvisoryFeed, "reading" | "mark" | "records" | "skipped">,
 ): Promise<void> {
@@ -151,7 +151,7 @@ export async function markOffersVulnerable(database: Database | DatabaseTransact
 }
 
 /** A vulnerability of a package, with the environments that have it. */
-export interface FoundVulnerability {
+interface FoundVulnerability {
   readonly advisory_id: string;
   readonly title: string;
   readonly cve: string | null;
@@ -170,7 +170,7 @@ export interface FoundVulnerability {
   }[];
 }
 
-export interface FoundVulnerabilities {
+interface FoundVulnerabilities {
   readonly total: number;
   readonly items: readonly FoundVulnerability[];
 }

@@ -17,7 +17,11 @@ export interface NewOffer {
 const checkHours = 3;
 
 /** Finds installed packages that were never checked or whose check is due. Returns their `file`s. */
-export async function findToCheck(database: Database, kind: PackageKind, limit: number): Promise<readonly string[]> {
+export async function findDueForCheck(
+  database: Database,
+  kind: PackageKind,
+  limit: number,
+): Promise<readonly string[]> {
   const { rows } = await sql<{ file: string }>`
     select distinct p.file from packages p
       left join package_offers o on o.kind = p.kind and o.file = p.file

@@ -18,7 +18,7 @@ export interface FoundPackage {
   readonly is_auto_updated: boolean;
 }
 
-export interface FoundPackages {
+interface FoundPackages {
   readonly packages: readonly FoundPackage[];
   readonly problem: string | null;
   /** When the reading started, by the database's clock. */
@@ -39,7 +39,7 @@ const minWrittenSeconds = 300;
  * Finds environments whose packages must be read: never read, changed by an operation or PHP since, or last read long
  * ago. Longest waiting first.
  */
-export async function findToRead(database: Database, limit: number): Promise<readonly ToRead[]> {
+export async function findDueForReading(database: Database, limit: number): Promise<readonly ToRead[]> {
   const { rows } = await sql<ToRead>`
     select e.id, e.number from environments e
     where e.state = 'serving' and not e.awaits_rebuild and e.wordpress_version is not null and (
@@ -135,7 +135,7 @@ export interface PackageRecord {
   readonly is_update_vulnerable: boolean;
 }
 
-export interface PackagesOfEnvironment {
+interface PackagesOfEnvironment {
   readonly container_id: string;
   /** Null if never read. */
   readonly read_at: Date | null;

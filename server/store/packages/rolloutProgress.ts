@@ -4,18 +4,18 @@ import type { Actor, Database, DatabaseTransaction } from "../database.ts";
 import type { RolloutFacts } from "./rollouts.ts";
 
 /** Returns the ids of unfinished rollouts, oldest first. */
-export async function rolloutsUnderWay(database: Database): Promise<readonly string[]> {
+export async function listUnfinishedRollouts(database: Database): Promise<readonly string[]> {
   const query = database.selectFrom("rollouts").select("id").where("ended_at", "is", null);
   return (await query.orderBy("created_at").execute()).map(({ id }) => id);
 }
 
 /** An unfinished rollout. */
-export interface RolloutUnderWay extends RolloutFacts {
+export interface UnfinishedRollout extends RolloutFacts {
   readonly actor: Actor;
 }
 
 /** Locks an unfinished rollout until the transaction ends. Returns null if there is no such rollout. */
-export async function holdRollout(transaction: DatabaseTransaction, id: string): Promise<RolloutUnderWay | null> {
+export async function lockRollout(transaction: DatabaseTransaction, id: string): Promise<UnfinishedRollout | null> {
   const row = await transaction
     .selectFrom("rollouts")
     .select(["id", "company_id", "kind", "name", "version", "actor"])
@@ -68,7 +68,7 @@ export async function progressOf(transaction: DatabaseTransaction, rolloutId: st
 }
 
 /** Returns the id of the next environment, or null if none is waiting. */
-export async function nextInTurn(transaction: DatabaseTransaction, rolloutId: string): Promise<string | null> {
+export async function nextEnvironment(transaction: DatabaseTransaction, rolloutId: string): Promise<string | null> {
   const next = await transaction
     .selectFrom("rollout_items")
     .select("environment_id as id")
@@ -86,7 +86,7 @@ export interface BegunItem {
   readonly to: string;
 }
 
-export interface Turn {
+interface RolloutItem {
   readonly environmentId: string;
   /** Whether the others wait for its result. */
   readonly isCanary: boolean;
@@ -94,10 +94,10 @@ export interface Turn {
   readonly become: BegunItem | { readonly skipped: string };
 }
 
-export async function noteTurn(
+export async function recordItem(
   transaction: DatabaseTransaction,
   rolloutId: string,
-  { environmentId, isCanary, become }: Turn,
+  { environmentId, isCanary, become }: RolloutItem,
 ): Promise<void> {
   const change =
     "skipped" in become
@@ -117,7 +117,7 @@ export async function noteTurn(
 }
 
 /** Stops or cancels a rollout: starts no more updates; running ones continue. */
-export async function breakOff(
+export async function stopRollout(
   transaction: DatabaseTransaction,
   rolloutId: string,
   { state, reason }: { readonly state: "stopped" | "cancelled"; readonly reason: string },
@@ -132,7 +132,7 @@ export async function breakOff(
 }
 
 /** Ends a rollout after its last update. */
-export async function endRollout(transaction: DatabaseTransaction, { id, state }: RolloutUnderWay): Promise<void> {
+export async function endRollout(transaction: DatabaseTransaction, { id, state }: UnfinishedRollout): Promise<void> {
   await transaction
     .updateTable("rollouts")
     .set({ state: state === "running" ? "ended" : state, ended_at: sql<Date>`now()` })

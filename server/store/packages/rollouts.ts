@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Actor, Database, DatabaseTransaction, PackageKind, RolloutItemState, RolloutState } from "../database.ts";
 import { canBeUpdated } from "./packageUpdates.ts";
 
-export interface NewRollout {
+interface NewRollout {
   readonly id: string;
   readonly companyId: string;
   readonly kind: PackageKind;
@@ -37,7 +37,7 @@ export async function insertRollout(transaction: DatabaseTransaction, rollout: N
 }
 
 /** An environment in which the package can be updated. */
-export interface Holder {
+interface Holder {
   readonly id: string;
   readonly version_key: string;
   readonly update_version: string | null;

@@ -1,7 +1,7 @@
 /** Checks of an update before it goes live: paths and screenshots. */
 import type { Database, DatabaseTransaction } from "../database.ts";
 
-export interface UpdateChecks {
+interface UpdateChecks {
   readonly update_checks: readonly string[];
   /**
    * The largest accepted visual difference of these pages and the front page, in percent; null takes no screenshots.

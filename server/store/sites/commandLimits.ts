@@ -2,7 +2,7 @@
 import type { Database } from "../database.ts";
 import { maySend } from "../traffic/mailDelivery.ts";
 
-export interface CommandLimits {
+interface CommandLimits {
   readonly memoryMb: number;
   /** The quota in force, or null. */
   readonly quotaBytes: number | null;

@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import type { Database } from "../database.ts";
 
-export interface ToMeasure {
+interface ToMeasure {
   readonly id: string;
   readonly number: number;
   /** The quota in force, or null. */

@@ -93,7 +93,10 @@ export async function listForPhpUpdate(
 }
 
 /** Returns the ids of environments that exist and don't wait to be rebuilt. */
-export async function findPresent(database: Database, environmentIds: readonly string[]): Promise<ReadonlySet<string>> {
+export async function filterPresent(
+  database: Database,
+  environmentIds: readonly string[],
+): Promise<ReadonlySet<string>> {
   if (environmentIds.length === 0) return new Set();
   const rows = await database
     .selectFrom("environments")
@@ -155,7 +158,7 @@ export async function setPhpRun(database: Database, environmentId: string, run: 
 }
 
 /** Copies the PHP version, limits and wildcard setting of the source to an environment. */
-export async function serveLike(database: Database, environmentId: string, sourceId: string): Promise<void> {
+export async function copyServingSettings(database: Database, environmentId: string, sourceId: string): Promise<void> {
   await database
     .updateTable("environments as e")
     .from("environments as source")

@@ -40,7 +40,7 @@ export const environmentsOfSite = `(
   ) order by e.number), '[]'::json)
   from environments e where e.site_id = s.id and e.state <> 'adding')`;
 
-export interface NewEnvironment {
+interface NewEnvironment {
   readonly id: string;
   readonly siteId: string;
   readonly companyId: string;
@@ -103,7 +103,7 @@ export async function isEnvironmentNameTaken(
 }
 
 /** Whether the environment exists. Locks it until the transaction ends. */
-export async function isEnvironmentThere(transaction: DatabaseTransaction, environmentId: string): Promise<boolean> {
+export async function environmentExists(transaction: DatabaseTransaction, environmentId: string): Promise<boolean> {
   const row = await transaction
     .selectFrom("environments")
     .select("id")
@@ -120,7 +120,7 @@ export async function removeEnvironmentRows(transaction: DatabaseTransaction, en
   await transaction.deleteFrom("environments").where("id", "=", environmentId).execute();
 }
 
-export interface ListedEnvironment {
+interface ListedEnvironment {
   readonly id: string;
   readonly company_name: string;
   readonly site_name: string;

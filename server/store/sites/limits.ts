@@ -16,7 +16,7 @@ export interface LimitsRecord extends OwnLimits {
   readonly disk_measured_at: Date | null;
 }
 
-export const ownLimitColumns = ["php_threads", "php_memory_mb", "request_seconds", "disk_quota_bytes"] as const;
+const ownLimitColumns = ["php_threads", "php_memory_mb", "request_seconds", "disk_quota_bytes"] as const;
 
 /** Returns null if there is no such environment. */
 export async function findLimits(pool: Pool, environmentId: string): Promise<LimitsRecord | null> {

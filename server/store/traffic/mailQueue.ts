@@ -23,7 +23,7 @@ export interface ClaimedMail {
   readonly claimedUntil: Date;
 }
 
-export interface ClaimOptions {
+interface ClaimOptions {
   readonly seconds: number;
   /** Maximum number of recipients per environment and hour. */
   readonly recipientsPerHour: number;
@@ -95,29 +95,29 @@ async function claimIn(
   return rows[0] ?? null;
 }
 
-export interface Settlement {
+interface Settlement {
   readonly id: string;
   readonly claimedUntil: Date;
-  readonly hasTaken: boolean;
+  readonly hasAccepted: boolean;
   readonly refused: readonly RefusedRecipient[];
-  readonly delayed: readonly string[];
-  /** When to retry the delayed recipients; null to give up. */
+  readonly deferred: readonly string[];
+  /** When to retry the deferred recipients; null to give up. */
   readonly nextAttemptAt: Date | null;
   readonly lastError: string | null;
 }
 
 /** Records the result of an attempt. Does nothing if the row is gone or another process has claimed it. */
 export async function settleMail(database: Database, settlement: Settlement): Promise<void> {
-  const { id, claimedUntil, hasTaken, refused, delayed, nextAttemptAt, lastError } = settlement;
+  const { id, claimedUntil, hasAccepted, refused, deferred, nextAttemptAt, lastError } = settlement;
   // Recipients refused in this attempt are not in the row yet.
   const finalState =
     refused.length > 0 ? sql`'bounced'` : sql`case when m.refused = '[]' then 'sent' else 'bounced' end`;
   const retryState = sql`case when m.is_wanted or ${maySend("e")} then 'queued' else 'kept' end`;
-  const state = delayed.length === 0 ? finalState : nextAttemptAt === null ? sql`'failed'` : retryState;
+  const state = deferred.length === 0 ? finalState : nextAttemptAt === null ? sql`'failed'` : retryState;
   await sql`
-    update mails m set state = ${state}, waiting = ${delayed}::text[], refused = m.refused || ${JSON.stringify(refused)}::jsonb,
+    update mails m set state = ${state}, waiting = ${deferred}::text[], refused = m.refused || ${JSON.stringify(refused)}::jsonb,
       next_attempt_at = case when ${state} = 'queued' then ${nextAttemptAt}::timestamptz end, claimed_until = null, last_error = ${lastError},
-      sent_at = case when ${hasTaken} then now() else m.sent_at end
+      sent_at = case when ${hasAccepted} then now() else m.sent_at end
     from environments e
     where m.id = ${id} and m.claimed_until = ${claimedUntil} and e.id = m.environment_id`.execute(database);
 }

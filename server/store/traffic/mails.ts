@@ -57,7 +57,7 @@ export interface MailRecord {
   readonly sent_at: Date | null;
 }
 
-export interface MailPage {
+interface MailPage {
   readonly environmentId: string;
   /** Null matches all. */
   readonly state: MailState | null;
@@ -137,7 +137,7 @@ export async function deleteMails(
   return Number(numDeletedRows);
 }
 
-export interface MailLimits {
+interface MailLimits {
   readonly days: number;
   /** Per environment. */
   readonly messages: number;

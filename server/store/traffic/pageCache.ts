@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../database.ts";
 
 /** SQL expression: whether the page cache is on for the environment `e`. */
-export const keepsPages: RawBuilder<boolean> = sql<boolean>`coalesce(e.edge_caching, e.name = 'live')`;
+export const isPageCacheOn: RawBuilder<boolean> = sql<boolean>`coalesce(e.edge_caching, e.name = 'live')`;
 
 /** Returns null if there is no such environment. */
 export async function findEdgeCaching(
@@ -12,7 +12,7 @@ export async function findEdgeCaching(
 ): Promise<{ readonly id: string; readonly isEnabled: boolean } | null> {
   const row = await database
     .selectFrom("environments as e")
-    .select(["e.id", keepsPages.as("isEnabled")])
+    .select(["e.id", isPageCacheOn.as("isEnabled")])
     .where("e.id", "=", environmentId)
     .where("e.state", "<>", "adding")
     .executeTakeFirst();
@@ -20,7 +20,7 @@ export async function findEdgeCaching(
 }
 
 /** Invalidates all cached pages once the edge has the new table. Returns false if the environment is gone. */
-export async function forgetPages(database: Database, environmentId: string): Promise<boolean> {
+export async function clearPageCache(database: Database, environmentId: string): Promise<boolean> {
   const { numUpdatedRows } = await database
     .updateTable("environments")
     .set((eb) => ({ page_cache_epoch: eb("page_cache_epoch", "+", 1) }))
@@ -44,7 +44,7 @@ export async function setEdgeCaching(
 }
 
 /** Returns the stored setting; null for the default, or if the environment is gone. */
-export async function edgeCachingAsSet(database: Database, environmentId: string): Promise<boolean | null> {
+export async function storedEdgeCaching(database: Database, environmentId: string): Promise<boolean | null> {
   const row = await database
     .selectFrom("environments")
     .select("edge_caching")

@@ -3,14 +3,14 @@ import { sql } from "kysely";
 import type { Database, DatabaseTransaction, Environments, ForceHttps } from "../database.ts";
 import { isCovered, isWildcardCovered } from "../domains/domainCertificates.ts";
 import { maySend } from "./mailDelivery.ts";
-import { keepsPages } from "./pageCache.ts";
+import { isPageCacheOn } from "./pageCache.ts";
 
 export interface ServedRow {
   readonly id: string;
   readonly number: number;
   readonly phpVersion: string;
   readonly isFrozen: boolean;
-  readonly phpRun: number;
+  readonly phpRestarts: number;
   /** Null if the page cache is off. */
   readonly pageCacheEpoch: number | null;
   readonly limits: ServedLimits;
@@ -49,12 +49,12 @@ export async function listServed(database: Database, defaultQuotaBytes: number |
   const rows = await database
     .selectFrom("environments as e")
     .leftJoin("domains as d", (join) => join.onRef("d.environment_id", "=", "e.id").on("d.is_active", "=", true))
-    .select(["e.id", "e.number", "e.php_version as phpVersion", "e.is_frozen as isFrozen", "e.php_run as phpRun"])
+    .select(["e.id", "e.number", "e.php_version as phpVersion", "e.is_frozen as isFrozen", "e.php_run as phpRestarts"])
     .select(["e.php_threads as threads", "e.php_memory_mb as memoryMb", "e.request_seconds as requestSeconds"])
     .select(["e.disk_quota_bytes as quotaBytes", "e.disk_bytes as diskBytes", "e.disk_measured_at as measuredAt"])
     .select(maySend("e").as("maySendMail"))
     .select(["e.denied_ips as deniedIps", "e.force_https as forceHttps"])
-    .select(["e.redirect_list as redirectList", "e.page_cache_epoch as epoch", keepsPages.as("keepsPages")])
+    .select(["e.redirect_list as redirectList", "e.page_cache_epoch as epoch", isPageCacheOn.as("isPageCacheOn")])
     .select(["d.name", "d.is_wildcard as isWildcard", "d.is_primary as isPrimary"])
     .select([isCovered.as("isCovered"), isWildcardCovered.as("isWildcardCovered")])
     .where("e.state", "=", "serving")
@@ -64,9 +64,9 @@ export async function listServed(database: Database, defaultQuotaBytes: number |
   return [...Map.groupBy(rows, (row) => row.id).values()].flatMap((group) => {
     const [first] = group;
     if (!first) return [];
-    const { id, number, phpVersion, isFrozen, phpRun, threads, memoryMb, requestSeconds, deniedIps } = first;
+    const { id, number, phpVersion, isFrozen, phpRestarts, threads, memoryMb, requestSeconds, deniedIps } = first;
     const { maySendMail, forceHttps, redirectList } = first;
-    const pageCacheEpoch = first.keepsPages ? first.epoch : null;
+    const pageCacheEpoch = first.isPageCacheOn ? first.epoch : null;
     const disk = remainingDisk(first, defaultQuotaBytes);
     const limits = { threads, memoryMb, requestSeconds, disk };
     const domains = group.flatMap(({ name, isWildcard, isPrimary, isCovered, isWildcardCovered }) =>
@@ -75,7 +75,7 @@ export async function listServed(database: Database, defaultQuotaBytes: number |
         : [{ name, isWildcard, isPrimary, isCovered, isWildcardCovered }],
     );
     const settings = { maySendMail, forceHttps, redirectList, pageCacheEpoch };
-    return [{ id, number, phpVersion, isFrozen, phpRun, limits, deniedIps, ...settings, domains }];
+    return [{ id, number, phpVersion, isFrozen, phpRestarts, limits, deniedIps, ...settings, domains }];
   });
 }
 
@@ -95,7 +95,9 @@ function remainingDisk(
 }
 
 /** Lists the active domains of environments that are being restored. */
-export async function listAway(database: Database): Promise<readonly Pick<ServedDomain, "name" | "isWildcard">[]> {
+export async function listRestoringDomains(
+  database: Database,
+): Promise<readonly Pick<ServedDomain, "name" | "isWildcard">[]> {
   return database
     .selectFrom("environments as e")
     .innerJoin("domains as d", "d.environment_id", "e.id")

@@ -16,7 +16,7 @@ export interface Counters {
   readonly writes: number;
 }
 
-export interface SeenUsage {
+interface SeenUsage {
   readonly environment_id: string;
   readonly recent_cores: number;
   readonly counters: Counters;
@@ -92,7 +92,7 @@ const orders = {
 } as const;
 export type UsageOrder = keyof typeof orders;
 
-export interface UsageQuery {
+interface UsageQuery {
   readonly companyId: string;
   /** Null for all sites of the company. */
   readonly siteIds: readonly string[] | null;

@@ -11,7 +11,11 @@ require __DIR__ . '/../order.php';
 
 function sitewright_dashboard( WP_User $user ): string {
 	$is_elsewhere = is_multisite() && ! is_user_member_of_blog( $user->ID );
-	return $is_elsewhere ? network_admin_url() : admin_url();
+	if ( $is_elsewhere ) {
+		return network_admin_url();
+	}
+	// Not at the site's own address: DNS may not point it here, and the visitor came by another domain.
+	return is_multisite() ? admin_url() : wp_parse_url( admin_url(), PHP_URL_PATH );
 }
 
 function sitewright_log_in(): void {

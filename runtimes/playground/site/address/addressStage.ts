@@ -2,20 +2,13 @@
 import path from "node:path";
 import { environmentFolders } from "../../../folders.ts";
 import { sharePart, stageRelease } from "../../../releaseMoves.ts";
-import { partOf, type Release, writeRecord } from "../../../releases.ts";
+import { partOf, type Release, requireRelease, writeRecord } from "../../../releases.ts";
 import type { AddressChange, StageAddressSpec } from "../../../runtime.ts";
 import { readConfig, rewriteConfig } from "../copy/configCopy.ts";
 import { copyLive } from "../copy/copy.ts";
 import { moveDatabases } from "../database/databases.ts";
 import { tablePrefixOf } from "../database/tablePrefix.ts";
-import {
-  giveToEnvironment,
-  mainDatabase,
-  type ReleaseRecord,
-  recordOf,
-  reportFullDisk,
-  requireRelease,
-} from "../release.ts";
+import { giveToEnvironment, mainDatabase, type ReleaseRecord, recordOf, reportFullDisk } from "../release.ts";
 import { addressChanger } from "./addresses.ts";
 
 /** Copies the files only if the configuration contains the address, as in a network; otherwise shares them. */

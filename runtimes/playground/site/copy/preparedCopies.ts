@@ -22,7 +22,7 @@ export interface PreparedCopies {
 
 export const noPreparedCopies: PreparedCopies = { take: async () => false };
 
-export interface PreparedCopiesOptions {
+interface PreparedCopiesOptions {
   /** A folder used only for this, on the environments' file system. */
   readonly folder: string;
   readonly count: number;

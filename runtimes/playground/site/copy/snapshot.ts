@@ -2,11 +2,18 @@
 import { chmod, mkdir } from "node:fs/promises";
 import path from "node:path";
 import { buildAtomically } from "../../../folders.ts";
-import { firstRelease, partOf, type Release, requireStillCurrent, writeRecord } from "../../../releases.ts";
+import {
+  firstRelease,
+  partOf,
+  type Release,
+  requireRelease,
+  requireStillCurrent,
+  writeRecord,
+} from "../../../releases.ts";
 import { bothSettled } from "../bothSettled.ts";
 import { addCoreToSnapshot } from "../core.ts";
 import { copyDatabases } from "../database/databases.ts";
-import { recordOf, reportFullDisk, requireRelease } from "../release.ts";
+import { recordOf, reportFullDisk } from "../release.ts";
 import { linkLive } from "./copy.ts";
 
 /**

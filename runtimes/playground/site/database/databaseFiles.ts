@@ -3,7 +3,7 @@ import { open, readdir } from "node:fs/promises";
 import path from "node:path";
 import { unlessGone } from "../webRoot.ts";
 
-export interface DatabaseFiles {
+interface DatabaseFiles {
   /** Paths relative to the folder; each folder precedes its content. */
   readonly folders: readonly string[];
   /** SQLite databases, recognised by their first bytes. */

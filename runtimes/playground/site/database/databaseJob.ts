@@ -234,7 +234,7 @@ if (import.meta.main) {
     } catch (error) {
       if (!isDamaged(error)) throw error;
       const what = job.kind === "count" || job.kind === "user" ? "read" : "copied";
-      throw new RuntimeFailure(`A database is damaged, so that it can't be ${what}.`, { cause: error });
+      throw new RuntimeFailure(`A database is damaged, so it can't be ${what}.`, { cause: error });
     }
   });
 }

@@ -1,4 +1,4 @@
-/** Starts work on databases, each in a process of its own (`databaseJob.ts`). */
+/** Starts work on databases, each in a separate process (`databaseJob.ts`). */
 import pLimit from "p-limit";
 import type { Replacements, RowCounts, StageChanges, WordPressUser } from "../../../runtime.ts";
 import type { Dumped } from "../../mysql/dump.ts";

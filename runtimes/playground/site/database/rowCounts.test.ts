@@ -64,7 +64,7 @@ test("ignores a concurrent write, and removes the copy", async () => {
 test("reports a damaged database", async () => {
   make("main.sqlite", "CREATE TABLE a (id); CREATE TABLE b (id); INSERT INTO a VALUES (hex(randomblob(20000)))");
   await truncate(path.join(folder, "main.sqlite"), 5_000);
-  await expect(count()).rejects.toThrow("A database is damaged, so that it can't be read.");
+  await expect(count()).rejects.toThrow("A database is damaged, so it can't be read.");
 });
 
 test("an abort ends the work", async () => {

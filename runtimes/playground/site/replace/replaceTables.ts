@@ -1,10 +1,10 @@
 /**
  * Replaces tables of one database by another's, with their indexes, triggers, and the driver's metadata: the SQLite
- * driver translates MySQL, and stores MySQL's schema in tables of its own.
+ * driver translates MySQL, and stores MySQL's schema in its own tables.
  */
 import { constants, type DatabaseSync } from "node:sqlite";
 import { RuntimeFailure } from "../../../runtime.ts";
-import { quoted } from "../../templates/places.ts";
+import { quoted } from "../../templates/findPlaceholders.ts";
 
 /** Names that belong to SQLite or to the driver. */
 const reserved = /^(?:sqlite_|_wp_sqlite_)/i;

@@ -8,7 +8,7 @@ import type { TextChange } from "../../../runtime.ts";
 import { asciiOf, blockEscaped, changeJson, type JsonStyle } from "./jsonText.ts";
 import { changeBytes, type Watch } from "./serialized.ts";
 
-export interface Replaced {
+interface Replaced {
   readonly text: string;
   /** Number of replacements. */
   readonly replaced: number;
@@ -26,7 +26,7 @@ export function bytesOf(text: string): string {
   return Buffer.from(text, "utf8").toString("latin1");
 }
 
-export function countOf(text: string, search: string): number {
+function countOf(text: string, search: string): number {
   let count = 0;
   for (let at = text.indexOf(search); at !== -1; at = text.indexOf(search, at + search.length)) count += 1;
   return count;

@@ -3,17 +3,10 @@ import { randomUUID } from "node:crypto";
 import path from "node:path";
 import { environmentFolders, removeTree } from "../../../folders.ts";
 import { scratchFolder, sharePart, stageRelease } from "../../../releaseMoves.ts";
-import { findRelease, partOf, type Release, writeRecord } from "../../../releases.ts";
+import { findRelease, partOf, type Release, requireRelease, writeRecord } from "../../../releases.ts";
 import type { EnvironmentRef, Replacements, StageReplacementSpec, TextChange } from "../../../runtime.ts";
 import { asReplacements, replaceTextsOf } from "../database/databases.ts";
-import {
-  giveToEnvironment,
-  mainDatabase,
-  type ReleaseRecord,
-  recordOf,
-  reportFullDisk,
-  requireRelease,
-} from "../release.ts";
+import { giveToEnvironment, mainDatabase, type ReleaseRecord, recordOf, reportFullDisk } from "../release.ts";
 
 /** The record of a release that a replacement has created, with the replacements made. */
 type ReplacedRecord = ReleaseRecord & { readonly replacements: Replacements };

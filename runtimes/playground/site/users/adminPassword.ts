@@ -9,10 +9,10 @@ import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
 import { hash } from "bcrypt";
-import { partOf } from "../../../releases.ts";
+import { partOf, requireRelease } from "../../../releases.ts";
 import { RuntimeFailure } from "../../../runtime.ts";
 import { isBusy } from "../copy/copyDatabase.ts";
-import { mainDatabase, recordOf, reportFullDisk, requireRelease } from "../release.ts";
+import { mainDatabase, recordOf, reportFullDisk } from "../release.ts";
 
 /** A value that no password's hash equals. */
 export const noPassword = "*";

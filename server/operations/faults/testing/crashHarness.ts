@@ -1,15 +1,15 @@
 /**
- * Runs an operation through every failure and every death there is, and looks at the world afterwards: it must be finished
- * or as it was before, with no lock, no secret and no half of anything left, whatever happened.
+ * Runs an operation with every possible failure and death, and checks the world afterwards: the operation must have either
+ * completed or left no trace, with no lock, no secret and nothing unfinished left behind.
  *
- * Nothing in the product knows of this; the points are put around the definitions from here. `runners.ts` says which deaths
- * are those of a process.
+ * The product has no code for this: the faults are wrapped around the definitions from here. `runners.ts` explains which
+ * deaths kill a real process.
  */
 import { join } from "node:path";
 import { openSealer } from "../../../sealing.ts";
 import { openNotifications } from "../../../store/notifications.ts";
 import { acceptedChannel, endedChannel, type OperationRow, readOperation } from "../../../store/operations.ts";
-import { silentLog, testPaces } from "../../../testing/engine.ts";
+import { silentLog, testBackoffs } from "../../../testing/engine.ts";
 import { type Fault, withFaults } from "../../../testing/faults.ts";
 import type { RunnerFault } from "../../../testing/faultyEngine.ts";
 import { forgetSites, type World } from "../../../testing/world.ts";
@@ -20,21 +20,21 @@ import { makeWaitForOperation } from "../../engine/wait.ts";
 import { type Case, together } from "./cases.ts";
 import { type Runner, type StartRunner, startEngineHere } from "./runners.ts";
 
-/** What is operated on, and how to see what became of it. The checks give sentences about what is wrong. */
+/** An operation with its preparation and its checks. The checks return problems as sentences. */
 export interface Subject {
   readonly kind: keyof OperationDefinitions;
-  /** Makes what the operation needs, anew for each run. */
+  /** Creates new data for the operation. Called for each run. */
   prepare(world: World): Promise<OperationRequest>;
   finished(world: World, request: OperationRequest): Promise<string[]>;
   cleanSlate(world: World, request: OperationRequest): Promise<string[]>;
-  /** Its work is never done twice: it may end badly where it was killed during it. Absent: false. */
+  /** Whether its work is never repeated: if it is killed during the work, it may end as failed. Absent: false. */
   readonly isAtMostOnce?: boolean;
 }
 
-/** On a machine that is busy with something else, too. */
-const patienceSeconds = 180;
+/** Generous, for a machine that is busy. */
+const timeoutSeconds = 180;
 
-/** Runs the cases with one engine in this process, one after the other. Returns what is wrong. */
+/** Runs the cases one after the other, with one engine in this process. Returns the problems. */
 export async function runFailures(subject: Subject, world: World, cases: readonly Case[]): Promise<string[]> {
   await using table = await openTable(world);
   const faults = new Map<string, Fault>();
@@ -45,38 +45,41 @@ export async function runFailures(subject: Subject, world: World, cases: readonl
     sealer: table.sealer,
     definitions: Object.values(table.definitions).map((each) => withFaults(each, (id) => faults.get(id))),
     log: silentLog,
-    paces: testPaces,
+    backoffs: testBackoffs,
   });
   const wrong: string[] = [];
   for (const each of cases) {
     const request = await subject.prepare(world);
     const row = await table.submit(request, (id) => void faults.set(id, each.fault));
-    wrong.push(...(await judge(subject, world, each, request, row)));
+    wrong.push(...(await checkEnd(subject, world, each, request, row)));
     await forgetSites(world);
   }
   await engine.stop();
   return wrong;
 }
 
-/** A runner that one run leaves to the next: to start a process takes longer than most operations. */
+/** A runner that is passed from one run to the next, because starting a process takes longer than most operations. */
 export interface Spare {
   runner: Runner | null;
 }
 
-export interface DeathOptions {
-  /** Absent: an engine in this process, which can't die during work. */
+interface DeathOptions {
+  /** Starts a runner. Absent: an engine in this process, which can't die during work. */
   readonly start?: StartRunner;
-  /** Absent: the runner ends with this run. Whoever made it ends what is left in it. */
+  /** A runner to use and to leave for the next run; its owner ends it. Absent: the runner ends with this run. */
   readonly spare?: Spare;
-  /** How many operations one death is that of. Absent: 16. Where work takes seconds, those that wait would run out of time. */
+  /**
+   * Maximum number of operations that one death kills. Absent: 16. Use fewer if work takes seconds, because the waiting
+   * operations would time out.
+   */
   readonly mostTogether?: number;
-  /** Deaths in the middle of work come up to so long after its beginning. Absent: 3. */
+  /** Maximum delay between the start of work and a death in its middle. Absent: 3. */
   readonly longestWorkMilliseconds?: number;
 }
 
 /**
- * Runs the cases in groups: several operations wait where their cases want them, and die together; a new runner goes on with
- * all of them. No other runner may work in the world. Returns what is wrong.
+ * Runs the cases in groups: several operations wait at the points of their cases and die together, and a new runner
+ * continues all of them. No other runner may work in the world. Returns the problems.
  */
 export async function runDeaths(
   subject: Subject,
@@ -94,11 +97,11 @@ export async function runDeaths(
       const current = runner;
       const requests: OperationRequest[] = [];
       for (const _ of group) requests.push(await subject.prepare(world));
-      for (const [at, each] of group.entries()) {
-        const request = requests[at];
+      for (const [index, each] of group.entries()) {
+        const request = requests[index];
         if (request === undefined) continue;
         const ended = table.submit(request, async (operationId) => {
-          // What failed before the death fails again after it, and dies no more.
+          // A failure before the death happens again afterwards, but the runner dies no more.
           const { killAt: _, killAtEnd: __, ...survivor } = each.fault;
           survivors[operationId] = survivor;
           const killAfterMilliseconds = Math.random() * longestWorkMilliseconds;
@@ -107,13 +110,13 @@ export async function runDeaths(
         dying.push({ each, request, ended });
       }
       if (!(await diesInTime(current))) {
-        wrong.push(`${group.map(({ name }) => name).join(", ")}: not all of them came to their points`);
+        wrong.push(`${group.map(({ name }) => name).join(", ")}: not all operations reached their points`);
       }
       runner = await start(world, survivors);
       const rows = await Promise.all(dying.map(({ ended }) => ended));
-      for (const [at, { each, request }] of dying.entries()) {
-        const row = rows[at];
-        if (row) wrong.push(...(await judge(subject, world, each, request, row)));
+      for (const [index, { each, request }] of dying.entries()) {
+        const row = rows[index];
+        if (row) wrong.push(...(await checkEnd(subject, world, each, request, row)));
       }
       await forgetSites(world);
     }
@@ -124,11 +127,11 @@ export async function runDeaths(
   return wrong;
 }
 
-/** Whether it dies of its fault within the time that operations have. It is dead afterwards. */
+/** Waits for the runner to die. Ends it at the timeout. Returns whether it died of its fault. */
 async function diesInTime(runner: Runner): Promise<boolean> {
-  const enough = setTimeout(() => void runner.end(), patienceSeconds * 1_000);
+  const timeout = setTimeout(() => void runner.end(), timeoutSeconds * 1_000);
   const isByFault = await runner.died;
-  clearTimeout(enough);
+  clearTimeout(timeout);
   return isByFault;
 }
 
@@ -136,11 +139,11 @@ export interface Table extends AsyncDisposable {
   readonly notifications: Awaited<ReturnType<typeof openNotifications>>;
   readonly sealer: Awaited<ReturnType<typeof openSealer>>;
   readonly definitions: OperationDefinitions;
-  /** Accepts the operation and resolves with its row when it has ended. */
+  /** Accepts the operation and waits for it to end. Returns its row. */
   submit(request: OperationRequest, accepted?: (operationId: string) => Promise<void> | void): Promise<OperationRow>;
 }
 
-/** What a test needs to accept operations in a world, and to see them end. */
+/** Opens what a test needs to submit operations in a world and to wait for them. */
 export async function openTable({ facts, own, services }: World): Promise<Table> {
   const notifications = await openNotifications({ url: facts.databaseUrl, channels: [acceptedChannel, endedChannel] });
   const sealer = await openSealer(join(facts.dataFolder, "secrets", "key"));
@@ -153,11 +156,11 @@ export async function openTable({ facts, own, services }: World): Promise<Table>
     definitions,
     submit: async (request, accepted) => {
       const { operationId } = await own.database.transaction().execute(async (transaction) => {
-        const answer = await accept(transaction, request);
-        await accepted?.(answer.operationId);
-        return answer;
+        const acceptance = await accept(transaction, request);
+        await accepted?.(acceptance.operationId);
+        return acceptance;
       });
-      await wait(operationId, patienceSeconds);
+      await wait(operationId, timeoutSeconds);
       const row = await readOperation(own.database, operationId);
       if (!row) throw new Error(`${operationId} is gone`);
       return row;
@@ -166,7 +169,7 @@ export async function openTable({ facts, own, services }: World): Promise<Table>
   };
 }
 
-async function judge(
+async function checkEnd(
   subject: Subject,
   world: World,
   each: Case,
@@ -177,14 +180,14 @@ async function judge(
   const isInterrupted = subject.isAtMostOnce && row.state === "failed" && /^run .*:in$/.test(each.fault.killAt ?? "");
   if (row.state !== each.ends && !isInterrupted)
     wrong.push(`it is ${row.state} at ${row.step}, not ${each.ends}: ${row.public_error}`);
-  if (row.secret !== null) wrong.push("its secret is kept");
-  wrong.push(...(await leftOvers(world, row)));
+  if (row.secret !== null) wrong.push("it still has its secret");
+  wrong.push(...(await leftovers(world, row)));
   const check = row.state === "succeeded" ? subject.finished : subject.cleanSlate;
   wrong.push(...(await check(world, request)));
   return wrong.map((sentence) => `${each.name}: ${sentence}`);
 }
 
-async function leftOvers({ own: { database } }: World, row: OperationRow): Promise<string[]> {
+async function leftovers({ own: { database } }: World, row: OperationRow): Promise<string[]> {
   const locks = await database.selectFrom("environment_locks").selectAll().where("operation_id", "=", row.id).execute();
   const activity = await database
     .selectFrom("activity")
@@ -192,5 +195,8 @@ async function leftOvers({ own: { database } }: World, row: OperationRow): Promi
     .where("id", "=", row.activity_id)
     .executeTakeFirstOrThrow();
   const isRight = activity.is_done && activity.has_failed === (row.state === "failed");
-  return [...(locks.length > 0 ? ["it kept a lock"] : []), ...(isRight ? [] : ["its activity entry is not ended"])];
+  return [
+    ...(locks.length > 0 ? ["it still has a lock"] : []),
+    ...(isRight ? [] : ["its activity entry has the wrong state"]),
+  ];
 }

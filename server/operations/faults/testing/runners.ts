@@ -1,9 +1,9 @@
 /**
- * Runners of operations that die.
+ * Runners that execute operations and die.
  *
- * - A process dies by SIGKILL, in the middle of its work too. It takes a second to start.
- * - An engine in this process dies between two pieces of work: its connections are terminated, as PostgreSQL does for a
- *   process that is gone, and nothing that it had begun goes on. It takes some milliseconds to start.
+ * - A process dies by SIGKILL, also during a step. It takes a second to start.
+ * - An engine in this process dies between two steps: its connections are terminated, as PostgreSQL does for a process that
+ *   is gone, and its work does not continue. It takes some milliseconds to start.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -17,13 +17,13 @@ import type { World } from "../../../testing/world.ts";
 export interface Runner {
   /** Adds a fault. */
   arm(order: ToRunner): Promise<void>;
-  /** Resolves when it is dead: with true if it died of a fault. */
+  /** Resolves when the runner is dead, with whether it died of a fault. */
   readonly died: Promise<boolean>;
-  /** Ends it at once. */
+  /** Ends the runner. */
   end(): Promise<void>;
 }
 
-/** Ready when this resolves. */
+/** Resolves when the runner is ready. */
 export type StartRunner = (world: World, faults?: Faults) => Promise<Runner>;
 
 export const startEngineHere: StartRunner = async (world, faults = {}) => {
@@ -34,9 +34,9 @@ export const startEngineHere: StartRunner = async (world, faults = {}) => {
   const died = Promise.withResolvers<boolean>();
   let faulty: FaultyEngine | undefined;
   const kill = async (): Promise<void> => {
-    // It would connect again.
+    // Otherwise it would reconnect.
     await faulty?.notifications.close();
-    // To wait for one connection after the other, as PostgreSQL offers, takes a tenth of a second for each.
+    // PostgreSQL can also wait for each connection to end, but that takes a tenth of a second each.
     const terminate = "select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1";
     while ((await world.own.pool.query(terminate, [name])).rowCount !== 0);
     await faulty?.engine.lost;
@@ -68,7 +68,7 @@ export const startProcess: StartRunner = async (world, faults) => {
   };
 };
 
-/** A process that runs operations in the world; ready when this resolves. */
+/** Starts a process that runs operations in the world. Resolves when it is ready. */
 export async function startChild(world: World, faults: Faults = {}): Promise<ChildProcess> {
   const child = spawn(process.execPath, [join(import.meta.dirname, "../../../testing/operationsChild.ts")], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
@@ -86,12 +86,12 @@ export async function startChild(world: World, faults: Faults = {}): Promise<Chi
 
 async function arm(child: ChildProcess, order: ToRunner): Promise<void> {
   const armed = new Promise<void>((resolve) => {
-    const hear = (message: unknown) => {
+    const onMessage = (message: unknown) => {
       if (message !== order.operationId) return;
-      child.off("message", hear);
+      child.off("message", onMessage);
       resolve();
     };
-    child.on("message", hear);
+    child.on("message", onMessage);
   });
   child.send(order);
   await armed;

@@ -1,0 +1,150 @@
+/** What an agency does all day, and what an idle installation costs, with default settings. */
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { launchBrowser } from "@sitewright/e2e/browser.ts";
+import { cloneInstalled, type Installation, prepared, start } from "@sitewright/e2e/installation.ts";
+import { descendants } from "@sitewright/e2e/processes.ts";
+import { type CreatedSite, createSite, followOperation } from "@sitewright/e2e/sites.ts";
+import { until } from "@sitewright/e2e/until.ts";
+import type { Page } from "playwright-core";
+import { untilSparesAreWarm } from "./creation.ts";
+import { edgeStatus } from "./edgeStatus.ts";
+import { untilIdle } from "./machine.ts";
+import { atMost, atMostBytes, type Figure } from "./report.ts";
+import { median, timed } from "./statistics.ts";
+
+const repetitions = 5;
+const sleepingSites = 10;
+
+/** Starts a separate installation in a clone with installed packages. */
+export async function measureDailyUse(): Promise<Figure[]> {
+  const clone = await cloneInstalled();
+  const run = await mkdtemp(join(tmpdir(), "sw-run-"));
+  // Sites fall asleep sooner than by default, which changes nothing else.
+  const settings = { ...prepared, SITEWRIGHT_RUN: run, SITEWRIGHT_IDLE_SECONDS: "20" };
+  let installation = await start(clone.folder, settings);
+  try {
+    const starts: number[] = [];
+    for (let count = 0; count < repetitions; count += 1) {
+      await installation.stop();
+      const restart = await timed(() => start(clone.folder, settings));
+      starts.push(restart.milliseconds);
+      installation = restart.value;
+    }
+    const adminSocket = join(run, "edge.sock");
+    await untilSparesAreWarm(adminSocket, 1);
+    await untilIdle();
+    const idleBytes = await memoryOf(installation);
+    const site = await createSite(installation, { display_name: "Site 1" });
+    const commands = await repeated(() => runWpCli(installation, site));
+    const { dashboards, editors } = await measureBrowser(installation, site);
+    const help = await repeated(() => showHelp(clone.folder));
+    for (let count = 2; count <= sleepingSites; count += 1) {
+      await createSite(installation, { display_name: `Site ${count}` });
+    }
+    await untilAllSleep(adminSocket);
+    const asleepBytes = await memoryOf(installation);
+    const times = `median of ${repetitions}`;
+    return [
+      atMost(`later npm start, ${times}`, median(starts), 3_000),
+      atMostBytes("memory of all processes without a site", idleBytes, 600e6, "one warm spare worker"),
+      atMostBytes(`memory with ${sleepingSites} sleeping sites`, asleepBytes, Number.POSITIVE_INFINITY, ""),
+      atMost(`wp option get, ${times}`, median(commands), 2_000),
+      atMost(`dashboard through a login link, ${times}`, median(dashboards), Number.POSITIVE_INFINITY),
+      atMost(`block editor, ${times}`, median(editors), Number.POSITIVE_INFINITY),
+      atMost(`operator --help, ${times}`, median(help), 500),
+    ];
+  } finally {
+    await installation.stop();
+    await clone.remove();
+    await rm(run, { recursive: true, force: true });
+  }
+}
+
+async function repeated(work: () => Promise<unknown>): Promise<number[]> {
+  const durations: number[] = [];
+  for (let count = 0; count < repetitions; count += 1) durations.push((await timed(work)).milliseconds);
+  return durations;
+}
+
+/** Memory of all processes in bytes; pages that several share are divided among them (PSS). */
+async function memoryOf({ supervisor }: Installation): Promise<number> {
+  const root = supervisor.pid ?? 0;
+  const ids = [root, ...(await descendants(root)).map(({ id }) => id)];
+  const sizes = ids.map(async (id) => {
+    const text = await readFile(`/proc/${id}/smaps_rollup`, "utf8").catch(() => "");
+    return Number(/^Pss:\s+(\d+) kB/m.exec(text)?.[1] ?? 0) * 1024;
+  });
+  return (await Promise.all(sizes)).reduce((sum, bytes) => sum + bytes, 0);
+}
+
+async function untilAllSleep(adminSocket: string): Promise<void> {
+  await until(
+    async () => {
+      const { workers } = await edgeStatus(adminSocket);
+      if (workers.length > 0) throw new Error(`${workers.length} workers still run`);
+    },
+    { deadlineSeconds: 240, intervalMilliseconds: 500 },
+  );
+  await untilSparesAreWarm(adminSocket, 1);
+  await untilIdle();
+}
+
+async function runWpCli(installation: Installation, { environmentId }: CreatedSite): Promise<void> {
+  const path = `/sites/environments/${environmentId}/run-wp-cli-command`;
+  const accepted = await installation.api("POST", path, { wp_command: "wp option get blogname" });
+  const { operation_id } = accepted.json<{ operation_id: string }>();
+  const { status } = await followOperation(installation, operation_id);
+  if (status !== 200) throw new Error(`WP-CLI ended with ${status}`);
+}
+
+interface BrowserTimes {
+  readonly dashboards: readonly number[];
+  readonly editors: readonly number[];
+}
+
+async function measureBrowser(installation: Installation, site: CreatedSite): Promise<BrowserTimes> {
+  const browser = await launchBrowser();
+  try {
+    const dashboards: number[] = [];
+    const editors: number[] = [];
+    for (let count = 0; count < repetitions; count += 1) {
+      const page = await browser.newPage();
+      page.setDefaultTimeout(120_000);
+      const path = `/sites/environments/${site.environmentId}/wpa-login-url`;
+      const answer = await installation.api("POST", path, { email: "owner@example.com" });
+      await page.goto(answer.json<{ login_link: string }>().login_link);
+      dashboards.push((await timed(() => openDashboard(page))).milliseconds);
+      editors.push((await timed(() => openEditor(page, site))).milliseconds);
+      await page.close();
+    }
+    return { dashboards, editors };
+  } finally {
+    await browser.close();
+  }
+}
+
+async function openDashboard(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.waitForURL(/\/wp-admin\//);
+  await page.waitForLoadState("load");
+}
+
+async function openEditor(page: Page, { address }: CreatedSite): Promise<void> {
+  await page.goto(`${address}/wp-admin/post-new.php`);
+  const title = page.getByRole("textbox", { name: "Add title" });
+  await page
+    .frameLocator('iframe[name="editor-canvas"]')
+    .getByRole("textbox", { name: "Add title" })
+    .or(title)
+    .waitFor();
+}
+
+const run = promisify(execFile);
+
+async function showHelp(folder: string): Promise<void> {
+  await run("npm", ["run", "--silent", "operator", "--", "--help"], { cwd: folder });
+}

@@ -1,0 +1,14 @@
+/** Limits for visitors' requests. */
+export interface Limits {
+  readonly uploadBytes: number;
+  /** Timeout for receiving the head of a request. */
+  readonly headSeconds: number;
+  /** Timeout for receiving the whole request, upload included. */
+  readonly requestSeconds: number;
+  /** An inactive connection is closed after this time. Must be longer than PHP's time limit. */
+  readonly silenceSeconds: number;
+  /** How long a freeze waits for running PHP requests of the environment. */
+  readonly freezeSeconds: number;
+  /** How long a visitor waits for a page that can't be rendered while its environment is frozen. */
+  readonly holdSeconds: number;
+}

@@ -1,0 +1,59 @@
+/**
+ * Receives the pages that the current request has changed, from the platform's PHP (`platform/touching.php`). A site's
+ * code can send the same messages; they affect only its own pages.
+ */
+import type { StalePages } from "../../serving.ts";
+
+interface PageMessages {
+  /** Starts a request: from now on `listener` gets the messages. */
+  begin(listener: PageMessageListener): void;
+  /** Handles a message from PHP. Ignores unknown messages. */
+  receive(message: string): void;
+}
+
+interface PageMessageListener {
+  onStalePages(pages: StalePages): void;
+  /** The response is for this visitor only. */
+  isPrivate(): void;
+}
+
+/** The platform's own script sends fewer. */
+const maxAddresses = 1_000;
+const maxAddressLength = 2_000;
+const maxMessageLength = 1 << 20;
+
+export function createPageMessages(): PageMessages {
+  let current: PageMessageListener | null = null;
+  return {
+    begin: (listener) => {
+      current = listener;
+    },
+    receive: (message) => {
+      const parsed = message.length > maxMessageLength ? null : parse(message);
+      if (parsed?.sitewright === "private") current?.isPrivate();
+      if (parsed?.sitewright === "touched") current?.onStalePages(readStalePages(parsed));
+    },
+  };
+}
+
+function parse(message: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(message);
+    return typeof value === "object" && value !== null ? { ...value } : null;
+  } catch {
+    return null;
+  }
+}
+
+function readStalePages({ urls, subtrees, everything }: Readonly<Record<string, unknown>>): StalePages {
+  const [pages, trees] = [addresses(urls), addresses(subtrees)];
+  if (everything === true || pages === null || trees === null) return { urls: [], subtrees: [], everything: true };
+  return { urls: pages, subtrees: trees, everything: false };
+}
+
+/** Returns a list of addresses, or null if it is not one. */
+function addresses(value: unknown): readonly string[] | null {
+  if (!Array.isArray(value) || value.length > maxAddresses) return null;
+  const texts = value.filter((one) => typeof one === "string" && one.length <= maxAddressLength);
+  return texts.length === value.length ? texts : null;
+}

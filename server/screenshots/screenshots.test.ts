@@ -1,0 +1,206 @@
+import { chmod, chown, mkdir, mkdtemp, readdir, rm, symlink, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { PNG } from "pngjs";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { findChromium, removeLeftoverScreenshots } from "./chromium.ts";
+import { compareScreenshots } from "./compareScreenshots.ts";
+import type { LoadedPage, LoadPage } from "./pageProxy.ts";
+import { makeScreenshots, openScreenshotStore } from "./screenshots.ts";
+
+const { signal } = new AbortController();
+const host = "demo.localhost:8081";
+
+async function freshFolder(): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), "screenshots-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Pages by path. */
+type Site = Readonly<Record<string, { readonly type?: string; readonly content?: string; readonly location?: string }>>;
+
+function siteOf(pages: Site, asked: string[] = []): LoadPage {
+  return async (at) => {
+    asked.push(at);
+    const page = pages[at];
+    const none = { reason: null, type: "text/html", content: Buffer.of(), location: null };
+    if (page === undefined) return { ...none, status: 404 };
+    const { type = none.type, content = "", location = null } = page;
+    return { ...none, status: location === null ? 200 : 302, type, content: Buffer.from(content), location };
+  };
+}
+
+const colored = (color: string, more = "") => ({
+  content: `<html><body style="background:${color}">${more}</body></html>`,
+});
+
+async function open() {
+  const chromium = await findChromium(process.env.CHROMIUM ?? null);
+  if (chromium === null) throw new Error("There is no Chromium: apt-get install chromium");
+  const folder = await freshFolder();
+  const screenshots = makeScreenshots({ chromium, folder });
+  const compare = (before: LoadPage, after: LoadPage, paths = ["/"], id = "one") =>
+    screenshots.compare({ id, host, paths, before, after }, signal);
+  return { folder, compare, store: openScreenshotStore(folder) };
+}
+
+describe("two states of a site", () => {
+  test("that look the same do not differ, and both screenshots are stored", async () => {
+    const { compare, store } = await open();
+    const site = siteOf({ "/": colored("white", "<h1>Harbour</h1>") });
+    expect(await compare(site, site)).toEqual([{ path: "/", share: 0 }]);
+    const [kept] = await store.find("one", "/");
+    const png = kept?.before.png ?? Buffer.of();
+    const { width, height } = PNG.sync.read(png);
+    expect([width, height > 1_000]).toEqual([1280, true]);
+    expect(kept).toEqual({
+      path: "/",
+      share: 0,
+      before: { bytes: png.length, png },
+      after: { bytes: png.length, png },
+    });
+    const listed = { bytes: png.length, png: null };
+    expect(await store.find("one", null)).toEqual([{ path: "/", share: 0, before: listed, after: listed }]);
+    expect(await store.find("one", "/other/")).toEqual([]);
+  });
+
+  test("differ by the visible fraction, page by page", async () => {
+    const { compare } = await open();
+    const before = siteOf({ "/": colored("white"), "/shop/?a=1": colored("white") });
+    const half = '<div style="position:fixed;inset:0 50% 0 0;background:black"></div>';
+    const after = siteOf({ "/": colored("red"), "/shop/?a=1": colored("white", half) });
+    const [front, shop] = await compare(before, after, ["/", "/shop/?a=1"]);
+    expect(front).toEqual({ path: "/", share: 1 });
+    expect(shop?.share).toBeCloseTo(0.5, 1);
+  });
+
+  test("are loaded with resources, HTTPS URLs and redirects, but without scripts", async () => {
+    const { compare } = await open();
+    const page = `<html><head><link rel="stylesheet" href="https://${host}/style.css"></head>
+      <body><script>document.body.style.background = "black"</script></body></html>`;
+    const style = { type: "text/css", content: "body { background: blue }" };
+    const asked: string[] = [];
+    const site = { "/": { location: `https://${host}/home/` }, "/home/": { content: page }, "/style.css": style };
+    const [found] = await compare(siteOf(site, asked), siteOf({ "/": colored("blue") }));
+    expect(found?.share).toBe(0);
+    expect(asked.filter((each) => each !== "/favicon.ico")).toEqual(["/", "/home/", "/style.css"]);
+  });
+
+  test("are loaded without foreign resources", async () => {
+    const { compare } = await open();
+    const elsewhere = "http://127.0.0.1:9/x.png";
+    const page = colored("white", `<img src="${elsewhere}"><img src="http://other.localhost/x.png">`);
+    const asked: string[] = [];
+    await compare(siteOf({ "/": page }, asked), siteOf({ "/": page }));
+    expect(asked.filter((each) => each !== "/favicon.ico")).toEqual(["/"]);
+  });
+
+  test("look the same if both redirect to another site", async () => {
+    const { compare } = await open();
+    const away = siteOf({ "/": { location: "http://other.localhost/" } });
+    expect(await compare(away, away)).toEqual([{ path: "/", share: 0 }]);
+  });
+
+  const silent = (reason: string) => ({ status: 0, reason, type: "", content: Buffer.of(), location: null });
+  /** The site with a change to one path. */
+  const but =
+    (site: LoadPage, path: string, changed: Partial<LoadedPage>): LoadPage =>
+    async (at, stop) => ({ ...(await site(at, stop)), ...(at === path && changed) });
+
+  test.each([
+    ["can't be rendered without writing", silent("wouldWrite")],
+    ["is an error", { status: 500 }],
+  ])("are not compared if a page, or the target of its redirect, %s before the update", async (_, changed) => {
+    const { compare, store } = await open();
+    const site = siteOf({ "/": { location: "/home/" }, "/home/": colored("white"), "/b/": colored("white") });
+    const after = siteOf({ "/": colored("red"), "/b/": colored("white") });
+    const found = await compare(but(site, "/home/", changed), after, ["/", "/b/"]);
+    expect(found).toEqual([{ path: "/b/", share: 0 }]);
+    const kept = await store.find("one", null);
+    expect(kept.map(({ path: page, before }) => [page, before.bytes > 100])).toEqual([["/b/", true]]);
+  });
+
+  test.each(["before", "after"])(
+    "fail to compare if a page has no answer %s, or one of its resources can't be loaded",
+    async (when) => {
+      const { compare, folder } = await open();
+      const image = { type: "image/svg+xml", content: "<svg/>" };
+      const site = siteOf({ "/": colored("white", '<img src="/a.svg">'), "/a.svg": image });
+      const inOrder = (other: LoadPage) => (when === "before" ? ([other, site] as const) : ([site, other] as const));
+      const late = but(site, "/", silent("deadline"));
+      await expect(compare(...inOrder(late))).rejects.toThrow("/ was not answered: deadline");
+      const away: LoadPage = (at, stop) =>
+        at === "/a.svg" ? Promise.reject(new Error("The edge starts")) : site(at, stop);
+      await expect(compare(...inOrder(away))).rejects.toThrow("/a.svg can't be loaded");
+      expect(await readdir(folder)).toEqual([]);
+    },
+  );
+
+  test("are compared even if a resource is an error", async () => {
+    const { compare } = await open();
+    const site = siteOf({ "/": colored("white", '<img src="/a.svg">') });
+    const broken = but(site, "/a.svg", silent("crashed"));
+    expect(await compare(broken, broken)).toEqual([{ path: "/", share: 0 }]);
+  });
+
+  test("replace earlier ones with the same id, and are removed when they are old", async () => {
+    const { compare, store, folder } = await open();
+    const [white, red] = [siteOf({ "/": colored("white") }), siteOf({ "/": colored("red") })];
+    await compare(white, white);
+    await compare(white, red);
+    expect((await store.find("one", null)).map(({ share }) => share)).toEqual([1]);
+    expect(await readdir(folder)).toEqual(["one"]);
+    await store.expire(new Date(Date.now() - 60_000));
+    expect(await readdir(folder)).toEqual(["one"]);
+    await utimes(path.join(folder, "one"), new Date(0), new Date(0));
+    await store.expire(new Date(Date.now() - 60_000));
+    expect(await store.find("one", null)).toEqual([]);
+  });
+});
+
+test("a browser that fails is reported, and nothing is stored", async () => {
+  const folder = await freshFolder();
+  // The browser runs as another user.
+  await chmod(folder, 0o755);
+  const broken = path.join(folder, "chromium");
+  await writeFile(broken, "#!/bin/sh\necho no display >&2\nexit 7\n", { mode: 0o755 });
+  const screenshots = makeScreenshots({ chromium: broken, folder: path.join(folder, "kept") });
+  const site = siteOf({ "/": colored("white") });
+  const comparison = { id: "one", host, paths: ["/"], before: site, after: site };
+  await expect(screenshots.compare(comparison, signal)).rejects.toThrow("Chromium ended with 7: no display");
+  expect(await readdir(path.join(folder, "kept"))).toEqual([]);
+});
+
+test("a file that is not a PNG can't be compared", async () => {
+  const folder = await freshFolder();
+  const file = path.join(folder, "x.png");
+  await writeFile(file, "not a PNG");
+  await expect(compareScreenshots({ before: file, after: file })).rejects.toThrow();
+});
+
+test("old temporary folders of killed processes are removed, and those of other users are kept", async () => {
+  const folder = await freshFolder();
+  const isRoot = process.getuid?.() === 0;
+  const make = async (name: string, uid: number, at: Date) => {
+    await mkdir(path.join(folder, name));
+    await writeFile(path.join(folder, name, "picture.png"), "");
+    if (isRoot) await chown(path.join(folder, name), uid, uid);
+    await utimes(path.join(folder, name), at, at);
+  };
+  await make("sitewright-picture-a", 199_999, new Date(0));
+  await make("sitewright-picture-b", 199_999, new Date());
+  await make("something-else", 199_999, new Date(0));
+  await symlink(path.join(folder, "something-else"), path.join(folder, "sitewright-picture-c"));
+  const kept = ["sitewright-picture-b", "sitewright-picture-c", "something-else"];
+  if (isRoot) {
+    await make("sitewright-picture-d", 199_998, new Date(0));
+    kept.push("sitewright-picture-d");
+  }
+  await removeLeftoverScreenshots(new Date(Date.now() - 60_000), folder);
+  expect((await readdir(folder)).toSorted()).toEqual(kept.toSorted());
+});
+
+test("a configured path is the only place where Chromium is looked for", async () => {
+  expect(await findChromium("/nowhere/chromium")).toBeNull();
+});
