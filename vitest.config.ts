@@ -21,6 +21,7 @@ const isolated = [
   "supervisor/**/*.test.ts",
   "tools/**/*.test.ts",
   "server/*.test.ts",
+  "contract/clients.test.ts",
   "runtimes/playground/site/replace/replaceTexts.test.ts",
 ];
 
