@@ -3,7 +3,7 @@ import { Resolver } from "node:dns/promises";
 import type { Installation } from "@sitewright/e2e/installation.ts";
 import { createSite } from "@sitewright/e2e/sites.ts";
 import { until } from "@sitewright/e2e/until.ts";
-import { readChosen } from "@sitewright/supervisor/records.ts";
+import { readInstallation } from "@sitewright/supervisor/records.ts";
 import { carryOut } from "./environments.ts";
 import { atMost, duration, type Figure } from "./report.ts";
 import { median, percentile, timed } from "./statistics.ts";
@@ -29,7 +29,7 @@ async function addDomain(installation: Installation): Promise<string> {
 export async function measureDnsRecords(installation: Installation): Promise<Figure> {
   const id = await addDomain(installation);
   const resolver = new Resolver({ timeout: 500, tries: 1 });
-  resolver.setServers([`127.0.0.1:${readChosen(installation.data)?.dnsPort}`]);
+  resolver.setServers([`127.0.0.1:${readInstallation(installation.data)?.dnsPort}`]);
   const times: number[] = [];
   for (let count = 0; count < records; count += 1) {
     const name = `r${count}.${zone}`;

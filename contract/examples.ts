@@ -5,7 +5,8 @@ const exampleTime = "2026-11-23T08:00:00.000Z";
 
 /**
  * A value that matches the schema: its own example if it has one, else its constant, default or first allowed value, else
- * one made of its parts. Throws if the schema needs an example.
+ * one made of its parts. Optional fields are left out, unless they have an example of their own or parts. Throws if the
+ * schema needs an example.
  */
 export function exampleOf(schema: unknown): unknown {
   const node = toNode(schema);
@@ -22,11 +23,7 @@ function exampleOfType(node: Node): unknown {
   const [type, isNullable] = Array.isArray(node.type) ? [node.type[0], true] : [node.type, false];
   switch (type) {
     case "object":
-      return Object.fromEntries(
-        Object.entries(toNode(node.properties))
-          .filter(([, property]) => toNode(property).deprecated !== true)
-          .map(([name, property]) => [name, exampleOf(property)]),
-      );
+      return exampleOfObject(node);
     case "array":
       return [exampleOf(node.items)];
     case "boolean":
@@ -41,6 +38,17 @@ function exampleOfType(node: Node): unknown {
       if (node.format === "date-time") return exampleTime;
   }
   throw new Error(`This schema needs an example: ${JSON.stringify(node)}`);
+}
+
+function exampleOfObject({ properties, required }: Node): Node {
+  const isRequired = (name: string) => Array.isArray(required) && required.includes(name);
+  const hasExample = (property: Node) => ["examples", "items", "properties"].some((keyword) => keyword in property);
+  const fields = Object.entries(toNode(properties)).map(([name, property]) => ({ name, property: toNode(property) }));
+  return Object.fromEntries(
+    fields
+      .filter(({ name, property }) => isRequired(name) || hasExample(property))
+      .map(({ name, property }) => [name, exampleOf(property)]),
+  );
 }
 
 function toNode(value: unknown): Node {

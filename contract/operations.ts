@@ -1,13 +1,19 @@
 /** Operations: their list, their state, and the screenshots that they compared. */
-import { type TSchema, Type } from "typebox";
+import { Type } from "typebox";
 import { endpoint, result } from "./endpoint.ts";
-import { blockedBy, errorSchema, operationKind } from "./errors.ts";
-import { operationKinds, operationMessages } from "./operationKinds.ts";
-import { operationResults, WpCliResult } from "./operationResults.ts";
+import { operationKind } from "./errors.ts";
+import {
+  blocking,
+  exampleOfSuccess,
+  Failed,
+  InProgress,
+  OperationStatus,
+  progress,
+  Succeeded,
+} from "./operationStates.ts";
 import { limit, nullable, offset, pattern, uuid } from "./schema.ts";
 
 const OPERATION_ID = "sites:add-54fb80af-576c-4fdc-ba4f-b596c83f15a1";
-const STARTED_AT = "2026-11-23T08:00:00.000Z";
 
 /** What to do if the environment is busy: accept the operation and let it fail at once, queue it, or answer 409. */
 export const whenBusyValues = ["fail", "queue", "refuse"] as const;
@@ -25,101 +31,6 @@ export const Accepted = Type.Object(
   { title: "Accepted", description: "The operation was accepted and continues after this response." },
 );
 
-const progress = {
-  idSite: Type.Optional(uuid("The site that the operation acts on.")),
-  idEnv: Type.Optional(uuid("The environment that the operation acts on.")),
-  step: nullable(Type.String({ description: "The current step, or null.", examples: ["provision"] })),
-  steps_done: Type.Integer({ description: "Number of finished steps.", examples: [1] }),
-  steps_total: Type.Integer({ description: "Number of steps in total.", examples: [3] }),
-  started_at: nullable(
-    Type.String({
-      format: "date-time",
-      description: "When it started, or null if it has not.",
-      examples: [STARTED_AT],
-    }),
-  ),
-  finished_at: nullable(Type.String({ format: "date-time", description: "When it ended, or null if it has not." })),
-};
-
-const blocking = {
-  code: Type.Optional(
-    Type.Literal("environment_busy", {
-      description: "Only if it failed because another operation held the environment.",
-    }),
-  ),
-  blocked_by: Type.Optional(
-    blockedBy("Only with `code`: the operations that held the environment or were waiting for it, oldest first."),
-  ),
-};
-
-const failure = {
-  message: Type.String({ description: "Why it failed, for people.", examples: ["The site did not answer in time."] }),
-  ...blocking,
-  reference_id: Type.String({
-    description: "Id of the log entry with the cause.",
-    examples: ["0b0f3a52-6d2c-4b57-9a3a-7a5a4a0a2a53"],
-  }),
-};
-
-/** The state as it is sent: results are stored as JSON, and sent as they are. */
-const OperationStatus = Type.Object({
-  status: Type.Integer(),
-  message: Type.String(),
-  data: Type.Object({
-    kind: operationKind,
-    ...progress,
-    result: Type.Optional(Type.Unsafe<unknown>({})),
-    status: Type.Optional(Type.Integer()),
-    ...Type.Partial(Type.Object(failure)).properties,
-  }),
-});
-
-const Progress = Type.Object(progress, {
-  title: "OperationProgress",
-  description: "Progress of an operation and what it acts on.",
-});
-
-/** A state as it is documented. */
-function state(status: keyof typeof stateMessages, title: string, data: TSchema) {
-  return Type.Object(
-    { status: Type.Literal(status), message: Type.Literal(stateMessages[status]), data },
-    { title, description: "State of an operation." },
-  );
-}
-
-const stateMessages = {
-  200: operationMessages.succeeded,
-  202: operationMessages.running,
-  500: operationMessages.failed,
-};
-
-/** Both schemas at once. */
-const both = (...parts: readonly TSchema[]) => Type.Unsafe<unknown>({ allOf: parts });
-
-/** The data of a successful operation: one form for each result. */
-function successData() {
-  const kindsByResult = Map.groupBy(Object.entries(operationResults), ([, result]) => result);
-  const withResult = [...kindsByResult].map(([result, entries]) => ({ result, kinds: entries.map(([kind]) => kind) }));
-  const others = Object.keys(operationKinds).filter((kind) => !(kind in operationResults));
-  const variants = [...withResult, { result: Type.Null({ description: "Always null." }), kinds: others }].map(
-    ({ result, kinds }) =>
-      both(Progress, Type.Object({ kind: Type.Enum(kinds, { description: "Kind of operation." }), result })),
-  );
-  return Type.Unsafe<unknown>({ oneOf: variants });
-}
-
-const Failure = both(
-  Progress,
-  Type.Object({
-    kind: operationKind,
-    status: Type.Literal(500),
-    ...failure,
-    result: Type.Optional(
-      Type.Intersect([WpCliResult], { description: "Only of a WP-CLI command, for keys that may write: its output." }),
-    ),
-  }),
-);
-
 const operationId = Type.Object({
   operation_id: Type.String({
     maxLength: 100,
@@ -129,7 +40,8 @@ const operationId = Type.Object({
   }),
 });
 
-const bytes = (when: string) => Type.Integer({ minimum: 0, description: `Size of the screenshot ${when}, in bytes.` });
+const bytes = (when: string) =>
+  Type.Integer({ minimum: 0, description: `Size of the screenshot ${when}, in bytes.`, examples: [183_214] });
 
 const screenshot = (when: string) =>
   Type.Optional(
@@ -146,6 +58,7 @@ const ComparedPage = Type.Object(
       minimum: 0,
       maximum: 100,
       description: "How much of the screenshot differs, in percent.",
+      examples: [1.4],
     }),
     before_bytes: bytes("before the update"),
     after_bytes: bytes("after the update"),
@@ -187,11 +100,26 @@ const OperationSummary = Type.Object(
     state: Type.Enum(operationStates, { description: "`waiting`: queued behind other operations." }),
     kind: operationKind,
     ...progress,
-    created_at: Type.String({ format: "date-time", description: "When it was requested.", examples: [STARTED_AT] }),
+    created_at: Type.String({
+      format: "date-time",
+      description: "When it was requested.",
+      examples: ["2026-11-23T08:00:00.000Z"],
+    }),
     message: nullable(Type.String({ description: "Why it failed, or null." })),
     ...blocking,
   },
-  { title: "OperationSummary" },
+  {
+    title: "OperationSummary",
+    examples: [
+      {
+        operation_id: OPERATION_ID,
+        state: "succeeded",
+        ...exampleOfSuccess,
+        created_at: "2026-11-23T08:00:00.000Z",
+        message: null,
+      },
+    ],
+  },
 );
 
 export const listOperations = endpoint({
@@ -214,7 +142,7 @@ export const listOperations = endpoint({
       "The operations.",
       Type.Object({
         items: Type.Array(OperationSummary),
-        total: Type.Integer({ minimum: 0, description: "Number of matches before paging." }),
+        total: Type.Integer({ minimum: 0, description: "Number of matches before paging.", examples: [1] }),
       }),
     ),
   },
@@ -243,18 +171,18 @@ export const getOperation = endpoint({
     200: {
       description: "The operation has succeeded.",
       body: OperationStatus,
-      documented: state(200, "OperationSucceeded", successData()),
+      documented: Succeeded,
     },
     202: {
       description:
         "The operation waits or runs. `Retry-After` is the number of seconds to wait before the next request.",
       body: OperationStatus,
-      documented: state(202, "OperationInProgress", both(Progress, Type.Object({ kind: operationKind }))),
+      documented: InProgress,
     },
     500: {
       description: "The operation has failed (`data.message` says why), or this request has.",
       body: OperationStatus,
-      documented: Type.Union([state(500, "OperationFailed", Failure), errorSchema(500, { title: "InternalError" })]),
+      documented: Failed,
     },
   },
   verb: "read",

@@ -46,17 +46,17 @@ export function pem(description: string) {
 }
 
 /** A point in time as milliseconds since 1970. */
-export function milliseconds(description: string) {
-  return Type.Number({ description: `${description} Milliseconds since 1970.`, examples: [1795190400000] });
+export function milliseconds(description: string, example: number | null = 1_795_190_400_000) {
+  return Type.Number({ description: `${description} Milliseconds since 1970.`, examples: [example] });
 }
 
 /** A point in time as ISO 8601 text. */
-export function dateTime(description: string) {
-  return Type.String({ format: "date-time", description, examples: ["2026-11-23T08:00:00.000Z"] });
+export function dateTime(description: string, example: string | null = "2026-11-23T08:00:00.000Z") {
+  return Type.String({ format: "date-time", description, examples: [example] });
 }
 
-export function count(description: string) {
-  return Type.Integer({ minimum: 0, description });
+export function count(description: string, example = 1) {
+  return Type.Integer({ minimum: 0, description, examples: [example] });
 }
 
 export function limit(description: string, options: { readonly default?: number } = {}) {

@@ -18,7 +18,7 @@ import { json } from "node:stream/consumers";
 import { type AnswerTimesOfStatus, answerTimeBuckets } from "./answerTimes.ts";
 import type { EdgeParts } from "./parts.ts";
 import { readTaskOrder, runTask } from "./php/task.ts";
-import { readTrialOrder, tryOut } from "./php/trial.ts";
+import { readTrialOrder, runTrial } from "./php/trial.ts";
 import type { UpstreamStatus } from "./php/upstream.ts";
 import { BadTable, count, flag, list, object, readTable, text } from "./tables/readTable.ts";
 import { usageOf } from "./usage.ts";
@@ -99,7 +99,7 @@ async function answerTrial(parts: EdgeParts, request: IncomingMessage, response:
   const order = readTrialOrder(await json(request));
   const aborted = new AbortController();
   response.once("close", () => aborted.abort());
-  const trial = await tryOut(order, parts.upstream, aborted.signal);
+  const trial = await runTrial(order, parts.upstream, aborted.signal);
   parts.log.info(
     { environment: order.environment.id, status: trial.status, reason: trial.reason },
     "test request done",

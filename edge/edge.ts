@@ -83,7 +83,7 @@ export interface Edge {
   /** Null without TLS. */
   readonly tlsPort: number | null;
   /** Clears cached pages that a site reported as changed. They are gone when this returns. */
-  touched(environmentId: string, scope: PurgeScope): void;
+  purge(environmentId: string, scope: PurgeScope): void;
   /** Stops accepting requests, lets running ones finish within the grace period, then stops PHP. */
   close(graceMilliseconds: number): Promise<void>;
 }
@@ -160,7 +160,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
   return {
     port: portOf(visitors),
     tlsPort: portOrNull(secureVisitors),
-    touched: (environmentId, scope) => {
+    purge: (environmentId, scope) => {
       pageCache.purge(environmentId, scope);
     },
     async close(graceMilliseconds) {

@@ -7,7 +7,7 @@ import type { VisitorPath } from "./http/path.ts";
 import { hasBody } from "./http/uploads.ts";
 import { isLoginLink } from "./login/login.ts";
 import type { EdgeLog } from "./logs/edgeLog.ts";
-import { createRedirects, leadsToItself, type Redirects } from "./redirects/redirects.ts";
+import { createRedirects, isSelfRedirect, type Redirects } from "./redirects/redirects.ts";
 import { nowhere, type RedirectRule, type RequestedUrl, type VisitorLocation } from "./redirects/rule.ts";
 import { readHost } from "./tables/hosts.ts";
 import type { EdgeEnvironment } from "./tables/table.ts";
@@ -82,7 +82,7 @@ function apply(visit: Visit, redirects: Redirects | null, { placeOf }: RedirectS
     place: location,
   };
   const redirect = redirects.find(requested);
-  if (redirect === null || leadsToItself(redirect, requested)) return false;
+  if (redirect === null || isSelfRedirect(redirect, requested)) return false;
   const connection: Readonly<Record<string, string>> = hasBody(request) ? { connection: "close" } : {};
   response.writeHead(redirect.status, { location: redirect.location, "content-length": 0, ...connection }).end();
   return true;

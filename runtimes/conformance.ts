@@ -254,7 +254,7 @@ export function testRuntime(name: string, makeWorld: () => Promise<World>): void
       const next = await world.runtime.nextEvents(all, signal);
       expect([...next.keys()]).toEqual([one.environment.id]);
       expect(await world.runtime.nextEvents(all, signal)).toEqual(next);
-      const plans = await Promise.all(all.map((each) => world.runtime.plannedEvents(each, signal)));
+      const plans = await Promise.all(all.map((each) => world.runtime.cronEvents(each, signal)));
       expect(plans.map((found) => found?.sites.map(({ place }) => place))).toEqual([
         [null],
         undefined,

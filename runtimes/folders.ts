@@ -41,7 +41,7 @@ export async function exists(file: string): Promise<boolean> {
 }
 
 /** Renames `from` to `to`. Returns false if `from` doesn't exist. */
-export async function moveIfThere(from: string, to: string): Promise<boolean> {
+export async function renameIfExists(from: string, to: string): Promise<boolean> {
   try {
     await rename(from, to);
     return true;
@@ -75,18 +75,18 @@ export async function buildAtomically(
 }
 
 export async function retireFolder(folders: EnvironmentFolders): Promise<void> {
-  await moveIfThere(folders.live, folders.retired);
+  await renameIfExists(folders.live, folders.retired);
 }
 
 export async function reinstateFolder(folders: EnvironmentFolders): Promise<void> {
-  await moveIfThere(folders.retired, folders.live);
+  await renameIfExists(folders.retired, folders.live);
 }
 
 /** Removes an environment for good. It is renamed first, so that a half-removed environment is never visible. */
 export async function destroyFolder(folders: EnvironmentFolders): Promise<void> {
   await removeTree(folders.removing);
   for (const folder of [folders.live, folders.retired, folders.building]) {
-    if (await moveIfThere(folder, folders.removing)) await removeTree(folders.removing);
+    if (await renameIfExists(folder, folders.removing)) await removeTree(folders.removing);
   }
 }
 

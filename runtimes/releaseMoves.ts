@@ -3,7 +3,7 @@
  */
 import { readFile, realpath, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { buildAtomically, exists, moveIfThere, removeTree, syncFolder } from "./folders.ts";
+import { buildAtomically, exists, removeTree, renameIfExists, syncFolder } from "./folders.ts";
 import {
   currentRelease,
   findRelease,
@@ -103,7 +103,7 @@ export async function switchBack(live: string, token: string): Promise<void> {
 /** Hides the folder by one rename, then removes it. */
 async function hideAndRemove(folder: string, hidden: string): Promise<void> {
   await removeTree(hidden);
-  if (await moveIfThere(folder, hidden)) await removeTree(hidden);
+  if (await renameIfExists(folder, hidden)) await removeTree(hidden);
 }
 
 async function remove(live: string, release: Release): Promise<void> {

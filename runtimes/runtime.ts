@@ -148,7 +148,7 @@ export interface SiteExport {
 }
 
 /** A WP-Cron event: something WordPress runs later. */
-export interface PlannedEvent {
+export interface CronEvent {
   readonly hook: string;
   /** Milliseconds since 1970. */
   readonly dueAt: number;
@@ -161,20 +161,20 @@ export interface PlannedEvent {
 }
 
 /** Address of one site in a network: the `Host` of requests to it, and the prefix of its paths (`/two/`). */
-export interface NetworkPlace {
+export interface NetworkSite {
   readonly host: string;
   readonly path: string;
 }
 
 /** The events of one site. `place` is null if there is no network, and so only one site. */
-export interface PlannedEvents {
-  readonly place: NetworkPlace | null;
-  readonly events: readonly PlannedEvent[];
+export interface SiteCronEvents {
+  readonly place: NetworkSite | null;
+  readonly events: readonly CronEvent[];
 }
 
 /** The next event of one site. `dueAt` in milliseconds since 1970. */
 export interface NextEvent {
-  readonly place: NetworkPlace | null;
+  readonly place: NetworkSite | null;
   readonly dueAt: number;
 }
 
@@ -185,8 +185,8 @@ export interface NextEvents {
   readonly problem: string | null;
 }
 
-export interface EventPlans {
-  readonly sites: readonly PlannedEvents[];
+export interface CronEvents {
+  readonly sites: readonly SiteCronEvents[];
   /** Says which events can't be read and are left out, or null. */
   readonly problem: string | null;
 }
@@ -345,7 +345,7 @@ export class RuntimeFailure extends Error {
 }
 
 /** The disk is full. */
-export class NoRoom extends RuntimeFailure {}
+export class DiskFull extends RuntimeFailure {}
 
 export type Progress = (update: {
   readonly phase: string;
@@ -487,7 +487,7 @@ export interface Runtime {
    */
   nextEvents(environments: readonly EnvironmentRef[], signal: AbortSignal): Promise<ReadonlyMap<string, NextEvents>>;
   /** Reads all WP-Cron events now. Null if the environment doesn't exist or has no WordPress. */
-  plannedEvents(environment: EnvironmentRef, signal: AbortSignal): Promise<EventPlans | null>;
+  cronEvents(environment: EnvironmentRef, signal: AbortSignal): Promise<CronEvents | null>;
   /**
    * Returns plugins and themes by environment id. Leaves out environments that don't exist or have no WordPress. Does
    * not run PHP. Rejects when `signal` is aborted.

@@ -47,7 +47,7 @@ export interface ServedEnvironment extends EnvironmentRef, Omit<EnvironmentLayou
   /**
    * When this number changes, the environment's workers are replaced once they have finished their requests. Absent: 0.
    */
-  readonly phpRun?: number;
+  readonly phpRestarts?: number;
   /** Absent: the defaults. */
   readonly limits?: ServedLimits;
   /** PHP can't connect to anything outside the environment, not even to the site's own address. Absent: false. */
@@ -111,7 +111,7 @@ export interface PhpResponse {
 }
 
 /** Pages that a change has made outdated. URLs are absolute, as WordPress generates them, query included. */
-export interface Touched {
+export interface StalePages {
   readonly urls: readonly string[];
   /** URLs that stand for themselves and everything below them. */
   readonly subtrees: readonly string[];
@@ -123,7 +123,7 @@ export interface Touched {
  * Called with each change during the request that makes it, and again with all of them when PHP has finished the
  * request or was killed, because a page may have been rendered in between.
  */
-export type TakeTouched = (environmentId: string, touched: Touched) => void;
+export type OnStalePages = (environmentId: string, pages: StalePages) => void;
 
 /** Why there is no response from PHP. The edge chooses the error page. */
 export type NoAnswerReason = "busy" | "deadline" | "crashed" | "unavailable" | "wouldWrite";
@@ -161,7 +161,7 @@ export interface Serving {
    * Visitors notice nothing. Its worker may be kept for a minute, in case the environment is switched to this form
    * next. Rejects with `NoAnswer` only.
    */
-  tryOut(environment: ServedEnvironment, request: PhpRequest): Promise<PhpResponse>;
+  runTrial(environment: ServedEnvironment, request: PhpRequest): Promise<PhpResponse>;
   /** Resource usage of each environment that had requests. */
   usage(): readonly EnvironmentUsage[];
   /** Ends every worker. */

@@ -3,6 +3,6 @@
 const ownConfig = "wp-config.php";
 
 /** Whether a file of this name in the web root belongs to the site's owner and never to WordPress core. */
-export function isSitesOwn(name: string): boolean {
+export function isOwnerFile(name: string): boolean {
   return name.startsWith(".") || name.toLowerCase() === ownConfig;
 }

@@ -177,7 +177,7 @@ async function makeApp({ config, opened, services, logs, log: _, ...parts }: Par
     dataFolder: config.data,
     publishRoutes: () => publishWithRetry(publisher),
     readPackages: makeReadPackages({ database, runtime }),
-    plannedEvents: (environment, signal) => runtime.plannedEvents(environment, signal),
+    cronEvents: (environment, signal) => runtime.cronEvents(environment, signal),
     findUser: (environment, email) => runtime.findUser(environment, email),
     siteTasks: makeSiteTasks(edge),
     backupLists: makeBackupLists(opened.pool),

@@ -13,7 +13,7 @@ import { readRules } from "@sitewright/edge/redirects/readRules.ts";
 import type { RedirectSources } from "@sitewright/edge/redirectVisits.ts";
 import { phpVersions } from "@sitewright/runtimes/playground/php/versions.ts";
 import { createPlaygroundServing } from "@sitewright/runtimes/playground/serving.ts";
-import type { Serving, TakeTouched } from "@sitewright/runtimes/serving.ts";
+import type { OnStalePages, Serving } from "@sitewright/runtimes/serving.ts";
 import { type Logger, pino } from "pino";
 import { readEdgeCertificate } from "./edgeCertificate.ts";
 import { openGeoip } from "./geoip.ts";
@@ -40,7 +40,7 @@ type MakeServing = (tools: ServingTools) => Serving & Pick<Upstream, "status">;
 export interface ServingTools {
   readonly edgePort: () => number;
   /** Called with the pages that a change to a site has made stale. */
-  readonly touched: TakeTouched;
+  readonly onStalePages: OnStalePages;
   /** Called with each line of PHP's error log. */
   readonly onErrorLine: (environmentId: string, line: string) => void;
 }
@@ -58,7 +58,7 @@ export async function startEdgeProcess({ config, log, makeServing }: EdgeProcess
   const logs = createEnvironmentLogs({ folder: config.environmentLogs });
   const serving = makeServing({
     edgePort: () => edge?.port ?? config.edgePort,
-    touched: (environmentId, touched) => edge?.touched(environmentId, touched),
+    onStalePages: (environmentId, pages) => edge?.purge(environmentId, pages),
     onErrorLine: (environmentId, line) => logs.error(environmentId, line),
   });
   try {
@@ -169,8 +169,8 @@ function playground(config: Config, log: Logger, tools: ServingTools): ReturnTyp
       onFailure: (err) => log.error({ err }, "Storing a message from a site failed; PHP got an error"),
     }),
     // Newest first: most sites are switched to the newest version.
-    aheadPhpVersions: phpVersions.toReversed(),
-    onSpareFailure: (err) => log.error({ err }, "Preparing spare PHP workers failed; new sites take longer to answer"),
+    precompilePhpVersions: phpVersions.toReversed(),
+    onWarmUpFailure: (err) => log.error({ err }, "Preparing spare PHP workers failed; new sites take longer to answer"),
   });
 }
 

@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { writeDurableFile } from "./durableFile.ts";
-import { reachable } from "./settings/edgeAddresses.ts";
+import { urlHost } from "./settings/edgeAddresses.ts";
 
 interface Addresses {
   /** Base URL of the API: `http://127.0.0.1:8080/v2`. */
@@ -27,7 +27,7 @@ interface AddressSettings {
 }
 
 export function addressesOf({ host, controlPort, edgePort, siteSuffix }: AddressSettings): Addresses {
-  const here = withPort(reachable(host), controlPort);
+  const here = withPort(urlHost(host), controlPort);
   return { api_url: `${here}/v2`, console_url: `${here}/`, sites_url: withPort(siteSuffix, edgePort) };
 }
 

@@ -5,9 +5,9 @@
  * Exit codes: 0 success, 1 failure, 2 invalid command or setting.
  */
 import { parseArgs } from "node:util";
-import type { Command, Given } from "./operator/command.ts";
+import type { Arguments, Command } from "./operator/command.ts";
 import { findCommand, helpOf, overview } from "./operator/commands.ts";
-import { Failure, failed, notUnderstood } from "./operator/failure.ts";
+import { exitFailed, Failure, usageError } from "./operator/failure.ts";
 
 /** Runs the command and resolves with its output. */
 async function main(typed: readonly string[]): Promise<string> {
@@ -16,7 +16,7 @@ async function main(typed: readonly string[]): Promise<string> {
   if (typed.includes("--help") || typed.includes("-h")) return found === null ? overview() : helpOf(found.command);
   if (found === null) {
     const problem = typed.length === 0 ? "No command given." : `There is no command "${typed.join(" ")}".`;
-    throw new Failure(`${problem}\n\n${overview()}`, notUnderstood);
+    throw new Failure(`${problem}\n\n${overview()}`, usageError);
   }
   const given = readGiven(found.command, typed, names.length - found.rest.length);
   const run = await found.command.load();
@@ -24,7 +24,7 @@ async function main(typed: readonly string[]): Promise<string> {
 }
 
 /** Parses the arguments; `nameWords` is the number of words in the command's name. Throws `Failure` with the command's help. */
-function readGiven(command: Command, typed: readonly string[], nameWords: number): Given {
+function readGiven(command: Command, typed: readonly string[], nameWords: number): Arguments {
   try {
     const { values, positionals } = parseArgs({
       args: [...typed],
@@ -39,7 +39,7 @@ function readGiven(command: Command, typed: readonly string[], nameWords: number
     return { words, flags: Object.fromEntries(flags) };
   } catch (cause) {
     const [message = ""] = (cause instanceof Error ? cause.message : String(cause)).split(" To specify");
-    throw new Failure(`${message}\n\n${helpOf(command)}`, notUnderstood, { cause });
+    throw new Failure(`${message}\n\n${helpOf(command)}`, usageError, { cause });
   }
 }
 
@@ -47,25 +47,25 @@ async function loadContext() {
   const { loadConfig } = await import("./settings/config.ts");
   const { withSettingsFile } = await import("./settings/settingsFile.ts");
   const env = withSettingsFile(process.env);
-  return { config: loadConfig(env), env, typist: { input: process.stdin, output: process.stderr } };
+  return { config: loadConfig(env), env, terminal: { input: process.stdin, output: process.stderr } };
 }
 
 /** A message for the operator, and the exit code. */
 async function explain(error: unknown): Promise<{ readonly message: string; readonly exitCode: number }> {
   if (error instanceof Failure) return { message: error.message, exitCode: error.exitCode };
   const { ConfigError, loadConfig } = await import("./settings/config.ts");
-  if (error instanceof ConfigError) return { message: error.message, exitCode: notUnderstood };
+  if (error instanceof ConfigError) return { message: error.message, exitCode: usageError };
   const { UnusableFile } = await import("./moving/envelope.ts");
-  if (error instanceof UnusableFile) return { message: error.message, exitCode: failed };
+  if (error instanceof UnusableFile) return { message: error.message, exitCode: exitFailed };
   const { withSettingsFile } = await import("./settings/settingsFile.ts");
   const config = loadConfig(withSettingsFile(process.env));
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (config.databaseUrl !== null && /^(E[A-Z]+|28\w{3}|3D000)$/.test(code)) {
     const why = error instanceof Error && error.message !== "" ? error.message : code;
-    return { message: `The database at DATABASE_URL does not answer: ${why}`, exitCode: failed };
+    return { message: `The database at DATABASE_URL does not answer: ${why}`, exitCode: exitFailed };
   }
-  const { explainStart } = await import("@sitewright/supervisor/dataFolder.ts");
-  return { message: explainStart(error, config), exitCode: failed };
+  const { explainStartError } = await import("@sitewright/supervisor/dataFolder.ts");
+  return { message: explainStartError(error, config), exitCode: exitFailed };
 }
 
 try {

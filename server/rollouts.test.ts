@@ -148,7 +148,7 @@ test("a rollout stops if its canary can't be updated", options, async () => {
   const [canary = ""] = ids;
   const message = "The folder of the plugins can't be written to.";
   await runtime.script.setFaults([
-    { method: "installPackages", environmentId: canary, when: "before", what: "fail", message },
+    { method: "installPackages", environmentId: canary, when: "before", kind: "fail", message },
   ]);
   const { state, environments } = await rollOut(ids);
   expect([state, environments.map((one) => one.state)]).toEqual(["stopped", ["failed", "skipped"]]);

@@ -1,10 +1,10 @@
 /** URLs of the API and of sites, as printed in the terminal. */
 
-import { reachable } from "@sitewright/server/settings/edgeAddresses.ts";
+import { urlHost } from "@sitewright/server/settings/edgeAddresses.ts";
 
 /** URL, as seen from this machine, of a server that listens on `host`. */
 export function baseUrl(host: string, port: number): string {
-  return `http://${reachable(host)}${port === 80 ? "" : `:${port}`}`;
+  return `http://${urlHost(host)}${port === 80 ? "" : `:${port}`}`;
 }
 
 /** URL of the site with the given name. */

@@ -1,5 +1,5 @@
 /** What the terminal shows after startup: addresses, credentials and an example command. */
-import { reachable } from "@sitewright/server/settings/edgeAddresses.ts";
+import { urlHost } from "@sitewright/server/settings/edgeAddresses.ts";
 import { baseUrl, siteUrl } from "./addresses.ts";
 import { type FirstRun, firstRunPath } from "./records.ts";
 
@@ -31,7 +31,7 @@ export function banner(facts: BannerFacts): string {
     `  API      ${api}`,
     `  Sites    ${siteUrl("<site>", facts.siteSuffix, facts.edgePort)}${counts(facts)}`,
     `  HTTPS    port ${facts.edgeTlsPort}, for domains that have a certificate`,
-    `  DNS      ${facts.powerDns === null ? `${reachable(facts.host)}:${facts.dnsPort}` : `PowerDNS at ${facts.powerDns.address}`}`,
+    `  DNS      ${facts.powerDns === null ? `${urlHost(facts.host)}:${facts.dnsPort}` : `PowerDNS at ${facts.powerDns.address}`}`,
   ];
   if (facts.firstRun === null) {
     return [...lines, "", "Stop it with Ctrl-C.", ""].join("\n");

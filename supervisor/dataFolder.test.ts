@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { explainStart, openDataFolder } from "./dataFolder.ts";
+import { explainStartError, openDataFolder } from "./dataFolder.ts";
 import { testFolder } from "./testing/folder.ts";
 
 const places = { data: "/srv/data", assets: "/srv/data/assets" };
@@ -32,16 +32,16 @@ test.each([
   "control did not start in 3 attempts. It ended (exit code 1). Last output:\n    Error: ENOSPC: no space left on device",
   "database or disk is full",
 ])("reports a full disk, whichever process hit it: %s", (message) => {
-  expect(explainStart(new Error(message), places)).toBe(full);
+  expect(explainStartError(new Error(message), places)).toBe(full);
 });
 
 test("names the folder of WordPress too if it is not below the data folder", () => {
-  const sentence = explainStart(new Error("ENOSPC"), { ...places, assets: "/big/assets" });
+  const sentence = explainStartError(new Error("ENOSPC"), { ...places, assets: "/big/assets" });
   expect(sentence).toContain("The disk of SITEWRIGHT_DATA (/srv/data) or of SITEWRIGHT_ASSETS (/big/assets) is full.");
 });
 
 test("passes on other errors, and a full disk of another folder", () => {
   const elsewhere = Object.assign(new Error("ENOSPC: no space left on device, mkdir '/tmp/x'"), { path: "/tmp/x" });
-  expect(explainStart(elsewhere, places)).toBe(elsewhere.message);
-  expect(explainStart(new Error("No spark."), places)).toBe("No spark.");
+  expect(explainStartError(elsewhere, places)).toBe(elsewhere.message);
+  expect(explainStartError(new Error("No spark."), places)).toBe("No spark.");
 });

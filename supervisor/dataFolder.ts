@@ -24,7 +24,7 @@ export function openDataFolder(data: string): DataLock {
 }
 
 /** The error's message, or one about the full disk if that is the cause. */
-export function explainStart(error: unknown, { data, assets }: Pick<Config, "data" | "assets">): string {
+export function explainStartError(error: unknown, { data, assets }: Pick<Config, "data" | "assets">): string {
   const message = messageOf(error);
   const folders = [`SITEWRIGHT_DATA (${data})`, ...(isBelow(assets, data) ? [] : [`SITEWRIGHT_ASSETS (${assets})`])];
   const isOnOtherDisk = [data, assets].every((folder) => !isBelow(pathOf(error) ?? folder, folder));

@@ -12,7 +12,7 @@ import * as v from "valibot";
 import { baseUrl } from "./addresses.ts";
 import { banner } from "./banner.ts";
 import { childService } from "./childService.ts";
-import { explainStart, openDataFolder } from "./dataFolder.ts";
+import { explainStartError, openDataFolder } from "./dataFolder.ts";
 import type { DataLock } from "./dataLock.ts";
 import { keepRunning, type SupervisedService } from "./keepRunning.ts";
 import { openLog } from "./logFile.ts";
@@ -21,12 +21,12 @@ import { findPorts } from "./ports.ts";
 import { postgresService } from "./postgres/postgresService.ts";
 import { prepareInProcess } from "./preparation.ts";
 import {
-  brokenOffRestore,
-  readChosen,
+  interruptedRestoreMessage,
   readFirstRun,
+  readInstallation,
   readRun,
   removeRun,
-  writeChosen,
+  writeInstallation,
   writeLastStart,
   writeRun,
 } from "./records.ts";
@@ -76,7 +76,7 @@ export function makeInstallation(options: InstallationOptions): Installation {
 
   async function start(): Promise<void> {
     lock = openDataFolder(config.data);
-    const unfinishedRestore = brokenOffRestore(config.data);
+    const unfinishedRestore = interruptedRestoreMessage(config.data);
     if (unfinishedRestore !== null) throw new Error(unfinishedRestore);
     ensureOwnedFolder(config.run);
     const isFirstRun = readFirstRun(config.data) === null;
@@ -162,7 +162,7 @@ export function makeInstallation(options: InstallationOptions): Installation {
       try {
         await start();
       } catch (cause) {
-        throw new Error(explainStart(cause, config), { cause });
+        throw new Error(explainStartError(cause, config), { cause });
       }
     },
     async stop() {
@@ -204,7 +204,7 @@ interface Ports {
 const orphanTimeoutMs = 5_000;
 
 async function choosePorts(config: Config, report: (sentence: string) => void): Promise<Ports> {
-  const chosen = readChosen(config.data);
+  const chosen = readInstallation(config.data);
   const api = { port: config.controlPort, purpose: "the API", setting: "SITEWRIGHT_CONTROL_PORT" };
   const sites = { port: config.edgePort, purpose: "the sites", setting: "SITEWRIGHT_EDGE_PORT" };
   const tls = { port: config.edgeTlsPort, purpose: "the sites over HTTPS", setting: "SITEWRIGHT_EDGE_TLS_PORT" };
@@ -220,7 +220,7 @@ async function choosePorts(config: Config, report: (sentence: string) => void): 
     // A clean stop removes the record.
     readRun(config.data) === null ? 0 : orphanTimeoutMs,
   );
-  writeChosen(config.data, { controlPort, edgePort, edgeTlsPort, dnsPort, siteSuffix: config.siteSuffix });
+  writeInstallation(config.data, { controlPort, edgePort, edgeTlsPort, dnsPort, siteSuffix: config.siteSuffix });
   if (chosen !== null && chosen.edgePort !== edgePort) {
     report(
       `Sites now use port ${edgePort} instead of ${chosen.edgePort}. The URLs of existing sites are being changed. ` +

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { withPreviousAddresses } from "./previousAddresses.ts";
-import { writeChosen } from "./records.ts";
+import { writeInstallation } from "./records.ts";
 import { testFolder } from "./testing/folder.ts";
 
 const chosen = { controlPort: 9080, edgePort: 9081, edgeTlsPort: 9443, dnsPort: 9053, siteSuffix: "sites.example" };
@@ -11,7 +11,7 @@ test("keeps the ports and the suffix of the sites unless they are set", () => {
   const data = join(testFolder(), "data");
   mkdirSync(data);
   expect(withPreviousAddresses({ SITEWRIGHT_DATA: data })).toEqual({ SITEWRIGHT_DATA: data });
-  writeChosen(data, chosen);
+  writeInstallation(data, chosen);
   expect(withPreviousAddresses({ SITEWRIGHT_DATA: data, SITEWRIGHT_EDGE_PORT: "", OTHER: "1" })).toEqual({
     SITEWRIGHT_DATA: data,
     SITEWRIGHT_EDGE_PORT: "9081",
@@ -24,6 +24,6 @@ test("keeps the ports and the suffix of the sites unless they are set", () => {
 test("a setting overrides the value of the last start", () => {
   const data = join(testFolder(), "data");
   mkdirSync(data);
-  writeChosen(data, chosen);
+  writeInstallation(data, chosen);
   expect(withPreviousAddresses({ SITEWRIGHT_DATA: data, SITEWRIGHT_EDGE_PORT: "80" }).SITEWRIGHT_EDGE_PORT).toBe("80");
 });

@@ -1,10 +1,10 @@
 /** Settings that are part of sites' URLs. They keep their values from the last start unless they are set. */
 import { resolve } from "node:path";
-import { readChosen } from "./records.ts";
+import { readInstallation } from "./records.ts";
 
 /** Adds the sites' ports and suffix of the last start to the environment if it doesn't set them. */
 export function withPreviousAddresses(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const chosen = readChosen(resolve(env.SITEWRIGHT_DATA || "data"));
+  const chosen = readInstallation(resolve(env.SITEWRIGHT_DATA || "data"));
   if (chosen === null) return env;
   const previous = {
     SITEWRIGHT_EDGE_PORT: String(chosen.edgePort),

@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, write
 import { join } from "node:path";
 
 /** The ports and the site suffix of the last start. Later starts keep them, because they are part of sites' URLs. */
-interface Chosen {
+interface InstallationRecord {
   readonly controlPort: number;
   readonly edgePort: number;
   /** Missing if the last start was a version without TLS. */
@@ -35,14 +35,16 @@ interface RestoreRecord {
 /** The settings of the last start, by name. */
 type SettingsRecord = Readonly<Record<string, string>>;
 
-const chosenPath = (data: string) => join(data, "installation.json");
+const installationPath = (data: string) => join(data, "installation.json");
 const runPath = (data: string) => join(data, "run.json");
 const restorePath = (data: string) => join(data, "restore.json");
 const settingsRecordPath = (data: string) => join(data, "last-start.json");
 export const firstRunPath = (data: string): string => join(data, "first-run.json");
 
-export const readChosen = (data: string): Chosen | null => read<Chosen>(chosenPath(data));
-export const writeChosen = (data: string, chosen: Chosen): void => write(chosenPath(data), chosen);
+export const readInstallation = (data: string): InstallationRecord | null =>
+  read<InstallationRecord>(installationPath(data));
+export const writeInstallation = (data: string, record: InstallationRecord): void =>
+  write(installationPath(data), record);
 export const readFirstRun = (data: string): FirstRun | null => read<FirstRun>(firstRunPath(data));
 export const writeRun = (data: string, run: RunRecord): void => write(runPath(data), run);
 export const readRun = (data: string): RunRecord | null => read<RunRecord>(runPath(data));
@@ -54,7 +56,7 @@ export const readLastStart = (data: string): SettingsRecord | null => read<Setti
 export const writeLastStart = (data: string, values: SettingsRecord): void => write(settingsRecordPath(data), values);
 
 /** The error message if a restore was interrupted, otherwise null. Nothing else may run until it is repeated. */
-export function brokenOffRestore(data: string): string | null {
+export function interruptedRestoreMessage(data: string): string | null {
   if (readRestore(data) === null) return null;
   return `A restore into ${data} was interrupted. Repeat it with the same settings: npm run --silent operator -- restore <file>`;
 }
@@ -69,7 +71,7 @@ function read<T>(path: string): T | null {
 }
 
 /** Atomic and durable, even if the power fails. */
-function write(path: string, value: Chosen | RunRecord | RestoreRecord | SettingsRecord): void {
+function write(path: string, value: InstallationRecord | RunRecord | RestoreRecord | SettingsRecord): void {
   const temporary = `${path}.new`;
   writeFileSync(temporary, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
   const descriptor = openSync(temporary, "r");

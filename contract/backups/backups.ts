@@ -19,16 +19,19 @@ const Backup = Type.Object(
     }),
     created_at: milliseconds("When it was made."),
     verified_at: milliseconds(
-      "When all its data was last read from the archives and found intact. If parts were read at different times, the earliest one.",
+      "When all its data was last read from the archives and found intact. If parts were read at different times, the earliest one: a backup shares unchanged data with earlier backups, so the time may be before `created_at`.",
     ),
-    expires_at: milliseconds("When it will be deleted, unless it is the newest backup of the environment."),
+    expires_at: milliseconds(
+      "When it will be deleted, unless it is the newest backup of the environment.",
+      1_796_400_000_000,
+    ),
     last_proven_restore: nullable(
       milliseconds("When it last passed a test restore, with all pages and rows; null if never."),
     ),
     proof_error: nullable(
       Type.String({
         description: "What was wrong in the last test restore. Null if nothing was wrong, or if there has been none.",
-        examples: ["The table wp_posts had 5 rows when it was backed up, and had 3 rows when it was restored."],
+        examples: [null, "The table wp_posts had 5 rows when it was backed up, and had 3 rows when it was restored."],
       }),
     ),
     damage: nullable(
@@ -36,6 +39,7 @@ const Backup = Type.Object(
         description:
           "Which data of this backup is missing or damaged in the archives, or null. You can still try to restore such a backup: the restore fails without changing anything and says what can't be restored.",
         examples: [
+          null,
           "This backup can't be restored: what it needs for wp-content/uploads/2026/11/harbour.jpg is missing or damaged.",
         ],
       }),
@@ -92,7 +96,7 @@ export const addManualBackup = endpoint({
   tag: "Backups",
   summary: "Back up an environment",
   description:
-    "Backs up files and database while the environment keeps serving visitors. The database is a consistent snapshot. Files are copied one after another; a file that is being written at that moment is copied as it is. The backup is listed once all its data is in the archives and has been read back (`verified_at`).",
+    "Backs up files and database while the environment keeps serving visitors. The database is a consistent snapshot. Files are copied one after another; a file that is being written at that moment is copied as it is. The backup is listed once all its data is in the archives and has been read back (`verified_at`). `data.result` is `{backup_id}`.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   body: ManualBackup,
   responses: { 202: { description: "The environment is being backed up.", body: Accepted } },
@@ -142,7 +146,7 @@ export const BackupRestore = Type.Object(
       }),
     ),
   },
-  { title: "BackupRestore" },
+  { title: "BackupRestore", examples: [{ backup_id: 42 }] },
 );
 
 export const restoreBackup = endpoint({

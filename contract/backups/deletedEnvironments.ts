@@ -9,7 +9,7 @@ export const deletionFields = {
   deleted_by: nullable(
     Type.String({ description: "Name of the user who deleted it, or null.", examples: ["Ada Lovelace"] }),
   ),
-  restorable_until: milliseconds("Until when it can be restored."),
+  restorable_until: milliseconds("Until when it can be restored.", 1_796_400_000_000),
 };
 
 export const DeletedEnvironment = Type.Object(

@@ -10,4 +10,4 @@ const without_backup = Type.Optional(
 );
 
 export const WithoutBackup = Type.Object({ without_backup });
-export const Deletion = Type.Object({ without_backup }, { title: "Deletion" });
+export const Deletion = Type.Object({ without_backup }, { title: "Deletion", examples: [{ without_backup: false }] });

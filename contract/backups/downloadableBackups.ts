@@ -15,7 +15,7 @@ const DownloadableBackup = Type.Object(
         examples: ["http://127.0.0.1:8080/v2/downloads/hK…w/demo-live-2026-11-22-214005.zip"],
       }),
     ),
-    expires_at: milliseconds("When the link expires and the zip is deleted."),
+    expires_at: milliseconds("When the link expires and the zip is deleted.", 1_795_449_600_000),
     is_generation_in_progress: Type.Boolean({ description: "Whether the zip is still being created." }),
   },
   { title: "DownloadableBackup" },
@@ -42,7 +42,7 @@ export const listDownloadableBackups = endpoint({
   resource: { kind: "environment", from: "params.env_id" },
 });
 
-export const DownloadableBackupWish = Type.Object(
+export const DownloadableBackupCreate = Type.Object(
   {
     backup_id: Type.Optional(
       Type.Integer({
@@ -65,7 +65,7 @@ export const addDownloadableBackup = endpoint({
   description:
     "Creates one zip with all files, including WordPress, and the database as SQL for MySQL or MariaDB. The link is in the operation's `data.result` and in the list. Other operations on the environment do not wait for it.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
-  body: DownloadableBackupWish,
+  body: DownloadableBackupCreate,
   responses: { 202: { description: "The downloadable backup is being created.", body: Accepted } },
   refusals: ["unknown_backup"],
   verb: "write",

@@ -82,7 +82,7 @@ const ActivityEntry = Type.Object(
     id: Type.Integer({ description: "Id of the entry; later entries have higher ids.", examples: [4711] }),
     site_id: nullable(uuid("Id of the site, or null if it does not concern one.")),
     created_at: Type.Number({ description: "When it began. Milliseconds since 1970.", examples: [1795190400000] }),
-    is_done: Type.Boolean({ description: "False while the work is in progress." }),
+    is_done: Type.Boolean({ description: "False while the work is in progress.", examples: [true] }),
     has_failed: Type.Boolean({ description: "Whether it failed; `public_error` says why." }),
     has_warning: Type.Boolean({ description: "Whether it succeeded with a warning; `public_error` is the warning." }),
     type: Type.String({
@@ -150,7 +150,7 @@ export const listActivity = endpoint({
       "The entries.",
       Type.Object({
         items: Type.Array(ActivityEntry),
-        total: Type.Integer({ minimum: 0, description: "Number of matches before paging." }),
+        total: Type.Integer({ minimum: 0, description: "Number of matches before paging.", examples: [1] }),
       }),
     ),
   },

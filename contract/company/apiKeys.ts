@@ -99,6 +99,16 @@ export const createApiKey = endpoint({
   bucket: "creations",
 });
 
+const revokedExample = {
+  api_key: {
+    id: "54fb80af-576c-4fdc-ba4f-b596c83f15a1",
+    name: "Deploy",
+    status: "revoked",
+    expires_at: null,
+    scopes: null,
+  },
+};
+
 export const revokeApiKey = endpoint({
   method: "DELETE",
   path: "/company/{id}/api-keys/{key_id}",
@@ -108,7 +118,7 @@ export const revokeApiKey = endpoint({
     "The key is refused as soon as this call returns. It stays in the list as `revoked`; revoking it again changes nothing. Users with the role `developer` can revoke only their own keys.",
   params: Type.Object({ id: uuid("Id of the company."), key_id: uuid("Id of the key.") }),
   responses: {
-    200: result(["api_key"], "The key is revoked.", ApiKeyWithScopes),
+    200: result(["api_key"], "The key is revoked.", ApiKeyWithScopes, { examples: [revokedExample] }),
   },
   verb: "delete",
   resource: { kind: "company", from: "params.id", underSiteScope: "closed" },

@@ -17,6 +17,7 @@ const Certificate = Type.Object(
   {
     source: Type.Enum(["custom", "acme"], {
       description: "`custom`: uploaded. `acme`: ordered and renewed by the installation.",
+      examples: ["acme"],
     }),
     names: Type.Array(Type.String({ examples: ["example.com"] }), { description: "The domain names that it covers." }),
     issuer: Type.String({
@@ -25,8 +26,8 @@ const Certificate = Type.Object(
     }),
     fingerprint: Type.String({ description: "SHA-256 fingerprint in hexadecimal.", examples: ["9f86d081…"] }),
     not_before: milliseconds("Start of its validity."),
-    not_after: milliseconds("End of its validity."),
-    is_served: Type.Boolean({ description: "Whether it is in use for this domain." }),
+    not_after: milliseconds("End of its validity.", 1_802_966_400_000),
+    is_served: Type.Boolean({ description: "Whether it is in use for this domain.", examples: [true] }),
   },
   { title: "DomainCertificate" },
 );
@@ -34,18 +35,21 @@ const Certificate = Type.Object(
 const Order = Type.Object(
   {
     is_under_way: Type.Boolean({ description: "Whether an order is in progress at the certificate authority." }),
-    next_try_at: nullable(milliseconds("When the next order or renewal is due; null if none is.")),
+    next_try_at: nullable(milliseconds("When the next order or renewal is due; null if none is.", 1_800_374_400_000)),
     failures: Type.Integer({ minimum: 0, description: "Failed attempts since the last certificate." }),
     last_problem: nullable(
-      Type.Object({
-        message: Type.String({
-          description: "What went wrong; if the authority refused, its own words.",
-          examples: ["The certificate authority refused it. example.com: 203.0.113.9: Invalid response … 404"],
-        }),
-        at: milliseconds("When it happened."),
-      }),
+      Type.Object(
+        {
+          message: Type.String({
+            description: "What went wrong; if the authority refused, its own words.",
+            examples: ["The certificate authority refused it. example.com: 203.0.113.9: Invalid response … 404"],
+          }),
+          at: milliseconds("When it happened."),
+        },
+        { description: "The last problem, or null.", examples: [null] },
+      ),
     ),
-    limited_until: nullable(milliseconds("When the authority's rate limit ends; null if it accepts orders.")),
+    limited_until: nullable(milliseconds("When the authority's rate limit ends; null if it accepts orders.", null)),
   },
   { title: "CertificateOrder" },
 );

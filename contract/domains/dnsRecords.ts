@@ -92,7 +92,17 @@ const DnsRecordUpdate = Type.Object(
     removed_resource_records: Type.Optional(records("Records to remove.")),
     confirm,
   },
-  { title: "DnsRecordUpdate" },
+  {
+    title: "DnsRecordUpdate",
+    examples: [
+      {
+        type: "A",
+        name: "www.example.com.",
+        new_resource_records: [{ value: "203.0.113.9" }],
+        removed_resource_records: [{ value: "203.0.113.7" }],
+      },
+    ],
+  },
 );
 
 export const updateDnsRecord = endpoint({

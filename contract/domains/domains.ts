@@ -10,7 +10,7 @@ const name = Type.String({
   description: "The domain name: in lower case, with A-labels (punycode), without a final dot.",
   examples: ["shop.example.com"],
 });
-const isActive = Type.Boolean({ description: "Whether the edge serves it." });
+const isActive = Type.Boolean({ description: "Whether the edge serves it.", examples: [true] });
 
 export const DomainAdd = Type.Object(
   {
@@ -45,7 +45,7 @@ export const DomainAdd = Type.Object(
       pem("Certificate and its chain in PEM format, in any order. Only together with `custom_ssl_key`."),
     ),
   },
-  { title: "DomainAdd" },
+  { title: "DomainAdd", examples: [{ domain_name: "shop.example.com" }] },
 );
 
 export const addDomain = endpoint({
@@ -105,13 +105,14 @@ const SiteDomain = Type.Object(
     name,
     uses_provider_dns: Type.Boolean({ description: "Whether this installation is authoritative for its DNS." }),
     is_active: isActive,
-    is_primary: Type.Boolean({ description: "Whether it is the address that WordPress uses." }),
+    is_primary: Type.Boolean({ description: "Whether it is the address that WordPress uses.", examples: [true] }),
     is_wildcardless: Type.Boolean({ description: "Whether subdomains are excluded." }),
     setup_type: Type.Enum(["temporary", "quick", "avoid_downtime"], {
       description: "How it was added. `temporary`: the address that the installation gave the environment.",
+      examples: ["quick"],
     }),
-    is_verified: Type.Boolean({ description: "Whether ownership is proven, or needs no proof." }),
-    points_here: Type.Boolean({ description: "Whether its DNS points to this installation." }),
+    is_verified: Type.Boolean({ description: "Whether ownership is proven, or needs no proof.", examples: [true] }),
+    points_here: Type.Boolean({ description: "Whether its DNS points to this installation.", examples: [true] }),
   },
   { title: "SiteDomain" },
 );
@@ -134,8 +135,8 @@ const WantedRecord = Type.Object(
   {
     name: Type.String({ description: "Name of the record, with a final dot.", examples: ["example.com."] }),
     value: Type.String({ description: "Value of the record; names have a final dot.", examples: ["203.0.113.7"] }),
-    type: Type.Enum(["TXT", "CNAME", "A", "AAAA"], { description: "Type of the record." }),
-    is_required: Type.Boolean({ description: "False if the domain works without it." }),
+    type: Type.Enum(["TXT", "CNAME", "A", "AAAA"], { description: "Type of the record.", examples: ["A"] }),
+    is_required: Type.Boolean({ description: "False if the domain works without it.", examples: [true] }),
     last_seen: nullable(
       Type.Array(Type.String(), {
         description: "The values last found in DNS, or null if not checked yet.",
@@ -143,11 +144,23 @@ const WantedRecord = Type.Object(
       }),
     ),
     is_right: nullable(
-      Type.Boolean({ description: "Whether the value was found in DNS, or null if not checked yet." }),
+      Type.Boolean({
+        description: "Whether the value was found in DNS, or null if not checked yet.",
+        examples: [true],
+      }),
     ),
   },
   { title: "WantedRecord" },
 );
+
+const ownershipExample = {
+  name: "_sitewright-verify.example.com.",
+  value: "sitewright-verify=9f86d081884c7d659a2feaa0c55ad015",
+  type: "TXT",
+  is_required: true,
+  last_seen: null,
+  is_right: null,
+};
 
 export const getVerificationRecords = endpoint({
   method: "GET",
@@ -162,13 +175,14 @@ export const getVerificationRecords = endpoint({
       ["site_domain"],
       "The records.",
       Type.Object({
-        verification_records: Type.Array(WantedRecord),
+        verification_records: Type.Array(WantedRecord, { examples: [[ownershipExample]] }),
         pointing_records: Type.Array(WantedRecord),
-        is_verified: Type.Boolean({ description: "Whether ownership is proven, or needs no proof." }),
-        points_here: Type.Boolean({ description: "Whether it pointed here at the last check." }),
+        is_verified: Type.Boolean({ description: "Whether ownership is proven, or needs no proof.", examples: [true] }),
+        points_here: Type.Boolean({ description: "Whether it pointed here at the last check.", examples: [true] }),
         last_checked_at: nullable(
           Type.Number({
             description: "When it was last checked. Milliseconds since 1970, or null if not checked yet.",
+            examples: [1795190400000],
           }),
         ),
       }),

@@ -117,7 +117,7 @@ export const restoreZoneVersion = endpoint({
   description:
     "Replaces the zone's record sets with those of that version. This creates a new version, so it can be reverted too. The operation ends when the DNS server serves the records.",
   params: bySerial,
-  body: Type.Object({ confirm }, { title: "ZoneRestore" }),
+  body: Type.Object({ confirm }, { title: "ZoneRestore", examples: [{ confirm: false }] }),
   responses: { 202: { description: "The version is being restored.", body: Accepted } },
   refusals: ["no_zone", "zone_of_another", "dns_record_unservable", "zone_full", "confirm_needed"],
   verb: "write",

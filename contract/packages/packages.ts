@@ -161,7 +161,7 @@ const check = (what: string) =>
     problem: nullable(
       Type.String({
         description: "Why they are not checked, or why the last check failed; null after a successful check.",
-        examples: ["Vulnerabilities are not checked: there is no vulnerability feed. Set SITEWRIGHT_ADVISORIES."],
+        examples: [null, "Vulnerabilities are not checked: there is no vulnerability feed. Set SITEWRIGHT_ADVISORIES."],
       }),
     ),
   });

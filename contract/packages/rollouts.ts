@@ -10,7 +10,7 @@ const ofCompany = { kind: "company", from: "params.id", underSiteScope: "closed"
 const type = Type.Enum(["plugin", "theme"], { description: "What is updated." });
 const name = line(200, "Slug of the plugin or theme.", "akismet");
 
-export const RolloutWish = Type.Object(
+export const RolloutCreate = Type.Object(
   {
     type,
     name,
@@ -56,11 +56,11 @@ export const RolloutWish = Type.Object(
 
 const counts = Type.Object(
   {
-    waiting: count("Not started yet."),
+    waiting: count("Not started yet.", 2),
     running: count("Being updated."),
     updated: count("Updated."),
-    failed: count("The update failed and the environment is unchanged; see `reason`."),
-    skipped: count("Skipped, or not started because the rollout stopped; see `reason`."),
+    failed: count("The update failed and the environment is unchanged; see `reason`.", 0),
+    skipped: count("Skipped, or not started because the rollout stopped; see `reason`.", 0),
   },
   { description: "Number of environments in each state." },
 );
@@ -72,7 +72,7 @@ const facts = {
   update_version: nullable(
     Type.String({ description: "The version to install. Null: the newest available version in each environment." }),
   ),
-  concurrency: count("Number of environments updated at the same time."),
+  concurrency: count("Number of environments updated at the same time.", 4),
   canaries: count("Number of environments updated first."),
   stop_after_failures: count("Number of failed updates after which the rollout stops."),
   state: Type.Enum(["running", "stopped", "cancelled", "ended"], {
@@ -80,7 +80,7 @@ const facts = {
       "`stopped`: too many updates failed. `ended`: no environment is left. In a stopped or cancelled rollout, running updates still finish, at `ended_at`.",
   }),
   created_at: dateTime("When it was requested."),
-  ended_at: nullable(dateTime("When its last update ended, or null if it is running.")),
+  ended_at: nullable(dateTime("When its last update ended, or null if it is running.", null)),
   counts,
 };
 
@@ -89,14 +89,22 @@ const RolloutItem = Type.Object(
     id: uuid("Id of the environment."),
     site_display_name: Type.String({ description: "Display name of the site.", examples: ["Demo"] }),
     display_name: Type.String({ description: "Display name of the environment.", examples: ["Live"] }),
-    is_canary: Type.Boolean({ description: "Whether it is one of those updated first." }),
+    is_canary: Type.Boolean({ description: "Whether it is one of those updated first.", examples: [true] }),
     state: Type.Enum(["waiting", "running", "updated", "failed", "skipped"], {
       description: "State of its update, as in `counts`.",
+      examples: ["updated"],
     }),
-    version: nullable(Type.String({ description: "The version before the update, or null if it has not started." })),
-    update_version: nullable(Type.String({ description: "The new version, or null if it has not started." })),
+    version: nullable(
+      Type.String({ description: "The version before the update, or null if it has not started.", examples: ["5.6"] }),
+    ),
+    update_version: nullable(
+      Type.String({ description: "The new version, or null if it has not started.", examples: ["5.7"] }),
+    ),
     operation_id: nullable(
-      Type.String({ description: "Id of the update's operation, or null if it has not started." }),
+      Type.String({
+        description: "Id of the update's operation, or null if it has not started.",
+        examples: ["wp-plugin:update-54fb80af-576c-4fdc-ba4f-b596c83f15a1"],
+      }),
     ),
     reason: nullable(Type.String({ description: "Why it failed or was skipped, or null." })),
     ended_at: nullable(dateTime("When its update ended, or null if it has not.")),
@@ -115,7 +123,7 @@ export const createRollout = endpoint({
   description:
     "Starts a rollout: canaries are updated first, then the other environments, until too many updates fail. Each environment is updated by its own operation: tested on a copy, with a backup, and left unchanged if anything fails. Busy environments are updated later.",
   params: byCompany,
-  body: RolloutWish,
+  body: RolloutCreate,
   responses: { 201: result(["rollout"], "The rollout has been created.", Rollout) },
   refusals: [
     "no_package_source",

@@ -17,7 +17,9 @@ const Vulnerability = Type.Object(
     type: Type.Enum(["plugin", "theme"], { description: "What is vulnerable." }),
     name: Type.String({ description: "Slug of the plugin or theme.", examples: ["shop"] }),
     affected: Type.String({ description: "Affected versions.", examples: ["any – 1.9"] }),
-    patched_version: nullable(Type.String({ description: "The first fixed version, or null if there is none yet." })),
+    patched_version: nullable(
+      Type.String({ description: "The first fixed version, or null if there is none yet.", examples: ["2.0"] }),
+    ),
     environments: Type.Array(
       Type.Object({
         id: uuid("Id of the environment."),
@@ -37,8 +39,8 @@ const Vulnerability = Type.Object(
 const AdvisoryFeed = Type.Object(
   {
     read_at: nullable(dateTime("When the feed was last read successfully, or null if never.")),
-    records: count("Number of vulnerabilities in the feed."),
-    skipped: count("Number of records that could not be understood and were ignored."),
+    records: count("Number of vulnerabilities in the feed.", 14_000),
+    skipped: count("Number of records that could not be understood and were ignored.", 0),
     problem: nullable(Type.String({ description: "Why the last read failed, or null." })),
   },
   { title: "AdvisoryFeed", description: "State of the vulnerability feed." },

@@ -12,7 +12,7 @@ const CronEvent = Type.Object(
     site: nullable(
       Type.String({
         description: "In a network: host and path of the site that it belongs to. Null without a network.",
-        examples: ["demo.example.com/shop/"],
+        examples: [null, "demo.example.com/shop/"],
       }),
     ),
     next_run_at: timestamp("When it is due."),
@@ -34,7 +34,7 @@ const CronRun = Type.Object(
     error: nullable(
       Type.String({
         description: "Errors with the hooks that caused them, or null.",
-        examples: ["send_newsletter: RuntimeException: No mail server"],
+        examples: [null, "send_newsletter: RuntimeException: No mail server"],
       }),
     ),
   },
@@ -62,7 +62,7 @@ export const listCronEvents = endpoint({
         problem: nullable(
           Type.String({
             description: "Why some tasks can't be read and are not run, or null.",
-            examples: ["WordPress's list of planned events (the option `cron`) is damaged."],
+            examples: [null, "WordPress's list of planned events (the option `cron`) is damaged."],
           }),
         ),
       }),

@@ -12,7 +12,7 @@ const domainProperties = {
 
 const DomainBrief = Type.Object(domainProperties, { title: "DomainBrief" });
 const Domain = Type.Object(
-  { ...domainProperties, is_active: Type.Boolean({ description: "Whether the edge serves it." }) },
+  { ...domainProperties, is_active: Type.Boolean({ description: "Whether the edge serves it.", examples: [true] }) },
   { title: "Domain" },
 );
 

@@ -11,6 +11,15 @@ const entry = {
 const withChildren = <S extends TSchema>(child: S) =>
   Type.Object({ ...entry, children: Type.Array(child, { description: "Content of the folder; empty for a file." }) });
 
+const exampleFiles = [
+  {
+    name: "wp-content",
+    path: "/wp-content",
+    is_folder: true,
+    children: [{ name: "index.php", path: "/wp-content/index.php", is_folder: false, children: [] }],
+  },
+];
+
 export const listFiles = endpoint({
   method: "GET",
   path: "/sites/environments/{env_id}/file-list",
@@ -35,7 +44,10 @@ export const listFiles = endpoint({
       "The files.",
       Type.Object({
         id: uuid("Id of the environment."),
-        file_list: Type.Array(withChildren(withChildren(Type.Object(entry))), { description: "Files and folders." }),
+        file_list: Type.Array(withChildren(withChildren(Type.Object(entry))), {
+          description: "Files and folders.",
+          examples: [exampleFiles],
+        }),
       }),
     ),
   },

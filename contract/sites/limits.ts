@@ -82,11 +82,11 @@ export const Limits = Type.Object(
   { title: "Limits" },
 );
 
-const bounds = (field: string) =>
+const bounds = (field: string, minimum: number, maximum: number) =>
   Type.Object(
     {
-      minimum: Type.Integer({ description: "Lowest allowed value." }),
-      maximum: Type.Integer({ description: "Highest allowed value." }),
+      minimum: Type.Integer({ description: "Lowest allowed value.", examples: [minimum] }),
+      maximum: Type.Integer({ description: "Highest allowed value.", examples: [maximum] }),
     },
     { description: `Allowed range of \`${field}\`.` },
   );
@@ -95,6 +95,7 @@ export const diskUseFields = {
   disk_bytes: nullable(
     Type.Integer({
       description: "Size of files and database in bytes, or null if not measured yet.",
+      examples: [104_857_600],
     }),
   ),
   disk_measured_at: nullable(
@@ -123,9 +124,9 @@ export const getLimits = endpoint({
         id: uuid("Id of the environment."),
         limits: Limits,
         bounds: Type.Object({
-          thread_count: bounds("thread_count"),
-          thread_memory: bounds("thread_memory"),
-          request_seconds: bounds("request_seconds"),
+          thread_count: bounds("thread_count", 1, 8),
+          thread_memory: bounds("thread_memory", 64, 1_024),
+          request_seconds: bounds("request_seconds", 1, 60),
         }),
         use: Type.Object(diskUseFields),
       }),

@@ -22,7 +22,7 @@ export const listPhpVersions = endpoint({
               description: "The version in the form used in `container_info`.",
               examples: ["php8.3"],
             }),
-            is_default: Type.Boolean({ description: "Whether it is the default for new sites." }),
+            is_default: Type.Boolean({ description: "Whether it is the default for new sites.", examples: [true] }),
             has_ended: Type.Boolean({
               description:
                 "Whether the version has reached its end of life: environments are then moved to a newer one, unless they opt out of automatic PHP updates.",

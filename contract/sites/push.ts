@@ -45,7 +45,16 @@ export const Push = Type.Object(
       false,
     ),
   },
-  { title: "Push" },
+  {
+    title: "Push",
+    examples: [
+      {
+        source_env_id: "54fb80af-576c-4fdc-ba4f-b596c83f15a1",
+        target_env_id: "0b0f3a52-6d2c-4b57-9a3a-7a5a4a0a2a53",
+        dry_run: true,
+      },
+    ],
+  },
 );
 
 export const pushEnvironment = endpoint({

@@ -19,13 +19,15 @@ function wordpressLine(maxLength: number, description: string, example: string) 
 
 const atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
 const label = "[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?";
-/** E-mail addresses that WordPress accepts: ASCII, with a domain of at least two labels. */
-const emailPattern = pattern(`^${atom}(?:\\.${atom})*@(?:${label}\\.)+${label}$`, "must be an e-mail address");
+/** E-mail addresses that WordPress accepts: ASCII, at least 6 characters, with a domain of at least two labels. */
+const emailPattern = pattern(
+  `^(?=.{6})${atom}(?:\\.${atom})*@(?:${label}\\.)+${label}$`,
+  "must be an e-mail address such as ada@example.com",
+);
 
 /** An e-mail address that WordPress accepts. */
 export function emailAddress(description: string) {
   return Type.String({
-    minLength: 6,
     maxLength: 100,
     format: "email",
     pattern: emailPattern,

@@ -30,7 +30,11 @@ export const hasWpAdminUser = endpoint({
   params,
   query: Type.Object({ email: emailAddress("E-mail address of the user.") }),
   responses: {
-    200: result(["has_wp_admin_user"], "Whether such an administrator exists.", Type.Boolean()),
+    200: result(
+      ["has_wp_admin_user"],
+      "Whether such an administrator exists.",
+      Type.Boolean({ description: "Whether such an administrator exists.", examples: [true] }),
+    ),
   },
   refusals: ["environment_away", "no_wordpress", "wordpress_unreadable"],
   verb: "read",

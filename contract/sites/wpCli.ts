@@ -34,7 +34,12 @@ export const WpCliCommand = Type.Object(
       ),
     ),
   },
-  { title: "WpCliCommand", minProperties: 1, description: "Exactly one of `wp_command` and `argv`." },
+  {
+    title: "WpCliCommand",
+    minProperties: 1,
+    examples: [{ wp_command: "wp plugin list --format=json" }],
+    description: "Exactly one of `wp_command` and `argv`.",
+  },
 );
 
 export const runWpCli = endpoint({

@@ -72,6 +72,7 @@ export const getEdgeCacheStatus = endpoint({
         edge_caching: Type.Object({
           is_enabled: Type.Boolean({
             description: "Whether pages are cached. Default: true for live environments, false for others.",
+            examples: [true],
           }),
         }),
       }),

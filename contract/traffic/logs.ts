@@ -51,6 +51,7 @@ export const readLogs = endpoint({
             examples: ["[2026-11-22T20:15:31.123Z] PHP Warning:  Undefined variable $a in /site/index.php on line 3"],
           }),
           is_complete: Type.Boolean({
+            examples: [true],
             description:
               "False if older lines may match too, because the search took too long or the response would have been too long. Narrow the search with `from` and `to`.",
           }),

@@ -23,17 +23,19 @@ const brief = {
   size_bytes: Type.Integer({ description: "Size of the mail, in bytes.", examples: [1432] }),
   state,
   attempts: Type.Integer({ description: "Number of delivery attempts.", examples: [1] }),
-  last_error: nullable(text("450 Try again later", "The error of the last attempt, or null.")),
+  last_error: nullable(
+    Type.String({ description: "The error of the last attempt, or null.", examples: [null, "450 Try again later"] }),
+  ),
   refused: Type.Array(
     Type.Object({
       recipient: text("ada@example.com", "Address of the recipient."),
       message: text("550 No such user", "The mail server's reason."),
     }),
-    { description: "Recipients that the mail server refused permanently." },
+    { description: "Recipients that the mail server refused permanently.", examples: [[]] },
   ),
   created_at: milliseconds("When the environment sent it."),
-  next_attempt_at: nullable(milliseconds("When the next attempt is due; null if none is.")),
-  sent_at: nullable(milliseconds("When the mail server last accepted it for a recipient; null if never.")),
+  next_attempt_at: nullable(milliseconds("When the next attempt is due; null if none is.", null)),
+  sent_at: nullable(milliseconds("When the mail server last accepted it for a recipient; null if never.", null)),
 };
 
 const Mail = Type.Object(brief, { title: "Mail" });
@@ -74,7 +76,12 @@ const WholeMail = Type.Object(
 
 const delivery = Type.Enum(["send", "keep"], {
   description:
-    "`send`: mail goes to the installation's mail server, if it has one. `keep`: mail is stored to be read and not sent, and plugins can't connect to mail servers. Default: `send` for live environments, `keep` for all others and for cloned sites.",
+    "The setting. `send`: mail goes to the installation's mail server; without one it is kept, too (`effective_delivery`). `keep`: mail is stored to be read and not sent, and plugins can't connect to mail servers. Default: `send` for live environments, `keep` for all others and for cloned sites.",
+});
+
+const effectiveDelivery = Type.Enum(["send", "keep"], {
+  description:
+    "What happens to new mail: the setting `delivery`, but always `keep` if the installation has no mail server (SITEWRIGHT_SMTP_URL).",
 });
 
 export const listMails = endpoint({
@@ -96,10 +103,11 @@ export const listMails = endpoint({
       Type.Object({
         display_name: text("Live", "Display name of the environment."),
         delivery,
-        has_mail_server: Type.Boolean({ description: "Whether the installation has a mail server." }),
+        effective_delivery: effectiveDelivery,
+        has_mail_server: Type.Boolean({ description: "Whether the installation has a mail server.", examples: [true] }),
         mails: Type.Object({
           items: Type.Array(Mail),
-          total: Type.Integer({ minimum: 0, description: "Number of matches before paging." }),
+          total: Type.Integer({ minimum: 0, description: "Number of matches before paging.", examples: [1] }),
         }),
       }),
     ),
@@ -170,7 +178,7 @@ export const deleteMails = endpoint({
   resource: { kind: "environment", from: "params.env_id" },
 });
 
-const MailDeliveryWish = Type.Object({ delivery }, { title: "MailDeliveryChange" });
+const MailDeliveryChange = Type.Object({ delivery }, { title: "MailDeliveryChange" });
 
 export const modifyMailDelivery = endpoint({
   method: "PUT",
@@ -180,12 +188,16 @@ export const modifyMailDelivery = endpoint({
   description:
     "`keep` also applies to queued mail. `send` applies to new mail only: mail that was kept before stays kept. For plugins that connect to mail servers themselves, the change takes effect within seconds. Clones and pushes do not copy the setting.",
   params: Type.Object(environment),
-  body: MailDeliveryWish,
+  body: MailDeliveryChange,
   responses: {
     200: result(
       ["environment"],
       "The setting is in force.",
-      Type.Object({ display_name: text("Staging", "Display name of the environment."), delivery }),
+      Type.Object({
+        display_name: text("Staging", "Display name of the environment."),
+        delivery,
+        effective_delivery: effectiveDelivery,
+      }),
     ),
   },
   verb: "write",

@@ -4,11 +4,11 @@ import { endpoint, result } from "../endpoint.ts";
 import { limit, noNul, nullable, offset, uuid } from "../schema.ts";
 
 const byEnvironment = Type.Object({ env_id: uuid("Id of the environment.") });
-export const mostRedirectRules = 10_000;
+export const maxRedirectRules = 10_000;
 /** Maximum number of rules whose `from` is a regular expression. */
-export const mostExpressions = 1_000;
+export const maxExpressions = 1_000;
 /** Maximum number of regular expressions without a fixed prefix: they have to be tried for every path. */
-export const mostOpenExpressions = 100;
+export const maxOpenExpressions = 100;
 
 const text = (maxLength: number, description: string, example: string) =>
   Type.String({ maxLength, pattern: noNul, description, examples: [example] });
@@ -46,7 +46,10 @@ const RuleInput = Type.Object(
     traffic_from_city: optional(200, city, "Berlin"),
     displayed_location: optional(500, location, "Berlin, Germany"),
   },
-  { title: "RedirectRuleInput" },
+  {
+    title: "RedirectRuleInput",
+    examples: [{ from: "/old-page", to: "/new-page", type: "permanent", domain: null }],
+  },
 );
 
 export const RedirectRule = Type.Object(
@@ -56,16 +59,16 @@ export const RedirectRule = Type.Object(
     type,
     domain: nullable(Type.String({ description: domainText })),
     traffic_from_country: nullable(
-      Type.String({ description: "Only visitors from this country. Null: all countries.", examples: ["DE"] }),
+      Type.String({ description: "Only visitors from this country. Null: all countries.", examples: [null, "DE"] }),
     ),
     traffic_from_country_name: nullable(
-      Type.String({ description: "Display name of the country, or null.", examples: ["Germany"] }),
+      Type.String({ description: "Display name of the country, or null.", examples: [null, "Germany"] }),
     ),
     traffic_from_city: nullable(
-      Type.String({ description: "Only visitors from this city. Null: all cities.", examples: ["Berlin"] }),
+      Type.String({ description: "Only visitors from this city. Null: all cities.", examples: [null, "Berlin"] }),
     ),
     displayed_location: nullable(
-      Type.String({ description: "Display name of the location, or null.", examples: ["Berlin, Germany"] }),
+      Type.String({ description: "Display name of the location, or null.", examples: [null, "Berlin, Germany"] }),
     ),
   },
   { title: "RedirectRule" },
@@ -98,7 +101,7 @@ const Page = Type.Object({
   container_info: Type.Object({
     redirect_rules: Type.Object({
       rules: Type.Array(RedirectRule),
-      redirect_rules_count: Type.Integer({ description: "Number of matches before paging." }),
+      redirect_rules_count: Type.Integer({ description: "Number of matches before paging.", examples: [1] }),
     }),
   }),
 });
@@ -135,12 +138,17 @@ export const updateRedirectRules = endpoint({
           "`NEW`: add `new_value` or, if it is omitted, all of `rules_to_update`. `UPDATE`: replace the first of `rules_to_update` with `new_value`. `DELETE`: remove `rules_to_update`. `DELETE_ALL`: remove all rules.",
       }),
       rules_to_update: Type.Optional(
-        Type.Array(RuleInput, { maxItems: mostRedirectRules, description: "Rules to remove, replace or add." }),
+        Type.Array(RuleInput, { maxItems: maxRedirectRules, description: "Rules to remove, replace or add." }),
       ),
       new_value: Type.Optional(RuleInput),
       ...paging,
     },
-    { title: "RedirectRulesUpdate" },
+    {
+      title: "RedirectRulesUpdate",
+      examples: [
+        { action_type: "NEW", new_value: { from: "/old-page", to: "/new-page", type: "permanent", domain: null } },
+      ],
+    },
   ),
   responses: {
     200: result(["environment"], "The change is in force; a page of rules.", Page),
@@ -198,7 +206,10 @@ export const exportRedirectRules = endpoint({
     200: result(
       ["csv"],
       "The rules as CSV.",
-      Type.String({ description: "CSV with a header line.", examples: ["from,to,type,domain\n"] }),
+      Type.String({
+        description: "CSV with a header line.",
+        examples: ["from,to,type,domain\n/old-page,/new-page,permanent,\n"],
+      }),
     ),
   },
   verb: "read",
@@ -222,8 +233,11 @@ export const importRedirectRules = endpoint({
       [],
       "The rules are in force.",
       Type.Object({
-        imported: Type.Integer({ description: "Number of imported rules." }),
-        redirect_rules_count: Type.Integer({ description: "Number of rules that the environment has now." }),
+        imported: Type.Integer({ description: "Number of imported rules.", examples: [1] }),
+        redirect_rules_count: Type.Integer({
+          description: "Number of rules that the environment has now.",
+          examples: [1],
+        }),
       }),
     ),
   },

@@ -4,7 +4,7 @@ import { endpoint, result } from "../endpoint.ts";
 import { count, limit, offset, uuid } from "../schema.ts";
 import { diskUseFields, Limits } from "../sites/limits.ts";
 
-const seconds = (description: string) => Type.Number({ minimum: 0, description });
+const seconds = (description: string, example: number) => Type.Number({ minimum: 0, description, examples: [example] });
 const timestamp = (description: string) =>
   Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000, description, examples: [1795190400000] });
 
@@ -16,19 +16,20 @@ const EnvironmentUsage = Type.Object(
     display_name: Type.String({ description: "Display name of the environment.", examples: ["Live"] }),
     site_id: uuid("Id of its site."),
     site_display_name: Type.String({ description: "Display name of its site.", examples: ["Demo"] }),
-    cpu_seconds: seconds("Processor time used by PHP, in seconds."),
-    php_requests: count("Number of requests answered by PHP, without static files."),
-    php_seconds: seconds("Total duration of these requests, in seconds."),
-    killed_for_time: count("Number of requests killed because they took too long."),
-    killed_for_memory: count("Number of requests killed because they used too much memory."),
-    refused_busy: count("Number of requests refused because all PHP threads of the environment were busy."),
-    bytes_sent: count("Number of bytes sent to visitors, including static files."),
+    cpu_seconds: seconds("Processor time used by PHP, in seconds.", 41.5),
+    php_requests: count("Number of requests answered by PHP, without static files.", 312),
+    php_seconds: seconds("Total duration of these requests, in seconds.", 63.2),
+    killed_for_time: count("Number of requests killed because they took too long.", 0),
+    killed_for_memory: count("Number of requests killed because they used too much memory.", 0),
+    refused_busy: count("Number of requests refused because all PHP threads of the environment were busy.", 0),
+    bytes_sent: count("Number of bytes sent to visitors, including static files.", 73_400_320),
     ...diskUseFields,
     limits: Limits,
     is_noisy: Type.Boolean({ description: "Whether it slows down, or could slow down, other environments." }),
     noise: Type.Array(Type.Enum(noises), {
       description:
         "How it does so. `cpu`: it used more than half a processor in the last minutes. `killed`: at least ten of its requests were killed in this hour or the previous one. `disk`: it exceeds its disk quota.",
+      examples: [[]],
     }),
   },
   { title: "EnvironmentUsage" },

@@ -339,7 +339,7 @@ describe("a purge of", () => {
     };
     const old = site.get("/news/");
     await eventually(() => expect(site.asked()).toHaveLength(1));
-    site.edge.touched("one", { urls: ["/news/"], subtrees: [], everything: false });
+    site.edge.purge("one", { urls: ["/news/"], subtrees: [], everything: false });
     gate.resolve();
     expect((await old).body).toBe("page 1");
     expect(await site.get("/news/")).toMatchObject({ cache: "MISS", body: "page 2" });
@@ -347,7 +347,11 @@ describe("a purge of", () => {
 
   test("all pages happens with a new release, new PHP processes or a new epoch", async () => {
     const site = await startCachedSite();
-    const changes = [{ release: 2 }, { release: 2, phpRun: 1 }, { release: 2, phpRun: 1, pageCache: { epoch: 2 } }];
+    const changes = [
+      { release: 2 },
+      { release: 2, phpRestarts: 1 },
+      { release: 2, phpRestarts: 1, pageCache: { epoch: 2 } },
+    ];
     for (const [at, change] of changes.entries()) {
       await warm(site, "/");
       await putTable(site.edge, tableOf(at + 2, [{ ...site.environment, ...change }], { "site.localhost": "one" }));

@@ -36,7 +36,7 @@ const maxKeyLength = 1_000;
 
 /** Null if the request can't share a response. Only for requests that don't write (`mayWrite`). */
 export function cacheKeyOf({ request, route, path, host, fromPhp, https }: Visit, script: Script): CacheKey | null {
-  const { id, release, phpVersion, phpRun = 0, overlays } = route.environment;
+  const { id, release, phpVersion, phpRestarts = 0, overlays } = route.environment;
   // Other PHP scripts may depend on anything.
   if (!("wp-includes" in overlays) || script.script !== frontController) return null;
   if (request.method !== "GET" || fromPhp || path.query !== "") return null;
@@ -45,7 +45,18 @@ export function cacheKeyOf({ request, route, path, host, fromPhp, https }: Visit
   // Without the header, any language is acceptable.
   const language = headers["accept-language"] ?? "*";
   const mobile = isMobile(request.headers);
-  const parts = [id, release, phpVersion, phpRun, https, host, path.url, headers.accept ?? "*/*", language, mobile];
+  const parts = [
+    id,
+    release,
+    phpVersion,
+    phpRestarts,
+    https,
+    host,
+    path.url,
+    headers.accept ?? "*/*",
+    language,
+    mobile,
+  ];
   const text = JSON.stringify(parts);
   return text.length > maxKeyLength ? null : { environmentId: id, text };
 }

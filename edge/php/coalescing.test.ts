@@ -133,7 +133,7 @@ describe("a visitor sees their own changes", () => {
 test("pages of different releases, PHP versions and PHP runs are not shared", async () => {
   const site = await startSlowSite();
   await beginPage(site);
-  const changes = [{ release: 2 }, { phpVersion: "8.4" }, { phpRun: 1 }];
+  const changes = [{ release: 2 }, { phpVersion: "8.4" }, { phpRestarts: 1 }];
   for (const [index, change] of changes.entries()) {
     const hosts = { "site.localhost": "one" };
     await putTable(site.edge, tableOf(index + 2, [{ ...site.environment, ...change }], hosts));

@@ -14,7 +14,7 @@ function post(edge: EdgeWorld["edge"], body: object | string) {
 }
 
 /** Sends a test request to another release of the site, with these files. */
-async function tryOut(
+async function runTrial(
   { edge, folder }: EdgeWorld,
   files: Readonly<Record<string, string>>,
   url = "/",
@@ -44,7 +44,7 @@ test("a test request runs in the given environment, not in the served one", asyn
   const world = await startSite();
   world.upstream.trial = () => page("<html>fine</html>\n");
   const files = { "index.php": "<?php", "tool.php": "<?php" };
-  expect(await tryOut(world, files, "/tool.php/info?a=1")).toEqual({ ...quiet, status: 200, isComplete: true });
+  expect(await runTrial(world, files, "/tool.php/info?a=1")).toEqual({ ...quiet, status: 200, isComplete: true });
   expect(world.upstream.asked).toEqual([]);
   expect(world.upstream.tried).toMatchObject([
     {
@@ -65,7 +65,7 @@ test("a test request runs in the given environment, not in the served one", asyn
 test("a read-only test request reports attempts to write", async () => {
   const world = await startSite();
   world.upstream.trial = () => Promise.reject(new FakeNoAnswer("wouldWrite"));
-  const trial = await tryOut(world, { "index.php": "" }, "/", true);
+  const trial = await runTrial(world, { "index.php": "" }, "/", true);
   expect(world.upstream.tried).toMatchObject([{ request: { isReadOnly: true } }]);
   expect(trial).toMatchObject({ status: 0, reason: "wouldWrite" });
 });
@@ -93,14 +93,14 @@ test.each([
 ])("the body %j ends like a page: %s", async (body, isComplete) => {
   const world = await startSite();
   world.upstream.trial = () => page(body);
-  expect(await tryOut(world, { "index.php": "" })).toEqual({ ...quiet, status: 200, isComplete });
+  expect(await runTrial(world, { "index.php": "" })).toEqual({ ...quiet, status: 200, isComplete });
 });
 
 test("the end of a page is recognised across chunks", async () => {
   const world = await startSite();
   const pieces = ["<html>".padEnd(100_000, "x"), "</ht", "ml", ">", "\n"];
   world.upstream.trial = () => page(Readable.from(pieces.map((piece) => Buffer.from(piece))));
-  expect(await tryOut(world, { "index.php": "" })).toMatchObject({ isComplete: true });
+  expect(await runTrial(world, { "index.php": "" })).toMatchObject({ isComplete: true });
 });
 
 test("the body is returned on request, for PHP and for files", async () => {
@@ -108,18 +108,18 @@ test("the body is returned on request, for PHP and for files", async () => {
   world.upstream.trial = () => page("<html>fïne</html>");
   const files = { "index.php": "", "a/style.css": "body {}" };
   const more = { wantsContent: true };
-  const php = await tryOut(world, files, "/", false, more);
+  const php = await runTrial(world, files, "/", false, more);
   expect(php.content).toEqual({ type: "text/html", base64: Buffer.from("<html>fïne</html>").toString("base64") });
-  const { content } = await tryOut(world, files, "/a/style.css", false, more);
+  const { content } = await runTrial(world, files, "/a/style.css", false, more);
   expect(content).toEqual({ type: "text/css", base64: Buffer.from("body {}").toString("base64") });
   world.upstream.trial = () => page(" ".repeat(10_000_001));
-  expect((await tryOut(world, files, "/", false, more)).content.base64).toBe("");
+  expect((await runTrial(world, files, "/", false, more)).content.base64).toBe("");
 });
 
 test("PHP sees whether the request uses HTTPS", async () => {
   const world = await startSite();
-  await tryOut(world, { "index.php": "" });
-  await tryOut(world, { "index.php": "" }, "/", false, { isHttps: true });
+  await runTrial(world, { "index.php": "" });
+  await runTrial(world, { "index.php": "" }, "/", false, { isHttps: true });
   expect(world.upstream.tried.map(({ request }) => request.https)).toEqual([false, true]);
 });
 
@@ -131,7 +131,7 @@ test("an endless body is not read to the end", async () => {
     },
   });
   world.upstream.trial = () => page(endless);
-  expect(await tryOut(world, { "index.php": "" })).toMatchObject({ status: 200, isComplete: false, reason: null });
+  expect(await runTrial(world, { "index.php": "" })).toMatchObject({ status: 200, isComplete: false, reason: null });
   expect(endless.destroyed).toBe(true);
 });
 
@@ -139,7 +139,7 @@ test("returns PHP's log output and status", async () => {
   const world = await startSite();
   world.upstream.trial = () => page("<html></html>", "PHP Parse error: …", 500);
   const errors = "PHP Parse error: …";
-  expect(await tryOut(world, { "index.php": "" })).toEqual({ ...quiet, status: 500, isComplete: true, errors });
+  expect(await runTrial(world, { "index.php": "" })).toEqual({ ...quiet, status: 500, isComplete: true, errors });
 });
 
 test("redirects of PHP and of folders are returned, not followed", async () => {
@@ -147,16 +147,21 @@ test("redirects of PHP and of folders are returned, not followed", async () => {
   const location = "http://site.localhost:8081/wp-admin/install.php";
   world.upstream.trial = () => ({ ...textAnswer("", [["Location", location]], 302), errors: Promise.resolve("") });
   const files = { "index.php": "", "shop/index.php": "" };
-  expect(await tryOut(world, files)).toEqual({ ...quiet, status: 302, isComplete: false, location });
-  expect(await tryOut(world, files, "/shop")).toEqual({ ...quiet, status: 301, isComplete: false, location: "/shop/" });
+  expect(await runTrial(world, files)).toEqual({ ...quiet, status: 302, isComplete: false, location });
+  expect(await runTrial(world, files, "/shop")).toEqual({
+    ...quiet,
+    status: 301,
+    isComplete: false,
+    location: "/shop/",
+  });
   expect(world.upstream.tried).toHaveLength(1);
 });
 
 test("files and 404s need no PHP", async () => {
   const world = await startSite();
   const files = { "page/index.html": "<html></html>", "wp-config.php": "secret" };
-  expect(await tryOut(world, files, "/page/")).toEqual({ ...quiet, status: 200, isComplete: true });
-  expect(await tryOut(world, files, "/wp-config.php")).toEqual({ ...quiet, status: 404, isComplete: false });
+  expect(await runTrial(world, files, "/page/")).toEqual({ ...quiet, status: 200, isComplete: true });
+  expect(await runTrial(world, files, "/wp-config.php")).toEqual({ ...quiet, status: 404, isComplete: false });
 });
 
 test.each(["busy", "deadline", "crashed", "unavailable"])(
@@ -164,7 +169,7 @@ test.each(["busy", "deadline", "crashed", "unavailable"])(
   async (reason) => {
     const world = await startSite();
     world.upstream.trial = () => Promise.reject(new FakeNoAnswer(reason));
-    expect(await tryOut(world, { "index.php": "" })).toEqual({ ...quiet, status: 0, isComplete: false, reason });
+    expect(await runTrial(world, { "index.php": "" })).toEqual({ ...quiet, status: 0, isComplete: false, reason });
   },
 );
 
@@ -177,14 +182,14 @@ test("a response that is cut off counts as a failure, with PHP's log output", as
     return page(body, "PHP Warning: slow");
   };
   const expected = { ...quiet, status: 0, isComplete: false, reason: "deadline", errors: "PHP Warning: slow" };
-  expect(await tryOut(world, { "index.php": "" })).toEqual(expected);
+  expect(await runTrial(world, { "index.php": "" })).toEqual(expected);
 });
 
 test("PHP is told when the caller has gone", async () => {
   const world = await startSite();
   world.upstream.trial = ({ signal }) =>
     new Promise((_, reject) => signal.addEventListener("abort", () => reject(new FakeNoAnswer("unavailable"))));
-  const trial = tryOut(world, { "index.php": "" });
+  const trial = runTrial(world, { "index.php": "" });
   trial.catch(() => undefined);
   await eventually(() => expect(world.upstream.tried).toHaveLength(1));
   await world.edge.close(0);

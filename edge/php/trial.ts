@@ -68,7 +68,7 @@ export function readTrialOrder(value: unknown): TrialOrder {
 }
 
 /** Requests a page like a browser. */
-export async function tryOut(order: TrialOrder, upstream: Upstream, signal: AbortSignal): Promise<Trial> {
+export async function runTrial(order: TrialOrder, upstream: Upstream, signal: AbortSignal): Promise<Trial> {
   const { environment, path } = order;
   const decision = await resolve(path, environment, createFileLookup(environment));
   switch (decision.kind) {
@@ -79,7 +79,7 @@ export async function tryOut(order: TrialOrder, upstream: Upstream, signal: Abor
     case "static":
       return read(async () => fileResponse(decision.file), order);
     case "php":
-      return read(() => upstream.tryOut(environment, requestFor(order, decision, signal)), order);
+      return read(() => upstream.runTrial(environment, requestFor(order, decision, signal)), order);
   }
 }
 

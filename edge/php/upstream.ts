@@ -78,7 +78,7 @@ export interface Upstream {
   /** Rejects with an error whose `reason` is one of `noAnswerReasons`. */
   handle(environmentId: string, request: UpstreamRequest): Promise<UpstreamResponse>;
   /** Runs a test request in the given environment, served or not, without affecting visitors. Rejects like `handle`. */
-  tryOut(environment: EdgeEnvironment, request: UpstreamRequest): Promise<UpstreamResponse>;
+  runTrial(environment: EdgeEnvironment, request: UpstreamRequest): Promise<UpstreamResponse>;
   usage(): readonly UpstreamUsage[];
   close(): Promise<void>;
   status?(): UpstreamStatus;

@@ -39,7 +39,7 @@ function follow(
 ): RedirectRule | null {
   const place = rule.country === null && rule.city === null ? nowhere : { country: rule.country, city: rule.city };
   const seen = new Set<string>();
-  let requested = askedOf(location, `http://${firstHost}/`, () => place);
+  let requested = parseVisit(location, `http://${firstHost}/`, () => place);
   let last: RedirectRule | null = null;
   for (let hop = 0; hop <= maxRedirects; hop += 1) {
     if (requested === null || !hosts.includes(requested.host)) return null;
@@ -48,8 +48,8 @@ function follow(
     seen.add(key);
     const redirect = redirects.find(requested);
     if (redirect === null) return null;
-    const next = askedOf(redirect.location, `${requested.scheme}://${requested.host}/`, () => place);
-    // A rule that forces HTTPS does nothing for HTTPS requests (`leadsToItself`).
+    const next = parseVisit(redirect.location, `${requested.scheme}://${requested.host}/`, () => place);
+    // A rule that forces HTTPS does nothing for HTTPS requests (`isSelfRedirect`).
     if (next !== null && keyOf(next) === key && !redirect.location.startsWith("/")) return null;
     last = redirect.rule;
     requested = next;
@@ -60,7 +60,7 @@ function follow(
 const keyOf = ({ scheme, host, path }: RequestedUrl) => `${scheme}://${host}${path}`;
 
 /** Parses a URL like a browser and the edge. Null if it is invalid. */
-export function askedOf(location: string, base: string, place: RequestedUrl["place"]): RequestedUrl | null {
+export function parseVisit(location: string, base: string, place: RequestedUrl["place"]): RequestedUrl | null {
   const url = URL.parse(location, base);
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) return null;
   const scheme = url.protocol === "https:" ? "https" : "http";

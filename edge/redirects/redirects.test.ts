@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ruleOf } from "../testing/redirectRule.ts";
-import { createRedirects, leadsToItself } from "./redirects.ts";
+import { createRedirects, isSelfRedirect } from "./redirects.ts";
 import { nowhere, type RedirectRule, type RequestedUrl, type VisitorLocation } from "./rule.ts";
 
 function requestFor(path: string, more: Partial<RequestedUrl> & { readonly at?: VisitorLocation } = {}): RequestedUrl {
@@ -119,7 +119,7 @@ test.each([
 ] as const)("a redirect from %s to %s over %s leads to itself: %s", (from, to, scheme, isSame) => {
   const request = requestFor("/ä", { scheme, query: "?a=1" });
   const found = createRedirects([ruleOf(from, to)]).find(request);
-  expect(found !== null && leadsToItself(found, request)).toBe(isSame);
+  expect(found !== null && isSelfRedirect(found, request)).toBe(isSame);
 });
 
 test("expressions never take exponential time, and very long paths are not matched", () => {

@@ -10,7 +10,7 @@ import type { Redirect, RedirectRule, RequestedUrl, VisitorLocation } from "./ru
 import { expand } from "./to.ts";
 
 export interface Redirects {
-  /** The redirect of the first matching rule, or null. It may lead back to the requested URL (`leadsToItself`). */
+  /** The redirect of the first matching rule, or null. It may lead back to the requested URL (`isSelfRedirect`). */
   find(requested: RequestedUrl): Redirect | null;
 }
 
@@ -86,7 +86,7 @@ function matchesLocation({ country, city }: RedirectRule, visitorLocation: () =>
 }
 
 /** Whether a redirect leads back to the requested URL. */
-export function leadsToItself({ location }: Redirect, { scheme, host, path, query }: RequestedUrl): boolean {
+export function isSelfRedirect({ location }: Redirect, { scheme, host, path, query }: RequestedUrl): boolean {
   if (location.startsWith("/")) return location === encodeURI(path) + query;
   return location.replace(/:(80|443)(?=\/)/, "") === `${scheme}://${host}${encodeURI(path)}${query}`;
 }

@@ -57,7 +57,7 @@ export function readEnvironment(value: unknown, at: string): EdgeEnvironment {
     multisite: readMultisite(row.multisite, `${at}.multisite`),
     // Older table files lack the fields below.
     isFrozen: flag(row.isFrozen ?? false, `${at}.isFrozen`),
-    phpRun: count(row.phpRun ?? 0, `${at}.phpRun`),
+    phpRestarts: count(row.phpRestarts ?? 0, `${at}.phpRestarts`),
     isOffline: flag(row.isOffline ?? false, `${at}.isOffline`),
     maySendMail: flag(row.maySendMail ?? false, `${at}.maySendMail`),
     ...(row.primaryHost === undefined ? {} : { primaryHost: text(row.primaryHost, `${at}.primaryHost`) }),

@@ -165,14 +165,14 @@ test.each([
   expect(await status(edge)).toMatchObject({ generation: 0 });
 });
 
-test("a table without isFrozen and phpRun is accepted with their defaults", async () => {
+test("a table without isFrozen and phpRestarts is accepted with their defaults", async () => {
   const { edge, upstream } = await startEmptyEdge();
-  const { isFrozen, phpRun, ...old } = environment;
+  const { isFrozen, phpRestarts, ...old } = environment;
   expect(await putTable(edge, JSON.stringify({ generation: 1, environments: [old], hosts: [] }))).toMatchObject({
     status: 200,
   });
   expect(upstream.lists).toEqual([[environment]]);
-  expect([isFrozen, phpRun]).toEqual([false, 0]);
+  expect([isFrozen, phpRestarts]).toEqual([false, 0]);
 });
 
 test("names of sites that are still being restored get a 503", async () => {

@@ -28,7 +28,7 @@ export interface EdgeEnvironment {
   /** Whether writes are refused for now, because they would be lost. */
   readonly isFrozen: boolean;
   /** A changed number restarts the environment's PHP processes. Absent: 0. */
-  readonly phpRun?: number;
+  readonly phpRestarts?: number;
   /** Whether PHP has no network access, not even to this edge. Absent: false. */
   readonly isOffline?: boolean;
   /** Absent: the installation's defaults. */

@@ -65,7 +65,7 @@ export function createFakeUpstream(): FakeUpstream {
       fake.asked.push({ environmentId, request });
       return whole(await fake.answer(request, environmentId));
     },
-    async tryOut(environment, request) {
+    async runTrial(environment, request) {
       fake.tried.push({ environment, request });
       return whole(await fake.trial(request));
     },

@@ -60,7 +60,7 @@ export function makeEnvironment(documentRoot: string, changes: Partial<EdgeEnvir
     overlays: {},
     multisite: null,
     isFrozen: false,
-    phpRun: 0,
+    phpRestarts: 0,
     isOffline: false,
     deniedIps: [],
     maySendMail: false,

@@ -21,8 +21,8 @@ export interface PageAddress {
 }
 
 /** The version that starts the keys of all current pages of the environment, or null if its pages are not cached. */
-export function versionOf({ id, pageCache, release, phpVersion, phpRun = 0 }: EdgeEnvironment): string | null {
-  return pageCache === undefined ? null : [id, pageCache.epoch, release, phpVersion, phpRun].join(" ");
+export function versionOf({ id, pageCache, release, phpVersion, phpRestarts = 0 }: EdgeEnvironment): string | null {
+  return pageCache === undefined ? null : [id, pageCache.epoch, release, phpVersion, phpRestarts].join(" ");
 }
 
 /** The same request for a page that depends on the visitor's languages. */

@@ -29,7 +29,7 @@ afterEach(async () => {
 
 test("a fault happens as often as set, in any process", async () => {
   await createFakeRuntime({ folder }).script.setFaults([
-    { method: "provision", when: "middle", what: "fail", message: "No room left.", times: 1 },
+    { method: "provision", when: "middle", kind: "fail", message: "No room left.", times: 1 },
   ]);
   const runtime = createFakeRuntime({ folder });
   const spec = exampleSpec();
@@ -43,7 +43,7 @@ test("a fault after the work keeps the result of the work", async () => {
   const runtime = createFakeRuntime({ folder });
   const spec = exampleSpec();
   await runtime.script.setFaults([
-    { method: "provision", environmentId: spec.environment.id, when: "after", what: "break" },
+    { method: "provision", environmentId: spec.environment.id, when: "after", kind: "break" },
   ]);
   await expect(runtime.provision(spec)).rejects.toThrow("provision");
   expect(await runtime.layout(spec.environment)).not.toBeNull();
@@ -54,7 +54,7 @@ test("a method can wait in its middle until a file exists", async () => {
   const runtime = createFakeRuntime({ folder });
   const until = path.join(folder, "go-on");
   const { script } = runtime;
-  await script.setFaults([{ method: "provision", when: "middle", what: "wait", until, times: 1 }]);
+  await script.setFaults([{ method: "provision", when: "middle", kind: "wait", until, times: 1 }]);
   const spec = exampleSpec();
   const provisioned = runtime.provision(spec);
   await expect.poll(async () => (await script.calls()).at(-1)).toMatchObject({ method: "provision", when: "middle" });
@@ -74,7 +74,7 @@ test.each([
   const nothing = { files: "none", database: "none", addresses: [] } as const;
   await runtime.stage({ environment, source: environment, token: "next", ...nothing });
   const until = path.join(folder, "go-on");
-  await runtime.script.setFaults([{ method: "snapshot", when: "middle", what: "wait", until, times: 1 }]);
+  await runtime.script.setFaults([{ method: "snapshot", when: "middle", kind: "wait", until, times: 1 }]);
   const taken = runtime.snapshot(environment, path.join(folder, "work", "snapshot"));
   const refused = expect(taken).rejects.toEqual(new RuntimeFailure(sentence));
   await expect.poll(async () => (await runtime.script.calls()).at(-1)).toMatchObject({ when: "middle" });
@@ -156,8 +156,8 @@ describe("two fake environments", () => {
 
   test("can fail during staging, which leaves nothing, and after a switch, which stays", async () => {
     await runtime.script.setFaults([
-      { method: "stage", when: "middle", what: "break", times: 1 },
-      { method: "switchTo", when: "after", what: "fail", message: "Too late.", times: 1 },
+      { method: "stage", when: "middle", kind: "break", times: 1 },
+      { method: "switchTo", when: "after", kind: "fail", message: "Too late.", times: 1 },
     ]);
     await expect(runtime.stage({ ...spec, token: "one" })).rejects.toThrow("stage");
     expect(await runtime.staged(spec.environment, "one")).toBeNull();

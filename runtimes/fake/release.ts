@@ -10,7 +10,7 @@ import {
   RuntimeFailure,
   type WordPressFacts,
 } from "../runtime.ts";
-import { isSitesOwn } from "../wordpressFiles.ts";
+import { isOwnerFile } from "../wordpressFiles.ts";
 import { changeAddresses, incomingTables, newTables, readTables, writeTables } from "./database.ts";
 
 const sharedFolders = ["wp-admin", "wp-includes"];
@@ -30,7 +30,7 @@ export async function fillVersion(release: Release, { version, folder }: NewWord
   if ((await versionOf(release)) === null) throw new RuntimeFailure("The new release has no WordPress.");
   const webRoot = await partOf(release, "public");
   const entries = await readdir(folder, { withFileTypes: true });
-  for (const { name } of entries.filter((entry) => entry.isFile() && !isSitesOwn(entry.name))) {
+  for (const { name } of entries.filter((entry) => entry.isFile() && !isOwnerFile(entry.name))) {
     await copyFile(path.join(folder, name), path.join(webRoot, name));
   }
   await writeFile(path.join(webRoot, versionFile), version);

@@ -278,8 +278,8 @@ export function createFakeRuntime(options: { readonly folder: string }): Runtime
         );
         return new Map(found.flatMap(([id, plans]) => (plans === null ? [] : [[id, nextOf(plans)] as const])));
       }),
-    plannedEvents: (environment) =>
-      scripted("plannedEvents", environment, async () => plansOf(await currentRelease(liveOf(environment)))),
+    cronEvents: (environment) =>
+      scripted("cronEvents", environment, async () => plansOf(await currentRelease(liveOf(environment)))),
     packages: (wanted, signal) =>
       scripted("packages", null, async () => {
         signal.throwIfAborted();

@@ -24,7 +24,7 @@ export interface Fault {
    * `fail` rejects with `RuntimeFailure`, `break` with an ordinary error, `hang` never settles, `slow` waits
    * `milliseconds`, `wait` waits until the file `until` exists.
    */
-  readonly what: "fail" | "break" | "hang" | "slow" | "wait";
+  readonly kind: "fail" | "break" | "hang" | "slow" | "wait";
   readonly message?: string;
   readonly milliseconds?: number;
   readonly until?: string;
@@ -48,7 +48,7 @@ export interface Script {
 }
 
 function isFault(value: unknown): value is Fault {
-  return typeof value === "object" && value !== null && "method" in value && "what" in value && "when" in value;
+  return typeof value === "object" && value !== null && "method" in value && "kind" in value && "when" in value;
 }
 
 function isCall(value: unknown): value is Call {
@@ -105,10 +105,10 @@ export function openScript(folder: string): Script {
     const fault = await take(call);
     if (fault === undefined) return;
     const message = fault.message ?? `The fake was told to fail at ${call.method}.`;
-    if (fault.what === "fail") throw new RuntimeFailure(message);
-    if (fault.what === "break") throw new Error(message);
-    if (fault.what === "slow") await delay(fault.milliseconds ?? 100);
-    else if (fault.what === "wait") await waitForFile(fault.until ?? "");
+    if (fault.kind === "fail") throw new RuntimeFailure(message);
+    if (fault.kind === "break") throw new Error(message);
+    if (fault.kind === "slow") await delay(fault.milliseconds ?? 100);
+    else if (fault.kind === "wait") await waitForFile(fault.until ?? "");
     else await new Promise<never>(() => setInterval(() => undefined, 60_000));
   }
 

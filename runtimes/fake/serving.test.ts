@@ -21,12 +21,12 @@ async function makeEnvironment(spec: ProvisionSpec): Promise<ServedEnvironment> 
   return { ...spec.environment, release: 1, documentRoot, overlays: {}, multisite: null, phpVersion: "8.3" };
 }
 
-test("tryOut answers for a release without serving it", async () => {
+test("runTrial answers for a release without serving it", async () => {
   const served = await makeEnvironment(exampleSpec({ title: "Served" }));
   const next = { ...(await makeEnvironment(exampleSpec({ title: "Next" }))), id: served.id, release: 2 };
   const serving = createFakeServing();
   await serving.setEnvironments([served]);
-  const trial = await serving.tryOut(next, request);
+  const trial = await serving.runTrial(next, request);
   expect(trial.status).toBe(200);
   expect(await text(trial.body)).toMatch(/<title>Next<\/title>.*<\/html>$/);
   expect(await trial.errors).toBe("");
@@ -35,12 +35,12 @@ test("tryOut answers for a release without serving it", async () => {
 
 test("an environment without WordPress has a page too", async () => {
   const plain = await makeEnvironment({ ...exampleSpec(), wordpress: null });
-  expect((await createFakeServing().tryOut(plain, request)).status).toBe(200);
+  expect((await createFakeServing().runTrial(plain, request)).status).toBe(200);
 });
 
 test("a missing environment is unavailable", async () => {
   const gone = { ...(await makeEnvironment(exampleSpec())), documentRoot: "/nowhere/public" };
-  await expect(createFakeServing().tryOut(gone, request)).rejects.toMatchObject({ reason: "unavailable" });
+  await expect(createFakeServing().runTrial(gone, request)).rejects.toMatchObject({ reason: "unavailable" });
 });
 
 test("a trial gets the answer a test sets, or else the front page", async () => {
@@ -49,8 +49,8 @@ test("a trial gets the answer a test sets, or else the front page", async () => 
   const serving = createFakeServing({
     trial: async ({ release }) => (release === 2 ? broken : release === 3 ? "deadline" : null),
   });
-  const failed = await serving.tryOut({ ...environment, release: 2 }, request);
+  const failed = await serving.runTrial({ ...environment, release: 2 }, request);
   expect([failed.status, await text(failed.body), await failed.errors]).toEqual([500, "broken", "PHP Parse error: x"]);
-  await expect(serving.tryOut({ ...environment, release: 3 }, request)).rejects.toMatchObject({ reason: "deadline" });
-  expect(await text((await serving.tryOut(environment, request)).body)).toContain("<title>Usual</title>");
+  await expect(serving.runTrial({ ...environment, release: 3 }, request)).rejects.toMatchObject({ reason: "deadline" });
+  expect(await text((await serving.runTrial(environment, request)).body)).toContain("<title>Usual</title>");
 });

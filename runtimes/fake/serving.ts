@@ -114,7 +114,7 @@ export function createFakeServing(options: FakeServingOptions = {}): Serving {
       requestCounts.set(environmentId, (requestCounts.get(environmentId) ?? 0) + 1);
       return responseOf(await answer(environment, request));
     },
-    tryOut: async (environment, request) =>
+    runTrial: async (environment, request) =>
       responseOf((await options.trial?.(environment, request)) ?? (await frontPage(environment))),
     usage: () => [...requestCounts].map(([environmentId, phpRequests]) => ({ environmentId, ...noUsage, phpRequests })),
     close: async () => {

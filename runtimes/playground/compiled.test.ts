@@ -137,7 +137,7 @@ describe("code that is compiled once for all workers", () => {
     [
       "tried",
       async ({ serving }: Playground, next: ServedEnvironment) => {
-        const { body } = await serving.tryOut(next, exampleRequest("http://example.localhost"));
+        const { body } = await serving.runTrial(next, exampleRequest("http://example.localhost"));
         body.resume();
       },
     ],
@@ -158,7 +158,7 @@ describe("code that is compiled once for all workers", () => {
 
   test("is compiled in advance after a quiet period, and existing code is found at once", async () => {
     const folder = await openCompiledAssets();
-    const own = await openPlayground({ assets: folder, aheadPhpVersions: ["8.3", "8.4"], aheadSeconds: 1 });
+    const own = await openPlayground({ assets: folder, precompilePhpVersions: ["8.3", "8.4"], aheadSeconds: 1 });
     onTestFinished(() => own.close());
     const site = await own.site();
     // Three times the required quiet period.
@@ -174,7 +174,7 @@ describe("code that is compiled once for all workers", () => {
     const failures: unknown[] = [];
     const folder = await openAssets();
     await writeFile(path.join(folder, "compiled"), "a file where a folder should be");
-    const without = await openPlayground({ assets: folder, onSpareFailure: (error) => failures.push(error) });
+    const without = await openPlayground({ assets: folder, onWarmUpFailure: (error) => failures.push(error) });
     onTestFinished(() => without.close());
     const site = await without.site();
     const { scripts, misses } = await compiledFor(without.serving, site);

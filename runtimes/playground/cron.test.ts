@@ -60,7 +60,7 @@ const run = (changes = {}) => runTask(world.serving, site, "cron", { path: "/", 
 const ran = async () => (await readFile(ranFile(), "utf8").catch(() => "")).split("\n").filter((line) => line !== "");
 
 async function scheduledHooks(): Promise<readonly string[]> {
-  const plans = await world.runtime.plannedEvents(site.environment, signal);
+  const plans = await world.runtime.cronEvents(site.environment, signal);
   return plans?.sites.flatMap(({ events }) => events.map(({ hook }) => hook)) ?? [];
 }
 
@@ -93,7 +93,7 @@ test("a recurring event runs once for all missed times and is scheduled again in
   await runPhp(world.serving, site, "require 'wp-load.php'; wp_schedule_event(time() - 36000, 'hourly', 'good');");
   expect((await run()).answer).toMatchObject({ ran: 1 });
   expect(await ran()).toEqual(["good[]"]);
-  const plans = await world.runtime.plannedEvents(site.environment, signal);
+  const plans = await world.runtime.cronEvents(site.environment, signal);
   expect(plans?.sites[0]?.events).toMatchObject([{ hook: "good", recurrence: "hourly", intervalSeconds: 3600 }]);
   expect(plans?.sites[0]?.events[0]?.dueAt).toBeGreaterThan(Date.now());
 });

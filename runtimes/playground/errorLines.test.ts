@@ -73,7 +73,7 @@ test("a trial reports no lines, but returns them with its response", async () =>
   if (layout === null) throw new Error("The environment has no layout.");
   const environment = { ...site.environment, ...layout, phpVersion: site.phpVersion };
   const request = exampleRequest(site.wordpress.address, { url: "/tried.php", script: "/tried.php" });
-  const trial = await world.serving.tryOut(environment, request);
+  const trial = await world.serving.runTrial(environment, request);
   await text(trial.body);
   expect(await trial.errors).toContain("tried");
   expect(received).toEqual([]);

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { exampleSpec } from "../conformance.ts";
 import { passwordDigest } from "../password.ts";
 import { RuntimeFailure } from "../runtime.ts";
-import { placesOf } from "./templates/places.ts";
+import { findPlaceholders } from "./templates/findPlaceholders.ts";
 import { databaseFile } from "./templates/template.ts";
 import { runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
@@ -60,7 +60,7 @@ describe.each(kinds)("WordPress in $locale, network: $multisite", ({ locale, mul
     await withDatabase(site, (database) => {
       expect(database.prepare("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
       expect(database.prepare("PRAGMA journal_mode").get()).toEqual({ journal_mode: "delete" });
-      expect(placesOf(database)).toEqual([]);
+      expect(findPlaceholders(database)).toEqual([]);
       expect(database.prepare("SELECT * FROM wp_users").get()).toMatchObject({
         user_login: "Jane.Doe",
         user_nicename: "jane-doe",

@@ -147,7 +147,7 @@ describe("no mail is sent", () => {
     const request = exampleRequest(site.wordpress.address, { url: "/trial.php", script: "/trial.php" });
     const environment = await servedAs(world, site);
     for (const tried of [environment, { ...environment, isOffline: true }, { ...environment, maySendMail: true }]) {
-      const answer = await world.serving.tryOut(tried, request);
+      const answer = await world.serving.runTrial(tried, request);
       expect(await text(answer.body)).toBe("bool(false)\n");
       expect(await answer.errors).toContain("sendmail: nothing can be sent from here.");
     }

@@ -172,7 +172,7 @@ describe("an environment that is tried offline", () => {
     await leaveScript(site, "offline.php", code);
     const environment = { ...(await servedAs(world, site)), isOffline: true };
     const request = exampleRequest(site.wordpress.address, { url: "/offline.php", script: "/offline.php" });
-    return text((await world.serving.tryOut(environment, request)).body);
+    return text((await world.serving.runTrial(environment, request)).body);
   }
 
   test.each(["127.0.0.1", "example.localhost", "192.0.2.1", "example.com"])(

@@ -137,7 +137,7 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
     listFiles: (environment) => ofCurrent(environment, filesOf),
     wordpress: (environment) => ofCurrent(environment, (release) => wordpressOf(release, liveOf(environment))),
     nextEvents: (environments, signal) => events.next(environments, signal),
-    plannedEvents: (environment, signal) => events.all(environment, signal),
+    cronEvents: (environment, signal) => events.all(environment, signal),
     packages: (wanted, signal) => readPackages(wanted, environments, signal),
     findUser: (environment, email) =>
       ofCurrent(environment, (release) => findUser(release, liveOf(environment), email)),

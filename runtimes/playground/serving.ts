@@ -4,10 +4,10 @@ import path from "node:path";
 import {
   type AcceptMail,
   NoAnswer,
+  type OnStalePages,
   type PhpRequest,
   type ServedEnvironment,
   type Serving,
-  type TakeTouched,
 } from "../serving.ts";
 import { createAssetStore } from "./assets/store.ts";
 import { createAccounts } from "./pool/accounts.ts";
@@ -56,7 +56,7 @@ export interface PlaygroundServingOptions {
   /** URL of the package source; null: none. Absent: WordPress.org. */
   readonly packageSource?: string | null;
   /** PHP versions to compile in advance during quiet periods, in this order. Absent: none. */
-  readonly aheadPhpVersions?: readonly string[];
+  readonly precompilePhpVersions?: readonly string[];
   /** A period is quiet after this many seconds in which all spares were warm and no worker was busy. */
   readonly aheadSeconds?: number;
   /**
@@ -68,9 +68,9 @@ export interface PlaygroundServingOptions {
    * Receives the error if a spare worker, or compiled code for fast boots, could not be created: sites are then served
    * more slowly.
    */
-  readonly onSpareFailure?: (error: unknown) => void;
+  readonly onWarmUpFailure?: (error: unknown) => void;
   /** Receives the pages of sites that are out of date. */
-  readonly touched?: TakeTouched;
+  readonly onStalePages?: OnStalePages;
   /** Takes e-mail from sites. Absent: PHP's `mail()` returns false. */
   readonly acceptMail?: AcceptMail;
 }
@@ -117,7 +117,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
   const acceptMail = options.acceptMail ?? noMail;
   /** Environments that may connect to mail servers. */
   let mailSenders: ReadonlySet<string> = new Set();
-  const onSpareFailure = options.onSpareFailure ?? (() => undefined);
+  const onWarmUpFailure = options.onWarmUpFailure ?? (() => undefined);
   const onErrorLine = options.onErrorLine ?? (() => undefined);
 
   /** Time of the last activity: now if a worker is busy or a spare is missing. */
@@ -130,10 +130,10 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
   const compiler = createCompiler({
     compiled,
     defaultVersion: templatePhpVersion,
-    ahead: options.aheadPhpVersions ?? [],
+    ahead: options.precompilePhpVersions ?? [],
     quietSeconds: options.aheadSeconds ?? defaultAheadSeconds,
     lastWork,
-    onFailure: onSpareFailure,
+    onFailure: onWarmUpFailure,
   });
 
   function bootOrder(phpVersion: string): BootOrder {
@@ -161,7 +161,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
     warmUp,
     deadlineSeconds,
     isCrowded: () => pool.members().filter(isAtFirstPage).length >= availableParallelism() / 2,
-    onFailure: onSpareFailure,
+    onFailure: onWarmUpFailure,
   });
 
   /** Throws if the environment or its release doesn't exist. */
@@ -215,7 +215,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
           acquire: () => pool.acquire(environmentId, requesterOf(request), request.signal),
           onErrorLine: (line) => onErrorLine(environmentId, line),
           mail: (mail) => acceptMail(environmentId, mail),
-          touched: (touched) => options.touched?.(environmentId, touched),
+          onStalePages: (pages) => options.onStalePages?.(environmentId, pages),
           maySendMail: mailSenders.has(environmentId),
         });
       } catch (error) {
@@ -223,13 +223,13 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
         throw error;
       }
     },
-    tryOut: async (environment, request) => {
+    runTrial: async (environment, request) => {
       const response = await dispatch(environment.id, request, {
         acquire: () => pool.acquireTrial(environment, request.signal),
         onErrorLine: () => undefined,
         mail: noMail,
         // Visitors have not seen the trial's changes.
-        touched: () => undefined,
+        onStalePages: () => undefined,
         maySendMail: false,
       });
       compiler.compile(environment.phpVersion);

@@ -131,7 +131,7 @@ test("failures to create spares are reported, and sites are served without spare
     maxWorkers: 1,
     requestDeadlineSeconds: 30,
     idleSeconds: 60,
-    onSpareFailure: (error) => failures.push(error),
+    onWarmUpFailure: (error) => failures.push(error),
   });
   try {
     for (let tries = 0; failures.length === 0 && tries < 500; tries += 1) await delay(10);

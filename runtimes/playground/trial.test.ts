@@ -23,9 +23,9 @@ afterAll(() => world?.close());
 const workersOf = (id: string, { serving } = world) =>
   serving.status().workers.filter((worker) => worker.environmentId === id);
 
-async function tryOut(environment: ServedEnvironment, url = "/", { serving } = world, at = address) {
+async function runTrial(environment: ServedEnvironment, url = "/", { serving } = world, at = address) {
   const script = url === "/" ? "/index.php" : url;
-  const { status, body, errors } = await serving.tryOut(environment, exampleRequest(at, { url, script }));
+  const { status, body, errors } = await serving.runTrial(environment, exampleRequest(at, { url, script }));
   return { status, text: await text(body), errors: await errors };
 }
 
@@ -45,14 +45,14 @@ describe("a site's next release", () => {
 
   test("can be requested while visitors still get the current one", async () => {
     const next = await nextRelease();
-    expect(await tryOut(next, "/which.php")).toEqual({ status: 200, text: "release 2", errors: "" });
+    expect(await runTrial(next, "/which.php")).toEqual({ status: 200, text: "release 2", errors: "" });
     expect((await visitorOf(world.serving, site).get("/which.php")).text).toBe("site first");
-    expect((await tryOut(next)).text).toMatch(/<\/html>\s*$/);
+    expect((await runTrial(next)).text).toMatch(/<\/html>\s*$/);
   });
 
   test("keeps its trial worker when it is served", async () => {
     const next = await nextRelease();
-    await tryOut(next, "/which.php");
+    await runTrial(next, "/which.php");
     const [candidate] = workersOf(site.environment.id);
     await world.serving.setEnvironments([next]);
     expect((await visitorOf(world.serving, site).get("/which.php")).text).toBe("release 2");
@@ -61,22 +61,22 @@ describe("a site's next release", () => {
 
   test("loses its worker when another release is tried", async () => {
     const [second, third] = [await nextRelease(2), await nextRelease(3)];
-    await tryOut(second, "/which.php");
-    expect((await tryOut(third, "/which.php")).text).toBe("release 3");
+    await runTrial(second, "/which.php");
+    expect((await runTrial(third, "/which.php")).text).toBe("release 3");
     expect(workersOf(site.environment.id)).toMatchObject([{ release: 3 }]);
     await world.serving.setEnvironments([second]);
     expect((await visitorOf(world.serving, site).get("/which.php")).text).toBe("release 2");
   });
 
   test("loses its worker when its site is removed", async () => {
-    await tryOut(await nextRelease(), "/which.php");
+    await runTrial(await nextRelease(), "/which.php");
     await world.serving.setEnvironments([]);
     expect(workersOf(site.environment.id)).toEqual([]);
   });
 
   test("that is already served is tried with the visitors' worker", async () => {
     await runPhp(world.serving, site, "echo 1;");
-    expect((await tryOut(served, "/which.php")).text).toBe("site first");
+    expect((await runTrial(served, "/which.php")).text).toBe("site first");
     expect(workersOf(site.environment.id)).toMatchObject([{ requests: 2 }]);
   });
 
@@ -85,7 +85,7 @@ describe("a site's next release", () => {
     await mkdir(plugins, { recursive: true });
     await writeFile(path.join(plugins, "broken.php"), "<?php function {");
     const next = await addRelease(world, site, 2);
-    const trial = await tryOut(next);
+    const trial = await runTrial(next);
     expect(trial.status).toBe(500);
     expect(trial.errors).toMatch(/PHP Parse error: .*mu-plugins\/broken\.php/);
     const answer = await world.serving.handle(site.environment.id, exampleRequest(address));
@@ -94,7 +94,7 @@ describe("a site's next release", () => {
 
   test("that logs much returns only the beginning of its log", async () => {
     await leaveScript(site, "log.php", "for ($i = 0; $i < 100; $i++) error_log(\"line $i \" . str_repeat('ä', 200));");
-    const { errors } = await tryOut(await addRelease(world, site, 2), "/log.php");
+    const { errors } = await runTrial(await addRelease(world, site, 2), "/log.php");
     expect(errors).toContain("line 0");
     expect(Buffer.byteLength(errors)).toBeLessThanOrEqual(4096);
     expect(Buffer.byteLength(errors)).toBeGreaterThan(4090);
@@ -103,8 +103,8 @@ describe("a site's next release", () => {
 
   test("that does not exist is unavailable", async () => {
     const request = exampleRequest(address);
-    expect(await outcomeOf(world.serving.tryOut({ ...served, release: 9 }, request))).toBe("unavailable");
-    expect(await outcomeOf(world.serving.tryOut({ ...served, phpVersion: "4.0" }, request))).toBe("crashed");
+    expect(await outcomeOf(world.serving.runTrial({ ...served, release: 9 }, request))).toBe("unavailable");
+    expect(await outcomeOf(world.serving.runTrial({ ...served, phpVersion: "4.0" }, request))).toBe("crashed");
   });
 });
 
@@ -119,7 +119,7 @@ test.each([
   const layout = await world.runtime.staged(environment, "push-1");
   if (layout === null) throw new Error("Nothing is staged.");
   const next = { ...environment, ...layout, phpVersion: target.phpVersion };
-  const trial = await tryOut(next, "/", world, target.wordpress.address);
+  const trial = await runTrial(next, "/", world, target.wordpress.address);
   expect(trial).toMatchObject({ status: 200, errors: "" });
   expect(trial.text).toContain(`<title>${title}`);
   expect((await visitorOf(world.serving, target).get("/")).text).toContain("<title>Target");
@@ -139,7 +139,7 @@ describe("an environment that was never served", () => {
   });
 
   test("can be tried, and keeps its worker when other environments change", async () => {
-    expect((await tryOut(plain)).text).toContain("8.3.");
+    expect((await runTrial(plain)).text).toContain("8.3.");
     const [candidate] = workersOf(plain.id);
     await world.serving.setEnvironments([]);
     expect(workersOf(plain.id)).toMatchObject([{ pid: candidate?.pid }]);
@@ -155,7 +155,7 @@ describe("an environment that was never served", () => {
     onTestFinished(() => hasty.close());
     const { environment } = exampleSpec();
     const other = await addPlain(hasty, environment, { "index.php": "<?php sleep(1); echo 'slept';" });
-    expect((await tryOut(other, "/", hasty)).text).toBe("slept");
+    expect((await runTrial(other, "/", hasty)).text).toBe("slept");
     await vi.waitUntil(() => workersOf(other.id, hasty).length === 0, waiting);
   });
 
@@ -168,7 +168,7 @@ describe("an environment that was never served", () => {
     await vi.waitUntil(() => workersOf(busy.environment.id, small).some((worker) => worker.busy), waiting);
     const { environment } = exampleSpec();
     const other = await addPlain(small, environment, { "index.php": "<?php echo 'tried';" });
-    expect((await tryOut(other, "/", small)).text).toBe("tried");
+    expect((await runTrial(other, "/", small)).text).toBe("tried");
     expect((await slow).text).toBe("done");
     expect(small.serving.status().workers).toHaveLength(1);
   });
@@ -176,7 +176,7 @@ describe("an environment that was never served", () => {
   test("is unavailable after the serving side is closed", async () => {
     const closed = await openPlayground();
     await closed.close();
-    expect(await outcomeOf(closed.serving.tryOut(plain, exampleRequest(address)))).toBe("unavailable");
+    expect(await outcomeOf(closed.serving.runTrial(plain, exampleRequest(address)))).toBe("unavailable");
   });
 });
 
@@ -185,7 +185,7 @@ test("a new PHP run of an environment is served by new processes", async () => {
   served = await servedAs(world, site);
   await runPhp(world.serving, site, "echo 1;");
   const [before] = workersOf(site.environment.id);
-  await world.serving.setEnvironments([Object.assign({ phpRun: 1 }, served)]);
+  await world.serving.setEnvironments([Object.assign({ phpRestarts: 1 }, served)]);
   expect(workersOf(site.environment.id)).toEqual([]);
   await runPhp(world.serving, site, "echo 1;");
   expect(workersOf(site.environment.id).map(({ pid }) => pid)).not.toContain(before?.pid);
@@ -204,7 +204,7 @@ test("a switch to another PHP version after a trial loses no request of continuo
   const streams = Promise.all([1, 2, 3, 4].map(comeBack));
   await vi.waitUntil(() => seen.length > 20, waiting);
   const next = { ...served, phpVersion: "8.2" };
-  expect((await tryOut(next, "/version.php")).text).toBe("8.2");
+  expect((await runTrial(next, "/version.php")).text).toBe("8.2");
   const before = seen.length;
   await vi.waitUntil(() => seen.length > before + 20, waiting);
   expect(new Set(seen)).toEqual(new Set(["8.3"]));

@@ -150,7 +150,7 @@ describe("a command is killed", () => {
   });
 
   test("when it prints too much, of which little is kept", { timeout }, async () => {
-    const limits = { keptBytes: 1_000, outputBytes: 1 << 20 };
+    const limits = { maxOutputBytes: 1_000, killOutputBytes: 1 << 20 };
     const options = { assets: sharedAssets, environments: world.environments, wpCliLimits: limits };
     const runtime = createPlaygroundRuntime(options);
     const code = "echo 'first'; for (;;) echo str_repeat('x', 65536);";

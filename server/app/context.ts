@@ -58,7 +58,7 @@ export interface App {
   readonly dataFolder: string;
   /** Resolves when the edge serves the routes of the database. */
   readonly publishRoutes: () => Promise<void>;
-  readonly plannedEvents: Runtime["plannedEvents"];
+  readonly cronEvents: Runtime["cronEvents"];
   readonly findUser: Runtime["findUser"];
   /** Reads the installed plugins and themes of the environments now. */
   readonly readPackages: (environments: readonly ToRead[], signal: AbortSignal) => Promise<void>;

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { isPlaceThere } from "../settings/archiveUrl.ts";
+import { archiveFolderExists } from "../settings/archiveUrl.ts";
 import { openFolderBlobs } from "./folderBlobs.ts";
 import { canCreateKey, guardBlobs, type SamplePiece, type StoreMemory } from "./guardedBlobs.ts";
 import { makePieceBox } from "./pieceBox.ts";
@@ -64,7 +64,7 @@ async function makeFolder() {
       memory,
       key: withKey,
       place: name,
-      isThere: () => isPlaceThere({ kind: "folder", folder }),
+      isThere: () => archiveFolderExists({ kind: "folder", folder }),
       onNewStore: (sentence) => warnings.push(sentence),
     });
   };
@@ -217,7 +217,10 @@ test("after the key was lost for good, a new archive with a new key can be start
   const { root, open } = await makeFolder();
   const memory = makeMemory();
   const canCreate = (name: string) =>
-    canCreateKey(memory, { place: name, isThere: () => isPlaceThere({ kind: "folder", folder: join(root, name) }) });
+    canCreateKey(memory, {
+      place: name,
+      isThere: () => archiveFolderExists({ kind: "folder", folder: join(root, name) }),
+    });
   expect(await canCreate("one")).toBe(true);
   await open("one", memory).put("packs/a", pack, signal);
   expect(await canCreate("one")).toBe(false);

@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { json } from "node:stream/consumers";
 import type { DnsTable } from "@sitewright/dns/table.ts";
 import { writeTable } from "@sitewright/dns/tableText.ts";
-import { reachable } from "../settings/edgeAddresses.ts";
+import { urlHost } from "../settings/edgeAddresses.ts";
 import { type DnsQueries, makeDnsQueries } from "./dnsQueries.ts";
 import { DnsUnavailable } from "./dnsUnavailable.ts";
 
@@ -38,7 +38,7 @@ export function makeDnsClient(socketPath: string, host: string): OwnDnsClient {
     const answer = await send("GET", "/status");
     return { generation: numberAt(answer, "generation"), port: numberAt(answer, "port") };
   }
-  const queries = makeDnsQueries(async () => `${reachable(host)}:${(await status()).port}`);
+  const queries = makeDnsQueries(async () => `${urlHost(host)}:${(await status()).port}`);
   return {
     ...queries,
     putTable: async (table) => numberAt(await send("PUT", "/table", writeTable(table)), "generation"),

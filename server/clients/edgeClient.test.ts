@@ -46,7 +46,7 @@ test("a trial returns the environment's answer", async () => {
     body: body(),
     errors: `PHP ${phpVersion} is unhappy`,
   }));
-  expect(await client.tryOut({ ...order, environment, host: "one.localhost:8081", url: "/a?b=1" })).toEqual({
+  expect(await client.runTrial({ ...order, environment, host: "one.localhost:8081", url: "/a?b=1" })).toEqual({
     status: 500,
     isComplete: true,
     errors: "PHP 8.4 is unhappy",
@@ -62,12 +62,12 @@ test("settle resolves at once if no write is under way", async () => {
 
 test("a trial without an answer returns the reason", async () => {
   const { client, environment } = await openClient(async () => "busy");
-  expect(await client.tryOut({ ...order, environment })).toMatchObject({ status: 0, reason: "busy" });
+  expect(await client.runTrial({ ...order, environment })).toMatchObject({ status: 0, reason: "busy" });
 });
 
 test("rejects a trial with an invalid request", async () => {
   const { client, environment } = await openClient(async () => null);
-  const trial = client.tryOut({ ...order, environment, url: "nowhere" });
+  const trial = client.runTrial({ ...order, environment, url: "nowhere" });
   await expect(trial).rejects.toMatchObject({
     name: "EdgeUnavailable",
     cause: { message: expect.stringContaining("url: expected path and query") },
@@ -80,7 +80,7 @@ test("a trial can be aborted", async () => {
     leaving.abort();
     return new Promise(() => undefined);
   });
-  const trial = client.tryOut({ ...order, environment }, leaving.signal);
+  const trial = client.runTrial({ ...order, environment }, leaving.signal);
   await expect(trial).rejects.toBeInstanceOf(EdgeUnavailable);
 });
 
@@ -90,7 +90,7 @@ test("rejects an invalid answer to a trial", async () => {
   await new Promise<void>((resolve) => other.listen(socketPath, resolve));
   onTestFinished(() => new Promise<void>((resolve) => other.close(() => resolve())));
   const { environment } = await openClient(async () => null);
-  const trial = makeEdgeClient(socketPath).tryOut({ ...order, environment });
+  const trial = makeEdgeClient(socketPath).runTrial({ ...order, environment });
   await expect(trial).rejects.toBeInstanceOf(EdgeUnavailable);
 });
 

@@ -110,7 +110,7 @@ export interface EdgeClient {
    * Sends a request to the given version of an environment, without affecting visitors. If this version is put in force within
    * a minute, its workers are already running.
    */
-  tryOut(order: TrialOrder, signal?: AbortSignal): Promise<Trial>;
+  runTrial(order: TrialOrder, signal?: AbortSignal): Promise<Trial>;
   /** Runs a platform task in the PHP of an environment that is served. */
   runTask(order: TaskOrder, signal?: AbortSignal): Promise<TaskResult>;
   /** Purges cached pages. Resolves when they are no longer served, with the number of pages that were in memory. */
@@ -134,7 +134,7 @@ const taskTimeoutMilliseconds = 65_000;
 
 /**
  * Every method rejects with `EdgeUnavailable` if there is no valid answer within five seconds; `settle` waits 30 seconds,
- * `tryOut` 65, `runTask` 65 plus the task's deadline.
+ * `runTrial` 65, `runTask` 65 plus the task's deadline.
  */
 export function makeEdgeClient(socketPath: string): EdgeClient {
   async function ask(
@@ -169,7 +169,7 @@ export function makeEdgeClient(socketPath: string): EdgeClient {
     settle: async (environmentId, signal) => {
       await ask("POST", "/settle", JSON.stringify({ environmentId }), signal, settleTimeoutMilliseconds);
     },
-    tryOut: async (order, signal) => {
+    runTrial: async (order, signal) => {
       const answer = await ask("POST", "/try", JSON.stringify(order), signal, trialTimeoutMilliseconds);
       if (!isTrial(answer)) throw new EdgeUnavailable("The edge sent an invalid answer to a trial");
       return answer;

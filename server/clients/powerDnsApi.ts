@@ -1,5 +1,5 @@
 /** The part of PowerDNS's HTTP API that zones need. https://doc.powerdns.com/authoritative/http-api/ */
-import type { PowerDnsPlace } from "../settings/dnsSettings.ts";
+import type { PowerDnsServer } from "../settings/dnsSettings.ts";
 import { DnsUnavailable } from "./dnsUnavailable.ts";
 
 /** Names end with a dot; contents are in zone file format. */
@@ -43,7 +43,7 @@ const timeoutMilliseconds = 10_000;
 const maxExcerpt = 300;
 
 /** Every method rejects with `DnsUnavailable` if the request fails. */
-export function makePowerDnsApi({ url, key }: Pick<PowerDnsPlace, "url" | "key">): PowerDnsApi {
+export function makePowerDnsApi({ url, key }: Pick<PowerDnsServer, "url" | "key">): PowerDnsApi {
   const zones = "/api/v1/servers/localhost/zones";
 
   async function send(method: string, path: string, body?: object): Promise<Response> {

@@ -6,7 +6,7 @@
 import { BadValue } from "@sitewright/dns/records/badValue.ts";
 import type { DnsTable, DnsZone } from "@sitewright/dns/table.ts";
 import type { Logger } from "pino";
-import type { PowerDnsPlace } from "../settings/dnsSettings.ts";
+import type { PowerDnsServer } from "../settings/dnsSettings.ts";
 import type { DnsClient } from "./dnsClient.ts";
 import { makeDnsQueries } from "./dnsQueries.ts";
 import { DnsUnavailable } from "./dnsUnavailable.ts";
@@ -25,7 +25,7 @@ interface PowerDnsOptions {
 }
 
 /** Every method rejects with `DnsUnavailable` if there is no valid answer. */
-export function makePowerDnsClient(place: PowerDnsPlace, { mark, log }: PowerDnsOptions): DnsClient {
+export function makePowerDnsClient(place: PowerDnsServer, { mark, log }: PowerDnsOptions): DnsClient {
   const api = makePowerDnsApi(place);
   const queries = makeDnsQueries(async () => place.address);
   /** Whether this process has compared all zones. Until then equal serials do not mean equal zones. */

@@ -7,7 +7,7 @@ import { type Archives, openArchives } from "../archives/archives.ts";
 import { canCreateKey, guardBlobs } from "../archives/guardedBlobs.ts";
 import { openBlobs } from "../archives/openBlobs.ts";
 import { openKey, readKey } from "../sealing.ts";
-import { isPlaceThere, nameOfPlace, parseArchiveUrl } from "../settings/archiveUrl.ts";
+import { archiveFolderExists, describeArchiveLocation, parseArchiveUrl } from "../settings/archiveUrl.ts";
 import type { Config } from "../settings/config.ts";
 import { storeMemory } from "../store/backups/archiveStore.ts";
 import { piecesFor } from "../store/backups/pieces.ts";
@@ -24,8 +24,8 @@ export async function openArchiveStore(config: Config, database: Database, log: 
   const memory = storeMemory(database);
   const where = {
     // A fixed name, because the data folder may be moved.
-    place: config.archiveUrl === null ? "archives in the data folder" : nameOfPlace(place),
-    isThere: () => isPlaceThere(place),
+    place: config.archiveUrl === null ? "archives in the data folder" : describeArchiveLocation(place),
+    isThere: () => archiveFolderExists(place),
   };
   const keyFile = join(config.data, "secrets", "archive-key");
   const key = (await canCreateKey(memory, where)) ? await openKey(keyFile) : await readKey(keyFile);

@@ -10,7 +10,7 @@ import { transfersOf } from "../dnsTransfers.ts";
 import { makeLoadCandidate } from "../operations/steps/loadCandidate.ts";
 import { makeProbe } from "../operations/steps/probe.ts";
 import type { Services } from "../operations/steps/services.ts";
-import { makeTryOut } from "../operations/steps/trial.ts";
+import { makeRunTrial } from "../operations/steps/trial.ts";
 import { openPackageSource } from "../packages/source.ts";
 import { makePublisher } from "../publishing/publishRoutes.ts";
 import { makeZonePublisher, type ZonePublisher } from "../publishing/publishZones.ts";
@@ -68,7 +68,7 @@ export async function makeControlServices(options: ControlServicesOptions): Prom
       log,
     }),
     probe: makeProbe({ http: config.edgePort, tls: config.edgeTlsPort }),
-    tryOut: makeTryOut(edge),
+    runTrial: makeRunTrial(edge),
     loadForBrowser: makeLoadCandidate(edge),
     screenshots: chromium === null ? null : makeScreenshots({ chromium, folder: config.screenshots }),
     waitForWrites: (environmentId, signal) => edge.settle(environmentId, signal),

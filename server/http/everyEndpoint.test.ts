@@ -514,18 +514,23 @@ describe("bodies", () => {
 });
 
 describe("paths", () => {
-  it.each([
-    "/v2",
-    "/v2/",
-    "/v2/nothing",
-    "/v2/sites/x/y/z",
-    "/nothing",
-    "/v1/sites",
-    "/v2/%",
-    "/v2//sites",
-    "/v2/Sites",
-  ])("that do not exist get a 404 in the API's format: %s", async (path) => {
-    expectError(await test.current.call("GET", path), 404, message404);
+  const noSuchPath = (method: string, path: string) =>
+    `There is no ${method} ${path}. All endpoints: http://localhost:80/`;
+
+  it.each(["/v2", "/v2/", "/v2/nothing", "/v2/sites/x/y/z", "/nothing", "/v1/sites", "/v2//sites", "/v2/Sites"])(
+    "that do not exist get a 404 in the API's format: %s",
+    async (path) => {
+      expectError(await test.current.call("GET", path), 404, noSuchPath("GET", path));
+    },
+  );
+
+  it("with invalid percent-encoding get the same 404 as a malformed id", async () => {
+    expectError(await test.current.call("GET", "/v2/%"), 404, message404);
+  });
+
+  it("that do not exist are named without the query, and truncated", async () => {
+    const { body } = await test.current.call("GET", `/v2/${"a".repeat(1_000)}?token=secret`);
+    expect(body.message).toBe(noSuchPath("GET", `/v2/${"a".repeat(196)}`));
   });
 
   const bodies = [
@@ -537,7 +542,7 @@ describe("paths", () => {
   it.each(bodies)("and methods that do not exist are refused before the body is checked: %s", async (_, type, body) => {
     const { call } = test.current;
     const headers = { "content-type": type };
-    expectError(await call("POST", "/v2/nothing", { body, headers }), 404, message404);
+    expectError(await call("POST", "/v2/nothing", { body, headers }), 404, noSuchPath("POST", "/v2/nothing"));
     const answer = await call("PUT", "/v2/sites", { body, headers });
     expectError(answer, 405, "This path does not support that method");
     expect(answer.headers.allow).toBe("GET, HEAD, POST");

@@ -24,8 +24,12 @@ export class HttpFailure extends Error {
   override readonly name = "HttpFailure";
   readonly status: ErrorStatus;
   readonly headers: Readonly<Record<string, string>>;
-  constructor(status: ErrorStatus, headers: Readonly<Record<string, string>> = {}) {
-    super(errorMessages[status]);
+  constructor(
+    status: ErrorStatus,
+    headers: Readonly<Record<string, string>> = {},
+    message: string = errorMessages[status],
+  ) {
+    super(message);
     this.status = status;
     this.headers = headers;
   }
@@ -54,7 +58,7 @@ export function answerToClientError(error: unknown): ErrorAnswer | null {
   if (error instanceof Busy) return errorAnswer(409, busyData(error.blockedBy), { message: error.message });
   if (error instanceof NotFound) return errorAnswer(404);
   if (error instanceof NotAllowed) return errorAnswer(403, { code: "scope_missing", needs: error.needs });
-  if (error instanceof HttpFailure) return errorAnswer(error.status, null, { headers: error.headers });
+  if (error instanceof HttpFailure) return errorAnswer(error.status, null, error);
   return answerToFastifyError(error);
 }
 

@@ -25,10 +25,20 @@ export function methodsOf(path: string): readonly string[] {
 export function refuseUnknownPaths(server: FastifyInstance): void {
   server.addHook("onRequest", async (request) => {
     if (!request.is404) return;
-    const methods = methodsOf(request.url.split("?", 1)[0] ?? "");
-    throw methods.length > 0 ? new HttpFailure(405, { allow: methods.join(", ") }) : new HttpFailure(404);
+    const methods = methodsOf(pathOf(request));
+    if (methods.length > 0) throw new HttpFailure(405, { allow: methods.join(", ") });
+    // A path with invalid percent-encoding may be an endpoint's, with a malformed id.
+    if (request.url !== request.originalUrl) throw new HttpFailure(404);
+    const path = pathOf(request).slice(0, maxPathLength);
+    const message = `There is no ${request.method} ${path}. All endpoints: ${originOf(request)}/`;
+    throw new HttpFailure(404, {}, message);
   });
 }
+
+const pathOf = ({ url }: FastifyRequest): string => url.split("?", 1)[0] ?? "";
+
+/** Longer paths are truncated in messages. */
+const maxPathLength = 200;
 
 /** The address that the client used, such as `http://127.0.0.1:8080`. Empty if the `Host` header is invalid. */
 export function originOf({ protocol, host }: FastifyRequest): string {

@@ -37,7 +37,7 @@ function messageOf({ keyword, params, message }: ErrorObject): string {
       return patternMessage(params.pattern);
     case "format":
       return params.format === "email"
-        ? "must be an e-mail address"
+        ? "must be an e-mail address such as ada@example.com"
         : "must be a date and time like 2027-01-01T00:00:00Z";
     case "minLength":
       return params.limit === 1 ? "must not be empty" : `must be at least ${params.limit} characters long`;

@@ -7,7 +7,7 @@ import { openArchives } from "../archives/archives.ts";
 import type { Blobs } from "../archives/blobs.ts";
 import { openBlobs } from "../archives/openBlobs.ts";
 import { readKey } from "../sealing.ts";
-import { nameOfPlace, parseArchiveUrl } from "../settings/archiveUrl.ts";
+import { describeArchiveLocation, parseArchiveUrl } from "../settings/archiveUrl.ts";
 import type { Config } from "../settings/config.ts";
 import { piecesFor } from "../store/backups/pieces.ts";
 import { databaseOn } from "../store/open.ts";
@@ -32,7 +32,7 @@ export async function checkArchives(pool: Pool, config: Config): Promise<Archive
   try {
     const place = parseArchiveUrl(config.archiveUrl, config.archives);
     const folder = place.kind === "folder" ? place.folder : null;
-    const facts = { location: nameOfPlace(place), folder };
+    const facts = { location: describeArchiveLocation(place), folder };
     if (folder !== null && !existsSync(folder)) {
       return { ...facts, environments: unknown, problem: "it does not exist yet." };
     }

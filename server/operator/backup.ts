@@ -1,16 +1,16 @@
 /** `backup <file>`: backs up the installation to one file, except the content of environments, which is in the archives. */
 import { isAbsolute, resolve } from "node:path";
-import { findInstallation, withDatabase } from "@sitewright/supervisor/postgres/ownDatabase.ts";
-import { brokenOffRestore, readLastStart } from "@sitewright/supervisor/records.ts";
+import { findInstallationFile, withDatabase } from "@sitewright/supervisor/postgres/ownDatabase.ts";
+import { interruptedRestoreMessage, readLastStart } from "@sitewright/supervisor/records.ts";
 import { type BackupResult, backupInstallation, type HeaderFields } from "../moving/backupInstallation.ts";
 import { readDataFolderFiles } from "../moving/dataFolderFiles.ts";
 import { checkTarget } from "../moving/envelope.ts";
-import { nameOfPlace, parseArchiveUrl } from "../settings/archiveUrl.ts";
+import { describeArchiveLocation, parseArchiveUrl } from "../settings/archiveUrl.ts";
 import type { Config } from "../settings/config.ts";
 import { movableSettings } from "../settings/settingsFile.ts";
 import { openPool } from "../store/open.ts";
 import type { CommandContext, Run } from "./command.ts";
-import { Failure, failed } from "./failure.ts";
+import { exitFailed, Failure } from "./failure.ts";
 import { ago, contentOf, environmentList, sizeOf } from "./formatting.ts";
 import { backUpAll } from "./freshBackups.ts";
 import { choosePassphrase } from "./passphrase.ts";
@@ -33,16 +33,16 @@ export const runBackup: Run = ({ words: [file = ""], flags }, context) =>
 
 /** Returns the report for the operator. Rejects with `Failure` and `UnusableFile`. */
 async function backup({ file, isForced, isFresh }: BackupOptions, context: CommandContext): Promise<string> {
-  const { config, env, typist } = context;
+  const { config, env, terminal } = context;
   requireInstallation(config);
   const target = { file: absolutePath(file, env), isForced };
   await checkTarget(target);
   const fields = await headerFieldsOf(config, env);
-  const passphrase = await choosePassphrase(env, typist);
+  const passphrase = await choosePassphrase(env, terminal);
   return withDatabase(config, async (url) => {
     const pool = openPool(url, { connections: 1 });
     try {
-      const print = (line: string) => void typist.output.write(`${line}\n`);
+      const print = (line: string) => void terminal.output.write(`${line}\n`);
       const problems = isFresh ? await backUpAll(pool, config.data, print) : [];
       const result = await backupInstallation(pool, fields, { ...target, passphrase });
       return [report(result, fields, target.file), ...reportProblems(problems)].join("\n");
@@ -53,12 +53,12 @@ async function backup({ file, isForced, isFresh }: BackupOptions, context: Comma
 }
 
 function requireInstallation({ data }: Config): void {
-  const interrupted = brokenOffRestore(data);
-  if (interrupted !== null) throw new Failure(interrupted, failed);
-  if (findInstallation(data) !== null) return;
+  const interrupted = interruptedRestoreMessage(data);
+  if (interrupted !== null) throw new Failure(interrupted, exitFailed);
+  if (findInstallationFile(data) !== null) return;
   throw new Failure(
     `There is no installation in ${data}. If its data is elsewhere, set SITEWRIGHT_DATA to that folder, then try again.`,
-    failed,
+    exitFailed,
   );
 }
 
@@ -69,12 +69,12 @@ async function headerFieldsOf({ data, archives }: Config, env: NodeJS.ProcessEnv
   if (!("secrets/archive-key" in files)) {
     throw new Failure(
       `The archive key, ${data}/secrets/archive-key, is missing. Start Sitewright with this folder first: it creates the key, or reports what is wrong.`,
-      failed,
+      exitFailed,
     );
   }
   const place = parseArchiveUrl(settings.SITEWRIGHT_ARCHIVE_URL ?? null, archives);
   const archiveFolder = place.kind === "folder" ? place.folder : null;
-  return { files, settings, archives: nameOfPlace(place), archiveFolder };
+  return { files, settings, archives: describeArchiveLocation(place), archiveFolder };
 }
 
 function report(

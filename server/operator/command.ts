@@ -1,23 +1,23 @@
 /** Types of the operator's commands. */
 import type { ParseArgsOptionsConfig } from "node:util";
 import type { Config } from "../settings/config.ts";
-import type { Typist } from "./passphrase.ts";
+import type { Terminal } from "./passphrase.ts";
 
 export interface CommandContext {
   readonly config: Config;
   readonly env: NodeJS.ProcessEnv;
-  readonly typist: Typist;
+  readonly terminal: Terminal;
 }
 
 /** The arguments of a command. Flags that were not given are missing. */
-export interface Given {
+export interface Arguments {
   /** The words after the command's name. */
   readonly words: readonly string[];
   readonly flags: Readonly<Record<string, string | boolean | undefined>>;
 }
 
 /** Resolves with the text for standard output. Rejects with `Failure` and `UnusableFile`. */
-export type Run = (given: Given, context: CommandContext) => Promise<string>;
+export type Run = (given: Arguments, context: CommandContext) => Promise<string>;
 
 export interface Command {
   /** The name and the arguments. */

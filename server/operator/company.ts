@@ -3,7 +3,7 @@ import { createCompany, type NewCompany, UnusableCompany } from "../app/company/
 import { listCompanies } from "../store/company/companies.ts";
 import type { Run } from "./command.ts";
 import { withRunningDatabase } from "./database.ts";
-import { Failure, failed } from "./failure.ts";
+import { exitFailed, Failure } from "./failure.ts";
 import { tableOf } from "./formatting.ts";
 
 export const create: Run = ({ words: [name = ""], flags }, { config }) =>
@@ -12,7 +12,7 @@ export const create: Run = ({ words: [name = ""], flags }, { config }) =>
       const company = await createCompany(database, { name });
       return flags.json === true ? JSON.stringify(company) : format(company, name);
     } catch (error) {
-      if (error instanceof UnusableCompany) throw new Failure(error.message, failed, { cause: error });
+      if (error instanceof UnusableCompany) throw new Failure(error.message, exitFailed, { cause: error });
       throw error;
     }
   });

@@ -4,7 +4,7 @@ import type { Config } from "../settings/config.ts";
 import { hasCompany } from "../store/company/companies.ts";
 import type { Database } from "../store/database.ts";
 import { openDatabase } from "../store/open.ts";
-import { Failure, failed } from "./failure.ts";
+import { exitFailed, Failure } from "./failure.ts";
 
 /** Rejects with `Failure` if the installation is not running. */
 export async function withRunningDatabase<T>(config: Config, work: (database: Database) => Promise<T>): Promise<T> {
@@ -19,7 +19,7 @@ export async function withRunningDatabase<T>(config: Config, work: (database: Da
 
 function databaseOf(config: Config): string {
   const url = config.databaseUrl ?? readRun(config.data)?.database_url;
-  if (url === undefined) throw new Failure(notRunning(config), failed);
+  if (url === undefined) throw new Failure(notRunning(config), exitFailed);
   return url;
 }
 
@@ -38,11 +38,11 @@ async function checkReachable(database: Database, config: Config): Promise<void>
     const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
     if (code === "42P01") {
       const message = "Sitewright is still starting. Repeat the command when it is ready.";
-      throw new Failure(message, failed, { cause });
+      throw new Failure(message, exitFailed, { cause });
     }
     const reason = cause instanceof Error ? cause.message : String(cause);
     const message =
       config.databaseUrl === null ? notRunning(config) : `The database at DATABASE_URL does not answer: ${reason}`;
-    throw new Failure(message, failed, { cause });
+    throw new Failure(message, exitFailed, { cause });
   }
 }

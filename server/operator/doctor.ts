@@ -10,7 +10,7 @@ import { readInstallationNumbers } from "../store/installationMetrics.ts";
 import { lastChecks } from "../store/packages/packageChecks.ts";
 import type { Run } from "./command.ts";
 import { withRunningDatabase } from "./database.ts";
-import { Failure, failed } from "./failure.ts";
+import { exitFailed, Failure } from "./failure.ts";
 import { plural, sizeOf } from "./formatting.ts";
 
 type Level = "ok" | "note" | "problem";
@@ -41,7 +41,7 @@ export const doctor: Run = async (_, context) => {
   ];
   const text = findings.map(({ level, text: words }) => `${marks[level]} ${words}`).join("\n");
   const problems = findings.filter(({ level }) => level === "problem").length;
-  if (problems > 0) throw new Failure(`${text}\n\n${plural(problems, "problem")} found.`, failed);
+  if (problems > 0) throw new Failure(`${text}\n\n${plural(problems, "problem")} found.`, exitFailed);
   return `${text}\n\nNo problems found.`;
 };
 

@@ -1,6 +1,6 @@
 /** Exit codes of commands that fail, and the error for them. */
-export const failed = 1;
-export const notUnderstood = 2;
+export const exitFailed = 1;
+export const usageError = 2;
 
 /** A command failed. The message is shown to the operator. */
 export class Failure extends Error {

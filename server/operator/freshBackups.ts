@@ -10,7 +10,7 @@ import { deleteApiKey, insertApiKey } from "../store/company/apiKeys.ts";
 import type { Database } from "../store/database.ts";
 import { databaseOn } from "../store/open.ts";
 import { listServedByCompany, type ServedOfCompany } from "../store/restoredInstallation.ts";
-import { Failure, failed } from "./failure.ts";
+import { exitFailed, Failure } from "./failure.ts";
 
 const Accepted = v.object({ operation_id: v.string() });
 const Status = v.object({ status: v.number(), data: v.object({ message: v.optional(v.string()) }) });
@@ -41,7 +41,10 @@ async function runningApi(dataFolder: string): Promise<string> {
   const api = readRun(dataFolder)?.api_url;
   const answer = api === undefined ? null : await fetch(`${api}/openapi.json`).catch(() => null);
   if (api !== undefined && answer?.ok === true) return api;
-  throw new Failure("--with-backups needs the installation to run. Start it with: npm start. Then try again.", failed);
+  throw new Failure(
+    "--with-backups needs the installation to run. Start it with: npm start. Then try again.",
+    exitFailed,
+  );
 }
 
 async function withKey(

@@ -6,7 +6,7 @@ import { listCompanies } from "../store/company/companies.ts";
 import type { DatabaseTransaction } from "../store/database.ts";
 import type { Run } from "./command.ts";
 import { withRunningDatabase } from "./database.ts";
-import { Failure, failed } from "./failure.ts";
+import { exitFailed, Failure } from "./failure.ts";
 import { tableOf } from "./formatting.ts";
 
 export const list: Run = ({ flags }, { config }) =>
@@ -28,7 +28,7 @@ export const create: Run = ({ words: [companyId = "", name = "Created by the ope
   withRunningDatabase(config, async (database) => {
     const company = (await listCompanies(database)).find(({ id }) => id === companyId.toLowerCase());
     if (company?.owner_id == null) {
-      throw new Failure(`There is no company ${companyId}. List them with: company list`, failed);
+      throw new Failure(`There is no company ${companyId}. List them with: company list`, exitFailed);
     }
     const token = makeToken();
     const owner = { companyId: company.id, userId: company.owner_id };
@@ -43,7 +43,7 @@ export const create: Run = ({ words: [companyId = "", name = "Created by the ope
 export const revoke: Run = ({ words: [keyId = ""] }, { config }) =>
   withRunningDatabase(config, async (database) => {
     const key = (await listAllKeys(database)).find(({ id }) => id === keyId);
-    if (key === undefined) throw new Failure(`There is no key ${keyId}. List them with: keys`, failed);
+    if (key === undefined) throw new Failure(`There is no key ${keyId}. List them with: keys`, exitFailed);
     await database.transaction().execute(async (transaction) => {
       const locked = await lockApiKey(transaction, key.company_id, key.id);
       if (locked === null || locked.revoked_at !== null) return;

@@ -4,7 +4,7 @@ import { open, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
 import type { Run } from "./command.ts";
-import { Failure, failed, notUnderstood } from "./failure.ts";
+import { exitFailed, Failure, usageError } from "./failure.ts";
 
 const processes = ["control", "edge", "dns", "postgres"] as const;
 const defaultLines = 50;
@@ -13,16 +13,16 @@ const maxBytes = 4_000_000;
 export const logs: Run = async ({ words: [only], flags }, { config }) => {
   const chosen = only === undefined ? processes : processes.filter((name) => name === only);
   if (chosen.length === 0) {
-    throw new Failure(`There is no log "${only}". Choose one of ${processes.join(", ")}.`, notUnderstood);
+    throw new Failure(`There is no log "${only}". Choose one of ${processes.join(", ")}.`, usageError);
   }
   const count = typeof flags.lines === "string" ? Number(flags.lines) : defaultLines;
   if (!Number.isInteger(count) || count < 1) {
-    throw new Failure("--lines must be a positive whole number.", notUnderstood);
+    throw new Failure("--lines must be a positive whole number.", usageError);
   }
   const write = flags.json === true ? (line: LogLine) => line.text : format;
   const files = chosen.map((name) => ({ name, path: join(config.data, "logs", `${name}.log`) }));
   const read = (await Promise.all(files.map(readLines))).flat();
-  if (read.length === 0) throw new Failure(`There are no logs in ${join(config.data, "logs")}.`, failed);
+  if (read.length === 0) throw new Failure(`There are no logs in ${join(config.data, "logs")}.`, exitFailed);
   const newest = read.toSorted((one, other) => one.time - other.time).slice(-count);
   const text = newest.map(write).join("\n");
   if (flags.follow !== true) return text;

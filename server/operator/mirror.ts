@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { stat } from "node:fs/promises";
 import { describeMirror, makeMirror } from "../packages/mirror.ts";
 import type { Run } from "./command.ts";
-import { Failure, failed, notUnderstood } from "./failure.ts";
+import { exitFailed, Failure, usageError } from "./failure.ts";
 
 const defaultAddress = "127.0.0.1:8090";
 
@@ -14,10 +14,11 @@ export const runMirror: Run = ({ words: [folder = ""], flags }) =>
 async function mirror(folder: string, listen: string | null, print: (line: string) => void): Promise<string> {
   const parts = /^([0-9A-Za-z.-]+|\[[0-9A-Fa-f:.]+\]):(\d{1,5})$/.exec(listen ?? defaultAddress);
   if (parts === null) {
-    throw new Failure(`--listen ${listen} is not an address and a port, such as ${defaultAddress}.`, notUnderstood);
+    throw new Failure(`--listen ${listen} is not an address and a port, such as ${defaultAddress}.`, usageError);
   }
   const facts = await stat(folder).catch(() => null);
-  if (!facts?.isDirectory()) throw new Failure(`${folder} is not a folder. Name a folder that contains zips.`, failed);
+  if (!facts?.isDirectory())
+    throw new Failure(`${folder} is not a folder. Name a folder that contains zips.`, exitFailed);
   const [, host = "", port = ""] = parts;
   const server = makeMirror(folder);
   server.listen(Number(port), host.replace(/^\[|\]$/g, ""));
@@ -25,7 +26,7 @@ async function mirror(folder: string, listen: string | null, print: (line: strin
     await once(server, "listening");
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new Failure(`The mirror can't listen there: ${reason}. Choose another address with --listen.`, failed, {
+    throw new Failure(`The mirror can't listen there: ${reason}. Choose another address with --listen.`, exitFailed, {
       cause,
     });
   }

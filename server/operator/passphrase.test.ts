@@ -6,14 +6,14 @@ import { askPassphrase, choosePassphrase } from "./passphrase.ts";
 const good = "correct horse battery";
 
 /** A terminal at which a user types these lines, and its output. */
-function terminal(...lines: string[]) {
+function makeTerminal(...lines: string[]) {
   const input = Object.assign(new PassThrough(), { isTTY: true });
   const output = new PassThrough();
   const remaining = [...lines];
   output.on("data", (shown: Buffer) => {
     if (shown.toString().endsWith(": ")) setImmediate(() => input.write(`${remaining.shift() ?? ""}\r`));
   });
-  return { typist: { input, output }, shown: () => text(output.end()) };
+  return { terminal: { input, output }, shown: () => text(output.end()) };
 }
 
 const noTerminal = { input: new PassThrough(), output: new PassThrough() };
@@ -24,24 +24,24 @@ describe("the passphrase of a new backup", () => {
   });
 
   test("is typed twice, and never shown", async () => {
-    const { typist } = terminal(good, good);
+    const { terminal } = makeTerminal(good, good);
     let shown = "";
-    typist.output.on("data", (chunk: Buffer) => {
+    terminal.output.on("data", (chunk: Buffer) => {
       shown += chunk;
     });
-    expect(await choosePassphrase({}, typist)).toBe(good);
+    expect(await choosePassphrase({}, terminal)).toBe(good);
     expect(shown).toBe("Passphrase for the backup: \nRepeat the passphrase: \n");
   });
 
   test("must be the same both times", async () => {
-    await expect(choosePassphrase({}, terminal(good, `${good}!`).typist)).rejects.toThrow("don't match");
+    await expect(choosePassphrase({}, makeTerminal(good, `${good}!`).terminal)).rejects.toThrow("don't match");
   });
 
   test("must not be short, from the environment or typed", async () => {
     await expect(choosePassphrase({ SITEWRIGHT_BACKUP_PASSPHRASE: "short" }, noTerminal)).rejects.toThrow(
       "at least 12 characters",
     );
-    await expect(choosePassphrase({}, terminal("short").typist)).rejects.toThrow("at least 12 characters");
+    await expect(choosePassphrase({}, makeTerminal("short").terminal)).rejects.toThrow("at least 12 characters");
   });
 
   test("is not asked for without a terminal", async () => {
@@ -49,11 +49,13 @@ describe("the passphrase of a new backup", () => {
   });
 
   test("can be cancelled with Ctrl-C", async () => {
-    await expect(choosePassphrase({}, terminal("\u0003").typist)).rejects.toThrow("Cancelled. Nothing was changed.");
+    await expect(choosePassphrase({}, makeTerminal("\u0003").terminal)).rejects.toThrow(
+      "Cancelled. Nothing was changed.",
+    );
   });
 });
 
 test("the passphrase of an existing backup is asked for once, and can be short", async () => {
-  expect(await askPassphrase({}, terminal("short").typist)).toBe("short");
+  expect(await askPassphrase({}, makeTerminal("short").terminal)).toBe("short");
   expect(await askPassphrase({ SITEWRIGHT_BACKUP_PASSPHRASE: "short" }, noTerminal)).toBe("short");
 });

@@ -1,46 +1,46 @@
 /** The passphrase of a backup: from the environment, or typed without echo. Not an argument, which other users could see. */
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
-import { Failure, failed } from "./failure.ts";
+import { exitFailed, Failure } from "./failure.ts";
 
 const passphraseVariable = "SITEWRIGHT_BACKUP_PASSPHRASE";
 const minCharacters = 12;
 const interrupted = 130;
 
-export interface Typist {
+export interface Terminal {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   /** Prompts are written here. */
   readonly output: NodeJS.WritableStream;
 }
 
 /** Gets the passphrase for a new backup: long enough, and typed twice. Rejects with `Failure`. */
-export async function choosePassphrase(env: NodeJS.ProcessEnv, typist: Typist): Promise<string> {
+export async function choosePassphrase(env: NodeJS.ProcessEnv, terminal: Terminal): Promise<string> {
   const given = env[passphraseVariable];
   if (given !== undefined && given !== "") return longEnough(given);
-  const first = longEnough(await askHidden("Passphrase for the backup: ", typist));
-  if ((await askHidden("Repeat the passphrase: ", typist)) === first) return first;
-  throw new Failure("The passphrases don't match. Nothing was written. Try again.", failed);
+  const first = longEnough(await askHidden("Passphrase for the backup: ", terminal));
+  if ((await askHidden("Repeat the passphrase: ", terminal)) === first) return first;
+  throw new Failure("The passphrases don't match. Nothing was written. Try again.", exitFailed);
 }
 
 /** Gets the passphrase of an existing backup. Rejects with `Failure`. */
-export async function askPassphrase(env: NodeJS.ProcessEnv, typist: Typist): Promise<string> {
-  return env[passphraseVariable] || askHidden("Passphrase of the backup: ", typist);
+export async function askPassphrase(env: NodeJS.ProcessEnv, terminal: Terminal): Promise<string> {
+  return env[passphraseVariable] || askHidden("Passphrase of the backup: ", terminal);
 }
 
 function longEnough(passphrase: string): string {
   if ([...passphrase].length >= minCharacters) return passphrase;
   throw new Failure(
     `The passphrase must have at least ${minCharacters} characters, since it protects every key of the installation.`,
-    failed,
+    exitFailed,
   );
 }
 
 /** Rejects with `Failure` if there is no terminal. */
-async function askHidden(question: string, { input, output }: Typist): Promise<string> {
+async function askHidden(question: string, { input, output }: Terminal): Promise<string> {
   if (input.isTTY !== true) {
     throw new Failure(
       `There is no terminal to ask for the passphrase. Set it in ${passphraseVariable}, then try again.`,
-      failed,
+      exitFailed,
     );
   }
   output.write(question);

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { openDataFolder } from "@sitewright/supervisor/dataFolder.ts";
-import { clusterPath, findInstallation, withStartedDatabase } from "@sitewright/supervisor/postgres/ownDatabase.ts";
+import { clusterPath, findInstallationFile, withStartedDatabase } from "@sitewright/supervisor/postgres/ownDatabase.ts";
 import { readRestore, removeRestore, writeRestore } from "@sitewright/supervisor/records.ts";
 import type { Pool } from "pg";
 import { writeDurableFile } from "../durableFile.ts";
@@ -20,7 +20,7 @@ import { findRestore } from "../store/restoredInstallation.ts";
 import { type ArchiveCheck, checkArchives } from "./archiveCheck.ts";
 import { absolutePath } from "./backup.ts";
 import type { CommandContext, Run } from "./command.ts";
-import { Failure, failed } from "./failure.ts";
+import { exitFailed, Failure } from "./failure.ts";
 import { ago, environmentList } from "./formatting.ts";
 import { askPassphrase } from "./passphrase.ts";
 
@@ -39,12 +39,12 @@ export const runRestore: Run = ({ words: [file = ""] }, context) => restore(file
 
 /** Returns the report for the operator. Rejects with `Failure` and `UnusableFile`, without having changed anything. */
 async function restore(file: string, context: CommandContext): Promise<string> {
-  const { config, env, typist } = context;
+  const { config, env, terminal } = context;
   const lock = openDataFolder(config.data);
   try {
     const interrupted = readRestore(config.data);
     if (interrupted === null) refuseInstallation(config);
-    const sealed = await openSealed(absolutePath(file, env), await askPassphrase(env, typist));
+    const sealed = await openSealed(absolutePath(file, env), await askPassphrase(env, terminal));
     const header = await verify(sealed);
     const id = interrupted?.id ?? randomUUID();
     writeRestore(config.data, { id });
@@ -56,12 +56,12 @@ async function restore(file: string, context: CommandContext): Promise<string> {
 }
 
 function refuseInstallation({ data }: Config): void {
-  const found = findInstallation(data);
+  const found = findInstallationFile(data);
   if (found === null) return;
   throw new Failure(
     `There is already an installation in ${data} (${found}). Nothing was changed. ` +
       "Set SITEWRIGHT_DATA to another folder, or move this one away.",
-    failed,
+    exitFailed,
   );
 }
 

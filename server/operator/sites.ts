@@ -1,5 +1,5 @@
 /** `sites`: lists all environments of all companies. */
-import { readChosen } from "@sitewright/supervisor/records.ts";
+import { readInstallation } from "@sitewright/supervisor/records.ts";
 import { addressOf } from "../app/sites/addresses.ts";
 import { listAllEnvironments } from "../store/sites/environments.ts";
 import type { Run } from "./command.ts";
@@ -8,7 +8,7 @@ import { ago, sizeOf, tableOf } from "./formatting.ts";
 
 export const sites: Run = ({ flags }, { config }) =>
   withRunningDatabase(config, async (database) => {
-    const ports = { ...config, ...readChosen(config.data) };
+    const ports = { ...config, ...readInstallation(config.data) };
     const found = (await listAllEnvironments(database)).map(({ host, is_https, ...one }) => ({
       ...one,
       address: addressOf(ports, { host, is_https }),

@@ -1,20 +1,20 @@
 /** `status`: the state of the processes, and their current work. */
 import { statfs } from "node:fs/promises";
 import { join } from "node:path";
-import { readChosen, readRun } from "@sitewright/supervisor/records.ts";
+import { readInstallation, readRun } from "@sitewright/supervisor/records.ts";
 import { type EdgeStatus, makeEdgeClient } from "../clients/edgeClient.ts";
 import type { Config } from "../settings/config.ts";
 import { type InstallationNumbers, readInstallationNumbers } from "../store/installationMetrics.ts";
 import type { Run } from "./command.ts";
 import { notRunning, withRunningDatabase } from "./database.ts";
-import { Failure, failed } from "./failure.ts";
+import { exitFailed, Failure } from "./failure.ts";
 import { durationOf, plural, sizeOf } from "./formatting.ts";
 
 const timeoutMilliseconds = 3_000;
 
 export const status: Run = async ({ flags }, { config }) => {
   const run = readRun(config.data);
-  if (run === null && config.databaseUrl === null) throw new Failure(notRunning(config), failed);
+  if (run === null && config.databaseUrl === null) throw new Failure(notRunning(config), exitFailed);
   const [numbers, edge, api, disk] = await Promise.all([
     withRunningDatabase(config, readInstallationNumbers),
     makeEdgeClient(join(config.run, "edge.sock"))
@@ -49,7 +49,7 @@ interface Facts {
 function format(config: Config, { process: pid, api_url, api, edge, numbers, disk_free_bytes }: Facts): string {
   const { operations, backups } = numbers;
   const environments = Object.values(numbers.environments).reduce((sum, count) => sum + count, 0);
-  const port = readChosen(config.data)?.edgePort ?? config.edgePort;
+  const port = readInstallation(config.data)?.edgePort ?? config.edgePort;
   const count = (state: string) => operations[state] ?? 0;
   const waiting = count("waiting") === 0 ? "" : `, the longest for ${durationOf(numbers.longestWaitSeconds)}`;
   const rows = [

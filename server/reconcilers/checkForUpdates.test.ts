@@ -6,7 +6,7 @@ import { lastChecks } from "../store/packages/packageChecks.ts";
 import { packagesOf } from "../store/packages/packages.ts";
 import { addCompany, addSite } from "../store/testing/rows.ts";
 import { useTestDatabase } from "../testing/database.ts";
-import { type PackageWish, putPackages } from "../testing/packages.ts";
+import { putPackages, type TestPackage } from "../testing/packages.ts";
 import { checkForUpdates } from "./checkForUpdates.ts";
 
 const world = useTestDatabase();
@@ -31,7 +31,7 @@ const source = {
 };
 const run = () => checkForUpdates({ database: world.database, source }, signal);
 
-async function environment(wishes: readonly PackageWish[]): Promise<string> {
+async function environment(wishes: readonly TestPackage[]): Promise<string> {
   const { environmentId } = await addSite(world.database, companyId);
   const versions = { wordpress_version: "7.1.1", php_version: "8.3" };
   await world.database.updateTable("environments").set(versions).where("id", "=", environmentId).execute();

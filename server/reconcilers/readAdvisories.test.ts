@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { applyOffers } from "../packages/applyOffers.ts";
-import { feedOf, feedRecord, type RecordWish } from "../packages/testing/feed.ts";
+import { feedOf, feedRecord, type TestRecord } from "../packages/testing/feed.ts";
 import { advisoryFeed, listVulnerabilities } from "../store/packages/advisories.ts";
 import { packagesOf } from "../store/packages/packages.ts";
 import { addCompany, addSite } from "../store/testing/rows.ts";
 import { useTestDatabase } from "../testing/database.ts";
-import { type PackageWish, putPackages } from "../testing/packages.ts";
+import { putPackages, type TestPackage } from "../testing/packages.ts";
 import { checkForUpdates } from "./checkForUpdates.ts";
 import { readAdvisories } from "./readAdvisories.ts";
 
@@ -39,10 +39,10 @@ async function write(text: string): Promise<void> {
   changed += 1;
   await utimes(file, changed, changed);
 }
-const put = (...wishes: readonly RecordWish[]) => write(feedOf(wishes.map(feedRecord)));
+const put = (...wishes: readonly TestRecord[]) => write(feedOf(wishes.map(feedRecord)));
 const run = (place = file) => readAdvisories({ database: world.database, place }, signal);
 
-async function environment(wishes: readonly PackageWish[]): Promise<string> {
+async function environment(wishes: readonly TestPackage[]): Promise<string> {
   const { environmentId } = await addSite(world.database, companyId);
   await putPackages(world.database, environmentId, wishes);
   return environmentId;
@@ -59,7 +59,7 @@ async function vulnerableIn(environmentId: string): Promise<readonly string[]> {
 }
 
 describe("an installed package is vulnerable", () => {
-  test.each<[version: string, options: RecordWish, isVulnerable: boolean]>([
+  test.each<[version: string, options: TestRecord, isVulnerable: boolean]>([
     ["1.9", {}, true],
     ["1.10", {}, false],
     ["0.1", {}, true],

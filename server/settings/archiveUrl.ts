@@ -2,7 +2,7 @@
 import { stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 
-type ArchivePlace =
+type ArchiveLocation =
   | { readonly kind: "folder"; readonly folder: string }
   | {
       readonly kind: "s3";
@@ -34,7 +34,7 @@ const folderPattern = /^[0-9A-Za-z_-][0-9A-Za-z._-]*$/;
 const regionPattern = /^[0-9A-Za-z-]+$/;
 
 /** Parses a URL of the form above; null means `defaultFolder`. Throws `ArchiveUrlError`. */
-export function parseArchiveUrl(text: string | null, defaultFolder: string): ArchivePlace {
+export function parseArchiveUrl(text: string | null, defaultFolder: string): ArchiveLocation {
   if (text === null) return { kind: "folder", folder: defaultFolder };
   // Not `new URL`, whose error contains the whole text.
   const url = URL.parse(text);
@@ -45,14 +45,14 @@ export function parseArchiveUrl(text: string | null, defaultFolder: string): Arc
 }
 
 /** Describes the location, without secrets. */
-export function nameOfPlace(place: ArchivePlace): string {
+export function describeArchiveLocation(place: ArchiveLocation): string {
   if (place.kind === "folder") return `the folder ${place.folder}`;
   const folder = place.prefix === "" ? "" : `, folder ${place.prefix.replace(/\/$/, "")}`;
   return `the bucket ${place.bucket} at ${place.endpoint}${folder}`;
 }
 
 /** Whether the folder exists. Always true for a bucket, which reports errors itself. */
-export async function isPlaceThere(place: ArchivePlace): Promise<boolean> {
+export async function archiveFolderExists(place: ArchiveLocation): Promise<boolean> {
   if (place.kind !== "folder") return true;
   return (await stat(place.folder).catch(() => null))?.isDirectory() ?? false;
 }
@@ -61,7 +61,7 @@ function invalid(problem: string): never {
   throw new ArchiveUrlError(`The archive URL ${problem}. Accepted: ${archiveUrlForm}.`);
 }
 
-function parseFolder(url: URL): ArchivePlace {
+function parseFolder(url: URL): ArchiveLocation {
   if (url.host !== "") invalid("has a host before the folder: write file:/// with three slashes");
   if (url.search !== "" || url.hash !== "") invalid("contains ? or #, which must be percent-encoded in a folder");
   if (url.pathname === "/") invalid("has no folder");
@@ -72,7 +72,7 @@ function parseFolder(url: URL): ArchivePlace {
   }
 }
 
-function parseS3(url: URL): ArchivePlace {
+function parseS3(url: URL): ArchiveLocation {
   if (url.hash !== "") invalid("contains #, which must be written as %23 in key and secret");
   const [bucket = "", ...folders] = url.pathname.replace(/^\/|\/$/g, "").split("/");
   const { region, endpoint } = parseStore(url);

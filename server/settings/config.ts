@@ -6,7 +6,7 @@
  */
 import { join, resolve } from "node:path";
 import * as v from "valibot";
-import { type DnsSecondaries, type PowerDnsPlace, parseSocketAddress, parseTsigKey } from "./dnsSettings.ts";
+import { type DnsSecondaries, type PowerDnsServer, parseSocketAddress, parseTsigKey } from "./dnsSettings.ts";
 import { edgeAddresses } from "./edgeAddresses.ts";
 import { convertValue, problemsOf } from "./settingChecks.ts";
 import { defaults, megabyte, type Settings, settings } from "./settings.ts";
@@ -28,7 +28,7 @@ export interface Config {
   /** The secondary servers, or null. */
   readonly dnsSecondaries: DnsSecondaries | null;
   /** The PowerDNS that replaces the built-in server, or null. */
-  readonly powerDns: PowerDnsPlace | null;
+  readonly powerDns: PowerDnsServer | null;
   /** New sites are `<site>.<siteSuffix>`. */
   readonly siteSuffix: string;
   /** Address and port of the resolver for domains, or null for the machine's. */
@@ -228,7 +228,7 @@ function dnsSecondariesOf(values: Settings): DnsSecondaries | null {
   return { addresses: addresses.split(",").map(parseSocketAddress), key: parseTsigKey(key) };
 }
 
-function powerDnsOf(values: Settings): PowerDnsPlace | null {
+function powerDnsOf(values: Settings): PowerDnsServer | null {
   const { SITEWRIGHT_POWERDNS_URL: url, SITEWRIGHT_POWERDNS_KEY: key, SITEWRIGHT_POWERDNS_ADDRESS: address } = values;
   return values.SITEWRIGHT_DNS_BACKEND === "own" || url === null || key === null
     ? null

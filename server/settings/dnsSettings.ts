@@ -19,7 +19,7 @@ export interface DnsSecondaries {
   readonly key: TsigKey;
 }
 
-export interface PowerDnsPlace {
+export interface PowerDnsServer {
   /** URL of its HTTP API, without a trailing slash. */
   readonly url: string;
   readonly key: string;

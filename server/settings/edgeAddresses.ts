@@ -4,7 +4,7 @@ import { networkInterfaces } from "node:os";
 import ipaddr from "ipaddr.js";
 
 /** Host for URLs of a server that listens on `host`: a loopback address if it listens on all addresses; IPv6 in brackets. */
-export function reachable(host: string): string {
+export function urlHost(host: string): string {
   const address = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
   return address.includes(":") ? `[${address}]` : address;
 }

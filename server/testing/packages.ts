@@ -4,10 +4,10 @@ import type { Database } from "../store/database.ts";
 import { type FoundPackage, notePackages } from "../store/packages/packages.ts";
 import { databaseNow } from "../store/sites/diskUse.ts";
 
-export type PackageWish = Partial<FoundPackage> & Pick<FoundPackage, "name">;
+export type TestPackage = Partial<FoundPackage> & Pick<FoundPackage, "name">;
 
 /** Returns an active plugin, changed by `wish`. */
-export function foundPackage(wish: PackageWish): FoundPackage {
+export function foundPackage(wish: TestPackage): FoundPackage {
   const version = wish.version ?? "1.0";
   return {
     kind: "plugin",
@@ -27,7 +27,7 @@ export function foundPackage(wish: PackageWish): FoundPackage {
 export async function putPackages(
   database: Database,
   environmentId: string,
-  wishes: readonly PackageWish[],
+  wishes: readonly TestPackage[],
   problem: string | null = null,
 ): Promise<void> {
   const readAt = await databaseNow(database);

@@ -7,10 +7,10 @@ import { join } from "node:path";
 import { freePort } from "@sitewright/dns/testing/knot.ts";
 import { eventually } from "@sitewright/edge/testing/eventually.ts";
 import { makePowerDnsApi, type PowerDnsApi } from "../clients/powerDnsApi.ts";
-import type { PowerDnsPlace } from "../settings/dnsSettings.ts";
+import type { PowerDnsServer } from "../settings/dnsSettings.ts";
 
 export interface TestPowerDns extends AsyncDisposable {
-  readonly place: PowerDnsPlace;
+  readonly place: PowerDnsServer;
   /** Port for DNS queries. */
   readonly port: number;
   readonly api: PowerDnsApi;

@@ -14,7 +14,7 @@ import { makeEdgeClient } from "../clients/edgeClient.ts";
 import { makeLoadCandidate } from "../operations/steps/loadCandidate.ts";
 import { makeProbe } from "../operations/steps/probe.ts";
 import type { Services } from "../operations/steps/services.ts";
-import { makeTryOut } from "../operations/steps/trial.ts";
+import { makeRunTrial } from "../operations/steps/trial.ts";
 import { openPackageSource } from "../packages/source.ts";
 import { makePublisher } from "../publishing/publishRoutes.ts";
 import { makeZonePublisher } from "../publishing/publishZones.ts";
@@ -75,7 +75,7 @@ export function servicesOf(facts: WorldFacts, database: Database, runtime: Runti
     runtime,
     publisher: makePublisher({ database, runtime, edge, dataFolder: facts.dataFolder, sealer, log: silentLog }),
     probe: makeProbe({ http: facts.edgePort, tls: null }),
-    tryOut: makeTryOut(edge),
+    runTrial: makeRunTrial(edge),
     loadForBrowser: makeLoadCandidate(edge),
     screenshots:
       chromium === undefined ? null : makeScreenshots({ chromium, folder: join(facts.dataFolder, "pictures") }),

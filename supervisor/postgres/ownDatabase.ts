@@ -72,7 +72,7 @@ function runningDatabase(data: string): string {
 }
 
 /** Path of a file or folder that proves that the data folder holds an installation, or null if it holds none. */
-export function findInstallation(data: string): string | null {
+export function findInstallationFile(data: string): string | null {
   const names = ["postgres", "secrets", "environments", "installation.json", "first-run.json", "settings.env"];
   const found = names.find((name) => existsSync(join(data, name)));
   return found === undefined ? null : join(data, found);

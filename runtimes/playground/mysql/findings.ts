@@ -1,7 +1,7 @@
 /** Examines every value in the columns of a table, to choose types that can store them. */
 import { isUtf8 } from "node:buffer";
 import type { DatabaseSync } from "node:sqlite";
-import { quoted } from "../templates/places.ts";
+import { quoted } from "../templates/findPlaceholders.ts";
 import { byteCount, characterCount, createChecker, isDate, type Value } from "./fitsColumn.ts";
 import { type Column, columnsIn, type TableSchema } from "./schema.ts";
 

@@ -13,10 +13,10 @@ import { createExtraLogLines } from "./extraLogLines.ts";
 import { opcodeFolder, sessionFolder, siteFolder } from "./folders.ts";
 import { forgetOwnNodes, type NodeTable } from "./hostNodes.ts";
 import { type MountKind, mountFolder } from "./mounts.ts";
+import { createPageMessages } from "./pageMessages.ts";
 import { installPlatform } from "./platform.ts";
 import { createPrograms, type HandOver, sendmailProgram } from "./sendmail.ts";
 import { guardNetwork, type NetworkedRuntime, type NetworkRules } from "./socket.ts";
-import { createTouchedPages } from "./touchedPages.ts";
 import { createWriteGuard } from "./writeGuard.ts";
 
 const certificateFile = "/internal/certificates.pem";
@@ -97,7 +97,7 @@ export class GuardedPhp extends PHP {
   readonly disk = createDiskBudget();
 
   /** Pages that a request has changed, as the platform's PHP reports them. */
-  readonly touchedPages = createTouchedPages();
+  readonly pageMessages = createPageMessages();
 
   /** Log lines about the current request that don't come from PHP. */
   readonly extraLogLines = createExtraLogLines();
@@ -228,6 +228,6 @@ export async function bootPhp(options: {
     }),
   );
   installPlatform(php);
-  php.onMessage((message) => php.touchedPages.receive(message));
+  php.onMessage((message) => php.pageMessages.receive(message));
   return php;
 }

@@ -10,7 +10,7 @@ import type { Member } from "./member.ts";
 import { type SpooledBody, spool, type Write } from "./spool.ts";
 
 /** How to get a worker, and the receivers of PHP's log lines, mail and changed pages. */
-interface DispatchOptions extends Required<Pick<RequestCallbacks, "onErrorLine" | "mail" | "touched">> {
+interface DispatchOptions extends Required<Pick<RequestCallbacks, "onErrorLine" | "mail" | "onStalePages">> {
   readonly acquire: () => Promise<Member>;
   readonly maySendMail: boolean;
 }

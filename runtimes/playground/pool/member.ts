@@ -40,7 +40,7 @@ export function hasSameLimits(a: ServedEnvironment, b: ServedEnvironment): boole
 
 /** Whether a worker for one may serve the other: compatible, with the same limits and no restart in between. */
 export function isInterchangeable(a: ServedEnvironment, b: ServedEnvironment | undefined): boolean {
-  return b !== undefined && isCompatible(a, b) && (a.phpRun ?? 0) === (b.phpRun ?? 0) && hasSameLimits(a, b);
+  return b !== undefined && isCompatible(a, b) && (a.phpRestarts ?? 0) === (b.phpRestarts ?? 0) && hasSameLimits(a, b);
 }
 
 export function isCandidate({ candidateUntil }: Pick<Member, "candidateUntil">): boolean {

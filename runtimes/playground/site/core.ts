@@ -13,7 +13,7 @@ import path from "node:path";
 import { buildAtomically, exists, removeTree } from "../../folders.ts";
 import { ownWebRoot, type Release, stagedRelease, writeRecord } from "../../releases.ts";
 import { type NewWordPress, RuntimeFailure } from "../../runtime.ts";
-import { isSitesOwn } from "../../wordpressFiles.ts";
+import { isOwnerFile } from "../../wordpressFiles.ts";
 import { withLock } from "../assets/lock.ts";
 import { readManifest } from "../assets/manifest.ts";
 import { sharedFolders } from "../php/site.ts";
@@ -70,7 +70,7 @@ async function storeCore(assets: string, core: string, folder: string): Promise<
 async function replaceRootFiles(webRoot: string, folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
-  const files = names.filter((name) => !isSitesOwn(name));
+  const files = names.filter((name) => !isOwnerFile(name));
   for (const name of files) {
     // The site may have replaced it by a folder or a link.
     await removeTree(path.join(webRoot, name));

@@ -3,10 +3,10 @@ import path from "node:path";
 import { environmentFolders, exists } from "../../folders.ts";
 import { partOf, parts, type Release, type ReleaseIdentity, releaseIn, requireRelease } from "../../releases.ts";
 import {
+  DiskFull,
   type EnvironmentLayout,
   type EnvironmentRef,
   type MultisiteKind,
-  NoRoom,
   type SnapshotFolder,
 } from "../../runtime.ts";
 import { sharedFolders } from "../php/site.ts";
@@ -80,12 +80,12 @@ export async function giveToEnvironment({ number }: Pick<EnvironmentRef, "number
   if (process.getuid?.() === 0) await giveTo(ownerOf(number), folder);
 }
 
-/** Runs `work`. If the disk is full, throws `NoRoom` with a message for the customer. */
+/** Runs `work`. If the disk is full, throws `DiskFull` with a message for the customer. */
 export async function reportFullDisk<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (isDiskFull(error)) throw new NoRoom("There is not enough room on the server's disk.", { cause: error });
+    if (isDiskFull(error)) throw new DiskFull("There is not enough room on the server's disk.", { cause: error });
     throw error;
   }
 }

@@ -5,8 +5,8 @@
  */
 import { DatabaseSync } from "node:sqlite";
 import type { WordPressInstall } from "../../runtime.ts";
+import { type PlaceholderPosition, quoted } from "../templates/findPlaceholders.ts";
 import { placeholders } from "../templates/placeholders.ts";
-import { type PlaceholderPosition, quoted } from "../templates/places.ts";
 import { asStored, changeText } from "./replace/serialized.ts";
 
 /**

@@ -11,11 +11,11 @@ import { timeOf } from "../assets/unpack.ts";
 import { siteFolder } from "../php/folders.ts";
 import { sharedFolders } from "../php/site.ts";
 import { wpConfig } from "../site/wpConfig.ts";
+import { findPlaceholdersInFile, type PlaceholderPosition } from "./findPlaceholders.ts";
 import { descriptionOf, type TemplateKind, templateFolder } from "./folder.ts";
 import type { InstallJob } from "./install.ts";
 import { runJob } from "./job.ts";
 import { placeholders } from "./placeholders.ts";
-import { findPlaces, type PlaceholderPosition } from "./places.ts";
 
 const installSeconds = 120;
 export const templatePhpVersion = "8.3";
@@ -113,7 +113,7 @@ async function build(files: AssetFiles, kind: TemplateKind, folder: string): Pro
     ...kind,
   };
   await runJob("./install.ts", job, { deadlineSeconds: installSeconds });
-  const places = findPlaces(path.join(temporary, "database", databaseFile));
+  const places = findPlaceholdersInFile(path.join(temporary, "database", databaseFile));
   const description = JSON.stringify({ wordpressVersion: files.wordpressVersion, places });
   await writeFile(descriptionOf(temporary), description, { flush: true });
   await removeTree(folder);

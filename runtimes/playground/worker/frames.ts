@@ -3,12 +3,12 @@
  * one request at a time, so frames need no request id. The head carries every header unchanged, and bodies are bytes.
  */
 import type { Duplex } from "node:stream";
-import type { OutgoingMail, PlatformTask, Touched } from "../../serving.ts";
+import type { OutgoingMail, PlatformTask, StalePages } from "../../serving.ts";
 
 /**
  * A request or a response is a head (JSON), any number of body frames (bytes), and an end (JSON). Before its response a
  * worker sends `begun` when PHP has the request; until then a lost request may be given to another worker. In between
- * it sends `mail` for each message from PHP, one at a time, and gets `mailTaken`. At any time before the end, `touched`
+ * it sends `mail` for each message from PHP, one at a time, and gets `mailTaken`. At any time before the end, `stalePages`
  * (JSON) reports outdated pages, `grown` (JSON) reports by how many more bytes files have grown, and `log` (bytes)
  * carries PHP's log output.
  */
@@ -21,7 +21,7 @@ export const frameKinds = {
   log: 6,
   mail: 7,
   mailTaken: 8,
-  touched: 9,
+  stalePages: 9,
 } as const;
 
 export interface Frame {
@@ -88,7 +88,7 @@ export function sendFrame(stream: Duplex, kind: number, content: Uint8Array): bo
 export function sendJson(
   stream: Duplex,
   kind: number,
-  value: RequestHead | ResponseHead | ResponseEnd | MailTaken | Touched | number | null,
+  value: RequestHead | ResponseHead | ResponseEnd | MailTaken | StalePages | number | null,
 ): boolean {
   return sendFrame(stream, kind, Buffer.from(JSON.stringify(value)));
 }

@@ -4,7 +4,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { Duplex, Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { NoAnswer, type NoAnswerReason, type OutgoingMail, type PhpResponse, type Touched } from "../../serving.ts";
+import { NoAnswer, type NoAnswerReason, type OutgoingMail, type PhpResponse, type StalePages } from "../../serving.ts";
 import { processOptions } from "../php/processOptions.ts";
 import { defaultSteps } from "../pool/fairness.ts";
 import type { WarmUp } from "../templates/warmUp.ts";
@@ -20,7 +20,7 @@ import {
   unpackMail,
 } from "./frames.ts";
 import { createLineReader, type LineReader } from "./lines.ts";
-import { mergeTouched, nothingTouched } from "./mergeTouched.ts";
+import { mergeStalePages, noStalePages } from "./mergeStalePages.ts";
 import type { AssignOrder, BootOrder, Order, Report } from "./messages.ts";
 import { canRaisePriority, lowerPriority } from "./priority.ts";
 
@@ -53,7 +53,7 @@ export interface RequestCallbacks {
   /** Files or database have grown by this many more bytes. */
   grown?(bytes: number): void;
   /** Receives outdated pages: during the request, and all of them again before `finished`. */
-  touched?(touched: Touched): void;
+  onStalePages?(pages: StalePages): void;
   /** Called just before the worker is killed for exceeding the deadline. */
   timedOut?(): void;
 }
@@ -67,7 +67,7 @@ interface Exchange {
   readonly log: LineReader;
   readonly deadlineMilliseconds: number;
   body: Readable | null;
-  touched: Touched;
+  stalePages: StalePages;
   readonly mayBeCached: PromiseWithResolvers<boolean>;
   readonly errors: PromiseWithResolvers<string>;
   readonly ended: PromiseWithResolvers<void>;
@@ -233,7 +233,7 @@ export class WorkerProcess {
         errors: Promise.withResolvers<string>(),
         ended: Promise.withResolvers<void>(),
       };
-      const initial = { hasBegun: false, body: null, touched: nothingTouched };
+      const initial = { hasBegun: false, body: null, stalePages: noStalePages };
       this.#exchange = { resolve, reject, callbacks, log, deadlineMilliseconds, ...initial, ...ends };
       this.#startTimer(deadlineMilliseconds);
       sendJson(this.#channel, frameKinds.head, head);
@@ -271,7 +271,7 @@ export class WorkerProcess {
     else if (kind === frameKinds.head) this.#beginResponse(exchange, content);
     else if (kind === frameKinds.body) this.#passOn(exchange, Buffer.from(content));
     else if (kind === frameKinds.grown) exchange.callbacks.grown?.(JSON.parse(content.toString()));
-    else if (kind === frameKinds.touched) this.#touch(exchange, JSON.parse(content.toString()));
+    else if (kind === frameKinds.stalePages) this.#reportStalePages(exchange, JSON.parse(content.toString()));
     else if (kind === frameKinds.log) exchange.log.read(content);
     else if (kind === frameKinds.end) this.#end(JSON.parse(content.toString()));
   }
@@ -282,9 +282,9 @@ export class WorkerProcess {
     sendJson(this.#channel, frameKinds.mailTaken, { refusal } satisfies MailTaken);
   }
 
-  #touch(exchange: Exchange, touched: Touched): void {
-    exchange.touched = mergeTouched(exchange.touched, touched);
-    exchange.callbacks.touched?.(touched);
+  #reportStalePages(exchange: Exchange, pages: StalePages): void {
+    exchange.stalePages = mergeStalePages(exchange.stalePages, pages);
+    exchange.callbacks.onStalePages?.(pages);
   }
 
   #beginResponse(exchange: Exchange, content: Buffer): void {
@@ -323,7 +323,7 @@ export class WorkerProcess {
     this.isBroken ||= end === null || end.isBroken;
     if (this.requests === 1) this.yieldToOthers();
     exchange.log.end();
-    if (exchange.touched !== nothingTouched) exchange.callbacks.touched?.(exchange.touched);
+    if (exchange.stalePages !== noStalePages) exchange.callbacks.onStalePages?.(exchange.stalePages);
     exchange.errors.resolve(end?.errors ?? "");
     exchange.ended.resolve();
     const isRefused = end?.isRefused ?? false;

@@ -130,8 +130,8 @@ async function run(
 export async function answer(php: GuardedPhp, request: WorkerRequest, out: Duplex): Promise<void> {
   const log = new ErrorLog(out);
   let isPrivate = false;
-  php.touchedPages.begin({
-    touched: (touched) => sendJson(out, frameKinds.touched, touched),
+  php.pageMessages.begin({
+    onStalePages: (pages) => sendJson(out, frameKinds.stalePages, pages),
     isPrivate: () => {
       isPrivate = true;
     },

@@ -17,9 +17,9 @@ export interface WpCliLimits {
   /** Time limit, from the start of the command. */
   readonly seconds: number;
   /** Maximum size of each output that is kept. */
-  readonly keptBytes: number;
+  readonly maxOutputBytes: number;
   /** Size of both outputs together at which the command is killed. */
-  readonly outputBytes: number;
+  readonly killOutputBytes: number;
   readonly memoryBytes: number;
 }
 
@@ -50,8 +50,8 @@ class CommandProcess {
   constructor({ limits, acceptMail, codeCache }: WpCliRun) {
     this.#limits = limits;
     this.#acceptMail = acceptMail;
-    this.#stdout = new TextTruncator(limits.keptBytes);
-    this.#stderr = new TextTruncator(limits.keptBytes);
+    this.#stdout = new TextTruncator(limits.maxOutputBytes);
+    this.#stderr = new TextTruncator(limits.maxOutputBytes);
     this.#child = fork(mainModule, {
       ...processOptions(codeCache),
       stdio: ["ignore", "pipe", "pipe", "ipc", "pipe"],
@@ -78,7 +78,7 @@ class CommandProcess {
   #read(stream: Readable | null, truncator: TextTruncator): void {
     stream?.on("data", (chunk: Buffer) => {
       truncator.add(chunk);
-      if (this.#stdout.bytes + this.#stderr.bytes > this.#limits.outputBytes) this.kill("output");
+      if (this.#stdout.bytes + this.#stderr.bytes > this.#limits.killOutputBytes) this.kill("output");
     });
   }
 

@@ -38,7 +38,7 @@ interface WpCli {
   ): Promise<WpCliOutcome>;
 }
 
-const defaultLimits = { keptBytes: 256 << 10, outputBytes: 64 << 20 };
+const defaultLimits = { maxOutputBytes: 256 << 10, killOutputBytes: 64 << 20 };
 /** A command uses as much memory as a worker; an eighth of the machine's memory, or a container's, is for commands. */
 const memoryPerCommand = 400 << 20;
 const memoryBytes = Math.min(totalmem(), process.constrainedMemory() || totalmem());

@@ -1,6 +1,6 @@
 /** Downloadable backups: the list, how making one starts, and their links. */
 import { randomUUID } from "node:crypto";
-import type { DownloadableBackupWish } from "@sitewright/contract/backups/downloadableBackups.ts";
+import type { DownloadableBackupCreate } from "@sitewright/contract/backups/downloadableBackups.ts";
 import type { AddDownloadableBackupInput } from "@sitewright/server/operations/backups/addDownloadableBackup.ts";
 import {
   findDownloadableBackup,
@@ -51,7 +51,7 @@ export function withLink(context: Context, result: unknown): unknown {
 export function add(
   context: Context,
   environmentId: string,
-  request: Static<typeof DownloadableBackupWish>,
+  request: Static<typeof DownloadableBackupCreate>,
 ): Promise<string> {
   return context.inTransaction(async (transaction) => {
     const environment = await environmentForOperation(transaction, environmentId);

@@ -31,7 +31,7 @@ const defaultUpdates: AutomaticUpdateSettings = {
 export async function get({ database }: Context, environmentId: string) {
   const found = await findAutomaticUpdates(database, environmentId);
   if (found === null) throw new NotFound();
-  return { id: found.id, automatic_updates: view(found.wish ?? defaultUpdates) };
+  return { id: found.id, automatic_updates: view(found.settings ?? defaultUpdates) };
 }
 
 export function replace(context: Context, environmentId: string, request: ReplaceRequest) {

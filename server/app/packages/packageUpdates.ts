@@ -1,5 +1,5 @@
 /** Updates of plugins and themes: which requests are valid, and how the update starts. */
-import type { PackageUpdate as PackageUpdateWish } from "@sitewright/contract/packages/packageUpdates.ts";
+import type { PackageUpdate as PackageUpdateBody } from "@sitewright/contract/packages/packageUpdates.ts";
 import { SourceFailure } from "@sitewright/server/packages/request.ts";
 import type { PackageSource } from "@sitewright/server/packages/source.ts";
 import { compareVersions } from "@sitewright/server/packages/versions.ts";
@@ -102,7 +102,7 @@ export async function update(
   context: Context,
   environmentId: string,
   kind: PackageKind,
-  { name, update_version: to }: Static<typeof PackageUpdateWish>,
+  { name, update_version: to }: Static<typeof PackageUpdateBody>,
 ): Promise<string> {
   const source = requireSource(context);
   const [found] = await installedOf(context, environmentId, kind, [name]);

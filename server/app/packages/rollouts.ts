@@ -1,6 +1,6 @@
 /** Rollouts: updates of one plugin or theme in many environments. */
 import { randomUUID } from "node:crypto";
-import type { RolloutWish } from "@sitewright/contract/packages/rollouts.ts";
+import type { RolloutCreate } from "@sitewright/contract/packages/rollouts.ts";
 import { versionKey } from "@sitewright/server/packages/versions.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { lockRollout, stopRollout } from "@sitewright/server/store/packages/rolloutProgress.ts";
@@ -21,7 +21,7 @@ import { NotFound, Refused } from "../failures.ts";
 import { nothingToUpdate } from "./checks.ts";
 import { requireOffered, requireSource } from "./packageUpdates.ts";
 
-type CreateRequest = Static<typeof RolloutWish>;
+type CreateRequest = Static<typeof RolloutCreate>;
 
 const defaultLimit = 100;
 const maxLimit = 500;

@@ -1,10 +1,5 @@
 /** The WP-Cron events of an environment, and its last run. */
-import {
-  type EventPlans,
-  type PlannedEvent,
-  type PlannedEvents,
-  RuntimeFailure,
-} from "@sitewright/runtimes/runtime.ts";
+import { type CronEvent, type CronEvents, RuntimeFailure, type SiteCronEvents } from "@sitewright/runtimes/runtime.ts";
 import { type CronRun, findCronRun } from "@sitewright/server/store/sites/cronRuns.ts";
 import { environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
 import type { Context } from "../context.ts";
@@ -33,20 +28,20 @@ export async function list(context: Context, environmentId: string, { limit, off
 
 /** Reports an unreadable database as `problem`, since it is not the caller's mistake. */
 async function readEvents(
-  { plannedEvents, signal }: Context,
+  { cronEvents, signal }: Context,
   { id, number }: { readonly id: string; readonly number: number },
-): Promise<EventPlans | null> {
-  return plannedEvents({ id, number }, signal).catch((error: unknown) => {
+): Promise<CronEvents | null> {
+  return cronEvents({ id, number }, signal).catch((error: unknown) => {
     if (error instanceof RuntimeFailure) return { sites: [], problem: error.message };
     throw error;
   });
 }
 
-function eventsOf({ place, events }: PlannedEvents) {
+function eventsOf({ place, events }: SiteCronEvents) {
   return events.map((event) => eventView(event, place === null ? null : `${place.host}${place.path}`));
 }
 
-function eventView({ hook, dueAt, recurrence, intervalSeconds, args }: PlannedEvent, site: string | null) {
+function eventView({ hook, dueAt, recurrence, intervalSeconds, args }: CronEvent, site: string | null) {
   return {
     hook,
     site,

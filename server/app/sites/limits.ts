@@ -30,8 +30,8 @@ export function limitsView(
   own: Omit<LimitsRecord, "id" | "disk_measured_at" | "disk_bytes">,
 ) {
   return {
-    thread_count: own.php_threads,
-    thread_memory: own.php_memory_mb,
+    thread_count: Math.min(own.php_threads, installation.maxWorkers),
+    thread_memory: Math.min(own.php_memory_mb, installation.maxPhpMemoryMb),
     request_seconds: Math.min(
       own.request_seconds ?? installation.requestDeadlineSeconds,
       installation.requestDeadlineSeconds,

@@ -38,7 +38,14 @@ export async function list(context: Context, environmentId: string, query: MailQ
     limit: Math.min(query.limit ?? 10, maxLimit),
     offset: query.offset ?? 0,
   });
-  return { ...environment, has_mail_server: hasMailServer, mails: { items: items.map(view), total } };
+  const mails = { items: items.map(view), total };
+  return { ...deliveryView(context, environment), has_mail_server: hasMailServer, mails };
+}
+
+/** The setting, and what happens to mail: without a mail server, all mail is kept. */
+function deliveryView<E extends { readonly delivery: MailDelivery }>({ hasMailServer }: Context, environment: E) {
+  const effective_delivery: MailDelivery = hasMailServer ? environment.delivery : "keep";
+  return { ...environment, effective_delivery };
 }
 
 function view({ from_field, bytes, refused, created_at, next_attempt_at, sent_at, ...mail }: MailRecord) {
@@ -100,7 +107,7 @@ export function modifyDelivery(context: Context, environmentId: string, delivery
     await record(context, transaction, environmentId, "modifyMailDelivery", { delivery });
     const environment = await findMailDelivery(transaction, environmentId);
     if (!environment) throw new NotFound();
-    return environment;
+    return deliveryView(context, environment);
   });
 }
 

@@ -1,5 +1,5 @@
 /** Validates redirect rules, each by itself and all together. */
-import { mostExpressions, mostOpenExpressions, mostRedirectRules } from "@sitewright/contract/traffic/redirectRules.ts";
+import { maxExpressions, maxOpenExpressions, maxRedirectRules } from "@sitewright/contract/traffic/redirectRules.ts";
 import { checkFrom, readFrom } from "@sitewright/edge/redirects/from.ts";
 import { findLoop } from "@sitewright/edge/redirects/loops.ts";
 import { createRedirects } from "@sitewright/edge/redirects/redirects.ts";
@@ -128,11 +128,11 @@ function checkCounts(all: readonly StoredRule[]): void {
     return read.kind === "expression" ? [read.prefix] : [];
   });
   const counts = [
-    [all.length, mostRedirectRules, "redirect rules"],
-    [prefixes.length, mostExpressions, "rules with a regular expression"],
+    [all.length, maxRedirectRules, "redirect rules"],
+    [prefixes.length, maxExpressions, "rules with a regular expression"],
     [
       prefixes.filter((prefix) => prefix === "").length,
-      mostOpenExpressions,
+      maxOpenExpressions,
       "rules with a regular expression that does not begin with ^ and some letters",
     ],
   ] as const;

@@ -1,6 +1,6 @@
 /** Redirect rules of an environment. */
-import { askedOf } from "@sitewright/edge/redirects/loops.ts";
-import { createRedirects, leadsToItself } from "@sitewright/edge/redirects/redirects.ts";
+import { parseVisit } from "@sitewright/edge/redirects/loops.ts";
+import { createRedirects, isSelfRedirect } from "@sitewright/edge/redirects/redirects.ts";
 import type { DatabaseTransaction, StoredRule } from "@sitewright/server/store/database.ts";
 import { environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
 import {
@@ -70,13 +70,13 @@ export async function tryOut(context: Context, environmentId: string, { url, cou
   const { id, rules } = await rulesOf(context, environmentId);
   const names = await namesOfEnvironment(context.database, id);
   const place = { country: country?.toUpperCase() || null, city: city || null };
-  const visit = askedOf(url, `http://${names[0]?.name ?? "localhost"}/`, () => place);
+  const visit = parseVisit(url, `http://${names[0]?.name ?? "localhost"}/`, () => place);
   if (visit === null || !isOwn(visit.host, names)) {
     const message = "must be a path, or an http(s) URL with a domain of the environment";
     throw new Refused("redirect_rule_refused", `url ${message}.`, { errors: [{ path: "/url", message }] });
   }
   const redirect = createRedirects(rules.map(forEdge)).find(visit);
-  if (redirect === null || leadsToItself(redirect, visit)) return { rule: null, status: null, location: null };
+  if (redirect === null || isSelfRedirect(redirect, visit)) return { rule: null, status: null, location: null };
   const rule = rules.find((each) => ruleText(each) === JSON.stringify(redirect.rule)) ?? null;
   return { rule, status: redirect.status, location: redirect.location };
 }

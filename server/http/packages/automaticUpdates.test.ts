@@ -16,7 +16,7 @@ import {
   setAutomaticUpdates,
 } from "@sitewright/server/store/packages/automaticUpdates.ts";
 import { type NotedUpdates, notePackageUpdates } from "@sitewright/server/store/packages/packageUpdates.ts";
-import { type PackageWish, putPackages } from "@sitewright/server/testing/packages.ts";
+import { putPackages, type TestPackage } from "@sitewright/server/testing/packages.ts";
 import { sql } from "kysely";
 import { beforeEach, describe, expect, it } from "vitest";
 import { testSettings, useTestServer } from "../testing/server.ts";
@@ -41,7 +41,7 @@ function windowOf({ days, start_minute, hours, time_zone }: typeof always) {
 const pathOf = (id: string) => `/v2/sites/environments/${id}/automatic-updates`;
 
 async function environment(
-  packages: readonly PackageWish[],
+  packages: readonly TestPackage[],
   updatable = packages.map(({ name }) => name),
 ): Promise<string> {
   const { addSiteWithEnvironment, database } = test.current;

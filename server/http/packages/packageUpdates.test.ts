@@ -1,6 +1,6 @@
 import { SourceFailure } from "@sitewright/server/packages/request.ts";
 import { noteSourceCheck } from "@sitewright/server/store/packages/packageChecks.ts";
-import { type PackageWish, putPackages } from "@sitewright/server/testing/packages.ts";
+import { putPackages, type TestPackage } from "@sitewright/server/testing/packages.ts";
 import { describe, expect, it } from "vitest";
 import { siteFields, useTestServer } from "../testing/server.ts";
 
@@ -22,7 +22,7 @@ const test = useTestServer({
 });
 const without = useTestServer({ packageSource: null, hasBrowser: false });
 
-async function environment(packages: readonly PackageWish[], server = test.current): Promise<string> {
+async function environment(packages: readonly TestPackage[], server = test.current): Promise<string> {
   const { id } = await server.addSiteWithEnvironment();
   await putPackages(server.database, id, packages);
   return id;

@@ -4,13 +4,13 @@ import type { Database } from "@sitewright/server/store/database.ts";
 import { activateReading, noteChecked } from "@sitewright/server/store/packages/advisories.ts";
 import { noteSourceCheck } from "@sitewright/server/store/packages/packageChecks.ts";
 import type { ToRead } from "@sitewright/server/store/packages/packages.ts";
-import { type PackageWish, putPackages } from "@sitewright/server/testing/packages.ts";
+import { putPackages, type TestPackage } from "@sitewright/server/testing/packages.ts";
 import { beforeAll, describe, expect, it } from "vitest";
 import { useTestServer } from "../testing/server.ts";
 import { asPlugin, asTheme, bodyOf, write } from "./companyPackages.ts";
 
 /** The packages that reading an unread environment finds, by environment. */
-const unread = new Map<string, readonly PackageWish[]>();
+const unread = new Map<string, readonly TestPackage[]>();
 
 /** A package in an environment, as it is stored. */
 const entry = {
@@ -45,7 +45,7 @@ async function unreadEnvironment(key?: string): Promise<{ id: string; siteId: st
   return { id, siteId };
 }
 
-async function environment(packages: readonly PackageWish[], key?: string): Promise<{ id: string; siteId: string }> {
+async function environment(packages: readonly TestPackage[], key?: string): Promise<{ id: string; siteId: string }> {
   const created = await unreadEnvironment(key);
   await putPackages(test.current.database, created.id, packages);
   return created;

@@ -5,7 +5,7 @@ import {
   markOffersVulnerable,
   markVulnerable,
 } from "@sitewright/server/store/packages/advisories.ts";
-import { type PackageWish, putPackages } from "@sitewright/server/testing/packages.ts";
+import { putPackages, type TestPackage } from "@sitewright/server/testing/packages.ts";
 import { beforeAll, describe, expect, it } from "vitest";
 import { useTestServer } from "../testing/server.ts";
 
@@ -14,7 +14,7 @@ const without = useTestServer({ hasAdvisories: false });
 let own: { id: string; siteId: string };
 let other: { id: string; siteId: string };
 
-async function environment(packages: readonly PackageWish[], key?: string) {
+async function environment(packages: readonly TestPackage[], key?: string) {
   const { addSiteWithEnvironment, database } = test.current;
   const { id, siteId } = await addSiteWithEnvironment(key);
   await putPackages(database, id, packages);

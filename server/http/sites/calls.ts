@@ -20,15 +20,15 @@ export const siteCalls = {
   createPlainSite: (context, { body }) => newSite.createPlain(context, body),
   cloneSite: (context, { body }) => newSite.clone(context, body),
   getSite: (context, { params }) => sites.get(context, params.site_id),
-  deleteSite: (context, { params, ...wish }) => sites.remove(context, params.site_id, isWithoutBackup(wish)),
+  deleteSite: (context, { params, ...options }) => sites.remove(context, params.site_id, isWithoutBackup(options)),
   resetSite: (context, { params, body }) => reset(context, params.site_id, body),
 
   listEnvironments: (context, { params }) => environments.list(context, params.site_id),
   createEnvironment: (context, { params, body }) => newEnvironment.create(context, params.site_id, body),
   createPlainEnvironment: (context, { params, body }) => newEnvironment.createPlain(context, params.site_id, body),
   cloneEnvironment: (context, { params, body }) => newEnvironment.clone(context, params.site_id, body),
-  deleteEnvironment: (context, { params, ...wish }) =>
-    environments.remove(context, params.env_id, isWithoutBackup(wish)),
+  deleteEnvironment: (context, { params, ...options }) =>
+    environments.remove(context, params.env_id, isWithoutBackup(options)),
   pushEnvironment: (context, { params, body }) => push(context, params.site_id, body),
   listFiles: (context, { params, query }) => files.list(context, params.env_id, query.path ?? "/"),
   listCronEvents: (context, { params, query }) => cronEvents.list(context, params.env_id, query),

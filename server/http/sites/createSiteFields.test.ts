@@ -104,6 +104,12 @@ describe("other fields", () => {
     expect(Object.keys(await faultsOf({ admin_email: value }))).toEqual(["/admin_email"]);
   });
 
+  it.each(["x", "a@b.c", "ada@localhost"])("admin_email: the message about %j has an example", async (value) => {
+    expect(await faultsOf({ admin_email: value })).toEqual({
+      "/admin_email": "must be an e-mail address such as ada@example.com",
+    });
+  });
+
   it.each([
     "ada<b>",
     "ädä",

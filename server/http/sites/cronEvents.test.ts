@@ -7,7 +7,7 @@ const event = { recurrence: null, intervalSeconds: null, args: [] };
 const unreadable = new Set<string>();
 
 const test = useTestServer({
-  plannedEvents: async ({ id }) => {
+  cronEvents: async ({ id }) => {
     if (unreadable.has(id)) throw new RuntimeFailure("The site's database is being written just now.");
     return {
       sites: [

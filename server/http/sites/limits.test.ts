@@ -158,6 +158,17 @@ describe("…/limits", () => {
   });
 });
 
+describe("GET …/limits", () => {
+  it("never shows more threads or memory than the installation allows", async () => {
+    const { id } = await test.current.addSiteWithEnvironment();
+    const environments = test.current.database.updateTable("environments").where("id", "=", id);
+    await environments.set({ php_threads: 20, php_memory_mb: 4_096 }).execute();
+    const { limits, bounds } = (await limitsOf(id)).environment;
+    expect(limits).toMatchObject({ thread_count: 8, thread_memory: 1_024 });
+    expect(bounds).toMatchObject({ thread_count: { maximum: 8 }, thread_memory: { maximum: 1_024 } });
+  });
+});
+
 const noUsage: Counters = {
   php_requests: 0,
   php_milliseconds: 0,

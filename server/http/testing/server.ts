@@ -92,7 +92,7 @@ interface TestServerOptions {
   /** Default: does nothing. */
   readonly publishRoutes?: App["publishRoutes"];
   /** Default: no scheduled tasks. */
-  readonly plannedEvents?: App["plannedEvents"];
+  readonly cronEvents?: App["cronEvents"];
   /** Default: a source that offers version 9.0 of every package. */
   readonly packageSource?: App["packageSource"];
   /** Default: does nothing. */
@@ -209,7 +209,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       edgeNumbers: options.edgeNumbers ?? (async () => null),
       dataFolder: tmpdir(),
       publishRoutes: options.publishRoutes ?? (async () => undefined),
-      plannedEvents: options.plannedEvents ?? (async () => ({ sites: [], problem: null })),
+      cronEvents: options.cronEvents ?? (async () => ({ sites: [], problem: null })),
       readPackages: options.readPackages?.(database) ?? (async () => undefined),
       findUser: options.findUser ?? findUser,
       siteTasks: options.siteTasks ?? siteTasks,

@@ -31,7 +31,12 @@ describe("the list of mails", () => {
       ids.unshift(id);
     }
     const { body } = await mailsOf(live, "?limit=2&offset=1");
-    expect(body.environment).toMatchObject({ display_name: "Live", delivery: "send", has_mail_server: true });
+    expect(body.environment).toMatchObject({
+      display_name: "Live",
+      delivery: "send",
+      effective_delivery: "send",
+      has_mail_server: true,
+    });
     expect(body.environment.mails.total).toBe(4);
     expect(body.environment.mails.items.map(({ id }: { id: string }) => id)).toEqual(ids.slice(1, 3));
     const queued = (await mailsOf(live, "?state=queued")).body.environment.mails;
@@ -211,6 +216,7 @@ describe("the mail setting", () => {
     expect((await set(live, { delivery: "keep" })).body.environment).toEqual({
       display_name: "Live",
       delivery: "keep",
+      effective_delivery: "keep",
     });
     expect((await mailsOf(live)).body.environment).toMatchObject({
       delivery: "keep",

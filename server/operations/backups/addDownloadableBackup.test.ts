@@ -150,7 +150,7 @@ test("two downloads and another operation of the same environment run at the sam
   const world = theWorld();
   const site = await liveSite(world);
   const requests = [await downloadRequest(world, site), await downloadRequest(world, site)];
-  const slow = { method: "exportSite", when: "middle", what: "slow", milliseconds: 300 } as const;
+  const slow = { method: "exportSite", when: "middle", kind: "slow", milliseconds: 300 } as const;
   await scriptOf(world).setFaults([slow]);
   const input = { environment: site.environment, address: site.address, note: null };
   const ids = { companyId: site.companyId, siteId: site.siteId, environmentId: site.environment.id };
@@ -224,7 +224,7 @@ test("if the environment is replaced during the snapshot, the snapshot is repeat
   const nothing = { files: "none", database: "none", addresses: [] } as const;
   await runtime.stage({ environment, source: environment, token: "next", ...nothing });
   const until = join(world.facts.dataFolder, `go-on-${randomUUID()}`);
-  await script.setFaults([{ method: "snapshot", when: "middle", what: "wait", until, times: 1 }]);
+  await script.setFaults([{ method: "snapshot", when: "middle", kind: "wait", until, times: 1 }]);
   const request = await downloadRequest(world, site);
   const running = run(request);
   const inTheMiddle = { method: "snapshot", environmentId: environment.id, when: "middle" };
@@ -238,7 +238,7 @@ test("if the environment is replaced during the snapshot, the snapshot is repeat
 test("a failed download leaves nothing behind, and shows the reason", async () => {
   const world = theWorld();
   const message = "A database is damaged, so that it can't be copied.";
-  await scriptOf(world).setFaults([{ method: "exportSite", when: "middle", what: "fail", message }]);
+  await scriptOf(world).setFaults([{ method: "exportSite", when: "middle", kind: "fail", message }]);
   const request = await downloadRequest(world, await liveSite(world));
   expect(await run(request)).toMatchObject({ state: "failed", public_error: message });
   await scriptOf(world).setFaults([]);

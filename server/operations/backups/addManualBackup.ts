@@ -1,4 +1,5 @@
 /** Creates a manual backup. The environment stays in service. */
+import { findBackupId } from "../../store/backups/backups.ts";
 import type { OperationDefinition } from "../engine/operation.ts";
 import { backUp, backupSpace, undoBackUp } from "../steps/backup.ts";
 import { requireDiskSpace } from "../steps/diskSpace.ts";
@@ -34,7 +35,7 @@ export function addManualBackup(services: Services): OperationDefinition<AddManu
         undo: ({ operationId }) => undoBackUp(services, operationId),
       },
     ],
-    succeeded: async () => null,
+    succeeded: async (transaction, { operationId }) => ({ backup_id: await findBackupId(transaction, operationId) }),
     failed: async () => undefined,
   };
 }

@@ -51,7 +51,7 @@ async function duringSnapshot(
   fault: Fault = {},
 ): Promise<OperationRow> {
   const until = join(world.facts.dataFolder, "go-on");
-  await script.setFaults([{ method: "snapshot", when: "middle", what: "wait", until, times: 1 }]);
+  await script.setFaults([{ method: "snapshot", when: "middle", kind: "wait", until, times: 1 }]);
   return withEngine(
     world,
     async (table) => {

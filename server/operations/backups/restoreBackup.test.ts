@@ -55,13 +55,13 @@ describe("the backup before a restore", () => {
 describe("if the current state can't be backed up", () => {
   test.each(["fail", "break"] as const)(
     "(%s) a restore changes nothing and says how to skip the backup, which works",
-    async (what) => {
+    async (kind) => {
       const request = await restoringBackup.prepare(world);
       const message = "A database is damaged, so that it can't be copied.";
       const ofWorld = createFakeRuntime({ folder: join(world.facts.dataFolder, "fake") }).script;
-      await ofWorld.setFaults([{ method: "snapshot", when: "before", what, message }]);
+      await ofWorld.setFaults([{ method: "snapshot", when: "before", kind, message }]);
       const row = await run(request);
-      const start = what === "fail" ? message : "Something went wrong on the server. The operator finds the cause";
+      const start = kind === "fail" ? message : "Something went wrong on the server. The operator finds the cause";
       expect(row).toMatchObject({ state: "failed", public_error: expect.stringMatching(start) });
       expect(row.public_error?.endsWith(bypassHint)).toBe(true);
       expect(await restoringBackup.cleanSlate(world, request)).toEqual([]);
@@ -154,11 +154,11 @@ describe("a restore", () => {
   test("accepts a site in maintenance mode", async () => {
     const request = await restoringBackup.prepare(world);
     const tried: Candidate[] = [];
-    const { tryOut } = world.services;
+    const { runTrial } = world.services;
     const row = await run(request, {
-      tryOut: (candidate, signal) => {
+      runTrial: (candidate, signal) => {
         tried.push(candidate);
-        return tryOut(candidate, signal);
+        return runTrial(candidate, signal);
       },
     });
     expect(row.state).toBe("succeeded");

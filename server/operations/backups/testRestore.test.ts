@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
-import { NoRoom, RuntimeFailure } from "@sitewright/runtimes/runtime.ts";
+import { DiskFull, RuntimeFailure } from "@sitewright/runtimes/runtime.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { EdgeUnavailable } from "../../clients/edgeClient.ts";
 import { makeBackupLists } from "../../store/backups/backupList.ts";
@@ -74,10 +74,10 @@ describe("a backup that can be restored", () => {
 
   test("is checked by its front page and login page, at its address, in a scratch environment without network", async () => {
     const tried: Candidate[] = [];
-    await prove(({ tryOut }) => ({
-      tryOut: (candidate, signal) => {
+    await prove(({ runTrial }) => ({
+      runTrial: (candidate, signal) => {
         tried.push(candidate);
-        return tryOut(candidate, signal);
+        return runTrial(candidate, signal);
       },
     }));
     expect(tried.map(({ page }) => page?.url)).toEqual(["/", "/wp-login.php"]);
@@ -105,10 +105,10 @@ describe("a backup that can be restored", () => {
     backupId = found?.backups[0]?.id ?? 0;
     request = await testRestoreOf(world, site, backupId);
     const pages: (string | undefined)[] = [];
-    const row = await prove(({ tryOut }) => ({
-      tryOut: (candidate, signal) => {
+    const row = await prove(({ runTrial }) => ({
+      runTrial: (candidate, signal) => {
         pages.push(candidate.page?.url);
-        return tryOut(candidate, signal);
+        return runTrial(candidate, signal);
       },
     }));
     expect(row.state).toBe("succeeded");
@@ -134,7 +134,7 @@ describe("a backup that can be restored", () => {
 describe("a backup that can't be restored", () => {
   const page = new TrialFailed("The restored site failed its check: its front page has the status 500.", null);
 
-  test.each<[string, Partial<Services["runtime"]> | null, Services["tryOut"] | null, string]>([
+  test.each<[string, Partial<Services["runtime"]> | null, Services["runTrial"] | null, string]>([
     ["whose page fails", null, () => Promise.reject(page), page.message],
     [
       "whose database is damaged",
@@ -148,10 +148,10 @@ describe("a backup that can't be restored", () => {
       null,
       "The table wp_posts had 1 row when it was backed up, and did not exist when it was restored.",
     ],
-  ])("%s is shown with the error, and the operation fails with it", async (_, runtime, tryOut, message) => {
+  ])("%s is shown with the error, and the operation fails with it", async (_, runtime, runTrial, message) => {
     const row = await prove((services) => ({
       ...(runtime && { runtime: { ...services.runtime, ...runtime } }),
-      ...(tryOut && { tryOut }),
+      ...(runTrial && { runTrial }),
     }));
     const public_error = `The test restore failed. ${message}`;
     expect(row).toMatchObject({ state: "failed", public_error });
@@ -189,7 +189,7 @@ describe("the backup is not blamed for", () => {
     [
       "a full disk",
       ({ runtime }) => ({
-        runtime: { ...runtime, clone: () => Promise.reject(new NoRoom("There is not enough room.")) },
+        runtime: { ...runtime, clone: () => Promise.reject(new DiskFull("There is not enough room.")) },
       }),
       "There is not enough room.",
     ],
@@ -200,7 +200,7 @@ describe("the backup is not blamed for", () => {
     ],
     [
       "PHP that could not be started",
-      () => ({ tryOut: () => Promise.reject(new TrialFailed("PHP could not be started for it.", "unavailable")) }),
+      () => ({ runTrial: () => Promise.reject(new TrialFailed("PHP could not be started for it.", "unavailable")) }),
       "PHP could not be started for it.",
     ],
     [
@@ -222,11 +222,11 @@ describe("the backup is not blamed for", () => {
     ["a page that took too long once", () => new TrialFailed("Its front page took too long.", "deadline")],
   ])("%s, which is retried", async (_, failure) => {
     let tries = 0;
-    const row = await prove(({ tryOut }) => ({
-      tryOut: async (...candidate) => {
+    const row = await prove(({ runTrial }) => ({
+      runTrial: async (...candidate) => {
         tries += 1;
         if (tries === 1) throw failure();
-        return tryOut(...candidate);
+        return runTrial(...candidate);
       },
     }));
     expect(row.state).toBe("succeeded");
@@ -235,7 +235,7 @@ describe("the backup is not blamed for", () => {
 
   test("a single crash, but for repeated ones", async () => {
     const message = "PHP crashed while it rendered the front page.";
-    await prove(() => ({ tryOut: () => Promise.reject(new TrialFailed(message, "crashed")) }));
+    await prove(() => ({ runTrial: () => Promise.reject(new TrialFailed(message, "crashed")) }));
     expect(await shown()).toEqual({ proven: null, error: message });
   });
 });
@@ -256,12 +256,12 @@ describe("during a test restore", () => {
     };
     const isTrying = Promise.withResolvers<void>();
     const isBackedUp = Promise.withResolvers<void>();
-    const tryOut: Services["tryOut"] = async (...candidate) => {
+    const runTrial: Services["runTrial"] = async (...candidate) => {
       isTrying.resolve();
       await isBackedUp.promise;
-      return world.services.tryOut(...candidate);
+      return world.services.runTrial(...candidate);
     };
-    await withEngine({ ...world, services: { ...world.services, tryOut } }, async (table) => {
+    await withEngine({ ...world, services: { ...world.services, runTrial } }, async (table) => {
       const proof = table.submit(request);
       await isTrying.promise;
       expect((await visit(world.facts.edgePort, address)).status).toBe(200);
@@ -353,9 +353,9 @@ describe("the rows of a backup", () => {
 
   test.each(["hang", "fail", "break"] as const)(
     "are optional: the backup succeeds if counting should %s",
-    async (what) => {
+    async (kind) => {
       const { script } = createFakeRuntime({ folder: join(world.facts.dataFolder, "fake") });
-      await script.setFaults([{ method: "countRows", when: "before", what, times: 1 }]);
+      await script.setFaults([{ method: "countRows", when: "before", kind, times: 1 }]);
       ({
         site,
         backup: { id: backupId },
@@ -370,6 +370,6 @@ test("a failure that tells nothing about the backup keeps its earlier result", a
   await prove();
   const before = await shown();
   request = await testRestoreOf(world, site, backupId);
-  await prove(() => ({ tryOut: () => Promise.reject(new StepFailure("Elsewhere.")) }));
+  await prove(() => ({ runTrial: () => Promise.reject(new StepFailure("Elsewhere.")) }));
   expect(await shown()).toEqual(before);
 });

@@ -6,7 +6,7 @@
  * PHP of the scratch environment has no network access. It has the site's scheduled tasks, queues and keys, and would
  * otherwise charge customers, send messages and call other services again.
  */
-import { NoRoom, RuntimeFailure } from "@sitewright/runtimes/runtime.ts";
+import { DiskFull, RuntimeFailure } from "@sitewright/runtimes/runtime.ts";
 import { BackupDamaged } from "../../archives/load.ts";
 import { findBackup } from "../../store/backups/backups.ts";
 import {
@@ -50,12 +50,12 @@ const retriedReasons: readonly (string | null)[] = ["crashed", "deadline"];
 /** Whether the backup caused the error, and not the server or the edge. */
 function isBackupsFault(error: unknown): error is Error {
   if (error instanceof TrialFailed) return !inconclusiveReasons.includes(error.reason);
-  if (error instanceof RuntimeFailure) return !(error instanceof NoRoom);
+  if (error instanceof RuntimeFailure) return !(error instanceof DiskFull);
   return error instanceof RowsDiffer || (error instanceof StepFailure && error.cause instanceof BackupDamaged);
 }
 
 export function testRestore(services: Services): OperationDefinition<TestRestoreInput> {
-  const { database, runtime, archives, tryOut } = services;
+  const { database, runtime, archives, runTrial } = services;
 
   async function backupOf({ backupId }: TestRestoreInput) {
     const backup = await findBackup(database, backupId);
@@ -95,10 +95,10 @@ export function testRestore(services: Services): OperationDefinition<TestRestore
   /** Requests the page, and a second time if PHP crashed or was too slow, which may have other causes. */
   async function tryTwice(candidate: Candidate, signal: AbortSignal): Promise<void> {
     try {
-      await tryOut(candidate, signal);
+      await runTrial(candidate, signal);
     } catch (error) {
       if (!(error instanceof TrialFailed && retriedReasons.includes(error.reason))) throw error;
-      await tryOut(candidate, signal);
+      await runTrial(candidate, signal);
     }
   }
 

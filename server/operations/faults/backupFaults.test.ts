@@ -22,7 +22,7 @@ import {
 } from "../../archives/testing/faultyBlobs.ts";
 import { expireBackups } from "../../reconcilers/expireBackups.ts";
 import { readArchives } from "../../reconcilers/readArchives.ts";
-import { isPlaceThere } from "../../settings/archiveUrl.ts";
+import { archiveFolderExists } from "../../settings/archiveUrl.ts";
 import { storeMemory } from "../../store/backups/archiveStore.ts";
 import { findNewestBackup, removeBackupById } from "../../store/backups/backups.ts";
 import type { FinishedBackup } from "../../store/backups/finishedBackup.ts";
@@ -254,7 +254,7 @@ describe("a missing or different store", () => {
   function guarded(storeKey = key): World {
     const place = join(world.facts.dataFolder, "archives");
     const blobs = openFolderBlobs(place);
-    const isThere = () => isPlaceThere({ kind: "folder", folder: place });
+    const isThere = () => archiveFolderExists({ kind: "folder", folder: place });
     return withGuardedStore(world, { blobs, key: storeKey, place: "the folder archives", isThere });
   }
 

@@ -86,7 +86,7 @@ test("two processes share the work and do nothing twice", async () => {
 
 test("a living process takes over from one that died in the middle of a step", async () => {
   const first = await startSlot();
-  await script.setFaults([{ method: "provision", when: "middle", what: "hang", times: 1 }]);
+  await script.setFaults([{ method: "provision", when: "middle", kind: "hang", times: 1 }]);
   const rows = runAll(creatingSite, 1);
   await provisionedBy(2);
   await startSlot();
@@ -113,7 +113,7 @@ test("repeated kills leave nothing lost, stuck or half done", async () => {
 
 test("a process that loses its connections ends, and the next one continues its work", async () => {
   const slot = await startSlot();
-  await script.setFaults([{ method: "provision", when: "middle", what: "hang", times: 1 }]);
+  await script.setFaults([{ method: "provision", when: "middle", kind: "hang", times: 1 }]);
   const rows = runAll(creatingSite, 1);
   await provisionedBy(2);
   await world.own.pool.query(

@@ -67,12 +67,12 @@ test("writes during an update are saved, or refused for a moment, and never lost
   })();
   // No writes may be accepted during the trial.
   const midway: typeof answers = [];
-  const { tryOut } = world.services;
+  const { runTrial } = world.services;
   const services: World["services"] = {
     ...world.services,
-    tryOut: async (...candidate) => {
+    runTrial: async (...candidate) => {
       midway.push(await write(1_000_000 + midway.length));
-      return tryOut(...candidate);
+      return runTrial(...candidate);
     },
   };
   const row = await withEngine({ ...world, services }, (table) => table.submit(both("6.1")));

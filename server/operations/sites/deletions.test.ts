@@ -57,7 +57,7 @@ test.each(subjects)("a %s is not deleted if the disk is full, and the error says
   const request = await subject.prepare(world);
   const { script } = createFakeRuntime({ folder: join(world.facts.dataFolder, "fake") });
   const message = "There is not enough room on the server's disk.";
-  await script.setFaults([{ method: "snapshot", when: "middle", what: "fail", message }]);
+  await script.setFaults([{ method: "snapshot", when: "middle", kind: "fail", message }]);
   expect(await run(request)).toMatchObject({ state: "failed", public_error: `${message} ${bypassHint}` });
   await script.setFaults([]);
   expect(await subject.cleanSlate(world, request)).toEqual([]);

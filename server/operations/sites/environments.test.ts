@@ -90,7 +90,7 @@ test("a push changes nothing if the disk becomes full, and the error says so", a
   const request = await subject.prepare(world);
   const { script } = createFakeRuntime({ folder: join(world.facts.dataFolder, "fake") });
   const message = "There is not enough room on the server's disk.";
-  await script.setFaults([{ method: "stage", when: "middle", what: "fail", message }]);
+  await script.setFaults([{ method: "stage", when: "middle", kind: "fail", message }]);
   const row = await withEngine(world, (table) => table.submit(request));
   await script.setFaults([]);
   expect(row).toMatchObject({ state: "failed", public_error: message });

@@ -28,11 +28,11 @@ async function modify(change: (services: Services, environmentId: string) => Par
 test("the backup runs in parallel with the trial, and the environment is not frozen", async () => {
   const [tried, kept] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const frozen: (boolean | undefined)[] = [];
-  const { row, backups } = await modify(({ archives, database, tryOut }, id) => ({
-    tryOut: async (...candidate) => {
+  const { row, backups } = await modify(({ archives, database, runTrial }, id) => ({
+    runTrial: async (...candidate) => {
       tried.resolve();
       await kept.promise;
-      return tryOut(...candidate);
+      return runTrial(...candidate);
     },
     archives: {
       ...archives,
@@ -52,12 +52,12 @@ test("the backup runs in parallel with the trial, and the environment is not fro
 
 test("if PHP is busy, the trial is retried without repeating the backup", async () => {
   let [tries, keeps] = [0, 0];
-  const { row } = await modify(({ archives, tryOut }) => ({
-    tryOut: async (...candidate) => {
+  const { row } = await modify(({ archives, runTrial }) => ({
+    runTrial: async (...candidate) => {
       expect(candidate[0].page).toBe(comparedFrontPage);
       tries += 1;
       if (tries < 3) throw new StepFailure("No PHP process was free for it.", { isTransient: true });
-      return tryOut(...candidate);
+      return runTrial(...candidate);
     },
     archives: {
       ...archives,
@@ -74,7 +74,7 @@ test("if PHP is busy, the trial is retried without repeating the backup", async 
 test("a site that fails on the new version keeps the old one, and the backup is aborted and removed", async () => {
   const message = "The site on PHP 8.4 failed its check: its front page has the status 500.";
   const { row, left } = await modify(({ archives }) => ({
-    tryOut: async () => {
+    runTrial: async () => {
       throw new StepFailure(message);
     },
     archives: {
@@ -102,7 +102,7 @@ test("nothing is started if there is no disk space for the backup, and the error
   let tries = 0;
   const { row, left } = await modify(({ runtime }) => ({
     runtime: { ...runtime, diskUse: async () => ({ files: 3e9, database: 1e9, free: 2e9 }) },
-    tryOut: async () => {
+    runTrial: async () => {
       tries += 1;
       return true;
     },

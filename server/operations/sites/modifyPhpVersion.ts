@@ -11,9 +11,9 @@ import { backUp, backupSpace, undoBackUp, workName } from "../steps/backup.ts";
 import { requireDiskSpace } from "../steps/diskSpace.ts";
 import { inParallel } from "../steps/inParallel.ts";
 import { phpOf } from "../steps/phpOf.ts";
+import { runTrialWithRetries } from "../steps/runTrialWithRetries.ts";
 import type { Services } from "../steps/services.ts";
 import { comparedFrontPage } from "../steps/trial.ts";
-import { tryOutWithRetries } from "../steps/tryOutWithRetries.ts";
 
 type Ref = { readonly id: string; readonly number: number };
 
@@ -38,7 +38,7 @@ function isPreviousVersion(found: Json): found is { readonly from: string } {
 const trialSeconds = 600;
 
 export function modifyPhpVersion(services: Services): OperationDefinition<ModifyPhpVersionInput> {
-  const { database, runtime, publisher, tryOut } = services;
+  const { database, runtime, publisher, runTrial } = services;
 
   /** Copies the live data for the trial: on a new PHP version, a plugin may change its data and then fail. */
   async function rehearse(environment: Ref, operationId: string): Promise<EnvironmentLayout> {
@@ -57,9 +57,9 @@ export function modifyPhpVersion(services: Services): OperationDefinition<Modify
     const layout = await runtime.layout(environment);
     if (layout === null) throw new StepFailure("The environment's files are missing.");
     const candidate = { environment, phpVersion: to, address, what: `The site on PHP ${to}`, page: comparedFrontPage };
-    if (await tryOutWithRetries(tryOut, { ...candidate, layout, isReadOnly: true }, trialSeconds, stop)) return;
+    if (await runTrialWithRetries(runTrial, { ...candidate, layout, isReadOnly: true }, trialSeconds, stop)) return;
     const rehearsal = { ...candidate, layout: await rehearse(environment, operationId), isReadOnly: false };
-    await tryOutWithRetries(tryOut, rehearsal, trialSeconds, stop);
+    await runTrialWithRetries(runTrial, rehearsal, trialSeconds, stop);
   }
 
   /** The environment is not frozen for the backup, because the change does not replace its files or its database. */

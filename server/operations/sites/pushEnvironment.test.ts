@@ -25,11 +25,11 @@ async function push(files: PushPart, database: PushPart, change: (services: Serv
 
 test("a push of everything is tried out while the backup is made", async () => {
   const [tried, kept] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const { row } = await push("all", "all", ({ archives, tryOut }) => ({
-    tryOut: async (...candidate) => {
+  const { row } = await push("all", "all", ({ archives, runTrial }) => ({
+    runTrial: async (...candidate) => {
       tried.resolve();
       await kept.promise;
-      return tryOut(...candidate);
+      return runTrial(...candidate);
     },
     archives: {
       ...archives,
@@ -51,10 +51,10 @@ describe.each([
 ] as const)("a push of %s", (_, files, database, isReadOnly) => {
   test("is tried out without changing live data", async () => {
     const tried: Candidate[] = [];
-    const { row } = await push(files, database, ({ tryOut }) => ({
-      tryOut: (candidate, signal) => {
+    const { row } = await push(files, database, ({ runTrial }) => ({
+      runTrial: (candidate, signal) => {
         tried.push(candidate);
-        return tryOut(candidate, signal);
+        return runTrial(candidate, signal);
       },
     }));
     expect(row.state).toBe("succeeded");
@@ -64,11 +64,11 @@ describe.each([
 
 test("a trial that needs to write to live data runs on a copy, which is removed", async () => {
   const tried: Candidate[] = [];
-  const { row, left } = await push("all", "none", ({ tryOut }) => ({
-    tryOut: async (candidate, signal) => {
+  const { row, left } = await push("all", "none", ({ runTrial }) => ({
+    runTrial: async (candidate, signal) => {
       tried.push(candidate);
       if (candidate.isReadOnly) return false;
-      await tryOut(candidate, signal);
+      await runTrial(candidate, signal);
       throw new StepFailure("Its tables are broken.");
     },
   }));
@@ -80,11 +80,11 @@ test("a trial that needs to write to live data runs on a copy, which is removed"
 
 test("if PHP is busy, the trial is retried without repeating the backup", async () => {
   let [tries, backups] = [0, 0];
-  const { row } = await push("all", "all", ({ archives, tryOut }) => ({
-    tryOut: async (...candidate) => {
+  const { row } = await push("all", "all", ({ archives, runTrial }) => ({
+    runTrial: async (...candidate) => {
       tries += 1;
       if (tries < 3) throw new StepFailure("No PHP process was free for it.", { isTransient: true });
-      return tryOut(...candidate);
+      return runTrial(...candidate);
     },
     archives: {
       ...archives,
@@ -101,7 +101,7 @@ test("if PHP is busy, the trial is retried without repeating the backup", async 
 test("if the trial fails, the push fails with its message, and the backup is aborted and removed", async () => {
   const message = "The pushed site failed its check: its front page has the status 500.";
   const { row, left } = await push("all", "all", ({ archives }) => ({
-    tryOut: async () => {
+    runTrial: async () => {
       throw new StepFailure(message);
     },
     archives: {

@@ -42,7 +42,7 @@ test("a site with an unreadable database is not changed, and the error says why"
   const message = "The site's database has no administrator. Mend it, or make a new environment instead.";
   const { world, request, row } = await reset(async ({ facts }, environmentId) => {
     const { script } = createFakeRuntime({ folder: join(facts.dataFolder, "fake") });
-    await script.setFaults([{ method: "wordpress", environmentId, when: "before", what: "fail", message }]);
+    await script.setFaults([{ method: "wordpress", environmentId, when: "before", kind: "fail", message }]);
   });
   expect(row).toMatchObject({ state: "failed", public_error: message });
   expect(await resettingSite.cleanSlate(world, request)).toEqual([]);

@@ -30,7 +30,7 @@ export type ResetSiteInput = {
 };
 
 export function resetSite(services: Services): OperationDefinition<ResetSiteInput> {
-  const { database, runtime, publisher, tryOut, waitForWrites } = services;
+  const { database, runtime, publisher, runTrial, waitForWrites } = services;
 
   async function freeze({ environment }: ResetSiteInput, isFrozen: boolean): Promise<void> {
     await setFrozen(database, environment.id, isFrozen);
@@ -68,7 +68,7 @@ export function resetSite(services: Services): OperationDefinition<ResetSiteInpu
           const layout = await runtime.staged(environment, token);
           if (layout === null) throw new StepFailure("The new release no longer exists.");
           const what = "The fresh WordPress";
-          await tryOut({ environment, phpVersion, layout, address, what, isReadOnly: false }, signal);
+          await runTrial({ environment, phpVersion, layout, address, what, isReadOnly: false }, signal);
         },
       },
       {

@@ -68,7 +68,7 @@ describe("a command gets", () => {
 });
 
 test("transient errors before the command starts are retried", async () => {
-  const { row, request } = await run(["option", "list"], [{ when: "before", what: "slow", milliseconds: 5, times: 1 }]);
+  const { row, request } = await run(["option", "list"], [{ when: "before", kind: "slow", milliseconds: 5, times: 1 }]);
   expect(row.state).toBe("succeeded");
   expect(await runningWpCli.finished(world, request)).toEqual([]);
 });
@@ -78,7 +78,7 @@ test("a command that was started by a process that died is not repeated, and the
   const { row, request } = await withEngine(world, async (table) => {
     const prepared = await runningWpCli.prepare(world);
     const noted = Promise.withResolvers<boolean>();
-    await script.setFaults([{ method: "runWpCli", when: "before", what: "slow", milliseconds: 300, times: 1 }]);
+    await script.setFaults([{ method: "runWpCli", when: "before", kind: "slow", milliseconds: 300, times: 1 }]);
     const ended = table.submit(prepared, (id) => {
       // Notes the start, as the process that died would have. Retries until the operation's transaction has committed.
       const note = () =>
@@ -98,7 +98,7 @@ test("a second command at the same time fails because the environment is busy", 
   const { script } = createFakeRuntime({ folder: join(world.facts.dataFolder, "fake") });
   await withEngine(world, async (table) => {
     const request = await runningWpCli.prepare(world);
-    await script.setFaults([{ method: "runWpCli", when: "middle", what: "slow", milliseconds: 300, times: 1 }]);
+    await script.setFaults([{ method: "runWpCli", when: "middle", kind: "slow", milliseconds: 300, times: 1 }]);
     const first = table.submit(request);
     const accepted = async () => {
       const locks = await world.own.database.selectFrom("environment_locks").selectAll().execute();

@@ -1,7 +1,7 @@
 /** Downloads, unpacks and checks a version of WordPress. Does not touch a site. */
 import { readdir, readFile, stat } from "node:fs/promises";
 import path from "node:path";
-import { isSitesOwn } from "@sitewright/runtimes/wordpressFiles.ts";
+import { isOwnerFile } from "@sitewright/runtimes/wordpressFiles.ts";
 import { SourceFailure } from "../../packages/request.ts";
 import type { PackageSource } from "../../packages/source.ts";
 import { compareVersions } from "../../packages/versions.ts";
@@ -56,7 +56,7 @@ async function check(folder: string, { to, phpVersion }: WordPressRequest): Prom
     const facts = await stat(path.join(folder, name)).catch(() => null);
     if (!facts?.isFile()) refuse(`it has no ${name}`);
   }
-  const own = (await readdir(folder)).find(isSitesOwn);
+  const own = (await readdir(folder)).find(isOwnerFile);
   if (own !== undefined) refuse(`it contains ${JSON.stringify(own.slice(0, 100))}, which belongs to the site`);
   const text = await readFile(path.join(folder, "wp-includes/version.php"), "utf8");
   const found = /^\s*\$wp_version\s*=\s*'([^']{1,60})'/m.exec(text)?.[1];

@@ -13,7 +13,7 @@ import type { BackupType } from "../../store/backups/backups.ts";
 import type { Database } from "../../store/database.ts";
 import type { LoadCandidate } from "./loadCandidate.ts";
 import type { Probe } from "./probe.ts";
-import type { TryOut } from "./trial.ts";
+import type { RunTrial } from "./trial.ts";
 
 export interface Services {
   readonly database: Database;
@@ -22,7 +22,7 @@ export interface Services {
   readonly zones: Pick<ZonePublisher, "publish">;
   readonly dns: Pick<DnsClient, "serialOf">;
   readonly probe: Probe;
-  readonly tryOut: TryOut;
+  readonly runTrial: RunTrial;
   readonly loadForBrowser: LoadCandidate;
   /** Null if the machine has no browser. */
   readonly screenshots: Screenshots | null;

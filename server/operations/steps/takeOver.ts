@@ -13,9 +13,9 @@ import { withBypassHint } from "./bypassHint.ts";
 import { requireDiskSpace } from "./diskSpace.ts";
 import { inParallel } from "./inParallel.ts";
 import { phpOf } from "./phpOf.ts";
+import { runTrialWithRetries } from "./runTrialWithRetries.ts";
 import type { Services } from "./services.ts";
 import { frontPage, type TrialPage } from "./trial.ts";
-import { tryOutWithRetries } from "./tryOutWithRetries.ts";
 import { requireVisualMatch } from "./visualCheck.ts";
 
 /** The part of an operation's input that `takeOver` needs. */
@@ -107,7 +107,7 @@ export function takeOver<Input extends TakeOver>(
   services: Services,
   options: TakeOverOptions<Input>,
 ): readonly [Step<Input>, Step<Input>, Step<Input>, Step<Input>] {
-  const { database, runtime, publisher, tryOut } = services;
+  const { database, runtime, publisher, runTrial } = services;
   const { what, note, sharesTargetData, addressBefore, isSameSite = false, withoutBackup } = options;
   const { pages = () => [frontPage], visualCheck = () => null } = options;
 
@@ -123,7 +123,7 @@ export function takeOver<Input extends TakeOver>(
     const tryPages = async (layout: EnvironmentLayout, isReadOnly: boolean): Promise<boolean> => {
       for (const page of pages(input)) {
         const trial = { ...compared, layout, page, isReadOnly };
-        if (!(await tryOutWithRetries(tryOut, trial, trialSeconds, stop))) return false;
+        if (!(await runTrialWithRetries(runTrial, trial, trialSeconds, stop))) return false;
       }
       return true;
     };

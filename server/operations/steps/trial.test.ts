@@ -9,7 +9,7 @@ import {
   frontPageOrMaintenance,
   loginAndDashboard,
   loginPage,
-  makeTryOut,
+  makeRunTrial,
   TrialFailed,
   type TrialPage,
   updateCheckPage,
@@ -88,17 +88,17 @@ describe("a trial", () => {
 
   test("requests the front page of the candidate at its own address", async () => {
     const requests: unknown[] = [];
-    const tryOut = async (order: unknown) => {
+    const runTrial = async (order: unknown) => {
       requests.push(order);
       return fine;
     };
-    expect(await makeTryOut({ tryOut })(candidate, signal)).toBe(true);
+    expect(await makeRunTrial({ runTrial })(candidate, signal)).toBe(true);
     const environment = { id: "e", number: 1, phpVersion: "8.4", isFrozen: false, isOffline: false, ...layout };
     const host = "demo.localhost:8081";
     expect(requests).toEqual([{ environment, host, url: "/", isReadOnly: true, isHttps: false }]);
-    await makeTryOut({ tryOut })({ ...candidate, address: "https://demo.example" }, signal);
+    await makeRunTrial({ runTrial })({ ...candidate, address: "https://demo.example" }, signal);
     expect(requests.pop()).toMatchObject({ host: "demo.example", isHttps: true });
-    await makeTryOut({ tryOut })({ ...candidate, page: loginPage, isOffline: true }, signal);
+    await makeRunTrial({ runTrial })({ ...candidate, page: loginPage, isOffline: true }, signal);
     expect(requests[1]).toMatchObject({ environment: { isOffline: true }, url: "/wp-login.php" });
   });
 
@@ -125,26 +125,26 @@ describe("a trial", () => {
     ["/loop", { "/loop": "/loop" }, Array(6).fill("/loop")],
   ])("follows redirects of the checked page %s within the site", async (path, redirects, requests) => {
     const urls: string[] = [];
-    const tryOut = async ({ url }: { readonly url: string }) => {
+    const runTrial = async ({ url }: { readonly url: string }) => {
       urls.push(url);
       const location = redirects[url];
       return location === undefined ? fine : { ...fine, status: 301, location };
     };
-    expect(await makeTryOut({ tryOut })({ ...candidate, page: updateCheckPage(path) }, signal)).toBe(true);
+    expect(await makeRunTrial({ runTrial })({ ...candidate, page: updateCheckPage(path) }, signal)).toBe(true);
     expect(urls).toEqual(requests);
-    await makeTryOut({ tryOut })({ ...candidate, page: { ...frontPage, url: path } }, signal);
+    await makeRunTrial({ runTrial })({ ...candidate, page: { ...frontPage, url: path } }, signal);
     expect(urls).toHaveLength(requests.length + 1);
   });
 
   test("follows redirects of an updated site's front page, also to HTTPS", async () => {
     const requests: unknown[] = [];
-    const tryOut = async ({ url, isHttps }: TrialOrder): Promise<Trial> => {
+    const runTrial = async ({ url, isHttps }: TrialOrder): Promise<Trial> => {
       requests.push([url, isHttps]);
       if (!isHttps) return { ...fine, status: 301, location: "https://demo.localhost:8081/" };
       if (url === "/") return { ...fine, status: 302, location: "en/" };
       return { ...fine, status: 500, errors: parseError };
     };
-    const tried = makeTryOut({ tryOut })({ ...candidate, page: comparedFrontPage }, signal);
+    const tried = makeRunTrial({ runTrial })({ ...candidate, page: comparedFrontPage }, signal);
     await expect(tried).rejects.toThrow("its front page has the status 500: PHP Parse error:");
     expect(requests).toEqual([
       ["/", false],
@@ -154,17 +154,17 @@ describe("a trial", () => {
   });
 
   test("fails if a checked page redirects to a missing page", async () => {
-    const tryOut = async ({ url }: { readonly url: string }) =>
+    const runTrial = async ({ url }: { readonly url: string }) =>
       url === "/?p=1" ? { ...fine, status: 301, location: "/hello/" } : { ...fine, status: 404 };
     const page = updateCheckPage("/?p=1");
-    await expect(makeTryOut({ tryOut })({ ...candidate, page }, signal)).rejects.toThrow(
+    await expect(makeRunTrial({ runTrial })({ ...candidate, page }, signal)).rejects.toThrow(
       "its page /?p=1 has the status 404.",
     );
   });
 
   test("resolves with false if PHP tried to write to read-only data", async () => {
-    const tryOut = async () => ({ ...fine, status: 0, isComplete: false, reason: "wouldWrite" });
-    expect(await makeTryOut({ tryOut })(candidate, signal)).toBe(false);
+    const runTrial = async () => ({ ...fine, status: 0, isComplete: false, reason: "wouldWrite" });
+    expect(await makeRunTrial({ runTrial })(candidate, signal)).toBe(false);
   });
 
   describe("compared with the current release", () => {
@@ -181,11 +181,11 @@ describe("a trial", () => {
     /** Two releases that give these answers, and the requests that they get. */
     function releases(before: (url: string) => Trial, now: Trial) {
       const requests: string[] = [];
-      const tryOut = async ({ environment, url, isReadOnly }: TrialOrder) => {
+      const runTrial = async ({ environment, url, isReadOnly }: TrialOrder) => {
         requests.push(`${environment.release} ${url}${isReadOnly ? "" : " writing"}`);
         return environment.release === 2 ? now : before(url);
       };
-      return { requests, tryOut: makeTryOut({ tryOut }) };
+      return { requests, runTrial: makeRunTrial({ runTrial }) };
     }
 
     test.each<[string, page: TrialPage, before: Trial, now: Trial, fault: string | null]>([
@@ -276,8 +276,8 @@ describe("a trial", () => {
       ["that is checked is now incomplete", updateCheckPage("/cart"), fine, incomplete, "is incomplete, unlike before"],
       ["is incomplete, and the current one timed out", comparedFrontPage, noResponse("deadline"), incomplete, null],
     ])("a page %s", async (_, page, before, now, fault) => {
-      const { tryOut } = releases(() => before, now);
-      const tried = tryOut({ ...candidate, current, page, isReadOnly: false }, signal);
+      const { runTrial } = releases(() => before, now);
+      const tried = runTrial({ ...candidate, current, page, isReadOnly: false }, signal);
       if (fault === null) expect(await tried).toBe(true);
       else await expect(tried).rejects.toThrow(`The site on PHP 8.4 failed its check: its ${page.name} ${fault}.`);
     });
@@ -285,34 +285,34 @@ describe("a trial", () => {
     test("requests the current page only if there is doubt, and read-only", async () => {
       const one = { ...candidate, current, page: comparedFrontPage, isReadOnly: false };
       const good = releases(() => fine, fine);
-      await good.tryOut(one, signal);
+      await good.runTrial(one, signal);
       expect(good.requests).toEqual(["2 / writing"]);
       const doubtful = releases(() => incomplete, incomplete);
-      await doubtful.tryOut(one, signal);
+      await doubtful.runTrial(one, signal);
       expect(doubtful.requests).toEqual(["2 / writing", "1 /"]);
       const alone = releases(() => fine, incomplete);
-      expect(await alone.tryOut({ ...candidate, page: comparedFrontPage }, signal)).toBe(true);
+      expect(await alone.runTrial({ ...candidate, page: comparedFrontPage }, signal)).toBe(true);
       expect(alone.requests).toEqual(["2 /"]);
     });
 
     test("does not compare pages without a comparison", async () => {
-      const { requests, tryOut } = releases(() => fine, { ...fine, status: 400, isComplete: false });
+      const { requests, runTrial } = releases(() => fine, { ...fine, status: 400, isComplete: false });
       const [, dashboard] = loginAndDashboard;
-      expect(await tryOut({ ...candidate, current, ...(dashboard && { page: dashboard }) }, signal)).toBe(true);
+      expect(await runTrial({ ...candidate, current, ...(dashboard && { page: dashboard }) }, signal)).toBe(true);
       expect(requests).toHaveLength(1);
     });
 
     test("compares the redirect targets of a checked page", async () => {
       const redirect = { ...incomplete, status: 301, location: "/hello/" };
-      const { requests, tryOut } = releases((url) => (url === "/?p=1" ? redirect : fine), incomplete);
-      const tried = tryOut({ ...candidate, current, page: updateCheckPage("/?p=1") }, signal);
+      const { requests, runTrial } = releases((url) => (url === "/?p=1" ? redirect : fine), incomplete);
+      const tried = runTrial({ ...candidate, current, page: updateCheckPage("/?p=1") }, signal);
       await expect(tried).rejects.toThrow("its page /?p=1 is incomplete, unlike before.");
       expect(requests).toEqual(["2 /?p=1", "1 /?p=1", "1 /hello/"]);
     });
 
     test("is retried if the current release is busy", async () => {
-      const { tryOut } = releases(() => noResponse("busy"), incomplete);
-      const error: unknown = await tryOut({ ...candidate, current, page: comparedFrontPage }, signal).catch(
+      const { runTrial } = releases(() => noResponse("busy"), incomplete);
+      const error: unknown = await runTrial({ ...candidate, current, page: comparedFrontPage }, signal).catch(
         (thrown: unknown) => thrown,
       );
       expect(error instanceof TrialFailed && error.isTransient).toBe(true);
@@ -325,8 +325,8 @@ describe("a trial", () => {
     ["busy", true, null],
     ["unavailable", false, null],
   ])("rejects with StepFailure for the reason %s", async (reason, isTransient, kind) => {
-    const tryOut = async () => ({ ...fine, status: 0, isComplete: false, reason });
-    const error: unknown = await makeTryOut({ tryOut })(candidate, signal).catch((thrown: unknown) => thrown);
+    const runTrial = async () => ({ ...fine, status: 0, isComplete: false, reason });
+    const error: unknown = await makeRunTrial({ runTrial })(candidate, signal).catch((thrown: unknown) => thrown);
     if (!(error instanceof StepFailure)) throw new Error("It did not reject with StepFailure");
     expect(error.message).toMatch(/^The site on PHP 8\.4 failed its check: .+\.$/);
     expect([error.isTransient, error.kind]).toEqual([isTransient, kind]);

@@ -50,7 +50,7 @@ export interface TrialPage {
  * Resolves with true if the page is fine, or with false if the result is unknown because PHP tried to write to
  * read-only data. Rejects with `TrialFailed`, whose message contains the PHP error, if the page is not acceptable.
  */
-export type TryOut = (candidate: Candidate, signal: AbortSignal) => Promise<boolean>;
+export type RunTrial = (candidate: Candidate, signal: AbortSignal) => Promise<boolean>;
 
 /** Reasons for a missing response that tell nothing about the page. */
 const inconclusiveReasons: readonly (string | null)[] = ["busy", "unavailable"];
@@ -147,7 +147,7 @@ export function faultOf(trial: Trial, page = frontPage): string | null {
   return fault === null ? null : `its ${page.name} ${fault}${because}`;
 }
 
-type TrialEdge = Pick<EdgeClient, "tryOut">;
+type TrialEdge = Pick<EdgeClient, "runTrial">;
 
 const maxRedirects = 5;
 
@@ -186,7 +186,7 @@ async function loadPage(edge: TrialEdge, candidate: Candidate, signal: AbortSign
   const { host, protocol } = new URL(address);
   const order = { environment: servedAs(candidate), host, isReadOnly };
   const load = async (url: PageUrl): Promise<PageResponse> => {
-    const trial = await edge.tryOut({ ...order, ...url }, signal);
+    const trial = await edge.runTrial({ ...order, ...url }, signal);
     return { trial, next: redirectTarget(trial, url, host) };
   };
   let response = await load({ url: page.url, isHttps: protocol === "https:" });
@@ -239,7 +239,7 @@ async function worseThanBefore(
   return `its ${page.name} ${doubt}, and could not be compared with the current one, which would write to the site`;
 }
 
-export function makeTryOut(edge: TrialEdge): TryOut {
+export function makeRunTrial(edge: TrialEdge): RunTrial {
   return async (candidate, signal) => {
     const response = await loadPage(edge, candidate, signal);
     const { trial } = response;

@@ -1,8 +1,8 @@
 /** Compares screenshots of an environment before and after an update. */
 import { StepFailure } from "../engine/operation.ts";
+import { loadWithRetries } from "./runTrialWithRetries.ts";
 import type { Services } from "./services.ts";
 import type { Candidate } from "./trial.ts";
-import { loadWithRetries } from "./tryOutWithRetries.ts";
 
 interface VisualCheckOptions {
   /** Names the screenshots. */

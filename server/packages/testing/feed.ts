@@ -1,6 +1,6 @@
 /** Records of the Wordfence vulnerability feed. */
 
-export interface RecordWish {
+export interface TestRecord {
   readonly id?: string;
   readonly title?: string;
   readonly type?: string;
@@ -14,7 +14,7 @@ export interface RecordWish {
 }
 
 /** By default a vulnerability of `shop` up to 1.9. */
-export function feedRecord(options: RecordWish = {}) {
+export function feedRecord(options: TestRecord = {}) {
   const {
     type = "plugin",
     slug = "shop",

@@ -40,7 +40,7 @@ function playgroundServing(made: unknown): PlaygroundServing {
 }
 
 function isPlaygroundServing(made: unknown): made is PlaygroundServing {
-  return typeof made === "object" && made !== null && "status" in made && "tryOut" in made;
+  return typeof made === "object" && made !== null && "status" in made && "runTrial" in made;
 }
 
 const workersOf = ({ environment }: Site) =>

@@ -75,6 +75,12 @@ export async function findNewestBackup(database: Database, environmentId: string
   return newest ?? null;
 }
 
+/** Returns the id of the backup that the operation created, or null if there is none. */
+export async function findBackupId(transaction: DatabaseTransaction, operationId: string): Promise<number | null> {
+  const backup = transaction.selectFrom("backups").select("id").where("operation_id", "=", operationId);
+  return (await backup.executeTakeFirst())?.id ?? null;
+}
+
 /** Returns null if the backup does not exist or is not finished. */
 export async function findBackup(database: Database, id: number): Promise<FinishedBackup | null> {
   const [found] = await findFinished(database, null, id, 1);

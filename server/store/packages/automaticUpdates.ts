@@ -34,11 +34,11 @@ const settingColumns = [
   "time_zone",
 ] as const satisfies readonly (keyof AutomaticUpdateSettings)[];
 
-/** Returns null if there is no such environment. `wish` is null if automatic updates are not configured. */
+/** Returns null if there is no such environment. `settings` is null if automatic updates are not configured. */
 export async function findAutomaticUpdates(
   database: Database,
   environmentId: string,
-): Promise<{ readonly id: string; readonly wish: AutomaticUpdateSettings | null } | null> {
+): Promise<{ readonly id: string; readonly settings: AutomaticUpdateSettings | null } | null> {
   const environment = await database
     .selectFrom("environments")
     .select("id")
@@ -47,17 +47,17 @@ export async function findAutomaticUpdates(
     .executeTakeFirst();
   if (environment === undefined) return null;
   const query = database.selectFrom("automatic_updates").select([...settingColumns]);
-  const wish = (await query.where("environment_id", "=", environmentId).executeTakeFirst()) ?? null;
-  return { id: environment.id, wish };
+  const settings = (await query.where("environment_id", "=", environmentId).executeTakeFirst()) ?? null;
+  return { id: environment.id, settings };
 }
 
 export async function setAutomaticUpdates(
   transaction: DatabaseTransaction,
   environmentId: string,
-  wish: AutomaticUpdateSettings,
+  settings: AutomaticUpdateSettings,
 ): Promise<void> {
   await lockPackageWrites(transaction);
-  const row = { ...wish, except_names: [...wish.except_names], days: [...wish.days] };
+  const row = { ...settings, except_names: [...settings.except_names], days: [...settings.days] };
   await transaction
     .insertInto("automatic_updates")
     .values({ environment_id: environmentId, ...row })

@@ -10,7 +10,7 @@ export interface ServedRow {
   readonly number: number;
   readonly phpVersion: string;
   readonly isFrozen: boolean;
-  readonly phpRun: number;
+  readonly phpRestarts: number;
   /** Null if the page cache is off. */
   readonly pageCacheEpoch: number | null;
   readonly limits: ServedLimits;
@@ -49,7 +49,7 @@ export async function listServed(database: Database, defaultQuotaBytes: number |
   const rows = await database
     .selectFrom("environments as e")
     .leftJoin("domains as d", (join) => join.onRef("d.environment_id", "=", "e.id").on("d.is_active", "=", true))
-    .select(["e.id", "e.number", "e.php_version as phpVersion", "e.is_frozen as isFrozen", "e.php_run as phpRun"])
+    .select(["e.id", "e.number", "e.php_version as phpVersion", "e.is_frozen as isFrozen", "e.php_run as phpRestarts"])
     .select(["e.php_threads as threads", "e.php_memory_mb as memoryMb", "e.request_seconds as requestSeconds"])
     .select(["e.disk_quota_bytes as quotaBytes", "e.disk_bytes as diskBytes", "e.disk_measured_at as measuredAt"])
     .select(maySend("e").as("maySendMail"))
@@ -64,7 +64,7 @@ export async function listServed(database: Database, defaultQuotaBytes: number |
   return [...Map.groupBy(rows, (row) => row.id).values()].flatMap((group) => {
     const [first] = group;
     if (!first) return [];
-    const { id, number, phpVersion, isFrozen, phpRun, threads, memoryMb, requestSeconds, deniedIps } = first;
+    const { id, number, phpVersion, isFrozen, phpRestarts, threads, memoryMb, requestSeconds, deniedIps } = first;
     const { maySendMail, forceHttps, redirectList } = first;
     const pageCacheEpoch = first.isPageCacheOn ? first.epoch : null;
     const disk = remainingDisk(first, defaultQuotaBytes);
@@ -75,7 +75,7 @@ export async function listServed(database: Database, defaultQuotaBytes: number |
         : [{ name, isWildcard, isPrimary, isCovered, isWildcardCovered }],
     );
     const settings = { maySendMail, forceHttps, redirectList, pageCacheEpoch };
-    return [{ id, number, phpVersion, isFrozen, phpRun, limits, deniedIps, ...settings, domains }];
+    return [{ id, number, phpVersion, isFrozen, phpRestarts, limits, deniedIps, ...settings, domains }];
   });
 }
 

@@ -1,7 +1,7 @@
 /** Changes the address of a WordPress, in databases that are not in use. */
 import { DatabaseSync } from "node:sqlite";
 import type { AddressChange } from "../../../runtime.ts";
-import { quoted } from "../../templates/places.ts";
+import { quoted } from "../../templates/findPlaceholders.ts";
 import { siteTables } from "../database/tables.ts";
 import { hasTable } from "../database/wordpressTables.ts";
 import { addressChanger, changeAddresses } from "./addresses.ts";

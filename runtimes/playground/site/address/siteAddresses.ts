@@ -2,7 +2,7 @@
  * Reads the columns in which WordPress stores its address, from a database that PHP has written: any value is possible.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { quoted } from "../../templates/places.ts";
+import { quoted } from "../../templates/findPlaceholders.ts";
 import { siteTables } from "../database/tables.ts";
 
 interface AddressColumns {

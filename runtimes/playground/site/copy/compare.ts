@@ -2,7 +2,7 @@
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { FileChanges, StageChanges } from "../../../runtime.ts";
-import { quoted } from "../../templates/places.ts";
+import { quoted } from "../../templates/findPlaceholders.ts";
 import { siteTables, type Table } from "../database/tables.ts";
 import { type OwnFile, ownFiles, type Selection, select, unlessGone } from "../webRoot.ts";
 import { sameContent } from "./sameContent.ts";

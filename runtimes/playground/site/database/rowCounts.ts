@@ -2,7 +2,7 @@
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { RowCounts } from "../../../runtime.ts";
-import { quoted } from "../../templates/places.ts";
+import { quoted } from "../../templates/findPlaceholders.ts";
 import { listDatabaseFiles } from "./databaseFiles.ts";
 import { siteTables } from "./tables.ts";
 

@@ -1,7 +1,7 @@
 /** Finds the options tables of a WordPress: one, or in a network one for each site. */
 import type { DatabaseSync } from "node:sqlite";
-import type { NetworkPlace } from "../../../runtime.ts";
-import { quoted } from "../../templates/places.ts";
+import type { NetworkSite } from "../../../runtime.ts";
+import { quoted } from "../../templates/findPlaceholders.ts";
 import { hasTable } from "./wordpressTables.ts";
 
 /** Maximum number of sites of a network. */
@@ -13,7 +13,7 @@ const host = /^[a-z0-9._-]+(?::\d{1,5})?$/i;
 /** A site and its options table. */
 export interface SiteOptions {
   /** Null if there is no network. */
-  readonly place: NetworkPlace | null;
+  readonly place: NetworkSite | null;
   readonly options: string;
 }
 

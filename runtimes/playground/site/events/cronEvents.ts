@@ -4,8 +4,8 @@
  */
 import { DatabaseSync } from "node:sqlite";
 import { entriesOf, fieldOf } from "../../../fields.ts";
-import { type EventPlans, type PlannedEvent, type PlannedEvents, RuntimeFailure } from "../../../runtime.ts";
-import { quoted } from "../../templates/places.ts";
+import { type CronEvent, type CronEvents, RuntimeFailure, type SiteCronEvents } from "../../../runtime.ts";
+import { quoted } from "../../templates/findPlaceholders.ts";
 import { hasOptions, type SiteOptions, sitesWithOptions } from "../database/siteOptions.ts";
 import { readPhpValue } from "../phpValue.ts";
 
@@ -20,7 +20,7 @@ export interface EventsSource {
   readonly prefix: string;
 }
 
-function eventOf(hook: string, dueAt: number, stored: unknown): PlannedEvent {
+function eventOf(hook: string, dueAt: number, stored: unknown): CronEvent {
   const [recurrence, interval] = [fieldOf(stored, "schedule"), fieldOf(stored, "interval")];
   return {
     hook,
@@ -35,7 +35,7 @@ function eventOf(hook: string, dueAt: number, stored: unknown): PlannedEvent {
  * Parses WordPress's list, which is nested by time, hook and arguments. Soonest first. Throws `RuntimeFailure` if it is
  * damaged.
  */
-export function readEventList(stored: Uint8Array): PlannedEvent[] {
+export function readEventList(stored: Uint8Array): CronEvent[] {
   let list: unknown;
   try {
     list = readPhpValue(stored);
@@ -52,7 +52,7 @@ export function readEventList(stored: Uint8Array): PlannedEvent[] {
     .toSorted((one, other) => one.dueAt - other.dueAt);
 }
 
-function eventsIn(database: DatabaseSync, options: string): PlannedEvent[] {
+function eventsIn(database: DatabaseSync, options: string): CronEvent[] {
   const row = database
     .prepare(
       `SELECT substr(CAST(option_value AS BLOB), 1, ${maxListBytes + 1}) AS list FROM ${quoted(options)}
@@ -66,7 +66,7 @@ function eventsIn(database: DatabaseSync, options: string): PlannedEvent[] {
 }
 
 /** The scheduled events of one site, or a sentence that says why they are unknown. */
-function readSite(database: DatabaseSync, { place, options }: SiteOptions): PlannedEvents | string {
+function readSite(database: DatabaseSync, { place, options }: SiteOptions): SiteCronEvents | string {
   try {
     return { place, events: eventsIn(database, options) };
   } catch (error) {
@@ -76,7 +76,7 @@ function readSite(database: DatabaseSync, { place, options }: SiteOptions): Plan
   }
 }
 
-function readSites(database: DatabaseSync, prefix: string): EventPlans {
+function readSites(database: DatabaseSync, prefix: string): CronEvents {
   const main = `${prefix}options`;
   if (!hasOptions(database, main)) {
     return { sites: [], problem: `The site's database has no WordPress table ${main}.` };
@@ -90,7 +90,7 @@ function readSites(database: DatabaseSync, prefix: string): EventPlans {
  * Reads a database that may be in use, without changing anything. Throws SQLite's errors if it is damaged, being
  * written, or has an unfinished write.
  */
-export function readCronEvents({ file, prefix }: EventsSource): EventPlans {
+export function readCronEvents({ file, prefix }: EventsSource): CronEvents {
   const database = new DatabaseSync(file, { readOnly: true, timeout: lockTimeoutMilliseconds });
   try {
     database.exec("BEGIN");

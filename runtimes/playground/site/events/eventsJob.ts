@@ -2,7 +2,7 @@
  * Reads the WP-Cron events of many WordPress databases. Main module of a process that does this once and ends, so that
  * a database that SQLite can't read in finite time affects nothing else.
  */
-import type { EventPlans } from "../../../runtime.ts";
+import type { CronEvents } from "../../../runtime.ts";
 import { serveJob } from "../../templates/job.ts";
 import { isBusy, isUnfinished } from "../copy/copyDatabase.ts";
 import { type EventsSource, readCronEvents } from "./cronEvents.ts";
@@ -17,9 +17,9 @@ export interface EventsJob {
  * Result for one source. `busy`: the database is being written. `unfinished`: a killed process has left an unfinished
  * write, which the next writer will roll back.
  */
-export type EventsRead = EventPlans | "busy" | "unfinished";
+export type EventsRead = CronEvents | "busy" | "unfinished";
 
-function nextOnly({ sites, problem }: EventPlans): EventPlans {
+function nextOnly({ sites, problem }: CronEvents): CronEvents {
   const shorter = sites.map(({ place, events }) => ({
     place,
     events: events.slice(0, 1).map((event) => ({ ...event, args: [] })),

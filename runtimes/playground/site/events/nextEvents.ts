@@ -5,7 +5,7 @@
 import { type BigIntStats, lstatSync } from "node:fs";
 import path from "node:path";
 import { environmentFolders } from "../../../folders.ts";
-import { type EnvironmentRef, type EventPlans, type NextEvents, RuntimeFailure } from "../../../runtime.ts";
+import { type CronEvents, type EnvironmentRef, type NextEvents, RuntimeFailure } from "../../../runtime.ts";
 import { runJob } from "../../templates/job.ts";
 import { databaseFile } from "../../templates/template.ts";
 import { tablePrefixOf } from "../database/tablePrefix.ts";
@@ -14,7 +14,7 @@ import type { EventsJob, EventsRead } from "./eventsJob.ts";
 
 interface EventReader {
   next(environments: readonly EnvironmentRef[], signal: AbortSignal): Promise<ReadonlyMap<string, NextEvents>>;
-  all(environment: EnvironmentRef, signal: AbortSignal): Promise<EventPlans | null>;
+  all(environment: EnvironmentRef, signal: AbortSignal): Promise<CronEvents | null>;
 }
 
 /** How many databases one process reads. */
@@ -74,7 +74,7 @@ function stampOf(facts: BigIntStats): string | null {
   return age >= 0 && age < settledMilliseconds ? null : [facts.ino, facts.size, facts.mtimeNs, facts.ctimeNs].join();
 }
 
-function soonest({ sites, problem }: EventPlans): NextEvents {
+function soonest({ sites, problem }: CronEvents): NextEvents {
   const events = sites.flatMap(({ place, events: [first] }) =>
     first === undefined ? [] : [{ place, dueAt: first.dueAt }],
   );

@@ -5,7 +5,7 @@
 import { DatabaseSync } from "node:sqlite";
 import type { PackageStates } from "../../../packageFiles.ts";
 import { RuntimeFailure } from "../../../runtime.ts";
-import { quoted } from "../../templates/places.ts";
+import { quoted } from "../../templates/findPlaceholders.ts";
 import { sitesWithOptions } from "../database/siteOptions.ts";
 import { hasTable } from "../database/wordpressTables.ts";
 import { readPhpValue } from "../phpValue.ts";

@@ -4,7 +4,7 @@
  */
 import { constants, type DatabaseSync } from "node:sqlite";
 import { RuntimeFailure } from "../../../runtime.ts";
-import { quoted } from "../../templates/places.ts";
+import { quoted } from "../../templates/findPlaceholders.ts";
 
 /** Names that belong to SQLite or to the driver. */
 const reserved = /^(?:sqlite_|_wp_sqlite_)/i;

@@ -5,7 +5,7 @@
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from "node:sqlite";
 import type { Replacements, TextChange } from "../../../runtime.ts";
 import { nameKey, readSchema } from "../../mysql/schema.ts";
-import { quoted } from "../../templates/places.ts";
+import { quoted } from "../../templates/findPlaceholders.ts";
 import { siteAddresses } from "../address/siteAddresses.ts";
 import { siteTables, type Table } from "../database/tables.ts";
 import { marksOf, textReplacer } from "./replaceText.ts";

@@ -1,6 +1,6 @@
 /** Changes the texts of a table row by row, reading only rows with something to change. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import { quoted } from "../../templates/places.ts";
+import { quoted } from "../../templates/findPlaceholders.ts";
 import type { Table } from "../database/tables.ts";
 import { changeBytes } from "./serialized.ts";
 

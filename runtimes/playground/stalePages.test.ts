@@ -1,17 +1,17 @@
 /** Which pages are out of date after a change in WordPress, as reported to the page cache. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Touched } from "../serving.ts";
+import type { StalePages } from "../serving.ts";
 import { runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
-import { mergeTouched as together, nothingTouched as untouched } from "./worker/mergeTouched.ts";
+import { mergeStalePages, noStalePages } from "./worker/mergeStalePages.ts";
 
 let world: Playground;
 let site: Site;
-let reports: { readonly environmentId: string; readonly touched: Touched }[];
+let reports: { readonly environmentId: string; readonly pages: StalePages }[];
 
 beforeAll(async () => {
   reports = [];
-  world = await openPlayground({ touched: (environmentId, touched) => reports.push({ environmentId, touched }) });
+  world = await openPlayground({ onStalePages: (environmentId, pages) => reports.push({ environmentId, pages }) });
   site = await world.site();
   await wordpress("update_option('permalink_structure', '/%postname%/'); flush_rewrite_rules();");
 }, 120_000);
@@ -23,10 +23,10 @@ beforeEach(() => {
 const wordpress = (code: string) => runPhp(world.serving, site, `require '/site/wp-load.php'; ${code}`);
 
 /** Returns the paths that the code puts out of date, sorted. `…` at the end stands for everything below a path. */
-async function touchedBy(code: string): Promise<readonly string[] | "everything"> {
+async function stalePagesOf(code: string): Promise<readonly string[] | "everything"> {
   reports = [];
   await wordpress(code);
-  const all = reports.reduce((sum, { touched }) => together(sum, touched), untouched);
+  const all = reports.reduce((sum, { pages }) => mergeStalePages(sum, pages), noStalePages);
   if (all.everything) return "everything";
   const pathOf = (address: string) => address.replace(site.wordpress.address, "");
   return [...all.urls.map(pathOf), ...all.subtrees.map((address) => `${pathOf(address)}…`)].sort();
@@ -43,10 +43,10 @@ async function publish(title: string, more = ""): Promise<string> {
 
 describe("a post", () => {
   test("that is published updates its address, the lists that contain it, and the links of its neighbours", async () => {
-    const touched = await touchedBy(
+    const stale = await stalePagesOf(
       "wp_insert_post(['post_author' => 1, 'post_title' => 'Fresh', 'post_status' => 'publish', 'post_date' => '2026-03-04 05:06:07']);",
     );
-    expect(touched).toEqual(
+    expect(stale).toEqual(
       expect.arrayContaining([
         "/",
         "/fresh/",
@@ -64,22 +64,22 @@ describe("a post", () => {
         "/wp-sitemap.xml",
       ]),
     );
-    expect(touched).not.toContain("/…");
-    expect(touched).not.toContain("/sample-page/");
+    expect(stale).not.toContain("/…");
+    expect(stale).not.toContain("/sample-page/");
   });
 
   test("that gets another address updates both", async () => {
     const id = await publish("Moving");
-    const touched = await touchedBy(`wp_update_post(['ID' => ${id}, 'post_name' => 'moved']);`);
-    expect(touched).toEqual(expect.arrayContaining(["/moving/…", "/moved/…"]));
+    const stale = await stalePagesOf(`wp_update_post(['ID' => ${id}, 'post_name' => 'moved']);`);
+    expect(stale).toEqual(expect.arrayContaining(["/moving/…", "/moved/…"]));
   });
 
   test("that changes its category updates both lists", async () => {
     const id = await publish("Sorted");
-    const touched = await touchedBy(
+    const stale = await stalePagesOf(
       `$term = wp_insert_term('Later', 'category'); wp_set_post_categories(${id}, [$term['term_id']]);`,
     );
-    expect(touched).toEqual(expect.arrayContaining(["/category/uncategorized/", "/category/later/", "/sorted/…"]));
+    expect(stale).toEqual(expect.arrayContaining(["/category/uncategorized/", "/category/later/", "/sorted/…"]));
   });
 
   test.each([
@@ -93,19 +93,19 @@ describe("a post", () => {
   ])("that %s updates its address and the front page", async (_, change) => {
     const id = await publish("Going");
     const slug = await wordpress(`echo get_post(${id})->post_name;`);
-    expect(await touchedBy(change(id))).toEqual(expect.arrayContaining([`/${slug}/…`, "/"]));
+    expect(await stalePagesOf(change(id))).toEqual(expect.arrayContaining([`/${slug}/…`, "/"]));
   });
 
   test("that was scheduled updates its address and the front page when it is published", async () => {
     const id = await wordpress(
       "echo wp_insert_post(['post_title' => 'Planned', 'post_status' => 'future', 'post_date' => '2099-01-01 00:00:00', 'post_date_gmt' => '2099-01-01 00:00:00']);",
     );
-    expect(await touchedBy(`wp_publish_post(${id});`)).toEqual(expect.arrayContaining(["/planned/…", "/"]));
+    expect(await stalePagesOf(`wp_publish_post(${id});`)).toEqual(expect.arrayContaining(["/planned/…", "/"]));
   });
 
   test("is reported during the request, and again at its end", async () => {
     await wordpress("wp_insert_post(['post_title' => 'Twice', 'post_status' => 'publish']);");
-    const times = reports.filter(({ touched }) => touched.urls.some((url) => url.endsWith("/twice/")));
+    const times = reports.filter(({ pages }) => pages.urls.some((url) => url.endsWith("/twice/")));
     expect(times).toHaveLength(2);
     expect(reports.every(({ environmentId }) => environmentId === site.environment.id)).toBe(true);
   });
@@ -114,7 +114,7 @@ describe("a post", () => {
     await wordpress(
       "wp_insert_post(['post_title' => 'Cut', 'post_status' => 'publish']); while (ob_get_level()) ob_end_flush(); flush(); exit(255);",
     );
-    expect(reports.at(-1)?.touched.urls).toContain(`${site.wordpress.address}/cut/`);
+    expect(reports.at(-1)?.pages.urls).toContain(`${site.wordpress.address}/cut/`);
   });
 });
 
@@ -123,18 +123,18 @@ describe("a comment", () => {
     `wp_insert_comment(['comment_post_ID' => 1, 'comment_content' => 'Hello', 'comment_approved' => ${approved}]);`;
 
   test("that is approved updates its post's page", async () => {
-    expect(await touchedBy(comment(1))).toEqual(expect.arrayContaining(["/hello-world/…", "/comments/feed/", "/"]));
+    expect(await stalePagesOf(comment(1))).toEqual(expect.arrayContaining(["/hello-world/…", "/comments/feed/", "/"]));
   });
 
   test("that awaits moderation updates nothing until it is approved", async () => {
-    expect(await touchedBy(comment(0))).toEqual([]);
+    expect(await stalePagesOf(comment(0))).toEqual([]);
     expect(
-      await touchedBy("$c = get_comments(['status' => 'hold'])[0]; wp_set_comment_status($c, 'approve');"),
+      await stalePagesOf("$c = get_comments(['status' => 'hold'])[0]; wp_set_comment_status($c, 'approve');"),
     ).toEqual(expect.arrayContaining(["/hello-world/…"]));
   });
 
   test("that is marked as spam updates its post's page", async () => {
-    expect(await touchedBy("$c = get_comments(['status' => 'approve'])[0]; wp_spam_comment($c);")).toEqual(
+    expect(await stalePagesOf("$c = get_comments(['status' => 'approve'])[0]; wp_spam_comment($c);")).toEqual(
       expect.arrayContaining(["/hello-world/…"]),
     );
   });
@@ -160,7 +160,7 @@ describe("nothing is out of date if", () => {
       "register_post_type('shop_order', ['public' => false]); wp_insert_post(['post_type' => 'shop_order', 'post_title' => 'Order', 'post_status' => 'publish']);",
     ],
   ])("%s", async (_, code) => {
-    expect(await touchedBy(code)).toEqual([]);
+    expect(await stalePagesOf(code)).toEqual([]);
   });
 
   test("visitors look at pages, log in and look at the dashboard", async () => {
@@ -172,7 +172,7 @@ describe("nothing is out of date if", () => {
     await wordpress("wp_set_password('a long password', 1);");
     reports = [];
     expect(await visitor.logIn(adminUser, "a long password")).toBe(true);
-    expect(reports.filter(({ touched }) => touched.everything)).toEqual([]);
+    expect(reports.filter(({ pages }) => pages.everything)).toEqual([]);
   });
 });
 
@@ -202,12 +202,12 @@ describe("everything is out of date if", () => {
       "for ($i = 0; $i < 60; $i++) wp_insert_post(['post_title' => \"Many $i\", 'post_status' => 'publish']);",
     ],
   ])("%s", async (_, code) => {
-    expect(await touchedBy(code)).toBe("everything");
+    expect(await stalePagesOf(code)).toBe("everything");
   });
 });
 
 test("a plugin can report an address as out of date", async () => {
-  expect(await touchedBy("do_action('sitewright_purge_url', home_url('/shop/'));")).toEqual(["/shop/", "/shop/…"]);
+  expect(await stalePagesOf("do_action('sitewright_purge_url', home_url('/shop/'));")).toEqual(["/shop/", "/shop/…"]);
 });
 
 describe("whether a page may be cached", () => {
@@ -242,13 +242,13 @@ describe("whether a page may be cached", () => {
 test.each(["no JSON", '"text"', "null", '{"sitewright":"other"}'])(
   "other messages of a site are ignored: %s",
   async (message) => {
-    expect(await touchedBy(`post_message_to_js('${message}');`)).toEqual([]);
+    expect(await stalePagesOf(`post_message_to_js('${message}');`)).toEqual([]);
   },
 );
 
 test.each(['{"sitewright":"touched"}', '{"sitewright":"touched","urls":[1],"subtrees":[]}'])(
   "a report of changes without valid addresses puts everything out of date: %s",
   async (message) => {
-    expect(await touchedBy(`post_message_to_js('${message}');`)).toBe("everything");
+    expect(await stalePagesOf(`post_message_to_js('${message}');`)).toBe("everything");
   },
 );

@@ -22,7 +22,7 @@ function textColumns(database: DatabaseSync, table: string): string[] {
 }
 
 /** Returns every text value that contains the mark, ignoring case. */
-export function placesOf(database: DatabaseSync): PlaceholderPosition[] {
+export function findPlaceholders(database: DatabaseSync): PlaceholderPosition[] {
   const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
   return tables.flatMap(({ name }) => {
     const table = String(name);
@@ -36,11 +36,11 @@ export function placesOf(database: DatabaseSync): PlaceholderPosition[] {
 }
 
 /** Finds the placeholders in a database file that is not in use, and compacts it. */
-export function findPlaces(file: string): PlaceholderPosition[] {
+export function findPlaceholdersInFile(file: string): PlaceholderPosition[] {
   const database = new DatabaseSync(file);
   try {
     database.exec("VACUUM");
-    return placesOf(database);
+    return findPlaceholders(database);
   } finally {
     database.close();
   }

@@ -1,9 +1,9 @@
 /** Merges reports of outdated pages. */
-import type { Touched } from "../../serving.ts";
+import type { StalePages } from "../../serving.ts";
 
-export const nothingTouched: Touched = { urls: [], subtrees: [], everything: false };
+export const noStalePages: StalePages = { urls: [], subtrees: [], everything: false };
 
-export function mergeTouched(one: Touched, other: Touched): Touched {
+export function mergeStalePages(one: StalePages, other: StalePages): StalePages {
   if (one.everything || other.everything) return { urls: [], subtrees: [], everything: true };
   return {
     urls: [...new Set([...one.urls, ...other.urls])],

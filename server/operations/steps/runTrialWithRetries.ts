@@ -6,7 +6,7 @@ import type { LoadPage } from "../../screenshots/pageProxy.ts";
 import { attempt, quickBackoff, Stopping } from "../engine/attempt.ts";
 import { failureKindOf } from "../engine/failures.ts";
 import { StepFailure } from "../engine/operation.ts";
-import type { Candidate, TryOut } from "./trial.ts";
+import type { Candidate, RunTrial } from "./trial.ts";
 
 /** Retries transient errors until the deadline. Rejects with the last error, or with `Stopping`. */
 async function withRetries<T>(
@@ -24,14 +24,14 @@ async function withRetries<T>(
   return promise;
 }
 
-/** Like `tryOut`, but retries transient errors. Rejects with `StepFailure`. */
-export async function tryOutWithRetries(
-  tryOut: TryOut,
+/** Like `runTrial`, but retries transient errors. Rejects with `StepFailure`. */
+export async function runTrialWithRetries(
+  runTrial: RunTrial,
   candidate: Candidate,
   deadlineSeconds: number,
   stop: AbortSignal,
 ): Promise<boolean> {
-  return withRetries((signal) => tryOut(candidate, signal), deadlineSeconds, stop).catch((cause: unknown) => {
+  return withRetries((signal) => runTrial(candidate, signal), deadlineSeconds, stop).catch((cause: unknown) => {
     if (cause instanceof Stopping) throw cause;
     const message = cause instanceof StepFailure ? cause.message : `${candidate.what} could not be tried out.`;
     throw new StepFailure(message, { cause, kind: failureKindOf(cause) });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Trial, TrialOrder } from "../../clients/edgeClient.ts";
 import { EdgeUnavailable } from "../../clients/edgeClient.ts";
 import { makeLoadCandidate } from "./loadCandidate.ts";
-import { loadWithRetries } from "./tryOutWithRetries.ts";
+import { loadWithRetries } from "./runTrialWithRetries.ts";
 
 const layout = { release: 2, documentRoot: "/x", overlays: {}, multisite: null, wordpressVersion: null };
 const candidate = {
@@ -28,13 +28,13 @@ const noResponse = (reason: string): Trial => ({ status: 0, isComplete: false, e
 function edgeThat(...answers: readonly (Trial | Error)[]) {
   const requests: TrialOrder[] = [];
   const left = [...answers];
-  const tryOut = async (order: TrialOrder) => {
+  const runTrial = async (order: TrialOrder) => {
     requests.push(order);
     const answer = left.shift() ?? noResponse("crashed");
     if (answer instanceof Error) throw answer;
     return answer;
   };
-  return { requests, load: loadWithRetries(makeLoadCandidate({ tryOut })(candidate), 30) };
+  return { requests, load: loadWithRetries(makeLoadCandidate({ runTrial })(candidate), 30) };
 }
 
 test("the browser gets the page that the edge would send", async () => {

@@ -2,17 +2,17 @@
  * Receives the pages that the current request has changed, from the platform's PHP (`platform/touching.php`). A site's
  * code can send the same messages; they affect only its own pages.
  */
-import type { Touched } from "../../serving.ts";
+import type { StalePages } from "../../serving.ts";
 
-interface TouchedPages {
+interface PageMessages {
   /** Starts a request: from now on `listener` gets the messages. */
-  begin(listener: TouchedListener): void;
+  begin(listener: PageMessageListener): void;
   /** Handles a message from PHP. Ignores unknown messages. */
   receive(message: string): void;
 }
 
-interface TouchedListener {
-  touched(touched: Touched): void;
+interface PageMessageListener {
+  onStalePages(pages: StalePages): void;
   /** The response is for this visitor only. */
   isPrivate(): void;
 }
@@ -22,8 +22,8 @@ const maxAddresses = 1_000;
 const maxAddressLength = 2_000;
 const maxMessageLength = 1 << 20;
 
-export function createTouchedPages(): TouchedPages {
-  let current: TouchedListener | null = null;
+export function createPageMessages(): PageMessages {
+  let current: PageMessageListener | null = null;
   return {
     begin: (listener) => {
       current = listener;
@@ -31,7 +31,7 @@ export function createTouchedPages(): TouchedPages {
     receive: (message) => {
       const parsed = message.length > maxMessageLength ? null : parse(message);
       if (parsed?.sitewright === "private") current?.isPrivate();
-      if (parsed?.sitewright === "touched") current?.touched(readTouched(parsed));
+      if (parsed?.sitewright === "touched") current?.onStalePages(readStalePages(parsed));
     },
   };
 }
@@ -45,7 +45,7 @@ function parse(message: string): Readonly<Record<string, unknown>> | null {
   }
 }
 
-function readTouched({ urls, subtrees, everything }: Readonly<Record<string, unknown>>): Touched {
+function readStalePages({ urls, subtrees, everything }: Readonly<Record<string, unknown>>): StalePages {
   const [pages, trees] = [addresses(urls), addresses(subtrees)];
   if (everything === true || pages === null || trees === null) return { urls: [], subtrees: [], everything: true };
   return { urls: pages, subtrees: trees, everything: false };
