@@ -21,8 +21,8 @@ it("without a mail server, sending a mail is refused with the setting's name", a
 });
 
 it("without a mail server, mail is kept even if the setting is to send it", async () => {
-  const { addEnvironment, addSite, call } = test.current;
-  const { liveId } = await addEnvironment(await addSite());
+  const { addSiteWithEnvironment, call } = test.current;
+  const { liveId } = await addSiteWithEnvironment();
   const path = `/v2/sites/environments/${liveId}/mail`;
   const kept = { delivery: "send", effective_delivery: "keep" };
   expect((await call("GET", `${path}s`)).body.environment).toMatchObject(kept);
