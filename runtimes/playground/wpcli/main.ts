@@ -2,6 +2,7 @@
  * Main module of a process that runs one WP-CLI command. Like a worker, it changes to the environment's user before it
  * accesses any of its files, and has the same network access as the environment's PHP. Its standard input is empty.
  */
+import { once } from "node:events";
 import { readFileSync, writeSync } from "node:fs";
 import path from "node:path";
 import { Worker } from "node:worker_threads";
@@ -90,6 +91,7 @@ async function prepare({
   const module = usable === null ? null : await loadModule(phpVersion, usable.machineCode);
   const opcodes = usable === null ? null : opcodeFilesOf(usable);
   const php = await bootPhp({ version: phpVersion, network: () => network, opcodes, module, programs, handOver });
+  await watchdogLoaded;
   const own = enterEnvironment(assignment);
   network = own.network;
   await mountSite(php, own.folders, { writes: php.writes, disk: php.disk });
@@ -119,7 +121,9 @@ function failed(error: unknown): void {
   end({ type: "failed", reason: error instanceof Error ? (error.stack ?? error.message) : String(error) });
 }
 
-new Worker(new URL("./watchdog.ts", import.meta.url), { workerData: lifeline, env: {} });
+const watchdog = new Worker(new URL("./watchdog.ts", import.meta.url), { workerData: lifeline, env: {} });
+/** The environment's user may not be able to read Sitewright's folder. */
+const watchdogLoaded = once(watchdog, "message");
 
 let prepared: Promise<() => Promise<void>> | null = null;
 process.on("message", (order: Order) => {

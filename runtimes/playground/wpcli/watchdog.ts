@@ -3,10 +3,11 @@
  * ends keeps it from receiving events.
  */
 import { Socket } from "node:net";
-import { workerData } from "node:worker_threads";
+import { parentPort, workerData } from "node:worker_threads";
 
 const end = () => process.kill(process.pid, "SIGKILL");
 const line = new Socket({ fd: Number(workerData), readable: true, writable: false });
 line.on("error", end);
 line.on("close", end);
 line.resume();
+parentPort?.postMessage("loaded");
