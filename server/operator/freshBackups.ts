@@ -39,12 +39,21 @@ export async function backUpAll(pool: Pool, dataFolder: string, print: (line: st
 /** The URL of the API. Checks that it answers, since a killed supervisor leaves its record behind. */
 async function runningApi(dataFolder: string): Promise<string> {
   const api = readRun(dataFolder)?.api_url;
-  const answer = api === undefined ? null : await fetch(`${api}/openapi.json`).catch(() => null);
-  if (api !== undefined && answer?.ok === true) return api;
+  if (api !== undefined && (await isAnswered(new URL("/health", api)))) return api;
   throw new Failure(
     "--with-backups needs the installation to run. Start it with: npm start. Then try again.",
     exitFailed,
   );
+}
+
+async function isAnswered(url: URL): Promise<boolean> {
+  try {
+    const answer = await fetch(url);
+    await answer.text();
+    return answer.ok;
+  } catch {
+    return false;
+  }
 }
 
 async function withKey(
