@@ -15,13 +15,30 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
+import * as v from "valibot";
 import { type AnswerTimesOfStatus, answerTimeBuckets } from "./answerTimes.ts";
 import type { EdgeParts } from "./parts.ts";
 import { readTaskOrder, runTask } from "./php/task.ts";
 import { readTrialOrder, runTrial } from "./php/trial.ts";
 import type { UpstreamStatus } from "./php/upstream.ts";
-import { BadTable, count, flag, list, object, readTable, text } from "./tables/readTable.ts";
+import { checkInput, count, InvalidInput, text } from "./tables/checkInput.ts";
+import { readTable } from "./tables/readTable.ts";
 import { usageOf } from "./usage.ts";
+
+const settleOrder = v.object({ environmentId: text });
+const purgeOrder = v.object({
+  environmentId: text,
+  urls: v.optional(v.array(text), []),
+  subtrees: v.optional(v.array(text), []),
+  everything: v.optional(v.boolean(), false),
+});
+const loginOffer = v.object({
+  hash: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, "expected SHA-256 as 64 hexadecimal digits")),
+  environmentId: text,
+  userId: count,
+  login: text,
+  seconds: count,
+});
 
 interface EdgeStatus extends UpstreamStatus {
   readonly generation: number;
@@ -40,7 +57,7 @@ export function createAdminServer(parts: EdgeParts, port: () => number): Server 
     }
     answer(parts, port, request, response).catch((error: unknown) => {
       const message = error instanceof Error ? error.message : String(error);
-      if (error instanceof BadTable || error instanceof SyntaxError) return reply(response, 400, { message });
+      if (error instanceof InvalidInput || error instanceof SyntaxError) return reply(response, 400, { message });
       parts.log.error({ err: error, url: request.url }, "admin request failed");
       reply(response, 500, { message });
     });
@@ -75,24 +92,14 @@ async function putTable(parts: EdgeParts, request: IncomingMessage, response: Se
 }
 
 async function settle(parts: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const environmentId = readSettleOrder(await json(request));
+  const { environmentId } = checkInput(settleOrder, await json(request));
   await parts.writes.settled(environmentId);
   reply(response, 200, { environmentId });
 }
 
 async function purge({ pageCache }: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const order = object(await json(request), "purge");
-  const addresses = (value: unknown, at: string) =>
-    list(value ?? [], at).map((one, index) => text(one, `${at}[${index}]`));
-  const [urls, subtrees] = [addresses(order.urls, "urls"), addresses(order.subtrees, "subtrees")];
-  const scope = { urls, subtrees, everything: flag(order.everything ?? false, "everything") };
-  reply(response, 200, { removed: pageCache.purge(text(order.environmentId, "environmentId"), scope) });
-}
-
-function readSettleOrder(order: unknown): string {
-  const id: unknown = typeof order === "object" && order !== null ? Reflect.get(order, "environmentId") : undefined;
-  if (typeof id !== "string") throw new BadTable("environmentId: expected a text");
-  return id;
+  const { environmentId, ...scope } = checkInput(purgeOrder, await json(request));
+  reply(response, 200, { removed: pageCache.purge(environmentId, scope) });
 }
 
 async function answerTrial(parts: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -111,14 +118,9 @@ async function answerTrial(parts: EdgeParts, request: IncomingMessage, response:
 const maxLoginSeconds = 3600;
 
 async function addLogin(parts: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const order = object(await json(request), "login");
-  const hash = text(order.hash, "hash");
-  if (!/^[0-9a-f]{64}$/.test(hash)) throw new BadTable("hash: expected SHA-256 as 64 hexadecimal digits");
-  const environmentId = text(order.environmentId, "environmentId");
-  const login = { environmentId, userId: count(order.userId, "userId"), login: text(order.login, "login") };
-  const seconds = Math.min(count(order.seconds, "seconds"), maxLoginSeconds);
-  const isServed = parts.routes.of(environmentId) !== null;
-  if (isServed) parts.logins.add(hash, login, seconds);
+  const { hash, seconds, ...login } = checkInput(loginOffer, await json(request));
+  const isServed = parts.routes.of(login.environmentId) !== null;
+  if (isServed) parts.logins.add(hash, login, Math.min(seconds, maxLoginSeconds));
   reply(response, 200, { isServed });
 }
 

@@ -204,7 +204,7 @@ test("no request shares a page that was started before the task", async () => {
 });
 
 test.each([
-  ["{}", "host"],
+  ["{}", "environmentId"],
   [{ ...order, host: "no host" }, "host"],
   [{ ...order, environmentId: 1 }, "environmentId"],
   [{ ...order, task: "../../plugin" }, "task"],

@@ -5,11 +5,11 @@
  */
 import { randomBytes } from "node:crypto";
 import type { Readable } from "node:stream";
+import * as v from "valibot";
 import { resolve } from "../files/resolve.ts";
-import { readPath, type VisitorPath } from "../http/path.ts";
+import type { VisitorPath } from "../http/path.ts";
 import { withoutSecrets } from "../logs/masks.ts";
-import { readHost } from "../tables/hosts.ts";
-import { BadTable, object, text } from "../tables/readTable.ts";
+import { checkInput, hostName, text, visitorPath } from "../tables/checkInput.ts";
 import type { Route, Routes } from "../tables/routes.ts";
 import type { PhpParts } from "./answerWithPhp.ts";
 import { logPhpFailure } from "./failureLog.ts";
@@ -53,30 +53,29 @@ const maxDeadlineSeconds = 3600;
 const maxTaskBytes = 10_000_000;
 const maxScriptBytes = 65_536;
 
-/** Throws `BadTable` if a field is missing or invalid. */
-export function readTaskOrder(value: unknown): TaskOrder {
-  const order = object(value, "task");
-  const host = text(order.host, "host");
-  if (readHost(host) === null) throw new BadTable("host: expected the name of a host, with or without a port");
-  const { deadlineSeconds } = order;
-  if (typeof deadlineSeconds !== "number" || !(deadlineSeconds > 0 && deadlineSeconds <= maxDeadlineSeconds)) {
-    throw new BadTable(`deadlineSeconds: expected a number above 0, at most ${maxDeadlineSeconds}`);
-  }
-  const { isBackground = false } = order;
-  if (typeof isBackground !== "boolean") throw new BadTable("isBackground: expected true or false");
-  const environmentId = text(order.environmentId, "environmentId");
-  return { environmentId, host, work: readWork(order), deadlineSeconds, isBackground };
-}
+const common = {
+  environmentId: text,
+  host: hostName,
+  deadlineSeconds: v.pipe(v.number(), v.gtValue(0), v.maxValue(maxDeadlineSeconds)),
+  isBackground: v.optional(v.boolean(), false),
+};
+const taskOrder = v.pipe(
+  v.object({
+    ...common,
+    task: v.pipe(v.string(), v.regex(/^[a-z]+$/i, "expected letters")),
+    input: v.optional(v.unknown(), {}),
+  }),
+  v.transform(({ task, input, ...order }) => ({ ...order, work: { task, input } })),
+);
+const scriptOrder = v.pipe(
+  v.object({ ...common, url: visitorPath }),
+  v.transform(({ url, ...order }) => ({ ...order, work: { path: url } })),
+);
+const isScriptOrder = v.object({ url: v.unknown() });
 
-function readWork(order: Readonly<Record<string, unknown>>): TaskOrder["work"] {
-  if (order.url === undefined) {
-    const task = text(order.task, "task");
-    if (!/^[a-z]+$/i.test(task)) throw new BadTable("task: expected letters");
-    return { task, input: order.input ?? {} };
-  }
-  const path = readPath(text(order.url, "url"));
-  if (path === null) throw new BadTable("url: expected path and query, as in the first line of a request");
-  return { path };
+/** Throws `InvalidInput` if a field is missing or invalid. */
+export function readTaskOrder(value: unknown): TaskOrder {
+  return checkInput<TaskOrder>(v.is(isScriptOrder, value) ? scriptOrder : taskOrder, value);
 }
 
 interface TaskParts extends PhpParts {

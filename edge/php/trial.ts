@@ -2,11 +2,12 @@
 import { createReadStream } from "node:fs";
 import type { Readable } from "node:stream";
 import { mime } from "@fastify/send";
+import * as v from "valibot";
 import { resolve } from "../files/resolve.ts";
-import { readPath, type VisitorPath } from "../http/path.ts";
+import type { VisitorPath } from "../http/path.ts";
+import { checkInput, hostName, visitorPath } from "../tables/checkInput.ts";
 import { createFileLookup } from "../tables/fileLookup.ts";
-import { readHost } from "../tables/hosts.ts";
-import { BadTable, flag, object, readEnvironment, text } from "../tables/readTable.ts";
+import { environmentSchema } from "../tables/readTable.ts";
 import type { EdgeEnvironment } from "../tables/table.ts";
 import type { Script } from "./script.ts";
 import {
@@ -54,17 +55,21 @@ const maxBodyBytes = 10_000_000;
 /** Limit for white space and comments after `</html>`. */
 const maxTrailingBytes = 4096;
 
-/** Throws `BadTable` if a field is missing or invalid. */
+const orderSchema = v.pipe(
+  v.object({
+    environment: environmentSchema,
+    host: hostName,
+    url: visitorPath,
+    isReadOnly: v.boolean(),
+    isHttps: v.optional(v.boolean(), false),
+    wantsContent: v.optional(v.boolean(), false),
+  }),
+  v.transform(({ url, ...order }) => ({ ...order, path: url })),
+);
+
+/** Throws `InvalidInput` if a field is missing or invalid. */
 export function readTrialOrder(value: unknown): TrialOrder {
-  const order = object(value, "trial");
-  const environment = readEnvironment(order.environment, "environment");
-  const host = text(order.host, "host");
-  if (readHost(host) === null) throw new BadTable("host: expected the name of a host, with or without a port");
-  const path = readPath(text(order.url, "url"));
-  if (path === null) throw new BadTable("url: expected path and query, as in the first line of a request");
-  const isHttps = order.isHttps === undefined ? false : flag(order.isHttps, "isHttps");
-  const wantsContent = order.wantsContent === undefined ? false : flag(order.wantsContent, "wantsContent");
-  return { environment, host, path, isReadOnly: flag(order.isReadOnly, "isReadOnly"), isHttps, wantsContent };
+  return checkInput(orderSchema, value);
 }
 
 /** Requests a page like a browser. */

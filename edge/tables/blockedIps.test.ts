@@ -122,7 +122,7 @@ test("a table with an invalid list is refused as a whole", async () => {
   const table = tableOf(2, [{ ...environment, deniedIps: ["127.0.0.1", "everyone"] }], {});
   expect(await putTable(edge, table)).toEqual({
     status: 400,
-    body: { message: "environments[0].deniedIps[1]: expected an address or a network" },
+    body: { message: "environments.0.deniedIps.1: expected an address or a network" },
   });
   expect((await ask(edge, "/style.css")).status).toBe(200);
 });

@@ -1,4 +1,5 @@
 /** The part of PowerDNS's HTTP API that zones need. https://doc.powerdns.com/authoritative/http-api/ */
+import * as v from "valibot";
 import type { PowerDnsServer } from "../settings/dnsSettings.ts";
 import { DnsUnavailable } from "./dnsUnavailable.ts";
 
@@ -38,6 +39,21 @@ export interface PowerDnsApi {
   writeMetadata(zone: string, kind: string, text: string): Promise<void>;
 }
 
+const listedZone: v.GenericSchema<unknown, PowerDnsZone> = v.object({
+  id: v.string(),
+  name: v.pipe(
+    v.string(),
+    v.transform((name) => name.toLowerCase().replace(/\.$/, "")),
+  ),
+  serial: v.number(),
+  account: v.optional(v.string(), ""),
+});
+const record = v.object({ content: v.string(), disabled: v.boolean() });
+const zoneContent = v.object({
+  rrsets: v.array(v.object({ name: v.string(), type: v.string(), ttl: v.number(), records: v.array(record) })),
+});
+const metadata = v.object({ metadata: v.array(v.string()) });
+
 const timeoutMilliseconds = 10_000;
 /** Longest excerpt of PowerDNS's error messages. */
 const maxExcerpt = 300;
@@ -60,7 +76,7 @@ export function makePowerDnsApi({ url, key }: Pick<PowerDnsServer, "url" | "key"
     }
   }
 
-  async function sendOrFail(method: string, path: string, body?: object): Promise<unknown> {
+  async function sendOrFail(method: string, path: string, body?: object): Promise<string> {
     const answer = await send(method, path, body);
     const text = await answer.text().catch(() => "");
     if (!answer.ok) {
@@ -68,14 +84,14 @@ export function makePowerDnsApi({ url, key }: Pick<PowerDnsServer, "url" | "key"
         `PowerDNS answered ${method} ${path} with ${answer.status}: ${text.slice(0, maxExcerpt)}`,
       );
     }
-    return text === "" ? null : readJson(text);
+    return text;
   }
 
   const metadataPath = (zone: string, kind: string) => `${zones}/${encodeURIComponent(`${zone}.`)}/metadata/${kind}`;
 
   return {
-    listZones: async () => list(await sendOrFail("GET", zones)).map(readListed),
-    readZone: async (id) => list(at(await sendOrFail("GET", `${zones}/${id}`), "rrsets")).map(readRrSet),
+    listZones: async () => readJson(v.array(listedZone), await sendOrFail("GET", zones)),
+    readZone: async (id) => readJson(zoneContent, await sendOrFail("GET", `${zones}/${id}`)).rrsets,
     addZone: async ({ name, account, rrsets }) => {
       // Without an empty `soa_edit_api`, PowerDNS would set serials itself.
       const zone = { name: `${name}.`, kind: "Native", account, soa_edit_api: "", nameservers: [], rrsets };
@@ -91,8 +107,7 @@ export function makePowerDnsApi({ url, key }: Pick<PowerDnsServer, "url" | "key"
       const answer = await send("GET", metadataPath(zone, kind));
       if (answer.status === 404) return null;
       if (!answer.ok) throw new DnsUnavailable(`PowerDNS answered a request for zone metadata with ${answer.status}`);
-      const [text] = list(at(readJson(await answer.text()), "metadata"));
-      return typeof text === "string" ? text : null;
+      return readJson(metadata, await answer.text()).metadata[0] ?? null;
     },
     writeMetadata: async (zone, kind, text) => {
       await sendOrFail("PUT", metadataPath(zone, kind), { kind, metadata: [text] });
@@ -100,40 +115,10 @@ export function makePowerDnsApi({ url, key }: Pick<PowerDnsServer, "url" | "key"
   };
 }
 
-function readJson(text: string): unknown {
+function readJson<Output>(schema: v.GenericSchema<unknown, Output>, text: string): Output {
   try {
-    return JSON.parse(text);
+    return v.parse(v.pipe(v.string(), v.parseJson(), schema), text);
   } catch (cause) {
-    throw new DnsUnavailable("PowerDNS did not answer with JSON. Is this the address of its API?", { cause });
+    throw new DnsUnavailable("PowerDNS did not answer as its API does. Is this the address of its API?", { cause });
   }
-}
-
-function at(value: unknown, key: string): unknown {
-  return typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined;
-}
-
-function list(value: unknown): readonly unknown[] {
-  if (!Array.isArray(value)) throw new DnsUnavailable("PowerDNS did not answer with a list");
-  return value;
-}
-
-function readListed(value: unknown): PowerDnsZone {
-  return {
-    id: String(at(value, "id")),
-    name: String(at(value, "name")).toLowerCase().replace(/\.$/, ""),
-    serial: Number(at(value, "serial")),
-    account: String(at(value, "account") ?? ""),
-  };
-}
-
-function readRrSet(value: unknown): RrSet {
-  return {
-    name: String(at(value, "name")),
-    type: String(at(value, "type")),
-    ttl: Number(at(value, "ttl")),
-    records: list(at(value, "records")).map((record) => ({
-      content: String(at(record, "content")),
-      disabled: at(record, "disabled") === true,
-    })),
-  };
 }
