@@ -1,5 +1,6 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -80,6 +81,12 @@ describe("operator company create", () => {
     const { code, output, errors } = await operator(["company", "create", "  "], { DATABASE_URL: test.url });
     expect({ code, output }).toEqual({ code: 1, output: "" });
     expect(errors).toContain("name must be 1 to 200 characters");
+    await operator(["company", "create", "Twice"], { DATABASE_URL: test.url });
+    const again = await operator(["company", "create", "Twice"], { DATABASE_URL: test.url });
+    expect(again).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining('There already is a company called "Twice".'),
+    });
   });
 
   it("says which settings are wrong", async () => {
@@ -115,6 +122,43 @@ describe("operator company create", () => {
     const one = await operator(["backup", "--help"], {});
     expect(one.output).toContain("--with-backups  backs up every environment first");
     expect(one.output).not.toContain("mirror");
+  });
+});
+
+describe("operator company delete", () => {
+  it("deletes a company without sites, and no other", async () => {
+    const [empty, busy] = [await addCompany(test.database), await addCompany(test.database)];
+    await addSite(test.database, busy.companyId);
+    const remove = (id: string) => operator(["company", "delete", id], { DATABASE_URL: test.url });
+    expect(await remove(busy.companyId)).toMatchObject({ code: 1, errors: expect.stringContaining("still has sites") });
+    expect(await remove(empty.companyId)).toMatchObject({ code: 0, errors: "" });
+    expect(await remove(empty.companyId)).toMatchObject({ code: 1, errors: expect.stringContaining("There is no") });
+    const left = await test.database.selectFrom("companies").select("id").where("id", "=", busy.companyId).execute();
+    expect(left).toHaveLength(1);
+  });
+});
+
+describe("operator stop", () => {
+  it("ends the process that holds the data folder, and waits for it", async () => {
+    const folder = mkdtempSync(join(data, "stop-"));
+    const lock = `import { lockData } from "@sitewright/supervisor/dataLock.ts"; lockData(process.argv[1]); console.log("locked"); setInterval(() => {}, 1e6);`;
+    const holder = spawn(process.execPath, ["--input-type=module", "-e", lock, folder], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    await once(holder.stdout, "data");
+    const stopped = await operator(["stop"], { SITEWRIGHT_DATA: folder });
+    expect(stopped).toMatchObject({ code: 0, output: `Sitewright has stopped on ${folder}.\n` });
+    expect(holder.signalCode).toBe("SIGTERM");
+    const again = await operator(["stop"], { SITEWRIGHT_DATA: folder });
+    expect(again).toMatchObject({ code: 0, output: `Sitewright is not running on ${folder}.\n` });
+  });
+});
+
+describe("operator version", () => {
+  it("prints the versions of Sitewright and Node", async () => {
+    expect((await operator(["version"], {})).output).toMatch(
+      /^Sitewright \d+\.\d+\.\d+ on Node 24\.\d+\.\d+, \w+ \w+\n$/,
+    );
   });
 });
 
@@ -188,13 +232,31 @@ describe("operator logs", () => {
 });
 
 describe("operator doctor", () => {
+  it("uses the settings of the running installation, and exits with 1 if there are problems", async () => {
+    const folder = mkdtempSync(join(data, "doctor-"));
+    writeFileSync(join(folder, "run.json"), JSON.stringify({ pid: 1, database_url: test.url, api_url: "" }));
+    const settings = {
+      SITEWRIGHT_WPORG_URL: "none",
+      SITEWRIGHT_SMTP_URL: "smtp://mail.example:25",
+      SITEWRIGHT_HOST: "0.0.0.0",
+    };
+    writeFileSync(join(folder, "last-start.json"), JSON.stringify(settings));
+    const { code, output } = await operator(["doctor", "--json"], { SITEWRIGHT_DATA: folder });
+    const findings: { level: string; text: string }[] = JSON.parse(output);
+    expect(code).toBe(1);
+    expect(findings.map(({ text }) => text)).toContain("Mail: sent by the mail server in SITEWRIGHT_SMTP_URL.");
+    expect(findings.filter(({ level }) => level === "problem").map(({ text }) => text)).toContain(
+      "Names: sites are below localhost, which other machines can't open. Set SITEWRIGHT_SITE_SUFFIX.",
+    );
+  });
+
   it("prints problems and notes with advice, and fails if there is a problem", async () => {
     const settings = { DATABASE_URL: test.url, SITEWRIGHT_WPORG_URL: "none", SITEWRIGHT_HOST: "0.0.0.0" };
-    const { code, errors } = await operator(["doctor"], { ...settings, SITEWRIGHT_MAX_WORKERS: "512" });
+    const { code, output } = await operator(["doctor"], { ...settings, SITEWRIGHT_MAX_WORKERS: "512" });
     expect(code).toBe(1);
-    expect(errors).toMatch(/^PROBLEM {2}Memory: 512 PHP processes .* Lower SITEWRIGHT_MAX_WORKERS\.$/m);
-    expect(errors).toMatch(/^PROBLEM {2}Names: .* Set SITEWRIGHT_SITE_SUFFIX\.$/m);
-    expect(errors).toMatch(/^note {5}Mail: kept, not sent\. Set SITEWRIGHT_SMTP_URL/m);
-    expect(errors).toMatch(/\d+ problems found\.\n$/);
+    expect(output).toMatch(/^PROBLEM {2}Memory: 512 PHP processes .* Lower SITEWRIGHT_MAX_WORKERS\.$/m);
+    expect(output).toMatch(/^PROBLEM {2}Names: .* Set SITEWRIGHT_SITE_SUFFIX\.$/m);
+    expect(output).toMatch(/^note {5}Mail: kept, not sent\. Set SITEWRIGHT_SMTP_URL/m);
+    expect(output).toMatch(/\d+ problems found\.\n$/);
   });
 });

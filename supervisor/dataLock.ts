@@ -10,9 +10,16 @@ export interface DataLock {
   release(): void;
 }
 
-/** The lock is held. The message has the holder's process id. */
+/** The lock is held. */
 export class AlreadyRunning extends Error {
   override readonly name = "AlreadyRunning";
+  /** Null if the holder has not written its process id yet. */
+  readonly holder: number | null;
+
+  constructor(data: string, holder: string, options: ErrorOptions) {
+    super(alreadyRunning(data, holder), options);
+    this.holder = holder === "" ? null : Number(holder);
+  }
 }
 
 /** Takes the lock of an existing folder. Throws `AlreadyRunning` if it is held. */
@@ -24,7 +31,7 @@ export function lockData(data: string): DataLock {
   } catch (cause) {
     const holder = readFileSync(path, "utf8").trim();
     closeSync(descriptor);
-    throw new AlreadyRunning(alreadyRunning(data, holder), { cause });
+    throw new AlreadyRunning(data, holder, { cause });
   }
   ftruncateSync(descriptor);
   writeSync(descriptor, `${process.pid}\n`);

@@ -94,7 +94,7 @@ function addContent(registry: Registry): Update {
   const backups = gauge(
     registry,
     "backup_problems",
-    "Environments without any backup (missing) or whose last scheduled one failed (failing), and damaged backups.",
+    "Environments whose first backup is overdue (missing) or whose last scheduled one failed (failing), and damaged backups.",
     ["problem"],
   );
   const bytes = gauge(registry, "environments_bytes", "Disk space of all environments, as last measured.");

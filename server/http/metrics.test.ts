@@ -77,11 +77,20 @@ describe("metrics for operators", () => {
         .map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ") + 1))] as const),
     );
 
-  it("count sites, environments, operations by state, and missing backups", async () => {
+  it("count sites, environments, operations by state, and overdue first backups", async () => {
     const own = await startTestServer();
     await using _ = own;
     const { id: environmentId, liveId } = await own.addSiteWithEnvironment();
     await own.addBackup(liveId);
+    const { id: newId } = await own.addSiteWithEnvironment();
+    const setDue = (id: string, minutes: number) =>
+      own.database
+        .updateTable("environments")
+        .set({ backup_due_at: new Date(Date.now() + minutes * 60_000) })
+        .where("id", "=", id)
+        .execute();
+    await setDue(environmentId, -61);
+    await setDue(newId, 60);
     const restart = () =>
       own.call("POST", "/v2/sites/tools/restart-php", {
         body: { environment_id: environmentId },
@@ -91,11 +100,11 @@ describe("metrics for operators", () => {
     for (let count = 0; count < 3; count += 1) await restart();
     const values = await valuesOf(own);
     expect(Object.fromEntries([...values].filter(([name]) => /^sitewright_(sites|env|op|backup)/.test(name)))).toEqual({
-      sitewright_sites: 1,
-      'sitewright_environments{state="serving"}': 2,
+      sitewright_sites: 2,
+      'sitewright_environments{state="serving"}': 4,
       'sitewright_operations{state="waiting"}': 2,
       'sitewright_operations{state="running"}': 1,
-      'sitewright_operations{state="succeeded"}': 2,
+      'sitewright_operations{state="succeeded"}': 4,
       'sitewright_operations{state="failed"}': 1,
       sitewright_operation_wait_seconds: expect.any(Number),
       sitewright_backup_age_seconds: expect.any(Number),

@@ -30,6 +30,12 @@ const commands: Readonly<Record<string, Command>> = {
     words: [1, 1],
     load: async () => (await import("./company.ts")).create,
   },
+  "company delete": {
+    usage: "company delete <company id>",
+    summary: "deletes a company without sites, with its users and API keys",
+    words: [1, 1],
+    load: async () => (await import("./company.ts")).remove,
+  },
   "company list": {
     usage: "company list [--json]",
     summary: "lists the companies with the number of their sites",
@@ -66,8 +72,9 @@ const commands: Readonly<Record<string, Command>> = {
     load: async () => (await import("./logs.ts")).logs,
   },
   doctor: {
-    usage: "doctor",
+    usage: "doctor [--json]",
     summary: "checks the machine and the settings, and says what to improve",
+    options: json,
     words: [0, 0],
     load: async () => (await import("./doctor.ts")).doctor,
   },
@@ -88,6 +95,18 @@ const commands: Readonly<Record<string, Command>> = {
     summary: "restores such a backup into an empty data folder",
     words: [1, 1],
     load: async () => (await import("./restore.ts")).runRestore,
+  },
+  stop: {
+    usage: "stop",
+    summary: "stops the installation, and waits until it has ended",
+    words: [0, 0],
+    load: async () => (await import("./stop.ts")).stop,
+  },
+  version: {
+    usage: "version",
+    summary: "prints the versions of Sitewright and Node",
+    words: [0, 0],
+    load: async () => (await import("./version.ts")).version,
   },
   mirror: {
     usage: "mirror <folder> [--listen 127.0.0.1:8090]",

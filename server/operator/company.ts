@@ -1,6 +1,6 @@
-/** `company create` and `company list`, in the database of the running installation. */
+/** `company create`, `company delete` and `company list`, in the database of the running installation. */
 import { createCompany, type NewCompany, UnusableCompany } from "../app/company/companies.ts";
-import { listCompanies } from "../store/company/companies.ts";
+import { deleteCompany, hasCompanyNamed, listCompanies } from "../store/company/companies.ts";
 import type { Run } from "./command.ts";
 import { withRunningDatabase } from "./database.ts";
 import { exitFailed, Failure } from "./failure.ts";
@@ -9,6 +9,9 @@ import { tableOf } from "./formatting.ts";
 export const create: Run = ({ words: [name = ""], flags }, { config }) =>
   withRunningDatabase(config, async (database) => {
     try {
+      if (await hasCompanyNamed(database, name.trim())) {
+        throw new Failure(`There already is a company called "${name.trim()}". Choose another name.`, exitFailed);
+      }
       const company = await createCompany(database, { name });
       return flags.json === true ? JSON.stringify(company) : format(company, name);
     } catch (error) {
@@ -26,6 +29,19 @@ function format({ company_id, api_key, admin_email, admin_password }: NewCompany
     `  Password  ${admin_password}`,
   ].join("\n");
 }
+
+export const remove: Run = ({ words: [companyId = ""] }, { config }) =>
+  withRunningDatabase(config, async (database) => {
+    const company = (await listCompanies(database)).find(({ id }) => id === companyId.toLowerCase());
+    if (company === undefined) {
+      throw new Failure(`There is no company ${companyId}. List them with: company list`, exitFailed);
+    }
+    if (await deleteCompany(database, company.id)) return `Deleted the company "${company.name}".`;
+    throw new Failure(
+      `"${company.name}" still has sites, or backups of deleted ones. Delete its sites, and repeat this when their backups have expired.`,
+      exitFailed,
+    );
+  });
 
 export const list: Run = ({ flags }, { config }) =>
   withRunningDatabase(config, async (database) => {

@@ -10,7 +10,7 @@ import { readInstallationNumbers } from "../store/installationMetrics.ts";
 import { lastChecks } from "../store/packages/packageChecks.ts";
 import type { Run } from "./command.ts";
 import { withRunningDatabase } from "./database.ts";
-import { exitFailed, Failure } from "./failure.ts";
+import { exitFailed } from "./failure.ts";
 import { plural, sizeOf } from "./formatting.ts";
 
 type Level = "ok" | "note" | "problem";
@@ -26,7 +26,7 @@ const problem = (text: string): Finding => ({ level: "problem", text });
 
 const marks: Readonly<Record<Level, string>> = { ok: "ok      ", note: "note    ", problem: "PROBLEM " };
 
-export const doctor: Run = async (_, context) => {
+export const doctor: Run = async ({ flags }, context) => {
   const config = effectiveConfig(context.config);
   const findings = [
     ...machine(config),
@@ -39,10 +39,11 @@ export const doctor: Run = async (_, context) => {
       : ok("Screenshots: Chromium is installed."),
     ...(await content(config)),
   ];
-  const text = findings.map(({ level, text: words }) => `${marks[level]} ${words}`).join("\n");
   const problems = findings.filter(({ level }) => level === "problem").length;
-  if (problems > 0) throw new Failure(`${text}\n\n${plural(problems, "problem")} found.`, exitFailed);
-  return `${text}\n\nNo problems found.`;
+  if (problems > 0) process.exitCode = exitFailed;
+  if (flags.json === true) return JSON.stringify(findings);
+  const text = findings.map(({ level, text: words }) => `${marks[level]} ${words}`).join("\n");
+  return `${text}\n\n${problems === 0 ? "No problems" : plural(problems, "problem")} found.`;
 };
 
 /** The settings of the running installation, which may differ from this terminal's. */
@@ -129,7 +130,7 @@ async function content(config: Config): Promise<Finding[]> {
     const failedOperations = operations.failed ?? 0;
     return [
       ...(backups.missing > 0
-        ? [problem(`Backups: ${plural(backups.missing, "environment")} without any backup.`)]
+        ? [problem(`Backups: the first one of ${plural(backups.missing, "environment")} is overdue.`)]
         : []),
       ...(backups.failing > 0
         ? [problem(`Backups: the last one of ${plural(backups.failing, "environment")} failed. See the activity log.`)]

@@ -13,7 +13,7 @@ export interface InstallationNumbers {
   readonly backups: {
     /** The age of the oldest among the served environments' newest backups. */
     readonly oldestSeconds: number;
-    /** Served environments without a backup. */
+    /** Served environments without a backup, although their first one was due an hour ago. */
     readonly missing: number;
     /** Environments whose last scheduled backup failed. */
     readonly failing: number;
@@ -39,7 +39,8 @@ export async function readInstallationNumbers(database: Database): Promise<Insta
     environmentBytes: number;
   }>`
     with newest as (
-      select e.id, e.backup_failures, max(b.created_at) as at
+      select e.id, e.backup_failures, max(b.created_at) as at,
+        coalesce(e.backup_due_at, e.created_at) < now() - interval '1 hour' as is_overdue
       from environments e left join backups b on b.environment_id = e.id and b.manifest is not null
       where e.state = 'serving' group by e.id
     )
@@ -52,7 +53,7 @@ export async function readInstallationNumbers(database: Database): Promise<Insta
       (select coalesce(extract(epoch from now() - min(created_at)), 0)::float8
         from operations where state = 'waiting') as "longestWaitSeconds",
       (select coalesce(extract(epoch from now() - min(at)), 0)::float8 from newest) as "oldestSeconds",
-      (select count(*)::int from newest where at is null) as missing,
+      (select count(*)::int from newest where at is null and (is_overdue or backup_failures > 0)) as missing,
       (select count(*)::int from newest where backup_failures > 0) as failing,
       (select count(*)::int from backups where damage is not null or proof_error is not null) as damaged,
       (select coalesce(sum(disk_bytes), 0)::float8 from environments) as "environmentBytes"`.execute(database);

@@ -13,6 +13,25 @@ export async function hasCompany(database: Database): Promise<boolean> {
   return (await database.selectFrom("companies").select("id").limit(1).executeTakeFirst()) !== undefined;
 }
 
+/**
+ * Deletes a company with its users and keys. Returns false, and deletes nothing, if it has sites, sites that can be restored, or
+ * content in the archives.
+ */
+export async function deleteCompany(database: Database, id: string): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    delete from companies c where c.id = ${id}
+      and not exists (select from sites where company_id = c.id)
+      and not exists (select from deleted_sites where company_id = c.id)
+      and not exists (select from packs where company_id = c.id)`.execute(database);
+  return numAffectedRows === 1n;
+}
+
+/** Whether a company has this name. */
+export async function hasCompanyNamed(database: Database, name: string): Promise<boolean> {
+  const found = await database.selectFrom("companies").select("id").where("name", "=", name).executeTakeFirst();
+  return found !== undefined;
+}
+
 /** Lets only one transaction at a time decide whether to create the first company. */
 export async function lockFirstCompany(transaction: DatabaseTransaction): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtext('sitewright first company'))`.execute(transaction);

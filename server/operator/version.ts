@@ -1,0 +1,13 @@
+/** `version`: the versions of Sitewright and Node, and the platform, for bug reports. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import * as v from "valibot";
+import type { Run } from "./command.ts";
+
+const packageJson = v.pipe(v.string(), v.parseJson(), v.object({ version: v.string() }));
+
+export const version: Run = async () => {
+  const file = join(import.meta.dirname, "..", "..", "package.json");
+  const { version: sitewright } = v.parse(packageJson, readFileSync(file, "utf8"));
+  return `Sitewright ${sitewright} on Node ${process.versions.node}, ${process.platform} ${process.arch}`;
+};
