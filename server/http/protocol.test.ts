@@ -235,3 +235,11 @@ describe("a request with `wait`", () => {
     // Shorter than the requested wait.
   }, 25_000);
 });
+
+describe("behind a proxy with TLS on this machine", () => {
+  it("gives the addresses that clients use", async () => {
+    const headers = { "x-forwarded-proto": "https", "x-forwarded-host": "panel.example" };
+    const { body } = await send({ path: "/v2/openapi.json", headers });
+    expect(JSON.parse(body).servers[0].url).toBe("https://panel.example/v2");
+  });
+});

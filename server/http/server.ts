@@ -44,6 +44,8 @@ export function buildServer({ app, limits, metricsToken = null, log }: ServerOpt
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit,
+    // A proxy with TLS on this machine tells the client's address and scheme.
+    trustProxy: "loopback",
     genReqId: () => randomUUID(),
     // Long parameters must reach their schema, which refuses them like any other malformed id.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 100_000 },
