@@ -22,12 +22,12 @@ export function writeCsv(rules: readonly StoredRule[]): string {
 
 /** Throws `Refused` with the line number if the text is invalid. Ignores unknown columns. */
 export function readCsv(csv: string): readonly RuleInput[] {
-  return read(csv).map((row, index) => {
+  return read(csv).map(({ row, line }, index) => {
     const value = (name: string) => row[name] || null;
     const [from, to, type] = [value("from"), value("to"), value("type") ?? "permanent"];
-    if (from === null || to === null) throw unreadable(`Rule ${index + 1} has no from or no to.`, index + 2);
+    if (from === null || to === null) throw unreadable(`Rule ${index + 1} has no from or no to.`, line);
     if (type !== "permanent" && type !== "redirect") {
-      throw unreadable(`Rule ${index + 1} must have the type permanent or redirect.`, index + 2);
+      throw unreadable(`Rule ${index + 1} must have the type permanent or redirect.`, line);
     }
     return {
       from,
@@ -42,9 +42,23 @@ export function readCsv(csv: string): readonly RuleInput[] {
   });
 }
 
-function read(csv: string): readonly Readonly<Record<string, string>>[] {
+type Row = Readonly<Record<string, string>>;
+
+interface NumberedRow {
+  readonly row: Row;
+  /** The row's last line in the text, from 1. */
+  readonly line: number;
+}
+
+function read(csv: string): readonly NumberedRow[] {
   try {
-    return parse<Record<string, string>>(csv, { bom: true, columns: true, skip_empty_lines: true, trim: true });
+    return parse<NumberedRow, Row>(csv, {
+      bom: true,
+      columns: true,
+      skip_empty_lines: true,
+      trim: true,
+      on_record: (row, { lines: line }) => ({ row, line }),
+    });
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     throw unreadable(`The text is not valid CSV: ${error.message}.`, Number(error.lines ?? 1));

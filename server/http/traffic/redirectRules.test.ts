@@ -246,6 +246,7 @@ describe("CSV", () => {
   it.each<[string, string, object]>([
     ["a missing `to`", "from,to\n/a,/b\n/c,\n", { code: "csv_unreadable", line: 3 }],
     ["an unknown type", "from,to,type\n/a,/b,301\n", { code: "csv_unreadable", line: 2 }],
+    ["an unknown type after a blank line", "from,to,type\n/a,/b,\n\n/c,/d,301\n", { code: "csv_unreadable", line: 4 }],
     ["an unclosed quote", 'from,to\n"/a,/b\n', { code: "csv_unreadable" }],
     ["too many fields", "from,to\n/a,/b,/c\n", { code: "csv_unreadable" }],
     ["an invalid rule", "from,to\n/a,b\n", { code: "redirect_rule_refused", errors: [{ path: "/csv/1/to" }] }],
