@@ -1,9 +1,10 @@
 import { execFile, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readToken } from "./app/company/token.ts";
 import { addCompany, addSite } from "./store/testing/rows.ts";
@@ -228,6 +229,30 @@ describe("operator logs", () => {
       code: 2,
       errors: expect.stringContaining("control"),
     });
+  });
+
+  it("shows new lines with --follow, also of rotated and new files", async () => {
+    const own = mkdtempSync(join(data, "follow-"));
+    const file = (name: string) => join(own, "logs", `${name}.log`);
+    mkdirSync(join(own, "logs"));
+    writeFileSync(file("control"), line(30, 1_000, "first"));
+    const env = { PATH: process.env.PATH, SITEWRIGHT_DATA: own };
+    const child = spawn(process.execPath, [program, "logs", "--follow", "--json"], {
+      env,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const printed = createInterface(child.stdout)[Symbol.asyncIterator]();
+    const next = async () => JSON.parse((await printed.next()).value ?? "").msg;
+    expect(await next()).toBe("first");
+    appendFileSync(file("control"), line(30, 2_000, "second"));
+    expect(await next()).toBe("second");
+    renameSync(file("control"), `${file("control")}.1`);
+    writeFileSync(file("control"), line(30, 3_000, "3rd"));
+    expect(await next()).toBe("3rd");
+    writeFileSync(file("edge"), line(30, 4_000, "of the edge"));
+    expect(await next()).toBe("of the edge");
+    child.kill("SIGINT");
+    expect(await once(child, "exit")).toEqual([0, null]);
   });
 });
 

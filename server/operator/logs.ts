@@ -1,7 +1,7 @@
 /** `logs`: the newest lines of all processes' logs, formatted. */
-import { type FSWatcher, watch } from "node:fs";
+import { watch } from "node:fs";
 import { open, readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import * as v from "valibot";
 import type { Run } from "./command.ts";
 import { exitFailed, Failure, usageError } from "./failure.ts";
@@ -20,14 +20,16 @@ export const logs: Run = async ({ words: [only], flags }, { config }) => {
     throw new Failure("--lines must be a positive whole number.", usageError);
   }
   const write = flags.json === true ? (line: LogLine) => line.text : format;
-  const files = chosen.map((name) => ({ name, path: join(config.data, "logs", `${name}.log`) }));
-  const read = (await Promise.all(files.map(readLines))).flat();
-  if (read.length === 0) throw new Failure(`There are no logs in ${join(config.data, "logs")}.`, exitFailed);
-  const newest = read.toSorted((one, other) => one.time - other.time).slice(-count);
+  const folder = join(config.data, "logs");
+  const files = chosen.map((name) => ({ name, path: join(folder, `${name}.log`) }));
+  const read = await Promise.all(files.map(readNewest));
+  const lines = read.flatMap((each) => each.lines);
+  if (lines.length === 0) throw new Failure(`There are no logs in ${folder}.`, exitFailed);
+  const newest = lines.toSorted((one, other) => one.time - other.time).slice(-count);
   const text = newest.map(write).join("\n");
   if (flags.follow !== true) return text;
   process.stdout.write(`${text}\n`);
-  await follow(files, (line) => process.stdout.write(`${write(line)}\n`));
+  await follow(folder, read, (line) => process.stdout.write(`${write(line)}\n`));
   return "";
 };
 
@@ -43,14 +45,22 @@ interface LogLine {
   readonly time: number;
 }
 
-async function readLines({ name, path }: LogFile): Promise<LogLine[]> {
-  const file = await open(path).catch(() => null);
-  if (file === null) return [];
+interface ReadFile {
+  readonly file: LogFile;
+  readonly lines: readonly LogLine[];
+  /** In bytes, up to the last line that was read. */
+  readonly size: number;
+}
+
+async function readNewest(log: LogFile): Promise<ReadFile> {
+  const file = await open(log.path).catch(() => null);
+  if (file === null) return { file: log, lines: [], size: 0 };
   try {
     const { size } = await file.stat();
     const start = Math.max(0, size - maxBytes);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(size - start), 0, size - start, start);
-    return linesOf(name, buffer.subarray(0, bytesRead).toString("utf8").split("\n"));
+    const lines = linesOf(log.name, buffer.subarray(0, bytesRead).toString("utf8").split("\n"));
+    return { file: log, lines, size: start + bytesRead };
   } finally {
     await file.close();
   }
@@ -106,31 +116,28 @@ function format({ name, text }: LogLine): string {
   return `${time}  ${name.padEnd(8)}  ${level.padEnd(5)}  ${entry.msg}${reason}`;
 }
 
-/** Passes new lines to `print`, until Ctrl-C. A file that was rotated is read from its start. */
-async function follow(files: readonly LogFile[], print: (line: LogLine) => void): Promise<void> {
-  const watchers: FSWatcher[] = [];
-  for (const file of files) {
-    let offset = await sizeOf(file.path);
-    const printNewLines = async () => {
-      const size = await sizeOf(file.path);
-      if (size < offset) offset = 0;
-      const text = (await readFile(file.path)).subarray(offset, size).toString("utf8");
-      const end = text.lastIndexOf("\n") + 1;
-      offset += Buffer.byteLength(text.slice(0, end));
-      for (const line of linesOf(file.name, text.slice(0, end).split("\n"))) print(line);
-    };
-    let pending = Promise.resolve();
-    const onChange = () => {
-      pending = pending.then(printNewLines).catch(() => undefined);
-    };
-    try {
-      watchers.push(watch(file.path, onChange));
-    } catch {
-      // This process has no log yet.
-    }
+/** Passes new lines to `print`, until Ctrl-C. A file that is new or was rotated is read from its start. */
+async function follow(folder: string, read: readonly ReadFile[], print: (line: LogLine) => void): Promise<void> {
+  const sizes = new Map(read.map(({ file, size }) => [file.path, size]));
+  async function printNewLines({ name, path }: LogFile): Promise<void> {
+    const [known = 0, size] = [sizes.get(path), await sizeOf(path)];
+    const start = size < known ? 0 : known;
+    const text = (await readFile(path)).subarray(start, size).toString("utf8");
+    const end = text.lastIndexOf("\n") + 1;
+    sizes.set(path, start + Buffer.byteLength(text.slice(0, end)));
+    for (const line of linesOf(name, text.slice(0, end).split("\n"))) print(line);
   }
+  let pending = Promise.resolve();
+  const onChange = (file: LogFile) => {
+    pending = pending.then(() => printNewLines(file)).catch(() => undefined);
+  };
+  const watcher = watch(folder, (_, changed) => {
+    for (const { file } of read) if (basename(file.path) === changed) onChange(file);
+  });
+  // Lines may have arrived before the watcher.
+  for (const { file } of read) onChange(file);
   await new Promise<void>((resolve) => process.once("SIGINT", () => resolve()).once("SIGTERM", () => resolve()));
-  for (const watcher of watchers) watcher.close();
+  watcher.close();
 }
 
 const sizeOf = (path: string) =>
