@@ -11,18 +11,18 @@ import { anyOperation, type Fault } from "../../testing/faults.ts";
 import { creatingSite, deletingSite } from "../../testing/sites.ts";
 import { makeWorld, type World } from "../../testing/world.ts";
 import { openTable, type Subject } from "./testing/crashHarness.ts";
-import { startChild } from "./testing/runners.ts";
+import { childReady, startChild } from "./testing/runners.ts";
 
 let world: World;
 let script: Script;
 let slots: Slot[] = [];
 
-/** A process that is started again whenever it ends, as by the supervisor. */
+/** A process that is started again whenever it ends, even while it starts, as by the supervisor. */
 interface Slot {
   child: ChildProcess;
   restarts: number;
-  shouldRestart: boolean;
-  readonly fault: Fault;
+  /** Kills the process and doesn't start it again. */
+  close(): Promise<void>;
 }
 
 beforeEach(async () => {
@@ -31,32 +31,34 @@ beforeEach(async () => {
   slots = [];
 });
 afterEach(async () => {
-  for (const slot of slots) {
-    slot.shouldRestart = false;
-    slot.child.kill("SIGKILL");
-  }
+  await Promise.all(slots.map((slot) => slot.close()));
   await world[Symbol.asyncDispose]();
 });
 
 async function startSlot(fault: Fault = {}): Promise<Slot> {
-  const slot: Slot = {
-    child: await startChild(world, { [anyOperation]: fault }),
+  const start = () => startChild(world, { [anyOperation]: fault });
+  let isOpen = true;
+  const slot = {
+    child: start(),
     restarts: 0,
-    shouldRestart: true,
-    fault,
+    close: async () => {
+      isOpen = false;
+      slot.child.kill("SIGKILL");
+      await running;
+    },
   };
-  slots.push(slot);
-  void keepRunning(slot);
-  return slot;
-}
-
-async function keepRunning(slot: Slot): Promise<void> {
-  for (;;) {
-    await once(slot.child, "exit");
-    if (!slot.shouldRestart) return;
-    slot.child = await startChild(world, { [anyOperation]: slot.fault });
-    slot.restarts++;
+  async function keepRunning(): Promise<void> {
+    for (;;) {
+      await once(slot.child, "exit");
+      if (!isOpen) return;
+      slot.child = start();
+      slot.restarts++;
+    }
   }
+  const running = keepRunning();
+  slots.push(slot);
+  await childReady(slot.child);
+  return slot;
 }
 
 async function provisionedBy(siteCount: number): Promise<void> {
@@ -90,8 +92,7 @@ test("a living process takes over from one that died in the middle of a step", a
   const rows = runAll(creatingSite, 1);
   await provisionedBy(2);
   await startSlot();
-  first.shouldRestart = false;
-  first.child.kill("SIGKILL");
+  await first.close();
   expectSuccess(await rows);
 });
 

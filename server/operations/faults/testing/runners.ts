@@ -56,7 +56,8 @@ export const startEngineHere: StartRunner = async (world, faults = {}) => {
 };
 
 export const startProcess: StartRunner = async (world, faults) => {
-  const child = await startChild(world, faults);
+  const child = startChild(world, faults);
+  await childReady(child);
   return {
     arm: (order) => arm(child, order),
     died: once(child, "exit").then(([, signal]) => signal === "SIGKILL"),
@@ -68,9 +69,9 @@ export const startProcess: StartRunner = async (world, faults) => {
   };
 };
 
-/** Starts a process that runs operations in the world. Resolves when it is ready. */
-export async function startChild(world: World, faults: Faults = {}): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, "../../../testing/operationsChild.ts")], {
+/** Starts a process that runs operations in the world. It may be killed at any time: see `childReady`. */
+export function startChild(world: World, faults: Faults = {}): ChildProcess {
+  return spawn(process.execPath, [join(import.meta.dirname, "../../../testing/operationsChild.ts")], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
     env: {
       ...process.env,
@@ -79,9 +80,12 @@ export async function startChild(world: World, faults: Faults = {}): Promise<Chi
       FAULTS: JSON.stringify(faults),
     },
   });
+}
+
+/** Resolves when the child runs operations. Throws if it ends before. */
+export async function childReady(child: ChildProcess): Promise<void> {
   const first = await Promise.race([once(child, "message"), once(child, "exit").then(() => ["ended"])]);
   if (first[0] === "ended") throw new Error("The child ended before it was ready");
-  return child;
 }
 
 async function arm(child: ChildProcess, order: ToRunner): Promise<void> {
