@@ -45,11 +45,29 @@ async function open() {
   return { folder, compare, store: openScreenshotStore(folder) };
 }
 
+const silent = (reason: string) => ({ status: 0, reason, type: "", content: Buffer.of(), location: null });
+/** The site with a change to one path. */
+const but =
+  (site: LoadPage, path: string, changed: Partial<LoadedPage>): LoadPage =>
+  async (at, stop) => ({ ...(await site(at, stop)), ...(at === path && changed) });
+
 describe("two states of a site", () => {
   test("that look the same do not differ, and both screenshots are stored", async () => {
     const { compare, store } = await open();
-    const site = siteOf({ "/": colored("white", "<h1>Harbour</h1>") });
-    expect(await compare(site, site)).toEqual([{ path: "/", share: 0 }]);
+    const page = `<html><head><link rel="stylesheet" href="https://${host}/style.css"></head><body>
+      <script>document.body.style.background = "black"</script>
+      <div hidden><img src="/broken.svg"><img src="http://127.0.0.1:9/x.png"><img src="http://other.localhost/x.png"></div>
+      </body></html>`;
+    const style = { type: "text/css", content: "body { background: blue }" };
+    const asked: string[] = [];
+    const site = { "/": { location: `https://${host}/home/` }, "/home/": { content: page }, "/style.css": style };
+    const before = but(siteOf(site, asked), "/broken.svg", silent("crashed"));
+    // They are loaded with resources, HTTPS URLs and redirects, but without scripts and foreign resources. A resource may be
+    // an error.
+    expect(await compare(before, siteOf({ "/": colored("blue") }))).toEqual([{ path: "/", share: 0 }]);
+    const loaded = asked.filter((each) => each !== "/favicon.ico");
+    expect(loaded.toSorted()).toEqual(["/", "/broken.svg", "/home/", "/style.css"]);
+
     const [kept] = await store.find("one", "/");
     const png = kept?.before.png ?? Buffer.of();
     const { width, height } = PNG.sync.read(png);
@@ -65,60 +83,39 @@ describe("two states of a site", () => {
     expect(await store.find("one", "/other/")).toEqual([]);
   });
 
-  test("differ by the visible fraction, page by page", async () => {
-    const { compare } = await open();
-    const before = siteOf({ "/": colored("white"), "/shop/?a=1": colored("white") });
-    const half = '<div style="position:fixed;inset:0 50% 0 0;background:black"></div>';
-    const after = siteOf({ "/": colored("red"), "/shop/?a=1": colored("white", half) });
-    const [front, shop] = await compare(before, after, ["/", "/shop/?a=1"]);
-    expect(front).toEqual({ path: "/", share: 1 });
-    expect(shop?.share).toBeCloseTo(0.5, 1);
-  });
-
-  test("are loaded with resources, HTTPS URLs and redirects, but without scripts", async () => {
-    const { compare } = await open();
-    const page = `<html><head><link rel="stylesheet" href="https://${host}/style.css"></head>
-      <body><script>document.body.style.background = "black"</script></body></html>`;
-    const style = { type: "text/css", content: "body { background: blue }" };
-    const asked: string[] = [];
-    const site = { "/": { location: `https://${host}/home/` }, "/home/": { content: page }, "/style.css": style };
-    const [found] = await compare(siteOf(site, asked), siteOf({ "/": colored("blue") }));
-    expect(found?.share).toBe(0);
-    expect(asked.filter((each) => each !== "/favicon.ico")).toEqual(["/", "/home/", "/style.css"]);
-  });
-
-  test("are loaded without foreign resources", async () => {
-    const { compare } = await open();
-    const elsewhere = "http://127.0.0.1:9/x.png";
-    const page = colored("white", `<img src="${elsewhere}"><img src="http://other.localhost/x.png">`);
-    const asked: string[] = [];
-    await compare(siteOf({ "/": page }, asked), siteOf({ "/": page }));
-    expect(asked.filter((each) => each !== "/favicon.ico")).toEqual(["/"]);
-  });
-
-  test("look the same if both redirect to another site", async () => {
-    const { compare } = await open();
+  test("differ by the visible fraction, page by page, and replace earlier screenshots with the same id", async () => {
+    const { compare, store, folder } = await open();
     const away = siteOf({ "/": { location: "http://other.localhost/" } });
+    // Both redirect to another site.
     expect(await compare(away, away)).toEqual([{ path: "/", share: 0 }]);
-  });
 
-  const silent = (reason: string) => ({ status: 0, reason, type: "", content: Buffer.of(), location: null });
-  /** The site with a change to one path. */
-  const but =
-    (site: LoadPage, path: string, changed: Partial<LoadedPage>): LoadPage =>
-    async (at, stop) => ({ ...(await site(at, stop)), ...(at === path && changed) });
-
-  test.each([
-    ["can't be rendered without writing", silent("wouldWrite")],
-    ["is an error", { status: 500 }],
-  ])("are not compared if a page, or the target of its redirect, %s before the update", async (_, changed) => {
-    const { compare, store } = await open();
-    const site = siteOf({ "/": { location: "/home/" }, "/home/": colored("white"), "/b/": colored("white") });
-    const after = siteOf({ "/": colored("red"), "/b/": colored("white") });
-    const found = await compare(but(site, "/home/", changed), after, ["/", "/b/"]);
-    expect(found).toEqual([{ path: "/b/", share: 0 }]);
+    const pages = {
+      "/": colored("white"),
+      "/account/": { location: "/login/" },
+      "/login/": colored("white"),
+      "/broken/": colored("white"),
+      "/shop/?a=1": colored("white"),
+    };
+    const half = '<div style="position:fixed;inset:0 50% 0 0;background:black"></div>';
+    const after = siteOf({ ...pages, "/": colored("red"), "/shop/?a=1": colored("white", half) });
+    // A page is not compared if it, or the target of its redirect, can't be rendered without writing or is an error.
+    const before = but(but(siteOf(pages), "/login/", silent("wouldWrite")), "/broken/", { status: 500 });
+    const [front, shop, ...others] = await compare(before, after, ["/", "/account/", "/broken/", "/shop/?a=1"]);
+    expect(front).toEqual({ path: "/", share: 1 });
+    expect([shop?.path, others]).toEqual(["/shop/?a=1", []]);
+    expect(shop?.share).toBeCloseTo(0.5, 1);
     const kept = await store.find("one", null);
-    expect(kept.map(({ path: page, before }) => [page, before.bytes > 100])).toEqual([["/b/", true]]);
+    expect(kept.map(({ path: page, before: { bytes } }) => [page, bytes > 100])).toEqual([
+      ["/", true],
+      ["/shop/?a=1", true],
+    ]);
+
+    expect(await readdir(folder)).toEqual(["one"]);
+    await store.expire(new Date(Date.now() - 60_000));
+    expect(await readdir(folder)).toEqual(["one"]);
+    await utimes(path.join(folder, "one"), new Date(0), new Date(0));
+    await store.expire(new Date(Date.now() - 60_000));
+    expect(await store.find("one", null)).toEqual([]);
   });
 
   test.each(["before", "after"])(
@@ -136,27 +133,6 @@ describe("two states of a site", () => {
       expect(await readdir(folder)).toEqual([]);
     },
   );
-
-  test("are compared even if a resource is an error", async () => {
-    const { compare } = await open();
-    const site = siteOf({ "/": colored("white", '<img src="/a.svg">') });
-    const broken = but(site, "/a.svg", silent("crashed"));
-    expect(await compare(broken, broken)).toEqual([{ path: "/", share: 0 }]);
-  });
-
-  test("replace earlier ones with the same id, and are removed when they are old", async () => {
-    const { compare, store, folder } = await open();
-    const [white, red] = [siteOf({ "/": colored("white") }), siteOf({ "/": colored("red") })];
-    await compare(white, white);
-    await compare(white, red);
-    expect((await store.find("one", null)).map(({ share }) => share)).toEqual([1]);
-    expect(await readdir(folder)).toEqual(["one"]);
-    await store.expire(new Date(Date.now() - 60_000));
-    expect(await readdir(folder)).toEqual(["one"]);
-    await utimes(path.join(folder, "one"), new Date(0), new Date(0));
-    await store.expire(new Date(Date.now() - 60_000));
-    expect(await store.find("one", null)).toEqual([]);
-  });
 });
 
 test("a browser that fails is reported, and nothing is stored", async () => {
