@@ -21,7 +21,7 @@ import { wasmFileOf } from "./build.ts";
 export const machineCodeFlags = ["--wasm-lazy-validation", "--v8-pool-size=1", "--allow-natives-syntax"] as const;
 
 /** Bytes executed before V8 optimises a function, roughly. `default` is V8's own setting. */
-const tieringBudgets = { default: 13_000_000, eager: 13_000 } as const;
+const tieringBudgets = { default: 13_000_000, eager: 1 } as const;
 
 const checksumBytes = 4;
 
@@ -48,7 +48,7 @@ function setTieringBudget(budget: keyof typeof tieringBudgets): void {
   setFlagsFromString(`--wasm-tiering-budget=${tieringBudgets[budget]}`);
 }
 
-/** Compiles PHP so that functions are optimised after a few calls. */
+/** Compiles PHP so that every function is optimised after its first call. */
 export async function compileEagerly(phpVersion: string): Promise<WebAssembly.Module> {
   setTieringBudget("eager");
   return WebAssembly.compile(readFileSync(await wasmFileOf(phpVersion)));

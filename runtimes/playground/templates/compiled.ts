@@ -19,7 +19,7 @@ import { runJob } from "./job.ts";
 import type { TemplateStore } from "./template.ts";
 
 /** Increased when compilation changes. */
-const layout = 3;
+const layout = 4;
 
 /** Deadline and CPU priority of the work: low-priority work leaves the CPU to visitors and takes longer. */
 const paces = {
