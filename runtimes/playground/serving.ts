@@ -55,7 +55,10 @@ export interface PlaygroundServingOptions {
   readonly forbidden?: readonly string[];
   /** URL of the package source; null: none. Absent: WordPress.org. */
   readonly packageSource?: string | null;
-  /** PHP versions to compile in advance during quiet periods, in this order. Absent: none. */
+  /**
+   * PHP versions to compile besides the default one: when a site uses them, or else in advance during quiet periods, in
+   * this order. Absent: none.
+   */
   readonly precompilePhpVersions?: readonly string[];
   /** A period is quiet after this many seconds in which all spares were warm and no worker was busy. */
   readonly aheadSeconds?: number;

@@ -126,6 +126,13 @@ describe("versions other than the default one", () => {
     expect(scene.store.started).toEqual(["8.3", "8.4", "8.5"]);
   });
 
+  test("are not compiled for a site if they are not listed", async () => {
+    const { compiler, store } = open(["8.4"]);
+    compiler.compile("8.1");
+    await pass(200);
+    expect(store.started).toEqual(["8.3", "8.4"]);
+  });
+
   test("report a failure once and don't block the other versions", async () => {
     const { store, failures } = open(["broken", "8.4"]);
     await pass(200);

@@ -8,7 +8,7 @@ interface CompilerOptions {
   readonly compiled: CompiledStore;
   /** The version that most sites use. */
   readonly defaultVersion: string;
-  /** Versions to compile in quiet periods, in this order. */
+  /** Other versions that may be compiled: in quiet periods, in this order, unless a site uses one earlier. */
   readonly ahead: readonly string[];
   /** A period is quiet after this many seconds without work for visitors. */
   readonly quietSeconds: number;
@@ -21,7 +21,10 @@ interface CompilerOptions {
 export interface Compiler {
   /** Resolves when the default version is compiled, or has failed. Never rejects. */
   readonly defaultReady: Promise<unknown>;
-  /** Compiles a version in the background, one version after the other, so that later workers boot fast. */
+  /**
+   * Compiles a version in the background, one version after the other, so that later workers boot fast. Does nothing for
+   * versions that are not in `ahead`.
+   */
   compile(phpVersion: string): void;
   /** Starts no further version, and waits for none. */
   close(): void;
@@ -41,7 +44,7 @@ export function createCompiler({ compiled, ahead, onFailure, ...options }: Compi
   let isClosed = false;
 
   function compile(phpVersion: string): void {
-    if (requested.has(phpVersion)) return;
+    if (requested.has(phpVersion) || !ahead.includes(phpVersion)) return;
     requested.add(phpVersion);
     last = last.then(() => (isClosed ? null : compiled.get(phpVersion, "background"))).catch(onFailure);
   }
