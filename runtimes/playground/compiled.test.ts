@@ -1,13 +1,14 @@
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { exampleRequest } from "../conformance.ts";
-import type { ServedEnvironment } from "../serving.ts";
+import { exampleRequest, exampleSpec } from "../conformance.ts";
 import { createAssetStore } from "./assets/store.ts";
+import { buildOf } from "./php/build.ts";
 import { type CompiledStore, createCompiledStore } from "./templates/compiled.ts";
 import { createTemplateStore } from "./templates/template.ts";
-import { servedAs } from "./testing/handMade.ts";
+import { addPlain } from "./testing/handMade.ts";
 import { runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground, sharedAssets } from "./testing/world.ts";
 
@@ -19,29 +20,38 @@ function openStore(folder: string): CompiledStore {
 let world: Playground;
 /** Folder of the compiled code of the default PHP version. */
 let shared: string;
+/** A site with a theme of its own, whose worker has the compiled code. */
+let site: Site;
+let firstPage: string;
+let atFirstPage: Counts;
 beforeAll(async () => {
   shared = path.dirname((await openStore(sharedAssets).get("8.3")).opcodes);
   world = await openPlayground();
+  site = await world.site();
+  const theme = path.join(site.documentRoot, "wp-content/themes/twentytwentyfive/functions.php");
+  await writeFile(theme, "<?php add_action( 'wp_head', function () { echo '<!-- changed theme -->'; } );");
+  firstPage = (await visitorOf(world.serving, site).get("/")).text;
+  atFirstPage = await countScripts(world.serving, site);
 }, 400_000);
 afterAll(() => world?.close());
 
-/** Creates a separate asset store with everything except compiled code. */
-async function openAssets(): Promise<string> {
+/** Creates a separate asset store, without compiled code or with the default PHP version's. */
+async function openAssets(compiled: "none" | "linked" | "copied"): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), "assets-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   for (const name of await readdir(sharedAssets)) {
     if (name !== "compiled") await symlink(path.join(sharedAssets, name), path.join(folder, name));
   }
+  if (compiled === "none") return folder;
+  await mkdir(path.join(folder, "compiled"));
+  if (compiled === "linked") await symlink(shared, compiledIn(folder, "8.3"));
+  else await cp(shared, compiledIn(folder, "8.3"), { recursive: true });
   return folder;
 }
 
-/** Does the same with the compiled code of the default PHP version and of `others`. */
-async function openCompiledAssets(...others: readonly string[]): Promise<string> {
-  const folder = await openAssets();
-  for (const compiled of [shared, ...others]) {
-    await cp(compiled, path.join(folder, "compiled", path.basename(compiled)), { recursive: true });
-  }
-  return folder;
+/** Returns the folder of the compiled code of a PHP version. It counts as compiled if the folder exists. */
+function compiledIn(assets: string, phpVersion: string): string {
+  return path.join(assets, "compiled", path.basename(shared).replace(buildOf("8.3"), buildOf(phpVersion)));
 }
 
 async function scriptsBelow(folder: string): Promise<string[]> {
@@ -59,15 +69,18 @@ interface Counts {
   readonly misses: number;
 }
 
-/** Counts the scripts of the front page that a new worker of the site uses, and those that it had to compile. */
-async function compiledFor(serving: Playground["serving"], site: Site): Promise<Counts> {
-  for (const { pid, environmentId } of serving.status().workers) {
-    if (environmentId === site.environment.id) process.kill(pid, "SIGKILL");
-  }
-  expect((await visitorOf(serving, site).get("/")).status).toBe(200);
+/** Counts the scripts that a worker of the site has used, and those that it had to compile. */
+async function countScripts(serving: Playground["serving"], of: Site): Promise<Counts> {
   const statistics = "$s = opcache_get_status()['opcache_statistics'];";
   const code = `${statistics} echo json_encode(['scripts' => $s['num_cached_scripts'], 'misses' => $s['misses']]);`;
-  return JSON.parse(await runPhp(serving, site, code));
+  return JSON.parse(await runPhp(serving, of, code));
+}
+
+/** Counts them for the front page in a new worker of the site. */
+async function compiledFor(serving: Playground["serving"], of: Site): Promise<Counts> {
+  for (const { pid } of serving.status().workers) process.kill(pid, "SIGKILL");
+  expect((await visitorOf(serving, of).get("/")).status).toBe(200);
+  return countScripts(serving, of);
 }
 
 /** Returns the value of a PHP expression in a WP-CLI command. */
@@ -92,8 +105,6 @@ describe("code that is compiled once for all workers", () => {
   });
 
   test("works if a script uses a class that it declares further down: feeds can be read", async () => {
-    const site = await world.site();
-    expect((await visitorOf(world.serving, site).get("/")).status).toBe(200);
     const code = `require 'wp-load.php'; require_once ABSPATH . WPINC . '/class-simplepie.php';
       $feed = new SimplePie\\SimplePie(); $feed->set_raw_data('<rss version="2.0"><channel><title>News</title></channel></rss>');
       $feed->init(); echo $feed->get_title();`;
@@ -108,7 +119,7 @@ describe("code that is compiled once for all workers", () => {
   });
 
   test("is compiled once for concurrent callers, and replaces outdated and interrupted compilations", async () => {
-    const folder = await openAssets();
+    const folder = await openAssets("none");
     const compiled = path.join(folder, "compiled");
     const killed = `${path.basename(shared)}.new`;
     const [outdated, ...others] = [
@@ -133,120 +144,99 @@ describe("code that is compiled once for all workers", () => {
     expect(await ofWordPress(path.dirname(made.opcodes))).toEqual(await ofWordPress(shared));
   }, 400_000);
 
-  test.each([
-    [
-      "tried",
-      async ({ serving }: Playground, next: ServedEnvironment) => {
-        const { body } = await serving.runTrial(next, exampleRequest("http://example.localhost"));
-        body.resume();
-      },
-    ],
-    ["served", ({ serving }: Playground, next: ServedEnvironment) => serving.setEnvironments([next])],
-  ])(
-    "is compiled if needed when another PHP version is %s",
-    async (_what, use) => {
-      const other = path.dirname((await openStore(sharedAssets).get("8.2")).opcodes);
-      const own = await openPlayground({ assets: await openCompiledAssets(other) });
-      onTestFinished(() => own.close());
-      const site = await own.site();
-      expect(own.serving.status().compiledPhpVersions).not.toContain("8.2");
-      await use(own, { ...(await servedAs(own, site)), phpVersion: "8.2" });
-      await vi.waitUntil(() => own.serving.status().compiledPhpVersions.includes("8.2"), { timeout: 60_000 });
-    },
-    400_000,
-  );
+  test("is compiled when another PHP version is tried or served", async () => {
+    const assets = await openAssets("linked");
+    const own = await openPlayground({ assets, precompilePhpVersions: ["8.1", "8.2"] });
+    onTestFinished(() => own.close());
+    const known = () => own.serving.status().compiledPhpVersions;
+    const served = await addPlain(own, exampleSpec().environment, { "index.php": "<?php echo PHP_VERSION;" });
+    await vi.waitUntil(() => known().includes("8.3"), { timeout: 60_000 });
+    expect(known()).toEqual(["8.3"]);
+    // As if another process had compiled them.
+    for (const phpVersion of ["8.1", "8.2"]) await mkdir(compiledIn(assets, phpVersion));
+    const request = exampleRequest("http://example.localhost");
+    const { body } = await own.serving.runTrial({ ...served, phpVersion: "8.2" }, request);
+    expect(await text(body)).toMatch(/^8\.2\./);
+    await expect.poll(known).toEqual(["8.2", "8.3"]);
+    await own.serving.setEnvironments([{ ...served, phpVersion: "8.1" }]);
+    await expect.poll(known).toEqual(["8.1", "8.2", "8.3"]);
+  });
 
   test("is compiled in advance after a quiet period, and existing code is found at once", async () => {
-    const folder = await openCompiledAssets();
-    const own = await openPlayground({ assets: folder, precompilePhpVersions: ["8.3", "8.4"], aheadSeconds: 1 });
+    const assets = await openAssets("linked");
+    await mkdir(compiledIn(assets, "8.5"));
+    const own = await openPlayground({ assets, precompilePhpVersions: ["8.5", "8.4"], aheadSeconds: 1 });
     onTestFinished(() => own.close());
-    const site = await own.site();
+    const known = () => own.serving.status().compiledPhpVersions;
     // Three times the required quiet period.
-    expect(await runPhp(own.serving, site, "sleep(3); echo 'done';")).toBe("done");
-    expect((await readdir(path.join(folder, "compiled"))).filter((name) => name.includes("-8.4-"))).toEqual([]);
-    expect(own.serving.status().compiledPhpVersions).toEqual(["8.3"]);
-    const begun = async () =>
-      (await readdir(path.join(folder, "compiled"))).some((name) => /-8\.4-.*\.new$/.test(name));
-    await vi.waitUntil(begun, { timeout: 60_000 });
-  }, 120_000);
+    const script = "<?php sleep(3); echo 'done';";
+    const served = await addPlain(own, exampleSpec().environment, { "index.php": script });
+    await own.serving.setEnvironments([served]);
+    const answer = own.serving.handle(served.id, exampleRequest("http://example.localhost"));
+    await expect.poll(known).toEqual(["8.3", "8.5"]);
+    // As if another process had compiled it.
+    await mkdir(compiledIn(assets, "8.4"));
+    expect(await text((await answer).body)).toBe("done");
+    expect(known()).toEqual(["8.3", "8.5"]);
+    await expect.poll(known).toEqual(["8.3", "8.4", "8.5"]);
+  });
 
   test("is not required: if it can't be compiled, each worker compiles for itself", async () => {
     const failures: unknown[] = [];
-    const folder = await openAssets();
+    const folder = await openAssets("none");
     await writeFile(path.join(folder, "compiled"), "a file where a folder should be");
     const without = await openPlayground({ assets: folder, onWarmUpFailure: (error) => failures.push(error) });
     onTestFinished(() => without.close());
-    const site = await without.site();
-    const { scripts, misses } = await compiledFor(without.serving, site);
+    const own = await without.site();
+    const { scripts, misses } = await compiledFor(without.serving, own);
     expect(scripts).toBeGreaterThan(400);
     expect(misses).toBeGreaterThan(400);
     expect(failures).toHaveLength(1);
-    expect(await evaluated(without, site, "get_option('blogname')")).toBe(site.wordpress.title);
+    expect(await evaluated(without, own, "get_option('blogname')")).toBe(own.wordpress.title);
   }, 400_000);
 });
 
 describe("a worker with precompiled code", () => {
-  test("compiles almost nothing of WordPress for its first page", async () => {
-    const site = await world.site();
-    const { scripts, misses } = await compiledFor(world.serving, site);
-    expect(scripts).toBeGreaterThan(400);
-    expect(misses).toBeLessThan(20);
+  test("compiles almost nothing of WordPress for its first page", () => {
+    expect(atFirstPage.scripts).toBeGreaterThan(400);
+    expect(atFirstPage.misses).toBeLessThan(20);
   });
 
   test("shares that code with WP-CLI commands", async () => {
-    const site = await world.site();
     const own = "ini_get('opcache.file_cache') . ' ' . (int) ini_get('opcache.file_cache_only')";
     expect(await evaluated(world, site, own)).toBe("/opcodes 1");
     expect((await scriptsBelow(shared)).filter((name) => name.includes("wp-cli.phar")).length).toBeGreaterThan(50);
   });
 
-  test("runs an environment's own version of a WordPress file", async () => {
-    const site = await world.site();
-    const theme = path.join(site.documentRoot, "wp-content/themes/twentytwentyfive/functions.php");
-    await writeFile(theme, "<?php add_action( 'wp_head', function () { echo '<!-- changed theme -->'; } );");
-    expect((await visitorOf(world.serving, site).get("/")).text).toContain("<!-- changed theme -->");
+  test("runs an environment's own version of a WordPress file", () => {
+    expect(firstPage).toContain("<!-- changed theme -->");
   });
 
-  test("ignores damaged opcodes", async () => {
-    const folder = await openCompiledAssets();
-    const opcodes = path.join(folder, "compiled", path.basename(shared), "opcodes");
-    const [build = ""] = await readdir(opcodes);
-    const file = path.join(opcodes, build, "site/wp-includes/functions.php.bin");
-    const content = await readFile(file);
-    const damaged = [content.subarray(0, 40), content.fill(7, content.length / 2), Buffer.alloc(0)];
-    const broken = await openPlayground({ assets: folder });
+  test("ignores damaged code, and works after another process has removed it", async () => {
+    const assets = await openAssets("copied");
+    const compiled = compiledIn(assets, "8.3");
+    const [build = ""] = await readdir(path.join(compiled, "opcodes"));
+    const damage = async (script: string, change: (content: Buffer) => Buffer) => {
+      const file = path.join(compiled, "opcodes", build, `site/wp-includes/${script}.bin`);
+      const content = await readFile(file);
+      await rm(file);
+      await writeFile(file, change(content), { mode: 0o444 });
+    };
+    await damage("functions.php", (content) => content.subarray(0, 40));
+    await damage("post.php", (content) => content.fill(7, content.length / 2));
+    await damage("option.php", () => Buffer.alloc(0));
+    await chmod(path.join(compiled, "machine-code"), 0o644);
+    await truncate(path.join(compiled, "machine-code"), 1000);
+    const broken = await openPlayground({ assets });
     onTestFinished(() => broken.close());
-    const site = await broken.site();
-    for (const bytes of damaged) {
-      await rm(file, { force: true });
-      await writeFile(file, bytes, { mode: 0o444 });
-      const { misses } = await compiledFor(broken.serving, site);
-      expect(misses).toBeGreaterThan(0);
-      expect(misses).toBeLessThan(25);
-    }
+    const own = await broken.site();
+    await vi.waitUntil(() => broken.serving.status().compiledPhpVersions.includes("8.3"), { timeout: 10_000 });
+    const { misses } = await compiledFor(broken.serving, own);
+    expect(misses).toBeGreaterThan(atFirstPage.misses);
+    expect(misses).toBeLessThan(25);
+    await rm(compiled, { recursive: true });
+    expect((await compiledFor(broken.serving, own)).misses).toBeGreaterThan(400);
   }, 400_000);
-
-  test("works after another process has removed the opcodes", async () => {
-    const folder = await openCompiledAssets();
-    const left = await openPlayground({ assets: folder });
-    onTestFinished(() => left.close());
-    const site = await left.site();
-    await vi.waitUntil(() => left.serving.status().compiledPhpVersions.includes("8.3"), { timeout: 10_000 });
-    await rm(path.join(folder, "compiled", path.basename(shared)), { recursive: true });
-    const { misses } = await compiledFor(left.serving, site);
-    expect(misses).toBeGreaterThan(400);
-  });
-
-  test("ignores damaged machine code", async () => {
-    const folder = await openCompiledAssets();
-    const file = path.join(folder, "compiled", path.basename(shared), "machine-code");
-    await chmod(file, 0o644);
-    await truncate(file, 1000);
-    const broken = await openPlayground({ assets: folder });
-    onTestFinished(() => broken.close());
-    const site = await broken.site();
-    expect((await visitorOf(broken.serving, site).get("/")).status).toBe(200);
-  });
 
   test.each([
     ["write", "file_put_contents('/opcodes/new', 'x')"],
@@ -254,7 +244,6 @@ describe("a worker with precompiled code", () => {
     ["move away", "rename('/opcodes', '/gone')"],
     ["change", "fopen(glob('/opcodes/*/site/index.php.bin')[0], 'r+')"],
   ])("can't %s the opcodes", async (_name, expression) => {
-    const site = await world.site();
     expect(await runPhp(world.serving, site, `var_dump((bool) @${expression});`)).toBe("bool(false)\n");
     expect(await runPhp(world.serving, site, "echo count(glob('/opcodes/*/site/index.php.bin'));")).toBe("1");
   });
