@@ -19,12 +19,14 @@ const installOnly = "--install";
 
 /**
  * Files of packages that are never loaded, half of the total size: PHP versions that Sitewright does not offer, PHP
- * builds for Node without JSPI (ours has it), unused PHP extensions, and Node's headers.
+ * builds for Node without JSPI (ours has it), unused PHP extensions, Node's headers, and the modules of the API
+ * reference, whose bundle is served.
  */
 const unused = [
   ["@php-wasm", /^node-(5-2|7-4|8-0)$/, ["asyncify", "jspi"]],
   ["@php-wasm", /^node-\d+-\d+$/, ["asyncify", "jspi/extensions"]],
   ["@php-wasm", /^node$/, ["shared"]],
+  ["openapi-explorer", /^dist$/, ["es", "lib"]],
   ["node/node_modules", /^node-/, ["include", "share"]],
 ];
 

@@ -98,8 +98,18 @@ describe("a fresh clone", () => {
     const modules = join(root, "node_modules");
     const buildOf = (version: string) => `@php-wasm/node-${version.replace(".", "-")}/jspi/php.wasm`;
     const [kept, removed] = [
-      [...phpVersions.map(buildOf), "@php-wasm/node-7-4/package.json", "@php-wasm/node/index.js"],
-      ["@php-wasm/node-8-3/asyncify/php_8_3.js", "@php-wasm/node-7-4/jspi/php_7_4.js", "@php-wasm/node/shared/icu.dat"],
+      [
+        ...phpVersions.map(buildOf),
+        "@php-wasm/node-7-4/package.json",
+        "@php-wasm/node/index.js",
+        "openapi-explorer/dist/browser/openapi-explorer.min.js",
+      ],
+      [
+        "@php-wasm/node-8-3/asyncify/php_8_3.js",
+        "@php-wasm/node-7-4/jspi/php_7_4.js",
+        "@php-wasm/node/shared/icu.dat",
+        "openapi-explorer/dist/es/react.js",
+      ],
     ];
     for (const file of [...kept, ...removed]) {
       mkdirSync(dirname(join(modules, file)), { recursive: true });

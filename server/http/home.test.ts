@@ -1,9 +1,15 @@
+import { gunzipSync } from "node:zlib";
 import { endpoints } from "@sitewright/contract/endpoints.ts";
 import { describe, expect, it } from "vitest";
 import { escapeHtml, homePage } from "./home.ts";
 import { useTestServer } from "./testing/server.ts";
 
 const test = useTestServer();
+
+/** The paths of all scripts, styles and icons of a page. */
+function resourcesOf(page: string): string[] {
+  return [...page.matchAll(/<(?:script|link)\b[^>]*?(?:src|href)="([^"]*)"/g)].map(([, path = ""]) => path);
+}
 
 describe("the page at /", () => {
   it("needs no key, shows the API's address and lists every endpoint", async () => {
@@ -18,19 +24,57 @@ describe("the page at /", () => {
     }
   });
 
-  it("loads no resources, runs no scripts and can't be framed", async () => {
-    const { call } = test.current;
-    const { text, headers } = await call("GET", "/", { key: null });
-    expect(text).not.toMatch(/<script|<img|<link|<iframe|url\(|@import|src=/);
-    expect(headers["content-security-policy"]).toContain("default-src 'none'");
-    expect(headers["content-security-policy"]).toContain("frame-ancestors 'none'");
+  it("loads scripts and styles only from this server, by versioned paths, and can't be framed", async () => {
+    const { text, headers } = await test.current.call("GET", "/", { key: null });
+    expect(resourcesOf(text).map((path) => path.replace(/[\da-f]{12}/, "VERSION"))).toEqual([
+      "/reference/VERSION/home.svg",
+      "/reference/VERSION/home.css",
+      "/reference/VERSION/openapi-explorer.js",
+      "/reference/VERSION/home.js",
+    ]);
+    expect(text).not.toMatch(/<script>|<style|<img|<iframe|url\(|@import|\son\w+=/);
+    const policy = String(headers["content-security-policy"]).split("; ");
+    expect(policy).toEqual([
+      "default-src 'none'",
+      "script-src 'self'",
+      "connect-src 'self'",
+      "img-src 'self'",
+      "style-src 'self' 'unsafe-inline'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ]);
     expect(headers["x-content-type-options"]).toBe("nosniff");
     expect(headers["referrer-policy"]).toBe("no-referrer");
     expect(headers["x-ratelimit-remaining"]).toMatch(/^\d+$/);
   });
 
+  it("lets browsers keep its files for a year, compressed if they accept that", async () => {
+    const { call } = test.current;
+    const paths = resourcesOf((await call("GET", "/", { key: null })).text);
+    for (const path of paths) {
+      const plain = await call("GET", path, { key: null });
+      expect(plain.status).toBe(200);
+      expect(plain.headers["cache-control"]).toBe("public, max-age=31536000, immutable");
+      expect(plain.headers["content-type"]).toMatch(/^(text\/(javascript|css); charset=utf-8|image\/svg\+xml)$/);
+      expect(plain.headers["x-content-type-options"]).toBe("nosniff");
+      expect(plain.headers.vary).toBe("accept-encoding");
+      const answer = await test.current.server.inject({ url: path, headers: { "accept-encoding": "br, gzip" } });
+      expect(answer.headers["content-encoding"]).toBe("gzip");
+      expect(gunzipSync(answer.rawPayload).toString()).toBe(plain.text);
+    }
+  });
+
+  it("has no files of other versions or names", async () => {
+    const { call } = test.current;
+    const [path = ""] = resourcesOf((await call("GET", "/", { key: null })).text);
+    for (const wrong of ["/reference/000000000000/home.svg", path.replace("home.svg", "home.ts")]) {
+      expect((await call("GET", wrong, { key: null })).status).toBe(404);
+    }
+  });
+
   it("escapes the requested address", () => {
-    const page = homePage(`http://"><script>alert(1)</script>`);
+    const page = homePage(`http://"><script>alert(1)</script>`, "/reference/1");
     expect(page).not.toContain("<script>");
     expect(escapeHtml(`<a href='x'>&"`)).toBe("&lt;a href=&#39;x&#39;&gt;&amp;&quot;");
   });
@@ -39,6 +83,14 @@ describe("the page at /", () => {
     const answer = await test.current.call("POST", "/", { key: null });
     expect(answer.status).toBe(405);
     expect(answer.headers.allow).toBe("GET, HEAD");
+  });
+});
+
+describe("/tour.md", () => {
+  it("is the tour, as text", async () => {
+    const answer = await test.current.call("GET", "/tour.md", { key: null });
+    expect(answer.headers["content-type"]).toBe("text/plain; charset=utf-8");
+    expect(answer.text).toMatch(/^# A tour with curl\n/);
   });
 });
 

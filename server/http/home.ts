@@ -1,13 +1,16 @@
-/** The page at `/`: the API's address and all endpoints. */
+/** The page at `/`: the API reference, which openapi-explorer draws in the browser from `/v2/openapi.json`. */
+import { readFile } from "node:fs/promises";
 import type { Endpoint } from "@sitewright/contract/endpoint.ts";
 import { endpoints } from "@sitewright/contract/endpoints.ts";
 import type { FastifyInstance } from "fastify";
-import { homeStyle } from "./homeStyle.ts";
+import { serveHomeFiles } from "./homeFiles.ts";
 
 const headers = {
   "content-type": "text/html; charset=utf-8",
+  // The explorer has style attributes and elements. Inline scripts and requests to other servers stay forbidden.
   "content-security-policy":
-    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "default-src 'none'; script-src 'self'; connect-src 'self'; img-src 'self'; style-src 'self' 'unsafe-inline'; " +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
   "referrer-policy": "no-referrer",
@@ -15,74 +18,56 @@ const headers = {
   "cache-control": "no-cache",
 };
 
+const tour = new URL("../../docs/tour.md", import.meta.url);
+
 export function serveHome(server: FastifyInstance): void {
-  server.get("/", (request, reply) => reply.headers(headers).send(homePage(`${request.protocol}://${request.host}`)));
+  const folder = serveHomeFiles(server);
+  server.get("/", async (request, reply) =>
+    reply.headers(headers).send(homePage(`${request.protocol}://${request.host}`, await folder())),
+  );
+  server.get("/tour.md", async (_, reply) =>
+    reply.headers({ ...headers, "content-type": "text/plain; charset=utf-8" }).send(await readFile(tour)),
+  );
 }
 
-/** The page as HTML. `origin` is the address that the browser used. */
-export function homePage(origin: string): string {
-  const api = escapeHtml(`${origin}/v2`);
-  const rows: readonly Endpoint[] = Object.values(endpoints);
-  const groups = [...Map.groupBy(rows, ({ tag }) => tag)].map(([tag, group]) => section(tag, group)).join("\n");
+/** The page as HTML. `origin` is the address that the browser used, `folder` the URL path of its files. */
+export function homePage(origin: string, folder: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Sitewright</title>
-<style>${homeStyle}</style>
+<title>Sitewright API</title>
+<link rel="icon" href="${folder}/home.svg">
+<link rel="stylesheet" href="${folder}/home.css">
+<script defer src="${folder}/openapi-explorer.js"></script>
+<script type="module" src="${folder}/home.js"></script>
 </head>
 <body>
 <header>
-<h1>Sitewright</h1>
-<p>A host for WordPress sites. This server creates, serves and deletes them through an HTTP API.</p>
+<h1>Sitewright <span>API</span></h1>
+<p>Send an <a href="#?route=auth">API key</a> to <code>${escapeHtml(origin)}/v2</code>:
+<code>Authorization: Bearer sk_…</code>
+<span>The first start saves one in <code>first-run.json</code> in the data folder.</span></p>
+<a href="/tour.md">Tour</a>
+<a href="/v2/openapi.json">openapi.json</a>
+<button type="button" hidden aria-expanded="false">Menu</button>
 </header>
 <main>
-<dl class="facts">
-<dt>API</dt><dd><code>${api}</code></dd>
-<dt>Description</dt><dd><a href="/v2/openapi.json">OpenAPI 3.1 document</a></dd>
-<dt>Key</dt><dd>Send it with every request: <code>Authorization: Bearer sk_…</code></dd>
-</dl>
-<p>The first start prints your API key and company id, and saves them in <code>first-run.json</code> in the data
-folder. To check a key:</p>
-<pre><code>curl -H "Authorization: Bearer $KEY" ${api}/validate</code></pre>
-<h2>Endpoints</h2>
-<p>Paths are relative to the API's address. Calls that take longer than a moment return 202 and an
-<code>operation_id</code>; follow the operation with <code>GET /operations/{operation_id}</code>.</p>
-${groups}
+<noscript>
+<p>This page needs JavaScript. The same content is in <a href="/v2/openapi.json">openapi.json</a>.</p>
+<ul>
+${Object.values<Endpoint>(endpoints).map(entry).join("\n")}
+</ul>
+</noscript>
 </main>
 </body>
 </html>
 `;
 }
 
-function section(tag: string, rows: readonly Endpoint[]): string {
-  return `<section>
-<h3>${escapeHtml(tag)}</h3>
-${rows.map(entry).join("\n")}
-</section>`;
-}
-
-function entry(row: Endpoint): string {
-  return `<details>
-<summary><span class="method ${row.method.toLowerCase()}">${row.method}</span> <code>${escapeHtml(row.path)}</code> <span>${escapeHtml(row.summary)}</span></summary>
-<p>${markdownCode(row.description)}</p>
-${fieldTable("Path", row.params)}${fieldTable("Query", row.query)}${fieldTable("Body", row.body)}</details>`;
-}
-
-function fieldTable(caption: string, schema: Endpoint["query"]): string {
-  const fields = Object.entries(schema?.properties ?? {});
-  if (fields.length === 0) return "";
-  const lines = fields.map(([name, field]) => {
-    const need = schema?.required?.includes(name) ? "required" : "optional";
-    const text = "description" in field && typeof field.description === "string" ? field.description : "";
-    return `<tr><th scope="row"><code>${escapeHtml(name)}</code></th><td>${need}</td><td>${markdownCode(text)}</td></tr>`;
-  });
-  return `<table><caption>${caption}</caption><tbody>${lines.join("")}</tbody></table>\n`;
-}
-
-function markdownCode(text: string): string {
-  return escapeHtml(text).replace(/`([^`]+)`/g, "<code>$1</code>");
+function entry({ method, path, summary }: Endpoint): string {
+  return `<li><code>${method} ${escapeHtml(path)}</code> ${escapeHtml(summary)}</li>`;
 }
 
 export function escapeHtml(text: string): string {

@@ -13,7 +13,11 @@ const patterns = [...rowsByPath].map(([path, group]) => ({
 }));
 
 const fixed = [
-  { pattern: /^\/(health\/?|metrics\/?|v2\/openapi\.json\/?|v2\/downloads\/[^/]+\/[^/]+)?$/, methods: ["GET", "HEAD"] },
+  {
+    pattern:
+      /^\/(health\/?|metrics\/?|tour\.md\/?|reference\/[^/]+\/[^/]+\/?|v2\/openapi\.json\/?|v2\/downloads\/[^/]+\/[^/]+)?$/,
+    methods: ["GET", "HEAD"],
+  },
 ];
 
 /** The methods that a path supports; empty if there is no such path. */
