@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { launchBrowser } from "@sitewright/e2e/browser.ts";
-import { cloneInstalled, type Installation, prepared, start } from "@sitewright/e2e/installation.ts";
+import { createFolder, type Installation, startHere } from "@sitewright/e2e/installation.ts";
 import { descendants } from "@sitewright/e2e/processes.ts";
 import { type CreatedSite, createSite, followOperation } from "@sitewright/e2e/sites.ts";
 import { until } from "@sitewright/e2e/until.ts";
@@ -19,18 +19,18 @@ import { median, timed } from "./statistics.ts";
 const repetitions = 5;
 const sleepingSites = 10;
 
-/** Starts a separate installation in a clone with installed packages. */
+/** Starts a separate installation with its own data. */
 export async function measureDailyUse(): Promise<Figure[]> {
-  const clone = await cloneInstalled();
+  const home = await createFolder();
   const run = await mkdtemp(join(tmpdir(), "sw-run-"));
   // Sites fall asleep sooner than by default, which changes nothing else.
-  const settings = { ...prepared, SITEWRIGHT_RUN: run, SITEWRIGHT_IDLE_SECONDS: "20" };
-  let installation = await start(clone.folder, settings);
+  const settings = { SITEWRIGHT_RUN: run, SITEWRIGHT_IDLE_SECONDS: "20", SITEWRIGHT_SPARE_WORKERS: "1" };
+  let installation = await startHere(home.folder, settings);
   try {
     const starts: number[] = [];
     for (let count = 0; count < repetitions; count += 1) {
       await installation.stop();
-      const restart = await timed(() => start(clone.folder, settings));
+      const restart = await timed(() => startHere(home.folder, settings));
       starts.push(restart.milliseconds);
       installation = restart.value;
     }
@@ -41,7 +41,7 @@ export async function measureDailyUse(): Promise<Figure[]> {
     const site = await createSite(installation, { display_name: "Site 1" });
     const commands = await repeated(() => runWpCli(installation, site));
     const { dashboards, editors } = await measureBrowser(installation, site);
-    const help = await repeated(() => showHelp(clone.folder));
+    const help = await repeated(() => showHelp(home.folder));
     for (let count = 2; count <= sleepingSites; count += 1) {
       await createSite(installation, { display_name: `Site ${count}` });
     }
@@ -59,7 +59,7 @@ export async function measureDailyUse(): Promise<Figure[]> {
     ];
   } finally {
     await installation.stop();
-    await clone.remove();
+    await home.remove();
     await rm(run, { recursive: true, force: true });
   }
 }

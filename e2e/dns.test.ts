@@ -8,14 +8,14 @@ import { dig, recordsIn } from "@sitewright/dns/testing/tools.ts";
 import { eventually } from "@sitewright/edge/testing/eventually.ts";
 import { startPowerDns } from "@sitewright/server/testing/powerDns.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { cloneInstalled, type Installation, prepared, start } from "./installation.ts";
+import { createFolder, type Installation, startHere, type TestFolder } from "./installation.ts";
 import { find, kill } from "./processes.ts";
 import { type CreatedSite, createSite, followOperation } from "./sites.ts";
 
 const zone = "harbour.example";
 const key = { name: "transfer.example", algorithm: "hmac-sha256", secret: randomBytes(32).toString("base64") };
 
-let clone: Awaited<ReturnType<typeof cloneInstalled>>;
+let home: TestFolder;
 let installation: Installation;
 let site: CreatedSite;
 let domainId: string;
@@ -23,10 +23,9 @@ let port: number;
 let secondaryPort: number;
 
 beforeAll(async () => {
-  clone = await cloneInstalled();
+  home = await createFolder();
   [port, secondaryPort] = [await freePort(), await freePort()];
-  installation = await start(clone.folder, {
-    ...prepared,
+  installation = await startHere(home.folder, {
     SITEWRIGHT_DNS_PORT: String(port),
     SITEWRIGHT_DNS_SECONDARIES: `127.0.0.1:${secondaryPort}`,
     SITEWRIGHT_DNS_KEY: `${key.algorithm}:${key.name}:${key.secret}`,
@@ -42,7 +41,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await installation?.stop();
-  await clone?.remove();
+  await home?.remove();
 });
 
 async function runOperation(method: string, path: string, body: unknown): Promise<void> {
@@ -90,8 +89,7 @@ test("an earlier version of a zone can be restored", async () => {
 test("with PowerDNS as the backend, PowerDNS serves the zones and Sitewright's own DNS server is not started", async () => {
   await using powerDns = await startPowerDns();
   await installation.stop();
-  installation = await start(clone.folder, {
-    ...prepared,
+  installation = await startHere(home.folder, {
     SITEWRIGHT_DNS_BACKEND: "powerdns",
     SITEWRIGHT_POWERDNS_URL: powerDns.place.url,
     SITEWRIGHT_POWERDNS_KEY: powerDns.place.key,

@@ -5,23 +5,23 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { cloneInstalled, type Installation, prepared, start } from "./installation.ts";
+import { createFolder, type Installation, startHere, type TestFolder } from "./installation.ts";
 import { type CreatedSite, createSite, followOperation, type SiteBody } from "./sites.ts";
 
-let clone: Awaited<ReturnType<typeof cloneInstalled>>;
+let home: TestFolder;
 let installation: Installation;
 let site: CreatedSite;
 let staging: { readonly id: string; readonly address: string };
 
 beforeAll(async () => {
-  clone = await cloneInstalled();
-  installation = await start(clone.folder, { ...prepared, SITEWRIGHT_SPARE_WORKERS: "2" });
+  home = await createFolder();
+  installation = await startHere(home.folder);
   site = await createSite(installation, { display_name: "Harbour", site_title: "Harbour" });
 }, 300_000);
 
 afterAll(async () => {
   await installation?.stop();
-  await clone?.remove();
+  await home?.remove();
 });
 
 async function runOperation(method: string, path: string, body?: object) {

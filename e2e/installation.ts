@@ -1,5 +1,5 @@
 /**
- * Runs Sitewright as users do: a clone of the repository and `npm start`. Tests know only its output and its responses.
+ * Runs Sitewright as users do, with `npm start`, in a clone or in this repository. Tests know only its output and its responses.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";
@@ -37,29 +37,38 @@ export interface Installation {
 const run = promisify(execFile);
 const startLimits = { deadlineSeconds: 240, intervalMilliseconds: 50 };
 
-/** Settings with WordPress already downloaded and compiled, as the tests of the runtime left it. */
-export const prepared = { SITEWRIGHT_ASSETS: join(import.meta.dirname, "..", ".cache", "assets") };
+/** A temporary folder of one test file. */
+export interface TestFolder {
+  readonly folder: string;
+  remove(): Promise<void>;
+}
+
+const repository = join(import.meta.dirname, "..");
+
+export async function createFolder(): Promise<TestFolder> {
+  const folder = await mkdtemp(join(process.env.SITEWRIGHT_TEST_DISK ?? tmpdir(), "sitewright-e2e-"));
+  return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
+}
 
 /** Clones the committed state of this repository into a new folder, without its dependencies. */
-export async function cloneRepository(): Promise<{ folder: string; remove(): Promise<void> }> {
-  const parent = await mkdtemp(join(process.env.SITEWRIGHT_TEST_DISK ?? tmpdir(), "sitewright-e2e-"));
-  const folder = join(parent, "clone");
-  await run("git", ["clone", "--quiet", process.cwd(), folder]);
-  return { folder, remove: () => rm(parent, { recursive: true, force: true }) };
+export async function cloneRepository(): Promise<TestFolder> {
+  const { folder, remove } = await createFolder();
+  const clone = join(folder, "clone");
+  await run("git", ["clone", "--quiet", repository, clone]);
+  return { folder: clone, remove };
 }
 
 /**
- * Clones the repository with its installed packages, so that `npm start` does not spend half a minute installing them.
+ * Runs `npm start` of this repository with its data in `folder/data`. WordPress is already downloaded and compiled, as
+ * the tests of the runtime left it. No spare worker boots after each site that nobody visits.
  */
-export async function cloneInstalled(): ReturnType<typeof cloneRepository> {
-  const clone = await cloneRepository();
-  const [from, to] = [join(process.cwd(), "node_modules"), join(clone.folder, "node_modules")];
-  await run("cp", ["-al", from, to]).catch(async () => {
-    // Hard links are not possible between two file systems.
-    await rm(to, { recursive: true, force: true });
-    await run("cp", ["-a", from, to]);
+export function startHere(folder: string, settings: Readonly<Record<string, string>> = {}): Promise<Installation> {
+  return start(repository, {
+    SITEWRIGHT_DATA: join(folder, "data"),
+    SITEWRIGHT_ASSETS: join(repository, ".cache", "assets"),
+    SITEWRIGHT_SPARE_WORKERS: "0",
+    ...settings,
   });
-  return clone;
 }
 
 /** Runs `npm start` in a clone and waits until the API responds. */
@@ -80,7 +89,7 @@ export async function start(folder: string, settings: Readonly<Record<string, st
     stdio: ["ignore", "pipe", "pipe"],
   });
   let printed = "";
-  const log = createWriteStream(join(folder, "..", "npm-start.log"), { flags: "a" });
+  const log = createWriteStream(join(data, "..", "npm-start.log"), { flags: "a" });
   for (const stream of [supervisor.stdout, supervisor.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => {
       printed += text;

@@ -6,25 +6,25 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Answer } from "./http.ts";
-import { cloneInstalled, type Installation, prepared, start } from "./installation.ts";
+import { createFolder, type Installation, startHere, type TestFolder } from "./installation.ts";
 import { descendants, isAlive, kill, type ProcessRole } from "./processes.ts";
 import { acceptSite, type CreatedSite, createSite, describeSite, followOperation } from "./sites.ts";
 
 const recovery = { timeout: 60_000, interval: 50 };
 
-let clone: Awaited<ReturnType<typeof cloneInstalled>>;
+let home: TestFolder;
 let installation: Installation;
 let site: CreatedSite;
 
 beforeAll(async () => {
-  clone = await cloneInstalled();
-  installation = await start(clone.folder, prepared);
+  home = await createFolder();
+  installation = await startHere(home.folder);
   site = await createSite(installation, { display_name: "Survivor", site_title: "Survivor" });
 });
 
 afterAll(async () => {
   await installation?.stop();
-  await clone?.remove();
+  await home?.remove();
 });
 
 function root(): number {
@@ -114,8 +114,7 @@ describe("kill -9", () => {
     await untilEnded(before);
 
     const { firstRun } = installation;
-    installation = await start(clone.folder, {
-      ...prepared,
+    installation = await startHere(home.folder, {
       SITEWRIGHT_CONTROL_PORT: new URL(firstRun.api_url).port,
       SITEWRIGHT_EDGE_PORT: new URL(firstRun.sites_url).port,
     });

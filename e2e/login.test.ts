@@ -2,17 +2,17 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { launchBrowser } from "./browser.ts";
-import { cloneInstalled, type Installation, prepared, start } from "./installation.ts";
+import { createFolder, type Installation, startHere, type TestFolder } from "./installation.ts";
 import { type CreatedSite, createSite } from "./sites.ts";
 
-let clone: Awaited<ReturnType<typeof cloneInstalled>>;
+let home: TestFolder;
 let installation: Installation;
 let browser: Browser;
 let site: CreatedSite;
 
 beforeAll(async () => {
-  clone = await cloneInstalled();
-  installation = await start(clone.folder, prepared);
+  home = await createFolder();
+  installation = await startHere(home.folder);
   browser = await launchBrowser();
   site = await createSite(installation, { display_name: "Harbour" });
 });
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close();
   await installation?.stop();
-  await clone?.remove();
+  await home?.remove();
 });
 
 const email = "grace.o'hara+web@example.com";

@@ -4,34 +4,33 @@ import { cp, mkdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { cloneInstalled, type Installation, prepared, start } from "./installation.ts";
+import { createFolder, type Installation, startHere, type TestFolder } from "./installation.ts";
 import { type CreatedSite, createSite, describeSite, followOperation, type SiteBody } from "./sites.ts";
 import { until } from "./until.ts";
 
 const run = promisify(execFile);
-const fewSpares = { ...prepared, SITEWRIGHT_SPARE_WORKERS: "1" };
 
-let clone: Awaited<ReturnType<typeof cloneInstalled>>;
+let home: TestFolder;
 let old: Installation;
 let installation: Installation;
 let site: CreatedSite;
 
 beforeAll(async () => {
-  clone = await cloneInstalled();
-  old = await start(clone.folder, fewSpares);
+  home = await createFolder();
+  old = await startHere(home.folder);
   installation = old;
   site = await createSite(old, { display_name: "Harbour", site_title: "Harbour" });
 }, 300_000);
 
 afterAll(async () => {
   await installation?.stop();
-  await clone?.remove();
+  await home?.remove();
 });
 
-/** Runs the operator command in the clone. Returns its output. */
-async function operator(parameters: readonly string[], settings: Readonly<Record<string, string>> = {}) {
-  const env = { ...process.env, SITEWRIGHT_BACKUP_PASSPHRASE: "correct horse battery", ...settings };
-  const { stdout } = await run("npm", ["run", "--silent", "operator", "--", ...parameters], { cwd: clone.folder, env });
+/** Runs the operator command for a data folder. Returns its output. */
+async function operator(data: string, parameters: readonly string[]) {
+  const env = { ...process.env, SITEWRIGHT_DATA: data, SITEWRIGHT_BACKUP_PASSPHRASE: "correct horse battery" };
+  const { stdout } = await run("npm", ["run", "--silent", "operator", "--", ...parameters], { env });
   return stdout;
 }
 
@@ -52,13 +51,13 @@ async function makePost(title: string): Promise<void> {
   expect((await old.visit(`${site.address}/post.php`)).text).toMatch(/^\d+$/);
 }
 
-const backupFile = () => join(clone.folder, "..", "installation.backup");
-const newData = () => join(clone.folder, "..", "other-machine");
+const backupFile = () => join(home.folder, "installation.backup");
+const newData = () => join(home.folder, "other-machine");
 
 test("a running installation can be backed up to one file", async () => {
   await makePost("Soup of the day");
   await runOperation("POST", `/sites/environments/${site.environmentId}/manual-backups`, {});
-  const output = await operator(["backup", backupFile()]);
+  const output = await operator(old.data, ["backup", backupFile()]);
   expect(output).toContain(`The installation is backed up in ${backupFile()}`);
   expect(output).toMatch(/Harbour \/ \w+ +(less than a minute|\d+ minutes?) ago/);
   expect((await stat(backupFile())).mode & 0o777).toBe(0o600);
@@ -69,10 +68,9 @@ test("a restore into an empty data folder brings back the site and its post, at 
   const data = newData();
   await mkdir(data, { mode: 0o700 });
   await cp(join(old.data, "archives"), join(data, "archives"), { recursive: true });
-  const settings = { ...fewSpares, SITEWRIGHT_DATA: data };
-  const output = await operator(["restore", backupFile()], settings);
+  const output = await operator(data, ["restore", backupFile()]);
   expect(output).toMatch(/Harbour \/ \w+ +(less than a minute|\d+ minutes?) ago/);
-  installation = await start(clone.folder, settings);
+  installation = await startHere(home.folder, { SITEWRIGHT_DATA: data });
   expect(installation.firstRun.api_key).toBe(old.firstRun.api_key);
   site = await describeSite(installation, site.id);
   await until(
@@ -92,6 +90,6 @@ test("the restored installation can create a site, make backups and be moved aga
   const another = await createSite(installation, { display_name: "Lighthouse", site_title: "Lighthouse" });
   expect((await installation.visit(`${another.address}/`)).text).toContain("Lighthouse");
   await runOperation("POST", `/sites/environments/${site.environmentId}/manual-backups`, {});
-  const output = await operator(["backup", backupFile(), "--force", "--with-backups"], { SITEWRIGHT_DATA: newData() });
+  const output = await operator(newData(), ["backup", backupFile(), "--force", "--with-backups"]);
   expect(output).toMatch(/Lighthouse \/ \w+ +less than a minute ago/);
 });

@@ -5,12 +5,12 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchBrowser } from "./browser.ts";
 import { send } from "./http.ts";
-import { cloneInstalled, type Installation, prepared, start } from "./installation.ts";
+import { createFolder, type Installation, startHere, type TestFolder } from "./installation.ts";
 import { kill } from "./processes.ts";
 import { type CreatedSite, createSite, followOperation } from "./sites.ts";
 import { until } from "./until.ts";
 
-let clone: Awaited<ReturnType<typeof cloneInstalled>>;
+let home: TestFolder;
 let installation: Installation;
 let browser: Browser;
 let site: CreatedSite;
@@ -34,8 +34,8 @@ add_action('template_redirect', function () {
 `;
 
 beforeAll(async () => {
-  clone = await cloneInstalled();
-  installation = await start(clone.folder, prepared);
+  home = await createFolder();
+  installation = await startHere(home.folder);
   browser = await launchBrowser();
   site = await createSite(installation, { display_name: "Harbour" });
   const release = await realpath(join(installation.data, "environments", site.environmentId, "current"));
@@ -51,7 +51,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close();
   await installation?.stop();
-  await clone?.remove();
+  await home?.remove();
 });
 
 async function operation(method: string, path: string, body: object): Promise<void> {

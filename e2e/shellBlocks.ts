@@ -26,15 +26,15 @@ const end = "every command has run";
 const curlSettings = 'write-out = "%{stderr}HTTP %{http_code} %{method} %{url}\\n"\n';
 const maxMilliseconds = 400_000;
 
-/** Pastes all blocks at once into bash in this folder. `curlHome` is a folder for the settings of curl. */
+/** Pastes all blocks at once into bash in this folder, which also gets settings for curl. */
 export async function paste(
   blocks: readonly string[],
-  { folder, curlHome, env }: Readonly<{ folder: string; curlHome: string; env: Readonly<Record<string, string>> }>,
+  { folder, env }: Readonly<{ folder: string; env: Readonly<Record<string, string>> }>,
 ): Promise<Pasted> {
-  await writeFile(join(curlHome, ".curlrc"), curlSettings);
+  await writeFile(join(folder, ".curlrc"), curlSettings);
   const bash = spawn("bash", {
     cwd: folder,
-    env: { ...process.env, ...env, CURL_HOME: curlHome },
+    env: { ...process.env, ...env, CURL_HOME: folder },
     stdio: ["pipe", "pipe", "ignore"],
     timeout: maxMilliseconds,
   });

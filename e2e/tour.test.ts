@@ -4,25 +4,22 @@ import { join } from "node:path";
 import { pluginZip } from "@sitewright/server/packages/testing/zips.ts";
 import { startTestMirror, type TestMirror } from "@sitewright/server/testing/mirror.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { cloneInstalled, type Installation, prepared, start } from "./installation.ts";
+import { createFolder, type Installation, startHere, type TestFolder } from "./installation.ts";
 import { type Pasted, paste, shellBlocksIn } from "./shellBlocks.ts";
 
-let clone: Awaited<ReturnType<typeof cloneInstalled>>;
+let home: TestFolder;
 let mirror: TestMirror;
 let installation: Installation;
 let pasted: Pasted;
 
 beforeAll(async () => {
-  clone = await cloneInstalled();
-  const outside = join(clone.folder, "..");
-  mirror = await startMirror(join(outside, "packages"));
-  const settings = { ...prepared, SITEWRIGHT_SPARE_WORKERS: "1", SITEWRIGHT_WPORG_URL: mirror.url };
-  installation = await start(clone.folder, settings);
+  home = await createFolder();
+  mirror = await startMirror(join(home.folder, "packages"));
+  installation = await startHere(home.folder, { SITEWRIGHT_WPORG_URL: mirror.url });
   const dnsPort = /DNS +\S+:(\d+)/.exec(installation.output())?.[1] ?? "";
   const [readme, tour] = [await blocksOf("README.md"), await blocksOf("docs/tour.md")];
   pasted = await paste([...readme, ...tour, ...tour], {
-    folder: clone.folder,
-    curlHome: outside,
+    folder: home.folder,
     env: { SITEWRIGHT_DNS_PORT: dnsPort },
   });
 });
@@ -30,7 +27,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await installation?.stop();
   await mirror?.[Symbol.asyncDispose]();
-  await clone?.remove();
+  await home?.remove();
 });
 
 /** Stands in for WordPress.org, with the versions that the tour installs and newer ones. */
