@@ -27,7 +27,7 @@ export function playground(dataFolder: string, requestDeadlineSeconds = 60): Wor
         run,
         edgePort,
         siteSuffix: "localhost",
-        spareWorkers: 1,
+        spareWorkers: 0,
         maxWorkers: 4,
         requestDeadlineSeconds,
         idleSeconds: 300,
