@@ -127,6 +127,48 @@ export async function runDeaths(
   return wrong;
 }
 
+/**
+ * Runs one operation whose runner dies once for each of the cases, which are in the order in which they are reached. All
+ * have the same fault apart from the point of death, and the same end. Returns the problems.
+ */
+export async function runDeathsInTurn(
+  subject: Subject,
+  world: World,
+  cases: readonly Case[],
+  { start = startEngineHere, spare, longestWorkMilliseconds = 3 }: DeathOptions & { readonly spare: Spare },
+): Promise<string[]> {
+  await using table = await openTable(world);
+  const [first, ...others] = cases;
+  if (first === undefined) return [];
+  const faultOf = (each: Case) => ({ ...each.fault, killAfterMilliseconds: Math.random() * longestWorkMilliseconds });
+  const { killAt: _, ...survivor } = first.fault;
+  const followers = [
+    ...others.map((each) => ({ name: each.name, fault: faultOf(each) })),
+    { name: "", fault: survivor },
+  ];
+  const request = await subject.prepare(world);
+  const wrong: string[] = [];
+  let runner = spare.runner ?? (await start(world));
+  spare.runner = null;
+  const accepted = Promise.withResolvers<string>();
+  const ended = table.submit(request, async (operationId) => {
+    await runner.arm({ operationId, fault: faultOf(first) });
+    accepted.resolve(operationId);
+  });
+  const operationId = await accepted.promise;
+  let { name } = first;
+  for (const next of followers) {
+    if (!(await diesInTime(runner))) wrong.push(`${name}: the operation did not reach its point`);
+    ({ name } = next);
+    runner = await start(world, { [operationId]: next.fault });
+  }
+  spare.runner = runner;
+  const every = { ...first, name: cases.map((each) => each.name).join(", ") };
+  wrong.push(...(await checkEnd(subject, world, every, request, await ended)));
+  await forgetSites(world);
+  return wrong;
+}
+
 /** Waits for the runner to die. Ends it at the timeout. Returns whether it died of its fault. */
 async function diesInTime(runner: Runner): Promise<boolean> {
   const timeout = setTimeout(() => void runner.end(), timeoutSeconds * 1_000);
