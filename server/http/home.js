@@ -79,3 +79,7 @@ explorer.addEventListener("spec-loaded", async () => {
   explorer.shadowRoot.getElementById("operations-root").tabIndex = -1;
 });
 document.querySelector("main").append(explorer);
+explorer.shadowRoot.addEventListener("focusin", ({ target }) => {
+  // Browsers would store the key among the values of forms.
+  if (target.matches(".api-key-input")) target.autocomplete = "off";
+});

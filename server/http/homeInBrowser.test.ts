@@ -126,11 +126,13 @@ describe("endpoints", () => {
     expect(problems).toEqual([]);
   });
 
-  it("can be called with a key, which is sent only to this server", async () => {
+  it("can be called with a key, which is sent only to this server and not stored by the browser", async () => {
     await using opened = await open("/");
     const { page, problems } = opened;
     await page.getByRole("link", { name: "API key", exact: true }).click();
-    await page.getByPlaceholder("api-token").fill(test.current.company.api_key);
+    const field = page.getByPlaceholder("api-token");
+    await field.fill(test.current.company.api_key);
+    expect(await field.getAttribute("autocomplete")).toBe("off");
     await page.getByRole("button", { name: "Set" }).click();
     await see(page, "Key Applied");
     await page.goto(`${origin}/#?route=get-/validate`);
@@ -138,6 +140,8 @@ describe("endpoints", () => {
     await page.getByRole("button", { name: "Execute" }).click();
     expect((await called).status()).toBe(200);
     await see(page, test.current.company.company_id);
+    const stored = "[localStorage.length, sessionStorage.length, document.cookie]";
+    expect(await page.evaluate(stored)).toEqual([0, 0, ""]);
     expect(problems).toEqual([]);
   });
 
