@@ -2,7 +2,7 @@
  * Faults that a test injects into a fake runtime. They are stored in a file, because the process that fails may differ
  * from the test's, and may be killed while it fails.
  */
-import { appendFile, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { exists } from "../folders.ts";
@@ -59,34 +59,37 @@ async function waitForFile(file: string): Promise<void> {
   while (!(await exists(file))) await delay(5);
 }
 
-async function readText(file: string): Promise<string> {
-  return readFile(file, "utf8").catch(() => "");
+/** These small files are read and written thousands of times: waiting for threads takes longer than the work. */
+function readText(file: string): string {
+  return existsSync(file) ? readFileSync(file, "utf8") : "";
 }
 
 export function openScript(folder: string): Script {
   const faultsFile = path.join(folder, "faults.json");
   const callsFile = path.join(folder, "calls.jsonl");
 
-  async function faults(): Promise<readonly Fault[]> {
-    const text = await readText(faultsFile);
+  function faults(): readonly Fault[] {
+    const text = readText(faultsFile);
     const parsed: unknown = text === "" ? [] : JSON.parse(text);
     return Array.isArray(parsed) ? parsed.filter(isFault) : [];
   }
 
   async function calls(): Promise<readonly Call[]> {
-    const lines = (await readText(callsFile)).split("\n").filter((line) => line !== "");
+    const lines = readText(callsFile)
+      .split("\n")
+      .filter((line) => line !== "");
     return lines.map((line): unknown => JSON.parse(line)).filter(isCall);
   }
 
   async function setFaults(next: readonly Fault[]): Promise<void> {
-    await mkdir(folder, { recursive: true });
+    mkdirSync(folder, { recursive: true });
     const temporary = `${faultsFile}.${process.pid}`;
-    await writeFile(temporary, JSON.stringify(next));
-    await rename(temporary, faultsFile);
+    writeFileSync(temporary, JSON.stringify(next));
+    renameSync(temporary, faultsFile);
   }
 
   async function take(call: Call): Promise<Fault | undefined> {
-    const all = await faults();
+    const all = faults();
     const found = all.find(
       (fault) =>
         fault.method === call.method &&
@@ -100,8 +103,8 @@ export function openScript(folder: string): Script {
   }
 
   async function reach(call: Call): Promise<void> {
-    await mkdir(folder, { recursive: true });
-    await appendFile(callsFile, `${JSON.stringify(call)}\n`);
+    mkdirSync(folder, { recursive: true });
+    appendFileSync(callsFile, `${JSON.stringify(call)}\n`);
     const fault = await take(call);
     if (fault === undefined) return;
     const message = fault.message ?? `The fake was told to fail at ${call.method}.`;

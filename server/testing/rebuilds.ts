@@ -15,9 +15,9 @@ const sites = new WeakMap<OperationRequest, LiveSite>();
 
 /** Puts the environment into its state after a restore on another machine: no files, waiting for the rebuild. */
 export async function takeAway({ services, own }: World, { environment }: LiveSite): Promise<void> {
-  await services.runtime.destroy(environment);
   await setAwaitsRebuild(own.database, environment.id, true);
   await services.publisher.publish();
+  await services.runtime.destroy(environment);
 }
 
 export function rebuildOf(site: LiveSite, backupId: number | null): OperationRequest {

@@ -34,7 +34,7 @@ export interface Subject {
 /** Generous, for a machine that is busy. */
 const timeoutSeconds = 180;
 
-/** Runs the cases one after the other, with one engine in this process. Returns the problems. */
+/** Runs the cases at the same time, with one engine in this process. Returns the problems. */
 export async function runFailures(subject: Subject, world: World, cases: readonly Case[]): Promise<string[]> {
   await using table = await openTable(world);
   const faults = new Map<string, Fault>();
@@ -47,15 +47,23 @@ export async function runFailures(subject: Subject, world: World, cases: readonl
     log: silentLog,
     backoffs: testBackoffs,
   });
-  const wrong: string[] = [];
-  for (const each of cases) {
-    const request = await subject.prepare(world);
-    const row = await table.submit(request, (id) => void faults.set(id, each.fault));
-    wrong.push(...(await checkEnd(subject, world, each, request, row)));
-    await forgetSites(world);
-  }
+  const prepared = await prepareAll(subject, world, cases);
+  const submit = ({ each, request }: Prepared) =>
+    table.submit(request, (operationId) => void faults.set(operationId, each.fault));
+  const rows = await Promise.all(prepared.map(submit));
+  const wrong = await checkEnds(subject, world, prepared, rows);
   await engine.stop();
   return wrong;
+}
+
+interface Prepared {
+  readonly each: Case;
+  readonly request: OperationRequest;
+}
+
+/** Prepares all at once: they share most publications. */
+function prepareAll(subject: Subject, world: World, cases: readonly Case[]): Promise<Prepared[]> {
+  return Promise.all(cases.map(async (each) => ({ each, request: await subject.prepare(world) })));
 }
 
 /** A runner that is passed from one run to the next, because starting a process takes longer than most operations. */
@@ -92,33 +100,23 @@ export async function runDeaths(
   let runner = spare?.runner ?? (await start(world));
   try {
     for (const group of together(cases, mostTogether)) {
-      const dying: { each: Case; request: OperationRequest; ended: Promise<OperationRow> }[] = [];
       const survivors: Record<string, RunnerFault> = {};
       const current = runner;
-      const requests: OperationRequest[] = [];
-      for (const _ of group) requests.push(await subject.prepare(world));
-      for (const [index, each] of group.entries()) {
-        const request = requests[index];
-        if (request === undefined) continue;
-        const ended = table.submit(request, async (operationId) => {
+      const dying = await prepareAll(subject, world, group);
+      const submit = ({ each, request }: Prepared) =>
+        table.submit(request, async (operationId) => {
           // A failure before the death happens again afterwards, but the runner dies no more.
           const { killAt: _, killAtEnd: __, ...survivor } = each.fault;
           survivors[operationId] = survivor;
           const killAfterMilliseconds = Math.random() * longestWorkMilliseconds;
           await current.arm({ operationId, fault: { ...each.fault, together: group.length, killAfterMilliseconds } });
         });
-        dying.push({ each, request, ended });
-      }
+      const ended = Promise.all(dying.map(submit));
       if (!(await diesInTime(current))) {
         wrong.push(`${group.map(({ name }) => name).join(", ")}: not all operations reached their points`);
       }
       runner = await start(world, survivors);
-      const rows = await Promise.all(dying.map(({ ended }) => ended));
-      for (const [index, { each, request }] of dying.entries()) {
-        const row = rows[index];
-        if (row) wrong.push(...(await checkEnd(subject, world, each, request, row)));
-      }
-      await forgetSites(world);
+      wrong.push(...(await checkEnds(subject, world, dying, await ended)));
     }
   } finally {
     if (spare) spare.runner = runner;
@@ -209,6 +207,22 @@ export async function openTable({ facts, own, services }: World): Promise<Table>
     },
     [Symbol.asyncDispose]: () => notifications.close(),
   };
+}
+
+/** Checks operations that have ended, and forgets their sites. Returns the problems. */
+async function checkEnds(
+  subject: Subject,
+  world: World,
+  ended: readonly Prepared[],
+  rows: readonly OperationRow[],
+): Promise<string[]> {
+  const wrong: string[] = [];
+  for (const [index, { each, request }] of ended.entries()) {
+    const row = rows[index];
+    if (row) wrong.push(...(await checkEnd(subject, world, each, request, row)));
+  }
+  await forgetSites(world);
+  return wrong;
 }
 
 async function checkEnd(
