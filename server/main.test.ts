@@ -27,6 +27,7 @@ function start(name: string, settings: NodeJS.ProcessEnv = {}): ChildProcess {
     stdio: ["ignore", "ignore", "pipe", "ipc"],
     env: {
       PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       SITEWRIGHT_DATA: data,
       SITEWRIGHT_ASSETS: sharedAssets,
       SITEWRIGHT_RUN: join(data, "run"),

@@ -25,7 +25,12 @@ interface Outcome {
 }
 
 function operator(given: readonly string[], settings: NodeJS.ProcessEnv): Promise<Outcome> {
-  const env = { PATH: process.env.PATH, SITEWRIGHT_DATA: data, ...settings };
+  const env = {
+    PATH: process.env.PATH,
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+    SITEWRIGHT_DATA: data,
+    ...settings,
+  };
   return new Promise((resolve) => {
     execFile(process.execPath, [program, ...given], { env }, (error, output, errors) => {
       resolve({ code: typeof error?.code === "number" ? error.code : 0, output, errors });

@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 
 function operator(...given: readonly string[]) {
-  const env = { PATH: process.env.PATH, SITEWRIGHT_DATA: folder };
+  const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, SITEWRIGHT_DATA: folder };
   const program = join(import.meta.dirname, "../operator.ts");
   const child = spawn(process.execPath, [program, "mirror", ...given], { env, stdio: ["ignore", "pipe", "pipe"] });
   onTestFinished(() => void child.kill("SIGKILL"));

@@ -35,7 +35,13 @@ interface Outcome {
 type Settings = Readonly<Record<string, string>>;
 
 function start(given: readonly string[], settings: Settings): { child: ChildProcess; outcome: Promise<Outcome> } {
-  const env = { PATH: process.env.PATH, INIT_CWD: folder, SITEWRIGHT_BACKUP_PASSPHRASE: passphrase, ...settings };
+  const env = {
+    PATH: process.env.PATH,
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+    INIT_CWD: folder,
+    SITEWRIGHT_BACKUP_PASSPHRASE: passphrase,
+    ...settings,
+  };
   const { promise: outcome, resolve } = Promise.withResolvers<Outcome>();
   const child = execFile(process.execPath, [program, ...given], { env }, (error, output, errors) => {
     resolve({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, output, errors });

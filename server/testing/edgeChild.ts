@@ -61,6 +61,7 @@ export async function openEdgeInstallation(settings: NodeJS.ProcessEnv = {}): Pr
     start: async (port = 0) => {
       const env = {
         PATH: process.env.PATH,
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
         SITEWRIGHT_DATA: data,
         SITEWRIGHT_RUN: run,
         SITEWRIGHT_ASSETS: sharedAssets,
