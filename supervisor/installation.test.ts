@@ -1,9 +1,12 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { startPostgres } from "./postgres/postgres.ts";
 import { testFolder } from "./testing/folder.ts";
 import {
   ask,
@@ -18,6 +21,26 @@ import {
 import { isAlive, until } from "./testing/until.ts";
 
 const dataIn = (folder: string) => join(folder, "data");
+
+/** Has an empty database. */
+let template: string;
+beforeAll(async () => {
+  template = mkdtempSync(join(tmpdir(), "sw-template-"));
+  const server = await startPostgres({
+    dataDirectory: join(template, "postgres"),
+    runDirectory: join(template, "run"),
+  });
+  await server.stop();
+});
+afterAll(() => rmSync(template, { recursive: true }));
+
+/** A data folder with a database: creating one takes as long as everything else at a start. */
+function dataWithDatabase(): string {
+  const data = dataIn(testFolder());
+  mkdirSync(data);
+  execFileSync("cp", ["-a", "--reflink=auto", join(template, "postgres"), data]);
+  return data;
+}
 
 async function pids(data: string) {
   const { controlPort, edgePort } = chosenPorts(data);
@@ -119,7 +142,7 @@ describe("a later start", () => {
 
 describe("a second start on the same data", () => {
   test("fails with the process id of the first, which keeps running", async () => {
-    const data = dataIn(testFolder());
+    const data = dataWithDatabase();
     const first = await startedSupervisor(data);
     const before = await pids(data);
     const second = startSupervisor(data);
@@ -130,7 +153,7 @@ describe("a second start on the same data", () => {
   });
 
   test("at the same moment leaves exactly one running", async () => {
-    const data = dataIn(testFolder());
+    const data = dataWithDatabase();
     const both = [startSupervisor(data), startSupervisor(data)];
     await until("one is ready and one has ended", () => {
       const ready = both.filter((one) => one.output().includes("Sitewright is ready."));
@@ -163,7 +186,7 @@ describe("stopping", () => {
   test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
     "by %s ends edge, then dns, then control, then PostgreSQL",
     async (signal) => {
-      const data = dataIn(testFolder());
+      const data = dataWithDatabase();
       const supervisor = await startedSupervisor(data);
       const before = await pids(data);
       supervisor.child.kill(signal);
@@ -176,7 +199,7 @@ describe("stopping", () => {
   );
 
   test.each(["SIGTERM", "SIGKILL"] as const)("by %s to npm leaves nothing running", async (signal) => {
-    const data = dataIn(testFolder());
+    const data = dataWithDatabase();
     const npm = await whenReady(startByNpm(data));
     const before = await pids(data);
     npm.child.kill(signal);
@@ -185,7 +208,7 @@ describe("stopping", () => {
   });
 
   test.each(["control", "edge", "postgres"] as const)("by SIGTERM to %s alone ends all processes", async (name) => {
-    const data = dataIn(testFolder());
+    const data = dataWithDatabase();
     const supervisor = await startedSupervisor(data);
     const before = await pids(data);
     process.kill(before[name], "SIGTERM");
@@ -195,7 +218,7 @@ describe("stopping", () => {
   });
 
   test("by SIGTERM to all processes at once restarts none", async () => {
-    const data = dataIn(testFolder());
+    const data = dataWithDatabase();
     const supervisor = await startedSupervisor(data);
     const before = await pids(data);
     for (const pid of [supervisor.pid, before.control, before.edge, before.postgres]) process.kill(pid, "SIGTERM");
@@ -204,7 +227,7 @@ describe("stopping", () => {
   });
 
   test("treats the signals of terminal and npm for one keystroke as one", async () => {
-    const data = dataIn(testFolder());
+    const data = dataWithDatabase();
     const supervisor = await startedSupervisor(data);
     for (let copies = 0; copies < 3; copies++) {
       supervisor.child.kill("SIGINT");
@@ -214,7 +237,7 @@ describe("stopping", () => {
   });
 
   test("is forced by a second Ctrl-C if something hangs", async () => {
-    const data = dataIn(testFolder());
+    const data = dataWithDatabase();
     const supervisor = await startedSupervisor(data);
     const before = await pids(data);
     await ask(chosenPorts(data).edgePort, "/hang");
@@ -245,7 +268,7 @@ describe("Ctrl-C during the first start", () => {
 
 describe("kill -9", () => {
   test.each(["control", "edge"] as const)("of %s restarts it, says so, and leaves the rest alone", async (name) => {
-    const data = dataIn(testFolder());
+    const data = dataWithDatabase();
     const supervisor = await startedSupervisor(data);
     const before = await pids(data);
     process.kill(before[name], "SIGKILL");
@@ -257,7 +280,7 @@ describe("kill -9", () => {
   });
 
   test("of PostgreSQL restarts it with its data at the same address, and leaves the rest alone", async () => {
-    const data = dataIn(testFolder());
+    const data = dataWithDatabase();
     const supervisor = await startedSupervisor(data);
     const before = await pids(data);
     await select(before.database, "create table kept ()");
@@ -270,7 +293,7 @@ describe("kill -9", () => {
   });
 
   test("of the supervisor leaves nothing running, and the next start works", async () => {
-    const data = dataIn(testFolder());
+    const data = dataWithDatabase();
     const first = await startedSupervisor(data);
     const before = await pids(data);
     await select(before.database, "create table kept ()");
@@ -282,7 +305,7 @@ describe("kill -9", () => {
   });
 
   test("of the supervisor ends even a child that is stuck, and the next start waits for its port", async () => {
-    const data = dataIn(testFolder());
+    const data = dataWithDatabase();
     const first = await startedSupervisor(data);
     const before = await pids(data);
     const ports = chosenPorts(data);
@@ -299,7 +322,7 @@ describe("kill -9", () => {
 
 describe("a child", () => {
   test("that ends is reported with its last output and the path of its log", async () => {
-    const data = dataIn(testFolder());
+    const data = dataWithDatabase();
     const supervisor = await startedSupervisor(data);
     await ask(chosenPorts(data).controlPort, "/die");
     await until("it is running again", () => supervisor.output().includes("control is running again."));
@@ -311,7 +334,7 @@ describe("a child", () => {
   });
 
   test("that keeps ending is restarted with back-off until it works", async () => {
-    const data = dataIn(testFolder());
+    const data = dataWithDatabase();
     const supervisor = await startedSupervisor(data);
     writeFileSync(join(data, "control.broken"), "");
     await ask(chosenPorts(data).controlPort, "/die");
@@ -322,7 +345,7 @@ describe("a child", () => {
   });
 
   test("that never becomes ready makes the start fail with its last output", async () => {
-    const data = dataIn(testFolder());
+    const data = dataWithDatabase();
     const good = await startedSupervisor(data);
     good.child.kill("SIGINT");
     await good.exit;
@@ -334,7 +357,7 @@ describe("a child", () => {
   });
 
   test("has its warnings shown in the terminal", async () => {
-    const data = dataIn(testFolder());
+    const data = dataWithDatabase();
     const supervisor = await startedSupervisor(data);
     await ask(chosenPorts(data).controlPort, "/warn");
     await until("the warning is shown", () => supervisor.output().includes("control: something is odd\n"));
@@ -343,7 +366,7 @@ describe("a child", () => {
 
 describe("backup and restore of the installation", () => {
   test("the data folder has the settings of the last start", async () => {
-    const data = dataIn(testFolder());
+    const data = dataWithDatabase();
     await startedSupervisor(data, { SITEWRIGHT_BACKUP_DAYS: "30", SITEWRIGHT_ARCHIVE_URL: "file:///srv/archives" });
     const { controlPort, edgePort } = chosenPorts(data);
     const file = join(data, "last-start.json");
