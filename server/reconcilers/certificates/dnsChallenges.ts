@@ -7,7 +7,7 @@ import type { Database } from "../../store/database.ts";
 import { addDnsChallenge, removeDnsChallenge } from "../../store/domains/dnsChallenges.ts";
 
 export interface DnsChallenges {
-  /** Resolves when the DNS server answers with the challenge. Rejects with `DnsUnavailable` after ten seconds without. */
+  /** Resolves when the DNS server answers with the challenge. Rejects with `DnsUnavailable` if it does not in time. */
   publish(name: string, value: string): Promise<void>;
   /** Does nothing if there is no such challenge. */
   remove(name: string, value: string): Promise<void>;
@@ -17,14 +17,17 @@ interface DnsChallengesOptions {
   readonly database: Database;
   readonly zones: Pick<ZonePublisher, "publish">;
   readonly dns: Pick<DnsClient, "textsOf">;
+  /** How long to wait for the DNS server. Absent: ten seconds. */
+  readonly timeoutMilliseconds?: number;
 }
 
 /** Longer than any order takes. */
 const lifetimeSeconds = 86_400;
-const timeoutMilliseconds = 10_000;
+const defaultTimeoutMilliseconds = 10_000;
 const pauseMilliseconds = 100;
 
-export function makeDnsChallenges({ database, zones, dns }: DnsChallengesOptions): DnsChallenges {
+export function makeDnsChallenges(options: DnsChallengesOptions): DnsChallenges {
+  const { database, zones, dns, timeoutMilliseconds = defaultTimeoutMilliseconds } = options;
   const nameOf = (text: string) => text.replace(/\.$/, "").toLowerCase();
 
   async function answers(name: string, value: string): Promise<boolean> {

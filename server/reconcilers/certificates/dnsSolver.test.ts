@@ -45,15 +45,20 @@ async function addDomain({ challengeName, pointsHere, isWildcard = true }: Check
   return id;
 }
 
-async function order(authority: Pebble = pebble): Promise<void> {
+async function order(authority: Pebble = pebble, timeoutMilliseconds?: number): Promise<void> {
   const { database } = world.own;
   const { sealer, publisher, zones } = world.services;
-  const dns = askDns();
+  const challenges = makeDnsChallenges({
+    database,
+    zones,
+    dns: askDns(),
+    ...(timeoutMilliseconds !== undefined && { timeoutMilliseconds }),
+  });
   await orderCertificates({
     database,
     sealer,
     publisher,
-    solvers: [makeDnsSolver(makeDnsChallenges({ database, zones, dns })), makeHttpSolver({ database, publisher })],
+    solvers: [makeDnsSolver(challenges), makeHttpSolver({ database, publisher })],
     directory: authority.directory,
     roots: [authority.root],
     email: null,
@@ -131,6 +136,6 @@ test("falls back to http-01 if our DNS does not answer", async () => {
   await using shown = await startChallengeServer(() => world.own.database);
   await using elsewhere = await startPebble({ httpPort: shown.port });
   await addDomain({ challengeName: "nobody.example.net", pointsHere: true });
-  await order(elsewhere);
+  await order(elsewhere, 200);
   expect(await issued()).toEqual([[name]]);
 });
