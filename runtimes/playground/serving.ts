@@ -99,7 +99,7 @@ export interface PlaygroundServing extends Serving {
 }
 
 const defaultCandidateSeconds = 60;
-const defaultAheadSeconds = 20;
+const defaultAheadSeconds = 60;
 
 /**
  * Whether the worker is rendering its first page. That uses one CPU core, and much of a second one for the compilers.
