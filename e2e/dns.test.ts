@@ -10,7 +10,7 @@ import { startPowerDns } from "@sitewright/server/testing/powerDns.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createFolder, type Installation, startHere, type TestFolder } from "./installation.ts";
 import { find, kill } from "./processes.ts";
-import { type CreatedSite, createSite, followOperation } from "./sites.ts";
+import { type CreatedSite, createPlainSite, succeed } from "./sites.ts";
 
 const zone = "harbour.example";
 const key = { name: "transfer.example", algorithm: "hmac-sha256", secret: randomBytes(32).toString("base64") };
@@ -31,8 +31,8 @@ beforeAll(async () => {
     SITEWRIGHT_DNS_KEY: `${key.algorithm}:${key.name}:${key.secret}`,
     SITEWRIGHT_EDGE_ADDRESSES: "203.0.113.7",
   });
-  site = await createSite(installation, { display_name: "Harbour" });
-  await runOperation("POST", `/sites/environments/${site.environmentId}/domains`, { domain_name: zone });
+  site = await createPlainSite(installation, "Harbour");
+  await succeed(installation, "POST", `/sites/environments/${site.environmentId}/domains`, { domain_name: zone });
   const { environment } = (await installation.api("GET", `/sites/environments/${site.environmentId}/domains`)).json<{
     environment: { site_domains: { id: string; name: string }[] };
   }>();
@@ -44,16 +44,8 @@ afterAll(async () => {
   await home?.remove();
 });
 
-async function runOperation(method: string, path: string, body: unknown): Promise<void> {
-  const accepted = await installation.api(method, path, body);
-  expect(accepted.text).toContain("operation_id");
-  const { operation_id } = accepted.json<{ operation_id: string }>();
-  const { status, message } = await followOperation(installation, operation_id);
-  expect([status, message]).toEqual([200, "Successfully finished request"]);
-}
-
 const setText = (name: string, value: string) =>
-  runOperation("POST", `/domains/${domainId}/dns-records`, {
+  succeed(installation, "POST", `/domains/${domainId}/dns-records`, {
     type: "TXT",
     name: `${name}.${zone}`,
     ttl: 300,
@@ -82,7 +74,7 @@ test("after kill -9, the DNS server serves the last state again by itself", asyn
 test("an earlier version of a zone can be restored", async () => {
   const list = await installation.api("GET", `/domains/${domainId}/zone-versions`);
   const [, before] = list.json<{ domain: { zone_versions: { serial: number }[] } }>().domain.zone_versions;
-  await runOperation("POST", `/domains/${domainId}/zone-versions/${before?.serial}/restore`, {});
+  await succeed(installation, "POST", `/domains/${domainId}/zone-versions/${before?.serial}/restore`, {});
   expect([await query(port, `one.${zone}`), await query(port, `two.${zone}`)]).toEqual([['"first"'], []]);
 });
 
@@ -96,6 +88,8 @@ test("with PowerDNS as the backend, PowerDNS serves the zones and Sitewright's o
     SITEWRIGHT_POWERDNS_ADDRESS: powerDns.place.address,
     SITEWRIGHT_EDGE_ADDRESSES: "203.0.113.7",
   });
+  // PowerDNS would remember for 20 seconds that it did not know a zone.
+  await eventually(async () => expect((await powerDns.api.listZones()).map(({ name }) => name)).toContain(zone));
   await eventually(async () => expect(await query(powerDns.port, `one.${zone}`)).toEqual(['"first"']));
   await setText("three", "third");
   expect(await query(powerDns.port, `three.${zone}`)).toEqual(['"third"']);

@@ -6,7 +6,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createFolder, type Installation, startHere, type TestFolder } from "./installation.ts";
-import { type CreatedSite, createSite, followOperation, type SiteBody } from "./sites.ts";
+import { type CreatedSite, createSite, runOperation, type SiteBody } from "./sites.ts";
 
 let home: TestFolder;
 let installation: Installation;
@@ -24,14 +24,10 @@ afterAll(async () => {
   await home?.remove();
 });
 
-async function runOperation(method: string, path: string, body?: object) {
-  const accepted = await installation.api(method, path, body);
-  expect(accepted.status, accepted.text).toBe(202);
-  return followOperation(installation, accepted.json<{ operation_id: string }>().operation_id);
-}
+const run = (method: string, path: string, body?: object) => runOperation(installation, method, path, body);
 
 async function push(source: string, target: string) {
-  return runOperation("PUT", `/sites/${site.id}/environments`, { source_env_id: source, target_env_id: target });
+  return run("PUT", `/sites/${site.id}/environments`, { source_env_id: source, target_env_id: target });
 }
 
 /** Writes a must-use plugin into the environment's files. */
@@ -42,7 +38,7 @@ async function writePlugin(environmentId: string, code: string): Promise<void> {
 
 test("a cloned environment shows the site at its own address", async () => {
   const body = { display_name: "Staging", is_premium: false, source_env_id: site.environmentId };
-  const ended = await runOperation("POST", `/sites/${site.id}/environments/clone`, body);
+  const ended = await run("POST", `/sites/${site.id}/environments/clone`, body);
   expect(ended.status).toBe(200);
   const { environments } = (await installation.api("GET", `/sites/${site.id}`)).json<SiteBody>().site;
   const found = environments.find(({ id }) => id === ended.data?.idEnv);
@@ -78,7 +74,7 @@ test("a push that would break the live site fails with PHP's error message and c
 test("a change of the PHP version that would break the site fails, and another version works", async () => {
   const modify = (version: string) => {
     const body = { environment_id: site.environmentId, php_version: version };
-    return runOperation("PUT", "/sites/tools/modify-php-version", body);
+    return run("PUT", "/sites/tools/modify-php-version", body);
   };
   await writePlugin(
     site.environmentId,
@@ -94,7 +90,7 @@ add_action( 'wp_footer', function () { echo 'runs on ' . PHP_VERSION; } );`,
 });
 
 test("a reset gives the live site a fresh WordPress", async () => {
-  const ended = await runOperation("POST", `/sites/${site.id}/reset-site`, { admin_password: "another horse" });
+  const ended = await run("POST", `/sites/${site.id}/reset-site`, { admin_password: "another horse" });
   expect(ended.status).toBe(200);
   const page = await installation.visit(`${site.address}/?fresh`);
   expect(page.status).toBe(200);
@@ -103,10 +99,10 @@ test("a reset gives the live site a fresh WordPress", async () => {
 });
 
 test("the name of a deleted environment is free at once", async () => {
-  expect((await runOperation("DELETE", `/sites/environments/${staging.id}`)).status).toBe(200);
+  expect((await run("DELETE", `/sites/environments/${staging.id}`)).status).toBe(200);
   expect((await installation.visit(`${staging.address}/`)).status).toBe(404);
   const body = { display_name: "Staging", is_premium: false };
-  const ended = await runOperation("POST", `/sites/${site.id}/environments/plain`, body);
+  const ended = await run("POST", `/sites/${site.id}/environments/plain`, body);
   expect(ended.status).toBe(200);
   expect((await installation.visit(`${staging.address}/`)).status).toBe(200);
 });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createFolder, type Installation, startHere, type TestFolder } from "./installation.ts";
-import { type CreatedSite, createSite, describeSite, followOperation, type SiteBody } from "./sites.ts";
+import { type CreatedSite, createSite, describeSite, type SiteBody, succeed } from "./sites.ts";
 import { until } from "./until.ts";
 
 const run = promisify(execFile);
@@ -34,14 +34,6 @@ async function operator(data: string, parameters: readonly string[]) {
   return stdout;
 }
 
-async function runOperation(method: string, path: string, body?: object) {
-  const answer = await installation.api(method, path, body);
-  expect(answer.status, answer.text).toBe(202);
-  expect(await followOperation(installation, answer.json<{ operation_id: string }>().operation_id)).toMatchObject({
-    status: 200,
-  });
-}
-
 async function makePost(title: string): Promise<void> {
   const root = join(old.data, "environments", site.environmentId, "current/public");
   const post = `array( 'post_title' => '${title}', 'post_status' => 'publish' )`;
@@ -56,7 +48,7 @@ const newData = () => join(home.folder, "other-machine");
 
 test("a running installation can be backed up to one file", async () => {
   await makePost("Soup of the day");
-  await runOperation("POST", `/sites/environments/${site.environmentId}/manual-backups`, {});
+  await succeed(installation, "POST", `/sites/environments/${site.environmentId}/manual-backups`, {});
   const output = await operator(old.data, ["backup", backupFile()]);
   expect(output).toContain(`The installation is backed up in ${backupFile()}`);
   expect(output).toMatch(/Harbour \/ \w+ +(less than a minute|\d+ minutes?) ago/);
@@ -89,7 +81,7 @@ test("a restore into an empty data folder brings back the site and its post, at 
 test("the restored installation can create a site, make backups and be moved again", async () => {
   const another = await createSite(installation, { display_name: "Lighthouse", site_title: "Lighthouse" });
   expect((await installation.visit(`${another.address}/`)).text).toContain("Lighthouse");
-  await runOperation("POST", `/sites/environments/${site.environmentId}/manual-backups`, {});
+  await succeed(installation, "POST", `/sites/environments/${site.environmentId}/manual-backups`, {});
   const output = await operator(newData(), ["backup", backupFile(), "--force", "--with-backups"]);
   expect(output).toMatch(/Lighthouse \/ \w+ +less than a minute ago/);
 });

@@ -35,6 +35,18 @@ function siteRequest(installation: Installation, fields: Readonly<Record<string,
   };
 }
 
+/** Calls the API and waits for the operation that it starts. */
+export async function runOperation(...call: Parameters<typeof accept>): Promise<OperationStatus> {
+  return followOperation(call[0], await accept(...call));
+}
+
+/** Like `runOperation`. Throws with the public error if the operation fails. */
+export async function succeed(...call: Parameters<typeof runOperation>): Promise<OperationStatus> {
+  const ended = await runOperation(...call);
+  if (ended.status !== 200) throw new Error(`${call[1]} ${call[2]} failed: ${JSON.stringify(ended)}`);
+  return ended;
+}
+
 /** Waits for the end of an operation, as API clients do. */
 export async function followOperation(installation: Installation, operationId: string): Promise<OperationStatus> {
   for (;;) {
@@ -44,14 +56,22 @@ export async function followOperation(installation: Installation, operationId: s
   }
 }
 
-/** Sends `POST /sites`. Returns the operation id. Throws with the response if it is not accepted. */
-export async function acceptSite(
-  installation: Installation,
-  fields: Readonly<Record<string, unknown>>,
-): Promise<string> {
-  const response = await installation.api("POST", "/sites", siteRequest(installation, fields));
-  if (response.status !== 202) throw new Error(`POST /sites returned ${response.status}: ${response.text}`);
+/** Calls the API. Returns the id of the operation. Throws with the response if the call is not accepted. */
+async function accept(installation: Installation, method: string, path: string, body?: object): Promise<string> {
+  const response = await installation.api(method, path, body);
+  if (response.status !== 202) throw new Error(`${method} ${path} returned ${response.status}: ${response.text}`);
   return response.json<{ operation_id: string }>().operation_id;
+}
+
+/** Sends `POST /sites`. Returns the operation id. */
+export function acceptSite(installation: Installation, fields: Readonly<Record<string, unknown>>): Promise<string> {
+  return accept(installation, "POST", "/sites", siteRequest(installation, fields));
+}
+
+/** Sends `POST /sites/plain`. Returns the operation id. */
+export function acceptPlainSite(installation: Installation, name: string): Promise<string> {
+  const body = { company: installation.firstRun.company_id, display_name: name, region: "europe-west3" };
+  return accept(installation, "POST", "/sites/plain", body);
 }
 
 export interface CreatedSite {
@@ -69,6 +89,12 @@ export async function createSite(
   const id = status.data?.idSite;
   if (status.status !== 200 || id === undefined) throw new Error(`The site was not created: ${JSON.stringify(status)}`);
   return describeSite(installation, id);
+}
+
+/** Creates a site without WordPress, which needs no PHP. */
+export async function createPlainSite(installation: Installation, name: string): Promise<CreatedSite> {
+  const ended = await followOperation(installation, await acceptPlainSite(installation, name));
+  return describeSite(installation, ended.data?.idSite ?? "");
 }
 
 /** Reads a site. Returns its ids and the address that visitors use. */
