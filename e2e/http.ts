@@ -13,6 +13,7 @@ export interface Answer {
 interface Sent {
   readonly key?: string;
   readonly json?: unknown;
+  readonly form?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   /** Reuses connections. Absent: a new connection for each request. */
   readonly agent?: Agent;
@@ -21,11 +22,13 @@ interface Sent {
 /** Sends a request to this machine, whatever the address says. Does not follow redirects. */
 export function send(method: string, address: string, sent: Sent = {}): Promise<Answer> {
   const url = new URL(address);
-  const body = sent.json === undefined ? undefined : JSON.stringify(sent.json);
+  const { json, form } = sent;
+  const body =
+    form !== undefined ? String(new URLSearchParams(form)) : json !== undefined ? JSON.stringify(json) : null;
   const headers: Record<string, string> = { host: url.host, ...sent.headers };
   if (sent.key !== undefined) headers.authorization = `Bearer ${sent.key}`;
-  if (body !== undefined) {
-    headers["content-type"] = "application/json";
+  if (body !== null) {
+    headers["content-type"] = form === undefined ? "application/json" : "application/x-www-form-urlencoded";
     headers["content-length"] = String(Buffer.byteLength(body));
   }
   return new Promise((resolve, reject) => {
