@@ -1,17 +1,17 @@
 /** The product's promise, tested end to end: a clone, one command, one request, a WordPress site. */
 import { existsSync } from "node:fs";
-import { readdir, readFile, readlink, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { launchBrowser } from "./browser.ts";
-import { cloneRepository, type Installation, start } from "./installation.ts";
+import { cloneRepository, type Installation, sharedAssets, start, type TestFolder } from "./installation.ts";
 import { type CreatedSite, createSite, followOperation } from "./sites.ts";
 
 const password = `it's "quoted" \\ $HOME Ünïcode 🔑`;
 const title = `Tom & "Jerry's" <Café> 🍜`;
 
-let clone: Awaited<ReturnType<typeof cloneRepository>>;
+let clone: TestFolder;
 let installation: Installation;
 let browser: Browser;
 let page: Page;
@@ -19,6 +19,7 @@ let site: CreatedSite;
 
 beforeAll(async () => {
   clone = await cloneRepository();
+  await shareCompiledCode(join(clone.folder, "data", "assets"));
   installation = await start(clone.folder);
   browser = await launchBrowser();
   page = await browser.newPage();
@@ -31,6 +32,17 @@ afterAll(async () => {
   await installation?.stop();
   await clone?.remove();
 });
+
+/**
+ * Everything is installed from scratch, except that PHP is compiled once for all tests. `compiled.test.ts` has the tests
+ * of that.
+ */
+async function shareCompiledCode(assets: string): Promise<void> {
+  const shared = join(sharedAssets, "compiled");
+  await mkdir(shared, { recursive: true });
+  await mkdir(assets, { recursive: true });
+  await symlink(shared, join(assets, "compiled"));
+}
 
 describe("a fresh clone", () => {
   test("prints the API URL, the company, the key and an example request", () => {

@@ -45,6 +45,9 @@ export interface TestFolder {
 
 const repository = join(import.meta.dirname, "..");
 
+/** WordPress and compiled PHP, as the tests of the runtime left them. */
+export const sharedAssets = join(repository, ".cache", "assets");
+
 export async function createFolder(): Promise<TestFolder> {
   const folder = await mkdtemp(join(process.env.SITEWRIGHT_TEST_DISK ?? tmpdir(), "sitewright-e2e-"));
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
@@ -59,13 +62,13 @@ export async function cloneRepository(): Promise<TestFolder> {
 }
 
 /**
- * Runs `npm start` of this repository with its data in `folder/data`. WordPress is already downloaded and compiled, as
- * the tests of the runtime left it. No spare worker boots after each site that nobody visits.
+ * Runs `npm start` of this repository with its data in `folder/data` and the shared assets. There are no spare workers,
+ * because most would never get a site.
  */
 export function startHere(folder: string, settings: Readonly<Record<string, string>> = {}): Promise<Installation> {
   return start(repository, {
     SITEWRIGHT_DATA: join(folder, "data"),
-    SITEWRIGHT_ASSETS: join(repository, ".cache", "assets"),
+    SITEWRIGHT_ASSETS: sharedAssets,
     SITEWRIGHT_SPARE_WORKERS: "0",
     ...settings,
   });
