@@ -1,8 +1,8 @@
 /** The parts of a release that a worker gets: its own and shared ones. */
-import { rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { exampleRequest, exampleSpec } from "../conformance.ts";
 import { addPlain, addRelease, servedAs } from "./testing/handMade.ts";
 import { outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
@@ -10,50 +10,60 @@ import { openPlayground, type Playground } from "./testing/world.ts";
 
 let world: Playground;
 beforeAll(async () => {
-  world = await openPlayground({ spareWorkers: 1 });
+  world = await openPlayground();
 }, 120_000);
 afterAll(() => world?.close());
 
-const mark = (word: string) =>
-  `file_put_contents('/site/mark.txt', '${word}'); file_put_contents('/database/mark.txt', '${word}'); echo 'done';`;
-const marks = "echo file_get_contents('/site/mark.txt'), ' ', file_get_contents('/database/mark.txt');";
-
 describe("a release that shares a part with another one", () => {
   let site: Site;
-  beforeEach(async () => {
+  beforeAll(async () => {
     site = await world.site();
-    await runPhp(world.serving, site, mark("first"));
   });
 
+  /** Writes `name` into both parts of a release that shares `part` with the first one, and opens its front page. */
+  async function use(release: number, part: "public" | "database", name: string): Promise<void> {
+    const served = await addRelease(world, site, release, [part]);
+    await world.serving.setEnvironments([served]);
+    const moved = { ...site, documentRoot: served.documentRoot };
+    expect(await runPhp(world.serving, moved, `echo touch('/site/${name}'), touch('/database/${name}');`)).toBe("11");
+    expect((await visitorOf(world.serving, moved).get("/")).text).toContain("</html>");
+  }
+
+  /** Returns the parts of a release that have a file with this name. */
+  async function partsWith(release: number, name: string): Promise<readonly string[]> {
+    const folder = path.join(world.environments, site.environment.id, "releases", String(release));
+    const parts = ["database", "public"].map(async (part) =>
+      (await readdir(path.join(folder, part))).includes(name) ? [part] : [],
+    );
+    return (await Promise.all(parts)).flat();
+  }
+
   test("uses the other release's files and its own database", async () => {
-    const second = await addRelease(world, site, 2, ["public"]);
-    await world.serving.setEnvironments([second]);
-    expect(await runPhp(world.serving, site, mark("second"))).toBe("done");
-    expect((await visitorOf(world.serving, site).get("/")).text).toContain("</html>");
-    await world.serving.setEnvironments([await servedAs(world, site)]);
-    expect(await runPhp(world.serving, site, marks)).toBe("second first");
+    await use(2, "public", "second");
+    expect(await partsWith(1, "second")).toEqual(["public"]);
+    expect(await partsWith(2, "second")).toEqual(["database", "public"]);
   });
 
   test("uses its own files and the other release's database", async () => {
-    const second = await addRelease(world, site, 2, ["database"]);
-    await world.serving.setEnvironments([second]);
-    const moved = { ...site, documentRoot: second.documentRoot };
-    expect(await runPhp(world.serving, moved, mark("second"))).toBe("done");
-    expect((await visitorOf(world.serving, moved).get("/")).text).toContain("</html>");
-    await world.serving.setEnvironments([await servedAs(world, site)]);
-    expect(await runPhp(world.serving, site, marks)).toBe("first second");
+    await use(3, "database", "third");
+    expect(await partsWith(1, "third")).toEqual(["database"]);
+    expect(await partsWith(3, "third")).toEqual(["database", "public"]);
   });
 
   test("is unavailable while a part is missing, and takes no spare worker", async () => {
-    const second = await addRelease(world, site, 2, ["public"]);
-    await rm(path.join(world.environments, site.environment.id, "releases/2/database"), { recursive: true });
-    await world.serving.setEnvironments([second]);
-    const request = exampleRequest(site.wordpress.address);
-    await vi.waitUntil(() => world.serving.status().spares === 1, { timeout: 90_000 });
-    expect(await outcomeOf(world.serving.handle(site.environment.id, request))).toBe("unavailable");
-    expect(world.serving.status().spares).toBe(1);
-    await world.serving.setEnvironments([await servedAs(world, site)]);
-    expect(await outcomeOf(world.serving.handle(site.environment.id, request))).toBe(200);
+    const own = await openPlayground({ spareWorkers: 1 });
+    onTestFinished(() => own.close());
+    const incomplete = await own.site();
+    const { environment, wordpress } = incomplete;
+    const second = await addRelease(own, incomplete, 2, ["public"]);
+    await rm(path.join(own.environments, environment.id, "releases/2/database"), { recursive: true });
+    await own.serving.setEnvironments([second]);
+    const request = exampleRequest(wordpress.address);
+    await vi.waitUntil(() => own.serving.status().spares === 1, { timeout: 90_000 });
+    expect(await outcomeOf(own.serving.handle(environment.id, request))).toBe("unavailable");
+    expect(own.serving.status().spares).toBe(1);
+    await own.serving.setEnvironments([await servedAs(own, incomplete)]);
+    expect(await outcomeOf(own.serving.handle(environment.id, request))).toBe(200);
   });
 });
 
