@@ -5,11 +5,15 @@ import { serveJob } from "../templates/job.ts";
 
 export interface LoadJob {
   readonly phpVersion: string;
-  readonly file: string;
+  readonly files: readonly string[];
 }
 
-/** Runs a script on the module. Returns its output, or null if V8 rejects the module. */
-async function load({ phpVersion, file }: LoadJob): Promise<string | null> {
+/** Runs a script on the module in each file. Returns their outputs, null if V8 rejects the module. */
+async function loadAll({ phpVersion, files }: LoadJob): Promise<readonly (string | null)[]> {
+  return Promise.all(files.map((file) => load(phpVersion, file)));
+}
+
+async function load(phpVersion: string, file: string): Promise<string | null> {
   const module = await loadModule(phpVersion, file);
   if (module === null) return null;
   const php = await bootPhp({ version: phpVersion, network: () => null, opcodes: null, module });
@@ -17,4 +21,4 @@ async function load({ phpVersion, file }: LoadJob): Promise<string | null> {
   return response.stdoutText;
 }
 
-if (import.meta.main) serveJob(load);
+if (import.meta.main) serveJob(loadAll);

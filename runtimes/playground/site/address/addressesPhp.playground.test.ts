@@ -103,24 +103,23 @@ describe("a site with a new address", () => {
       database.close();
     }
   });
-});
 
-test("PHP reads generated values with a changed address, and would write them identically", async () => {
-  const site = await world.site();
-  const from = site.wordpress.address;
-  const change = addressChanger([{ from, to }]);
-  const changed = Array.from({ length: 500 }, (_, seed) => changeText(serialize(someValue(seed, from)), change));
-  expect(changed).toEqual(changed.map((_, seed) => serialize(someValue(seed, to))));
-  const lines = changed.map((text) => Buffer.from(text).toString("base64")).join("\n");
-  await leaveScript(site, "values.php", `return <<<'END'\n${lines}\nEND;`);
-  const code = String.raw`
-    $wrong = [];
-    foreach (explode("\n", require 'values.php') as $seed => $line) {
-      $text = base64_decode($line);
-      if (serialize(unserialize($text)) !== $text) $wrong[] = $seed;
-    }
-    echo json_encode($wrong);`;
-  expect(JSON.parse(await runPhp(world.serving, site, code))).toEqual([]);
+  test("PHP reads generated values with a changed address, and would write them identically", async () => {
+    const from = site.wordpress.address;
+    const change = addressChanger([{ from, to }]);
+    const changed = Array.from({ length: 500 }, (_, seed) => changeText(serialize(someValue(seed, from)), change));
+    expect(changed).toEqual(changed.map((_, seed) => serialize(someValue(seed, to))));
+    const lines = changed.map((text) => Buffer.from(text).toString("base64")).join("\n");
+    await leaveScript(site, "values.php", `return <<<'END'\n${lines}\nEND;`);
+    const code = String.raw`
+      $wrong = [];
+      foreach (explode("\n", require 'values.php') as $seed => $line) {
+        $text = base64_decode($line);
+        if (serialize(unserialize($text)) !== $text) $wrong[] = $seed;
+      }
+      echo json_encode($wrong);`;
+    expect(JSON.parse(await runPhp(world.serving, site, code))).toEqual([]);
+  });
 });
 
 test("a network answers at its new address, and so does its subdomain site", async () => {
