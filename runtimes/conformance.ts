@@ -121,20 +121,6 @@ export function testRuntime(name: string, makeWorld: () => Promise<World>): void
       await Promise.all([world.runtime.prepare(() => undefined), world.runtime.prepare(() => undefined)]);
     });
 
-    test("usage is counted for each environment separately and never decreases", async () => {
-      const [one, other] = [await provisioned(), await provisioned()];
-      await serve(one, other);
-      const requestsOf = ({ environment }: WordPressSpec) =>
-        world.serving.usage().find(({ environmentId }) => environmentId === environment.id)?.phpRequests ?? 0;
-      for (let count = 1; count <= 2; count += 1) {
-        const answer = await world.serving.handle(one.environment.id, exampleRequest(one.wordpress.address));
-        await text(answer.body);
-        expect([requestsOf(one), requestsOf(other)]).toEqual([count, 0]);
-      }
-      await serve(other);
-      expect(requestsOf(one)).toBe(2);
-    });
-
     test("an environment that was never created has no layout", async () => {
       expect(await world.runtime.layout(exampleSpec().environment)).toBeNull();
     });
@@ -162,20 +148,6 @@ export function testRuntime(name: string, makeWorld: () => Promise<World>): void
       await expect(world.runtime.provision(spec)).rejects.toThrow(RuntimeFailure);
       expect(await world.runtime.layout(spec.environment)).toBeNull();
     });
-
-    test("an administrator without a password gets one only once, even while visitors read pages", async () => {
-      const spec = await provisioned({ adminPasswordDigest: null });
-      await serve(spec);
-      const page = async () => {
-        const answer = await world.serving.handle(spec.environment.id, exampleRequest(spec.wordpress.address));
-        return { status: answer.status, isComplete: (await text(answer.body)).includes("</html>") };
-      };
-      const pages = Promise.all([page(), page()]);
-      for (const password of ["correct horse", "another"]) {
-        await world.runtime.setAdminPassword(spec.environment, passwordDigest(password));
-      }
-      for (const shown of [...(await pages), await page()]) expect(shown).toEqual({ status: 200, isComplete: true });
-    }, 60_000);
 
     test("setting a password fails for a missing environment and does nothing without WordPress", async () => {
       const { environment } = exampleSpec();
@@ -223,28 +195,6 @@ export function testRuntime(name: string, makeWorld: () => Promise<World>): void
       await layoutOf(spec.environment);
     });
 
-    test("the front page of each environment shows its own title", async () => {
-      const specs = [await provisioned({ title: "First garden" }), await provisioned({ title: "Second garden" })];
-      await serve(...specs);
-      for (const { environment, wordpress } of specs) {
-        const answer = await world.serving.handle(environment.id, exampleRequest(wordpress.address));
-        expect(answer.status).toBe(200);
-        const page = await text(answer.body);
-        expect(page).toContain(wordpress.title);
-        expect(page).toContain("</html>");
-      }
-    }, 60_000);
-
-    test("an environment that is not in the list of served ones is unavailable, even if it was before", async () => {
-      const spec = await provisioned();
-      const request = exampleRequest(spec.wordpress.address);
-      expect(await reasonOf(world.serving.handle(randomUUID(), request))).toBe("unavailable");
-      await serve(spec);
-      await text((await world.serving.handle(spec.environment.id, request)).body);
-      await serve();
-      expect(await reasonOf(world.serving.handle(spec.environment.id, request))).toBe("unavailable");
-    }, 60_000);
-
     test("WP-Cron events are read from each existing WordPress and from nothing else", async () => {
       const signal = new AbortController().signal;
       const [one, retired, absent, plain] = [await provisioned(), await provisioned(), exampleSpec(), exampleSpec()];
@@ -274,30 +224,83 @@ export function testRuntime(name: string, makeWorld: () => Promise<World>): void
       expect(await world.runtime.findUser(plain, "ada@example.com")).toBeNull();
     });
 
-    test("an unknown task returns 404, and the site keeps working", async () => {
-      const spec = await provisioned();
-      await serve(spec);
-      const request = exampleRequest(spec.wordpress.address);
-      const task = { name: "nothingLikeIt", input: '{"mark":"m","input":{}}' };
-      const answer = await world.serving.handle(spec.environment.id, { ...request, task });
-      expect(answer.status).toBe(404);
-      expect(await text(answer.body)).not.toContain("m{");
-      expect(await answer.errors).toBe("");
-      const page = await world.serving.handle(spec.environment.id, request);
-      expect(await text(page.body)).toContain("</html>");
-    }, 60_000);
+    describe("served environments", () => {
+      let one: WordPressSpec;
+      let other: WordPressSpec;
+      beforeAll(async () => {
+        one = await provisioned({ title: "First garden", adminPasswordDigest: null });
+        other = await provisioned({ title: "Second garden" });
+        await serve(one, other);
+      });
 
-    test("the task `describe` describes the WordPress that runs it and leaves nothing in its files", async () => {
-      const spec = await provisioned();
-      await serve(spec);
-      const files = JSON.stringify(await world.runtime.listFiles(spec.environment));
-      const task = { name: "describe", input: '{"mark":"between","input":{}}' };
-      const request = { ...exampleRequest(spec.wordpress.address), task, deadlineSeconds: 50 };
-      const answer = await world.serving.handle(spec.environment.id, request);
-      const [, json = ""] = (await text(answer.body)).split("between");
-      expect(JSON.parse(json)).toMatchObject({ address: spec.wordpress.address, multisite: false });
-      expect(JSON.stringify(await world.runtime.listFiles(spec.environment))).toBe(files);
-    }, 60_000);
+      async function page({ environment, wordpress }: WordPressSpec) {
+        const answer = await world.serving.handle(environment.id, exampleRequest(wordpress.address));
+        const content = await text(answer.body);
+        return { status: answer.status, content, isComplete: content.includes("</html>") };
+      }
+
+      const runTask = (name: string, mark: string) =>
+        world.serving.handle(one.environment.id, {
+          ...exampleRequest(one.wordpress.address),
+          task: { name, input: JSON.stringify({ mark, input: {} }) },
+          deadlineSeconds: 50,
+        });
+
+      test("an administrator without a password gets one only once, even while visitors read pages", async () => {
+        const pages = Promise.all([page(one), page(one)]);
+        for (const password of ["correct horse", "another"]) {
+          await world.runtime.setAdminPassword(one.environment, passwordDigest(password));
+        }
+        for (const shown of [...(await pages), await page(one)])
+          expect(shown).toMatchObject({ status: 200, isComplete: true });
+      }, 60_000);
+
+      test("the front page of each environment shows its own title", async () => {
+        for (const each of [one, other]) {
+          expect(await page(each)).toMatchObject({ status: 200, isComplete: true });
+          expect((await page(each)).content).toContain(each.wordpress.title);
+        }
+      }, 60_000);
+
+      test("usage is counted for each environment separately and never decreases", async () => {
+        const counted = () =>
+          [one, other].map(
+            ({ environment: { id } }) =>
+              world.serving.usage().find(({ environmentId }) => environmentId === id)?.phpRequests ?? 0,
+          );
+        const [ofOne = 0, ofOther] = counted();
+        for (let count = 1; count <= 2; count += 1) {
+          await page(one);
+          expect(counted()).toEqual([ofOne + count, ofOther]);
+        }
+      });
+
+      test("an unknown task returns 404, and the site keeps working", async () => {
+        const answer = await runTask("nothingLikeIt", "m");
+        expect(answer.status).toBe(404);
+        expect(await text(answer.body)).not.toContain("m{");
+        expect(await answer.errors).toBe("");
+        expect(await page(one)).toMatchObject({ isComplete: true });
+      }, 60_000);
+
+      test("the task `describe` describes the WordPress that runs it and leaves nothing in its files", async () => {
+        const files = JSON.stringify(await world.runtime.listFiles(one.environment));
+        const [, json = ""] = (await text((await runTask("describe", "between")).body)).split("between");
+        expect(JSON.parse(json)).toMatchObject({ address: one.wordpress.address, multisite: false });
+        expect(JSON.stringify(await world.runtime.listFiles(one.environment))).toBe(files);
+      }, 60_000);
+
+      test("are unavailable when they are no longer in the list, and their usage remains", async () => {
+        const request = exampleRequest(one.wordpress.address);
+        const usage = () => world.serving.usage().find(({ environmentId }) => environmentId === one.environment.id);
+        const before = usage()?.phpRequests;
+        expect(before).toBeGreaterThan(0);
+        expect(await reasonOf(world.serving.handle(randomUUID(), request))).toBe("unavailable");
+        await serve(other);
+        expect(await reasonOf(world.serving.handle(one.environment.id, request))).toBe("unavailable");
+        expect(usage()?.phpRequests).toBe(before);
+      }, 60_000);
+    });
 
     const actions = actionsIn(() => world);
     testCopies(actions);

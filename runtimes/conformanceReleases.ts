@@ -2,9 +2,9 @@
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { exampleSpec } from "./conformance.ts";
-import type { Actions } from "./conformanceActions.ts";
+import type { Actions, Pair } from "./conformanceActions.ts";
 import { RuntimeFailure } from "./runtime.ts";
 
 export function testReleases({ runtime, provisioned, servedAs, write, read, frontPage, pair }: Actions): void {
@@ -292,28 +292,43 @@ export function testReleases({ runtime, provisioned, servedAs, write, read, fron
       expect(await read(target, "folder/outer.txt")).toBeNull();
     });
 
-    const badPaths = ["", "/a.txt", "../a.txt", "folder/../a.txt", "./a.txt", "a\\..\\b", "a\0.txt", "folder//x", "."];
-    test.each([...badPaths, "missing.txt", "a.txt/below", "linked/x.txt", "wp-admin/index.php", "wp-includes"])(
-      "can't be staged with the path %j",
-      async (file) => {
-        const { source, target, spec } = await pair({ files: ["a.txt", file] });
-        await write(source, "a.txt", "source");
-        await symlink(tmpdir(), path.join((await servedAs(source)).documentRoot, "linked"));
+    describe("can't be staged", () => {
+      let both: Pair;
+      beforeAll(async () => {
+        both = await pair();
+        await write(both.source, "a.txt", "source");
+        await symlink(tmpdir(), path.join((await servedAs(both.source)).documentRoot, "linked"));
+      });
+
+      const malformed = [
+        "",
+        "/a.txt",
+        "../a.txt",
+        "folder/../a.txt",
+        "./a.txt",
+        "a\\..\\b",
+        "a\0.txt",
+        "folder//x",
+        ".",
+      ];
+      const missing = ["missing.txt", "a.txt/below", "linked/x.txt", "wp-admin/index.php", "wp-includes"];
+      test.each([...malformed, ...missing])("with the path %j", async (file) => {
+        const spec = { ...both.spec, files: ["a.txt", file] };
         const named = `"${file.replaceAll("\0", "\\0")}"`;
         const staging = runtime().stage({ ...spec, token: "one" });
         await expect(staging).rejects.toThrow(RuntimeFailure);
         await expect(staging).rejects.toThrow(named);
         await expect(runtime().compare(spec)).rejects.toThrow(named);
-        expect(await runtime().staged(target, "one")).toBeNull();
-      },
-    );
+        expect(await runtime().staged(both.target, "one")).toBeNull();
+      });
 
-    test("can't be staged with a table that the source doesn't have", async () => {
-      const { target, spec } = await pair({ files: "none", database: ["wp_options", "wp_nothing"] });
-      const staging = runtime().stage({ ...spec, token: "one" });
-      await expect(staging).rejects.toThrow(RuntimeFailure);
-      await expect(staging).rejects.toThrow("wp_nothing");
-      expect(await runtime().staged(target, "one")).toBeNull();
+      test("with a table that the source doesn't have", async () => {
+        const database = ["wp_options", "wp_nothing"];
+        const staging = runtime().stage({ ...both.spec, files: "none", database, token: "one" });
+        await expect(staging).rejects.toThrow(RuntimeFailure);
+        await expect(staging).rejects.toThrow("wp_nothing");
+        expect(await runtime().staged(both.target, "one")).toBeNull();
+      });
     });
 
     test("can't combine files and database of different kinds of network", async () => {
