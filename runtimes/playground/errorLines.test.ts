@@ -2,6 +2,8 @@
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { exampleRequest } from "../conformance.ts";
+import type { PhpRequest } from "../serving.ts";
+import { servedAs } from "./testing/handMade.ts";
 import { leaveScript, outcomeOf, runPhp, type Site } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
 
@@ -11,7 +13,6 @@ let received: { readonly environmentId: string; readonly line: string }[] = [];
 
 beforeAll(async () => {
   world = await openPlayground({
-    requestDeadlineSeconds: 8,
     onErrorLine: (environmentId, line) => received.push({ environmentId, line }),
   });
   site = await world.site();
@@ -23,8 +24,9 @@ beforeEach(() => {
 
 const lines = () => received.map(({ line }) => line);
 
-function ask(script: string) {
-  return world.serving.handle(site.environment.id, exampleRequest(site.wordpress.address, { url: script, script }));
+function ask(script: string, changes: Partial<PhpRequest> = {}) {
+  const request = exampleRequest(site.wordpress.address, { url: script, script, ...changes });
+  return world.serving.handle(site.environment.id, request);
 }
 
 test("each line of warnings and fatal errors is reported with its environment", async () => {
@@ -62,18 +64,15 @@ test("a script with very many lines is reported up to a limit, with the number o
 
 test("a script that logs endlessly is ended, its first lines are reported, and the next request works", async () => {
   await leaveScript(site, "endless.php", "while (true) error_log(str_repeat('x', 1 << 16));");
-  expect(["deadline", "crashed"]).toContain(await outcomeOf(ask("/endless.php")));
+  expect(["deadline", "crashed"]).toContain(await outcomeOf(ask("/endless.php", { deadlineSeconds: 1 })));
   expect(lines().join("\n").length).toBeLessThan(300_000);
   expect(await runPhp(world.serving, site, "echo 'next';")).toBe("next");
 }, 60_000);
 
 test("a trial reports no lines, but returns them with its response", async () => {
   await leaveScript(site, "tried.php", "error_log('tried');");
-  const layout = await world.runtime.layout(site.environment);
-  if (layout === null) throw new Error("The environment has no layout.");
-  const environment = { ...site.environment, ...layout, phpVersion: site.phpVersion };
   const request = exampleRequest(site.wordpress.address, { url: "/tried.php", script: "/tried.php" });
-  const trial = await world.serving.runTrial(environment, request);
+  const trial = await world.serving.runTrial(await servedAs(world, site), request);
   await text(trial.body);
   expect(await trial.errors).toContain("tried");
   expect(received).toEqual([]);

@@ -10,6 +10,7 @@ let tenant: Site;
 let neighbour: Site;
 
 beforeAll(async () => {
+  process.env.SITEWRIGHT_TEST_SECRET = "secret-of-the-server";
   world = await openPlayground({ maxWorkers: 3 });
   tenant = await world.site();
   neighbour = await world.site();
@@ -118,8 +119,7 @@ describe("a tenant can't leave its folders", () => {
   });
 
   test("the server's settings are not in PHP's environment", async () => {
-    process.env.SITEWRIGHT_TEST_SECRET = "secret-of-the-server";
-    const answer = await php("echo json_encode([getenv(), $_ENV, $_SERVER]);", await world.site());
+    const answer = await php("echo json_encode([getenv(), $_ENV, $_SERVER]);");
     expect(answer).not.toContain("secret-of-the-server");
   });
 });
@@ -135,14 +135,13 @@ test.runIf(process.getuid?.() === 0)("a worker runs as the environment's own use
 });
 
 test("two workers of a site lose no row when they write at the same time", async () => {
-  const site = await world.site();
   const code = `$db = new PDO('sqlite:/database/counter.sqlite'); $db->setAttribute(PDO::ATTR_TIMEOUT, 20);
     $db->exec('CREATE TABLE IF NOT EXISTS rows_ (n INTEGER)');
     for ($i = 0; $i < 40; $i++) { $db->exec('INSERT INTO rows_ VALUES (1)'); usleep(5000); }
     echo $db->query('SELECT count(*) FROM rows_')->fetchColumn();`;
-  await leaveScript(site, "count.php", code);
-  const visitor = visitorOf(world.serving, site);
+  await leaveScript(tenant, "count.php", code);
+  const visitor = visitorOf(world.serving, tenant);
   await Promise.all([visitor.get("/count.php"), visitor.get("/count.php"), visitor.get("/count.php")]);
-  expect(new Set(world.serving.status().workers.filter((w) => w.environmentId === site.environment.id)).size).toBe(2);
+  expect(new Set(world.serving.status().workers.filter((w) => w.environmentId === tenant.environment.id)).size).toBe(2);
   expect((await visitor.get("/count.php")).text).toBe("160");
 });

@@ -2,6 +2,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { exampleSpec } from "../conformance.ts";
+import { servedAs } from "./testing/handMade.ts";
 import { runTask } from "./testing/runTask.ts";
 import { outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
@@ -115,11 +116,9 @@ describe("the platform's plugin runs before each script of a site", () => {
     const layout = await world.runtime.layout(environment);
     if (layout === null) throw new Error("The environment has no layout.");
     const plain = { ...exampleSpec(), environment, documentRoot: layout.documentRoot };
-    await world.serving.setEnvironments([{ ...environment, ...layout, phpVersion }]);
+    await world.serving.setEnvironments([await servedAs(world, site), { ...environment, ...layout, phpVersion }]);
     expect(await runPhp(world.serving, plain, isThere)).toBe("there");
     expect((await describeSite(plain)).answer).toBeNull();
-    const served = await world.runtime.layout(site.environment);
-    if (served !== null) await world.serving.setEnvironments([{ ...site.environment, ...served, phpVersion: "8.3" }]);
   });
 
   test("and can add hooks before WordPress is loaded", async () => {
