@@ -54,17 +54,6 @@ describe("memory", () => {
     expect(workers().some(({ pid }) => before.includes(pid))).toBe(false);
   }, 30_000);
 
-  test("above PHP's limit ends the script and nothing else", async () => {
-    await world.limit(site, { memoryMb: 96 });
-    const [worker] = workers();
-    await leaveScript(site, "much.php", "$text = str_repeat('x', 120 << 20); echo strlen($text);");
-    expect((await visitorOf(world.serving, site).get("/much.php")).status).toBe(500);
-    expect(await php("echo 'still here';")).toBe("still here");
-    expect(workers().map(({ pid }) => pid)).toContain(worker?.pid);
-    await world.limit(site, { memoryMb: 256 });
-    expect((await visitorOf(world.serving, site).get("/much.php")).text).toBe(String(120 << 20));
-  }, 60_000);
-
   test("is not raised by WordPress for its administrators", async () => {
     await world.limit(site, { memoryMb: 96 });
     const code = "require 'wp-load.php'; wp_raise_memory_limit('admin'); echo ini_get('memory_limit');";
@@ -72,7 +61,7 @@ describe("memory", () => {
   }, 30_000);
 
   test("above the process's limit ends the process, which is counted", async () => {
-    await world.limit(site, { memoryMb: 64 });
+    await world.limit(site, { memoryMb: 96 });
     const killed = usage().killedForMemory;
     await leaveScript(
       site,
@@ -83,14 +72,29 @@ describe("memory", () => {
     expect(usage().killedForMemory).toBe(killed + 1);
     expect(await php("echo 'again';")).toBe("again");
   }, 60_000);
+
+  test("above PHP's limit ends the script and nothing else", async () => {
+    await world.limit(site, { memoryMb: 96 });
+    const [worker] = workers();
+    await leaveScript(site, "much.php", "$text = str_repeat('x', 120 << 20); echo strlen($text);");
+    expect((await visitorOf(world.serving, site).get("/much.php")).status).toBe(500);
+    expect(await php("echo 'still here';")).toBe("still here");
+    expect(workers().map(({ pid }) => pid)).toContain(worker?.pid);
+    await world.limit(site, { memoryMb: 256 });
+    expect((await visitorOf(world.serving, site).get("/much.php")).text).toBe(String(120 << 20));
+  }, 60_000);
 });
 
 describe("workers", () => {
-  test.each([1, 3])(
+  // A third worker is started only two seconds after the second one, while its first page may not be finished.
+  test.each([
+    [1, 1],
+    [3, 3],
+  ])(
     "handle at most %i requests at once",
-    async (threads) => {
+    async (threads, seconds) => {
       await world.limit(site, { threads });
-      await leaveScript(site, "slow.php", "sleep(3); echo 1;");
+      await leaveScript(site, "slow.php", `sleep(${seconds}); echo 1;`);
       const answers = Array.from({ length: threads + 2 }, () => outcomeOf(ask("/slow.php")));
       let most = 0;
       let isOver = false;
@@ -111,7 +115,7 @@ describe("workers", () => {
 
 describe("time", () => {
   test("is limited by the environment's setting", async () => {
-    await world.limit(site, { requestSeconds: 2 });
+    await world.limit(site, { requestSeconds: 1 });
     const killed = usage().killedForTime;
     await leaveScript(site, "loop.php", "while (true) {}");
     // The default is a minute, longer than this test's timeout.
@@ -205,14 +209,13 @@ describe("disk", () => {
 
 describe("CPU time", () => {
   test("is counted", async () => {
-    await world.limit(site, { threads: 1 });
     await php("echo 1;");
     const before = usage();
-    await leaveScript(site, "burn.php", "$end = microtime(true) + 2; while (microtime(true) < $end) {}; echo 1;");
-    expect(await outcomeOf(ask("/burn.php"))).toBe(200);
+    const code = "$start = hrtime(true); for ($i = 0; $i < 2e7; $i++); echo (hrtime(true) - $start) / 1e6;";
+    const burnt = Number(await php(code));
     expect(usage().cpuMilliseconds - before.cpuMilliseconds).toBeGreaterThan(100);
     // Counted when PHP has ended, after the end of the response.
-    await expect.poll(() => usage().phpMilliseconds - before.phpMilliseconds).toBeGreaterThan(1_900);
+    await expect.poll(() => usage().phpMilliseconds - before.phpMilliseconds).toBeGreaterThanOrEqual(burnt);
     await expect.poll(() => usage().recentCores).toBeGreaterThan(0);
     expect(await php("echo 'quiet';")).toBe("quiet");
   }, 60_000);
