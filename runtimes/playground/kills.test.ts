@@ -9,7 +9,7 @@ import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { exampleSpec } from "../conformance.ts";
 import type { RuntimeCall } from "./testing/runtimeChild.ts";
 import type { Site } from "./testing/visitor.ts";
@@ -36,7 +36,7 @@ async function killDuring(call: Omit<RuntimeCall, "options">, milliseconds: numb
   await ended;
 }
 
-/** Milliseconds after which the copy is killed. It takes some 250 ms. */
+/** Milliseconds after which the two copies, made at the same time, are killed. They take some 250 ms. */
 const killDelays = [0, 10, 25, 50, 90, 140, 200, 260];
 const addresses = (to: string) => [{ from: source.wordpress.address, to }];
 
@@ -49,35 +49,36 @@ async function expectComplete(documentRoot: string, address: string): Promise<vo
   expect(option).toEqual({ value: address });
 }
 
-describe.each(killDelays)("killed after %i milliseconds", (milliseconds) => {
-  test("a clone is completed by the next attempt", async () => {
-    const { environment, wordpress } = exampleSpec();
-    const clone = { environment, source: source.environment, addresses: addresses(wordpress.address) };
-    await killDuring({ clone }, milliseconds);
-    const found = await world.runtime.layout(environment);
-    if (found !== null) await expectComplete(found.documentRoot, wordpress.address);
-    await world.runtime.clone(clone);
-    const layout = await world.runtime.layout(environment);
-    await expectComplete(layout?.documentRoot ?? "", wordpress.address);
-    const names = await readdir(world.environments);
-    expect(names.filter((name) => name.startsWith(environment.id))).toEqual([environment.id]);
-  });
-
-  test("a staged release is completed by the next attempt, and nothing else is left", async () => {
-    const { environment, wordpress } = await world.site();
+test.each(killDelays)(
+  "a clone and a staged release killed after %i milliseconds are completed by the next attempt, and nothing else is left",
+  async (milliseconds) => {
+    const copy = exampleSpec();
+    const target = await world.site();
+    const from = { source: source.environment };
+    const clone = { ...from, environment: copy.environment, addresses: addresses(copy.wordpress.address) };
+    const { environment } = target;
     const stage = {
+      ...from,
       environment,
-      source: source.environment,
       token: "one",
       files: "all",
       database: "all",
-      addresses: addresses(wordpress.address),
+      addresses: addresses(target.wordpress.address),
     } as const;
-    await killDuring({ stage }, milliseconds);
+    await killDuring({ clone, stage }, milliseconds);
+
+    const found = await world.runtime.layout(copy.environment);
+    if (found !== null) await expectComplete(found.documentRoot, copy.wordpress.address);
+    await world.runtime.clone(clone);
+    const layout = await world.runtime.layout(copy.environment);
+    await expectComplete(layout?.documentRoot ?? "", copy.wordpress.address);
+    const names = await readdir(world.environments);
+    expect(names.filter((name) => name.startsWith(copy.environment.id))).toEqual([copy.environment.id]);
+
     await world.runtime.stage(stage);
     const staged = await world.runtime.staged(environment, "one");
-    await expectComplete(staged?.documentRoot ?? "", wordpress.address);
+    await expectComplete(staged?.documentRoot ?? "", target.wordpress.address);
     const releases = path.join(world.environments, environment.id, "releases");
     expect(await readdir(releases)).toEqual(["1", String(staged?.release)]);
-  });
-});
+  },
+);

@@ -38,7 +38,7 @@ function startEdge(): Server {
 }
 
 beforeAll(async () => {
-  world = await openPlayground({ edgePort: () => edgePort });
+  world = await openPlayground({ edgePort: () => edgePort, maxWorkers: 4 });
   site = await world.site();
   edge = startEdge();
   await new Promise<void>((resolve) => edge.listen(path.join(world.run, "edge-loopback.sock"), resolve));

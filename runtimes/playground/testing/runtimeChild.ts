@@ -1,4 +1,4 @@
-/** A process that calls one method of the playground runtime, for tests that kill it during the call. */
+/** A process that calls methods of the playground runtime at the same time, for tests that kill it meanwhile. */
 import type { CloneSpec, StageSpec } from "../../runtime.ts";
 import { createPlaygroundRuntime, type PlaygroundRuntimeOptions } from "../runtime.ts";
 
@@ -11,7 +11,6 @@ export interface RuntimeCall {
 process.once("message", async ({ options, clone, stage }: RuntimeCall) => {
   const runtime = createPlaygroundRuntime(options);
   process.send?.("begins");
-  if (clone !== undefined) await runtime.clone(clone);
-  if (stage !== undefined) await runtime.stage(stage);
+  await Promise.all([clone && runtime.clone(clone), stage && runtime.stage(stage)]);
   process.disconnect();
 });
