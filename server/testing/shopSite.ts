@@ -1,6 +1,7 @@
 /** A site with real WordPress and a plugin called Shop, for tests of updates. */
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
 import type { OperationRequest } from "../operations/engine/accept.ts";
 import type { PackageUpdate, UpdatePackagesInput } from "../operations/packages/updatePackages.ts";
@@ -40,13 +41,43 @@ export async function openShopSite() {
   /** Returns `wp-content` of the current release. */
   const content = async () => join((await runtime.layout(environment))?.documentRoot ?? "", "wp-content");
 
-  /** Adds and activates a plugin with a single file. */
+  const installed: string[] = [];
+
+  /** Adds and activates a plugin with a single file. Later calls deactivate all but these plugins. */
   async function addPlugin(name: string, version: string): Promise<void> {
     const folder = join(await content(), "plugins", name);
     await mkdir(folder);
     const header = `/* Plugin Name: The ${name}\n * Version: ${version} */`;
     await writeFile(join(folder, `${name}.php`), `<?php\n${header}\n${shows(version, name)}\n`);
-    await wpCli("plugin", "activate", name);
+    installed.push(`${name}/${name}.php`);
+    const active = installed.map((file, index) => `i:${index};s:${file.length}:"${file}";`);
+    await setOption("active_plugins", `a:${active.length}:{${active.join("")}}`);
+  }
+
+  async function inDatabase<T>(work: (database: DatabaseSync) => T): Promise<T> {
+    const database = new DatabaseSync(join(await content(), "../../database/wordpress.sqlite"));
+    try {
+      return work(database);
+    } finally {
+      database.close();
+    }
+  }
+
+  /** Returns the option, serialized if it is an array. */
+  const option = (name: string) =>
+    inDatabase(
+      (database) =>
+        database.prepare("SELECT option_value AS value FROM wp_options WHERE option_name = ?").get(name)?.value,
+    );
+
+  const setOption = (name: string, value: string) =>
+    inDatabase((database) => {
+      database.prepare("UPDATE wp_options SET option_value = ? WHERE option_name = ?").run(value, name);
+    });
+
+  /** Returns the version in the header of a plugin or theme. `file` is relative to `wp-content`. */
+  async function versionOf(file: string): Promise<string | undefined> {
+    return /^[\s*]*Version: (\S+)/m.exec(await readFile(join(await content(), file), "utf8"))?.[1];
   }
 
   function request(kind: OperationRequest["kind"], input: OperationRequest["input"]): OperationRequest {
@@ -67,5 +98,5 @@ export async function openShopSite() {
 
   await addPlugin("shop", "1.0");
   const front = async () => (await visit(world.facts.edgePort, address)).body;
-  return { world, site, wpCli, content, addPlugin, front, request, update };
+  return { world, site, wpCli, content, option, setOption, versionOf, addPlugin, front, request, update };
 }
