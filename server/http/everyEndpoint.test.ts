@@ -51,15 +51,14 @@ async function siteAndEnvironments(key: string): Promise<Record<string, string>>
   };
 }
 
-/** Adds two custom domains to the environment, one with a certificate and a zone. */
+/** Adds two custom domains to the environment, one with a zone. */
 async function addDomains(database: Database, environmentId: string) {
   const site_domain_id = await addOwnDomain(database, environmentId);
-  const { cert, key } = await makeCertificate({ names: [`d-${site_domain_id}.example`] });
   const domain_name = await addToZone(database, site_domain_id);
   const zone = database.selectFrom("zones").innerJoin("zone_versions", "zone_id", "id").select("zone_versions.serial");
   const { serial } = await zone.where("zones.name", "=", domain_name).executeTakeFirstOrThrow();
   const other_domain_id = await addOwnDomain(database, environmentId);
-  return { site_domain_id, domain_id: site_domain_id, domain_name, serial: String(serial), other_domain_id, cert, key };
+  return { site_domain_id, domain_id: site_domain_id, domain_name, serial: String(serial), other_domain_id };
 }
 
 /** Adds a record set to the domain's zone. Returns the domain's name. */
@@ -75,9 +74,11 @@ beforeAll(async () => {
   const { addKey, call, company, otherCompany } = test.current;
   const operationOf = async (key: string, companyId: string) =>
     (await call("POST", "/v2/sites", { body: siteFields(companyId), key })).body.operation_id;
+  const own = await siteAndEnvironments(company.api_key);
   ids = {
     id: company.company_id,
-    ...(await siteAndEnvironments(company.api_key)),
+    ...own,
+    ...(await makeCertificate({ names: [`d-${own.site_domain_id}.example`] })),
     operation_id: await operationOf(company.api_key, company.company_id),
     key_id: (await addKey({})).id,
   };
@@ -87,7 +88,53 @@ beforeAll(async () => {
     operation_id: await operationOf(otherCompany.api_key, otherCompany.company_id),
     key_id: ids.key_id ?? "",
   };
+  keys = await addKeys();
 });
+
+const verbs = ["read", "write", "delete", "push"] as const;
+
+/** Tokens of keys that no test changes. */
+let keys: Awaited<ReturnType<typeof addKeys>>;
+
+async function addKeys() {
+  const { addKey, addSite, call, company, database } = test.current;
+  const revoked = await addKey({});
+  await call("DELETE", `/v2/company/${company.company_id}/api-keys/${revoked.id}`);
+  const expired = await addKey({});
+  await database
+    .updateTable("api_keys")
+    .set({ expires_at: new Date(0) })
+    .where("id", "=", expired.id)
+    .execute();
+  const tokens = async (scopesFor: (verb: string) => string[]) => {
+    const added = verbs.map(async (verb) => [verb, (await addKey({ scopes: scopesFor(verb) })).token] as const);
+    return new Map<string, string>(await Promise.all(added));
+  };
+  return {
+    invalid: [revoked.token, expired.token],
+    withVerb: await tokens((verb) => [verb]),
+    withoutVerb: await tokens((verb) => verbs.filter((other) => other !== verb)),
+    ofAnotherSite: (await addKey({ scopes: [`site:${await addSite()}`] })).token,
+    ofBillingUser: await addKeyOfBillingUser(),
+  };
+}
+
+async function addKeyOfBillingUser(): Promise<string> {
+  const { addKey, company, database } = test.current;
+  const { id, token } = await addKey({});
+  const user = {
+    id: randomUUID(),
+    company_id: company.company_id,
+    email: "bill@example.com",
+    full_name: "Bill",
+    first_name: "Bill",
+    role: "billing",
+    password_hash: "",
+  } as const;
+  await database.insertInto("users").values(user).execute();
+  await database.updateTable("api_keys").set({ user_id: user.id }).where("id", "=", id).execute();
+  return token;
+}
 
 function pathOf(row: Endpoint, values: Readonly<Record<string, string>> = ids): string {
   const path = row.path
@@ -254,19 +301,11 @@ describe.each(rows)("$method $path", (row) => {
   });
 
   it("gives the same 401 for missing, malformed, unknown, expired and revoked keys", async () => {
-    const { addKey, call, company, database } = test.current;
-    const revoked = await addKey({});
-    await call("DELETE", `/v2/company/${company.company_id}/api-keys/${revoked.id}`);
-    const expired = await addKey({});
-    await database
-      .updateTable("api_keys")
-      .set({ expires_at: new Date(0) })
-      .where("id", "=", expired.id)
-      .execute();
+    const { call, company } = test.current;
     const wrongSecret = `${company.api_key.slice(0, -4)}AAAA`;
-    const keys = [null, "", "x", "sk_", `sk_${randomUUID()}`, "\u00e9", "a b", "x".repeat(5_000), wrongSecret];
+    const malformed = [null, "", "x", "sk_", `sk_${randomUUID()}`, "\u00e9", "a b", "x".repeat(5_000), wrongSecret];
     const answers = [];
-    for (const key of [...keys, revoked.token, expired.token]) {
+    for (const key of [...malformed, ...keys.invalid]) {
       answers.push(await call(row.method, pathOf(row), { body: bodyOf(row), key }));
     }
     answers.push(await call(row.method, pathOf(row), { key: null, headers: { authorization: company.api_key } }));
@@ -381,33 +420,27 @@ describe("an environment in a body or query", () => {
 });
 
 describe("scopes", () => {
-  const verbs = ["read", "write", "delete", "push"] as const;
-
   it.each(rows)("a key without the verb gets a 403 that names it: $method $path", async (row) => {
-    const { addKey, call } = test.current;
-    const { token } = await addKey({ scopes: verbs.filter((verb) => verb !== row.verb) });
-    const answer = await call(row.method, pathOf(row), { body: bodyOf(row), key: token });
+    const key = keys.withoutVerb.get(row.verb) ?? "";
+    const answer = await test.current.call(row.method, pathOf(row), { body: bodyOf(row), key });
     expectError(answer, 403, "This API key is not allowed to do that");
     expect(answer.body.data).toEqual({ code: "scope_missing", needs: row.verb });
   });
 
   it.each(rows)("a key with the verb is allowed: $method $path", async (row) => {
-    const { token } = await test.current.addKey({ scopes: [row.verb] });
-    expect((await validCall(row, { key: token })).status).toBeLessThan(300);
+    expect((await validCall(row, { key: keys.withVerb.get(row.verb) ?? "" })).status).toBeLessThan(300);
   });
 
   it.each(rows)("another company's resource gets a 404, not a 403: $method $path", async (row) => {
-    const { addKey, call } = test.current;
     if (row.resource.kind === "key" || !row.params) return;
-    const { token } = await addKey({ scopes: verbs.filter((verb) => verb !== row.verb) });
-    const answer = await call(row.method, pathOf(row, foreignIds), { body: bodyOf(row), key: token });
+    const key = keys.withoutVerb.get(row.verb) ?? "";
+    const answer = await test.current.call(row.method, pathOf(row, foreignIds), { body: bodyOf(row), key });
     expect(answer.status).toBe(404);
   });
 
   it.each(rows)("a key for another site has no access: $method $path", async (row) => {
-    const { addKey, addSite, call } = test.current;
-    const { token } = await addKey({ scopes: [`site:${await addSite()}`] });
-    const answer = await call(row.method, pathOf(row), { body: bodyOf(row), key: token });
+    const options = { body: bodyOf(row), key: keys.ofAnotherSite };
+    const answer = await test.current.call(row.method, pathOf(row), options);
     const isOpen =
       row.resource.kind === "key" || (row.resource.kind === "company" && row.resource.underSiteScope !== "closed");
     expect(answer.status).toBe(isOpen ? 200 : 403);
@@ -415,23 +448,8 @@ describe("scopes", () => {
   });
 
   it.each(rows)("a billing user can only read: $method $path", async (row) => {
-    const { addKey, call, database } = test.current;
-    const { id, token } = await addKey({});
-    const userId = randomUUID();
-    await database
-      .insertInto("users")
-      .values({
-        id: userId,
-        company_id: ids.id ?? "",
-        email: `${userId}@example.com`,
-        full_name: "Bill",
-        first_name: "Bill",
-        role: "billing",
-        password_hash: "",
-      })
-      .execute();
-    await database.updateTable("api_keys").set({ user_id: userId }).where("id", "=", id).execute();
-    const answer = await call(row.method, pathOf(row), { body: bodyOf(row), key: token });
+    const options = { body: bodyOf(row), key: keys.ofBillingUser };
+    const answer = await test.current.call(row.method, pathOf(row), options);
     if (row.verb === "read") return expect(answer.status).toBeLessThan(300);
     expect(answer.status).toBe(403);
     expect(answer.body.data).toEqual({ code: "scope_missing", needs: `role:${row.role ?? "developer"}` });
