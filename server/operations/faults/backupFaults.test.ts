@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { openFolderBlobs } from "../../archives/folderBlobs.ts";
 import { namingFailures } from "../../archives/namedFailures.ts";
 import { ObjectStoreFailure } from "../../archives/objectStoreFailure.ts";
@@ -31,7 +31,7 @@ import { liveSite } from "../../testing/sites.ts";
 import { testingBackup } from "../../testing/testRestores.ts";
 import { withEngine } from "../../testing/withEngine.ts";
 import { withGuardedStore, withStore } from "../../testing/withStore.ts";
-import { makeWorld, type World } from "../../testing/world.ts";
+import { forgetSites, makeWorld, type World } from "../../testing/world.ts";
 import type { OperationRequest } from "../engine/accept.ts";
 import { backUp } from "../steps/backup.ts";
 import type { Subject, Table } from "./testing/crashHarness.ts";
@@ -44,6 +44,7 @@ beforeAll(async () => {
   blobs = makeFaultyBlobs(openFolderBlobs(join(dataFolder, "archives")));
   world = withStore(made, namingFailures(blobs), key);
 });
+afterEach(() => forgetSites(world));
 afterAll(() => world[Symbol.asyncDispose]());
 
 const key = randomBytes(32);
@@ -106,6 +107,7 @@ async function runWith(table: Table, subject: Subject, call: BlobCall, nth: numb
   const next = await table.submit(again(request));
   if (next.state !== "succeeded") wrong.push(`the next operation ${next.state}: ${next.public_error}`);
   wrong.push(...(await subject.finished(world, request)));
+  await forgetSites(world);
   return wrong.map((sentence) => `${call} ${nth}: ${sentence}`);
 }
 

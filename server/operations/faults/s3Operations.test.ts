@@ -3,7 +3,7 @@
  * continue if the fault is temporary, and otherwise fail with the reason, leave nothing behind and mark no backup as damaged.
  */
 import { randomBytes, randomUUID } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Blobs } from "../../archives/blobs.ts";
 import { openS3Blobs } from "../../archives/s3Blobs.ts";
 import { type S3Fault, type S3Proxy, s3Faults, startS3Proxy } from "../../archives/testing/s3Proxy.ts";
@@ -16,7 +16,7 @@ import { deletingSite } from "../../testing/sites.ts";
 import { testingBackup } from "../../testing/testRestores.ts";
 import { withEngine } from "../../testing/withEngine.ts";
 import { withGuardedStore } from "../../testing/withStore.ts";
-import { makeWorld, type World } from "../../testing/world.ts";
+import { forgetSites, makeWorld, type World } from "../../testing/world.ts";
 import type { OperationRequest } from "../engine/accept.ts";
 import type { Subject, Table } from "./testing/crashHarness.ts";
 
@@ -34,6 +34,7 @@ afterAll(async () => {
   await server.stop();
 });
 beforeEach(() => proxy.plan(() => null));
+afterEach(() => forgetSites(made));
 
 const key = randomBytes(32);
 const { signal } = new AbortController();
@@ -135,6 +136,7 @@ async function runWithout(table: Table, world: World, subject: Subject, from: nu
   }
   wrong.push(...(await damageOf(request)).map((damage) => `damage: ${JSON.stringify(damage)}`));
   if (hasFailed) wrong.push(...(await runAgain(table, world, subject, request)));
+  await forgetSites(world);
   return { hasFailed, wrong: wrong.map((sentence) => `${fault} from request ${from} on: ${sentence}`) };
 }
 
