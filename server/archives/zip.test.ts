@@ -160,14 +160,14 @@ test("times outside the zip format's range are clamped", async () => {
 });
 
 test("thousands of files and empty folders are included", async () => {
-  const names = Array.from({ length: 3_000 }, (_, at) => `${at}`);
+  const names = Array.from({ length: 1_000 }, (_, at) => `${at}`);
   for (const name of names) {
     await mkdir(join(root, "folders", name), { recursive: true });
     await writeFile(join(root, `${name}.txt`), name);
   }
   const { found } = await zipped();
-  expect(found.size).toBe(6_001);
-  expect(textOf(found, "2999.txt")).toBe("2999");
+  expect(found.size).toBe(2_001);
+  expect(textOf(found, "999.txt")).toBe("999");
 });
 
 test("a file of more than four gigabytes is complete", async () => {

@@ -5,11 +5,17 @@
 import { isUtf8 } from "node:buffer";
 import { once } from "node:events";
 import { createReadStream, createWriteStream } from "node:fs";
+import { createRequire } from "node:module";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { crc32 } from "node:zlib";
 import { openPromise } from "yauzl";
 import { ZipFile } from "yazl";
 import { diskPath, listTree, type Tree } from "./tree.ts";
+
+/** The checksum function of yazl is written in JavaScript and takes half of its time. Node's is ten times as fast. */
+const checksums: { unsigned: typeof crc32 } = createRequire(import.meta.resolve("yazl"))("buffer-crc32");
+checksums.unsigned = crc32;
 
 /** A name that not every program can unpack, and the name used in the zip. */
 export interface Renamed {
