@@ -74,7 +74,7 @@ async function createDemo(displayName: string) {
 
 beforeEach(async () => {
   data = await mkdtemp(join(tmpdir(), "swcontrol-"));
-  own = await createTestDatabase({ template: "template0" });
+  own = await createTestDatabase();
   edge = await startTestEdge(data);
   control = await start();
 });
