@@ -4,8 +4,8 @@ import { readdir } from "node:fs/promises";
 import { createServer } from "node:net";
 import { eventually } from "@sitewright/edge/testing/eventually.ts";
 import { ask } from "@sitewright/edge/testing/http.ts";
-import { expect, onTestFinished, test } from "vitest";
-import { type EdgeInstallation, openEdgeInstallation } from "./testing/edgeChild.ts";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { type EdgeChild, type EdgeInstallation, openEdgeInstallation } from "./testing/edgeChild.ts";
 
 async function open(settings: NodeJS.ProcessEnv = {}): Promise<EdgeInstallation> {
   const installation = await openEdgeInstallation(settings);
@@ -22,45 +22,54 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** An edge with one site that has a running worker. */
-async function openWithSite() {
-  const installation = await open();
-  const edge = await installation.start();
-  await installation.addSite(edge.port, "demo", { title: "Demo" });
-  const host = `demo.localhost:${edge.port}`;
-  expect((await ask(edge, "/", { host })).status).toBe(200);
-  const workers = (await installation.status()).workers.map(({ pid }) => pid);
+let shared: EdgeInstallation;
+let edge: EdgeChild;
+beforeAll(async () => {
+  shared = await openEdgeInstallation();
+  edge = await shared.start();
+  await shared.addSite(edge.port, "demo", { title: "Demo" });
+});
+afterAll(() => shared?.close());
+
+const frontPage = () => ask(edge, "/", { host: `demo.localhost:${edge.port}` });
+
+/** Starts the edge if an earlier test has ended it. Its site has a running worker. */
+async function startWithWorker() {
+  const { exitCode, signalCode } = edge.child;
+  if (exitCode !== null || signalCode !== null) edge = await shared.start(edge.port);
+  expect((await frontPage()).status).toBe(200);
+  const workers = (await shared.status()).workers.map(({ pid }) => pid);
   expect(workers.length).toBeGreaterThan(0);
-  return { installation, edge, host, workers };
+  return { child: edge.child, workers };
 }
 
 const expectGone = (pids: readonly number[]) => eventually(() => expect(pids.filter(isAlive)).toEqual([]));
 
 test("a killed edge leaves no worker behind, and the next one serves the table in the file", async () => {
-  const { installation, edge, host, workers } = await openWithSite();
-  edge.child.kill("SIGKILL");
-  await once(edge.child, "exit");
+  const { child, workers } = await startWithWorker();
+  child.kill("SIGKILL");
+  await once(child, "exit");
   await expectGone(workers);
 
-  const next = await installation.start(edge.port);
-  expect(await installation.status()).toMatchObject({ generation: 1 });
-  const page = await ask(next, "/", { host });
+  edge = await shared.start(edge.port);
+  expect(await shared.status()).toMatchObject({ generation: 1 });
+  const page = await frontPage();
   expect(page.status).toBe(200);
   expect(page.body).toContain("<title>Demo</title>");
 });
 
 test.each(["SIGTERM", "SIGINT"] as const)("on %s it exits with 0, and its workers end", async (signal) => {
-  const { installation, edge, workers } = await openWithSite();
-  edge.child.kill(signal);
-  expect((await once(edge.child, "exit"))[0]).toBe(0);
+  const { child, workers } = await startWithWorker();
+  child.kill(signal);
+  expect((await once(child, "exit"))[0]).toBe(0);
   await expectGone(workers);
-  expect((await readdir(installation.data)).filter((name) => name.endsWith("-php"))).toEqual([]);
+  expect((await readdir(shared.data)).filter((name) => name.endsWith("-php"))).toEqual([]);
 });
 
 test("it ends when its parent is gone", async () => {
-  const { edge, workers } = await openWithSite();
-  edge.child.disconnect();
-  expect((await once(edge.child, "exit"))[0]).toBe(0);
+  const { child, workers } = await startWithWorker();
+  child.disconnect();
+  expect((await once(child, "exit"))[0]).toBe(0);
   await expectGone(workers);
 });
 
