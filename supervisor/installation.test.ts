@@ -13,9 +13,12 @@ import {
   chosenPorts,
   events,
   postgresPid,
+  type SupervisorUnderTest,
   startByNpm,
   startedSupervisor,
+  startSharedSupervisor,
   startSupervisor,
+  stopSupervisor,
   whenReady,
 } from "./testing/supervisorProcess.ts";
 import { isAlive, until } from "./testing/until.ts";
@@ -62,9 +65,19 @@ async function select(url: string, statement: string): Promise<unknown> {
 }
 
 describe("the first start", () => {
+  let data: string;
+  let supervisor: SupervisorUnderTest;
+  beforeAll(async () => {
+    data = dataIn(mkdtempSync(join(tmpdir(), "sw-sup-")));
+    const settings = { SITEWRIGHT_BACKUP_DAYS: "30", SITEWRIGHT_ARCHIVE_URL: "file:///srv/archives" };
+    supervisor = await startSharedSupervisor(data, settings);
+  });
+  afterAll(async () => {
+    await stopSupervisor(supervisor);
+    rmSync(join(data, ".."), { recursive: true });
+  });
+
   test("prints addresses, company, API key and a command that creates a site", async () => {
-    const data = dataIn(testFolder());
-    const supervisor = await startedSupervisor(data);
     const { controlPort, edgePort } = chosenPorts(data);
     for (const expected of [
       "  Unpacking the fake …\n",
@@ -78,28 +91,42 @@ describe("the first start", () => {
     }
   });
 
-  test("skips the preparation if everything is prepared", async () => {
-    const data = dataIn(testFolder());
-    const settings = { SITEWRIGHT_TEST_PREPARED: "yes", SITEWRIGHT_TEST_BROKEN_DOWNLOAD: "yes" };
-    const supervisor = await startedSupervisor(data, settings);
-    expect(supervisor.output()).not.toContain("Unpacking");
-  });
-
   test("creates files that only their owner can read", async () => {
-    const data = dataIn(testFolder());
-    await startedSupervisor(data);
     expect(statSync(data).mode & 0o777).toBe(0o700);
     expect(statSync(join(data, "run.json")).mode & 0o777).toBe(0o600);
     expect(statSync(join(data, "logs", "control.log")).mode & 0o777).toBe(0o600);
   });
 
   test("passes the database URL to control but not to the edge", async () => {
-    const data = dataIn(testFolder());
-    await startedSupervisor(data);
     const { controlPort, edgePort } = chosenPorts(data);
     const run: { database_url: string } = JSON.parse(readFileSync(join(data, "run.json"), "utf8"));
     expect(await ask(controlPort)).toMatchObject({ database: run.database_url });
     expect(await ask(edgePort)).toMatchObject({ database: null });
+  });
+
+  test("stores its settings, for a backup of the installation", async () => {
+    const { controlPort, edgePort } = chosenPorts(data);
+    const file = join(data, "last-start.json");
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({
+      SITEWRIGHT_BACKUP_DAYS: "30",
+      SITEWRIGHT_ARCHIVE_URL: "file:///srv/archives",
+      SITEWRIGHT_CONTROL_PORT: String(controlPort),
+      SITEWRIGHT_EDGE_PORT: String(edgePort),
+      SITEWRIGHT_SITE_SUFFIX: "localhost",
+    });
+  });
+
+  test("shows warnings of its processes in the terminal", async () => {
+    await ask(chosenPorts(data).controlPort, "/warn");
+    await until("the warning is shown", () => supervisor.output().includes("control: something is odd\n"));
+  });
+
+  test("skips the preparation if everything is prepared", async () => {
+    const data = dataIn(testFolder());
+    const settings = { SITEWRIGHT_TEST_PREPARED: "yes", SITEWRIGHT_TEST_BROKEN_DOWNLOAD: "yes" };
+    const supervisor = await startedSupervisor(data, settings);
+    expect(supervisor.output()).not.toContain("Unpacking");
   });
 
   test("fails if a download fails, leaves nothing running, and can be repeated", async () => {
@@ -355,32 +382,10 @@ describe("a child", () => {
     expect(supervisor.output()).toContain("edge did not start in 3 attempts. It ended (exit code 3). Last output:");
     expect(supervisor.output()).toContain("edge is broken and says why");
   });
-
-  test("has its warnings shown in the terminal", async () => {
-    const data = dataWithDatabase();
-    const supervisor = await startedSupervisor(data);
-    await ask(chosenPorts(data).controlPort, "/warn");
-    await until("the warning is shown", () => supervisor.output().includes("control: something is odd\n"));
-  });
 });
 
-describe("backup and restore of the installation", () => {
-  test("the data folder has the settings of the last start", async () => {
-    const data = dataWithDatabase();
-    await startedSupervisor(data, { SITEWRIGHT_BACKUP_DAYS: "30", SITEWRIGHT_ARCHIVE_URL: "file:///srv/archives" });
-    const { controlPort, edgePort } = chosenPorts(data);
-    const file = join(data, "last-start.json");
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({
-      SITEWRIGHT_BACKUP_DAYS: "30",
-      SITEWRIGHT_ARCHIVE_URL: "file:///srv/archives",
-      SITEWRIGHT_CONTROL_PORT: String(controlPort),
-      SITEWRIGHT_EDGE_PORT: String(edgePort),
-      SITEWRIGHT_SITE_SUFFIX: "localhost",
-    });
-  });
-
-  test("an installation does not start after an interrupted restore", async () => {
+describe("an interrupted restore", () => {
+  test("is reported, and nothing is started", async () => {
     const data = dataIn(testFolder());
     mkdirSync(data);
     writeFileSync(join(data, "restore.json"), JSON.stringify({ id: "a" }));

@@ -9,7 +9,7 @@ import { until } from "./until.ts";
 
 const fakeMain = join(import.meta.dirname, "fakeMain.ts");
 
-interface SupervisorUnderTest {
+export interface SupervisorUnderTest {
   readonly child: ChildProcess;
   readonly pid: number;
   output(): string;
@@ -18,7 +18,12 @@ interface SupervisorUnderTest {
 
 /** Starts a supervisor and stops it after the test. */
 export function startSupervisor(data: string, settings: NodeJS.ProcessEnv = {}): SupervisorUnderTest {
-  return startProgram(process.execPath, [fakeMain], data, settings);
+  return stoppedAfterTest(startProgram(process.execPath, [fakeMain], data, settings));
+}
+
+/** Starts a supervisor for several tests. The caller stops it. */
+export function startSharedSupervisor(data: string, settings: NodeJS.ProcessEnv): Promise<SupervisorUnderTest> {
+  return whenReady(startProgram(process.execPath, [fakeMain], data, settings));
 }
 
 /** Starts a supervisor with `npm start` and the script of the real package.json. `child` is npm. */
@@ -31,7 +36,7 @@ export function startByNpm(data: string): SupervisorUnderTest {
   const folder = join(data, "..", "package");
   mkdirSync(folder);
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "started-by-npm", scripts: { start } }));
-  return startProgram("npm", ["start", "--prefix", folder], data, {});
+  return stoppedAfterTest(startProgram("npm", ["start", "--prefix", folder], data, {}));
 }
 
 function startProgram(
@@ -61,13 +66,19 @@ function startProgram(
   const exit = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
     child.once("close", (code, signal) => resolve({ code, signal }));
   });
-  onTestFinished(async () => {
-    child.kill("SIGTERM");
-    await Promise.race([exit, delay(20_000, undefined, { ref: false })]);
-    child.kill("SIGKILL");
-    await exit;
-  });
   return { child, pid: child.pid ?? 0, output: () => output, exit };
+}
+
+function stoppedAfterTest(supervisor: SupervisorUnderTest): SupervisorUnderTest {
+  onTestFinished(() => stopSupervisor(supervisor));
+  return supervisor;
+}
+
+export async function stopSupervisor({ child, exit }: SupervisorUnderTest): Promise<void> {
+  child.kill("SIGTERM");
+  await Promise.race([exit, delay(20_000, undefined, { ref: false })]);
+  child.kill("SIGKILL");
+  await exit;
 }
 
 export async function startedSupervisor(data: string, settings: NodeJS.ProcessEnv = {}): Promise<SupervisorUnderTest> {
