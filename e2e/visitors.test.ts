@@ -216,21 +216,23 @@ describe("content for one visitor", () => {
   ];
 
   test("is never shown to others: two logged-in users and anonymous visitors take turns", async () => {
+    await succeed(installation, "POST", "/sites/tools/clear-cache", { environment_id: site.environmentId });
     const cookies = await grace.context().cookies();
     const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join("; ");
     for (const path of paths) {
-      for (const round of [1, 2]) {
-        const [mine, theirs] = [await visit(path, { cookie: owner.cookie }), await visit(path, { cookie })];
-        const anonymous = await visit(path);
-        const states = [mine, theirs].map(({ headers }) => headers["x-cache"]);
-        expect(states, `${path}, round ${round}`).toEqual(["BYPASS", "BYPASS"]);
-        // `/?p=1` redirects to the page's address, and a feed shows no user name.
-        const isPage = mine.status === 200 && path !== "/feed/";
-        if (isPage) expect(mine.text).toMatch(/Howdy[\s\S]*owner/);
-        if (isPage) expect(theirs.text).toMatch(/Howdy[\s\S]*Grace/);
-        expect(theirs.text).not.toMatch(/display-name">owner/);
-        expect(anonymous.text).not.toMatch(/Howdy|wpadminbar|_wpnonce/);
-      }
+      // One user comes before a page for all is cached, and the other one after.
+      const mine = await visit(path, { cookie: owner.cookie });
+      const anonymous = await visit(path);
+      const theirs = await visit(path, { cookie });
+      const later = await visit(path);
+      const states = [mine, theirs].map(({ headers }) => headers["x-cache"]);
+      expect(states, path).toEqual(["BYPASS", "BYPASS"]);
+      // `/?p=1` redirects to the page's address, and a feed shows no user name.
+      const isPage = mine.status === 200 && path !== "/feed/";
+      if (isPage) expect(mine.text).toMatch(/Howdy[\s\S]*owner/);
+      if (isPage) expect(theirs.text).toMatch(/Howdy[\s\S]*Grace/);
+      expect(theirs.text).not.toMatch(/display-name">owner/);
+      for (const { text } of [anonymous, later]) expect(text).not.toMatch(/Howdy|wpadminbar|_wpnonce/);
     }
   });
 
