@@ -24,14 +24,11 @@ export interface CompileJob {
   readonly machineCode: string;
 }
 
-/** Commands whose WP-CLI scripts are compiled: the scripts that every command needs. */
-const commands = [
-  ["option", "get", "blogname"],
-  ["plugin", "list"],
-] as const;
+/** A WP-CLI command whose scripts are compiled: the scripts that every command needs. */
+const command = ["plugin", "list"] as const;
 
-/** How often the first pages are rendered, so that V8 optimises the functions they use. */
-const pageRounds = 8;
+/** How often the first pages are rendered, so that V8 has optimised the functions they use. */
+const pageRounds = 2;
 
 /**
  * Compiles scripts until PHP stops. Compiling a script declares its functions, and a few scripts declare the same
@@ -100,8 +97,8 @@ async function compileScripts(php: PHP, { template, core, opcodes }: CompileJob)
   await unmount();
 }
 
-/** Runs a WP-CLI command, so that PHP stores its compiled scripts. */
-async function compileProgram(php: PHP, job: CompileJob, command: readonly string[]): Promise<void> {
+/** Runs the WP-CLI command, so that PHP stores its compiled scripts. */
+async function compileProgram(php: PHP, job: CompileJob): Promise<void> {
   await mountTemplate(php, job);
   copyDatabase(php, job.template);
   readProgram(job.wpCli)(php);
@@ -118,7 +115,7 @@ async function compile(job: CompileJob): Promise<void> {
   const php = await bootPhp(boot);
   await compileScripts(php, job);
   for (let round = 0; round < pageRounds; round += 1) await warmUp(php, job, () => true);
-  for (const command of commands) await compileProgram(await bootPhp(boot), job, command);
+  await compileProgram(await bootPhp(boot), job);
   await writeFile(job.machineCode, machineCodeOf(module));
 }
 
