@@ -227,13 +227,21 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
       }
     },
     runTrial: async (environment, request) => {
+      let member: Member | null = null;
       const response = await dispatch(environment.id, request, {
-        acquire: () => pool.acquireTrial(environment, request.signal),
+        acquire: async () => {
+          member = await pool.acquireTrial(environment, request.signal);
+          return member;
+        },
         onErrorLine: () => undefined,
         mail: noMail,
         // Visitors have not seen the trial's changes.
         onStalePages: () => undefined,
         maySendMail: false,
+      });
+      response.body.once("close", () => {
+        // The edge does not read endless pages to their end, and PHP would print until its deadline.
+        if (!response.body.readableEnded) member?.worker.kill("deadline");
       });
       compiler.compile(environment.phpVersion);
       return response;

@@ -103,6 +103,17 @@ describe("a site's next release", () => {
     expect(releases()).toEqual([]);
   });
 
+  test("that prints without end is killed when nobody reads on", async () => {
+    const sixth = await nextRelease(6);
+    const flood = "while (true) { print str_repeat('x', 1 << 16); usleep(1000); }";
+    await leaveScript({ ...site, documentRoot: sixth.documentRoot }, "flood.php", flood);
+    const request = exampleRequest(address, { url: "/flood.php", script: "/flood.php", deadlineSeconds: 600 });
+    const { body, finished } = await world.serving.runTrial(sixth, request);
+    body.destroy();
+    await finished;
+    await vi.waitUntil(() => workersOf(site.environment.id).length === 0, waiting);
+  });
+
   test("that does not exist is unavailable", async () => {
     const request = exampleRequest(address);
     expect(await outcomeOf(world.serving.runTrial({ ...served, release: 9 }, request))).toBe("unavailable");
