@@ -1,25 +1,35 @@
 /** Pushes with real WordPress under load: visitors see no errors and no mixture, and no writes are lost. */
+import { randomUUID } from "node:crypto";
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { text } from "node:stream/consumers";
+import type { EnvironmentRef } from "@sitewright/runtimes/runtime.ts";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { findNewestBackup } from "../../store/backups/backups.ts";
-import { modifyingPhpVersion, notesOf, pushing, titleOf } from "../../testing/environments.ts";
+import { notesOf, pushing, titleOf } from "../../testing/environments.ts";
 import { makePlaygroundWorld } from "../../testing/playground.ts";
 import { withEngine } from "../../testing/withEngine.ts";
 import type { World } from "../../testing/world.ts";
-import type { PushPart } from "./pushEnvironment.ts";
+import type { OperationRequest } from "../engine/accept.ts";
+import type { PushInput, PushPart } from "./pushEnvironment.ts";
 
 let world: World;
+let pushed: OperationRequest;
+let site: Notes["site"];
+let source: Notes["environment"];
 beforeAll(async () => {
   world = await makePlaygroundWorld();
+  pushed = await pushing("all", "all").prepare(world);
+  ({ site, environment: source } = notesOf(pushed));
 });
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
 });
+
+type Notes = ReturnType<typeof notesOf>;
 
 /** Prints which code and which database answered. */
 const readScript = (code: string) => `<?php
@@ -62,24 +72,38 @@ function fetchPage(address: string, path: string, form?: string): Promise<Answer
   });
 }
 
+async function rootOf({ id, number }: EnvironmentRef): Promise<string> {
+  const layout = await world.services.runtime.layout({ id, number });
+  if (!layout) throw new Error("The environment does not exist");
+  return layout.documentRoot;
+}
+
+function databaseOf({ environment }: Notes["site"]): string {
+  return join(world.facts.dataFolder, "environments", environment.id, "current", "database", "wordpress.sqlite");
+}
+
+const upgradePlugin = "wp-content/mu-plugins/upgrade.php";
+
 /**
- * Creates a site and a second environment with different scripts, and the request that pushes the second over the
- * first.
+ * Writes different scripts into the two environments, and removes what earlier tests have left. Returns the request that
+ * pushes the second environment over the first.
  */
-async function prepare(files: PushPart, database: PushPart) {
-  const requested = await pushing(files, database).prepare(world);
-  const { site, environment: source } = notesOf(requested);
-  for (const [{ id, number }, code] of [
+async function prepare(files: PushPart, database: PushPart): Promise<OperationRequest> {
+  for (const [environment, code] of [
     [site.environment, "old"],
     [source, "new"],
   ] as const) {
-    const layout = await world.services.runtime.layout({ id, number });
-    if (!layout) throw new Error("The environment does not exist");
-    await writeFile(join(layout.documentRoot, "read.php"), readScript(code));
-    await writeFile(join(layout.documentRoot, "write.php"), writeScript);
-    await writeFile(join(layout.documentRoot, "count.php"), countScript);
+    const root = await rootOf(environment);
+    await writeFile(join(root, "read.php"), readScript(code));
+    await writeFile(join(root, "write.php"), writeScript);
+    await writeFile(join(root, "count.php"), countScript);
+    await rm(join(root, upgradePlugin), { force: true });
   }
-  return { requested, site, source };
+  const live = new DatabaseSync(databaseOf(site));
+  live.exec(`DELETE FROM wp_options WHERE ${isWritten}`);
+  live.close();
+  const input: PushInput = Object(pushed.input);
+  return { ...pushed, input: { ...input, token: randomUUID(), files, database } };
 }
 
 /** Reads and writes until the returned function is called, which returns all responses. */
@@ -105,12 +129,12 @@ function traffic(address: string) {
   };
 }
 
+const isWritten = "option_name LIKE 'written\\_%' ESCAPE '\\'";
+
 function writtenIn(file: string): number[] {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
-    const rows = database.prepare(
-      "SELECT option_name AS name FROM wp_options WHERE option_name LIKE 'written\\_%' ESCAPE '\\'",
-    );
+    const rows = database.prepare(`SELECT option_name AS name FROM wp_options WHERE ${isWritten}`);
     return rows.all().map(({ name }) => Number(String(name).slice("written_".length)));
   } finally {
     database.close();
@@ -130,7 +154,7 @@ async function writtenInBackup(environmentId: string): Promise<number[]> {
 }
 
 async function pushUnderTraffic(files: PushPart, database: PushPart) {
-  const { requested, site, source } = await prepare(files, database);
+  const requested = await prepare(files, database);
   expect(await fetchPage(site.address, "/read.php")).toEqual({ status: 200, body: `old|${site.name}|end` });
   const stop = traffic(site.address);
   const row = await withEngine(world, (table) => table.submit(requested));
@@ -139,56 +163,34 @@ async function pushUnderTraffic(files: PushPart, database: PushPart) {
   const { reads, writes, counts } = await stop();
   expect(new Set(counts.map(({ status, body }) => `${status} ${body}`))).toEqual(new Set(["200 counted"]));
   expect(row).toMatchObject({ state: "succeeded", public_error: null });
-  const layout = await world.services.runtime.layout(site.environment);
-  if (!layout) throw new Error("The environment is gone");
-  const current = join(layout.documentRoot, "..", "..", String(layout.release), "database", "wordpress.sqlite");
   const saved = [...writes.filter(({ body }) => body === "saved"), ...counts].map(({ n }) => n);
-  return { site, source, reads: [...reads, afterwards], writes, saved, inUse: writtenIn(current) };
+  return { reads: [...reads, afterwards], writes, saved, inUse: writtenIn(databaseOf(site)) };
 }
 
-const newTitle = (source: { readonly id: string }) => titleOf({ id: source.id, number: 0, address: "" });
-
-test("a push of everything: visitors see the old or the new site, and every saved write is in the site or its backup", async () => {
-  const { site, source, reads, writes, saved, inUse } = await pushUnderTraffic("all", "all");
-  const seen = new Set(reads.map(({ status, body }) => `${status} ${body}`));
-  expect([...seen].toSorted()).toEqual([`200 new|${newTitle(source)}|end`, `200 old|${site.name}|end`]);
-  expect(new Set(writes.map(({ status }) => status))).toEqual(new Set([200, 503]));
-  const kept = new Set([...(await writtenInBackup(site.environment.id)), ...inUse]);
-  expect(saved.filter((n) => !kept.has(n))).toEqual([]);
-  for (const { status, body } of writes) if (status === 503) expect(body).toContain("Back in a moment");
-});
-
 test("a push of only the files loses no saved writes", async () => {
-  const { site, reads, saved, inUse } = await pushUnderTraffic("all", "none");
+  const { reads, saved, inUse } = await pushUnderTraffic("all", "none");
   const seen = new Set(reads.map(({ status, body }) => `${status} ${body}`));
   expect([...seen].toSorted()).toEqual([`200 new|${site.name}|end`, `200 old|${site.name}|end`]);
   expect(inUse.toSorted((a, b) => a - b)).toEqual(saved);
 });
 
 test("a push of one file and one table keeps the target's other data, including writes during the push", async () => {
-  const { site, reads, saved, inUse } = await pushUnderTraffic(["read.php"], ["wp_posts"]);
+  const { reads, saved, inUse } = await pushUnderTraffic(["read.php"], ["wp_posts"]);
   const seen = new Set(reads.map(({ status, body }) => `${status} ${body}`));
   expect([...seen].toSorted()).toEqual([`200 new|${site.name}|end`, `200 old|${site.name}|end`]);
   expect(inUse.toSorted((a, b) => a - b)).toEqual(saved);
 });
 
-/** Adds a plugin that writes to the database on its first page. */
-async function addUpgradingPlugin(environment: { readonly id: string; readonly number: number }, afterwards: string) {
-  const layout = await world.services.runtime.layout(environment);
-  if (!layout) throw new Error("The environment does not exist");
-  const folder = join(layout.documentRoot, "wp-content", "mu-plugins");
-  await mkdir(folder, { recursive: true });
-  const code = `<?php add_action( 'init', function () { add_option( 'written_1', '1' ); ${afterwards} } );`;
-  await writeFile(join(folder, "upgrade.php"), code);
-}
-
-function databaseOf(site: { readonly environment: { readonly id: string } }): string {
-  return join(world.facts.dataFolder, "environments", site.environment.id, "current", "database", "wordpress.sqlite");
+/** Adds a plugin that runs the code on each page. */
+async function addPlugin(environment: EnvironmentRef, code: string): Promise<void> {
+  const file = join(await rootOf(environment), upgradePlugin);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, `<?php add_action( 'init', function () { ${code} } );`);
 }
 
 test("a pushed plugin that changes the database and then fails does not change live data", async () => {
-  const { requested, site, source } = await prepare("all", "none");
-  await addUpgradingPlugin(source, "throw new Error( 'half upgraded' );");
+  const requested = await prepare("all", "none");
+  await addPlugin(source, "add_option( 'written_1', '1' ); throw new Error( 'half upgraded' );");
   const row = await withEngine(world, (table) => table.submit(requested));
   expect(row.state).toBe("failed");
   expect(row.public_error).toContain("half upgraded");
@@ -197,8 +199,8 @@ test("a pushed plugin that changes the database and then fails does not change l
 });
 
 test("a pushed plugin changes the live database only after the switch", async () => {
-  const { requested, site, source } = await prepare("all", "none");
-  await addUpgradingPlugin(source, "");
+  const requested = await prepare("all", "none");
+  await addPlugin(source, "add_option( 'written_1', '1' );");
   const before: number[] = [];
   const { runtime } = world.services;
   const services = {
@@ -219,17 +221,26 @@ test("a pushed plugin changes the live database only after the switch", async ()
 });
 
 test("a plugin that changes data and then fails on another PHP version does not change live data", async () => {
-  const requested = await modifyingPhpVersion.prepare(world);
-  const { site } = notesOf(requested);
+  const requested = await prepare("all", "none");
   const on84 = "if ( PHP_VERSION_ID < 80400 ) return; file_put_contents( __DIR__ . '/left.txt', 'x' );";
-  const layout = await world.services.runtime.layout(site.environment);
-  const folder = join(layout?.documentRoot ?? "", "wp-content", "mu-plugins");
-  const fails = `${on84} add_option( 'written_2', '1' ); throw new Error( 'not on 8.4' );`;
-  await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, "upgrade.php"), `<?php add_action( 'init', function () { ${fails} } );`);
-  const row = await withEngine(world, (table) => table.submit(requested));
+  await addPlugin(site.environment, `${on84} add_option( 'written_2', '1' ); throw new Error( 'not on 8.4' );`);
+  const { environment, address } = site;
+  const input = { environment, to: "8.4", address, isOptOut: true, onlyFrom: null };
+  const row = await withEngine(world, (table) =>
+    table.submit({ ...requested, kind: "modifyPhpVersion", locks: [environment.id], input }),
+  );
   expect(row).toMatchObject({ state: "failed", public_error: expect.stringContaining("not on 8.4") });
   expect(writtenIn(databaseOf(site))).toEqual([]);
-  expect(await readdir(folder)).not.toContain("left.txt");
-  expect((await fetchPage(site.address, "/")).status).toBe(200);
+  expect(await readdir(join(await rootOf(environment), dirname(upgradePlugin)))).not.toContain("left.txt");
+  expect((await fetchPage(site.address, "/read.php")).status).toBe(200);
+});
+
+test("a push of everything: visitors see the old or the new site, and every saved write is in the site or its backup", async () => {
+  const { reads, writes, saved, inUse } = await pushUnderTraffic("all", "all");
+  const seen = new Set(reads.map(({ status, body }) => `${status} ${body}`));
+  expect([...seen].toSorted()).toEqual([`200 new|${titleOf(source)}|end`, `200 old|${site.name}|end`]);
+  expect(new Set(writes.map(({ status }) => status))).toEqual(new Set([200, 503]));
+  const kept = new Set([...(await writtenInBackup(site.environment.id)), ...inUse]);
+  expect(saved.filter((n) => !kept.has(n))).toEqual([]);
+  for (const { status, body } of writes) if (status === 503) expect(body).toContain("Back in a moment");
 });
