@@ -105,9 +105,24 @@ async function change(site: Site, more: { readonly isEverywhere: boolean; readon
   return address;
 }
 
+/** Each change starts from the address of the one before, which the texts have. */
 describe("a single site", () => {
+  let site: Site;
+  beforeAll(async () => {
+    site = await siteWithTexts(null);
+  }, timeout);
+
+  test("has its new address also in all texts if requested", { timeout }, async () => {
+    const address = await change(site, { isEverywhere: true });
+    expect(await fetchJson(address, "about.php")).toMatchObject({
+      home: address,
+      content: expect.stringContaining(`${address}/about`),
+      kept: [`${address}/kept`],
+    });
+    site = { ...site, address };
+  });
+
   test("has its new address, and texts stay unchanged", { timeout }, async () => {
-    const site = await siteWithTexts(null);
     const address = await change(site, { isEverywhere: false });
     expect(await fetchJson(address, "about.php")).toMatchObject({
       home: address,
@@ -125,20 +140,10 @@ describe("a single site", () => {
     expect(former.body).toContain(address);
     const [primary] = await domainsOfEnvironment(world.own.database, site.environment.id);
     expect(primary?.name).toBe(new URL(address).hostname);
-  });
-
-  test("has its new address also in all texts if requested", { timeout }, async () => {
-    const site = await siteWithTexts(null);
-    const address = await change(site, { isEverywhere: true });
-    expect(await fetchJson(address, "about.php")).toMatchObject({
-      home: address,
-      content: expect.stringContaining(`${address}/about`),
-      kept: [`${address}/kept`],
-    });
+    site = { ...site, address };
   });
 
   test("has its new address even if its owner has set a different one before", { timeout }, async () => {
-    const site = await siteWithTexts(null);
     await addScript(
       site,
       "move.php",
@@ -150,20 +155,31 @@ describe("a single site", () => {
   });
 });
 
-describe.each([true, false])("a network of subdirectories, everywhere: %s", (isEverywhere) => {
-  test("has its new address, and so have all of its sites", { timeout }, async () => {
-    const site = await siteWithTexts("subdirectory");
-    const address = await change(site, { isEverywhere });
-    const { host } = new URL(address);
-    expect(await fetchJson(address, "about.php")).toMatchObject({
-      home: address,
-      network: host,
-      blogs: [`${host}/`, `${host}/two/`],
-      second: expect.stringContaining(`${address}/two`),
-      content: expect.stringContaining(`${isEverywhere ? address : site.address}/about`),
-    });
-    expect((await visit(world.facts.edgePort, address, "/two/")).status).toBe(200);
-  });
+describe("a network of subdirectories", () => {
+  let site: Site;
+  beforeAll(async () => {
+    site = await siteWithTexts("subdirectory");
+  }, timeout);
+
+  test.each([true, false])(
+    "has its new address, and so have all of its sites, everywhere: %s",
+    {
+      timeout,
+    },
+    async (isEverywhere) => {
+      const address = await change(site, { isEverywhere });
+      const { host } = new URL(address);
+      expect(await fetchJson(address, "about.php")).toMatchObject({
+        home: address,
+        network: host,
+        blogs: [`${host}/`, `${host}/two/`],
+        second: expect.stringContaining(`${address}/two`),
+        content: expect.stringContaining(`${isEverywhere ? address : site.address}/about`),
+      });
+      expect((await visit(world.facts.edgePort, address, "/two/")).status).toBe(200);
+      site = { ...site, address };
+    },
+  );
 });
 
 test("a network of subdomains has its new address, and so have all of its sites", { timeout }, async () => {
