@@ -1,5 +1,5 @@
 /** Due events of real WordPress sites without visitors, from reading their databases to the end of PHP. */
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { PlaygroundServing } from "@sitewright/runtimes/playground/serving.ts";
@@ -55,7 +55,6 @@ add_action('test_fails', function () { throw new LogicException('Nobody home.');
 
 type Site = Awaited<ReturnType<typeof liveSite>> & { readonly documentRoot: string };
 
-/** Without scheduled events. */
 async function siteWithPlugin(): Promise<Site> {
   const site = await liveSite(world);
   const layout = await world.services.runtime.layout(site.environment);
@@ -63,12 +62,10 @@ async function siteWithPlugin(): Promise<Site> {
   const folder = join(layout.documentRoot, "wp-content/mu-plugins");
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, "events.php"), plugin);
-  const made = { ...site, documentRoot: layout.documentRoot };
-  schedule(made);
-  return made;
+  return { ...site, documentRoot: layout.documentRoot };
 }
 
-/** Schedules these hooks a minute ago, without PHP, so the site stays asleep. */
+/** Schedules only these hooks, a minute ago, without PHP, so the site stays asleep. */
 function schedule({ documentRoot }: Site, ...hooks: readonly string[]): void {
   const due = Math.floor(Date.now() / 1_000) - 60;
   const events = hooks.map(
@@ -114,30 +111,30 @@ async function until(cron: ReturnType<typeof startCron>, isMet: () => Promise<bo
 }
 
 let site: Site;
+let other: Site;
+beforeAll(async () => {
+  [site, other] = [await siteWithPlugin(), await siteWithPlugin()];
+});
 beforeEach(async () => {
-  site = await siteWithPlugin();
+  await world.own.database.deleteFrom("cron_runs").execute();
+  for (const each of [site, other]) {
+    schedule(each);
+    await rm(join(each.documentRoot, "ran.txt"), { force: true });
+  }
 });
 
-test("an event of a site without visitors is run, and its worker ends soon after", async () => {
-  schedule(site, "test_event");
+test("events of sites without visitors are run once, and a worker ends soon after unless a visitor comes", async () => {
   const cron = startCron();
-  await until(cron, async () => (await lastRun(site))?.endedAt != null);
-  expect(await ran(site)).toBe(1);
-  expect(await lastRun(site)).toMatchObject({ error: null, failures: 0 });
-  await expect.poll(() => workersOf(site), { timeout: 20_000 }).toBe(0);
-  await cron.reconcile();
-  expect(await ran(site)).toBe(1);
-});
-
-test("a worker that has run events serves the next visitor", async () => {
-  const [other, cron] = [await siteWithPlugin(), startCron()];
   schedule(site, "test_event");
   await until(cron, async () => (await ran(site)) === 1);
   expect((await visit(world.facts.edgePort, site.address)).status).toBe(200);
   schedule(other, "test_event");
-  await until(cron, async () => (await ran(other)) === 1);
+  await until(cron, async () => (await lastRun(other))?.endedAt != null);
+  expect(await lastRun(other)).toMatchObject({ error: null, failures: 0 });
   await expect.poll(() => workersOf(other), { timeout: 20_000 }).toBe(0);
   expect(workersOf(site)).toBe(1);
+  await cron.reconcile();
+  expect([await ran(site), await ran(other)]).toEqual([1, 1]);
 });
 
 test("an event that was missed during downtime is run once by the next process", async () => {
@@ -150,19 +147,6 @@ test("an event that was missed during downtime is run once by the next process",
   await until(next, async () => (await ran(site)) === 1);
   await next.reconcile();
   expect(await ran(site)).toBe(1);
-});
-
-test("events of two sites are run, and a failed one is recorded by name and does not affect the other site", async () => {
-  const other = await siteWithPlugin();
-  schedule(site, "test_fails", "test_event");
-  schedule(other, "test_event");
-  await until(
-    startCron(),
-    async () => (await lastRun(site))?.endedAt != null && (await lastRun(other))?.endedAt != null,
-  );
-  expect([await ran(site), await ran(other)]).toEqual([1, 1]);
-  expect((await lastRun(site))?.error).toBe("test_fails: LogicException: Nobody home.");
-  expect((await lastRun(other))?.error).toBeNull();
 });
 
 test("nothing is run in a frozen environment, and missed events are run when it is no longer frozen", async () => {
@@ -183,14 +167,20 @@ test("nothing is run in a frozen environment, and missed events are run when it 
   await until(cron, async () => (await ran(site)) === 1);
 });
 
-test("a damaged list and an empty database do not affect other sites", async () => {
-  const other = await siteWithPlugin();
-  const database = new DatabaseSync(join(site.documentRoot, "../database/wordpress.sqlite"));
+test("a failed event is recorded by name, and it, a damaged list and an empty database do not affect other sites", async () => {
+  const [damaged, empty] = [await siteWithPlugin(), await siteWithPlugin()];
+  const database = new DatabaseSync(join(damaged.documentRoot, "../database/wordpress.sqlite"));
   database.exec("UPDATE wp_options SET option_value = 'a:1:{i:5;' WHERE option_name = 'cron'");
   database.close();
-  const empty = await siteWithPlugin();
   await writeFile(join(empty.documentRoot, "../database/wordpress.sqlite"), "");
+  schedule(site, "test_fails", "test_event");
   schedule(other, "test_event");
-  await until(startCron(), async () => (await lastRun(other))?.endedAt != null);
-  expect([await lastRun(site), await lastRun(empty), await ran(other)]).toEqual([null, null, 1]);
+  await until(
+    startCron(),
+    async () => (await lastRun(site))?.endedAt != null && (await lastRun(other))?.endedAt != null,
+  );
+  expect([await ran(site), await ran(other)]).toEqual([1, 1]);
+  expect((await lastRun(site))?.error).toBe("test_fails: LogicException: Nobody home.");
+  expect((await lastRun(other))?.error).toBeNull();
+  expect([await lastRun(damaged), await lastRun(empty)]).toEqual([null, null]);
 });
