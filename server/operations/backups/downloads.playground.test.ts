@@ -23,13 +23,19 @@ const run = promisify(execFile);
 
 let world: World;
 let maria: MariaDb;
+/** The unpacked download. */
 let folder: string;
+let site: Site;
 beforeAll(async () => {
   [world, maria, folder] = await Promise.all([
     makePlaygroundWorld(),
     startMariaDb(),
     mkdtemp(join(tmpdir(), "taken-")),
   ]);
+  site = await liveSite(world);
+  await addData();
+  await addFiles();
+  await moveAway();
 });
 afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
@@ -60,16 +66,13 @@ function databaseOf({ environment }: Site): DatabaseSync {
   return new DatabaseSync(join(world.facts.dataFolder, file));
 }
 
-/** Downloads and unpacks the site, imports its database under this name, and returns the folder. */
-async function moveAway(site: Site, name: string): Promise<string> {
+/** Downloads and unpacks the site, and imports its database under the name `moved`. */
+async function moveAway(): Promise<void> {
   const request = await downloadRequest(world, site);
   const row = await withEngine(world, (table) => table.submit(request));
   expect(row.public_error).toBeNull();
-  const target = join(folder, name);
-  await mkdir(target);
-  await run("unzip", ["-q", zipOf(world, request.input.id), "-d", target]);
-  await maria.import(join(target, "database.sql"), name);
-  return target;
+  await run("unzip", ["-q", zipOf(world, request.input.id), "-d", folder]);
+  await maria.import(join(folder, "database.sql"), "moved");
 }
 
 /** Compares all columns with texts or bytes between SQLite and MariaDB, in sorted order. */
@@ -139,8 +142,7 @@ function fillLarge(database: DatabaseSync): void {
   database.exec("COMMIT");
 }
 
-test("MariaDB gets all data, byte by byte, in tables with MySQL's types", async () => {
-  const site = await liveSite(world);
+async function addData(): Promise<void> {
   expect(await runPhp(site, content)).toBe("written");
   const database = databaseOf(site);
   fillLarge(database);
@@ -149,8 +151,19 @@ test("MariaDB gets all data, byte by byte, in tables with MySQL's types", async 
     .prepare("INSERT INTO wp_options (option_name, option_value) VALUES ('with_bytes', CAST(? AS TEXT))")
     .run(broken);
   database.prepare("UPDATE wp_shop SET file = ? WHERE sku = 'e'").run(broken);
-  const target = await moveAway(site, "moved");
+  database.close();
+}
 
+async function addFiles(): Promise<void> {
+  const root = await rootOf(site);
+  await writeFile(join(root, "wp-content", "ünï 🦄.txt"), "kept");
+  await mkdir(join(root, "wp-content", "mu-plugins", "own"));
+  await writeFile(join(root, "wp-content", "mu-plugins", "own.php"), "<?php");
+  await writeFile(join(root, "wp-admin", "nobody-sees.txt"), "x");
+}
+
+test("MariaDB gets all data, byte by byte, in tables with MySQL's types", async () => {
+  const database = databaseOf(site);
   const tables = siteTables(database);
   const theirs = await maria.query("moved", "SHOW TABLES");
   expect(theirs.map(([name]) => name)).toEqual(tables.map(({ name }) => name));
@@ -197,20 +210,15 @@ test("MariaDB gets all data, byte by byte, in tables with MySQL's types", async 
   const [next] = await maria.query("moved", "SELECT MAX(meta_id) FROM wp_postmeta");
   const last = database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'wp_postmeta'").get()?.seq;
   expect(next?.[0]).toBe(String(Number(last) + 1));
-  expect(await readFile(join(target, "README.txt"), "utf8")).toContain(
+  expect(await readFile(join(folder, "README.txt"), "utf8")).toContain(
     "`wp_options`.`option_value` is longblob instead of longtext, because it contains bytes that are not UTF-8.",
   );
   database.close();
 }, 300_000);
 
 test("the files are a complete WordPress for MySQL, without files of Sitewright", async () => {
-  const site = await liveSite(world);
   const root = await rootOf(site);
-  await writeFile(join(root, "wp-content", "ünï 🦄.txt"), "kept");
-  await mkdir(join(root, "wp-content", "mu-plugins", "own"));
-  await writeFile(join(root, "wp-content", "mu-plugins", "own.php"), "<?php");
-  await writeFile(join(root, "wp-admin", "nobody-sees.txt"), "x");
-  const target = join(await moveAway(site, "files"), "public");
+  const target = join(folder, "public");
   const readAll = async (place: string) => (await readdir(place, { recursive: true })).toSorted();
   const own = (await readAll(root)).filter((name) => !/^wp-(admin|includes)(\/|$)/.test(name));
   const there = (await readAll(target)).filter((name) => !/^wp-(admin|includes)(\/|$)/.test(name));
