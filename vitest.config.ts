@@ -26,7 +26,8 @@ const isolated = [
 ];
 
 /** Started last, these would keep one worker busy and leave the other idle. */
-const longest = /\/faults\/crash|playground\/(compiled|serving|copies)|supervisor\/installation|e2e\/tour/;
+const longest =
+  /e2e\/(tour|kills|first-site|visitors)|\/(faults\/crash|compiled|install|updatePackages|playground\.test)/;
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -55,7 +56,6 @@ export default defineConfig({
           globalSetup,
           // Files share a process and the modules loaded in it: a third of the time was spent loading them again.
           isolate: false,
-          sequence: { groupOrder: 0 },
         },
       },
       {
@@ -66,7 +66,6 @@ export default defineConfig({
           exclude: [...never, "**/*.playground.test.ts"],
           globalSetup,
           isolate: false,
-          sequence: { groupOrder: 0 },
         },
       },
       {
@@ -76,7 +75,6 @@ export default defineConfig({
           include: isolated,
           exclude: never,
           globalSetup,
-          sequence: { groupOrder: 0 },
         },
       },
       {
@@ -87,7 +85,6 @@ export default defineConfig({
           exclude: never,
           globalSetup: [...globalSetup, "runtimes/playground/testing/globalSetup.ts"],
           isolate: false,
-          sequence: { groupOrder: 0 },
         },
       },
       {
@@ -98,8 +95,6 @@ export default defineConfig({
           name: "e2e",
           include: ["e2e/**/*.test.ts"],
           exclude: never,
-          // The tests of real PHP prepare what the installations use.
-          sequence: { groupOrder: 1 },
         },
       },
     ],
