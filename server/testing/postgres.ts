@@ -31,6 +31,8 @@ const settings = {
   fsync: "off",
   synchronous_commit: "off",
   full_page_writes: "off",
+  // It would visit hundreds of short-lived databases.
+  autovacuum: "off",
   shared_buffers: "128MB",
   // Several test files run at once, and each has several engines and pools.
   max_connections: "1000",
