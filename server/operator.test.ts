@@ -211,6 +211,7 @@ describe("operator sites, company list and status", () => {
     const status = await operator(["status"], settings);
     expect(status.output).toMatch(/ {2}Content {5}\d+ sites?, \d+ environments?, /);
     expect(status.output).toContain("Edge        does not answer");
+    expect(status.output).toMatch(/ {2}Backups {5}\d+ environments? not backed up yet\n/);
   });
 
   it("say what to do if Sitewright is not running", async () => {

@@ -64,7 +64,7 @@ function format(config: Config, { process: pid, api_url, api, edge, numbers, dis
     ],
     ["Operations", `${count("running")} running, ${count("waiting")} waiting${waiting}`],
     ["", `last 24 hours: ${count("succeeded")} succeeded, ${count("failed")} failed`],
-    ["Backups", environments === 0 ? "nothing to back up yet" : backupsOf(backups)],
+    ["Backups", backupsOf(backups)],
     ["Disk", `${sizeOf(disk_free_bytes)} free`],
   ];
   const head = pid === null ? "Sitewright:" : `Sitewright is running on ${config.data} (process ${pid}).`;
@@ -76,12 +76,14 @@ function phpOf({ workers, spares }: EdgeStatus, { maxWorkers }: Config): string 
   return `${workers.length} of ${maxWorkers} PHP processes (${busy} busy), ${spares} spare`;
 }
 
-function backupsOf({ missing, failing, damaged, oldestSeconds }: InstallationNumbers["backups"]): string {
-  const problems = [
+function backupsOf({ pending, missing, failing, damaged, oldestSeconds }: InstallationNumbers["backups"]): string {
+  const notes = [
+    ...(pending > 0 ? [`${plural(pending, "environment")} not backed up yet`] : []),
     ...(missing > 0 ? [`${plural(missing, "environment")} without a backup`] : []),
     ...(failing > 0 ? [`${plural(failing, "environment")} with a failed last backup`] : []),
     ...(damaged > 0 ? [`${plural(damaged, "damaged backup")}`] : []),
   ];
   const newest = oldestSeconds === 0 ? [] : [`newest of each environment at most ${durationOf(oldestSeconds)} old`];
-  return [...newest, ...problems].join(", ");
+  const all = [...newest, ...notes];
+  return all.length === 0 ? "nothing to back up yet" : all.join(", ");
 }

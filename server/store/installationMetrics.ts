@@ -13,6 +13,8 @@ export interface InstallationNumbers {
   readonly backups: {
     /** The age of the oldest among the served environments' newest backups. */
     readonly oldestSeconds: number;
+    /** Served environments without a backup whose first one is not overdue. */
+    readonly pending: number;
     /** Served environments without a backup, although their first one was due an hour ago. */
     readonly missing: number;
     /** Environments whose last scheduled backup failed. */
@@ -33,6 +35,7 @@ export async function readInstallationNumbers(database: Database): Promise<Insta
     operations: Counts;
     longestWaitSeconds: number;
     oldestSeconds: number;
+    pending: number;
     missing: number;
     failing: number;
     damaged: number;
@@ -53,17 +56,18 @@ export async function readInstallationNumbers(database: Database): Promise<Insta
       (select coalesce(extract(epoch from now() - min(created_at)), 0)::float8
         from operations where state = 'waiting') as "longestWaitSeconds",
       (select coalesce(extract(epoch from now() - min(at)), 0)::float8 from newest) as "oldestSeconds",
+      (select count(*)::int from newest where at is null and not is_overdue and backup_failures = 0) as pending,
       (select count(*)::int from newest where at is null and (is_overdue or backup_failures > 0)) as missing,
       (select count(*)::int from newest where backup_failures > 0) as failing,
       (select count(*)::int from backups where damage is not null or proof_error is not null) as damaged,
       (select coalesce(sum(disk_bytes), 0)::float8 from environments) as "environmentBytes"`.execute(database);
   const [row] = rows;
   if (row === undefined) throw new Error("The database returned no row");
-  const { oldestSeconds, missing, failing, damaged, ...numbers } = row;
+  const { oldestSeconds, pending, missing, failing, damaged, ...numbers } = row;
   return {
     ...numbers,
     environments: row.environments ?? {},
     operations: row.operations ?? {},
-    backups: { oldestSeconds, missing, failing, damaged },
+    backups: { oldestSeconds, pending, missing, failing, damaged },
   };
 }
