@@ -47,7 +47,7 @@ function sendButton({ response, host }: Visit, login: string): void {
   const body = layout(
     "Log in",
     `<h1>Log in to ${escapeText(host)}</h1>
-<p>This link lets you in once, as <strong>${escapeText(login)}</strong>.</p>
+<p>This link works once, and logs you in as <strong>${escapeText(login)}</strong>.</p>
 <form method="post"><button type="submit">Log in</button></form>`,
   );
   response.writeHead(200, { ...pageHeaders("text/html; charset=utf-8", body), ...noReferrer }).end(body);

@@ -92,7 +92,8 @@ const commands: Readonly<Record<string, Command>> = {
   },
   restore: {
     usage: "restore <file>",
-    summary: "restores such a backup into an empty data folder",
+    summary: "restores the file of the backup command into an empty data folder",
+    details: ["Asks for the passphrase, or takes it from SITEWRIGHT_BACKUP_PASSPHRASE."],
     words: [1, 1],
     load: async () => (await import("./restore.ts")).runRestore,
   },

@@ -26,7 +26,7 @@ function databaseOf(config: Config): string {
 export function notRunning({ data }: Pick<Config, "data">): string {
   return (
     `Sitewright is not running on ${data}. Start it with: npm start\n` +
-    "If its data is elsewhere, set SITEWRIGHT_DATA to the same folder. Then repeat the command."
+    "If its data is in another folder, set SITEWRIGHT_DATA to that folder, and repeat the command."
   );
 }
 

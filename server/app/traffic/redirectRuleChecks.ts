@@ -151,7 +151,7 @@ function checkDuplicates(all: readonly StoredRule[]): void {
     const key = JSON.stringify([rule.domain, from, rule.traffic_from_country, city]);
     const other = seen.get(key);
     if (other !== undefined) {
-      const message = `There is already a redirect rule from ${rule.from}, to ${other.to}.`;
+      const message = `There is already a redirect rule from ${rule.from} to ${other.to}.`;
       throw new Refused("redirect_rule_duplicate", message, { rule, clashes_with: other });
     }
     seen.set(key, rule);
