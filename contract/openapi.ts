@@ -9,7 +9,7 @@ import { whenBusyValues } from "./operations.ts";
 
 const description = `Sitewright creates, serves and deletes WordPress sites for companies.
 
-Send an API key as \`Authorization: Bearer <key>\`. Bodies are JSON. Calls that take longer than a moment return 202 and an \`operation_id\`; follow the operation with \`GET /operations/{operation_id}\`.
+Send an API key as \`Authorization: Bearer <key>\`. Bodies are JSON. Calls that start longer work return 202 and an \`operation_id\`; follow the operation with \`GET /operations/{operation_id}\`.
 
 All errors have the same shape: \`message\` for people, \`status\`, and \`data\`. A malformed request is a 400 whose \`data.errors\` lists every fault with a JSON pointer. A valid request that can't be carried out is a 400 with a code in \`data.code\`; each call lists its codes. Messages may change, codes do not.
 

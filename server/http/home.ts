@@ -46,7 +46,7 @@ export function homePage(origin: string, folder: string): string {
 <body>
 <header>
 <h1>Sitewright <span>API</span></h1>
-<p>Send an <a href="#?route=auth">API key</a> to <code>${escapeHtml(origin)}/v2</code>:
+<p>The API is at <code>${escapeHtml(origin)}/v2</code>. Send an <a href="#?route=auth">API key</a> as
 <code>Authorization: Bearer sk_…</code>
 <span>The first start saves one in <code>first-run.json</code> in the data folder.</span></p>
 <a href="/tour.md">Tour</a>
