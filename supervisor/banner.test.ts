@@ -28,6 +28,10 @@ describe("the banner", () => {
     expect(banner(facts)).toContain('-H "Authorization: Bearer sk_secret"');
   });
 
+  test("shows the address of the API and of its documentation", () => {
+    expect(banner(facts)).toContain("  API      http://127.0.0.1:8080/v2\n  Docs     http://127.0.0.1:8080/\n");
+  });
+
   test("says that HTTPS needs a certificate, and which DNS server is used", () => {
     expect(banner(facts)).toContain("http://<site>.localhost:8081/\n");
     expect(banner(facts)).toContain("  HTTPS    port 8443, for domains that have a certificate\n");

@@ -29,6 +29,7 @@ export function banner(facts: BannerFacts): string {
     "Sitewright is ready.",
     "",
     `  API      ${api}`,
+    `  Docs     ${baseUrl(facts.host, facts.controlPort)}/`,
     `  Sites    ${siteUrl("<site>", facts.siteSuffix, facts.edgePort)}${counts(facts)}`,
     `  HTTPS    port ${facts.edgeTlsPort}, for domains that have a certificate`,
     `  DNS      ${facts.powerDns === null ? `${urlHost(facts.host)}:${facts.dnsPort}` : `PowerDNS at ${facts.powerDns.address}`}`,
@@ -41,9 +42,7 @@ export function banner(facts: BannerFacts): string {
     ...lines,
     `  Company  ${company}`,
     facts.isFirstRun ? `  API key  ${key}` : `  API key  in ${firstRunPath(facts.data)}`,
-    ...(facts.isFirstRun
-      ? [`           (also in ${firstRunPath(facts.data)}, with the administrator's password)`]
-      : []),
+    ...(facts.isFirstRun ? [`           (also in ${firstRunPath(facts.data)}, which only you can read)`] : []),
     "",
     facts.sites > 0 ? "List your sites:" : `Create a site at ${siteUrl("demo", facts.siteSuffix, facts.edgePort)}:`,
     "",
