@@ -134,7 +134,7 @@ export async function forceHttps(context: Context, environmentId: string, type: 
     if (!environment) throw new NotFound();
     const { id, host } = environment;
     if (type !== "DISABLED" && !(await hasCertificateFor(transaction, id, host, new Date()))) {
-      const message = `No valid certificate covers the primary domain "${host}", so redirected visitors would see a warning. Add a domain with custom_ssl_key and custom_ssl_cert, or wait for its certificate.`;
+      const message = `No valid certificate covers the primary domain "${host}", so redirected visitors would see a warning. Send one with PUT /sites/environments/domains/{site_domain_id}/certificate, or wait until one has been issued.`;
       throw new Refused("no_certificate", message, { domain_name: host });
     }
     await setForceHttps(transaction, id, forced[type]);
