@@ -55,7 +55,7 @@ async function putTable(
 ): Promise<void> {
   const table = readTable(await buffer(request));
   const generation = served.set(table);
-  log.info({ generation, zones: table.zones.length }, "table in force");
+  log.info({ generation, zones: table.zones.length }, "zones updated");
   reply(response, 200, { generation });
 }
 

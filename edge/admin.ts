@@ -87,7 +87,7 @@ async function answer(
 async function putTable(parts: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const table = readTable(await json(request));
   const generation = await parts.routes.set(table);
-  parts.log.info({ generation, environments: table.environments.length }, "table in force");
+  parts.log.info({ generation, environments: table.environments.length }, "routes updated");
   reply(response, 200, { generation });
 }
 
@@ -109,7 +109,7 @@ async function answerTrial(parts: EdgeParts, request: IncomingMessage, response:
   const trial = await runTrial(order, parts.upstream, aborted.signal);
   parts.log.info(
     { environment: order.environment.id, status: trial.status, reason: trial.reason },
-    "test request done",
+    "test request finished",
   );
   reply(response, 200, trial);
 }
@@ -130,7 +130,10 @@ async function answerTask(parts: EdgeParts, request: IncomingMessage, response: 
   response.once("close", () => aborted.abort());
   const result = await runTask(order, parts, aborted.signal);
   const what = "task" in order.work ? order.work.task : `/${order.work.path.segments.join("/")}`;
-  parts.log.info({ environment: order.environmentId, what, status: result.status, reason: result.reason }, "task done");
+  parts.log.info(
+    { environment: order.environmentId, what, status: result.status, reason: result.reason },
+    "task finished",
+  );
   reply(response, 200, result);
 }
 
