@@ -31,6 +31,7 @@ test.each([
   "PostgreSQL could not create its folder /srv/data/postgres:\ninitdb: error: could not write: No space left on device",
   "control did not start in 3 attempts. It ended (exit code 1). Last output:\n    Error: ENOSPC: no space left on device",
   "database or disk is full",
+  'error: could not extend file "base/5/16998": wrote only 4096 of 8192 bytes at block 0',
 ])("reports a full disk, whichever process hit it: %s", (message) => {
   expect(explainStartError(new Error(message), places)).toBe(full);
 });

@@ -39,7 +39,9 @@ export function explainStartError(error: unknown, { data, assets }: Pick<Config,
 
 /** Matches the messages of Node, PostgreSQL and SQLite, because errors of child processes arrive as text. */
 function isAboutFullDisk(message: string): boolean {
-  return /ENOSPC|EDQUOT|No space left|Disk quota exceeded|disk is full|not enough room/i.test(message);
+  return /ENOSPC|EDQUOT|No space left|Disk quota exceeded|disk is full|not enough room|could not extend file/i.test(
+    message,
+  );
 }
 
 /** On a read-only disk, mkdir fails with ENOENT. The nearest existing parent folder has the real reason. */
