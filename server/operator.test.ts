@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readToken } from "./app/company/token.ts";
+import { noteSourceCheck } from "./store/packages/packageChecks.ts";
 import { addCompany, addSite } from "./store/testing/rows.ts";
 import { useTestDatabase } from "./testing/database.ts";
 
@@ -279,6 +280,17 @@ describe("operator doctor", () => {
     expect(findings.filter(({ level }) => level === "problem").map(({ text }) => text)).toContain(
       "Names: sites are below localhost, which other machines can't open. Set SITEWRIGHT_SITE_SUFFIX.",
     );
+  });
+
+  it("reports a package source that does not answer once", async () => {
+    await noteSourceCheck(test.database, "The package source could not be reached.");
+    const settings = { DATABASE_URL: test.url, SITEWRIGHT_WPORG_URL: "http://127.0.0.1:9" };
+    const { output } = await operator(["doctor"], settings);
+    expect(output.match(/^.*Updates: .*$/gm)).toEqual([
+      expect.stringMatching(/^PROBLEM {2}Updates: http:\/\/127\.0\.0\.1:9 does not answer\./),
+    ]);
+    const off = await operator(["doctor"], { ...settings, SITEWRIGHT_WPORG_URL: "none" });
+    expect(off.output.match(/^.*Updates: .*$/gm)).toEqual([expect.stringMatching(/^note {5}Updates: none,/)]);
   });
 
   it("prints problems and notes with advice, and fails if there is a problem", async () => {

@@ -28,16 +28,17 @@ const marks: Readonly<Record<Level, string>> = { ok: "ok      ", note: "note    
 
 export const doctor: Run = async ({ flags }, context) => {
   const config = effectiveConfig(context.config);
+  const source = await packageSource(config);
   const findings = [
     ...machine(config),
     await disk(config),
     ...network(config),
-    await packageSource(config),
+    source,
     ...features(config),
     (await findChromium(config.chromium === "none" ? null : config.chromium)) === null
       ? note("Screenshots before and after updates are not available: install Chromium, then restart Sitewright.")
       : ok("Screenshots: Chromium is installed."),
-    ...(await content(config)),
+    ...(await content(config, source)),
   ];
   const problems = findings.filter(({ level }) => level === "problem").length;
   if (problems > 0) process.exitCode = exitFailed;
@@ -120,7 +121,8 @@ function features({ smtpUrl, acmeUrl, archiveUrl, advisories, metricsToken }: Co
   ];
 }
 
-async function content(config: Config): Promise<Finding[]> {
+/** The last check for updates is only reported if the package source answers now; otherwise, `source` says more. */
+async function content(config: Config, source: Finding): Promise<Finding[]> {
   if (readRun(config.data) === null && config.databaseUrl === null) {
     return [problem(`Sitewright is not running on ${config.data}. Start it with: npm start`)];
   }
@@ -136,7 +138,9 @@ async function content(config: Config): Promise<Finding[]> {
         ? [problem(`Backups: the last one of ${plural(backups.failing, "environment")} failed. See the activity log.`)]
         : []),
       ...(backups.damaged > 0 ? [problem(`Backups: ${plural(backups.damaged, "backup")} damaged.`)] : []),
-      ...(updates.problem === null ? [] : [problem(`Updates: the last check failed: ${updates.problem}`)]),
+      ...(updates.problem === null || source.level !== "ok"
+        ? []
+        : [problem(`Updates: the last check failed: ${updates.problem}`)]),
       ...(vulnerabilities.problem === null
         ? []
         : [problem(`Vulnerabilities: the feed could not be read: ${vulnerabilities.problem}`)]),
