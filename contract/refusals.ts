@@ -48,7 +48,7 @@ export const refusalReasons = {
   domain_reserved:
     "The name is reserved: it is below the domain from which the installation gives sites their addresses.",
   domain_taken:
-    "The environment already has the name, or the name is in use elsewhere or overlaps with a wildcard. To claim it, publish `verification_record` in its DNS.",
+    "The environment already has the name, or the name is in use elsewhere or overlaps with a wildcard. To claim it, publish the `verification_record` of the response in its DNS.",
   www_without_wildcard: "`add_with_www_subdomain` was sent together with `is_wildcardless: true`.",
   custom_certificate_refused:
     "The custom key or certificate can't be used, or only one of them was sent; `field` names the field at fault.",
