@@ -129,6 +129,12 @@ describe("operator company create", () => {
     const one = await operator(["backup", "--help"], {});
     expect(one.output).toContain("--with-backups  backs up every environment first");
     expect(one.output).not.toContain("mirror");
+    const group = await operator(["company", "--help"], {});
+    expect(group.output.match(/^ {2}\S.*/gm)).toEqual([
+      '  company create "<name>" [--json]',
+      "  company delete <company id>",
+      "  company list [--json]",
+    ]);
   });
 });
 

@@ -13,7 +13,7 @@ import { exitFailed, Failure, usageError } from "./operator/failure.ts";
 async function main(typed: readonly string[]): Promise<string> {
   const names = typed.filter((word) => !word.startsWith("-"));
   const found = findCommand(names);
-  if (typed.includes("--help") || typed.includes("-h")) return found === null ? overview() : helpOf(found.command);
+  if (typed.includes("--help") || typed.includes("-h")) return found === null ? overview(names) : helpOf(found.command);
   if (found === null) {
     const problem = typed.length === 0 ? "No command given." : `There is no command "${typed.join(" ")}".`;
     throw new Failure(`${problem}\n\n${overview()}`, usageError);

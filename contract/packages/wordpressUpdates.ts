@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
-import { line, nullable, uuid } from "../schema.ts";
+import { nullable, pattern, uuid } from "../schema.ts";
 
 const byId = Type.Object({ env_id: uuid("Id of the environment.") });
 
@@ -46,11 +46,13 @@ export const updateWordPress = endpoint({
   params: byId,
   body: Type.Object(
     {
-      update_version: line(
-        60,
-        "The version to install. It must be offered by the package source and newer than the installed version.",
-        "7.1.2",
-      ),
+      update_version: Type.String({
+        maxLength: 60,
+        pattern: pattern("^\\d+\\.\\d+(\\.\\d+)?(-\\w+)?$", "must be a version of WordPress such as 7.1.2"),
+        description:
+          "The version to install. It must be offered by the package source and newer than the installed version.",
+        examples: ["7.1.2"],
+      }),
     },
     { title: "WordPressUpdate" },
   ),

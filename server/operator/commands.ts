@@ -66,7 +66,11 @@ const commands: Readonly<Record<string, Command>> = {
   logs: {
     usage: "logs [control|edge|dns|postgres] [--lines 50] [--follow] [--json]",
     summary: "shows the newest lines of the logs",
-    details: ["--follow  prints new lines until Ctrl-C", "--json    prints the lines unformatted"],
+    details: [
+      "--lines   the number of lines",
+      "--follow  prints new lines until Ctrl-C",
+      "--json    prints the lines unformatted",
+    ],
     options: { ...json, lines: { type: "string" }, follow: { type: "boolean", short: "f" } },
     words: [0, 1],
     load: async () => (await import("./logs.ts")).logs,
@@ -126,9 +130,12 @@ export function helpOf({ usage, summary, details = [] }: Command): string {
   return [`Usage: ${program} ${usage}`, "", `  ${summary}`, ...details.map((line) => `  ${line}`)].join("\n");
 }
 
-/** Help for all commands. */
-export function overview(): string {
-  const all = Object.values(commands).toSorted((one, other) => (one.usage < other.usage ? -1 : 1));
+/** Help for the commands whose names begin with these words, or for all if there is none. */
+export function overview(words: readonly string[] = []): string {
+  const named = Object.entries(commands).filter(([name]) => name.startsWith(`${words.join(" ")} `));
+  const all = Object.values(named.length === 0 ? commands : Object.fromEntries(named)).toSorted((one, other) =>
+    one.usage < other.usage ? -1 : 1,
+  );
   return [
     `Usage: ${program} <command> [--help]`,
     "",

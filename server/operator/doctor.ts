@@ -1,6 +1,5 @@
 /** `doctor`: checks the machine and the settings. */
 import { statfs } from "node:fs/promises";
-import { join } from "node:path";
 import { readLastStart, readRun } from "@sitewright/supervisor/records.ts";
 import { findChromium } from "../screenshots/chromium.ts";
 import { type Config, loadConfig } from "../settings/config.ts";
@@ -146,7 +145,7 @@ async function content(config: Config, source: Finding): Promise<Finding[]> {
         : [problem(`Vulnerabilities: the feed could not be read: ${vulnerabilities.problem}`)]),
       failedOperations > 0
         ? note(
-            `Operations: ${failedOperations} failed in the last 24 hours. See ${join(config.data, "logs")} or the logs command.`,
+            `Operations: ${failedOperations} failed in the last 24 hours. GET /operations lists them with the reasons.`,
           )
         : ok("Operations: none failed in the last 24 hours."),
     ];

@@ -23,7 +23,7 @@ const descriptions: Readonly<Record<string, string>> = {
   SITEWRIGHT_SYSTEM_BACKUP_DAYS: sameAsBackupDays,
   SITEWRIGHT_UNDELETE_DAYS: sameAsBackupDays,
   SITEWRIGHT_CHROMIUM: "an installed Chromium, if any",
-  SITEWRIGHT_MAIL_FROM: "the sender",
+  SITEWRIGHT_MAIL_FROM: "the message's sender",
   SITEWRIGHT_ACME_CA_FILE: "the built-in root certificates",
 };
 
