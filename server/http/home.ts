@@ -4,6 +4,7 @@ import type { Endpoint } from "@sitewright/contract/endpoint.ts";
 import { endpoints } from "@sitewright/contract/endpoints.ts";
 import type { FastifyInstance } from "fastify";
 import { serveHomeFiles } from "./homeFiles.ts";
+import { originOf } from "./paths.ts";
 
 const headers = {
   "content-type": "text/html; charset=utf-8",
@@ -22,9 +23,7 @@ const tour = new URL("../../docs/tour.md", import.meta.url);
 
 export function serveHome(server: FastifyInstance): void {
   const folder = serveHomeFiles(server);
-  server.get("/", async (request, reply) =>
-    reply.headers(headers).send(homePage(`${request.protocol}://${request.host}`, await folder())),
-  );
+  server.get("/", async (request, reply) => reply.headers(headers).send(homePage(originOf(request), await folder())));
   server.get("/tour.md", async (_, reply) =>
     reply.headers({ ...headers, "content-type": "text/plain; charset=utf-8" }).send(await readFile(tour)),
   );

@@ -44,7 +44,11 @@ const pathOf = ({ url }: FastifyRequest): string => url.split("?", 1)[0] ?? "";
 /** Longer paths are truncated in messages. */
 const maxPathLength = 200;
 
-/** The address that the client used, such as `http://127.0.0.1:8080`. Empty if the `Host` header is invalid. */
+/**
+ * The address that the client used, such as `http://127.0.0.1:8080`. Empty if the `Host` header, or a header of a proxy, is
+ * invalid.
+ */
 export function originOf({ protocol, host }: FastifyRequest): string {
-  return /^[\w.-]+(:\d{1,5})?$|^\[[\da-fA-F:.]+\](:\d{1,5})?$/.test(host) ? `${protocol}://${host}` : "";
+  const origin = `${protocol}://${host}`;
+  return /^https?:\/\/([\w.-]+|\[[\da-fA-F:.]+\])(:\d{1,5})?$/.test(origin) ? origin : "";
 }

@@ -241,5 +241,7 @@ describe("behind a proxy with TLS on this machine", () => {
     const headers = { "x-forwarded-proto": "https", "x-forwarded-host": "panel.example" };
     const { body } = await send({ path: "/v2/openapi.json", headers });
     expect(JSON.parse(body).servers[0].url).toBe("https://panel.example/v2");
+    const invalid = await send({ path: "/v2/openapi.json", headers: { "x-forwarded-proto": '"' } });
+    expect(JSON.parse(invalid.body).servers[0].url).toBe("/v2");
   });
 });
