@@ -41,7 +41,7 @@ export async function measureDailyUse(): Promise<Figure[]> {
     const site = await createSite(installation, { display_name: "Site 1" });
     const commands = await repeated(() => runWpCli(installation, site));
     const { dashboards, editors } = await measureBrowser(installation, site);
-    const help = await repeated(() => showHelp(home.folder));
+    const help = await repeated(showHelp);
     for (let count = 2; count <= sleepingSites; count += 1) {
       await createSite(installation, { display_name: `Site ${count}` });
     }
@@ -145,6 +145,6 @@ async function openEditor(page: Page, { address }: CreatedSite): Promise<void> {
 
 const run = promisify(execFile);
 
-async function showHelp(folder: string): Promise<void> {
-  await run("npm", ["run", "--silent", "operator", "--", "--help"], { cwd: folder });
+async function showHelp(): Promise<void> {
+  await run("npm", ["run", "--silent", "operator", "--", "--help"], { cwd: join(import.meta.dirname, "..") });
 }
