@@ -2,14 +2,14 @@ import { chmod, link, mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { asSomebodyElse } from "../server/testing/somebodyElse.ts";
+import { asOtherUser } from "../server/testing/otherUser.ts";
 import { exists, removeTree } from "./folders.ts";
 
 test("a tree with read-only folders is removed, and files hard-linked from a site keep their mode", async () => {
   const root = await mkdtemp(path.join(tmpdir(), "swfolders-"));
   onTestFinished(() => rm(root, { recursive: true, force: true }));
   await chmod(root, 0o777);
-  await asSomebodyElse(async () => {
+  await asOtherUser(async () => {
     const [own, tree] = [path.join(root, "wp-config.php"), path.join(root, "tree")];
     await mkdir(path.join(tree, "shut", "deeper"), { recursive: true });
     await writeFile(own, "<?php");

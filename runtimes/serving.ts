@@ -105,7 +105,7 @@ export interface PhpResponse {
    * Whether the site allows the response to be cached for others. Resolves at the end of the body, false if it broke
    * off. Never rejects.
    */
-  readonly mayBeCached: Promise<boolean>;
+  readonly isCacheable: Promise<boolean>;
   /** The beginning of PHP's log output for this request. Resolves at the end of the body. Never rejects. */
   readonly errors: Promise<string>;
 }

@@ -172,7 +172,7 @@ describe("private responses are not cached", () => {
 
   test("if the site reports at the end that the page is private", async () => {
     const site = await startCachedSite();
-    site.respond = (made) => ({ ...textAnswer(`page ${made}`, html), mayBeCached: Promise.resolve(false) });
+    site.respond = (made) => ({ ...textAnswer(`page ${made}`, html), isCacheable: Promise.resolve(false) });
     await site.get("/");
     expect(await site.get("/")).toMatchObject({ cache: "MISS", body: "page 2" });
   });

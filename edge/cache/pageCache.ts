@@ -104,7 +104,7 @@ export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): P
     const pending: PendingPage = { request, isPurged: false };
     pendingPages.add(pending);
     const madeAt = now();
-    let head: (Pick<UpstreamResponse, "headers" | "mayBeCached"> & { readonly lifetime: Lifetime }) | null = null;
+    let head: (Pick<UpstreamResponse, "headers" | "isCacheable"> & { readonly lifetime: Lifetime }) | null = null;
     let chunks: Buffer[] = [];
     let bytes = 0;
     let isComplete = false;
@@ -127,7 +127,7 @@ export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): P
           markLanguageDependent(request.key);
           return drop();
         }
-        head = { headers: answer.headers, mayBeCached: answer.mayBeCached, lifetime };
+        head = { headers: answer.headers, isCacheable: answer.isCacheable, lifetime };
       },
       add(chunk) {
         if (head === null) return;
@@ -138,9 +138,9 @@ export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): P
       complete() {
         if (head === null) return;
         isComplete = true;
-        const { headers, mayBeCached, lifetime } = head;
+        const { headers, isCacheable, lifetime } = head;
         const page = { request, headers, body: Buffer.concat(chunks), madeAt, lifetime };
-        void mayBeCached.then((isPublic) => {
+        void isCacheable.then((isPublic) => {
           // PHP has reported all its changes by now.
           if (isPublic && !pending.isPurged) {
             pages.put(toCachedPage(page));

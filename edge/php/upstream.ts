@@ -46,7 +46,7 @@ export interface UpstreamResponse {
   /** Resolves when PHP has finished, even if the body is no longer read. Never rejects. */
   readonly finished: Promise<void>;
   /** Whether the site allows this response to be cached; known when the body has ended. Never rejects. */
-  readonly mayBeCached: Promise<boolean>;
+  readonly isCacheable: Promise<boolean>;
   /** The beginning of PHP's log output; known when the body has ended. Never rejects. */
   readonly errors: Promise<string>;
 }

@@ -9,7 +9,7 @@ export interface Asked {
 }
 
 /** By default, PHP finishes when the body ends, and logs nothing. */
-export type FakeAnswer = Omit<UpstreamResponse, "finished" | "errors" | "mayBeCached"> & Partial<UpstreamResponse>;
+export type FakeAnswer = Omit<UpstreamResponse, "finished" | "errors" | "isCacheable"> & Partial<UpstreamResponse>;
 
 export type Answer = (request: UpstreamRequest, environmentId: string) => Promise<FakeAnswer> | FakeAnswer;
 
@@ -35,8 +35,8 @@ export interface FakeUpstream extends Upstream {
 }
 
 function whole(answer: FakeAnswer): UpstreamResponse {
-  const mayBeCached = Promise.resolve(true);
-  return { finished: untilClosed(answer.body), errors: Promise.resolve(""), mayBeCached, ...answer };
+  const isCacheable = Promise.resolve(true);
+  return { finished: untilClosed(answer.body), errors: Promise.resolve(""), isCacheable, ...answer };
 }
 
 function untilClosed(body: Readable): Promise<void> {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { exampleRequest } from "../conformance.ts";
 import type { PhpRequest } from "../serving.ts";
 import { servedAs } from "./testing/handMade.ts";
-import { leaveScript, outcomeOf, runPhp, type Site } from "./testing/visitor.ts";
+import { addScript, outcomeOf, runPhp, type Site } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
 
 let world: Playground;
@@ -30,7 +30,7 @@ function ask(script: string, changes: Partial<PhpRequest> = {}) {
 }
 
 test("each line of warnings and fatal errors is reported with its environment", async () => {
-  await leaveScript(site, "errors.php", 'echo $nothing; error_log("one\\ntwo grüße"); nowhere();');
+  await addScript(site, "errors.php", 'echo $nothing; error_log("one\\ntwo grüße"); nowhere();');
   const answer = await ask("/errors.php");
   await text(answer.body);
   await answer.finished;
@@ -51,7 +51,7 @@ test("a page without errors reports no lines", async () => {
 }, 60_000);
 
 test("a script with very many lines is reported up to a limit, with the number of further lines", async () => {
-  await leaveScript(site, "often.php", "for ($i = 0; $i < 20000; $i++) error_log(str_repeat('x', 100)); echo 'done';");
+  await addScript(site, "often.php", "for ($i = 0; $i < 20000; $i++) error_log(str_repeat('x', 100)); echo 'done';");
   const answer = await ask("/often.php");
   expect(await text(answer.body)).toBe("done");
   await answer.finished;
@@ -63,14 +63,14 @@ test("a script with very many lines is reported up to a limit, with the number o
 }, 60_000);
 
 test("a script that logs endlessly is ended, its first lines are reported, and the next request works", async () => {
-  await leaveScript(site, "endless.php", "while (true) error_log(str_repeat('x', 1 << 16));");
+  await addScript(site, "endless.php", "while (true) error_log(str_repeat('x', 1 << 16));");
   expect(["deadline", "crashed"]).toContain(await outcomeOf(ask("/endless.php", { deadlineSeconds: 1 })));
   expect(lines().join("\n").length).toBeLessThan(300_000);
   expect(await runPhp(world.serving, site, "echo 'next';")).toBe("next");
 }, 60_000);
 
 test("a trial reports no lines, but returns them with its response", async () => {
-  await leaveScript(site, "tried.php", "error_log('tried');");
+  await addScript(site, "tried.php", "error_log('tried');");
   const request = exampleRequest(site.wordpress.address, { url: "/tried.php", script: "/tried.php" });
   const trial = await world.serving.runTrial(await servedAs(world, site), request);
   await text(trial.body);

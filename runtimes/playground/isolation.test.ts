@@ -2,7 +2,7 @@ import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createAssetStore } from "./assets/store.ts";
-import { leaveScript, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
+import { addScript, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground, sharedAssets } from "./testing/world.ts";
 
 let world: Playground;
@@ -139,7 +139,7 @@ test("two workers of a site lose no row when they write at the same time", async
     $db->exec('CREATE TABLE IF NOT EXISTS rows_ (n INTEGER)');
     for ($i = 0; $i < 40; $i++) { $db->exec('INSERT INTO rows_ VALUES (1)'); usleep(5000); }
     echo $db->query('SELECT count(*) FROM rows_')->fetchColumn();`;
-  await leaveScript(tenant, "count.php", code);
+  await addScript(tenant, "count.php", code);
   const visitor = visitorOf(world.serving, tenant);
   await Promise.all([visitor.get("/count.php"), visitor.get("/count.php"), visitor.get("/count.php")]);
   expect(new Set(world.serving.status().workers.filter((w) => w.environmentId === tenant.environment.id)).size).toBe(2);

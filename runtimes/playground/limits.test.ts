@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { exampleRequest } from "../conformance.ts";
-import { leaveScript, outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
+import { addScript, outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
 
 const megabyte = 1_048_576;
@@ -63,7 +63,7 @@ describe("memory", () => {
   test("above the process's limit ends the process, which is counted", async () => {
     await world.limit(site, { memoryMb: 96 });
     const killed = usage().killedForMemory;
-    await leaveScript(
+    await addScript(
       site,
       "greedy.php",
       "ini_set('memory_limit', '-1'); $all = []; while (true) { $all[] = str_repeat('x', 1 << 20); }",
@@ -76,7 +76,7 @@ describe("memory", () => {
   test("above PHP's limit ends the script and nothing else", async () => {
     await world.limit(site, { memoryMb: 96 });
     const [worker] = workers();
-    await leaveScript(site, "much.php", "$text = str_repeat('x', 120 << 20); echo strlen($text);");
+    await addScript(site, "much.php", "$text = str_repeat('x', 120 << 20); echo strlen($text);");
     expect((await visitorOf(world.serving, site).get("/much.php")).status).toBe(500);
     expect(await php("echo 'still here';")).toBe("still here");
     expect(workers().map(({ pid }) => pid)).toContain(worker?.pid);
@@ -94,7 +94,7 @@ describe("workers", () => {
     "handle at most %i requests at once",
     async (threads, seconds) => {
       await world.limit(site, { threads });
-      await leaveScript(site, "slow.php", `sleep(${seconds}); echo 1;`);
+      await addScript(site, "slow.php", `sleep(${seconds}); echo 1;`);
       const answers = Array.from({ length: threads + 2 }, () => outcomeOf(ask("/slow.php")));
       let most = 0;
       let isOver = false;
@@ -117,7 +117,7 @@ describe("time", () => {
   test("is limited by the environment's setting", async () => {
     await world.limit(site, { requestSeconds: 1 });
     const killed = usage().killedForTime;
-    await leaveScript(site, "loop.php", "while (true) {}");
+    await addScript(site, "loop.php", "while (true) {}");
     // The default is a minute, longer than this test's timeout.
     expect(await outcomeOf(ask("/loop.php"))).toBe("deadline");
     expect(usage().killedForTime).toBe(killed + 1);
@@ -196,8 +196,8 @@ describe("disk", () => {
 
   test("requests that write are counted, and requests that only read are not", async () => {
     await world.limit(site, {});
-    await leaveScript(site, "reads.php", "echo 1;");
-    await leaveScript(site, "writes.php", "touch('touched');");
+    await addScript(site, "reads.php", "echo 1;");
+    await addScript(site, "writes.php", "touch('touched');");
     await visitorOf(world.serving, site).get("/reads.php");
     const before = usage().writes;
     await visitorOf(world.serving, site).get("/reads.php");

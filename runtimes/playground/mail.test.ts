@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { exampleRequest } from "../conformance.ts";
 import type { OutgoingMail } from "../serving.ts";
 import { servedAs } from "./testing/handMade.ts";
-import { leaveScript, outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
+import { addScript, outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
 
 interface TakenMail extends OutgoingMail {
@@ -49,7 +49,7 @@ describe("mail()", () => {
 
   test("returns false if the message was not kept", async () => {
     verdict = async () => "the queue is full";
-    await leaveScript(site, "refused.php", "var_dump(mail('ada@example.com', 'Hello', 'text'));");
+    await addScript(site, "refused.php", "var_dump(mail('ada@example.com', 'Hello', 'text'));");
     expect((await visitorOf(world.serving, site).get("/refused.php")).text).toBe("bool(false)\n");
     verdict = () => Promise.reject(new Error("disk"));
     expect(await php("var_dump(mail('ada@example.com', 'Hello', 'text'));")).toBe("bool(false)\n");
@@ -143,7 +143,7 @@ describe("no mail is sent", () => {
   const code = "var_dump(mail('ada@example.com', 'Hello', 'text'));";
 
   test("by a trial", async () => {
-    await leaveScript(site, "trial.php", code);
+    await addScript(site, "trial.php", code);
     const request = exampleRequest(site.wordpress.address, { url: "/trial.php", script: "/trial.php" });
     const environment = await servedAs(world, site);
     for (const tried of [environment, { ...environment, isOffline: true }, { ...environment, maySendMail: true }]) {
@@ -155,7 +155,7 @@ describe("no mail is sent", () => {
   });
 
   test("by a read-only request, which then has no response", async () => {
-    await leaveScript(site, "reading.php", code);
+    await addScript(site, "reading.php", code);
     const answer = visitorOf(world.serving, site).get("/reading.php", { isReadOnly: true });
     expect(await outcomeOf(answer)).toBe("wouldWrite");
     expect(taken).toEqual([]);

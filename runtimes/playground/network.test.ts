@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { exampleRequest } from "../conformance.ts";
 import { servedAs } from "./testing/handMade.ts";
-import { leaveScript, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
+import { addScript, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
 
 const edgePort = 8081;
@@ -127,7 +127,7 @@ test("PHP can't connect to Unix sockets, such as the database's", async () => {
 
 test("PHP can't listen on this host", async () => {
   await php("$server = @stream_socket_server('tcp://127.0.0.1:18888', $n, $s);");
-  await leaveScript(site, "server.php", "$server = stream_socket_server('tcp://0.0.0.0:18888', $n, $s); sleep(2);");
+  await addScript(site, "server.php", "$server = stream_socket_server('tcp://0.0.0.0:18888', $n, $s); sleep(2);");
   const listening = visitorOf(world.serving, site).get("/server.php");
   const refused = await new Promise((resolve) => {
     setTimeout(
@@ -144,7 +144,7 @@ test("PHP can't listen on this host", async () => {
 
 describe("a site that sends requests to itself", () => {
   test("gets the response of a second worker", async () => {
-    await leaveScript(site, "inner.php", "echo 'inner ', $_SERVER['HTTP_HOST'];");
+    await addScript(site, "inner.php", "echo 'inner ', $_SERVER['HTTP_HOST'];");
     const { host } = new URL(site.wordpress.address);
     const code = `echo file_get_contents('http://${host}/inner.php');`;
     expect(new URL(site.wordpress.address).port).toBe(String(edgePort));
@@ -155,7 +155,7 @@ describe("a site that sends requests to itself", () => {
     const { host } = new URL(site.wordpress.address);
     const code = `$c = curl_init('http://${host}/again.php'); curl_setopt($c, CURLOPT_RETURNTRANSFER, true);
       $t = curl_exec($c); echo 'level, ', curl_getinfo($c, CURLINFO_RESPONSE_CODE) === 503 ? 'refused' : $t;`;
-    await leaveScript(site, "again.php", code);
+    await addScript(site, "again.php", code);
     const page = await visitorOf(world.serving, site).get("/again.php");
     expect(page.text).toMatch(/^(level, )+refused$/);
   }, 30_000);
@@ -169,7 +169,7 @@ describe("a site that sends requests to itself", () => {
 
 describe("an environment that is tried offline", () => {
   async function offline(code: string): Promise<string> {
-    await leaveScript(site, "offline.php", code);
+    await addScript(site, "offline.php", code);
     const environment = { ...(await servedAs(world, site)), isOffline: true };
     const request = exampleRequest(site.wordpress.address, { url: "/offline.php", script: "/offline.php" });
     return text((await world.serving.runTrial(environment, request)).body);
@@ -188,7 +188,7 @@ describe("an environment that is tried offline", () => {
   );
 
   test("can't start anything on the served site, not even with a request that doesn't wait", async () => {
-    await leaveScript(site, "touch.php", "touch(__DIR__ . '/touched');");
+    await addScript(site, "touch.php", "touch(__DIR__ . '/touched');");
     const { origin } = new URL(site.wordpress.address);
     const nonBlocking = "wp_remote_post($u, array('blocking' => false, 'timeout' => 0.01));";
     const code = `require '/site/wp-load.php'; $u = '${origin}/touch.php'; ${nonBlocking} spawn_cron();

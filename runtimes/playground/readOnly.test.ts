@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { exampleRequest } from "../conformance.ts";
 import type { PhpRequest } from "../serving.ts";
-import { leaveScript, outcomeOf, type Site, visitorOf } from "./testing/visitor.ts";
+import { addScript, outcomeOf, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
 
 let world: Playground;
@@ -26,7 +26,7 @@ let scripts = 0;
 async function outcome(code: string, isReadOnly = true): Promise<string | number> {
   scripts += 1;
   const name = `try-${scripts}.php`;
-  await leaveScript(site, name, code);
+  await addScript(site, name, code);
   return outcomeOf(get(`/${name}`, isReadOnly));
 }
 
@@ -82,14 +82,14 @@ test("the same worker can write again for the next ordinary request", async () =
 });
 
 test("a response that is too long to buffer breaks off if PHP then writes", async () => {
-  await leaveScript(site, "long.php", "for ($i = 0; $i < 20; $i++) echo str_repeat('x', 1 << 20); touch('late.txt');");
+  await addScript(site, "long.php", "for ($i = 0; $i < 20; $i++) echo str_repeat('x', 1 << 20); touch('late.txt');");
   const request = { url: "/long.php", script: "/long.php" };
   expect((await get("/long.php", false, request)).text).toHaveLength(20 << 20);
   await expect(get("/long.php", true, request)).rejects.toMatchObject({ reason: "wouldWrite" });
 });
 
 test("`finished` resolves when PHP has ended, even if the response has not been read", async () => {
-  await leaveScript(site, "short.php", "echo 'short';");
+  await addScript(site, "short.php", "echo 'short';");
   const changes = { url: "/short.php", script: "/short.php" };
   const answer = await world.serving.handle(site.environment.id, exampleRequest(site.wordpress.address, changes));
   await answer.finished;

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { exampleRequest } from "../conformance.ts";
 import type { PhpRequest } from "../serving.ts";
 import { addRelease } from "./testing/handMade.ts";
-import { leaveScript, outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
+import { addScript, outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
 
 let world: Playground;
@@ -41,7 +41,7 @@ function request(one: Site, url: string, more: Partial<PhpRequest> = {}) {
 }
 
 test("a worker has a higher priority until it has rendered its first page", async () => {
-  await leaveScript(site, "slow.php", "sleep(1); echo 'slow';");
+  await addScript(site, "slow.php", "sleep(1); echo 'slow';");
   const answer = outcomeOf(request(site, "/slow.php"));
   await until(() => workersOf(site).length > 0);
   const priorities = () => workersOf(site).map(({ pid }) => getPriority(pid) - getPriority());
@@ -52,7 +52,7 @@ test("a worker has a higher priority until it has rendered its first page", asyn
 
 describe("a script that does not end", () => {
   test("is ended at the deadline while another site responds, and the next request works", async () => {
-    await leaveScript(site, "loop.php", "while (true) {}");
+    await addScript(site, "loop.php", "while (true) {}");
     for (const each of [site, other]) await runPhp(world.serving, each, "echo 1;");
     const stuck = outcomeOf(request(site, "/loop.php", { deadlineSeconds: 1 }));
     await until(() => workersOf(site).some((worker) => worker.busy));
@@ -62,7 +62,7 @@ describe("a script that does not end", () => {
   }, 30_000);
 
   test("breaks off a response that it has started, so that it does not look complete", async () => {
-    await leaveScript(site, "begins.php", "echo str_repeat('x', 70000); flush(); sleep(30);");
+    await addScript(site, "begins.php", "echo str_repeat('x', 70000); flush(); sleep(30);");
     await runPhp(world.serving, site, "echo 1;");
     const answer = await request(site, "/begins.php", { deadlineSeconds: 2 });
     expect(answer.status).toBe(200);
@@ -90,7 +90,7 @@ test("a worker notices when another process ends WordPress's maintenance mode", 
 
 describe("a worker that dies", () => {
   test("during a request loses that request, and the next one works", async () => {
-    await leaveScript(site, "sleep.php", "sleep(3); echo 'slept';");
+    await addScript(site, "sleep.php", "sleep(3); echo 'slept';");
     await runPhp(world.serving, site, "echo 1;");
     const lost = outcomeOf(request(site, "/sleep.php"));
     await until(() => workersOf(site).some((worker) => worker.busy));
@@ -102,7 +102,7 @@ describe("a worker that dies", () => {
 
   test("between two requests goes unnoticed, and sessions continue", async () => {
     const visitor = visitorOf(world.serving, site);
-    await leaveScript(site, "session.php", "session_start(); echo $_SESSION['n'] = ($_SESSION['n'] ?? 0) + 1;");
+    await addScript(site, "session.php", "session_start(); echo $_SESSION['n'] = ($_SESSION['n'] ?? 0) + 1;");
     expect((await visitor.get("/session.php")).text).toBe("1");
     for (const { pid } of workersOf(site)) process.kill(pid, "SIGKILL");
     expect((await visitor.get("/session.php")).text).toBe("2");
@@ -122,7 +122,7 @@ describe("with little memory and time for a worker", () => {
     ["unread output", "while (true) { echo str_repeat('x', 1 << 20); }"],
     ["files in /tmp", "for ($i = 0; ; $i++) file_put_contents(\"/tmp/$i\", str_repeat('x', 1 << 24));"],
   ])("a worker that fills memory with %s is ended before the machine runs out of memory", async (_what, code) => {
-    await leaveScript(one, "fill.php", code);
+    await addScript(one, "fill.php", code);
     const answer = small.serving.handle(one.environment.id, exampleRequest(one.wordpress.address, fill));
     await expect(answer.then((page) => finished(page.body.resume()))).rejects.toMatchObject({ reason: "crashed" });
     expect(await runPhp(small.serving, one, "echo 'after';")).toBe("after");
@@ -137,7 +137,7 @@ describe("with little memory and time for a worker", () => {
 describe("a site whose worker is busy", () => {
   test("gets a second worker for a visitor, and a third visitor waits", async () => {
     const code = "usleep(800000); echo 'done';";
-    await leaveScript(site, "slow.php", code);
+    await addScript(site, "slow.php", code);
     await runPhp(world.serving, site, "echo 1;");
     const answers = await Promise.all([1, 2, 3].map(() => visitorOf(world.serving, site).get("/slow.php")));
     expect(answers.map((answer) => answer.text)).toEqual(["done", "done", "done"]);
@@ -145,7 +145,7 @@ describe("a site whose worker is busy", () => {
   }, 30_000);
 
   test("gets more workers at once for requests of its own PHP, up to a limit above the maximum", async () => {
-    await leaveScript(site, "slow.php", "sleep(1); echo 'done';");
+    await addScript(site, "slow.php", "sleep(1); echo 'done';");
     const visitors = [1, 2].map(() => outcomeOf(request(site, "/slow.php")));
     await until(() => workersOf(site).filter((worker) => worker.busy).length === 2);
     const ownCalls = [1, 2, 3].map(() => outcomeOf(request(site, "/slow.php", { fromPhp: true })));
@@ -154,7 +154,7 @@ describe("a site whose worker is busy", () => {
   }, 30_000);
 
   test("stops waiting for a visitor who has left", async () => {
-    await leaveScript(site, "slow.php", "sleep(1); echo 'done';");
+    await addScript(site, "slow.php", "sleep(1); echo 'done';");
     const busy = [1, 2].map(() => outcomeOf(request(site, "/slow.php")));
     await until(() => workersOf(site).filter((worker) => worker.busy).length === 2);
     const leaving = new AbortController();
@@ -168,7 +168,7 @@ describe("a site whose worker is busy", () => {
 describe("PHP", () => {
   test("gets the request's URL, headers and variables", async () => {
     const code = "echo json_encode([$_SERVER, $_GET, file_get_contents('php://input')]);";
-    await leaveScript(site, "echo.php", code);
+    await addScript(site, "echo.php", code);
     const headers = { "x-own": "gr\u00c3\u00bc\u00c3\u009fe", proxy: "evil:80", bad_name: "x", cookie: ["a=1", "b=2"] };
     const host = new URL(site.wordpress.address).host;
     const plain = await visitorOf(world.serving, site).get("/echo.php");
@@ -199,7 +199,7 @@ describe("PHP", () => {
   });
 
   test.each(["example.localhost:99999", "[::", "a b", "1.2.3.4.5"])("runs with the invalid host %s", async (host) => {
-    await leaveScript(site, "host.php", "echo $_SERVER['HTTP_HOST'], ' ', $_SERVER['REQUEST_METHOD'];");
+    await addScript(site, "host.php", "echo $_SERVER['HTTP_HOST'], ' ', $_SERVER['REQUEST_METHOD'];");
     await runPhp(world.serving, site, "echo 1;");
     const before = workersOf(site).map((worker) => worker.pid);
     const page = await visitorOf(world.serving, site).get("/host.php", { headers: { host } });
@@ -208,7 +208,7 @@ describe("PHP", () => {
   });
 
   test("gets small and large bodies byte for byte", async () => {
-    await leaveScript(site, "body.php", "echo strlen($in = file_get_contents('php://input')), ' ', md5($in);");
+    await addScript(site, "body.php", "echo strlen($in = file_get_contents('php://input')), ' ', md5($in);");
     for (const size of [0, 10, 3 << 20]) {
       const body = Buffer.alloc(size, "abc\0\xff");
       const { createHash } = await import("node:crypto");
@@ -222,11 +222,7 @@ describe("PHP", () => {
   });
 
   test("gets an upload as a file", async () => {
-    await leaveScript(
-      site,
-      "upload.php",
-      "echo $_FILES['f']['name'], ' ', file_get_contents($_FILES['f']['tmp_name']);",
-    );
+    await addScript(site, "upload.php", "echo $_FILES['f']['name'], ' ', file_get_contents($_FILES['f']['tmp_name']);");
     const form = new FormData();
     form.set("f", new Blob(["content"]), "name.txt");
     const sent = new Response(form);
@@ -242,7 +238,7 @@ describe("PHP", () => {
   test("sends its status, repeated headers and output without delay", async () => {
     const code = `http_response_code(418); header('X-A: 1'); setcookie('a', '1'); setcookie('b', '2');
       echo str_repeat('a', 100); ob_flush(); flush(); sleep(1); echo 'b';`;
-    await leaveScript(site, "stream.php", code);
+    await addScript(site, "stream.php", code);
     const answer = await request(site, "/stream.php");
     expect(answer.status).toBe(418);
     expect(answer.headers.filter(([name]) => name === "set-cookie")).toHaveLength(2);
@@ -253,18 +249,18 @@ describe("PHP", () => {
 
   test("can load WordPress by a relative path from a plugin's script", async () => {
     const code = "require '../../wp-load.php'; echo getcwd(), ' ', get_option('blogname');";
-    await leaveScript(site, "wp-content/plugins/load.php", code);
+    await addScript(site, "wp-content/plugins/load.php", code);
     const page = await visitorOf(world.serving, site).get("/wp-content/plugins/load.php");
     expect(page.text).toBe(`/site/wp-content/plugins ${site.wordpress.title}`);
   });
 
   test("can send headers after a blank line in an earlier script", async () => {
-    await leaveScript(site, "blank.php", "?>\n<?php header('X-Late: yes');");
+    await addScript(site, "blank.php", "?>\n<?php header('X-Late: yes');");
     expect((await visitorOf(world.serving, site).get("/blank.php")).headers).toMatchObject({ "x-late": "yes" });
   });
 
   test("returns 500 without the reason if a script dies, and 404 if it is missing", async () => {
-    await leaveScript(site, "dies.php", "throw new Exception('the secret reason');");
+    await addScript(site, "dies.php", "throw new Exception('the secret reason');");
     const page = await visitorOf(world.serving, site).get("/dies.php");
     expect(page.status).toBe(500);
     expect(page.text).not.toContain("secret");
@@ -273,7 +269,7 @@ describe("PHP", () => {
   });
 
   test("leaks no open files over many requests", async () => {
-    await leaveScript(site, "open.php", "echo count(scandir('/proc/self/fd'));");
+    await addScript(site, "open.php", "echo count(scandir('/proc/self/fd'));");
     const counts: number[] = [];
     for (let i = 0; i < 10; i += 1) counts.push(Number((await visitorOf(world.serving, site).get("/open.php")).text));
     // Fewer once the script is in the opcode cache, because PHP no longer opens it.
@@ -282,13 +278,13 @@ describe("PHP", () => {
 
   test("runs a script that has just changed, not its cached opcodes", async () => {
     for (const word of ["one", "two", "three"]) {
-      await leaveScript(site, "changes.php", `echo '${word}';`);
+      await addScript(site, "changes.php", `echo '${word}';`);
       expect((await visitorOf(world.serving, site).get("/changes.php")).text).toBe(word);
     }
   });
 
   test("is free for the next request while a large response is unread", async () => {
-    await leaveScript(site, "large.php", "for ($i = 0; $i < 8; $i++) echo str_repeat('x', 1 << 20);");
+    await addScript(site, "large.php", "for ($i = 0; $i < 8; $i++) echo str_repeat('x', 1 << 20);");
     const unread = await request(site, "/large.php");
     expect(await runPhp(world.serving, site, "echo 'free';")).toBe("free");
     expect((await text(unread.body)).length).toBe(8 << 20);

@@ -8,7 +8,7 @@ import { createPlaygroundServing } from "./serving.ts";
 import { defaultTemplate } from "./templates/folder.ts";
 import { createTemplateStore, type Template } from "./templates/template.ts";
 import { servedAs } from "./testing/handMade.ts";
-import { leaveScript, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
+import { addScript, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground, sharedAssets } from "./testing/world.ts";
 
 let world: Playground;
@@ -47,7 +47,7 @@ describe("a warm spare", () => {
   const frontPage = async () => (await visitorOf(world.serving, site).get("/")).text;
 
   test("has a low priority before it gets a site and after its first page, and is replaced", async () => {
-    await leaveScript(site, "slow.php", "sleep(1); echo 'slow';");
+    await addScript(site, "slow.php", "sleep(1); echo 'slow';");
     const priorityAtFirst = process.getuid?.() === 0 ? 0 : 5;
     const priorities = () => world.serving.status().workers.map(({ pid }) => getPriority(pid) - getPriority());
     const answer = visitorOf(world.serving, site).get("/slow.php");

@@ -214,28 +214,28 @@ test("a plugin can report an address as out of date", async () => {
 });
 
 describe("whether a page may be cached", () => {
-  const mayBeCached = async (code: string) => {
+  const isCacheable = async (code: string) => {
     const name = `page-${Math.random().toString(36).slice(2)}.php`;
-    const { leaveScript } = await import("./testing/visitor.ts");
-    await leaveScript(site, name, code);
+    const { addScript } = await import("./testing/visitor.ts");
+    await addScript(site, name, code);
     const { exampleRequest } = await import("../conformance.ts");
     const answer = await world.serving.handle(
       site.environment.id,
       exampleRequest(site.wordpress.address, { url: `/${name}`, script: `/${name}` }),
     );
     answer.body.resume();
-    return answer.mayBeCached;
+    return answer.isCacheable;
   };
 
   test("depends on the constant DONOTCACHEPAGE", async () => {
-    expect(await mayBeCached("require '/site/wp-load.php'; echo 'all';")).toBe(true);
-    expect(await mayBeCached("require '/site/wp-load.php'; define('DONOTCACHEPAGE', true); echo 'one';")).toBe(false);
-    expect(await mayBeCached("define('DONOTCACHEPAGE', false); require '/site/wp-load.php'; echo 'all';")).toBe(true);
+    expect(await isCacheable("require '/site/wp-load.php'; echo 'all';")).toBe(true);
+    expect(await isCacheable("require '/site/wp-load.php'; define('DONOTCACHEPAGE', true); echo 'one';")).toBe(false);
+    expect(await isCacheable("define('DONOTCACHEPAGE', false); require '/site/wp-load.php'; echo 'all';")).toBe(true);
   });
 
   test("is false if the response broke off", async () => {
     expect(
-      await mayBeCached(
+      await isCacheable(
         "echo str_repeat('x', 100000); flush(); ini_set('memory_limit', -1); $a = str_repeat('y', 3000000000);",
       ),
     ).toBe(false);

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { exampleRequest, exampleSpec } from "../conformance.ts";
 import type { ServedEnvironment } from "../serving.ts";
 import { addPlain, addRelease, servedAs } from "./testing/handMade.ts";
-import { leaveScript, outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
+import { addScript, outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
 
 const address = "http://trial.localhost:8081";
@@ -34,14 +34,14 @@ async function runTrial(environment: ServedEnvironment, url = "/", { serving } =
 describe("a site's next release", () => {
   let next: ServedEnvironment;
   beforeAll(async () => {
-    await leaveScript(site, "which.php", "echo basename(__DIR__), ' first';");
+    await addScript(site, "which.php", "echo basename(__DIR__), ' first';");
     served = await servedAs(world, site);
     next = await nextRelease(2);
   });
 
   async function nextRelease(release: number): Promise<ServedEnvironment> {
     const added = await addRelease(world, site, release);
-    await leaveScript({ ...site, documentRoot: added.documentRoot }, "which.php", `echo 'release ${release}';`);
+    await addScript({ ...site, documentRoot: added.documentRoot }, "which.php", `echo 'release ${release}';`);
     return added;
   }
 
@@ -59,7 +59,7 @@ describe("a site's next release", () => {
 
   test("that logs much returns only the beginning of its log", async () => {
     const code = "for ($i = 0; $i < 100; $i++) error_log(\"line $i \" . str_repeat('ä', 200));";
-    await leaveScript({ ...site, documentRoot: next.documentRoot }, "log.php", code);
+    await addScript({ ...site, documentRoot: next.documentRoot }, "log.php", code);
     const { errors } = await runTrial(next, "/log.php");
     expect(errors).toContain("line 0");
     expect(Buffer.byteLength(errors)).toBeLessThanOrEqual(4096);
@@ -106,7 +106,7 @@ describe("a site's next release", () => {
   test("that prints without end is killed when nobody reads on", async () => {
     const sixth = await nextRelease(6);
     const flood = "while (true) { print str_repeat('x', 1 << 16); usleep(1000); }";
-    await leaveScript({ ...site, documentRoot: sixth.documentRoot }, "flood.php", flood);
+    await addScript({ ...site, documentRoot: sixth.documentRoot }, "flood.php", flood);
     const request = exampleRequest(address, { url: "/flood.php", script: "/flood.php", deadlineSeconds: 600 });
     const { body, finished } = await world.serving.runTrial(sixth, request);
     body.destroy();
@@ -200,7 +200,7 @@ test("a new PHP run of an environment is served by new processes", async () => {
 
 test("a switch to another PHP version after a trial loses no request of continuous visitors", async () => {
   await world.serving.setEnvironments([served]);
-  await leaveScript(site, "version.php", "usleep(20000); echo PHP_MAJOR_VERSION, '.', PHP_MINOR_VERSION;");
+  await addScript(site, "version.php", "usleep(20000); echo PHP_MAJOR_VERSION, '.', PHP_MINOR_VERSION;");
   const seen: string[] = [];
   let isOver = false;
   async function comeBack(): Promise<void> {

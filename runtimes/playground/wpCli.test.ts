@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime, WpCliOutcome } from "../runtime.ts";
 import { createPlaygroundRuntime } from "./runtime.ts";
 import { ownerOf } from "./site/release.ts";
-import { leaveScript, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
+import { addScript, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground, sharedAssets } from "./testing/world.ts";
 import type { WpCliCall } from "./testing/wpCliChild.ts";
 
@@ -70,7 +70,7 @@ describe("a command", () => {
 
   test("changes the site for the next visitor, running as the environment's user", { timeout }, async () => {
     const { get } = visitorOf(world.serving, site);
-    await leaveScript(site, "page.php", "echo 'one';");
+    await addScript(site, "page.php", "echo 'one';");
     expect((await get("/")).text).toContain("<title>Garden</title>");
     expect((await get("/page.php")).text).toBe("one");
     const code = "update_option('blogname', 'Meadow'); file_put_contents(ABSPATH . 'made.txt', 'x');";

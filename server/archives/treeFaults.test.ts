@@ -19,7 +19,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { asSomebodyElse } from "../testing/somebodyElse.ts";
+import { asOtherUser } from "../testing/otherUser.ts";
 import { openFolderBlobs } from "./folderBlobs.ts";
 import { load, loadManifest } from "./load.ts";
 import type { FileEntry } from "./manifest.ts";
@@ -224,7 +224,7 @@ test("a file with a time in the future is always read", async () => {
 });
 
 test.each(["file", "folder"])("an unreadable %s fails the backup, and no pieces are stored", async (kind) => {
-  await asSomebodyElse(async () => {
+  await asOtherUser(async () => {
     const root = await freshFolder();
     const closed = join(root, "closed");
     await writeFile(join(root, "a.txt"), "a");

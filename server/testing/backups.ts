@@ -101,7 +101,7 @@ export const backingUp: Subject = {
     return requestOn(site, "addManualBackup", { environment: site.environment, address: site.address, note: "Tag" });
   },
   finished: (world, request) => differences(world, request, { ownFile: "now", backups: 1 }),
-  cleanSlate: (world, request) => differences(world, request, { ownFile: "now", backups: 0 }),
+  undone: (world, request) => differences(world, request, { ownFile: "now", backups: 0 }),
 };
 
 export const backingUpOnSchedule: Subject = {
@@ -116,7 +116,7 @@ export const backingUpOnSchedule: Subject = {
     ...(await differences(world, request, { ownFile: "now", backups: 1 })),
     ...(await failuresAre(world, request, 0)),
   ],
-  cleanSlate: async (world, request) => [
+  undone: async (world, request) => [
     ...(await differences(world, request, { ownFile: "now", backups: 0 })),
     ...(await failuresAre(world, request, 1)),
   ],
@@ -136,7 +136,7 @@ export const removingBackup: Subject = {
     return requestOn(site, "removeBackup", { backupId: backup.id });
   },
   finished: (world, request) => differences(world, request, { ownFile: "now", backups: 0 }),
-  cleanSlate: (world, request) => differences(world, request, { ownFile: "now", backups: 1 }),
+  undone: (world, request) => differences(world, request, { ownFile: "now", backups: 1 }),
 };
 
 async function prepareRestore(world: World, withoutBackup: boolean): Promise<OperationRequest> {
@@ -151,12 +151,12 @@ export const restoringBackup: Subject = {
   kind: "restoreBackup",
   prepare: (world) => prepareRestore(world, false),
   finished: (world, request) => differences(world, request, { ownFile: "then", backups: 2 }),
-  cleanSlate: (world, request) => differences(world, request, { ownFile: "now", backups: 1 }),
+  undone: (world, request) => differences(world, request, { ownFile: "now", backups: 1 }),
 };
 
 export const restoringWithoutBackup: Subject = {
   kind: "restoreBackup",
   prepare: (world) => prepareRestore(world, true),
   finished: (world, request) => differences(world, request, { ownFile: "then", backups: 1 }),
-  cleanSlate: restoringBackup.cleanSlate,
+  undone: restoringBackup.undone,
 };

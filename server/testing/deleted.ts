@@ -24,8 +24,8 @@ import { insertOperation } from "../store/operations.ts";
 import { removeEnvironmentRows } from "../store/sites/environments.ts";
 import { removeSiteRows } from "../store/sites/siteStates.ts";
 import { visit } from "./edge.ts";
-import { servedAnother } from "./environments.ts";
-import { keptOf, liveSite } from "./sites.ts";
+import { addServedEnvironment } from "./environments.ts";
+import { checkKept, liveSite } from "./sites.ts";
 import type { World } from "./world.ts";
 
 type LiveSite = Awaited<ReturnType<typeof liveSite>>;
@@ -178,7 +178,7 @@ export const restoringDeletedSite: Subject = {
   kind: "restoreDeletedSite",
   prepare: async (world) => {
     const site = await liveSite(world);
-    const restored = [{ ...site.environment, address: site.address }, await servedAnother(world, site)];
+    const restored = [{ ...site.environment, address: site.address }, await addServedEnvironment(world, site)];
     await deleted(world, { site, restored }, async (transaction, operationId) => {
       await keepDeletedSite(transaction, site.siteId, { operationId, restorableDays: 14 });
       await removeSiteRows(transaction, site.siteId);
@@ -187,11 +187,11 @@ export const restoringDeletedSite: Subject = {
   },
   finished: async (world, request) => [
     ...(await differences(world, request, back, "live")),
-    ...(await keptOf(world, factsOf(request).site, { deletedSites: 0, deletedEnvironments: 0, backups: 2 })),
+    ...(await checkKept(world, factsOf(request).site, { deletedSites: 0, deletedEnvironments: 0, backups: 2 })),
   ],
-  cleanSlate: async (world, request) => [
+  undone: async (world, request) => [
     ...(await differences(world, request, gone, null)),
-    ...(await keptOf(world, factsOf(request).site, { deletedSites: 1, deletedEnvironments: 2, backups: 2 })),
+    ...(await checkKept(world, factsOf(request).site, { deletedSites: 1, deletedEnvironments: 2, backups: 2 })),
   ],
 };
 
@@ -199,7 +199,7 @@ export const restoringDeletedEnvironment: Subject = {
   kind: "restoreDeletedEnvironment",
   prepare: async (world) => {
     const site = await liveSite(world);
-    const environment = await servedAnother(world, site);
+    const environment = await addServedEnvironment(world, site);
     await deleted(world, { site, restored: [environment] }, async (transaction, operationId) => {
       await keepDeletedEnvironments(transaction, [environment.id], {
         operationId,
@@ -212,10 +212,10 @@ export const restoringDeletedEnvironment: Subject = {
   },
   finished: async (world, request) => [
     ...(await differences(world, request, back, "live")),
-    ...(await keptOf(world, factsOf(request).site, { deletedSites: 0, deletedEnvironments: 0, backups: 1 })),
+    ...(await checkKept(world, factsOf(request).site, { deletedSites: 0, deletedEnvironments: 0, backups: 1 })),
   ],
-  cleanSlate: async (world, request) => [
+  undone: async (world, request) => [
     ...(await differences(world, request, gone, "live")),
-    ...(await keptOf(world, factsOf(request).site, { deletedSites: 0, deletedEnvironments: 1, backups: 1 })),
+    ...(await checkKept(world, factsOf(request).site, { deletedSites: 0, deletedEnvironments: 1, backups: 1 })),
   ],
 };

@@ -80,7 +80,7 @@ function subject(...[kind, ...texts]: [ZoneChangeKind, ...Parameters<typeof prep
     kind,
     prepare: (world) => prepare(world, kind, texts),
     finished: (world, request) => differences(world, request, "after"),
-    cleanSlate: (world, request) => differences(world, request, "before"),
+    undone: (world, request) => differences(world, request, "before"),
   };
 }
 

@@ -93,7 +93,7 @@ export const addingDomain: Subject = {
       input: { domains: [domain], certificateId: null, isServedAtOnce: true } satisfies AddDomainInput,
     })),
   finished: (world, request) => differences(world, request, { isActive: true, status: 200 }),
-  cleanSlate: (world, request) => differences(world, request, { isActive: null, status: 404 }),
+  undone: (world, request) => differences(world, request, { isActive: null, status: 404 }),
 };
 
 export const deletingDomain: Subject = {
@@ -104,7 +104,7 @@ export const deletingDomain: Subject = {
       input: { environmentId: environment.id, domainIds: [domain.id] } satisfies DeleteDomainInput,
     })),
   finished: (world, request) => differences(world, request, { isActive: null, status: 404 }),
-  cleanSlate: (world, request) => differences(world, request, { isActive: true, status: 200 }),
+  undone: (world, request) => differences(world, request, { isActive: true, status: 200 }),
 };
 
 export const changingPrimaryDomain: Subject = {
@@ -123,7 +123,7 @@ export const changingPrimaryDomain: Subject = {
       } satisfies ChangePrimaryDomainInput,
     })),
   finished: (world, request) => addressDifferences(world, request, true),
-  cleanSlate: (world, request) => addressDifferences(world, request, false),
+  undone: (world, request) => addressDifferences(world, request, false),
 };
 
 /** Compares the site's address in the database, in WordPress and at the edge with the wanted one. */

@@ -85,5 +85,5 @@ export const makingDownload: Subject = {
   kind: "addDownloadableBackup",
   prepare: async (world) => downloadRequest(world, await liveSite(world)),
   finished: (world, request) => differences(world, request, true),
-  cleanSlate: (world, request) => differences(world, request, false),
+  undone: (world, request) => differences(world, request, false),
 };

@@ -17,7 +17,7 @@ import { type OwnLimits, ownLimits } from "../store/sites/limits.ts";
 import { setEnvironmentState } from "../store/traffic/routes.ts";
 import { visit } from "./edge.ts";
 import { checkPassword } from "./password.ts";
-import { digest, keptOf, liveSite } from "./sites.ts";
+import { checkKept, digest, liveSite } from "./sites.ts";
 import type { World } from "./world.ts";
 
 const common = { whenBusy: "fail", actor: systemActor, activityParameters: { siteName: "Test" } } as const;
@@ -73,7 +73,7 @@ async function insertAnother({ own: { database }, facts }: World, site: LiveSite
 }
 
 /** Creates another environment of the site, with its own title, and serves it. */
-export async function servedAnother(world: World, site: LiveSite): Promise<Placed> {
+export async function addServedEnvironment(world: World, site: LiveSite): Promise<Placed> {
   const placed = await insertAnother(world, site);
   await world.services.runtime.provision({
     environment: { id: placed.id, number: placed.number },
@@ -122,7 +122,7 @@ function adding(kind: "addEnvironment" | "addPlainEnvironment" | "cloneEnvironme
       ...(await differences(world, request, { row: "serving", isOnDisk: true, status: 200 })),
       ...(kind === "addEnvironment" ? await checkPassword(world, notesOf(request).environment) : []),
     ],
-    cleanSlate: (world, request) => differences(world, request, { row: null, isOnDisk: false, status: 404 }),
+    undone: (world, request) => differences(world, request, { row: null, isOnDisk: false, status: 404 }),
   };
 }
 
@@ -149,7 +149,7 @@ export const deletingEnvironment: Subject = {
   kind: "deleteEnvironment",
   prepare: async (world) => {
     const site = await liveSite(world);
-    const environment = await servedAnother(world, site);
+    const environment = await addServedEnvironment(world, site);
     const { id } = environment;
     const input: DeleteEnvironmentInput = { environment, isLive: false, withoutBackup: false };
     const request = { ...requestOn(site, environment), kind: "deleteEnvironment", locks: [id], input } as const;
@@ -157,11 +157,11 @@ export const deletingEnvironment: Subject = {
   },
   finished: async (world, request) => [
     ...(await differences(world, request, { row: null, isOnDisk: false, status: 404 })),
-    ...(await keptOf(world, notesOf(request).site, { deletedSites: 0, deletedEnvironments: 1, backups: 1 })),
+    ...(await checkKept(world, notesOf(request).site, { deletedSites: 0, deletedEnvironments: 1, backups: 1 })),
   ],
-  cleanSlate: async (world, request) => [
+  undone: async (world, request) => [
     ...(await differences(world, request, { row: "serving", isOnDisk: true, status: 200 })),
-    ...(await keptOf(world, notesOf(request).site, { deletedSites: 0, deletedEnvironments: 0, backups: 0 })),
+    ...(await checkKept(world, notesOf(request).site, { deletedSites: 0, deletedEnvironments: 0, backups: 0 })),
   ],
 };
 
@@ -175,7 +175,7 @@ export const modifyingPhpVersion: Subject = {
     return remember({ ...request, locks: [environment.id] }, { site, environment });
   },
   finished: (world, request) => phpIs(world, request, { php_version: "8.4", isOptOut: true, backups: 1 }),
-  cleanSlate: (world, request) => phpIs(world, request, { php_version: "8.3", isOptOut: false, backups: 0 }),
+  undone: (world, request) => phpIs(world, request, { php_version: "8.3", isOptOut: false, backups: 0 }),
 };
 
 export const restartingPhp: Subject = {
@@ -188,7 +188,7 @@ export const restartingPhp: Subject = {
     return remember(request, { site, environment });
   },
   finished: (world, request) => phpIs(world, request, { php_version: "8.3", isOptOut: false, backups: 0 }),
-  cleanSlate: (world, request) => phpIs(world, request, { php_version: "8.3", isOptOut: false, backups: 0 }),
+  undone: (world, request) => phpIs(world, request, { php_version: "8.3", isOptOut: false, backups: 0 }),
 };
 
 /** Clears all cached pages of an environment, or only `url` and the addresses below it. */
@@ -202,7 +202,7 @@ export function clearingCache(kind: "clearCache" | "clearEdgeCache", url: string
       return remember({ ...requestOn(site, environment), kind, locks: [], input }, { site, environment });
     },
     finished: (world, request) => cacheIs(world, request, { isOn: true, isCleared: url === null }),
-    cleanSlate: (world, request) => cacheIs(world, request, { isOn: true, isCleared: null }),
+    undone: (world, request) => cacheIs(world, request, { isOn: true, isCleared: null }),
   };
 }
 
@@ -218,7 +218,7 @@ export const switchingCacheOff: Subject = {
     );
   },
   finished: (world, request) => cacheIs(world, request, { isOn: false, isCleared: null }),
-  cleanSlate: (world, request) => cacheIs(world, request, { isOn: true, isCleared: null }),
+  undone: (world, request) => cacheIs(world, request, { isOn: true, isCleared: null }),
 };
 
 /** Checks the page cache in the table that the edge reads at startup. `isCleared` is null if it does not matter. */
@@ -246,7 +246,7 @@ export function changingLimits(kind: "changeEnvironmentPhpAllocation" | "changeS
     kind,
     prepare: async (world) => {
       const site = await liveSite(world);
-      const other = await servedAnother(world, site);
+      const other = await addServedEnvironment(world, site);
       const environment = { ...site.environment, address: site.address };
       const locks = kind === "changeSitePhpAllocation" ? [environment.id, other.id] : [environment.id];
       const input = { environmentIds: locks, changes };
@@ -254,7 +254,7 @@ export function changingLimits(kind: "changeEnvironmentPhpAllocation" | "changeS
       return remember(request, { site, environment });
     },
     finished: (world, request) => limitsAre(world, request, { ...before, ...changes }),
-    cleanSlate: (world, request) => limitsAre(world, request, before),
+    undone: (world, request) => limitsAre(world, request, before),
   };
 }
 
@@ -289,7 +289,7 @@ export function pushing(files: PushPart, database: PushPart): Subject {
     kind: "pushEnvironment",
     prepare: async (world) => {
       const site = await liveSite(world);
-      const source = await servedAnother(world, site);
+      const source = await addServedEnvironment(world, site);
       const environment = { ...site.environment, address: site.address };
       const input: PushInput = {
         token: randomUUID(),
@@ -309,7 +309,7 @@ export function pushing(files: PushPart, database: PushPart): Subject {
       const { environment: source } = notesOf(request);
       return pushed(world, request, { title: titleOf(source), backups: 1 });
     },
-    cleanSlate: (world, request) => pushed(world, request, { title: notesOf(request).site.name, backups: 0 }),
+    undone: (world, request) => pushed(world, request, { title: notesOf(request).site.name, backups: 0 }),
   };
 }
 

@@ -64,7 +64,7 @@ export const updatingPlugin: Subject = {
     return request;
   },
   finished: (world, request) => differences(world, request, { version: to, status: "updated", backups: 1 }),
-  cleanSlate: (world, request) => differences(world, request, { version: from, status: "failed", backups: 0 }),
+  undone: (world, request) => differences(world, request, { version: from, status: "failed", backups: 0 }),
 };
 
 function exists(file: string): Promise<boolean> {

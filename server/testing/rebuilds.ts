@@ -74,5 +74,5 @@ export const rebuildingEnvironment: Subject = {
     return rebuildOf(site, null);
   },
   finished: (world, request) => differences(world, request, thereAgain),
-  cleanSlate: (world, request) => differences(world, request, stillAway),
+  undone: (world, request) => differences(world, request, stillAway),
 };

@@ -37,7 +37,7 @@ function replacing(kind: "searchAndReplace" | "previewSearchAndReplace"): Subjec
       return request;
     },
     finished: (world, request) => differences(world, request, isPerformed),
-    cleanSlate: (world, request) => differences(world, request, false),
+    undone: (world, request) => differences(world, request, false),
   };
 }
 

@@ -48,7 +48,7 @@ export const resettingSite: Subject = {
   },
   finished: (world, request) =>
     differences(world, request, { digest: newDigest, ownFile: null, version: "7.1.1", backups: 1 }),
-  cleanSlate: (world, request) => differences(world, request, { digest, ownFile: "own", version: null, backups: 0 }),
+  undone: (world, request) => differences(world, request, { digest, ownFile: "own", version: null, backups: 0 }),
 };
 
 async function webRoot({ services }: World, environment: ResetSiteInput["environment"]): Promise<string> {

@@ -105,7 +105,7 @@ export const creatingSite: Subject = {
     ...(await exists(world, inputOf(request))),
     ...(await checkPassword(world, inputOf(request).environment)),
   ],
-  cleanSlate: (world, request) => isGone(world, inputOf(request)),
+  undone: (world, request) => isGone(world, inputOf(request)),
 };
 
 /** Creates a site without WordPress. */
@@ -126,7 +126,7 @@ export const creatingPlainSite: Subject = {
     return remember({ ...common, ...ids, kind: "addPlainSite", locks: [environment.id], input: plain }, input);
   },
   finished: (world, request) => exists(world, inputOf(request)),
-  cleanSlate: (world, request) => isGone(world, inputOf(request)),
+  undone: (world, request) => isGone(world, inputOf(request)),
 };
 
 export const deletingSite: Subject = {
@@ -143,11 +143,11 @@ export const deletingSite: Subject = {
   },
   finished: async (world, request) => [
     ...(await isGone(world, inputOf(request))),
-    ...(await keptOf(world, inputOf(request), { deletedSites: 1, deletedEnvironments: 1, backups: 1 })),
+    ...(await checkKept(world, inputOf(request), { deletedSites: 1, deletedEnvironments: 1, backups: 1 })),
   ],
-  cleanSlate: async (world, request) => [
+  undone: async (world, request) => [
     ...(await exists(world, inputOf(request))),
-    ...(await keptOf(world, inputOf(request), { deletedSites: 0, deletedEnvironments: 0, backups: 0 })),
+    ...(await checkKept(world, inputOf(request), { deletedSites: 0, deletedEnvironments: 0, backups: 0 })),
   ],
 };
 
@@ -158,7 +158,7 @@ interface Kept {
 }
 
 /** Checks what the site could be restored from, and that no unfinished backup or temporary folder is left. */
-export async function keptOf(
+export async function checkKept(
   { own: { database }, facts }: World,
   { siteId }: Pick<NewSiteInput, "siteId">,
   wanted: Kept,

@@ -76,5 +76,5 @@ export const testingBackup: Subject = {
     return testRestoreOf(world, site, backup.id);
   },
   finished: (world, request) => differences(world, request, true),
-  cleanSlate: (world, request) => differences(world, request, false),
+  undone: (world, request) => differences(world, request, false),
 };

@@ -88,7 +88,7 @@ export const updatingWordPress: Subject = {
     return request;
   },
   finished: (world, request) => differences(world, request, { version: to, backups: 1 }),
-  cleanSlate: (world, request) => differences(world, request, { version: from, backups: 0 }),
+  undone: (world, request) => differences(world, request, { version: from, backups: 0 }),
 };
 
 async function differences(

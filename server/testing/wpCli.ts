@@ -27,7 +27,7 @@ export const runningWpCli: Subject = {
   },
   finished: (world, request) => startedTimes(world, request, [1]),
   // The command can't be undone, but it must not run twice.
-  cleanSlate: (world, request) => startedTimes(world, request, [0, 1]),
+  undone: (world, request) => startedTimes(world, request, [0, 1]),
   isAtMostOnce: true,
 };
 

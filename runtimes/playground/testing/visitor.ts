@@ -68,7 +68,7 @@ export function visitorOf(serving: Serving, site: Site): Visitor {
 }
 
 /** Writes a script into the site's web root, as the site's owner would. */
-export async function leaveScript(site: Site, name: string, code: string): Promise<void> {
+export async function addScript(site: Site, name: string, code: string): Promise<void> {
   const file = path.join(site.documentRoot, name);
   await writeFile(file, `<?php ${code}`);
   const owner = ownerOf(site.environment.number);
@@ -81,7 +81,7 @@ let scripts = 0;
 export async function runPhp(serving: Serving, site: Site, code: string): Promise<string> {
   scripts += 1;
   const name = `script-${scripts}.php`;
-  await leaveScript(site, name, code);
+  await addScript(site, name, code);
   return (await visitorOf(serving, site).get(`/${name}`)).text;
 }
 

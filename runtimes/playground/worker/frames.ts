@@ -64,7 +64,7 @@ export interface ResponseEnd {
   /** PHP can't be used again: the process must be ended. */
   readonly isBroken: boolean;
   /** Whether the script completed and did not declare its response private. */
-  readonly mayBeCached: boolean;
+  readonly isCacheable: boolean;
   /** Whether PHP has changed files or the database. */
   readonly hasWritten: boolean;
   readonly reason: string | null;

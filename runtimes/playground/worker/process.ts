@@ -68,7 +68,7 @@ interface Exchange {
   readonly deadlineMilliseconds: number;
   body: Readable | null;
   stalePages: StalePages;
-  readonly mayBeCached: PromiseWithResolvers<boolean>;
+  readonly isCacheable: PromiseWithResolvers<boolean>;
   readonly errors: PromiseWithResolvers<string>;
   readonly ended: PromiseWithResolvers<void>;
 }
@@ -229,7 +229,7 @@ export class WorkerProcess {
     return new Promise((resolve, reject) => {
       const log = createLineReader((line) => callbacks.onErrorLine?.(line));
       const ends = {
-        mayBeCached: Promise.withResolvers<boolean>(),
+        isCacheable: Promise.withResolvers<boolean>(),
         errors: Promise.withResolvers<string>(),
         ended: Promise.withResolvers<void>(),
       };
@@ -300,8 +300,8 @@ export class WorkerProcess {
     body.on("error", () => undefined);
     body.on("close", () => this.#channel.resume());
     exchange.body = body;
-    const { mayBeCached, errors, ended } = exchange;
-    const later = { mayBeCached: mayBeCached.promise, errors: errors.promise, finished: ended.promise };
+    const { isCacheable, errors, ended } = exchange;
+    const later = { isCacheable: isCacheable.promise, errors: errors.promise, finished: ended.promise };
     exchange.resolve({ ...JSON.parse(content.toString()), body, ...later });
   }
 
@@ -328,7 +328,7 @@ export class WorkerProcess {
     exchange.ended.resolve();
     const isRefused = end?.isRefused ?? false;
     const isComplete = end !== null && !end.isBroken && !isRefused;
-    exchange.mayBeCached.resolve(isComplete && end.mayBeCached);
+    exchange.isCacheable.resolve(isComplete && end.isCacheable);
     const cause = new Error(end?.reason ?? this.#errorText);
     const failure = isRefused
       ? new NoAnswer("wouldWrite", "PHP attempted a change, but the environment is read-only at the moment.")

@@ -152,7 +152,7 @@ export async function answer(php: GuardedPhp, request: WorkerRequest, out: Duple
   const isBroken = reason !== null;
   const end: ResponseEnd = {
     isBroken,
-    mayBeCached: isComplete && !isPrivate,
+    isCacheable: isComplete && !isPrivate,
     hasWritten,
     reason,
     isRefused,

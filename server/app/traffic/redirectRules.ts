@@ -66,7 +66,7 @@ interface UrlTest {
 }
 
 /** Returns the redirect that a visitor of the URL would get from the stored rules. */
-export async function tryOut(context: Context, environmentId: string, { url, country, city }: UrlTest) {
+export async function testUrl(context: Context, environmentId: string, { url, country, city }: UrlTest) {
   const { id, rules } = await rulesOf(context, environmentId);
   const names = await namesOfEnvironment(context.database, id);
   const place = { country: country?.toUpperCase() || null, city: city || null };

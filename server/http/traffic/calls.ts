@@ -20,7 +20,7 @@ export const trafficCalls = {
 
   listRedirectRules: (context, { params, query }) => redirectRules.list(context, params.env_id, query),
   updateRedirectRules: (context, { params, body }) => redirectRules.update(context, params.env_id, body),
-  testRedirectRules: (context, { params, body }) => redirectRules.tryOut(context, params.env_id, body),
+  testRedirectRules: (context, { params, body }) => redirectRules.testUrl(context, params.env_id, body),
   exportRedirectRules: (context, { params }) => redirectRules.exportCsv(context, params.env_id),
   importRedirectRules: (context, { params, body }) => redirectRules.importCsv(context, params.env_id, body),
 

@@ -33,7 +33,7 @@ const { signal } = new AbortController();
 
 type Site = Awaited<ReturnType<typeof liveSite>>;
 
-const run = (request: OperationRequest) => withEngine(theWorld(), (table) => table.submit(request));
+const run = (request: OperationRequest) => withEngine(theWorld(), (harness) => harness.submit(request));
 const scriptOf = ({ facts }: World) => createFakeRuntime({ folder: join(facts.dataFolder, "fake") }).script;
 
 async function write({ services }: World, { environment }: Site, text: string): Promise<void> {
@@ -107,7 +107,7 @@ test("fails if the backup was removed meanwhile", async () => {
   const world = theWorld();
   const request = await downloadRequest(world, await liveSite(world), { id: 2_147_483_647, name: "Gone" });
   expect(await run(request)).toMatchObject({ state: "failed", public_error: "The backup no longer exists." });
-  expect(await makingDownload.cleanSlate(world, request)).toEqual([]);
+  expect(await makingDownload.undone(world, request)).toEqual([]);
 });
 
 /** Downloads a backup of one site for another site, and runs `work` while it is fetched. */
@@ -134,7 +134,7 @@ async function downloadWhile(work: (database: Database, backupId: number) => Pro
   // A newer backup, so that the first one can expire.
   await backUp(world.services, { ...options, operationId: randomUUID() }, signal);
   const services = { ...world.services, archives: { ...archives, restore } };
-  return withEngine({ ...world, services }, (table) => table.submit(request));
+  return withEngine({ ...world, services }, (harness) => harness.submit(request));
 }
 
 test("a backup that is removed during the download does not count as damaged, and does not expire meanwhile", async () => {
@@ -163,7 +163,9 @@ test("two downloads and another operation of the same environment run at the sam
     actor: systemActor,
     activityParameters: {},
   };
-  const rows = await withEngine(world, (table) => Promise.all([...requests, other].map((one) => table.submit(one))));
+  const rows = await withEngine(world, (harness) =>
+    Promise.all([...requests, other].map((one) => harness.submit(one))),
+  );
   await scriptOf(world).setFaults([]);
   expect(rows.map(({ state }) => state)).toEqual(["succeeded", "succeeded", "succeeded"]);
   for (const request of requests) expect(await makingDownload.finished(world, request)).toEqual([]);
@@ -177,7 +179,7 @@ test("a fourth download of the same environment at the same time fails", async (
   const message =
     "3 downloadable backups of this environment are already being created. Try again when one of them is finished.";
   expect(await run(fourth)).toMatchObject({ state: "failed", public_error: message });
-  expect(await makingDownload.cleanSlate(world, fourth)).toEqual([]);
+  expect(await makingDownload.undone(world, fourth)).toEqual([]);
   expect((await run(elsewhere)).state).toBe("succeeded");
 });
 
@@ -242,5 +244,5 @@ test("a failed download leaves nothing behind, and shows the reason", async () =
   const request = await downloadRequest(world, await liveSite(world));
   expect(await run(request)).toMatchObject({ state: "failed", public_error: message });
   await scriptOf(world).setFaults([]);
-  expect(await makingDownload.cleanSlate(world, request)).toEqual([]);
+  expect(await makingDownload.undone(world, request)).toEqual([]);
 });

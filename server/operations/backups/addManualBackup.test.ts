@@ -12,7 +12,7 @@ afterEach(() => world[Symbol.asyncDispose]());
 
 test("the result of a manual backup is the backup's id", async () => {
   const request = await backingUp.prepare(world);
-  const { state, result } = await withEngine(world, (table) => table.submit(request));
+  const { state, result } = await withEngine(world, (harness) => harness.submit(request));
   const backup = await findNewestBackup(world.own.database, request.environmentId ?? "");
   expect(backup).not.toBeNull();
   expect({ state, result }).toEqual({ state: "succeeded", result: { backup_id: backup?.id } });

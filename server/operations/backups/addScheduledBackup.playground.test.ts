@@ -57,7 +57,7 @@ async function backUpNow(kind: "addScheduledBackup" | "addManualBackup", isRetry
   const input = { environment, address, isRetry, againAfter: null, note: null };
   const ids = { companyId, siteId, environmentId: environment.id, locks: [] };
   const more = { whenBusy: "fail", actor: systemActor, activityParameters: {} } as const;
-  const row = await withEngine(world, (table) => table.submit({ kind, input, ...ids, ...more }));
+  const row = await withEngine(world, (harness) => harness.submit({ kind, input, ...ids, ...more }));
   expect(row).toMatchObject({ state: "succeeded", public_error: null });
   const backup = await findNewestBackup(world.services.database, environment.id);
   if (backup === null) throw new Error("There is no backup");

@@ -14,7 +14,7 @@ import { withEngine } from "../../testing/withEngine.ts";
 import { makeWorld, type World } from "../../testing/world.ts";
 import type { OperationRequest } from "../engine/accept.ts";
 import { StepFailure } from "../engine/operation.ts";
-import type { Table } from "../faults/testing/crashHarness.ts";
+import type { Harness } from "../faults/testing/crashHarness.ts";
 import type { Services } from "../steps/services.ts";
 
 let world: World;
@@ -47,19 +47,19 @@ function scheduled(other: OperationRequest): OperationRequest {
 /** Runs `meanwhile` while the first snapshot is paused halfway. Returns the backup's row. */
 async function duringSnapshot(
   other: OperationRequest,
-  meanwhile: (table: Table) => Promise<void>,
+  meanwhile: (harness: Harness) => Promise<void>,
   fault: Fault = {},
 ): Promise<OperationRow> {
   const until = join(world.facts.dataFolder, "go-on");
   await script.setFaults([{ method: "snapshot", when: "middle", kind: "wait", until, times: 1 }]);
   return withEngine(
     world,
-    async (table) => {
-      const backup = table.submit(scheduled(other));
+    async (harness) => {
+      const backup = harness.submit(scheduled(other));
       await expect
         .poll(async () => (await script.calls()).at(-1))
         .toMatchObject({ method: "snapshot", when: "middle" });
-      await meanwhile(table);
+      await meanwhile(harness);
       await writeFile(until, "");
       return backup;
     },
@@ -85,10 +85,10 @@ async function duringArchiving(when: "before" | "after", other: OperationRequest
     return kept;
   };
   const services = { ...world.services, archives: { ...archives, keep } };
-  return withEngine({ ...world, services }, async (table) => {
-    const backup = table.submit(scheduled(other));
+  return withEngine({ ...world, services }, async (harness) => {
+    const backup = harness.submit(scheduled(other));
     await keeping.promise;
-    expect((await table.submit(other)).state).toBe("succeeded");
+    expect((await harness.submit(other)).state).toBe("succeeded");
     goOn.resolve();
     return backup;
   });
@@ -119,7 +119,7 @@ async function isBlocked(environmentId: string | null): Promise<boolean> {
 test("is listed with its type, and kept as long as that type", async () => {
   const other = await pushing("all", "all").prepare(world);
   const services = { ...world.services, backupDays: { manual: 1, scheduled: 30, "system-generated": 2 } };
-  const row = await withEngine({ ...world, services }, (table) => table.submit(scheduled(other)));
+  const row = await withEngine({ ...world, services }, (harness) => harness.submit(scheduled(other)));
   expect(row).toMatchObject({ state: "succeeded", public_error: null });
   const listed = await makeBackupLists(world.own.pool).list(row.environment_id ?? "");
   expect(listed?.backups).toMatchObject([{ name: "Scheduled backup", type: "scheduled", note: null }]);
@@ -132,14 +132,14 @@ describe("during a push", () => {
   test("that finishes during the snapshot, it fails and leaves nothing behind, and the push succeeds", async () => {
     const subject = pushing("all", "all");
     const request = await subject.prepare(world);
-    const row = await duringSnapshot(request, async (table) => {
+    const row = await duringSnapshot(request, async (harness) => {
       expect(await isBlocked(request.environmentId)).toBe(false);
-      expect(await table.submit(request)).toMatchObject({ state: "succeeded", public_error: null });
+      expect(await harness.submit(request)).toMatchObject({ state: "succeeded", public_error: null });
     });
     expect(row).toMatchObject({ state: "failed", public_error: "The environment was replaced meanwhile." });
     expect(await subject.finished(world, request)).toEqual([]);
     await expectNothingLeft(row);
-    const again = await withEngine(world, (table) => table.submit(scheduled(request)));
+    const again = await withEngine(world, (harness) => harness.submit(scheduled(request)));
     expect(again.state).toBe("succeeded");
   });
 
@@ -149,8 +149,8 @@ describe("during a push", () => {
     const { input } = request;
     if (typeof input !== "object" || input === null || !("token" in input)) throw new Error("It has no token");
     const second = { ...request, input: { ...input, token: "second" } };
-    const row = await duringSnapshot(request, async (table) => {
-      for (const each of [request, second]) expect((await table.submit(each)).state).toBe("succeeded");
+    const row = await duringSnapshot(request, async (harness) => {
+      for (const each of [request, second]) expect((await harness.submit(each)).state).toBe("succeeded");
     });
     expect(row).toMatchObject({ state: "failed", public_error: "The environment was replaced meanwhile." });
     await expectNothingLeft(row);
@@ -171,8 +171,8 @@ describe("during a push", () => {
   test("that is undone, it succeeds", async () => {
     const subject = pushing("all", "all");
     const request = await subject.prepare(world);
-    const meanwhile = async (table: Table) => {
-      expect((await table.submit(request)).state).toBe("failed");
+    const meanwhile = async (harness: Harness) => {
+      expect((await harness.submit(request)).state).toBe("failed");
     };
     const row = await duringSnapshot(request, meanwhile, { failAt: "run switch:after" });
     expect(row).toMatchObject({ state: "succeeded", public_error: null });
@@ -186,9 +186,9 @@ describe("during a deletion", () => {
 
   test("that finishes during the snapshot, it fails and leaves nothing behind", async () => {
     const request = await deletingEnvironment.prepare(world);
-    const row = await duringSnapshot(request, async (table) => {
+    const row = await duringSnapshot(request, async (harness) => {
       expect(await isBlocked(request.environmentId)).toBe(false);
-      expect(await table.submit(request)).toMatchObject({ state: "succeeded", public_error: null });
+      expect(await harness.submit(request)).toMatchObject({ state: "succeeded", public_error: null });
     });
     expect(row).toMatchObject({ state: "failed", public_error: gone });
     expect(await deletingEnvironment.finished(world, request)).toEqual([]);
@@ -207,22 +207,22 @@ describe("during a deletion", () => {
 
   test("that is undone, it fails, because the files were moved aside for a moment, and can be repeated", async () => {
     const request = await deletingEnvironment.prepare(world);
-    const meanwhile = async (table: Table) => {
-      expect((await table.submit(request)).state).toBe("failed");
+    const meanwhile = async (harness: Harness) => {
+      expect((await harness.submit(request)).state).toBe("failed");
     };
     const row = await duringSnapshot(request, meanwhile, { failAt: "run retire:after" });
     expect(row).toMatchObject({ state: "failed", public_error: gone });
-    expect(await deletingEnvironment.cleanSlate(world, request)).toEqual([]);
+    expect(await deletingEnvironment.undone(world, request)).toEqual([]);
     await expectNothingLeft(row);
-    const again = await withEngine(world, (table) => table.submit(scheduled(request)));
+    const again = await withEngine(world, (harness) => harness.submit(scheduled(request)));
     expect(again.state).toBe("succeeded");
   });
 });
 
 test("during a PHP change, both backups are made", async () => {
   const request = await modifyingPhpVersion.prepare(world);
-  const row = await duringSnapshot(request, async (table) => {
-    expect(await table.submit(request)).toMatchObject({ state: "succeeded", public_error: null });
+  const row = await duringSnapshot(request, async (harness) => {
+    expect(await harness.submit(request)).toMatchObject({ state: "succeeded", public_error: null });
   });
   expect(row.state).toBe("succeeded");
   const types = (await rowsOf(row.environment_id)).map(({ type }) => type);
@@ -232,7 +232,7 @@ test("during a PHP change, both backups are made", async () => {
 test("fails at once if another operation has locked the environment just before", async () => {
   const other = await pushing("all", "all").prepare(world);
   const manual = await backingUp.prepare(world);
-  const row = await withEngine(world, async (table) => {
+  const row = await withEngine(world, async (harness) => {
     // An accepted operation that no engine runs.
     const holder = "backups:add-manual-00000000-0000-0000-0000-000000000000";
     const { id: activityId } = await world.own.database
@@ -248,7 +248,7 @@ test("fails at once if another operation has locked the environment just before"
       .execute();
     const lock = { environment_id: other.environmentId ?? "", operation_id: holder };
     await world.own.database.insertInto("environment_locks").values(lock).execute();
-    return table.submit(scheduled(other));
+    return harness.submit(scheduled(other));
   });
   expect(row).toMatchObject({
     state: "failed",
@@ -261,7 +261,7 @@ describe("if it fails", () => {
   async function failing(change: (services: Services) => Partial<Services>) {
     const other = await pushing("all", "all").prepare(world);
     const services = { ...world.services, ...change(world.services) };
-    return withEngine({ ...world, services }, (table) => table.submit(scheduled(other)));
+    return withEngine({ ...world, services }, (harness) => harness.submit(scheduled(other)));
   }
 
   test("for lack of disk space, the activity log has the numbers, and nothing is started", async () => {

@@ -69,7 +69,7 @@ function databaseOf({ environment }: Site): DatabaseSync {
 /** Downloads and unpacks the site, and imports its database under the name `moved`. */
 async function moveAway(): Promise<void> {
   const request = await downloadRequest(world, site);
-  const row = await withEngine(world, (table) => table.submit(request));
+  const row = await withEngine(world, (harness) => harness.submit(request));
   expect(row.public_error).toBeNull();
   await run("unzip", ["-q", zipOf(world, request.input.id), "-d", folder]);
   await maria.import(join(folder, "database.sql"), "moved");

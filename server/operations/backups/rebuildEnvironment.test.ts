@@ -32,7 +32,7 @@ async function awaySite(...contents: string[]) {
 }
 
 function carryOut(request: OperationRequest) {
-  return withEngine(world, (table) => table.submit(request));
+  return withEngine(world, (harness) => harness.submit(request));
 }
 
 /** The archive files that only this backup needs. */

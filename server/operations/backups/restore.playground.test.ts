@@ -108,7 +108,7 @@ async function restore(place: Place, backupId: number, options: RestoreOptions =
     actor: systemActor,
     activityParameters: {},
   };
-  return withEngine(ownWorld, (table) => table.submit(request));
+  return withEngine(ownWorld, (harness) => harness.submit(request));
 }
 
 test("an environment is restored without errors for visitors, and the state before is a backup, also in parts", async () => {

@@ -31,7 +31,7 @@ const bypassHint = ' To restore it anyway and lose the current state, send { "wi
 
 function run(request: OperationRequest, change: Partial<Services> = {}) {
   const services = { ...world.services, ...change };
-  return withEngine({ ...world, services }, (table) => table.submit(request));
+  return withEngine({ ...world, services }, (harness) => harness.submit(request));
 }
 
 describe("the backup before a restore", () => {
@@ -64,7 +64,7 @@ describe("if the current state can't be backed up", () => {
       const start = kind === "fail" ? message : "Something went wrong on the server. The operator finds the cause";
       expect(row).toMatchObject({ state: "failed", public_error: expect.stringMatching(start) });
       expect(row.public_error?.endsWith(bypassHint)).toBe(true);
-      expect(await restoringBackup.cleanSlate(world, request)).toEqual([]);
+      expect(await restoringBackup.undone(world, request)).toEqual([]);
       expect(await run(restoreAs(request, { withoutBackup: true }))).toMatchObject({ state: "succeeded" });
       await ofWorld.setFaults([]);
       expect(await restoringWithoutBackup.finished(world, request)).toEqual([]);

@@ -59,7 +59,7 @@ async function backUpNow({ environment, address }: Site): Promise<number> {
 /** Runs a test restore, checks that nothing is left behind, and returns the result. */
 async function runTestRestore(site: Site, backupId: number) {
   const submitted = await testRestoreOf(world, site, backupId);
-  const row = await withEngine(world, (table) => table.submit(submitted));
+  const row = await withEngine(world, (harness) => harness.submit(submitted));
   expect(await leftOfTestRestore(world, submitted.input)).toEqual([]);
   const found = await makeBackupLists(world.own.pool).list(site.environment.id);
   const { last_proven_restore, proof_error } = found?.backups.find(({ id }) => id === backupId) ?? {};

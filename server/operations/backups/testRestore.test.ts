@@ -42,7 +42,7 @@ beforeEach(async () => {
 /** Runs the test restore with some services replaced by `change`. */
 async function runTestRestore(change: (services: Services) => Partial<Services> = () => ({})) {
   const services = { ...world.services, ...change(world.services) };
-  const row = await withEngine({ ...world, services }, (table) => table.submit(request));
+  const row = await withEngine({ ...world, services }, (harness) => harness.submit(request));
   expect(await leftOfTestRestore(world, request.input)).toEqual([]);
   return row;
 }
@@ -261,11 +261,11 @@ describe("during a test restore", () => {
       await isBackedUp.promise;
       return world.services.runTrial(...candidate);
     };
-    await withEngine({ ...world, services: { ...world.services, runTrial } }, async (table) => {
-      const proof = table.submit(request);
+    await withEngine({ ...world, services: { ...world.services, runTrial } }, async (harness) => {
+      const proof = harness.submit(request);
       await isTrying.promise;
       expect((await visit(world.facts.edgePort, address)).status).toBe(200);
-      expect((await table.submit(backup)).state).toBe("succeeded");
+      expect((await harness.submit(backup)).state).toBe("succeeded");
       isBackedUp.resolve();
       expect((await proof).state).toBe("succeeded");
     });

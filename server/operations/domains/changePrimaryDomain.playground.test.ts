@@ -88,8 +88,8 @@ async function change(site: Site, more: { readonly isEverywhere: boolean; readon
     domain: { id, name, isHttps: false },
     former: { id: former.id, name: former.name, isHttps: false },
   };
-  const operation = await withEngine(world, (table) =>
-    table.submit({
+  const operation = await withEngine(world, (harness) =>
+    harness.submit({
       kind: "changePrimaryDomain",
       companyId: site.companyId,
       siteId: site.siteId,

@@ -48,14 +48,14 @@ const valuesOf = (input: unknown, which: "before" | "after") =>
 
 test.each(subjects)("%s ends when PowerDNS serves the change", async (_, subject) => {
   const request = await subject.prepare(world);
-  const row = await withEngine(world, (table) => table.submit(request));
+  const row = await withEngine(world, (harness) => harness.submit(request));
   expect(row.state).toBe("succeeded");
   expect(await servedValues(request.input)).toEqual(valuesOf(request.input, "after"));
 });
 
 test.each(subjects)("if %s fails, PowerDNS serves the previous values", async (_, subject) => {
   const request = await subject.prepare(world);
-  const row = await withEngine(world, (table) => table.submit(request), { failAt: "succeed:before" });
+  const row = await withEngine(world, (harness) => harness.submit(request), { failAt: "succeed:before" });
   expect(row.state).toBe("failed");
   expect(await servedValues(request.input)).toEqual(valuesOf(request.input, "before"));
 });
@@ -65,8 +65,8 @@ test("a change waits while PowerDNS is unavailable", async () => {
   if (subject === undefined) throw new Error("There is no operation");
   const request = await subject.prepare(world);
   await server.kill();
-  const row = await withEngine(world, async (table) => {
-    const ended = table.submit(request);
+  const row = await withEngine(world, async (harness) => {
+    const ended = harness.submit(request);
     await server.start();
     return ended;
   });

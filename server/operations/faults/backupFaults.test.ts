@@ -34,7 +34,7 @@ import { withGuardedStore, withStore } from "../../testing/withStore.ts";
 import { forgetSites, makeWorld, type World } from "../../testing/world.ts";
 import type { OperationRequest } from "../engine/accept.ts";
 import { backUp } from "../steps/backup.ts";
-import type { Subject, Table } from "./testing/crashHarness.ts";
+import type { Harness, Subject } from "./testing/crashHarness.ts";
 
 let world: World;
 let blobs: FaultyBlobs;
@@ -89,22 +89,29 @@ function again(request: OperationRequest): OperationRequest {
 }
 
 /** Counts the calls to the store in a run without faults. */
-async function countCalls(table: Table, subject: Subject): Promise<readonly (readonly [BlobCall, number])[]> {
+async function countCalls(harness: Harness, subject: Subject): Promise<readonly (readonly [BlobCall, number])[]> {
   const request = await prepare(subject);
   blobs.plan(noFaults);
-  expect(await table.submit(request)).toMatchObject({ state: "succeeded" });
+  expect(await harness.submit(request)).toMatchObject({ state: "succeeded" });
   return (["put", "read", "list", "remove"] as const).map((call) => [call, blobs.count(call)]);
 }
 
 /** Runs the operation with the fault and then without. Returns the problems. */
-async function runWith(table: Table, subject: Subject, call: BlobCall, nth: number, error: () => Error, says: RegExp) {
+async function runWith(
+  harness: Harness,
+  subject: Subject,
+  call: BlobCall,
+  nth: number,
+  error: () => Error,
+  says: RegExp,
+) {
   const request = await prepare(subject);
   blobs.plan(failingOnce(call, nth, error));
-  const row = await table.submit(request);
-  const wrong = [...(await subject.cleanSlate(world, request))];
+  const row = await harness.submit(request);
+  const wrong = [...(await subject.undone(world, request))];
   if (row.state !== "failed" || !says.test(row.public_error ?? "")) wrong.push(`${row.state}: ${row.public_error}`);
   blobs.plan(noFaults);
-  const next = await table.submit(again(request));
+  const next = await harness.submit(again(request));
   if (next.state !== "succeeded") wrong.push(`the next operation ${next.state}: ${next.public_error}`);
   wrong.push(...(await subject.finished(world, request)));
   await forgetSites(world);
@@ -124,21 +131,21 @@ const saysFull = new RegExp(
 
 describe.each(Object.entries({ "A backup": backingUp, "A restore": restoringBackup }))("%s", (_, subject) => {
   test("fails without a trace at every failing call to the store, names the reason, and works the next time", async () => {
-    await withEngine(world, async (table) => {
-      const calls = await countCalls(table, subject);
+    await withEngine(world, async (harness) => {
+      const calls = await countCalls(harness, subject);
       expect(Object.fromEntries(calls)).toMatchObject({ put: 2, list: 1, remove: 0 });
       for (const [call, count] of calls) {
         for (let nth = 1; nth <= count; nth += 1) {
-          expect(await runWith(table, subject, call, nth, unreachable, saysUnreachable)).toEqual([]);
+          expect(await runWith(harness, subject, call, nth, unreachable, saysUnreachable)).toEqual([]);
         }
       }
     });
   });
 
   test("fails without a trace if the store's disk is full, and names the reason", async () => {
-    await withEngine(world, async (table) => {
+    await withEngine(world, async (harness) => {
       for (const nth of [1, 2]) {
-        expect(await runWith(table, subject, "put", nth, full, saysFull)).toEqual([]);
+        expect(await runWith(harness, subject, "put", nth, full, saysFull)).toEqual([]);
       }
     });
   });
@@ -152,22 +159,22 @@ test.each([
     /^The archive folder can't be used\. .+ To restore it/,
   ],
 ])("a restore without a backup before it works with a store that %s", async (_, error, says) => {
-  await withEngine(world, async (table) => {
+  await withEngine(world, async (harness) => {
     const request = await prepare(restoringWithoutBackup);
     blobs.plan((call) => (call === "put" ? error() : null));
     const careful = { ...request, input: { ...Object(request.input), withoutBackup: false } };
-    expect(await table.submit(again(careful))).toMatchObject({ public_error: expect.stringMatching(says) });
-    expect(await restoringWithoutBackup.cleanSlate(world, request)).toEqual([]);
-    expect(await table.submit(request)).toMatchObject({ state: "succeeded" });
+    expect(await harness.submit(again(careful))).toMatchObject({ public_error: expect.stringMatching(says) });
+    expect(await restoringWithoutBackup.undone(world, request)).toEqual([]);
+    expect(await harness.submit(request)).toMatchObject({ state: "succeeded" });
     expect(await restoringWithoutBackup.finished(world, request)).toEqual([]);
   });
 });
 
 test("a backup can be removed while the store can't be reached", async () => {
-  await withEngine(world, async (table) => {
+  await withEngine(world, async (harness) => {
     const request = await prepare(removingBackup);
     blobs.plan(unreachable);
-    expect(await table.submit(request)).toMatchObject({ state: "succeeded" });
+    expect(await harness.submit(request)).toMatchObject({ state: "succeeded" });
     expect(await removingBackup.finished(world, request)).toEqual([]);
   });
 });
@@ -214,7 +221,7 @@ test("a failed expiry run loses no needed pack, and the next one removes the res
 });
 
 test("a restore of a damaged backup names the damage and changes nothing, and the next backup archives it again", async () => {
-  await withEngine(world, async (table) => {
+  await withEngine(world, async (harness) => {
     const request = await prepare(restoringBackup);
     const { companyId, input } = request;
     const packs = join(world.facts.dataFolder, "archives", "packs", companyId);
@@ -223,11 +230,11 @@ test("a restore of a damaged backup names the damage and changes nothing, and th
       content.writeUInt8(content.readUInt8(content.length >> 1) ^ 1, content.length >> 1);
       await writeFile(join(packs, name), content);
     }
-    const row = await table.submit(request);
+    const row = await harness.submit(request);
     expect(row.public_error).toMatch(/^This backup can't be restored: what it needs for .+ is missing or damaged\.$/);
-    expect(await restoringBackup.cleanSlate(world, request)).toEqual([]);
+    expect(await restoringBackup.undone(world, request)).toEqual([]);
     if (typeof input !== "object" || input === null || !("target" in input)) throw new Error("It has no target");
-    const next = await table.submit({
+    const next = await harness.submit({
       ...request,
       kind: "addManualBackup",
       input: { ...input, environment: input.target ?? null, note: null },
@@ -276,13 +283,13 @@ describe("a missing or different store", () => {
     blobs.plan(noFaults);
     const place = join(world.facts.dataFolder, "archives");
     const its = guarded();
-    await withEngine(its, async (table) => {
+    await withEngine(its, async (harness) => {
       const restoring = await restoringBackup.prepare(its);
       const backingUpNow = await prepare(backingUp);
       await rename(place, `${place}-unmounted`);
       await mkdir(place);
       for (const request of [restoring, backingUpNow]) {
-        expect(await table.submit(request)).toMatchObject({
+        expect(await harness.submit(request)).toMatchObject({
           state: "failed",
           public_error: expect.stringMatching(saysMissing),
         });
@@ -292,23 +299,23 @@ describe("a missing or different store", () => {
       expect(await damageOf(restoring)).toEqual([]);
       await rm(place, { recursive: true });
       await rename(`${place}-unmounted`, place);
-      expect(await table.submit(again(restoring))).toMatchObject({ state: "succeeded" });
-      expect(await table.submit(again(backingUpNow))).toMatchObject({ state: "succeeded" });
+      expect(await harness.submit(again(restoring))).toMatchObject({ state: "succeeded" });
+      expect(await harness.submit(again(backingUpNow))).toMatchObject({ state: "succeeded" });
     });
   });
 
   test("is not used with a key other than the backups', to which all of them would look damaged", async () => {
     const requests: OperationRequest[] = [];
     const place = join(world.facts.dataFolder, "archives");
-    await withEngine(guarded(), async (table) => {
+    await withEngine(guarded(), async (harness) => {
       requests.push(await prepare(restoringBackup), await prepare(testingBackup), await prepare(backingUp));
-      expect(await table.submit(await prepare(backingUp))).toMatchObject({ state: "succeeded" });
+      expect(await harness.submit(await prepare(backingUp))).toMatchObject({ state: "succeeded" });
     });
     const packs = await readdir(place, { recursive: true });
     const its = guarded(randomBytes(32));
-    await withEngine(its, async (table) => {
+    await withEngine(its, async (harness) => {
       for (const request of requests) {
-        const { state, public_error } = await table.submit(request);
+        const { state, public_error } = await harness.submit(request);
         expect([state, public_error]).toEqual([
           "failed",
           expect.stringMatching(/^The archive key is missing, or is not the one that the backups are encrypted with/),
@@ -325,8 +332,9 @@ describe("a missing or different store", () => {
     await readArchives({ database, archives: its.services.archives, days: 7, signal, pause }).catch(() => undefined);
     for (const request of requests) expect(await damageOf(request)).toEqual([]);
     expect(await readdir(place, { recursive: true })).toEqual(packs);
-    await withEngine(guarded(), async (table) => {
-      for (const request of requests) expect(await table.submit(again(request))).toMatchObject({ state: "succeeded" });
+    await withEngine(guarded(), async (harness) => {
+      for (const request of requests)
+        expect(await harness.submit(again(request))).toMatchObject({ state: "succeeded" });
     });
   });
 
@@ -365,11 +373,11 @@ test("an operation on a store that never responds ends with the reason", async (
     { pauses: [0, 0], pause: async () => undefined, tryTime: () => AbortSignal.timeout(20) },
   );
   const stalledWorld = withStore(world, stalled, key);
-  await withEngine(stalledWorld, async (table) => {
+  await withEngine(stalledWorld, async (harness) => {
     const request = await prepare(backingUp);
-    const row = await table.submit(request);
+    const row = await harness.submit(request);
     expect(row.public_error).toMatch(/^The archive store takes too long to answer\. The operator finds/);
-    expect(await backingUp.cleanSlate(stalledWorld, request)).toEqual([]);
+    expect(await backingUp.undone(stalledWorld, request)).toEqual([]);
   });
   silent.closeAllConnections();
   silent.close();

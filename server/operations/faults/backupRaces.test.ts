@@ -85,9 +85,9 @@ test("a backup can be restored to two environments at once, and twice to one of 
   await write(site, "then");
   const backup = await backUpNow(site);
   for (const each of [site, other]) await write(each, "now");
-  await withEngine(world, async (table) => {
+  await withEngine(world, async (harness) => {
     const requests = [site, site, other].map((target) => restoring(site, target, backup));
-    const rows = await Promise.all(requests.map((request) => table.submit(request)));
+    const rows = await Promise.all(requests.map((request) => harness.submit(request)));
     expect(rows).toMatchObject(requests.map(() => ({ state: "succeeded", public_error: null })));
   });
   expect([await read(site), await read(other)]).toEqual(["then", "then"]);
@@ -104,11 +104,11 @@ test("restores and removals of a backup run in the order of their requests, and 
     restoring(site, other, backup),
     removing(site, backup),
   ];
-  await withEngine(world, async (table) => {
-    const ends: ReturnType<typeof table.submit>[] = [];
+  await withEngine(world, async (harness) => {
+    const ends: ReturnType<typeof harness.submit>[] = [];
     for (const request of requests) {
       const accepted = Promise.withResolvers<void>();
-      ends.push(table.submit(request, () => accepted.resolve()));
+      ends.push(harness.submit(request, () => accepted.resolve()));
       await accepted.promise;
     }
     const succeeded = { state: "succeeded", public_error: null };
@@ -123,14 +123,14 @@ test("a backup made while another one is removed is complete", async () => {
   await write(site, "then");
   const first = await backUpNow(site);
   const making = { environment: site.environment, address: site.address, note: null };
-  await withEngine(world, async (table) => {
+  await withEngine(world, async (harness) => {
     const requests = [removing(site, first), requestOn(site, "addManualBackup", [site.environment.id], making)];
-    const rows = await Promise.all(requests.map((request) => table.submit(request)));
+    const rows = await Promise.all(requests.map((request) => harness.submit(request)));
     expect(rows).toMatchObject(requests.map(() => ({ state: "succeeded" })));
     const backup = await findNewestBackup(world.own.database, site.environment.id);
     expect(backup?.id).toBeGreaterThan(first.id);
     await write(site, "now");
-    if (backup !== null) await table.submit(restoring(site, site, backup));
+    if (backup !== null) await harness.submit(restoring(site, site, backup));
   });
   expect(await read(site)).toBe("then");
 });
@@ -159,13 +159,13 @@ describe("a backup of an environment without WordPress", () => {
       await write(bare, "of none");
       const backups = [await backUpNow(bare), await backUpNow(site)];
       const before = [await countBackups(site), await countBackups(bare)];
-      await withEngine(world, async (table) => {
+      await withEngine(world, async (harness) => {
         for (const [target, backup] of [
           [site, backups[0]],
           [bare, backups[1]],
         ] as const) {
           if (backup === undefined) throw new Error("There is no backup");
-          const row = await table.submit(restoring(site, target, backup, only));
+          const row = await harness.submit(restoring(site, target, backup, only));
           expect(row.state).toBe("failed");
           expect(row.public_error).toMatch(/kind|WordPress/);
         }

@@ -10,7 +10,7 @@ import type { OperationRow } from "../../store/operations.ts";
 import { anyOperation, type Fault } from "../../testing/faults.ts";
 import { creatingSite, deletingSite } from "../../testing/sites.ts";
 import { makeWorld, type World } from "../../testing/world.ts";
-import { openTable, type Subject } from "./testing/crashHarness.ts";
+import { openHarness, type Subject } from "./testing/crashHarness.ts";
 import { childReady, startChild } from "./testing/runners.ts";
 
 let world: World;
@@ -66,9 +66,9 @@ async function provisionedBy(siteCount: number): Promise<void> {
 }
 
 async function runAll(subject: Subject, count: number): Promise<OperationRow[]> {
-  await using table = await openTable(world);
+  await using harness = await openHarness(world);
   const requests = await Promise.all(Array.from({ length: count }, () => subject.prepare(world)));
-  const rows = await Promise.all(requests.map((request) => table.submit(request)));
+  const rows = await Promise.all(requests.map((request) => harness.submit(request)));
   for (const request of requests) expect(await subject.finished(world, request)).toEqual([]);
   return rows;
 }
@@ -127,13 +127,13 @@ test("a process that loses its connections ends, and the next one continues its 
 
 test("a step that kills every process is given up and undone", async () => {
   const slot = await startSlot({ killAt: "run publish:after" });
-  await using table = await openTable(world);
+  await using harness = await openHarness(world);
   const request = await creatingSite.prepare(world);
-  const row = await table.submit(request);
+  const row = await harness.submit(request);
   expect(row).toMatchObject({
     state: "failed",
     public_error: "The server stopped each time this was tried, so it was given up.",
   });
-  expect(await creatingSite.cleanSlate(world, request)).toEqual([]);
+  expect(await creatingSite.undone(world, request)).toEqual([]);
   expect(slot.restarts).toBe(3);
 });

@@ -18,7 +18,7 @@ import { withEngine } from "../../testing/withEngine.ts";
 import { withGuardedStore } from "../../testing/withStore.ts";
 import { forgetSites, makeWorld, type World } from "../../testing/world.ts";
 import type { OperationRequest } from "../engine/accept.ts";
-import type { Subject, Table } from "./testing/crashHarness.ts";
+import type { Harness, Subject } from "./testing/crashHarness.ts";
 
 let server: S3Server;
 let proxy: S3Proxy;
@@ -65,10 +65,10 @@ test("a backup is made, restored, test-restored and removed in a bucket, and its
   const world = withS3(directBlobs());
   const packsOf = async ({ companyId }: OperationRequest) =>
     (await directBlobs().list(`packs/${companyId}`, signal)).size;
-  await withEngine(world, async (table) => {
+  await withEngine(world, async (harness) => {
     for (const subject of [backingUp, restoringBackup, testingBackup, removingBackup]) {
       const request = await subject.prepare(world);
-      expect(await table.submit(request)).toMatchObject({ state: "succeeded", public_error: null });
+      expect(await harness.submit(request)).toMatchObject({ state: "succeeded", public_error: null });
       expect([await subject.finished(world, request), await damageOf(request)]).toEqual([[], []]);
       expect(await packsOf(request)).toBeGreaterThan(0);
       if (subject !== removingBackup) continue;
@@ -96,12 +96,17 @@ const downloadingBackup: Subject = {
 const repeats = new WeakMap<OperationRequest, () => Promise<OperationRequest>>();
 
 /** Repeats a failed operation. Returns the problems. */
-async function runAgain(table: Table, world: World, subject: Subject, request: OperationRequest): Promise<string[]> {
+async function runAgain(
+  harness: Harness,
+  world: World,
+  subject: Subject,
+  request: OperationRequest,
+): Promise<string[]> {
   const { input, kind } = request;
   const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
   const fresh = isObject && "token" in input ? { ...request, input: { ...input, token: randomUUID() } } : request;
   const repeated = kind === restoringDeletedSite.kind ? await askAgain(world, request) : await repeats.get(request)?.();
-  const { state, public_error } = await table.submit(repeated ?? fresh);
+  const { state, public_error } = await harness.submit(repeated ?? fresh);
   const wrong = state === "succeeded" ? [] : [`the next operation ${state}: ${public_error}`];
   return [...wrong, ...(await subject.finished(world, repeated ?? request))];
 }
@@ -123,19 +128,19 @@ function faultAt(index: number): S3Fault {
  * Runs the operation with a store that fails from this request on, and repeats it without faults if it failed. Returns
  * the problems.
  */
-async function runWithout(table: Table, world: World, subject: Subject, from: number, fault: S3Fault) {
+async function runWithout(harness: Harness, world: World, subject: Subject, from: number, fault: S3Fault) {
   proxy.plan(() => null);
   const request = await subject.prepare(world);
   proxy.plan((nth) => (nth < from ? null : fault));
-  const row = await table.submit(request);
+  const row = await harness.submit(request);
   proxy.plan(() => null);
   const hasFailed = row.state !== "succeeded";
-  const wrong = [...(await (hasFailed ? subject.cleanSlate : subject.finished)(world, request))];
+  const wrong = [...(await (hasFailed ? subject.undone : subject.finished)(world, request))];
   if (hasFailed && !/^The archive store .+ The operator finds/.test(row.public_error ?? "")) {
     wrong.push(`${row.state}: ${row.public_error}`);
   }
   wrong.push(...(await damageOf(request)).map((damage) => `damage: ${JSON.stringify(damage)}`));
-  if (hasFailed) wrong.push(...(await runAgain(table, world, subject, request)));
+  if (hasFailed) wrong.push(...(await runAgain(harness, world, subject, request)));
   await forgetSites(world);
   return { hasFailed, wrong: wrong.map((sentence) => `${fault} from request ${from} on: ${sentence}`) };
 }
@@ -143,7 +148,7 @@ async function runWithout(table: Table, world: World, subject: Subject, from: nu
 describe.each(Object.entries(subjects))("%s", (_, subject) => {
   test("succeeds if each request fails once", async () => {
     const world = withRetries(20);
-    await withEngine(world, async (table) => {
+    await withEngine(world, async (harness) => {
       for (const first of s3Faults.keys()) {
         proxy.plan(() => null);
         const request = await subject.prepare(world);
@@ -153,7 +158,7 @@ describe.each(Object.entries(subjects))("%s", (_, subject) => {
           faults += 1;
           return faultAt(first + faults);
         });
-        expect(await table.submit(request)).toMatchObject({ state: "succeeded", public_error: null });
+        expect(await harness.submit(request)).toMatchObject({ state: "succeeded", public_error: null });
         expect(faults).toBeGreaterThan(1);
         expect([await subject.finished(world, request), await damageOf(request)]).toEqual([[], []]);
       }
@@ -162,17 +167,17 @@ describe.each(Object.entries(subjects))("%s", (_, subject) => {
 
   test("fails with the reason and leaves nothing if the store fails for good, and works when the store is back", async () => {
     const world = withRetries(1);
-    await withEngine(world, async (table) => {
+    await withEngine(world, async (harness) => {
       const request = await subject.prepare(world);
       proxy.plan(() => null);
-      expect(await table.submit(request)).toMatchObject({ state: "succeeded" });
+      expect(await harness.submit(request)).toMatchObject({ state: "succeeded" });
       const count = proxy.count();
       // With few requests, try every fault at each of them.
       const runs = Math.max(count, 2 * s3Faults.length);
       let failed = 0;
       for (let run = 0; run < runs; run += 1) {
         const fault = faultAt(run + Math.floor(run / count));
-        const { hasFailed, wrong } = await runWithout(table, world, subject, 1 + (run % count), fault);
+        const { hasFailed, wrong } = await runWithout(harness, world, subject, 1 + (run % count), fault);
         expect(wrong).toEqual([]);
         if (hasFailed) failed += 1;
       }

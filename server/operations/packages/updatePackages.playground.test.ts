@@ -11,7 +11,7 @@ import { putZip } from "../../testing/packageUpdates.ts";
 import { openShopSite, type ShopSite, shows } from "../../testing/shopSite.ts";
 import { withEngine } from "../../testing/withEngine.ts";
 import type { World } from "../../testing/world.ts";
-import type { Table } from "../faults/testing/crashHarness.ts";
+import type { Harness } from "../faults/testing/crashHarness.ts";
 import { comparedFrontPage, loginAndDashboard } from "../steps/trial.ts";
 import type { UpdatePackagesInput } from "./updatePackages.ts";
 
@@ -47,9 +47,9 @@ async function offer(version: string, zip: Promise<Buffer>): Promise<void> {
   await putZip(world, `shop-${version}.zip`, await zip);
 }
 
-async function rejected(table: Table, version: string, checks: readonly string[] = []): Promise<string> {
+async function rejected(harness: Harness, version: string, checks: readonly string[] = []): Promise<string> {
   const before = await front();
-  const row = await table.submit(shop(version, { checks }));
+  const row = await harness.submit(shop(version, { checks }));
   expect(row.state).toBe("failed");
   expect(await front()).toBe(before);
   expect(await readdir(join(world.facts.dataFolder, "work")).catch(() => [])).toEqual([]);
@@ -64,16 +64,18 @@ test("broken updates are rejected with the reason", { timeout }, async () => {
   await offer("3.6", pluginZip("shop", "3.6", "", { link: { content: "/etc/passwd", mode: 0o120777 } }));
   const loses = "add_action('template_redirect', fn () => ($_GET['page'] ?? '') !== 'cart' || wp_die('Gone', 404));";
   await offer("3.7", pluginZip("shop", "3.7", loses));
-  await withEngine(world, async (table) => {
-    expect(await rejected(table, "3.1")).toMatch(
+  await withEngine(world, async (harness) => {
+    expect(await rejected(harness, "3.1")).toMatch(
       /^The site with the update failed its check: its front page has .+ Parse/,
     );
-    expect(await rejected(table, "3.3")).toMatch(/its dashboard has the status 500: .*nothing_there/);
+    expect(await rejected(harness, "3.3")).toMatch(/its dashboard has the status 500: .*nothing_there/);
     // The mirror omits both.
-    expect(await rejected(table, "3.5")).toBe("shop 3.5: The package source does not offer it.");
-    expect(await rejected(table, "3.6")).toBe("shop 3.6: The package source does not offer it.");
-    expect(await rejected(table, "3.7", ["/", "/?page=cart"])).toMatch(/its page \/\?page=cart has the status 404\.$/);
-    expect(await rejected(table, "7.7")).toBe("shop 7.7: The package source does not offer it.");
+    expect(await rejected(harness, "3.5")).toBe("shop 3.5: The package source does not offer it.");
+    expect(await rejected(harness, "3.6")).toBe("shop 3.6: The package source does not offer it.");
+    expect(await rejected(harness, "3.7", ["/", "/?page=cart"])).toMatch(
+      /its page \/\?page=cart has the status 404\.$/,
+    );
+    expect(await rejected(harness, "7.7")).toBe("shop 7.7: The package source does not offer it.");
   });
   const row = world.own.database.selectFrom("packages").select(["version", "update_status", "failed_version"]);
   // The last broken version. 7.7 was not offered.
@@ -151,8 +153,8 @@ test("an update is rejected if it looks too different, and otherwise is what vis
   await offer("5.0", pluginZip("shop", "5.0", paints));
   await offer("2.0", pluginZip("shop", "2.0", `${shows("2.0")}\n${migrates}`, { "more/one.php": "<?php" }));
   const update = (to: string) => shop(to, { pictureThreshold: 20 });
-  await withEngine(looking, async (table) => {
-    const refusal = await table.submit(update("5.0"));
+  await withEngine(looking, async (harness) => {
+    const refusal = await harness.submit(update("5.0"));
     expect(refusal.public_error).toMatch(
       /^The site with the update looks different: (100|9\d(\.\d)?) % of its front page differs, and the limit is 20 %\. /,
     );
@@ -162,7 +164,7 @@ test("an update is rejected if it looks too different, and otherwise is what vis
     expect(page?.path).toBe("/");
     expect(page?.share).toBeGreaterThan(0.9);
     expect(await front()).toContain("shop 1.0");
-    const fine = await table.submit(update("2.0"));
+    const fine = await harness.submit(update("2.0"));
     expect(fine).toMatchObject({ state: "succeeded", public_error: null });
     expect(fine.result).toEqual({ updated: [{ name: "shop", from: "1.0", to: "2.0" }] });
     expect((await openScreenshotStore(kept).find(fine.id.slice(-36), null))[0]?.share).toBeLessThan(0.2);
@@ -208,9 +210,9 @@ test("a theme is updated between two real versions, and the site's changes are k
   await shopSite.wpCli("theme", "activate", theme);
   await putZip(world, "theme.zip", await zipOfFolder(join(themes, `${theme}.newer`), theme));
   await shopSite.setOption("blogname", "Changed since");
-  await withEngine(world, async (table) => {
+  await withEngine(world, async (harness) => {
     const update = { name: theme, slug: theme, file: theme, from, to };
-    const row = await table.submit(shopSite.update([update], "theme"));
+    const row = await harness.submit(shopSite.update([update], "theme"));
     expect(row).toMatchObject({ state: "succeeded", public_error: null });
   });
   expect(await shopSite.versionOf(`themes/${theme}/style.css`)).toBe(to);

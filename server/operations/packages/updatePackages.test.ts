@@ -13,7 +13,7 @@ import { liveSite } from "../../testing/sites.ts";
 import { withEngine } from "../../testing/withEngine.ts";
 import { makeWorld, type World } from "../../testing/world.ts";
 import type { OperationRequest } from "../engine/accept.ts";
-import type { Table } from "../faults/testing/crashHarness.ts";
+import type { Harness } from "../faults/testing/crashHarness.ts";
 import type { UpdatePackagesInput } from "./updatePackages.ts";
 
 let world: World;
@@ -101,17 +101,19 @@ async function built({ id }: { readonly id: string }): Promise<number> {
 }
 
 /** Submits the second operation while the first one runs. */
-async function inLine(table: Table, first: OperationRequest, second: OperationRequest) {
+async function inLine(harness: Harness, first: OperationRequest, second: OperationRequest) {
   const accepted = Promise.withResolvers<void>();
-  const one = table.submit(first, () => accepted.resolve());
+  const one = harness.submit(first, () => accepted.resolve());
   await accepted.promise;
-  return Promise.all([one, table.submit(second)]);
+  return Promise.all([one, harness.submit(second)]);
 }
 
 describe.each(["shop", "leaf"])("a queued update of %s", (name) => {
   test("does not replace a newer version", async () => {
     const site = await siteWith(name);
-    const [first, second] = await withEngine(world, (table) => inLine(table, site.update("2.0"), site.update("1.5")));
+    const [first, second] = await withEngine(world, (harness) =>
+      inLine(harness, site.update("2.0"), site.update("1.5")),
+    );
     expect(first).toMatchObject({ state: "succeeded", result: { updated: [{ name, from: "1.0", to: "2.0" }] } });
     expect(second).toMatchObject({
       state: "failed",
@@ -122,7 +124,7 @@ describe.each(["shop", "leaf"])("a queued update of %s", (name) => {
 
   test("does not install the same version again, and is not shown as failed", async () => {
     const site = await siteWith(name);
-    const [, second] = await withEngine(world, (table) => inLine(table, site.update("2.0"), site.update("2.0")));
+    const [, second] = await withEngine(world, (harness) => inLine(harness, site.update("2.0"), site.update("2.0")));
     expect(second.public_error).toBe(`${name} already has version 2.0, and 2.0 is not newer.`);
     expect(await built(site.environment)).toBe(1);
     expect(await site.statusOf(name)).toEqual({ version: "2.0", update_status: "updated", failed_version: null });
@@ -131,7 +133,7 @@ describe.each(["shop", "leaf"])("a queued update of %s", (name) => {
   test("does not bring back a removed package", async () => {
     const site = await siteWith(name);
     await site.remove(name);
-    const row = await withEngine(world, (table) => table.submit(site.update("2.0")));
+    const row = await withEngine(world, (harness) => harness.submit(site.update("2.0")));
     const kind = name === "leaf" ? "theme" : "plugin";
     expect(row).toMatchObject({ state: "failed", public_error: `The environment no longer has the ${kind} ${name}.` });
     expect(await site.versionOf(name)).toBeNull();
@@ -140,7 +142,7 @@ describe.each(["shop", "leaf"])("a queued update of %s", (name) => {
 
   test("reports the version that was installed when it started", async () => {
     const site = await siteWith(name);
-    const [, second] = await withEngine(world, (table) => inLine(table, site.update("1.5"), site.update("2.0")));
+    const [, second] = await withEngine(world, (harness) => inLine(harness, site.update("1.5"), site.update("2.0")));
     expect(second).toMatchObject({ state: "succeeded", result: { updated: [{ name, from: "1.5", to: "2.0" }] } });
     expect(await site.versionOf(name)).toBe("2.0");
   });
@@ -149,7 +151,7 @@ describe.each(["shop", "leaf"])("a queued update of %s", (name) => {
 test("updates none of several packages if one of them already has a newer version", async () => {
   const site = await siteWith("shop", "cart");
   const first = site.update("2.0", ["cart"]);
-  const [, second] = await withEngine(world, (table) => inLine(table, first, site.update("1.5")));
+  const [, second] = await withEngine(world, (harness) => inLine(harness, first, site.update("1.5")));
   expect(second.public_error).toBe("cart already has version 2.0, and 1.5 is not newer.");
   expect([await site.versionOf("shop"), await site.versionOf("cart")]).toEqual(["1.0", "2.0"]);
 });
@@ -168,7 +170,7 @@ test("does not replace a newer version that the site itself has installed during
       },
     },
   };
-  const row = await withEngine(updatesItself, (table) => table.submit(site.update("2.0")));
+  const row = await withEngine(updatesItself, (harness) => harness.submit(site.update("2.0")));
   expect(row.public_error).toBe("shop already has version 3.0, and 2.0 is not newer.");
   expect(await site.versionOf("shop")).toBe("3.0");
   expect(await built(site.environment)).toBe(0);

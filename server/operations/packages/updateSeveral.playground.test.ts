@@ -37,7 +37,7 @@ test("several plugins are updated together, or none if one is broken", { timeout
   expect(await shown()).toEqual(["1.0", "1.0"]);
   await putZip(world, "shop-6.0.zip", await pluginZip("shop", "6.0", shows("6.0")));
   await putZip(world, "cart-6.0.zip", await pluginZip("cart", "6.0", "add_action('init', fn () => nothing_there());"));
-  const row = await withEngine(world, (table) => table.submit(both("6.0")));
+  const row = await withEngine(world, (harness) => harness.submit(both("6.0")));
   expect(row).toMatchObject({ kind: "updatePlugins", state: "failed" });
   expect(row.public_error).toMatch(/front page has the status 500: .*nothing_there/);
   expect(await shown()).toEqual(["1.0", "1.0"]);
@@ -74,7 +74,7 @@ test("writes during an update are saved, or refused for a moment, and never lost
       return runTrial(...candidate);
     },
   };
-  const row = await withEngine({ ...world, services }, (table) => table.submit(both("6.1")));
+  const row = await withEngine({ ...world, services }, (harness) => harness.submit(both("6.1")));
   isOver = true;
   await writing;
   const updated = [
@@ -111,7 +111,7 @@ test("a site that an update has broken can be restored from the backup before it
     only: null,
     withoutBackup: false,
   };
-  const row = await withEngine(world, (table) => table.submit(shopSite.request("restoreBackup", input)));
+  const row = await withEngine(world, (harness) => harness.submit(shopSite.request("restoreBackup", input)));
   expect(row).toMatchObject({ state: "succeeded", public_error: null });
   expect(await shown()).toEqual(["1.0", "1.0"]);
 });
@@ -126,7 +126,7 @@ test("several themes are updated together", { timeout }, async () => {
     await putZip(world, `${name}.zip`, await themeZip(name, "99.0"));
   }
   const updates = names.map((name) => ({ name, slug: name, file: name, from: "1.0", to: "99.0" }));
-  const row = await withEngine(world, (table) => table.submit(shopSite.update(updates, "theme")));
+  const row = await withEngine(world, (harness) => harness.submit(shopSite.update(updates, "theme")));
   expect(row).toMatchObject({ kind: "updateThemes", state: "succeeded" });
   const versions = names.map((name) => shopSite.versionOf(`themes/${name}/style.css`));
   expect(await Promise.all(versions)).toEqual(["99.0", "99.0"]);
@@ -134,6 +134,6 @@ test("several themes are updated together", { timeout }, async () => {
 
 test("a queued update does not bring back a plugin that WP-CLI has deleted", { timeout }, async () => {
   await shopSite.wpCli("plugin", "uninstall", "--deactivate", "cart");
-  const row = await withEngine(world, (table) => table.submit(shopSite.update([plugin("cart", "6.1")])));
+  const row = await withEngine(world, (harness) => harness.submit(shopSite.update([plugin("cart", "6.1")])));
   expect(row).toMatchObject({ state: "failed", public_error: "The environment no longer has the plugin cart." });
 });

@@ -75,8 +75,8 @@ async function offer(version: string, zip: Promise<Buffer>): Promise<void> {
 }
 
 const update = (version: string, packageSource = world.services.packageSource) =>
-  withEngine({ ...world, services: { ...world.services, packageSource } }, (table) =>
-    table.submit(wordPressUpdate(site, { from, to: version })),
+  withEngine({ ...world, services: { ...world.services, packageSource } }, (harness) =>
+    harness.submit(wordPressUpdate(site, { from, to: version })),
   );
 
 async function rejected(version: string, source?: PackageSource): Promise<string> {

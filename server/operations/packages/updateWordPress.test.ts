@@ -18,11 +18,11 @@ afterAll(() => world[Symbol.asyncDispose]());
 async function oneAfterTheOther(first: string, second: string) {
   const site = await liveSite(world);
   const update = (to: string) => ({ ...wordPressUpdate(site, { from, to }), whenBusy: "queue" }) as const;
-  const rows = await withEngine(world, async (table) => {
+  const rows = await withEngine(world, async (harness) => {
     const accepted = Promise.withResolvers<void>();
-    const before = table.submit(update(first), () => accepted.resolve());
+    const before = harness.submit(update(first), () => accepted.resolve());
     await accepted.promise;
-    return Promise.all([before, table.submit(update(second))]);
+    return Promise.all([before, harness.submit(update(second))]);
   });
   expect(rows[0]).toMatchObject({ state: "succeeded", result: { from, to: first } });
   const layout = await world.services.runtime.layout(site.environment);

@@ -9,7 +9,7 @@ import { backedUpSite } from "../../testing/backups.ts";
 import { restoringDeletedEnvironment, restoringDeletedSite } from "../../testing/deleted.ts";
 import { visit } from "../../testing/edge.ts";
 import { deletingEnvironment } from "../../testing/environments.ts";
-import { deletingSite, keptOf } from "../../testing/sites.ts";
+import { checkKept, deletingSite } from "../../testing/sites.ts";
 import { withEngine } from "../../testing/withEngine.ts";
 import { makeWorld, type World } from "../../testing/world.ts";
 import type { RestoreDeletedInput } from "../backups/restoreDeleted.ts";
@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => world[Symbol.asyncDispose]());
 
-const run = (request: OperationRequest) => withEngine(world, (table) => table.submit(request));
+const run = (request: OperationRequest) => withEngine(world, (harness) => harness.submit(request));
 const bypassHint = 'To delete it permanently and without a backup, send { "without_backup": true }.';
 
 const subjects = [
@@ -49,7 +49,7 @@ test.each(subjects)(
       /^The archive folder is missing, or there is something else at its path\. The operator finds the cause in the log under/,
     );
     expect(row.public_error?.endsWith(bypassHint)).toBe(true);
-    expect(await subject.cleanSlate(world, request)).toEqual([]);
+    expect(await subject.undone(world, request)).toEqual([]);
   },
 );
 
@@ -60,7 +60,7 @@ test.each(subjects)("a %s is not deleted if the disk is full, and the error says
   await script.setFaults([{ method: "snapshot", when: "middle", kind: "fail", message }]);
   expect(await run(request)).toMatchObject({ state: "failed", public_error: `${message} ${bypassHint}` });
   await script.setFaults([]);
-  expect(await subject.cleanSlate(world, request)).toEqual([]);
+  expect(await subject.undone(world, request)).toEqual([]);
 });
 
 test.each(subjects)("while a %s is backed up, visitors can read it, but writes are refused", async (_, subject) => {
@@ -87,7 +87,7 @@ test.each(subjects)("while a %s is backed up, visitors can read it, but writes a
       },
     },
   };
-  expect((await withEngine(watched, (table) => table.submit(request))).state).toBe("succeeded");
+  expect((await withEngine(watched, (harness) => harness.submit(request))).state).toBe("succeeded");
   expect(seen).toEqual([{ status: 200, isFrozen: true }]);
   expect(await subject.finished(world, request)).toEqual([]);
 });
@@ -97,9 +97,9 @@ test.each(subjects)("a %s is writable again if its backup fails", async (_, subj
   const { archives } = world.services;
   const keep = () => Promise.reject(new StepFailure("The store is closed."));
   const closed: World = { ...world, services: { ...world.services, archives: { ...archives, keep } } };
-  const row = await withEngine(closed, (table) => table.submit(request));
+  const row = await withEngine(closed, (harness) => harness.submit(request));
   expect(row).toMatchObject({ state: "failed", public_error: `The store is closed. ${bypassHint}` });
-  expect(await subject.cleanSlate(world, request)).toEqual([]);
+  expect(await subject.undone(world, request)).toEqual([]);
   const frozen = world.own.database.selectFrom("environments").select("id").where("is_frozen", "=", true);
   expect(await frozen.execute()).toEqual([]);
 });
@@ -109,7 +109,7 @@ test("disk space for the backup is checked first", async () => {
   const { runtime } = world.services;
   const nearlyFull = { ...runtime, diskUse: async () => ({ files: 300e6, database: 100e6, free: 500e6 }) };
   const small: World = { ...world, services: { ...world.services, runtime: nearlyFull } };
-  const row = await withEngine(small, (table) => table.submit(request));
+  const row = await withEngine(small, (harness) => harness.submit(request));
   expect(row.public_error).toBe(
     `The backup before the deletion needs about 550 MB on the server's disk, but only 500 MB are free. Nothing was changed. ${bypassHint}`,
   );
@@ -125,14 +125,14 @@ test("a permanent deletion works without the archives and also removes earlier b
   const request = { ...(await deletingSite.prepare(world)), companyId, siteId, environmentId: environment.id, input };
   expect((await run({ ...request, locks: [environment.id] })).state).toBe("succeeded");
   expect((await visit(world.facts.edgePort, address)).status).toBe(404);
-  expect(await keptOf(world, site, { deletedSites: 0, deletedEnvironments: 0, backups: 0 })).toEqual([]);
+  expect(await checkKept(world, site, { deletedSites: 0, deletedEnvironments: 0, backups: 0 })).toEqual([]);
 });
 
 test("a permanent deletion of an environment removes its backups", async () => {
   const request = await deletingEnvironment.prepare(world);
   const siteId = request.siteId ?? "";
   expect((await run(permanently(request))).state).toBe("succeeded");
-  expect(await keptOf(world, { siteId }, { deletedSites: 0, deletedEnvironments: 0, backups: 0 })).toEqual([]);
+  expect(await checkKept(world, { siteId }, { deletedSites: 0, deletedEnvironments: 0, backups: 0 })).toEqual([]);
 });
 
 test("a permanent deletion of a site also removes its deleted environments", async () => {
@@ -140,21 +140,21 @@ test("a permanent deletion of a site also removes its deleted environments", asy
   const siteId = restore.siteId ?? "";
   // Removes the row of the environment that would be restored.
   await world.own.database.deleteFrom("environments").where("id", "=", restore.environmentId).execute();
-  expect(await keptOf(world, { siteId }, { deletedSites: 0, deletedEnvironments: 1, backups: 1 })).toEqual([]);
+  expect(await checkKept(world, { siteId }, { deletedSites: 0, deletedEnvironments: 1, backups: 1 })).toEqual([]);
   const left = world.own.database.selectFrom("environments").select(["id", "number"]).where("site_id", "=", siteId);
   const environments = (await left.execute()).map((each) => ({ ...each, address: "http://x.localhost" }));
   const input: DeleteSiteInput = { siteId, environments, withoutBackup: true };
   const locks = environments.map(({ id }) => id);
   expect((await run({ ...restore, kind: "deleteSite", locks, input })).state).toBe("succeeded");
-  expect(await keptOf(world, { siteId }, { deletedSites: 0, deletedEnvironments: 0, backups: 0 })).toEqual([]);
+  expect(await checkKept(world, { siteId }, { deletedSites: 0, deletedEnvironments: 0, backups: 0 })).toEqual([]);
 });
 
 test("a deletion that waited for another deletion of the same site succeeds", async () => {
   const prepared = await deletingSite.prepare(world);
   const request = { ...prepared, whenBusy: "queue" } as const;
-  await withEngine(world, async (table) => {
+  await withEngine(world, async (harness) => {
     // Either may be accepted first.
-    const both = await Promise.all([table.submit(request), table.submit(request)]);
+    const both = await Promise.all([harness.submit(request), harness.submit(request)]);
     expect(both.map(({ state }) => state)).toEqual(["succeeded", "succeeded"]);
   });
   expect(await deletingSite.finished(world, prepared)).toEqual([]);
@@ -192,7 +192,7 @@ test.each([
   const request = await subject.prepare(world);
   const row = await run(changed(request, { backupId: 2_147_483_647 }));
   expect(row).toMatchObject({ state: "failed", public_error: "The backup no longer exists." });
-  expect(await subject.cleanSlate(world, request)).toEqual([]);
+  expect(await subject.undone(world, request)).toEqual([]);
 });
 
 /** Adds a newest backup that has no data in the archives. */
@@ -254,7 +254,7 @@ test("if no backup is intact, the restore fails, lists the backups, and says how
   expect(row.state).toBe("failed");
   expect(row.public_error).toContain(`all of its backups (${input.environments[0]?.backupId}) are missing or damaged`);
   expect(row.public_error).toContain("remove these backups to restore the site without it");
-  expect(await restoringDeletedSite.cleanSlate(world, request)).toEqual([]);
+  expect(await restoringDeletedSite.undone(world, request)).toEqual([]);
 });
 
 test("a site is restored even if it answers with an error", async () => {
@@ -270,14 +270,14 @@ test("a site is restored even if it answers with an error", async () => {
       },
     },
   };
-  expect((await withEngine(failing, (table) => table.submit(request))).state).toBe("succeeded");
+  expect((await withEngine(failing, (harness) => harness.submit(request))).state).toBe("succeeded");
   expect(probes).toEqual(["answer", "sign"]);
 });
 
 test("the backup before a deletion has a name and is kept as long as the deletion can be restored", async () => {
   const services = { ...world.services, backupDays: { manual: 1, scheduled: 1, "system-generated": 1 } };
   const request = await deletingEnvironment.prepare(world);
-  const row = await withEngine({ ...world, services }, (table) => table.submit(request));
+  const row = await withEngine({ ...world, services }, (harness) => harness.submit(request));
   const backup = await findNewestBackup(world.own.database, request.environmentId ?? "");
   const { name, note, type, operation_id, expires_at } = await world.own.database
     .selectFrom("backups")

@@ -32,7 +32,7 @@ test("a failed PHP change restores the version from the start of the operation",
     .set({ php_version: "8.2" })
     .where("id", "=", request.environmentId)
     .execute();
-  const row = await withEngine(world, (table) => table.submit(request), { failAt: "succeed:before" });
+  const row = await withEngine(world, (harness) => harness.submit(request), { failAt: "succeed:before" });
   expect(row.state).toBe("failed");
   expect(await phpVersionOf(world, request.environmentId)).toBe("8.2");
 });
@@ -46,7 +46,7 @@ test.each([
   const automatic = { ...request, input: { ...Object(request.input), onlyFrom: "8.3" } };
   await world.own.database.updateTable("environments").set(change).where("id", "=", request.environmentId).execute();
   const before = await phpVersionOf(world, request.environmentId);
-  const row = await withEngine(world, (table) => table.submit(automatic));
+  const row = await withEngine(world, (harness) => harness.submit(automatic));
   expect(row).toMatchObject({
     state: "failed",
     public_error: "The automatic change from PHP 8.3 no longer applies to this environment.",
@@ -58,7 +58,7 @@ test("an operation fails if its environment was deleted", async () => {
   const world = firstWorld();
   const request = await modifyingPhpVersion.prepare(world);
   await world.own.database.transaction().execute((transaction) => removeSiteRows(transaction, request.siteId ?? ""));
-  const row = await withEngine(world, (table) => table.submit(request));
+  const row = await withEngine(world, (harness) => harness.submit(request));
   expect(row).toMatchObject({ state: "failed", public_error: "The environment no longer exists." });
 });
 
@@ -71,7 +71,7 @@ test("a copy gets the source's PHP version at the time of the copy", async () =>
     .where("site_id", "=", request.siteId)
     .where("name", "=", "live")
     .execute();
-  expect((await withEngine(world, (table) => table.submit(request))).state).toBe("succeeded");
+  expect((await withEngine(world, (harness) => harness.submit(request))).state).toBe("succeeded");
   expect(await phpVersionOf(world, request.environmentId)).toBe("8.4");
 });
 
@@ -79,7 +79,7 @@ test("an environment is removed from the disk if its site was deleted while it w
   const world = firstWorld();
   const request = await cloningEnvironment.prepare(world);
   await world.own.database.transaction().execute((transaction) => removeSiteRows(transaction, request.siteId ?? ""));
-  const row = await withEngine(world, (table) => table.submit(request));
+  const row = await withEngine(world, (harness) => harness.submit(request));
   expect(row.state).toBe("failed");
   expect(await world.services.runtime.layout({ id: request.environmentId ?? "", number: 1 })).toBeNull();
 });
@@ -91,8 +91,8 @@ test("a push changes nothing if the disk becomes full, and the error says so", a
   const { script } = createFakeRuntime({ folder: join(world.facts.dataFolder, "fake") });
   const message = "There is not enough room on the server's disk.";
   await script.setFaults([{ method: "stage", when: "middle", kind: "fail", message }]);
-  const row = await withEngine(world, (table) => table.submit(request));
+  const row = await withEngine(world, (harness) => harness.submit(request));
   await script.setFaults([]);
   expect(row).toMatchObject({ state: "failed", public_error: message });
-  expect(await subject.cleanSlate(world, request)).toEqual([]);
+  expect(await subject.undone(world, request)).toEqual([]);
 });

@@ -20,9 +20,9 @@ async function modify(change: (services: Services, environmentId: string) => Par
   const { environment, site } = notesOf(request);
   const input = { environment: site.environment, to, address: site.address, isOptOut: true, onlyFrom: null };
   const services = { ...world.services, ...change(world.services, environment.id) };
-  const row = await withEngine({ ...world, services }, (table) => table.submit({ ...request, input }));
+  const row = await withEngine({ ...world, services }, (harness) => harness.submit({ ...request, input }));
   const listed = await makeBackupLists(world.own.pool).list(environment.id);
-  return { row, backups: listed?.backups ?? [], left: () => modifyingPhpVersion.cleanSlate(world, request) };
+  return { row, backups: listed?.backups ?? [], left: () => modifyingPhpVersion.undone(world, request) };
 }
 
 test("the backup runs in parallel with the trial, and the environment is not frozen", async () => {

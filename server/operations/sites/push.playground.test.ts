@@ -157,7 +157,7 @@ async function pushUnderTraffic(files: PushPart, database: PushPart) {
   const requested = await prepare(files, database);
   expect(await fetchPage(site.address, "/read.php")).toEqual({ status: 200, body: `old|${site.name}|end` });
   const stop = traffic(site.address);
-  const row = await withEngine(world, (table) => table.submit(requested));
+  const row = await withEngine(world, (harness) => harness.submit(requested));
   const afterwards = await fetchPage(site.address, "/read.php");
   expect(afterwards.body).toMatch(/^new\|/);
   const { reads, writes, counts } = await stop();
@@ -191,7 +191,7 @@ async function addPlugin(environment: EnvironmentRef, code: string): Promise<voi
 test("a pushed plugin that changes the database and then fails does not change live data", async () => {
   const requested = await prepare("all", "none");
   await addPlugin(source, "add_option( 'written_1', '1' ); throw new Error( 'half upgraded' );");
-  const row = await withEngine(world, (table) => table.submit(requested));
+  const row = await withEngine(world, (harness) => harness.submit(requested));
   expect(row.state).toBe("failed");
   expect(row.public_error).toContain("half upgraded");
   expect(writtenIn(databaseOf(site))).toEqual([]);
@@ -213,7 +213,7 @@ test("a pushed plugin changes the live database only after the switch", async ()
       },
     },
   };
-  const row = await withEngine({ ...world, services }, (table) => table.submit(requested));
+  const row = await withEngine({ ...world, services }, (harness) => harness.submit(requested));
   expect(row).toMatchObject({ state: "succeeded", public_error: null });
   expect(before).toEqual([]);
   expect((await fetchPage(site.address, "/read.php")).body).toBe(`new|${site.name}|end`);
@@ -226,8 +226,8 @@ test("a plugin that changes data and then fails on another PHP version does not 
   await addPlugin(site.environment, `${on84} add_option( 'written_2', '1' ); throw new Error( 'not on 8.4' );`);
   const { environment, address } = site;
   const input = { environment, to: "8.4", address, isOptOut: true, onlyFrom: null };
-  const row = await withEngine(world, (table) =>
-    table.submit({ ...requested, kind: "modifyPhpVersion", locks: [environment.id], input }),
+  const row = await withEngine(world, (harness) =>
+    harness.submit({ ...requested, kind: "modifyPhpVersion", locks: [environment.id], input }),
   );
   expect(row).toMatchObject({ state: "failed", public_error: expect.stringContaining("not on 8.4") });
   expect(writtenIn(databaseOf(site))).toEqual([]);

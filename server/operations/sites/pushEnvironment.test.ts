@@ -19,8 +19,8 @@ async function push(files: PushPart, database: PushPart, change: (services: Serv
   const subject = pushing(files, database);
   const request = await subject.prepare(world);
   const services = { ...world.services, ...change(world.services) };
-  const row = await withEngine({ ...world, services }, (table) => table.submit(request));
-  return { row, left: () => subject.cleanSlate(world, request) };
+  const row = await withEngine({ ...world, services }, (harness) => harness.submit(request));
+  return { row, left: () => subject.undone(world, request) };
 }
 
 test("a push of everything is tried out while the backup is made", async () => {

@@ -15,10 +15,10 @@ afterAll(() => Promise.all(worlds.map((world) => world[Symbol.asyncDispose]())))
 async function reset(change: (world: World, environmentId: string) => Promise<void> = async () => undefined) {
   const [world] = worlds;
   if (!world) throw new Error("The world is missing");
-  return withEngine(world, async (table) => {
+  return withEngine(world, async (harness) => {
     const request = await resettingSite.prepare(world);
     await change(world, request.environmentId ?? "");
-    return { world, request, row: await table.submit(request) };
+    return { world, request, row: await harness.submit(request) };
   });
 }
 
@@ -45,7 +45,7 @@ test("a site with an unreadable database is not changed, and the error says why"
     await script.setFaults([{ method: "wordpress", environmentId, when: "before", kind: "fail", message }]);
   });
   expect(row).toMatchObject({ state: "failed", public_error: message });
-  expect(await resettingSite.cleanSlate(world, request)).toEqual([]);
+  expect(await resettingSite.undone(world, request)).toEqual([]);
 });
 
 test("a site without WordPress can't be reset", async () => {

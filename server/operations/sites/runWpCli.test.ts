@@ -18,10 +18,10 @@ afterAll(() => world[Symbol.asyncDispose]());
 /** Runs a command, and returns its request, its row and its decrypted result. */
 async function run(argv: readonly string[], faults: readonly Omit<Fault, "method">[] = []) {
   const { script } = createFakeRuntime({ folder: join(world.facts.dataFolder, "fake") });
-  return withEngine(world, async (table) => {
+  return withEngine(world, async (harness) => {
     const request = { ...(await runningWpCli.prepare(world)), secret: JSON.stringify(argv) };
     await script.setFaults(faults.map((fault) => ({ ...fault, method: "runWpCli" })));
-    const row = await table.submit(request);
+    const row = await harness.submit(request);
     await script.setFaults([]);
     return { request, row, result: openWpCliResult(row.result, world.services.sealer, row.id) };
   });
@@ -47,7 +47,7 @@ describe("a command gets", () => {
     const row = world.own.database.selectFrom("environments").select(["id", "number"]);
     const environment = await row.where("id", "=", request.environmentId ?? "").executeTakeFirstOrThrow();
     await setLimits(world.own.database, [environment.id], { php_memory_mb: 512, disk_quota_bytes: quota });
-    const ended = await withEngine(world, (table) => table.submit({ ...request, secret: '["share"]' }));
+    const ended = await withEngine(world, (harness) => harness.submit({ ...request, secret: '["share"]' }));
     const limits = openWpCliResult(ended.result, world.services.sealer, ended.id)?.stdout ?? "";
     const use = await world.services.runtime.diskUse(environment);
     expect(JSON.parse(limits)).toMatchObject({ memoryMb: 512, maySendMail: true });
@@ -75,11 +75,11 @@ test("transient errors before the command starts are retried", async () => {
 
 test("a command that was started by a process that died is not repeated, and the error says so", async () => {
   const { script } = createFakeRuntime({ folder: join(world.facts.dataFolder, "fake") });
-  const { row, request } = await withEngine(world, async (table) => {
+  const { row, request } = await withEngine(world, async (harness) => {
     const prepared = await runningWpCli.prepare(world);
     const noted = Promise.withResolvers<boolean>();
     await script.setFaults([{ method: "runWpCli", when: "before", kind: "slow", milliseconds: 300, times: 1 }]);
-    const ended = table.submit(prepared, (id) => {
+    const ended = harness.submit(prepared, (id) => {
       // Notes the start, as the process that died would have. Retries until the operation's transaction has committed.
       const note = () =>
         recordStart(world.own.database, id).then((is) => (is ? noted.resolve(true) : setTimeout(note, 5)));
@@ -91,21 +91,21 @@ test("a command that was started by a process that died is not repeated, and the
   expect(row.state).toBe("failed");
   expect(row.public_error).toContain("It may have done a part of its work and was not repeated");
   expect(openWpCliResult(row.result, world.services.sealer, row.id)).toBeNull();
-  expect(await runningWpCli.cleanSlate(world, request)).toEqual([]);
+  expect(await runningWpCli.undone(world, request)).toEqual([]);
 });
 
 test("a second command at the same time fails because the environment is busy", async () => {
   const { script } = createFakeRuntime({ folder: join(world.facts.dataFolder, "fake") });
-  await withEngine(world, async (table) => {
+  await withEngine(world, async (harness) => {
     const request = await runningWpCli.prepare(world);
     await script.setFaults([{ method: "runWpCli", when: "middle", kind: "slow", milliseconds: 300, times: 1 }]);
-    const first = table.submit(request);
+    const first = harness.submit(request);
     const accepted = async () => {
       const locks = await world.own.database.selectFrom("environment_locks").selectAll().execute();
       return locks.some(({ environment_id: id }) => id === request.environmentId);
     };
     while (!(await accepted())) await new Promise(setImmediate);
-    const second = await table.submit(request);
+    const second = await harness.submit(request);
     expect(second).toMatchObject({
       state: "failed",
       public_error: expect.stringContaining("blocked by another process"),

@@ -23,12 +23,12 @@ afterAll(async () => {
 });
 
 test("a preview, a replacement, and rejected replacements", { timeout }, async () => {
-  await withEngine(world, async (table) => {
+  await withEngine(world, async (harness) => {
     const request = await replacingTexts.prepare(world);
     const input = replacementOf(request);
     const front = async () => (await visit(world.facts.edgePort, input.address)).body;
     const submit = (subject: Subject, change: object) =>
-      table.submit({ ...request, kind: subject.kind, secret: JSON.stringify(change) });
+      harness.submit({ ...request, kind: subject.kind, secret: JSON.stringify(change) });
     const change = { search: "Hello world!", replace: 'Hello "planet" & moon!' };
 
     const preview = await submit(previewingReplacement, change);
@@ -41,7 +41,7 @@ test("a preview, a replacement, and rejected replacements", { timeout }, async (
     expect(await front()).toContain("planet");
 
     const move = { search: new URL(input.address).host, replace: "elsewhere.example" };
-    const refused = await table.submit({
+    const refused = await harness.submit({
       ...request,
       input: { ...input, token: "move" },
       secret: JSON.stringify(move),
@@ -55,7 +55,7 @@ test("a preview, a replacement, and rejected replacements", { timeout }, async (
       "<?php add_action('init', fn () => get_post(1)->post_title === 'Broken' && nothing_there());",
     );
     const broken = JSON.stringify({ search: change.replace, replace: "Broken" });
-    const tried = await table.submit({ ...request, input: { ...input, token: "broken" }, secret: broken });
+    const tried = await harness.submit({ ...request, input: { ...input, token: "broken" }, secret: broken });
     expect(tried.state).toBe("failed");
     expect(tried.public_error).toMatch(/^The site with the replaced texts failed its check: .*nothing_there/);
     expect(await front()).toContain("planet");

@@ -11,10 +11,10 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]());
 
 async function run(subject: Subject, change?: object) {
-  return withEngine(world, async (table) => {
+  return withEngine(world, async (harness) => {
     const prepared = await subject.prepare(world);
     const request = change === undefined ? prepared : { ...prepared, secret: JSON.stringify(change) };
-    return { request: prepared, row: await table.submit(request) };
+    return { request: prepared, row: await harness.submit(request) };
   });
 }
 
@@ -48,7 +48,7 @@ test("a replacement that would change the site's address is rejected, and the er
   const { row, request } = await run(replacingTexts, { search: "localhost", replace: "example.com" });
   expect(row.state).toBe("failed");
   expect(row.public_error).toContain("wp_options: siteurl would become http://");
-  expect(await replacingTexts.cleanSlate(world, request)).toEqual([]);
+  expect(await replacingTexts.undone(world, request)).toEqual([]);
 });
 
 test("a preview lists changes of the site's address", async () => {

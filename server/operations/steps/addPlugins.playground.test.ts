@@ -38,10 +38,10 @@ async function pluginsOf({ input }: OperationRequest) {
 }
 
 test("new sites and networks have the newest version of each plugin, activated", { timeout }, async () => {
-  await withEngine(world, async (table) => {
+  await withEngine(world, async (harness) => {
     for (const multisite of [null, "subdirectory"] as const) {
       const request = await requestWith([shop], { multisite });
-      expect(await table.submit(request)).toMatchObject({ state: "succeeded", public_error: null });
+      expect(await harness.submit(request)).toMatchObject({ state: "succeeded", public_error: null });
       expect(await pluginsOf(request)).toMatchObject([{ name: "shop", version: "1.10" }]);
     }
   });
@@ -52,9 +52,9 @@ test.each([
   [{ slug: "broken", file: "broken/broken.php" }, "The plugins could not be activated: "],
   [{ slug: "shop", file: "shop/other.php" }, "shop 1.10: The package is refused: its other.php has no plugin header."],
 ])("if %o can't be installed, nothing of the site remains", { timeout }, async (plugin, message) => {
-  await withEngine(world, async (table) => {
+  await withEngine(world, async (harness) => {
     const request = await requestWith([plugin]);
-    const row = await table.submit(request);
+    const row = await harness.submit(request);
     expect(row.state).toBe("failed");
     expect(row.public_error).toContain(message);
     expect(await pluginsOf(request)).toBeUndefined();

@@ -10,7 +10,7 @@ import { openScreenshotStore, type Screenshots } from "../../screenshots/screens
 import { updatingPlugin } from "../../testing/packageUpdates.ts";
 import { withEngine } from "../../testing/withEngine.ts";
 import { makeWorld, type World } from "../../testing/world.ts";
-import { openTable } from "../faults/testing/crashHarness.ts";
+import { openHarness } from "../faults/testing/crashHarness.ts";
 import { startChild } from "../faults/testing/runners.ts";
 import type { LoadCandidate } from "./loadCandidate.ts";
 
@@ -38,11 +38,11 @@ test("if the process is killed while it takes screenshots, the next one finishes
   const world = { ...plain, facts: { ...plain.facts, chromium } };
   const temporary = await ownTemporaryFolder();
   const folder = join(world.facts.dataFolder, "pictures");
-  await using table = await openTable(world);
+  await using harness = await openHarness(world);
   const { prepared, ...request } = await updateWithScreenshots(world);
   const first = await startChild(world);
   onTestFinished(() => void first.kill("SIGKILL"));
-  const ended = table.submit(request);
+  const ended = harness.submit(request);
   const files = () => readdir(folder, { recursive: true }).catch(() => []);
   await expect.poll(files).toContainEqual(expect.stringMatching(/\.new\/0-before\.png$/));
   first.kill("SIGKILL");
@@ -67,10 +67,10 @@ test("if screenshots can't be taken, the update fails with that reason and the s
   const screenshots = { compare: () => Promise.reject(new Error("Chromium ended with 7")) };
   const { prepared, ...request } = await updateWithScreenshots(world);
   const broken = { ...world, services: { ...world.services, screenshots } };
-  const row = await withEngine(broken, (table) => table.submit(request));
+  const row = await withEngine(broken, (harness) => harness.submit(request));
   const message = "Screenshots of the site before and after the update could not be taken.";
   expect(row).toMatchObject({ state: "failed", public_error: message });
-  expect(await updatingPlugin.cleanSlate(world, prepared)).toEqual([]);
+  expect(await updatingPlugin.undone(world, prepared)).toEqual([]);
 });
 
 test("requests of the browser are retried while the edge is unavailable", async () => {
@@ -93,7 +93,7 @@ test("requests of the browser are retried while the edge is unavailable", async 
   };
   const { prepared, ...request } = await updateWithScreenshots(world);
   const changed = { ...world, services: { ...world.services, loadForBrowser, screenshots } };
-  const row = await withEngine(changed, (table) => table.submit(request));
+  const row = await withEngine(changed, (harness) => harness.submit(request));
   expect(row).toMatchObject({ state: "succeeded", public_error: null });
   expect(seen).toEqual([200, 200]);
   expect(await updatingPlugin.finished(world, prepared)).toEqual([]);

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { databaseFile } from "../../templates/template.ts";
 import { serialize, someValue } from "../../testing/serialize.ts";
-import { leaveScript, runPhp, type Site, visitorOf } from "../../testing/visitor.ts";
+import { addScript, runPhp, type Site, visitorOf } from "../../testing/visitor.ts";
 import { openPlayground, type Playground } from "../../testing/world.ts";
 import { changeText } from "../replace/serialized.ts";
 import { addressChanger, changeAddresses } from "./addresses.ts";
@@ -110,7 +110,7 @@ describe("a site with a new address", () => {
     const changed = Array.from({ length: 500 }, (_, seed) => changeText(serialize(someValue(seed, from)), change));
     expect(changed).toEqual(changed.map((_, seed) => serialize(someValue(seed, to))));
     const lines = changed.map((text) => Buffer.from(text).toString("base64")).join("\n");
-    await leaveScript(site, "values.php", `return <<<'END'\n${lines}\nEND;`);
+    await addScript(site, "values.php", `return <<<'END'\n${lines}\nEND;`);
     const code = String.raw`
       $wrong = [];
       foreach (explode("\n", require 'values.php') as $seed => $line) {

@@ -25,8 +25,10 @@ export interface Subject {
   readonly kind: keyof OperationDefinitions;
   /** Creates new data for the operation. Called for each run. */
   prepare(world: World): Promise<OperationRequest>;
+  /** Checks the state after success. Returns the problems. */
   finished(world: World, request: OperationRequest): Promise<string[]>;
-  cleanSlate(world: World, request: OperationRequest): Promise<string[]>;
+  /** Checks that the operation has left nothing behind. */
+  undone(world: World, request: OperationRequest): Promise<string[]>;
   /** Whether its work is never repeated: if it is killed during the work, it may end as failed. Absent: false. */
   readonly isAtMostOnce?: boolean;
 }
@@ -36,20 +38,20 @@ const timeoutSeconds = 180;
 
 /** Runs the cases at the same time, with one engine in this process. Returns the problems. */
 export async function runFailures(subject: Subject, world: World, cases: readonly Case[]): Promise<string[]> {
-  await using table = await openTable(world);
+  await using harness = await openHarness(world);
   const faults = new Map<string, Fault>();
   const engine = await startEngine({
     url: world.facts.databaseUrl,
     database: world.own.database,
-    notifications: table.notifications,
-    sealer: table.sealer,
-    definitions: Object.values(table.definitions).map((each) => withFaults(each, (id) => faults.get(id))),
+    notifications: harness.notifications,
+    sealer: harness.sealer,
+    definitions: Object.values(harness.definitions).map((each) => withFaults(each, (id) => faults.get(id))),
     log: silentLog,
     backoffs: testBackoffs,
   });
   const prepared = await prepareAll(subject, world, cases);
   const submit = ({ each, request }: Prepared) =>
-    table.submit(request, (operationId) => void faults.set(operationId, each.fault));
+    harness.submit(request, (operationId) => void faults.set(operationId, each.fault));
   const rows = await Promise.all(prepared.map(submit));
   const wrong = await checkEnds(subject, world, prepared, rows);
   await engine.stop();
@@ -95,7 +97,7 @@ export async function runDeaths(
   cases: readonly Case[],
   { start = startEngineHere, spare, mostTogether = 16, longestWorkMilliseconds = 3 }: DeathOptions = {},
 ): Promise<string[]> {
-  await using table = await openTable(world);
+  await using harness = await openHarness(world);
   const wrong: string[] = [];
   let runner = spare?.runner ?? (await start(world));
   try {
@@ -104,7 +106,7 @@ export async function runDeaths(
       const current = runner;
       const dying = await prepareAll(subject, world, group);
       const submit = ({ each, request }: Prepared) =>
-        table.submit(request, async (operationId) => {
+        harness.submit(request, async (operationId) => {
           // A failure before the death happens again afterwards, but the runner dies no more.
           const { killAt: _, killAtEnd: __, ...survivor } = each.fault;
           survivors[operationId] = survivor;
@@ -135,7 +137,7 @@ export async function runDeathsInTurn(
   cases: readonly Case[],
   { start = startEngineHere, spare, longestWorkMilliseconds = 3 }: DeathOptions & { readonly spare: Spare },
 ): Promise<string[]> {
-  await using table = await openTable(world);
+  await using harness = await openHarness(world);
   const [first, ...others] = cases;
   if (first === undefined) return [];
   const faultOf = (each: Case) => ({ ...each.fault, killAfterMilliseconds: Math.random() * longestWorkMilliseconds });
@@ -149,7 +151,7 @@ export async function runDeathsInTurn(
   let runner = spare.runner ?? (await start(world));
   spare.runner = null;
   const accepted = Promise.withResolvers<string>();
-  const ended = table.submit(request, async (operationId) => {
+  const ended = harness.submit(request, async (operationId) => {
     await runner.arm({ operationId, fault: faultOf(first) });
     accepted.resolve(operationId);
   });
@@ -175,7 +177,7 @@ async function diesInTime(runner: Runner): Promise<boolean> {
   return isByFault;
 }
 
-export interface Table extends AsyncDisposable {
+export interface Harness extends AsyncDisposable {
   readonly notifications: Awaited<ReturnType<typeof openNotifications>>;
   readonly sealer: Awaited<ReturnType<typeof openSealer>>;
   readonly definitions: OperationDefinitions;
@@ -184,7 +186,7 @@ export interface Table extends AsyncDisposable {
 }
 
 /** Opens what a test needs to submit operations in a world and to wait for them. */
-export async function openTable({ facts, own, services }: World): Promise<Table> {
+export async function openHarness({ facts, own, services }: World): Promise<Harness> {
   const notifications = await openNotifications({ url: facts.databaseUrl, channels: [acceptedChannel, endedChannel] });
   const sealer = await openSealer(join(facts.dataFolder, "secrets", "key"));
   const definitions = operationDefinitions(services);
@@ -238,7 +240,7 @@ async function checkEnd(
     wrong.push(`it is ${row.state} at ${row.step}, not ${each.ends}: ${row.public_error}`);
   if (row.secret !== null) wrong.push("it still has its secret");
   wrong.push(...(await leftovers(world, row)));
-  const check = row.state === "succeeded" ? subject.finished : subject.cleanSlate;
+  const check = row.state === "succeeded" ? subject.finished : subject.undone;
   wrong.push(...(await check(world, request)));
   return wrong.map((sentence) => `${each.name}: ${sentence}`);
 }

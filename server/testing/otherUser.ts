@@ -3,7 +3,7 @@
 /** User id of `nobody`. */
 const unprivilegedUser = 65_534;
 
-export async function asSomebodyElse(work: () => Promise<void>): Promise<void> {
+export async function asOtherUser(work: () => Promise<void>): Promise<void> {
   const isRoot = process.geteuid?.() === 0;
   if (isRoot) process.seteuid?.(unprivilegedUser);
   try {
