@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Answer } from "./http.ts";
 import { createFolder, type Installation, startHere, type TestFolder } from "./installation.ts";
-import { descendants, isAlive, kill } from "./processes.ts";
+import { descendants, find, isAlive, kill } from "./processes.ts";
 import {
   acceptPlainSite,
   acceptSite,
@@ -49,17 +49,30 @@ async function attempt(request: Promise<Answer>): Promise<Answer | null> {
   return request.catch(() => null);
 }
 
-async function untilApiAnswers(): Promise<void> {
+/**
+ * Ends the control process by killing it or its database, and returns a function that resolves when the API answers again. After
+ * the death of its database it still answers for a moment.
+ */
+async function endControl(role: "control" | "postgres"): Promise<() => Promise<void>> {
+  const [former] = await find(root(), "control");
+  await kill(root(), role);
+  return () => untilApiAnswers(former?.id);
+}
+
+/** Waits until the API is answered by a control process other than the former one. */
+async function untilApiAnswers(former: number | undefined): Promise<void> {
   await vi.waitFor(async () => {
+    const [control] = await find(root(), "control");
+    expect(control?.id).not.toBe(former);
     const answer = await attempt(installation.api("GET", `/sites/${site.id}`));
     expect(answer?.status).toBe(200);
   }, recovery);
 }
 
 /** Requests uncached pages until the API is back, at least ten. Every visitor must get the page. */
-async function visitUntilApiAnswers(): Promise<void> {
+async function visitUntil(apiAnswers: () => Promise<void>): Promise<void> {
   let visits = 0;
-  const back = untilApiAnswers().then(() => true);
+  const back = apiAnswers().then(() => true);
   for (let isBack = false; !isBack || visits < 10; visits += 1) {
     const page = await installation.visit(uncachedPage());
     expect(page.status).toBe(200);
@@ -78,8 +91,7 @@ async function endOf(creation: string): Promise<CreatedSite | null> {
 
 describe("kill -9", () => {
   test("of PostgreSQL: every visitor gets the page until the API is back", async () => {
-    await kill(root(), "postgres");
-    await visitUntilApiAnswers();
+    await visitUntil(await endControl("postgres"));
   });
 
   test("of the edge: the site is back without help from the control process", async () => {
@@ -99,8 +111,8 @@ describe("kill -9", () => {
       for (let visits = 0; visits < kills; visits += 1) await visit();
       const plain = await acceptPlainSite(installation, `Plain ${kills}`);
       for (let visits = 0; visits < kills; visits += 1) await visit();
-      await kill(root(), "control");
-      await (kills === 0 ? visitUntilApiAnswers() : untilApiAnswers());
+      const apiAnswers = await endControl("control");
+      await (kills === 0 ? visitUntil(apiAnswers) : apiAnswers());
       const [shop, second] = await Promise.all([endOf(withWordPress), endOf(plain)]);
       if (shop !== null) expect((await installation.visit(`${shop.address}/`)).text).toContain(title);
       for (const created of [shop, second].filter((one) => one !== null)) {
