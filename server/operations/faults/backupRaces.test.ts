@@ -2,12 +2,12 @@
 import { randomUUID } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeBackupLists } from "../../store/backups/backupList.ts";
 import { findNewestBackup } from "../../store/backups/backups.ts";
 import type { FinishedBackup } from "../../store/backups/finishedBackup.ts";
 import { systemActor } from "../../store/company/activity.ts";
+import { openPool } from "../../store/open.ts";
 import { visit } from "../../testing/edge.ts";
 import { notesOf, pushing } from "../../testing/environments.ts";
 import { liveSite } from "../../testing/sites.ts";
@@ -191,7 +191,7 @@ test("the newest backup is the one made last, even if the clock was set back in 
   await row.where("id", "=", first.id).execute();
   await write(site, "two");
   const second = await backUpNow(site);
-  const pool = new pg.Pool({ connectionString: world.facts.databaseUrl });
+  const pool = openPool(world.facts.databaseUrl);
   const listed = await makeBackupLists(pool).list(site.environment.id);
   await pool.end();
   expect(listed?.backups.map(({ id }) => id)).toEqual([second.id, first.id]);
