@@ -132,7 +132,7 @@ const Replacements = Type.Object(
       { description: "The site's own addresses that change.", examples: [[]] },
     ),
   },
-  { title: "ReplacementResult", description: "What was replaced, or would be." },
+  { title: "ReplacementResult", description: "The replacements, or in a preview the matches." },
 );
 
 const versions = {
@@ -146,12 +146,12 @@ const Updated = Type.Object(
       description: "The updated plugins or themes.",
     }),
   },
-  { title: "PackageUpdateResult", description: "What was updated." },
+  { title: "PackageUpdateResult", description: "The updated plugins or themes." },
 );
 
 const WordPressUpdated = Type.Object(
   { from: text("The version that was replaced.", "7.1.1"), to: text("The version that was installed.", "7.1.2") },
-  { title: "WordPressUpdateResult", description: "What was updated." },
+  { title: "WordPressUpdateResult", description: "The versions before and after the update." },
 );
 
 const DomainsAdded = Type.Object(
@@ -161,7 +161,7 @@ const DomainsAdded = Type.Object(
       { description: "The new domains." },
     ),
   },
-  { title: "DomainsAddedResult", description: "What was added." },
+  { title: "DomainsAddedResult", description: "The new domains." },
 );
 
 const DnsRecordChanged = Type.Object(
@@ -178,12 +178,12 @@ const DnsRecordChanged = Type.Object(
       ),
     ),
   },
-  { title: "DnsRecordResult", description: "What was changed." },
+  { title: "DnsRecordResult", description: "The changed DNS records." },
 );
 
 const ZoneChanged = Type.Object(
   { changed_record_sets: count("Number of record sets that were changed.", 4) },
-  { title: "ZoneResult", description: "What was changed." },
+  { title: "ZoneResult", description: "The number of changes to the zone." },
 );
 
 const output = (name: string, example: string) => text(`${name}: at most 256 KiB, its beginning and its end.`, example);

@@ -241,7 +241,7 @@ describe("stopping", () => {
     process.kill(before[name], "SIGTERM");
     expect(await supervisor.exit).toEqual({ code: 0, signal: null });
     expect([before.control, before.edge, before.postgres].filter(isAlive)).toEqual([]);
-    expect(supervisor.output()).toContain("was told to end.");
+    expect(supervisor.output()).toContain("was asked to stop.");
   });
 
   test("by SIGTERM to all processes at once restarts none", async () => {

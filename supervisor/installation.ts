@@ -49,7 +49,7 @@ interface InstallationOptions {
 export interface Installation {
   /** Resolves when all processes are ready. Rejects with a user-facing error; call `stop` even then. */
   start(): Promise<void>;
-  /** Resolves with the name of a process that was told to end. The others can't do without it: call `stop`. */
+  /** Resolves with the name of a process that was asked to stop. The others need it, so call `stop`. */
   readonly toldToEnd: Promise<string>;
   /** Stops the edge first, so that no visitor is served by an incomplete installation. */
   stop(): Promise<void>;

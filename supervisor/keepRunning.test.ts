@@ -61,7 +61,7 @@ describe("a supervised service", () => {
   });
 
   test.each([{ code: 0 }, { code: null, signal: "SIGTERM" }] as const)(
-    "is not restarted after it was told to end: %o",
+    "is not restarted after it was asked to stop: %o",
     async (exit) => {
       const service = scripted();
       const ended = Promise.withResolvers<void>();

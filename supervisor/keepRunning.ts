@@ -18,7 +18,7 @@ interface KeepOptions {
   readonly report: (sentence: string) => void;
   /** Called after each successful start, including the first. */
   readonly started?: (run: Run) => void;
-  /** Called instead of a restart if the service was told to end: it exited with code 0 or by SIGTERM. */
+  /** Called instead of a restart if the service was asked to stop: it exited with code 0 or by SIGTERM. */
   readonly ended?: () => void;
   /** Delay before a restart, given the number of earlier restarts in a row. Milliseconds. */
   readonly backOff?: (restarts: number) => number;

@@ -34,7 +34,7 @@ export async function runUntilStopped(installation: Installation, terminal: Term
   whenNpmEnds(onSignal);
   void installation.toldToEnd.then((name) => {
     if (isStopping) return;
-    terminal.say(`${name} was told to end.`);
+    terminal.say(`${name} was asked to stop.`);
     onSignal();
   });
   // A closed terminal must not end this process before its children.

@@ -28,7 +28,7 @@ interface Known {
 /** What the checks need to know about a request. */
 const known = new WeakMap<OperationRequest, Known>();
 
-/** Returns what was prepared for the request. */
+/** Returns the data prepared for the request. */
 function domainOf(request: OperationRequest): Known {
   const facts = known.get(request);
   if (!facts) throw new Error("This request was not prepared here");

@@ -43,7 +43,7 @@ function remember(request: OperationRequest, known: Notes): OperationRequest {
   return request;
 }
 
-/** Returns what was prepared for the request. */
+/** Returns the data prepared for the request. */
 export function notesOf(request: OperationRequest): Notes {
   const known = notes.get(request);
   if (!known) throw new Error("This request was not prepared here");

@@ -44,7 +44,7 @@ function replacing(kind: "searchAndReplace" | "previewSearchAndReplace"): Subjec
 export const replacingTexts = replacing("searchAndReplace");
 export const previewingReplacement = replacing("previewSearchAndReplace");
 
-/** Returns what was prepared for the request. */
+/** Returns the data prepared for the request. */
 export function replacementOf(request: OperationRequest): SearchAndReplaceInput {
   const input = inputs.get(request);
   if (!input) throw new Error("This request was not prepared here");
