@@ -86,7 +86,7 @@ const RestoredEnvironments = Type.Object(
       examples: [[]],
     }),
   },
-  { title: "RestoreResult", description: "What was restored." },
+  { title: "RestoreResult", description: "The restored environments and their backups." },
 );
 
 const Rebuilt = Type.Object(
