@@ -1,10 +1,11 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect, createServer as createTcpServer } from "node:net";
 import { networkInterfaces, tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { exampleRequest } from "../conformance.ts";
 import { servedAs } from "./testing/handMade.ts";
 import { addScript, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
@@ -127,18 +128,18 @@ test("PHP can't connect to Unix sockets, such as the database's", async () => {
 
 test("PHP can't listen on this host", async () => {
   await php("$server = @stream_socket_server('tcp://127.0.0.1:18888', $n, $s);");
-  await addScript(site, "server.php", "$server = stream_socket_server('tcp://0.0.0.0:18888', $n, $s); sleep(2);");
+  const server = "$server = stream_socket_server('tcp://0.0.0.0:18888', $n, $s);";
+  const untilTried = "touch('/site/listens'); while (!file_exists('/site/tried')) usleep(1000);";
+  await addScript(site, "server.php", `${server} ${untilTried}`);
   const listening = visitorOf(world.serving, site).get("/server.php");
-  const refused = await new Promise((resolve) => {
-    setTimeout(
-      () =>
-        connect(18888, "127.0.0.1")
-          .on("error", () => resolve(true))
-          .on("connect", () => resolve(false)),
-      500,
-    );
+  await vi.waitUntil(() => existsSync(path.join(site.documentRoot, "listens")), { timeout: 60_000 });
+  const isRefused = await new Promise((resolve) => {
+    connect(18888, "127.0.0.1")
+      .on("error", () => resolve(true))
+      .on("connect", () => resolve(false));
   });
-  expect(refused).toBe(true);
+  await writeFile(path.join(site.documentRoot, "tried"), "");
+  expect(isRefused).toBe(true);
   expect((await listening).status).toBe(200);
 });
 
