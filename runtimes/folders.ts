@@ -25,7 +25,7 @@ export interface EnvironmentFolders {
 export function environmentFolders(root: string, environment: Pick<EnvironmentRef, "id">): EnvironmentFolders {
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]*$/.test(environment.id)) throw new Error("Not an environment id");
   const live = path.join(root, environment.id);
-  return { live, building: `${live}.new`, retired: `${live}.retired`, removing: `${live}.doomed` };
+  return { live, building: `${live}.new`, retired: `${live}.retired`, removing: `${live}.removing` };
 }
 
 /** Whether a file exists. Rejects if that can't be determined, for example for lack of permission. */

@@ -129,13 +129,13 @@ it("an expired backup is removed, and packs that only it needed a day later", as
 
 it("packs with timestamps from the future are also removed a day after the backups that needed them", async () => {
   const { pack } = await addFollowedBackup(2.5);
-  const condemned = (await addFollowedBackup(1)).pack;
+  const unused = (await addFollowedBackup(1)).pack;
   await sweep(2);
   const packs = test.database.updateTable("packs").set({ state_since: new Date(Date.now() + 400 * day) });
-  await packs.where("id", "in", [pack, condemned]).execute();
-  const goneAt = async (days: number) => (await sweep(days)).filter((id) => id === pack || id === condemned);
+  await packs.where("id", "in", [pack, unused]).execute();
+  const goneAt = async (days: number) => (await sweep(days)).filter((id) => id === pack || id === unused);
   expect(await goneAt(3)).toEqual([]);
-  expect(await goneAt(5)).toEqual([condemned]);
+  expect(await goneAt(5)).toEqual([unused]);
   expect(await goneAt(7)).toEqual([pack]);
 });
 

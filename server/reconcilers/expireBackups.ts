@@ -1,12 +1,12 @@
 /**
- * Removes expired backups, deleted sites and environments that can no longer be restored, and packs that no backup needs. A
- * pack is first condemned, so that no new backup relies on it, and removed a day later, when every operation that could still
- * read it has ended.
+ * Removes expired backups, deleted sites and environments that can no longer be restored, and packs that no backup
+ * needs. A pack is first marked as unused, so that no new backup relies on it, and removed a day later, when every
+ * operation that could still read it has ended.
  */
 import type { Archives } from "../archives/archives.ts";
 import { removeExpiredBackups } from "../store/backups/backups.ts";
 import { forgetDeleted } from "../store/backups/deletedEnvironments.ts";
-import { clampFutureTimes, condemnPacks, findCondemnedPacks, removePack } from "../store/backups/packs.ts";
+import { clampFutureTimes, findUnusedPacks, markUnusedPacks, removePack } from "../store/backups/packs.ts";
 import type { Database } from "../store/database.ts";
 
 interface ExpireBackupsOptions {
@@ -27,11 +27,11 @@ export async function expireBackups({ database, archives, now = Date.now }: Expi
   await forgetDeleted(database, today);
   const graceStart = new Date(today.getTime() - grace);
   await clampFutureTimes(database, today);
-  while ((await condemnPacks(database, graceStart, today)) > 0);
-  const condemned = [...(await findCondemnedPacks(database, graceStart))];
+  while ((await markUnusedPacks(database, graceStart, today)) > 0);
+  const unused = [...(await findUnusedPacks(database, graceStart))];
   const failures: unknown[] = [];
   const remove = async () => {
-    for (let pack = condemned.pop(); pack !== undefined; pack = condemned.pop()) {
+    for (let pack = unused.pop(); pack !== undefined; pack = unused.pop()) {
       // The row is removed last, so that the next run finds the pack again if this one is interrupted.
       const removing = archives.removePack(pack).then(() => removePack(database, pack.id));
       await removing.catch((error: unknown) => failures.push(error));

@@ -8,7 +8,7 @@ import { fetchBackup } from "../operations/steps/fetchBackup.ts";
 import { makeBackupLists } from "../store/backups/backupList.ts";
 import { findNewestBackup, removeExpiredBackups } from "../store/backups/backups.ts";
 import { raiseVerified } from "../store/backups/damage.ts";
-import { condemnPacks } from "../store/backups/packs.ts";
+import { markUnusedPacks } from "../store/backups/packs.ts";
 import { liveSite } from "../testing/sites.ts";
 import { makeWorld, type World } from "../testing/world.ts";
 import { readArchives } from "./readArchives.ts";
@@ -132,7 +132,7 @@ test("older backups are intact again when their missing data is archived again, 
     [null, null],
   ]);
   await database.deleteFrom("backups").where("id", "=", second.id).execute();
-  await condemnPacks(database, new Date(Date.now() + day));
+  await markUnusedPacks(database, new Date(Date.now() + day));
   await site.restore(first);
 });
 

@@ -384,7 +384,7 @@ export interface DeletedEnvironments {
 export interface Packs {
   id: string;
   company_id: string;
-  state: "writing" | "kept" | "lost" | "doomed";
+  state: "writing" | "kept" | "lost" | "unused";
   bytes: number | null;
   state_since: DefaultNow;
   read_at: NullableDate;

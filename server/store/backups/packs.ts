@@ -1,6 +1,6 @@
 /**
- * Packs: which to read again, and which to remove because no backup needs them. Unneeded packs are first condemned
- * (state `doomed`), so that no new backup relies on them, and removed after a while.
+ * Packs: which to read again, and which to remove because no backup needs them. Unneeded packs are first marked
+ * (state `unused`), so that no new backup relies on them, and removed after a while.
  */
 import { type ExpressionBuilder, sql } from "kysely";
 import type { Database, Tables } from "../database.ts";
@@ -10,7 +10,7 @@ interface CondemnedPack {
   readonly companyId: string;
 }
 
-const condemnBatch = 1_000;
+const markBatch = 1_000;
 const removeBatch = 500;
 
 function isUnneeded({ not, exists, selectFrom }: ExpressionBuilder<Tables, "packs">) {
@@ -26,18 +26,18 @@ export async function clampFutureTimes(database: Database, now: Date): Promise<v
 }
 
 /**
- * Condemns a batch of packs that were written or started before `before` and that no backup needs. Returns their
+ * Marks as unused a batch of packs that were written or started before `before` and that no backup needs. Returns their
  * number.
  */
-export async function condemnPacks(database: Database, before: Date, now = new Date()): Promise<number> {
+export async function markUnusedPacks(database: Database, before: Date, now = new Date()): Promise<number> {
   return database.transaction().execute(async (transaction) => {
     const unneeded = await transaction
       .selectFrom("packs")
-      .where("state", "<>", "doomed")
+      .where("state", "<>", "unused")
       .where("state_since", "<", before)
       .where(isUnneeded)
       .select("id")
-      .limit(condemnBatch)
+      .limit(markBatch)
       .forUpdate()
       .skipLocked()
       .execute();
@@ -45,7 +45,7 @@ export async function condemnPacks(database: Database, before: Date, now = new D
     // A backup may have started to need one before it was locked, so check again under the lock.
     const { numUpdatedRows } = await transaction
       .updateTable("packs")
-      .set({ state: "doomed", state_since: now })
+      .set({ state: "unused", state_since: now })
       .where(
         "id",
         "in",
@@ -57,11 +57,11 @@ export async function condemnPacks(database: Database, before: Date, now = new D
   });
 }
 
-/** Finds a batch of packs that were condemned before `before`, oldest first. */
-export async function findCondemnedPacks(database: Database, before: Date): Promise<readonly CondemnedPack[]> {
+/** Finds a batch of packs that were marked as unused before `before`, oldest first. */
+export async function findUnusedPacks(database: Database, before: Date): Promise<readonly CondemnedPack[]> {
   const rows = await database
     .selectFrom("packs")
-    .where("state", "=", "doomed")
+    .where("state", "=", "unused")
     .where("state_since", "<", before)
     .select(["id", "company_id as companyId"])
     .orderBy("state_since")
@@ -70,9 +70,9 @@ export async function findCondemnedPacks(database: Database, before: Date): Prom
   return rows;
 }
 
-/** Removes a condemned pack after its content was removed from the archives. */
+/** Removes an unused pack after its content was removed from the archives. */
 export async function removePack(database: Database, id: string): Promise<void> {
-  await database.deleteFrom("packs").where("id", "=", id).where("state", "=", "doomed").execute();
+  await database.deleteFrom("packs").where("id", "=", id).where("state", "=", "unused").execute();
 }
 
 export interface PackToRead {

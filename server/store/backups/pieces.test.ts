@@ -5,7 +5,7 @@ import { useTestDatabase } from "../../testing/database.ts";
 import { addCompany, addSite } from "../testing/rows.ts";
 import { beginBackup, removeBackupById } from "./backups.ts";
 import type { BackupRef } from "./finishedBackup.ts";
-import { clampFutureTimes, condemnPacks, findCondemnedPacks, removePack } from "./packs.ts";
+import { clampFutureTimes, findUnusedPacks, markUnusedPacks, removePack } from "./packs.ts";
 import { piecesFor } from "./pieces.ts";
 
 const test = useTestDatabase();
@@ -75,9 +75,9 @@ it("a pack that is being written can't be used yet", async () => {
   const pack = randomUUID();
   await index.beginPack(pack);
   expect(await index.neededPacks()).toEqual(new Map());
-  expect(await condemnPacks(test.database, later())).toBeGreaterThan(0);
+  expect(await markUnusedPacks(test.database, later())).toBeGreaterThan(0);
   const piece = { name: randomBytes(32), start: 0, length: 1 };
-  await expect(index.addPack(pack, 1, [piece])).rejects.toThrow("was condemned");
+  await expect(index.addPack(pack, 1, [piece])).rejects.toThrow("was marked as unused");
   expect(await index.claim([piece.name])).toEqual(new Set());
 });
 
@@ -87,22 +87,22 @@ it("a pack stays as long as a backup needs it", async () => {
   const second = await begin(companyId);
   expect((await piecesFor(test.database, second).claim(first.names)).size).toBe(2);
   await removeBackupById(test.database, first.backup.id);
-  const condemned = async () => (await findCondemnedPacks(test.database, later())).map(({ id }) => id);
-  await condemnPacks(test.database, later());
-  expect(await condemned()).not.toContain(first.pack);
+  const unused = async () => (await findUnusedPacks(test.database, later())).map(({ id }) => id);
+  await markUnusedPacks(test.database, later());
+  expect(await unused()).not.toContain(first.pack);
   await removeBackupById(test.database, second.id);
-  await condemnPacks(test.database, new Date(Date.now() - 60_000));
-  expect(await condemned()).not.toContain(first.pack);
-  await condemnPacks(test.database, later());
-  expect(await condemned()).toContain(first.pack);
+  await markUnusedPacks(test.database, new Date(Date.now() - 60_000));
+  expect(await unused()).not.toContain(first.pack);
+  await markUnusedPacks(test.database, later());
+  expect(await unused()).toContain(first.pack);
 });
 
-it("a condemned pack can't be claimed, and is removed with its pieces", async () => {
+it("an unused pack can't be claimed, and is removed with its pieces", async () => {
   const { companyId } = await addCompany(test.database);
   const { backup, pack, names } = await withPack(companyId);
   await removePack(test.database, pack);
   await removeBackupById(test.database, backup.id);
-  await condemnPacks(test.database, later());
+  await markUnusedPacks(test.database, later());
   const next = piecesFor(test.database, await begin(companyId));
   expect(await next.claim(names)).toEqual(new Set());
   await removePack(test.database, pack);
@@ -110,15 +110,15 @@ it("a condemned pack can't be claimed, and is removed with its pieces", async ()
   expect(remaining).toEqual([]);
 });
 
-it("claiming and condemning a pack at once never both succeed", async () => {
+it("claiming a pack and marking it as unused at once never both succeed", async () => {
   const { companyId } = await addCompany(test.database);
   for (let round = 0; round < 20; round += 1) {
     const { backup, pack, names } = await withPack(companyId, 1);
     const next = piecesFor(test.database, await begin(companyId));
     await removeBackupById(test.database, backup.id);
-    const [claimed] = await Promise.all([next.claim(names), condemnPacks(test.database, later())]);
+    const [claimed] = await Promise.all([next.claim(names), markUnusedPacks(test.database, later())]);
     const [row] = await test.database.selectFrom("packs").select("state").where("id", "=", pack).execute();
-    expect(row?.state).toBe(claimed.size === 1 ? "kept" : "doomed");
+    expect(row?.state).toBe(claimed.size === 1 ? "kept" : "unused");
     expect((await next.neededPacks()).has(pack)).toBe(claimed.size === 1);
   }
 });

@@ -27,7 +27,7 @@ export function piecesFor(
 ) {
   return {
     claim: async (names: readonly Buffer[]): Promise<ReadonlySet<string>> => {
-      // A pack that is being condemned is locked, and no longer matches afterwards.
+      // A pack that is being marked as unused is locked, and no longer matches afterwards.
       const { rows } = await sql<{ name: Buffer }>`
         with found as (
           select distinct on (p.name) p.name, p.pack_id
@@ -55,7 +55,7 @@ export function piecesFor(
           .where("id", "=", pack)
           .where("state", "=", "writing")
           .executeTakeFirstOrThrow();
-        if (numUpdatedRows !== 1n) throw new Error("The pack was condemned while it was being written.");
+        if (numUpdatedRows !== 1n) throw new Error("The pack was marked as unused while it was being written.");
         await sql`
           insert into pieces (company_id, name, pack_id, start, length)
           select ${companyId}::uuid, name, ${pack}::uuid, start, length
