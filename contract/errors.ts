@@ -24,7 +24,7 @@ const exampleReference = "0b0f3a52-6d2c-4b57-9a3a-7a5a4a0a2a53";
 export const fault = Type.Object(
   {
     path: Type.String({ description: "JSON pointer to the invalid value.", examples: ["/admin_email"] }),
-    message: Type.String({ description: "What the value must be.", examples: ["must be an e-mail address"] }),
+    message: Type.String({ description: "The rule that the value breaks.", examples: ["must be an e-mail address"] }),
   },
   { title: "Fault", description: "An invalid value of a request." },
 );
@@ -99,7 +99,7 @@ export const ErrorBody = Type.Object({
 /** The body of an error with that status, as documented. Default: the status's own `data`. */
 export function errorSchema(status: ErrorStatus, options: { readonly title?: string; readonly data?: TSchema } = {}) {
   const { data = errorData[status], ...rest } = options;
-  const message = Type.String({ description: "What went wrong, for people.", examples: [errorMessages[status]] });
+  const message = Type.String({ description: "The error, as a text for people.", examples: [errorMessages[status]] });
   return Type.Object({ message, status: Type.Literal(status), data }, rest);
 }
 

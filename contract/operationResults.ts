@@ -50,7 +50,7 @@ const PushComparison = Type.Object(
       { description: "Rows of the target that the source lacks, or has with other content. The push removes them." },
     ),
   },
-  { title: "PushComparison", description: "What the push would change." },
+  { title: "PushComparison", description: "The changes that the push would make." },
 );
 
 const Download = Type.Object(

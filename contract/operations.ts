@@ -25,7 +25,10 @@ export const Accepted = Type.Object(
       description: "Id of the operation. Follow it with `GET /operations/{operation_id}`.",
       examples: [OPERATION_ID],
     }),
-    message: Type.String({ description: "What is in progress, for people.", examples: ["Adding site in progress"] }),
+    message: Type.String({
+      description: "The work in progress, as a text for people.",
+      examples: ["Adding site in progress"],
+    }),
     status: Type.Literal(202, { description: "The HTTP status of an accepted operation." }),
   },
   { title: "Accepted", description: "The operation was accepted and continues after this response." },

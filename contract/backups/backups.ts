@@ -9,7 +9,7 @@ const backupId = Type.Integer({ minimum: 1, maximum: 2_147_483_647, description:
 const Backup = Type.Object(
   {
     id: backupId,
-    name: Type.String({ description: "What the backup is, for people.", examples: ["Before a push from Staging"] }),
+    name: Type.String({ description: "Name to show to people.", examples: ["Before a push from Staging"] }),
     note: nullable(
       Type.String({ description: "The `tag` of a manual backup, or null.", examples: ["Before the summer sale"] }),
     ),

@@ -109,7 +109,7 @@ const ActivityEntry = Type.Object(
           browser_version: optionalText("Version of the browser", "140.0"),
           os_name: optionalText("Operating system", "Linux"),
         },
-        { description: "What is known of the client from its `User-Agent` header, or null." },
+        { description: "The client, according to its `User-Agent` header, or null." },
       ),
     ),
     api_key_info: nullable(

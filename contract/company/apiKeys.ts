@@ -72,7 +72,7 @@ export const createApiKey = endpoint({
   params: company,
   body: Type.Object(
     {
-      name: line(100, "What the key is for.", "Deploy"),
+      name: line(100, "Purpose of the key.", "Deploy"),
       expires_at: Type.Optional(
         nullable(Type.String({ format: "date-time", description: "When it expires. Null or omitted: never." })),
       ),

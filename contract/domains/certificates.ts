@@ -41,7 +41,7 @@ const Order = Type.Object(
       Type.Object(
         {
           message: Type.String({
-            description: "What went wrong; if the authority refused, its own words.",
+            description: "The error message. If the authority refused, its own words.",
             examples: ["The certificate authority refused it. example.com: 203.0.113.9: Invalid response … 404"],
           }),
           at: milliseconds("When it happened."),

@@ -245,7 +245,9 @@ const environmentList = Type.Object({
   items: Type.Array(EnvironmentPackage),
   last_updated_at: dateTime("When the list was read from the environment."),
   problem: nullable(
-    Type.String({ description: "What could not be read, or null. If it is set, `status` may be wrong." }),
+    Type.String({
+      description: "Why the list could not be read completely, or null. If it is set, `status` may be wrong.",
+    }),
   ),
 });
 

@@ -7,7 +7,7 @@ const byCompany = Type.Object({ id: uuid("Id of the company.") });
 const byRollout = Type.Object({ id: uuid("Id of the company."), rollout_id: uuid("Id of the rollout.") });
 const ofCompany = { kind: "company", from: "params.id", underSiteScope: "closed" } as const;
 
-const type = Type.Enum(["plugin", "theme"], { description: "What is updated." });
+const type = Type.Enum(["plugin", "theme"], { description: "Kind of the package to update." });
 const name = line(200, "Slug of the plugin or theme.", "akismet");
 
 export const RolloutCreate = Type.Object(

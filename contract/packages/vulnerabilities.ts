@@ -14,7 +14,7 @@ const Vulnerability = Type.Object(
     cve: nullable(Type.String({ description: "CVE number, or null.", examples: ["CVE-2026-12345"] })),
     score: nullable(Type.Number({ description: "CVSS score from 0 to 10, or null.", examples: [9.8] })),
     reference: nullable(Type.String({ description: "Link to more information, or null." })),
-    type: Type.Enum(["plugin", "theme"], { description: "What is vulnerable." }),
+    type: Type.Enum(["plugin", "theme"], { description: "Kind of the vulnerable package." }),
     name: Type.String({ description: "Slug of the plugin or theme.", examples: ["shop"] }),
     affected: Type.String({ description: "Affected versions.", examples: ["any – 1.9"] }),
     patched_version: nullable(

@@ -20,12 +20,12 @@ const type = Type.Enum(["permanent", "redirect"], {
 });
 const from = text(
   1_000,
-  "What to redirect: a path, with or without a trailing slash, or a regular expression (RE2) that is searched for in the path, such as `^/blog/(.*)$`.",
+  "Path to redirect, with or without a trailing slash, or a regular expression (RE2) that is searched for in the path, such as `^/blog/(.*)$`.",
   "/old-page",
 );
 const to = text(
   2_000,
-  "Where to redirect: a path, or a URL with http:// or https://. `$1` stands for the first group of `from`. The visitor's query string is kept.",
+  "Target of the redirect: a path, or a URL with http:// or https://. `$1` stands for the first group of `from`. The visitor's query string is kept.",
   "/new-page",
 );
 const domainText = "The domain that the rule applies to. Null: all domains of the environment.";
@@ -54,7 +54,7 @@ const RuleInput = Type.Object(
 
 export const RedirectRule = Type.Object(
   {
-    from: Type.String({ description: "What to redirect: a path or a regular expression.", examples: ["/old-page"] }),
+    from: Type.String({ description: "Path to redirect, or a regular expression for paths.", examples: ["/old-page"] }),
     to: Type.String({ description: "Where to redirect: a path or a URL.", examples: ["/new-page"] }),
     type,
     domain: nullable(Type.String({ description: domainText })),
