@@ -22,7 +22,7 @@ try {
     env,
     programs: {
       prepare: [file("prepare.ts")],
-      control: [server, "control"],
+      control: ["--expose-gc", server, "control"],
       edge: [server, "edge"],
       dns: [...dnsNodeOptions, server, "dns"],
     },
