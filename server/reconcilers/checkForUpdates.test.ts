@@ -126,6 +126,7 @@ describe("the available update", () => {
 });
 
 test("the outcome of each check is recorded, and a failure leaves the time of the last success", async () => {
+  await environment([{ name: "form" }]);
   await run();
   const { checkedAt } = (await lastChecks(world.database)).updates;
   expect(checkedAt).toBeInstanceOf(Date);
@@ -135,6 +136,18 @@ test("the outcome of each check is recorded, and a failure leaves the time of th
   expect((await lastChecks(world.database)).updates).toEqual({ checkedAt, problem: "The source is away." });
   await run();
   expect((await lastChecks(world.database)).updates.problem).toBeNull();
+});
+
+test("no check is recorded if nothing is due, but the problem of an earlier check is cleared", async () => {
+  await world.database.deleteFrom("package_source").execute();
+  await run();
+  expect((await lastChecks(world.database)).updates).toEqual({ checkedAt: null, problem: null });
+  await environment([{ name: "shop" }]);
+  const away = { newest: () => Promise.reject(new Error("The source is away.")) };
+  await expect(checkForUpdates({ database: world.database, source: away }, signal)).rejects.toThrow("away");
+  await world.database.deleteFrom("sites").execute();
+  await run();
+  expect((await lastChecks(world.database)).updates).toEqual({ checkedAt: null, problem: null });
 });
 
 test("known updates are kept if the source fails", async () => {

@@ -4,7 +4,7 @@ import type { Offer, PackageSource } from "../packages/source.ts";
 import { versionKey } from "../packages/versions.ts";
 import type { Database } from "../store/database.ts";
 import { markOffersVulnerable } from "../store/packages/advisories.ts";
-import { noteSourceCheck } from "../store/packages/packageChecks.ts";
+import { clearSourceProblem, noteSourceCheck } from "../store/packages/packageChecks.ts";
 import { findDueForCheck, type NewOffer, noteOffers } from "../store/packages/packageOffers.ts";
 
 interface CheckForUpdatesOptions {
@@ -32,16 +32,17 @@ function rowOf(file: string, offer: Offer | undefined): NewOffer {
 /** Checks everything that is due and records the outcome. Results received before a failure are kept. */
 export async function checkForUpdates(options: CheckForUpdatesOptions, signal: AbortSignal): Promise<void> {
   try {
-    await checkDuePackages(options, signal);
+    const hasAsked = await checkDuePackages(options, signal);
+    await (hasAsked ? noteSourceCheck(options.database, null) : clearSourceProblem(options.database));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     if (!signal.aborted) await noteSourceCheck(options.database, reason);
     throw error;
   }
-  await noteSourceCheck(options.database, null);
 }
 
-async function checkDuePackages({ database, source }: CheckForUpdatesOptions, signal: AbortSignal): Promise<void> {
+/** Returns false if nothing was due. */
+async function checkDuePackages({ database, source }: CheckForUpdatesOptions, signal: AbortSignal): Promise<boolean> {
   let hasNewOffers = false;
   try {
     for (const kind of ["plugin", "theme"] as const) {
@@ -60,4 +61,5 @@ async function checkDuePackages({ database, source }: CheckForUpdatesOptions, si
       await applyOffers(database, null);
     }
   }
+  return hasNewOffers;
 }

@@ -14,6 +14,11 @@ export async function noteSourceCheck(database: Database, problem: string | null
     .execute();
 }
 
+/** Clears the problem of the last check, because nothing is due any more. */
+export async function clearSourceProblem(database: Database): Promise<void> {
+  await database.updateTable("package_source").set({ problem: null }).where("problem", "is not", null).execute();
+}
+
 export interface Check {
   /** The last successful check, or null if there was none. */
   readonly checkedAt: Date | null;
