@@ -76,7 +76,7 @@ function createCommand(api: string, key: string, company: string, { region, firs
     display_name: "Demo",
     region,
     install_mode: "new",
-    site_title: "Demo",
+    site_title: "My first site",
     wp_language: "en_US",
     admin_email: firstRun?.admin_email ?? "admin@example.com",
     admin_user: "admin",
