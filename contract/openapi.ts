@@ -84,7 +84,7 @@ export function openApiDocument(origin = defaultOrigin): Node {
   return {
     openapi: "3.1.0",
     info: {
-      title: "Sitewright",
+      title: "Sitewright API",
       version: "2",
       description,
       license: { name: "GPL-2.0-or-later", identifier: "GPL-2.0-or-later" },
