@@ -4,6 +4,9 @@ import { type ErrorStatus, errorMessages } from "@sitewright/contract/errors.ts"
 import { Busy, NotAllowed, NotFound, Refused } from "@sitewright/server/app/failures.ts";
 import { busyData } from "@sitewright/server/app/operations.ts";
 
+/** Number of faults that a response lists. */
+export const maxFaults = 100;
+
 export interface Fault {
   readonly path: string;
   readonly message: string;

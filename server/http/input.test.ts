@@ -4,7 +4,7 @@ import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
 import { Malformed } from "./faults.ts";
 import { type InputReader, makeInputReader } from "./input.ts";
-import { findInvalidStrings } from "./invalidStrings.ts";
+import { faultsOfValue } from "./valueFaults.ts";
 
 const row = endpoint({
   method: "POST",
@@ -126,12 +126,31 @@ describe("invalid strings", () => {
     [{ "a/b": "\0" }, [{ path: "/a~1b", message: "must not contain a NUL character" }]],
     [[1, null, true], []],
   ])("in %j: %j", (value, expected) => {
-    expect(findInvalidStrings(value)).toEqual(expected);
+    expect(faultsOfValue(value)).toEqual(expected);
+  });
+});
+
+describe("a value that would keep the process busy", () => {
+  const nested = (levels: number, value: unknown): unknown => (levels === 0 ? value : [nested(levels - 1, value)]);
+
+  it("is refused if it is nested too deeply", () => {
+    expect(faultsOfValue(nested(32, "x"))).toEqual([]);
+    expect(faultsOfValue(nested(5_000, "\0"))).toEqual([
+      { path: "/0".repeat(32), message: "must not be nested more than 32 levels deep" },
+    ]);
   });
 
-  it("are found at any depth", () => {
-    let deep: unknown = "\0";
-    for (let level = 0; level < 5_000; level += 1) deep = [deep];
-    expect(findInvalidStrings(deep)).toHaveLength(1);
+  it.each([
+    ["a list", Array(20_001).fill(1)],
+    ["lists", Array(200).fill(Array(100).fill(1))],
+    ["an object", Object.fromEntries(Array.from({ length: 20_001 }, (_, at) => [`k${at}`, 1]))],
+  ])("is refused if there are too many values: %s", (_, value) => {
+    expect(faultsOfValue(value)).toEqual([{ path: "", message: "must not have more than 20000 values" }]);
+  });
+
+  it("is described by at most a hundred short paths", () => {
+    const faults = faultsOfValue({ ["k".repeat(100_000)]: Array(1_000).fill("\0") });
+    expect(faults).toHaveLength(100);
+    expect(new Set(faults.map(({ path }) => path))).toEqual(new Set([`/${"k".repeat(198)}…`]));
   });
 });

@@ -5,9 +5,9 @@ import addFormats from "ajv-formats";
 import { type TObject, Type } from "typebox";
 import type { ReadBody } from "./bodies.ts";
 import { Malformed } from "./faults.ts";
-import { findInvalidStrings } from "./invalidStrings.ts";
 import { readQuery } from "./query.ts";
 import { faultsOf } from "./validationMessages.ts";
+import { faultsOfValue } from "./valueFaults.ts";
 
 // Types are never coerced: "1" is not a number. Defaults are filled in.
 const ajv = new Ajv2020({ allErrors: true, useDefaults: true, strict: true, allowUnionTypes: true });
@@ -48,7 +48,7 @@ export function makeInputReader(row: Endpoint): InputReader {
       const isIgnored = row.body === undefined && isEmpty(raw.body?.value);
       const sent = isIgnored ? {} : pickKnown(bodySchema ?? nothing, objectOf(raw.body));
       const query = readQuery(row.query ?? nothing, raw.query);
-      refuseInvalidStrings(sent, query);
+      refuseValues(sent, query);
       return row.method === "GET"
         ? { params: path, query: check(checkQuery, { ...sent, ...query }), body: {} }
         : { params: path, query: check(checkQuery, query), body: check(checkBody, sent) };
@@ -74,9 +74,11 @@ function pickKnown(schema: TObject, values: Readonly<Record<string, unknown>>): 
   return Object.fromEntries(Object.entries(values).filter(([name]) => Object.hasOwn(schema.properties, name)));
 }
 
-function refuseInvalidStrings(...parts: readonly unknown[]): void {
-  const faults = parts.flatMap((part) => findInvalidStrings(part));
-  if (faults.length > 0) throw new Malformed(faults.slice(0, 100));
+function refuseValues(...parts: readonly unknown[]): void {
+  for (const part of parts) {
+    const faults = faultsOfValue(part);
+    if (faults.length > 0) throw new Malformed(faults);
+  }
 }
 
 function check(validate: ValidateFunction, values: Record<string, unknown>): Record<string, unknown> {

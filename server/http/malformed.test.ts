@@ -94,4 +94,30 @@ describe("malformed requests", () => {
     expect(await database.selectFrom("activity").select("id").execute()).toEqual([]);
     expect((await call("GET", "/v2/validate")).status).toBe(200);
   });
+
+  const largeValues = {
+    deep: `${"[".repeat(25_000)}1${"]".repeat(25_000)}`,
+    "deep, with invalid strings": `${"[".repeat(25_000)}${Array(100).fill('"\\u0000"').join(",")}${"]".repeat(25_000)}`,
+    wide: `[${"{},".repeat(25_000)}{}]`,
+    "below a long name": `{"${"k".repeat(100_000)}":[${Array(100).fill('"\\u0000"').join(",")}]}`,
+  };
+
+  it.each(Object.entries(largeValues))(
+    "get a short answer from every endpoint: a value that is %s",
+    async (_, value) => {
+      const { company, server } = test.current;
+      for (const { method, path, query, body } of rows) {
+        const [field] = Object.keys((method === "GET" ? query : body)?.properties ?? {});
+        if (field === undefined) continue;
+        const answer = await server.inject({
+          method,
+          url: `/v2${path.replace(/\{\w+\}/g, company.company_id)}`,
+          headers: { authorization: `Bearer ${company.api_key}`, "content-type": "application/json" },
+          payload: `{"company":"${company.company_id}","${field}":${value}}`,
+        });
+        expect(answer.body.length, path).toBeLessThan(30_000);
+        expect([400, 404], `${method} ${path}`).toContain(answer.statusCode);
+      }
+    },
+  );
 });

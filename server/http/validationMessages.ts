@@ -1,18 +1,17 @@
 /** Error messages for values that fail validation. */
 import { patternMessage } from "@sitewright/contract/schema.ts";
 import type { ErrorObject } from "ajv";
-import type { Fault } from "./faults.ts";
+import { type Fault, maxFaults } from "./faults.ts";
 
-const maxFaults = 100;
-
-/** The first fault of each value, at most 100 in total. */
+/** The first fault of each value, at most `maxFaults` in total. */
 export function faultsOf(errors: readonly ErrorObject[]): Fault[] {
   const faults = new Map<string, string>();
   for (const error of errors) {
     const path = pathOf(error);
     if (!faults.has(path)) faults.set(path, messageOf(error));
+    if (faults.size === maxFaults) break;
   }
-  return [...faults].slice(0, maxFaults).map(([path, message]) => ({ path, message }));
+  return [...faults].map(([path, message]) => ({ path, message }));
 }
 
 function pathOf(error: ErrorObject): string {
