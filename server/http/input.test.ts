@@ -18,6 +18,7 @@ const row = endpoint({
     items: Type.Optional(
       Type.Array(Type.Object({ "a/b~c": Type.Integer({ minimum: 1, maximum: 9 }) }), { maxItems: 1 }),
     ),
+    numbers: Type.Optional(Type.Array(Type.Integer())),
     when: Type.Optional(nullable(Type.String({ format: "date-time" }))),
   }),
   responses: {},
@@ -82,8 +83,13 @@ describe("a body", () => {
     expect(read(reader, { name: "abc", other: "nul\0", more: ["\ud800"] }).body).toEqual({ name: "abc", kind: "a" });
   });
 
+  it("is not searched for more faults if a list is too long", () => {
+    const many = { name: "A", items: [{}, {}] };
+    expect(faults(reader, many)).toEqual([{ path: "/items", message: "must have at most 1 items" }]);
+  });
+
   it("gives at most one fault per value and a hundred in total", () => {
-    const many = { name: "ab", items: Array.from({ length: 300 }, () => ({ "a/b~c": "x" })) };
+    const many = { name: "ab", numbers: Array.from({ length: 300 }, () => "x") };
     expect(faults(reader, many)).toHaveLength(100);
     expect(faults(reader, { name: "A" })).toHaveLength(1);
   });
@@ -141,11 +147,11 @@ describe("a value that would keep the process busy", () => {
   });
 
   it.each([
-    ["a list", Array(20_001).fill(1)],
-    ["lists", Array(200).fill(Array(100).fill(1))],
-    ["an object", Object.fromEntries(Array.from({ length: 20_001 }, (_, at) => [`k${at}`, 1]))],
+    ["a list", Array(100_001).fill(1)],
+    ["lists", Array(1_000).fill(Array(100).fill(1))],
+    ["an object", Object.fromEntries(Array.from({ length: 100_001 }, (_, at) => [`k${at}`, 1]))],
   ])("is refused if there are too many values: %s", (_, value) => {
-    expect(faultsOfValue(value)).toEqual([{ path: "", message: "must not have more than 20000 values" }]);
+    expect(faultsOfValue(value)).toEqual([{ path: "", message: "must not have more than 100000 values" }]);
   });
 
   it("is described by at most a hundred short paths", () => {

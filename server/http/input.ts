@@ -49,6 +49,7 @@ export function makeInputReader(row: Endpoint): InputReader {
       const sent = isIgnored ? {} : pickKnown(bodySchema ?? nothing, objectOf(raw.body));
       const query = readQuery(row.query ?? nothing, raw.query);
       refuseValues(sent, query);
+      refuseLongLists(bodySchema ?? nothing, sent);
       return row.method === "GET"
         ? { params: path, query: check(checkQuery, { ...sent, ...query }), body: {} }
         : { params: path, query: check(checkQuery, query), body: check(checkBody, sent) };
@@ -78,6 +79,15 @@ function refuseValues(...parts: readonly unknown[]): void {
   for (const part of parts) {
     const faults = faultsOfValue(part);
     if (faults.length > 0) throw new Malformed(faults);
+  }
+}
+
+/** Refuses lists with too many items before each of the items is validated. */
+function refuseLongLists(schema: TObject, values: Readonly<Record<string, unknown>>): void {
+  for (const [name, property] of Object.entries(schema.properties)) {
+    const value = values[name];
+    if (!Array.isArray(value) || !("maxItems" in property) || value.length <= Number(property.maxItems)) continue;
+    throw new Malformed([{ path: `/${name}`, message: `must have at most ${property.maxItems} items` }]);
   }
 }
 
