@@ -9,6 +9,7 @@ const report = process.env.SITEWRIGHT_TEST_REPORT;
 const patience = { testTimeout: 240_000, hookTimeout: 240_000, expect: { poll: { timeout: 60_000 } } };
 const never = ["**/node_modules/**", "data/**", ".cache/**"];
 const globalSetup = ["server/testing/globalSetup.ts"];
+const setupFiles = ["server/testing/transactions.ts"];
 
 /** Real PHP. */
 const playground = ["**/*.playground.test.ts", "runtimes/playground/*.test.ts"];
@@ -54,6 +55,7 @@ export default defineConfig({
           include: ["**/*.test.ts"],
           exclude: [...never, ...playground, ...crashes, ...isolated, "e2e/**"],
           globalSetup,
+          setupFiles,
           // Files share a process and the modules loaded in it: a third of the time was spent loading them again.
           isolate: false,
         },
@@ -65,6 +67,7 @@ export default defineConfig({
           include: crashes,
           exclude: [...never, "**/*.playground.test.ts"],
           globalSetup,
+          setupFiles,
           isolate: false,
         },
       },
@@ -75,6 +78,7 @@ export default defineConfig({
           include: isolated,
           exclude: never,
           globalSetup,
+          setupFiles,
         },
       },
       {

@@ -103,11 +103,19 @@ export interface OpenDownload {
   readonly bytes: number;
 }
 
-/** The transaction of a request that carries an `Idempotency-Key`. */
-export type RequestTransaction = DatabaseTransaction;
+/** How a request reads and changes the database. */
+export interface RequestDatabase {
+  /** Sees the changes of earlier `inTransaction`. */
+  readonly database: Database;
+  /**
+   * Runs in a new transaction, or in the request's own if it carries an `Idempotency-Key`. That one stays open until the
+   * request is answered, so nothing but the database may be waited for from then on; see `afterCommit`.
+   */
+  readonly inTransaction: <T>(work: (transaction: DatabaseTransaction) => Promise<T>) => Promise<T>;
+}
 
 /** One request. */
-export interface Context extends App {
+export interface Context extends App, RequestDatabase {
   readonly caller: Caller;
   readonly actor: Actor;
   readonly whenBusy: "fail" | "queue";
@@ -117,6 +125,4 @@ export interface Context extends App {
   readonly signal: AbortSignal;
   /** Runs `work` after the request's transaction is committed and before the answer is sent. Skipped if it is rolled back. */
   readonly afterCommit: (work: () => Promise<void>) => void;
-  /** Runs in the request's transaction if it has one (`Idempotency-Key`), otherwise in a new one. */
-  readonly inTransaction: <T>(work: (transaction: DatabaseTransaction) => Promise<T>) => Promise<T>;
 }

@@ -1,8 +1,10 @@
 /**
  * Carries out a request that is sent twice with the same `Idempotency-Key` only once.
  *
- * One transaction claims the key, does the work and stores the answer: a process that is killed leaves all of it or
- * nothing, and a second request in the meantime waits for the first one's answer.
+ * The changes that the work makes, its claim on the key and the stored answer are one transaction: a process that is
+ * killed leaves all of them or none. The work can first wait for PHP or other servers, which takes no transaction, so
+ * that slow requests can't use up the database's connections. Requests with the same key wait for each other in this
+ * process; of two processes, the second to claim the key gets the first one's answer.
  *
  * An answer may contain a secret (a new API key's token), and a plain hash of the request could be used to guess a password.
  * Answers are therefore encrypted, and hashes keyed, with a secret derived from the caller's token, which is stored nowhere.
@@ -11,11 +13,12 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } f
 import type { Database, DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import {
   claimIdempotencyKey,
+  findStoredAnswer,
   type StoredAnswer,
-  setSavepoint,
   storeAnswer,
 } from "@sitewright/server/store/idempotencyKeys.ts";
 import { isSameHash } from "./company/token.ts";
+import type { RequestDatabase } from "./context.ts";
 import { Refused } from "./failures.ts";
 
 /** An answer, ready to be sent. */
@@ -36,45 +39,113 @@ interface OnceRequest {
 }
 
 interface OnceWork {
-  /** Carries out the request in the transaction. */
-  readonly run: (transaction: DatabaseTransaction) => Promise<FinishedAnswer>;
+  /** Carries out the request. */
+  readonly run: (database: RequestDatabase) => Promise<FinishedAnswer>;
   /** The answer to an error that the request itself has caused; null for other errors, which are not stored. */
   readonly refusal: (error: unknown) => FinishedAnswer | null;
 }
 
-/** Returns the answer, and whether it is a repeated one. Throws `Refused` if the key was used with another request. */
-export function answerOnce(
-  database: Database,
-  request: OnceRequest,
-  work: OnceWork,
-): Promise<FinishedAnswer & { readonly isRepeated: boolean }> {
-  const secret = Buffer.from(hkdfSync("sha256", request.token, "", "sitewright idempotency", 32));
-  const hash = createHmac("sha256", secret).update(request.fingerprint).digest();
-  return database.transaction().execute(async (transaction) => {
-    const stored = await claimIdempotencyKey(transaction, request.apiKeyId, request.key, hash);
-    if (stored) return { ...repeat(stored, hash, secret), isRepeated: true };
-    const answer = await attempt(transaction, work);
-    const { status, headers, body } = answer;
-    await storeAnswer(transaction, request.apiKeyId, request.key, {
-      status,
-      headers,
-      body: seal(String(body), secret),
+type AnswerOnce = (request: OnceRequest, work: OnceWork) => Promise<FinishedAnswer & { readonly isRepeated: boolean }>;
+
+/**
+ * Makes the function that returns the answer, and whether it is a repeated one. It throws `Refused` if the key was used
+ * with another request.
+ */
+export function makeAnswerOnce(database: Database): AnswerOnce {
+  const newest = new Map<string, Promise<unknown>>();
+  return (request, work) => {
+    const name = `${request.apiKeyId} ${request.key}`;
+    const turn = (newest.get(name) ?? Promise.resolve()).then(() => answer(database, request, work));
+    const settled = turn.then(ignore, ignore).then(() => {
+      if (newest.get(name) === settled) newest.delete(name);
     });
-    return { ...answer, isRepeated: false };
-  });
+    newest.set(name, settled);
+    return turn;
+  };
 }
 
-/** Rolls the work back if it is refused, and keeps the claim on the key. */
-async function attempt(transaction: DatabaseTransaction, work: OnceWork): Promise<FinishedAnswer> {
-  const rollBack = await setSavepoint(transaction);
+const ignore = (): void => undefined;
+
+/** Another request with this key was answered in the meantime. */
+class AlreadyAnswered extends Error {
+  readonly answer: StoredAnswer;
+  constructor(answer: StoredAnswer) {
+    super("Another request with this key was answered");
+    this.answer = answer;
+  }
+}
+
+async function answer(database: Database, request: OnceRequest, work: OnceWork): ReturnType<AnswerOnce> {
+  const { apiKeyId, key } = request;
+  const secret = Buffer.from(hkdfSync("sha256", request.token, "", "sitewright idempotency", 32));
+  const hash = createHmac("sha256", secret).update(request.fingerprint).digest();
+  const earlier = await findStoredAnswer(database, apiKeyId, key);
+  if (earlier) return { ...repeat(earlier, hash, secret), isRepeated: true };
+  await using held = holdTransaction(database, async (transaction) => {
+    const stored = await claimIdempotencyKey(transaction, apiKeyId, key, hash);
+    if (stored) throw new AlreadyAnswered(stored);
+  });
   try {
-    return await work.run(transaction);
+    const made = await attempt(held, work);
+    const body = seal(String(made.body), secret);
+    await held.inTransaction((transaction) => storeAnswer(transaction, apiKeyId, key, { ...made, body }));
+    await held.commit();
+    return { ...made, isRepeated: false };
   } catch (error) {
-    const refusal = work.refusal(error);
+    if (!(error instanceof AlreadyAnswered)) throw error;
+    return { ...repeat(error.answer, hash, secret), isRepeated: true };
+  }
+}
+
+/** Undoes the work if it is refused. */
+async function attempt(held: HeldTransaction, work: OnceWork): Promise<FinishedAnswer> {
+  try {
+    return await work.run(held);
+  } catch (error) {
+    const refusal = error instanceof AlreadyAnswered ? null : work.refusal(error);
     if (!refusal) throw error;
-    await rollBack();
+    await held.rollBack();
     return refusal;
   }
+}
+
+interface HeldTransaction extends RequestDatabase, AsyncDisposable {
+  commit(): Promise<void>;
+  /** The next use begins another transaction. */
+  rollBack(): Promise<void>;
+}
+
+/** A transaction that begins, with `claim`, when it is first used. Disposing of it rolls it back if it is still open. */
+function holdTransaction(
+  database: Database,
+  claim: (transaction: DatabaseTransaction) => Promise<void>,
+): HeldTransaction {
+  let beginning: ReturnType<typeof begin> | null = null;
+  let open: Awaited<ReturnType<typeof begin>> | null = null;
+  async function begin() {
+    const transaction = await database.startTransaction().execute();
+    open = transaction;
+    await claim(transaction);
+    return transaction;
+  }
+  const end = async (how: "commit" | "rollback") => {
+    const ending = open;
+    beginning = null;
+    open = null;
+    await ending?.[how]().execute();
+  };
+  return {
+    get database() {
+      return open ?? database;
+    },
+    inTransaction: async (work) => {
+      beginning ??= begin();
+      return work(await beginning);
+    },
+    commit: () => end("commit"),
+    rollBack: () => end("rollback"),
+    [Symbol.asyncDispose]: () => end("rollback"),
+  };
 }
 
 function repeat(stored: StoredAnswer, hash: Buffer, secret: Buffer): FinishedAnswer {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { siteFields, useTestServer } from "./testing/server.ts";
 
 const test = useTestServer();
@@ -128,5 +128,42 @@ describe("a request with an Idempotency-Key", () => {
     const headers = keyed();
     expect((await test.current.call("GET", "/v2/sites", { headers })).status).toBe(200);
     expect((await test.current.call("GET", "/v2/validate", { headers })).status).toBe(200);
+  });
+});
+
+describe("requests that wait for a site", () => {
+  let released: PromiseWithResolvers<void>;
+  const created = { status: 200, body: '{"created":2}', errors: "", reason: null };
+  let waiting = 0;
+  const slow = useTestServer({
+    siteTasks: {
+      run: async () => {
+        waiting += 1;
+        await released.promise;
+        return created;
+      },
+      offerLogin: async () => true,
+    },
+  });
+
+  it.each([
+    ["one Idempotency-Key", 1, () => "same"],
+    ["different Idempotency-Keys", 30, () => randomUUID()],
+  ])("with %s leave the database to others", async (_, atOnce, newKey) => {
+    waiting = 0;
+    released = Promise.withResolvers();
+    const { addSiteWithEnvironment, call } = slow.current;
+    const { id } = await addSiteWithEnvironment();
+    const path = `/v2/sites/environments/${id}/wpa-create-user`;
+    const requests = Array.from({ length: 30 }, () =>
+      call("POST", path, { body: { email: "grace@example.com" }, headers: { "idempotency-key": newKey() } }),
+    );
+    await vi.waitUntil(() => waiting === atOnce);
+    expect((await call("GET", "/v2/validate")).status).toBe(200);
+    expect(await slow.current.database.selectFrom("sites").select("id").execute()).not.toEqual([]);
+    released.resolve();
+    const answers = await Promise.all(requests);
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    expect(waiting).toBe(atOnce);
   });
 });

@@ -4,9 +4,9 @@ import type { Endpoint } from "@sitewright/contract/endpoint.ts";
 import { whenBusyValues } from "@sitewright/contract/operations.ts";
 import { authorise, type Identified } from "@sitewright/server/app/company/access.ts";
 import { describeActor } from "@sitewright/server/app/company/actor.ts";
-import type { App, Context, RequestTransaction } from "@sitewright/server/app/context.ts";
+import type { App, Context, RequestDatabase } from "@sitewright/server/app/context.ts";
 import { Busy, NotFound, Refused } from "@sitewright/server/app/failures.ts";
-import { answerOnce, type FinishedAnswer } from "@sitewright/server/app/idempotency.ts";
+import type { FinishedAnswer, makeAnswerOnce } from "@sitewright/server/app/idempotency.ts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ReadBody } from "./bodies.ts";
 import { answerToClientError } from "./faults.ts";
@@ -39,24 +39,30 @@ function handlerOf({ name, row }: Route): AnyHandler<AnyAnswer>["handle"] {
   return async (context, input) => answerWith(await call(context, input), input);
 }
 
+interface ResponderOptions {
+  /** Aborted when the server stops. */
+  readonly stopping: AbortSignal;
+  readonly answerOnce: ReturnType<typeof makeAnswerOnce>;
+}
+
 /** Makes the Fastify handler of one endpoint. */
-export function makeResponder(app: App, route: Route, stopping: AbortSignal) {
+export function makeResponder(app: App, route: Route, { stopping, answerOnce }: ResponderOptions) {
   const handler = handlerOf(route);
   return async (request: FastifyRequest<{ Body: ReadBody | undefined }>, reply: FastifyReply) => {
     const { identified } = request;
     if (!identified) throw new Error("The request was not authenticated");
     const afterwards: (() => Promise<void>)[] = [];
-    const handle = async (transaction: RequestTransaction | null): Promise<AnyAnswer> => {
+    const handle = async (access: RequestDatabase): Promise<AnyAnswer> => {
       const input = await readAllowed(app, route, request, identified);
-      const context = contextOf(app, route.row, identified, { request, reply, transaction, stopping, afterwards });
+      const context = contextOf(app, route.row, identified, { request, reply, access, stopping, afterwards });
       return handler(context, input);
     };
     const key = route.row.method === "GET" ? undefined : idempotencyKeyOf(request);
-    const run = async (transaction: RequestTransaction) => finish(reply, await handle(transaction));
+    const run = async (access: RequestDatabase) => finish(reply, await handle(access));
     const answer =
       key === undefined
-        ? sendable(reply, await handle(null))
-        : await once(app, identified, request, reply, { key, run });
+        ? sendable(reply, await handle(withoutKey(app)))
+        : await once(answerOnce, identified, request, reply, { key, run });
     // After a refusal the transaction was rolled back, so there is nothing to follow up.
     if (answer.status < 300) for (const work of afterwards) await work();
     return reply.code(answer.status).headers(answer.headers).type("application/json; charset=utf-8").send(answer.body);
@@ -112,11 +118,16 @@ function serialise(reply: FastifyReply, answer: AnyAnswer): string | Buffer {
 
 interface OnceOptions {
   readonly key: string;
-  readonly run: (transaction: RequestTransaction) => Promise<FinishedAnswer>;
+  readonly run: (access: RequestDatabase) => Promise<FinishedAnswer>;
+}
+
+/** Each transaction of a request without an `Idempotency-Key` is committed by itself. */
+function withoutKey({ database }: App): RequestDatabase {
+  return { database, inTransaction: (work) => database.transaction().execute(work) };
 }
 
 async function once(
-  app: App,
+  answerOnce: ResponderOptions["answerOnce"],
   { caller }: Identified,
   request: FastifyRequest<{ Body: ReadBody | undefined }>,
   reply: FastifyReply,
@@ -129,7 +140,7 @@ async function once(
     return answer && finish(reply, answer);
   };
   const keyedRequest = { apiKeyId: caller.keyId, token: tokenOf(request), key, fingerprint };
-  const answer = await answerOnce(app.database, keyedRequest, { run, refusal });
+  const answer = await answerOnce(keyedRequest, { run, refusal });
   return answer.isRepeated ? { ...answer, headers: { ...answer.headers, "idempotency-replayed": "true" } } : answer;
 }
 
@@ -143,7 +154,7 @@ function idempotencyKeyOf(request: FastifyRequest): string | undefined {
 interface Exchange {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  readonly transaction: RequestTransaction | null;
+  readonly access: RequestDatabase;
   /** Aborted when the server stops. */
   readonly stopping: AbortSignal;
   /** Work to do after the transaction has been committed. */
@@ -151,7 +162,7 @@ interface Exchange {
 }
 
 function contextOf(app: App, row: Endpoint, { caller }: Identified, exchange: Exchange): Context {
-  const { request, reply, transaction, stopping, afterwards } = exchange;
+  const { request, reply, access, stopping, afterwards } = exchange;
   return {
     ...app,
     caller,
@@ -164,9 +175,11 @@ function contextOf(app: App, row: Endpoint, { caller }: Identified, exchange: Ex
     },
     origin: originOf(request),
     ...busyPolicy(app, row.operation === undefined ? "fail" : whenBusyOf(request)),
-    database: transaction ?? app.database,
+    get database() {
+      return access.database;
+    },
     afterCommit: (work) => void afterwards.push(work),
-    inTransaction: (work) => (transaction ? work(transaction) : app.database.transaction().execute(work)),
+    inTransaction: access.inTransaction,
   };
 }
 

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { endpoints } from "@sitewright/contract/endpoints.ts";
 import { ErrorBody } from "@sitewright/contract/errors.ts";
 import type { App } from "@sitewright/server/app/context.ts";
+import { makeAnswerOnce } from "@sitewright/server/app/idempotency.ts";
 import { makeMetrics } from "@sitewright/server/app/metrics.ts";
 import {
   type FastifyBaseLogger,
@@ -66,9 +67,10 @@ export function buildServer({ app, limits, metricsToken = null, log }: ServerOpt
   refuseUnknownPaths(server);
   server.setErrorHandler(answerError);
   const stopping = stopPromptly(server);
+  const answerOnce = makeAnswerOnce(app.database);
   for (const [name, row] of Object.entries(endpoints)) {
     const route: Route = { name, row, reader: makeInputReader(row) };
-    addEndpoint(server, route, makeResponder(app, route, stopping));
+    addEndpoint(server, route, makeResponder(app, route, { stopping, answerOnce }));
   }
   serveOpenApi(server, basePath);
   serveDownloads(server, app, stopping);

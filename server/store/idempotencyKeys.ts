@@ -1,6 +1,6 @@
 /** Stored responses to requests with an `Idempotency-Key`. */
 import { sql } from "kysely";
-import type { DatabaseTransaction, Json } from "./database.ts";
+import type { Database, DatabaseTransaction, Json } from "./database.ts";
 
 export interface StoredAnswer {
   readonly requestHash: Buffer;
@@ -8,6 +8,28 @@ export interface StoredAnswer {
   readonly headers: Readonly<Record<string, string>>;
   /** Encrypted by the caller. */
   readonly body: string;
+}
+
+/** Returns the response stored under the key in the last 24 hours, or null. */
+export async function findStoredAnswer(
+  database: Database,
+  apiKeyId: string,
+  key: string,
+): Promise<StoredAnswer | null> {
+  const stored = await database
+    .selectFrom("idempotency_keys")
+    .select(["request_hash", "status", "headers", "body"])
+    .where("api_key_id", "=", apiKeyId)
+    .where("key", "=", key)
+    .where("created_at", ">=", sql<Date>`now() - interval '24 hours'`)
+    .executeTakeFirst();
+  if (stored === undefined) return null;
+  return {
+    requestHash: stored.request_hash,
+    status: stored.status ?? 500,
+    headers: headersOf(stored.headers),
+    body: stored.body ?? "",
+  };
 }
 
 /**
@@ -33,19 +55,7 @@ export async function claimIdempotencyKey(
     )
     .returning("key")
     .executeTakeFirst();
-  if (claimed) return null;
-  const stored = await transaction
-    .selectFrom("idempotency_keys")
-    .select(["request_hash", "status", "headers", "body"])
-    .where("api_key_id", "=", apiKeyId)
-    .where("key", "=", key)
-    .executeTakeFirstOrThrow();
-  return {
-    requestHash: stored.request_hash,
-    status: stored.status ?? 500,
-    headers: headersOf(stored.headers),
-    body: stored.body ?? "",
-  };
+  return claimed ? null : findStoredAnswer(transaction, apiKeyId, key);
 }
 
 function headersOf(stored: Json): Record<string, string> {
@@ -59,19 +69,11 @@ async function removeExpired(transaction: DatabaseTransaction): Promise<void> {
   )`.execute(transaction);
 }
 
-/** Returns a function that undoes all later writes of the transaction but keeps its claim on the key. */
-export async function setSavepoint(transaction: DatabaseTransaction): Promise<() => Promise<void>> {
-  await sql`savepoint work`.execute(transaction);
-  return async () => {
-    await sql`rollback to savepoint work`.execute(transaction);
-  };
-}
-
 export async function storeAnswer(
   transaction: DatabaseTransaction,
   apiKeyId: string,
   key: string,
-  answer: Omit<StoredAnswer, "requestHash">,
+  answer: Pick<StoredAnswer, "status" | "headers" | "body">,
 ): Promise<void> {
   await transaction
     .updateTable("idempotency_keys")
