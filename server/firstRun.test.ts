@@ -14,7 +14,7 @@ afterEach(async () => {
   await rm(data, { recursive: true });
 });
 
-const settings = { host: "127.0.0.1", controlPort: 8080, edgePort: 8081, siteSuffix: "localhost" };
+const settings = { host: "127.0.0.1", controlPort: 8080, edgePort: 8081, dnsPort: 8053, siteSuffix: "localhost" };
 const addresses = addressesOf(settings);
 const facts = { company_id: "c", api_key: "k", admin_email: "e", admin_password: "p" };
 const file = () => join(data, "first-run.json");

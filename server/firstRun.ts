@@ -10,6 +10,8 @@ interface Addresses {
   readonly console_url: string;
   /** Sites have subdomains of it: `http://localhost:8081` means `http://<site>.localhost:8081`. */
   readonly sites_url: string;
+  /** Port of the built-in DNS server. */
+  readonly dns_port: number;
 }
 
 export interface FirstRun extends Addresses {
@@ -23,12 +25,18 @@ interface AddressSettings {
   readonly host: string;
   readonly controlPort: number;
   readonly edgePort: number;
+  readonly dnsPort: number;
   readonly siteSuffix: string;
 }
 
-export function addressesOf({ host, controlPort, edgePort, siteSuffix }: AddressSettings): Addresses {
+export function addressesOf({ host, controlPort, edgePort, dnsPort, siteSuffix }: AddressSettings): Addresses {
   const here = withPort(urlHost(host), controlPort);
-  return { api_url: `${here}/v2`, console_url: `${here}/`, sites_url: withPort(siteSuffix, edgePort) };
+  return {
+    api_url: `${here}/v2`,
+    console_url: `${here}/`,
+    sites_url: withPort(siteSuffix, edgePort),
+    dns_port: dnsPort,
+  };
 }
 
 function withPort(host: string, port: number): string {

@@ -160,7 +160,7 @@ describe("operator stop", () => {
     });
     await once(holder.stdout, "data");
     const stopped = await operator(["stop"], { SITEWRIGHT_DATA: folder });
-    expect(stopped).toMatchObject({ code: 0, output: `Sitewright has stopped on ${folder}.\n` });
+    expect(stopped).toMatchObject({ code: 0, output: `Stopped the installation in ${folder}.\n` });
     expect(holder.signalCode).toBe("SIGTERM");
     const again = await operator(["stop"], { SITEWRIGHT_DATA: folder });
     expect(again).toMatchObject({ code: 0, output: `Sitewright is not running on ${folder}.\n` });
@@ -218,6 +218,7 @@ describe("operator sites, company list and status", () => {
     const status = await operator(["status"], settings);
     expect(status.output).toMatch(/ {2}Content {5}\d+ sites?, \d+ environments?, /);
     expect(status.output).toContain("Edge        does not answer");
+    expect(status.output).toContain("DNS         does not answer");
     expect(status.output).toMatch(/ {2}Backups {5}\d+ environments? not backed up yet\n/);
   });
 
@@ -228,7 +229,8 @@ describe("operator sites, company list and status", () => {
 });
 
 describe("operator logs", () => {
-  const line = (level: number, time: number, msg: string) => `${JSON.stringify({ level, time, msg })}\n`;
+  const line = (level: number, time: number, msg: string, ids: object = {}) =>
+    `${JSON.stringify({ level, time, msg, ...ids })}\n`;
 
   it("shows the newest lines of all processes in order, formatted or as JSON", async () => {
     const folder = join(data, "logs");
@@ -242,6 +244,15 @@ describe("operator logs", () => {
       code: 2,
       errors: expect.stringContaining("control"),
     });
+  });
+
+  it("shows the environment, operation and reference of a line", async () => {
+    const folder = mkdtempSync(join(data, "ids-"));
+    mkdirSync(join(folder, "logs"));
+    const ids = { environment: "e1", operation: "o1", reference_id: "r1" };
+    writeFileSync(join(folder, "logs", "control.log"), line(50, 1_000, "It failed", ids));
+    const { output } = await operator(["logs"], { SITEWRIGHT_DATA: folder });
+    expect(output).toMatch(/ERROR {2}It failed \(environment e1, operation o1, reference r1\)\n$/);
   });
 
   it("shows new lines with --follow, also of rotated and new files", async () => {
@@ -286,6 +297,14 @@ describe("operator doctor", () => {
     expect(findings.filter(({ level }) => level === "problem").map(({ text }) => text)).toContain(
       "Names: sites are below localhost, which other machines can't open. Set SITEWRIGHT_SITE_SUFFIX.",
     );
+  });
+
+  it("checks the machine before the first start", async () => {
+    const settings = { SITEWRIGHT_DATA: join(data, "not", "there"), SITEWRIGHT_WPORG_URL: "none" };
+    const { code, output } = await operator(["doctor"], settings);
+    expect(code).toBe(1);
+    expect(output).toMatch(/Disk: .* free/);
+    expect(output).toMatch(/Sitewright is not running on .* Start it with: npm start/);
   });
 
   it("reports a package source that does not answer once", async () => {

@@ -16,7 +16,7 @@ async function main(typed: readonly string[]): Promise<string> {
   if (typed.includes("--help") || typed.includes("-h")) return found === null ? overview(names) : helpOf(found.command);
   if (found === null) {
     const problem = typed.length === 0 ? "No command given." : `There is no command "${typed.join(" ")}".`;
-    throw new Failure(`${problem}\n\n${overview()}`, usageError);
+    throw new Failure(`${problem}\n\n${overview(names)}`, usageError);
   }
   const given = readGiven(found.command, typed, names.length - found.rest.length);
   const run = await found.command.load();

@@ -59,7 +59,6 @@ describe("the banner", () => {
       "company",
       "display_name",
       "region",
-      "install_mode",
       "site_title",
       "wp_language",
       "admin_email",

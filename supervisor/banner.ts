@@ -75,7 +75,6 @@ function createCommand(api: string, key: string, company: string, { region, firs
     company,
     display_name: "Demo",
     region,
-    install_mode: "new",
     site_title: "My first site",
     wp_language: "en_US",
     admin_email: firstRun?.admin_email ?? "admin@example.com",

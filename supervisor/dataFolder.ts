@@ -66,7 +66,8 @@ function writeError(folder: string): string {
   }
 }
 
-function nearestExisting(path: string): string {
+/** The path itself, or the innermost of its parent folders that exists. */
+export function nearestExisting(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : nearestExisting(dirname(path));
 }
 

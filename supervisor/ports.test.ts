@@ -55,7 +55,9 @@ test("refuses the same port for two purposes", async () => {
     { ...api, port },
     { ...sites, port },
   ];
-  await expect(findPorts(host, both)).rejects.toThrow(`Port ${port} (the sites) is in use`);
+  await expect(findPorts(host, both)).rejects.toThrow(
+    `Port ${port} (the sites) is already the port of another setting.`,
+  );
 });
 
 test("reports an address of another machine once, with its setting", async () => {

@@ -56,8 +56,8 @@ async function firstFree(
 ): Promise<number | Error> {
   let last: number | Error = new Error("No port to try");
   for (const choice of choices) {
-    last = taken.includes(choice) ? inUse() : await tryPort(host, choice);
-    while (isInUse(last) && !taken.includes(choice) && Date.now() < deadline) {
+    last = taken.includes(choice) ? wantedTwice() : await tryPort(host, choice);
+    while (isInUse(last) && Date.now() < deadline) {
       await delay(50);
       last = await tryPort(host, choice);
     }
@@ -68,7 +68,9 @@ async function firstFree(
   return last;
 }
 
-const inUse = () => Object.assign(new Error(), { code: "EADDRINUSE" });
+/** Another of the wanted ports is the same. */
+const sameCode = "ESAME";
+const wantedTwice = () => Object.assign(new Error(), { code: sameCode });
 const isInUse = (result: number | Error) =>
   typeof result !== "number" && "code" in result && result.code === "EADDRINUSE";
 
@@ -85,6 +87,9 @@ function explain(error: Error, host: string, { port, purpose, setting }: WantedP
   const code = "code" in error ? error.code : undefined;
   if (isInUse(error)) {
     return `Port ${port} (${purpose}) is in use by another program. Stop that program, or set ${setting} to another port.`;
+  }
+  if (code === sameCode) {
+    return `Port ${port} (${purpose}) is already the port of another setting. Set ${setting} to another port.`;
   }
   if (code === "EACCES") {
     const allowed =

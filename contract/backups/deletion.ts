@@ -1,11 +1,10 @@
-/** The option of deletions, in the body or in the query. */
+/** The option of deletions, in the body or, for clients that can't send one, in the query. */
 import { Type } from "typebox";
 
 const without_backup = Type.Optional(
   Type.Boolean({
-    default: false,
     description:
-      "Delete for good: no backup is made, earlier backups are deleted, and nothing can be restored. Works even if backups currently can't be made.",
+      "Delete for good (default: false): no backup is made, earlier backups are deleted, and nothing can be restored. Works even if backups currently can't be made.",
   }),
 );
 

@@ -58,7 +58,7 @@ export const wordpressFields = {
   site_title: wordpressLine(
     200,
     "Title of the site. It is stored exactly as sent; themes may display it with typographic quotes and dashes.",
-    "Ada's notes",
+    "Notes by Ada",
   ),
   wp_language: Type.String({
     minLength: 2,

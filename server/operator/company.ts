@@ -34,11 +34,14 @@ export const remove: Run = ({ words: [companyId = ""] }, { config }) =>
   withRunningDatabase(config, async (database) => {
     const company = (await listCompanies(database)).find(({ id }) => id === companyId.toLowerCase());
     if (company === undefined) {
-      throw new Failure(`There is no company ${companyId}. List them with: company list`, exitFailed);
+      throw new Failure(
+        `There is no company ${companyId}. List them with: npm run --silent operator -- company list`,
+        exitFailed,
+      );
     }
     if (await deleteCompany(database, company.id)) return `Deleted the company "${company.name}".`;
     throw new Failure(
-      `"${company.name}" still has sites, or backups of deleted ones. Delete its sites, and repeat this when their backups have expired.`,
+      `"${company.name}" still has sites, or content in the archives. Delete its sites with "without_backup": true, and repeat this two days later: then their backups have left the archives.`,
       exitFailed,
     );
   });

@@ -1,5 +1,6 @@
 /** `doctor`: checks the machine and the settings. */
 import { statfs } from "node:fs/promises";
+import { nearestExisting } from "@sitewright/supervisor/dataFolder.ts";
 import { readLastStart, readRun } from "@sitewright/supervisor/records.ts";
 import { findChromium } from "../screenshots/chromium.ts";
 import { type Config, loadConfig } from "../settings/config.ts";
@@ -71,7 +72,7 @@ function machine({ maxWorkers, spareWorkers }: Config): Finding[] {
 const minFreeBytes = 2_000_000_000;
 
 async function disk({ data }: Config): Promise<Finding> {
-  const { bavail, bsize } = await statfs(data);
+  const { bavail, bsize } = await statfs(nearestExisting(data));
   const free = bavail * bsize;
   if (free >= minFreeBytes) return ok(`Disk: ${sizeOf(free)} free.`);
   return problem(`Disk: only ${sizeOf(free)} free in ${data}. Free up space before sites, backups and updates fail.`);
@@ -145,7 +146,7 @@ async function content(config: Config, source: Finding): Promise<Finding[]> {
         : [problem(`Vulnerabilities: the feed could not be read: ${vulnerabilities.problem}`)]),
       failedOperations > 0
         ? note(
-            `Operations: ${failedOperations} failed in the last 24 hours. GET /operations lists them with the reasons.`,
+            `Operations: ${failedOperations} failed in the last 24 hours. GET /operations?state=failed lists those of a company with the reasons.`,
           )
         : ok("Operations: none failed in the last 24 hours."),
     ];

@@ -79,6 +79,9 @@ const Entry = v.object({
   level: v.number(),
   time: v.number(),
   msg: v.optional(v.string(), ""),
+  environment: v.optional(v.string()),
+  operation: v.optional(v.string()),
+  reference_id: v.optional(v.string()),
   err: v.optional(v.object({ message: v.optional(v.string()) })),
 });
 
@@ -106,14 +109,17 @@ const levels: readonly (readonly [minimum: number, name: string])[] = [
   [0, "DEBUG"],
 ];
 
-/** `2026-11-25 08:00:00  control   WARN   message`, in the local time zone. */
+/** `2026-11-25 08:00:00  control   WARN   message: reason (operation id, reference 63384242…)`, in the local time zone. */
 function format({ name, text }: LogLine): string {
   const entry = entryOf(text);
   if (entry === null) return `${name.padEnd(8)}  ${text}`;
   const level = levels.find(([minimum]) => entry.level >= minimum)?.[1] ?? "";
   const reason = entry.err?.message === undefined || entry.err.message === entry.msg ? "" : `: ${entry.err.message}`;
   const time = new Date(entry.time).toLocaleString("sv-SE");
-  return `${time}  ${name.padEnd(8)}  ${level.padEnd(5)}  ${entry.msg}${reason}`;
+  const { environment, operation, reference_id: reference } = entry;
+  const ids = Object.entries({ environment, operation, reference }).filter(([, id]) => id !== undefined);
+  const context = ids.length === 0 ? "" : ` (${ids.map(([kind, id]) => `${kind} ${id}`).join(", ")})`;
+  return `${time}  ${name.padEnd(8)}  ${level.padEnd(5)}  ${entry.msg}${reason}${context}`;
 }
 
 /** Passes new lines to `print`, until Ctrl-C. A file that is new or was rotated is read from its start. */

@@ -2,6 +2,7 @@
 import { statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { readInstallation, readRun } from "@sitewright/supervisor/records.ts";
+import { makeDnsClient } from "../clients/dnsClient.ts";
 import { type EdgeStatus, makeEdgeClient } from "../clients/edgeClient.ts";
 import type { Config } from "../settings/config.ts";
 import { type InstallationNumbers, readInstallationNumbers } from "../store/installationMetrics.ts";
@@ -15,18 +16,40 @@ const timeoutMilliseconds = 3_000;
 export const status: Run = async ({ flags }, { config }) => {
   const run = readRun(config.data);
   if (run === null && config.databaseUrl === null) throw new Failure(notRunning(config), exitFailed);
-  const [numbers, edge, api, disk] = await Promise.all([
+  const [numbers, edge, dns, api, disk] = await Promise.all([
     withRunningDatabase(config, readInstallationNumbers),
     makeEdgeClient(join(config.run, "edge.sock"))
       .status(AbortSignal.timeout(timeoutMilliseconds))
       .catch(() => null),
+    dnsStatus(config),
     answers(run?.api_url ?? null),
     statfs(config.data),
   ]);
   const free = disk.bavail * disk.bsize;
-  const facts = { process: run?.pid ?? null, api_url: run?.api_url ?? null, api, edge, numbers, disk_free_bytes: free };
+  const facts = {
+    process: run?.pid ?? null,
+    api_url: run?.api_url ?? null,
+    api,
+    edge,
+    dns,
+    numbers,
+    disk_free_bytes: free,
+  };
   return flags.json === true ? JSON.stringify(facts) : format(config, facts);
 };
+
+/** Null if the built-in DNS server does not answer. */
+async function dnsStatus({ powerDns, run, host }: Config): Promise<DnsStatus | null> {
+  if (powerDns !== null) return { server: "powerdns", address: powerDns.address };
+  const answer = await makeDnsClient(join(run, "dns.sock"), host)
+    .status()
+    .catch(() => null);
+  return answer === null ? null : { server: "own", port: answer.port };
+}
+
+type DnsStatus =
+  | { readonly server: "own"; readonly port: number }
+  | { readonly server: "powerdns"; readonly address: string };
 
 async function answers(url: string | null): Promise<boolean> {
   if (url === null) return false;
@@ -42,11 +65,12 @@ interface Facts {
   readonly api_url: string | null;
   readonly api: boolean;
   readonly edge: EdgeStatus | null;
+  readonly dns: DnsStatus | null;
   readonly numbers: InstallationNumbers;
   readonly disk_free_bytes: number;
 }
 
-function format(config: Config, { process: pid, api_url, api, edge, numbers, disk_free_bytes }: Facts): string {
+function format(config: Config, { process: pid, api_url, api, edge, dns, numbers, disk_free_bytes }: Facts): string {
   const { operations, backups } = numbers;
   const environments = Object.values(numbers.environments).reduce((sum, count) => sum + count, 0);
   const port = readInstallation(config.data)?.edgePort ?? config.edgePort;
@@ -58,6 +82,7 @@ function format(config: Config, { process: pid, api_url, api, edge, numbers, dis
       "Edge",
       edge === null ? "does not answer: see the log of edge" : `answers on port ${port}, ${phpOf(edge, config)}`,
     ],
+    ["DNS", dnsOf(dns)],
     [
       "Content",
       `${plural(numbers.sites, "site")}, ${plural(environments, "environment")}, ${sizeOf(numbers.environmentBytes)}`,
@@ -69,6 +94,11 @@ function format(config: Config, { process: pid, api_url, api, edge, numbers, dis
   ];
   const head = pid === null ? "Sitewright:" : `Sitewright is running on ${config.data} (process ${pid}).`;
   return [head, ...rows.map(([name = "", text = ""]) => `  ${name.padEnd(10)}  ${text}`)].join("\n");
+}
+
+function dnsOf(dns: DnsStatus | null): string {
+  if (dns === null) return "does not answer: see the log of dns";
+  return dns.server === "own" ? `answers on port ${dns.port}` : `PowerDNS at ${dns.address}`;
 }
 
 function phpOf({ workers, spares }: EdgeStatus, { maxWorkers }: Config): string {

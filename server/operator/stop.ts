@@ -12,7 +12,7 @@ export const stop: Run = async (_, { config: { data } }) => {
   if (holder === null) return `Sitewright is not running on ${data}.`;
   process.kill(holder, "SIGTERM");
   for (const start = Date.now(); Date.now() < start + deadlineMilliseconds; await delay(pollMilliseconds)) {
-    if (holderOf(data) === null) return `Sitewright has stopped on ${data}.`;
+    if (holderOf(data) === null) return `Stopped the installation in ${data}.`;
   }
   throw new Failure(`Process ${holder} has not ended within ${deadlineMilliseconds / 1_000} seconds.`, exitFailed);
 };

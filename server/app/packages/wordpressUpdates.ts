@@ -18,7 +18,7 @@ async function newerThan({ packageSource, signal }: Context, version: string): P
 function problemOf({ packageSource }: Context, newer: readonly string[] | undefined): string | null {
   if (packageSource === null) return "There is no package source: SITEWRIGHT_WPORG_URL is none.";
   return newer === undefined
-    ? `The package source at ${packageSource.url.host} did not answer. Try again later.`
+    ? `The package source at ${packageSource.url.host} could not be reached. Try again later.`
     : null;
 }
 

@@ -353,6 +353,15 @@ describe("deleting for good", () => {
     expect((await inputOf(site.body.operation_id)).input).toMatchObject({ withoutBackup });
   });
 
+  it("is refused if the query and the body contradict each other", async () => {
+    const { addSite, call } = test.current;
+    const path = `/v2/sites/${await addSite()}?without_backup=`;
+    for (const inQuery of [true, false]) {
+      const answer = await call("DELETE", `${path}${inQuery}`, { body: { without_backup: !inQuery } });
+      expect([answer.status, answer.body.data.errors?.[0].path]).toEqual([400, "/without_backup"]);
+    }
+  });
+
   it.each([[{ without_backup: "yes" }], [{ without_backup: 1 }], [{ without_backup: null }]])(
     "is refused with %j",
     async (body) => {

@@ -1,9 +1,15 @@
-/** Whether to delete without a backup. Clients that can't send a body send the option in the query. */
+import { Malformed } from "../faults.ts";
+
 interface DeletionInput {
   readonly query: { readonly without_backup?: boolean };
   readonly body: { readonly without_backup?: boolean };
 }
 
+/** Whether to delete without a backup. Throws `Malformed` if query and body contradict each other. */
 export function isWithoutBackup({ query, body }: DeletionInput): boolean {
-  return query.without_backup === true || body.without_backup === true;
+  const [wanted = false, also = wanted] = [query.without_backup, body.without_backup].filter(
+    (one) => one !== undefined,
+  );
+  if (wanted === also) return wanted;
+  throw new Malformed([{ path: "/without_backup", message: "must be the same in the query and in the body" }]);
 }

@@ -54,7 +54,7 @@ describe("GET /sites/environments/{env_id}/wordpress", () => {
   it("lists no updates without WordPress, without a package source, or if the source does not answer", async () => {
     const [plain, id] = [await environment(null), await environment()];
     expect(await versions(plain)).toEqual({ id: plain, wordpress_version: null, update_versions: [], problem: null });
-    const problem = "The package source at packages.example did not answer. Try again later.";
+    const problem = "The package source at packages.example could not be reached. Try again later.";
     expect(await whileSourceIsDown(() => versions(id))).toMatchObject({ update_versions: [], problem });
     const other = await environment("7.1.1", without.current);
     const { body } = await without.current.call("GET", pathOf(other));
