@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { launchBrowser } from "@sitewright/e2e/browser.ts";
 import { createFolder, type Installation, startHere } from "@sitewright/e2e/installation.ts";
@@ -37,6 +38,8 @@ export async function measureDailyUse(): Promise<Figure[]> {
     const adminSocket = join(run, "edge.sock");
     await untilSparesAreWarm(adminSocket, 1);
     await untilIdle();
+    // The control process releases the memory of its start after ten seconds.
+    await delay(15_000);
     const idleBytes = await memoryOf(installation);
     const site = await createSite(installation, { display_name: "Site 1" });
     const commands = await repeated(() => runWpCli(installation, site));

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "@sitewright/server/testing/pebble.ts";
+import { freePort } from "@sitewright/dns/testing/freePort.ts";
 
 export interface ServerProcess {
   readonly port: number;

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { eventually } from "@sitewright/edge/testing/eventually.ts";
 import { describe, expect, test } from "vitest";
-import { freePort, secondaryOf, startKnot } from "./testing/knot.ts";
+import { freePort } from "./testing/freePort.ts";
+import { secondaryOf, startKnot } from "./testing/knot.ts";
 import { dig, kdig, recordsIn } from "./testing/tools.ts";
 import { putTable, seal, startWith } from "./testing/withDns.ts";
 import { blog, makeTable, makeZone, set, shop } from "./testing/zones.ts";

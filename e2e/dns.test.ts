@@ -3,7 +3,8 @@
  * backend.
  */
 import { randomBytes } from "node:crypto";
-import { freePort, secondaryOf, startKnot } from "@sitewright/dns/testing/knot.ts";
+import { freePort } from "@sitewright/dns/testing/freePort.ts";
+import { secondaryOf, startKnot } from "@sitewright/dns/testing/knot.ts";
 import { dig, recordsIn } from "@sitewright/dns/testing/tools.ts";
 import { eventually } from "@sitewright/edge/testing/eventually.ts";
 import { startPowerDns } from "@sitewright/server/testing/powerDns.ts";

@@ -6,19 +6,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { writeTable } from "@sitewright/dns/tableText.ts";
+import { freePort } from "@sitewright/dns/testing/freePort.ts";
 import { dig, recordsIn } from "@sitewright/dns/testing/tools.ts";
 import { makeTable, shop } from "@sitewright/dns/testing/zones.ts";
 import { expect, onTestFinished, test } from "vitest";
 
 const mainFile = fileURLToPath(new URL("main.ts", import.meta.url));
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
-}
 
 async function dataFolder(): Promise<string> {
   const data = await mkdtemp(join(tmpdir(), "dns-process-"));

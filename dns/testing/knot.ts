@@ -2,11 +2,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import path from "node:path";
 import { eventually } from "@sitewright/edge/testing/eventually.ts";
 import { onTestFinished } from "vitest";
-import { listenOnBoth } from "../sockets.ts";
 import { askUdp, question } from "./packets.ts";
 import { toolsEnvironment } from "./tools.ts";
 import { makeFolder } from "./withDns.ts";
@@ -15,17 +13,6 @@ interface Knot {
   readonly port: number;
   /** Its log output so far. */
   readonly output: () => string;
-}
-
-/** A port that was free for UDP and TCP a moment ago. Knot can't choose one itself. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  const socket = await listenOnBoth(server, "127.0.0.1", 0);
-  const { port } = socket.address();
-  socket.close();
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 /** Starts Knot and resolves when it answers. `configure` returns its settings. */

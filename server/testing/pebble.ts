@@ -1,12 +1,11 @@
 /** The certificate authority `pebble`, with a DNS server that resolves every name to this machine. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { freePort } from "@sitewright/dns/testing/freePort.ts";
 import type { AccountBinding } from "../certificates/acme/signing.ts";
 import { makeCertificate } from "../certificates/testing/openssl.ts";
 
@@ -39,12 +38,8 @@ export async function startPebble({ httpPort, dnsServer, binding }: PebbleOption
   stack.defer(() => rm(folder, { recursive: true, force: true }));
   const file = (name: string) => join(folder, name);
   const { cert, key } = await makeCertificate({ names: ["127.0.0.1"] });
-  const [port, management, dns, dnsManagement] = [
-    await freePort(),
-    await freePort(),
-    await freeUdpPort(),
-    await freePort(),
-  ];
+  const [port, management] = [await freePort(), await freePort()];
+  const [dns, dnsManagement] = [await freePort(), await freePort()];
   const config = {
     listenAddress: `127.0.0.1:${port}`,
     managementListenAddress: `127.0.0.1:${management}`,
@@ -101,26 +96,4 @@ async function end(child: ChildProcess): Promise<void> {
   const ended = once(child, "exit");
   child.kill("SIGKILL");
   await ended;
-}
-
-/**
- * Returns a free port for a program that needs a port number. The system does not hand out the same one twice in a row.
- */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  return typeof address === "object" && address ? address.port : 0;
-}
-
-async function freeUdpPort(): Promise<number> {
-  const socket = createSocket("udp4");
-  socket.bind(0, "127.0.0.1");
-  await once(socket, "listening");
-  const { port } = socket.address();
-  socket.close();
-  await once(socket, "close");
-  return port;
 }

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "@sitewright/dns/testing/knot.ts";
+import { freePort } from "@sitewright/dns/testing/freePort.ts";
 import { eventually } from "@sitewright/edge/testing/eventually.ts";
 import { makePowerDnsApi, type PowerDnsApi } from "../clients/powerDnsApi.ts";
 import type { PowerDnsServer } from "../settings/dnsSettings.ts";
