@@ -1,4 +1,5 @@
 /** Network access of sites' PHP processes, in the edge and in WP-CLI. */
+import { parseArchiveUrl } from "./settings/archiveUrl.ts";
 import type { Config } from "./settings/config.ts";
 import { parseSmtpUrl } from "./settings/smtpUrl.ts";
 
@@ -7,9 +8,45 @@ export function phpFolder(config: Pick<Config, "run">): string {
   return `${config.run}-php`;
 }
 
-export function phpNetwork(config: Pick<Config, "run" | "siteSuffix" | "databaseUrl" | "smtpUrl" | "wporgUrl">) {
-  const forbidden = [...databaseOf(config), ...mailServerOf(config)];
-  return { run: phpFolder(config), siteSuffix: config.siteSuffix, forbidden, packageSource: config.wporgUrl };
+type NetworkSettings = Pick<
+  Config,
+  | "run"
+  | "siteSuffix"
+  | "databaseUrl"
+  | "smtpUrl"
+  | "wporgUrl"
+  | "powerDns"
+  | "resolver"
+  | "archiveUrl"
+  | "archives"
+  | "phpMayReach"
+>;
+
+export function phpNetwork(config: NetworkSettings) {
+  const { powerDns, resolver } = config;
+  return {
+    run: phpFolder(config),
+    siteSuffix: config.siteSuffix,
+    forbidden: [
+      ...databaseOf(config),
+      ...mailServerOf(config),
+      ...(powerDns === null ? [] : [hostAndPort(new URL(powerDns.url)), powerDns.address]),
+      ...(resolver === null ? [] : [resolver]),
+    ],
+    internal: archiveStoreOf(config),
+    mayReach: config.phpMayReach,
+    packageSource: config.wporgUrl,
+  };
+}
+
+function hostAndPort({ hostname, port, protocol }: URL): string {
+  return `${hostname}:${port || (protocol === "https:" ? "443" : "80")}`;
+}
+
+/** Plugins may use the same public object store with their own keys. */
+function archiveStoreOf({ archiveUrl, archives }: Pick<Config, "archiveUrl" | "archives">): readonly string[] {
+  const place = parseArchiveUrl(archiveUrl, archives);
+  return place.kind === "folder" ? [] : [hostAndPort(new URL(place.endpoint))];
 }
 
 /** PHP must not connect to a database on another machine. Ports of this machine are blocked anyway. */

@@ -53,6 +53,10 @@ export interface PlaygroundServingOptions {
   readonly workerMemoryBytes?: number;
   /** Addresses that PHP may not reach in addition to this host: `host:port` of a database on another machine. */
   readonly forbidden?: readonly string[];
+  /** Services that PHP may reach only on a public address, `host:port`. */
+  readonly internal?: readonly string[];
+  /** Networks that PHP may reach although they are not public, such as `10.1.2.0/24`. */
+  readonly mayReach?: readonly string[];
   /** URL of the package source; null: none. Absent: WordPress.org. */
   readonly packageSource?: string | null;
   /**

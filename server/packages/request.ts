@@ -7,7 +7,7 @@ import { type LookupAddress, lookup } from "node:dns";
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
-import ipaddr from "ipaddr.js";
+import { isPublic } from "@sitewright/runtimes/publicAddress.ts";
 
 /** `message` may be shown to the customer; `cause` is for the log. */
 export class SourceFailure extends Error {
@@ -33,11 +33,6 @@ interface SourceAnswer {
 
 const maxRedirects = 5;
 const agent = "Sitewright";
-
-/** Whether an IP address is public: not local, private or reserved. */
-export function isPublic(address: string): boolean {
-  return ipaddr.isValid(address) && ipaddr.process(address).range() === "unicast";
-}
 
 /** Returns only public addresses. */
 const publicLookup: LookupFunction = (host, options, done) => {

@@ -5,7 +5,7 @@ import path from "node:path";
 import { buffer } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { describeMirror, makeMirror } from "./mirror.ts";
-import { ask, isPublic, SourceFailure } from "./request.ts";
+import { ask, SourceFailure } from "./request.ts";
 import { openPackageSource } from "./source.ts";
 import { listening } from "./testing/listening.ts";
 import { pluginZip, themeZip, zipOf } from "./testing/zips.ts";
@@ -197,24 +197,6 @@ describe("a redirect", () => {
     const url = await serving((_, response) => response.writeHead(302, { location: "/" }).end());
     await expect(ask(new URL(url), { source: new URL(url), seconds: 5, signal })).rejects.toThrow("too often");
   });
-});
-
-test.each([
-  ["93.184.216.34", true],
-  ["2606:2800:220:1::1", true],
-  ["127.0.0.1", false],
-  ["0.0.0.0", false],
-  ["192.168.1.1", false],
-  ["100.64.0.1", false],
-  ["169.254.169.254", false],
-  ["::1", false],
-  ["fe80::1", false],
-  ["fd00::1", false],
-  ["::ffff:10.0.0.1", false],
-  ["64:ff9b::7f00:1", false],
-  ["nonsense", false],
-])("%s is a public address: %s", (address, expected) => {
-  expect(isPublic(address)).toBe(expected);
 });
 
 test("invalid offers of WordPress are skipped", async () => {

@@ -201,6 +201,8 @@ describe("a setting", () => {
     ["SITEWRIGHT_RESOLVER", "9.9.9.9:0"],
     ["SITEWRIGHT_EDGE_ADDRESSES", "203.0.113.7;203.0.113.8"],
     ["SITEWRIGHT_EDGE_ADDRESSES", "203.0.113.999"],
+    ["SITEWRIGHT_PHP_MAY_REACH", "10.0.0.5"],
+    ["SITEWRIGHT_PHP_MAY_REACH", "10.0.0.0/8,10.0.0.0/33"],
     ["SITEWRIGHT_SITE_SUFFIX", "Upper.example"],
     ["SITEWRIGHT_SITE_SUFFIX", ".example"],
     ["SITEWRIGHT_SITE_SUFFIX", "a..b"],

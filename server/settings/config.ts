@@ -38,6 +38,8 @@ export interface Config {
   readonly resolver: string | null;
   /** Addresses that domains must point to. */
   readonly edgeAddresses: readonly string[];
+  /** Networks that sites' PHP may connect to although they are not public. */
+  readonly phpMayReach: readonly string[];
   /** The file of the location database, or null if there is none. */
   readonly geoip: string | null;
   /** Null: embedded PostgreSQL. Never null in the processes that the supervisor starts. */
@@ -163,6 +165,7 @@ function freeze(values: Settings): Config {
     regions: regionsOf(values),
     resolver: values.SITEWRIGHT_RESOLVER,
     edgeAddresses: edgeAddresses(values.SITEWRIGHT_EDGE_ADDRESSES, values.SITEWRIGHT_HOST),
+    phpMayReach: values.SITEWRIGHT_PHP_MAY_REACH?.split(",") ?? [],
     geoip: values.SITEWRIGHT_GEOIP === null ? null : resolve(values.SITEWRIGHT_GEOIP),
     databaseUrl: values.DATABASE_URL,
     firstApiKey: values.SITEWRIGHT_FIRST_API_KEY,

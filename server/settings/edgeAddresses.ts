@@ -16,6 +16,11 @@ export function areAddresses(text: string): boolean {
   return text.split(",").every((address) => isIP(address) !== 0);
 }
 
+/** Whether the text is a list of networks such as `10.1.2.0/24,fd00:1::/64`. */
+export function areNetworks(text: string): boolean {
+  return text.split(",").every((network) => ipaddr.isValidCIDR(network));
+}
+
 /** Whether the text is an address and a port, such as `9.9.9.9:53` or `[2620:fe::fe]:53`. */
 export function isSocketAddress(text: string): boolean {
   const [, ipv6, ipv4 = "", port = ""] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? [];

@@ -78,6 +78,10 @@ export const settings = v.object({
     "^[0-9A-Fa-f.:]+(,[0-9A-Fa-f.:]+)*$",
     "the public addresses that domains must point to, separated by commas: 203.0.113.7,2001:db8::7",
   ),
+  SITEWRIGHT_PHP_MAY_REACH: textOrNone(
+    "^[0-9A-Fa-f.:/]+(,[0-9A-Fa-f.:/]+)*$",
+    "the private networks that sites' PHP may connect to, separated by commas: 10.1.2.0/24,fd00:1::/64",
+  ),
   SITEWRIGHT_GEOIP: textOrNone(
     "^.+$",
     "a location database in MaxMind's format (.mmdb), for redirect rules by country or city",
@@ -210,6 +214,7 @@ export function defaults(data: string): Settings {
     SITEWRIGHT_REGIONS: null,
     SITEWRIGHT_RESOLVER: null,
     SITEWRIGHT_EDGE_ADDRESSES: null,
+    SITEWRIGHT_PHP_MAY_REACH: null,
     SITEWRIGHT_GEOIP: null,
     DATABASE_URL: null,
     SITEWRIGHT_FIRST_API_KEY: null,

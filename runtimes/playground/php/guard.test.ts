@@ -4,7 +4,9 @@ import { decide, type GuardRules, type GuardWorld } from "./guard.ts";
 const rules: GuardRules = {
   edgePort: 8081,
   siteSuffix: "sites.example",
-  forbidden: ["db.example:5432", "[2001:db8::5]:6000"],
+  forbidden: ["db.example:5432", "[2606:2800::5]:6000"],
+  internal: [],
+  mayReach: [],
   packageSource: null,
   isOffline: false,
   maySendMail: true,
@@ -16,7 +18,8 @@ const names: Readonly<Record<string, readonly string[]>> = {
   "own.example": ["192.0.2.7"],
   "mixed.example": ["127.0.0.1", "93.184.216.34", "::1"],
   "six.example": ["2606:2800::1"],
-  "db.example": ["198.51.100.5"],
+  "db.example": ["93.184.216.35"],
+  "store.example": ["10.1.2.9"],
 };
 
 const world: GuardWorld = {
@@ -68,8 +71,49 @@ describe("PHP can't reach this host, in any notation", () => {
   });
 });
 
-test.each(["93.184.216.34", "10.0.0.1", "2606:2800::1"])("%s is outside", async (address) => {
+test.each(["93.184.216.34", "2606:2800::1"])("%s is outside", async (address) => {
   expect(await verdict(address, 443)).toEqual({ to: "addresses", addresses: [address] });
+});
+
+test.each([
+  "10.0.0.5",
+  "192.168.1.1",
+  "172.17.0.2",
+  "100.64.0.1",
+  "100.100.100.200",
+  "168.63.129.16",
+  "192.0.0.192",
+  "fd00:ec2::254",
+  "2002:a00:1::1",
+  "::ffff:10.0.0.5",
+  "64:ff9b::10.0.0.5",
+  "store.example",
+])("%s is in a network that PHP can't reach", async (host) => {
+  expect(await verdict(host, 80)).toEqual({ to: "nowhere" });
+});
+
+describe("a private network that a setting opens", () => {
+  const opened = {
+    ...rules,
+    mayReach: ["10.1.0.0/16", "fd00:1::/64", "127.0.0.0/8"],
+    internal: ["store.example:9000", "outside.example:9000"],
+  };
+  const to = async (host: string, port: number) => (await decide(host, port, opened, world)).to;
+
+  test("can be reached", async () => {
+    expect(await decide("10.1.2.9", 80, opened, world)).toEqual({ to: "addresses", addresses: ["10.1.2.9"] });
+    expect(await decide("fd00:1::9", 80, opened, world)).toEqual({ to: "addresses", addresses: ["fd00:1::9"] });
+    expect([await to("10.2.0.1", 80), await to("fd00:2::1", 80)]).toEqual(["nowhere", "nowhere"]);
+  });
+
+  test("does not include this host, or services in the settings, which may be public ones elsewhere", async () => {
+    expect([await to("127.0.0.1", 80), await to("store.example", 9000), await to("10.1.2.9", 9000)]).toEqual([
+      "nowhere",
+      "nowhere",
+      "nowhere",
+    ]);
+    expect([await to("store.example", 80), await to("outside.example", 9000)]).toEqual(["addresses", "addresses"]);
+  });
 });
 
 test.each([
@@ -95,12 +139,12 @@ test("the edge's port number on another host is an ordinary port", async () => {
 test("a database on another host can't be reached on its port, by name or address", async () => {
   for (const [host, port] of [
     ["db.example", 5432],
-    ["198.51.100.5", 5432],
-    ["2001:db8::5", 6000],
+    ["93.184.216.35", 5432],
+    ["2606:2800::5", 6000],
   ] as const) {
     expect(await verdict(host, port)).toEqual({ to: "nowhere" });
   }
-  expect(await verdict("db.example", 443)).toEqual({ to: "addresses", addresses: ["198.51.100.5"] });
+  expect(await verdict("db.example", 443)).toEqual({ to: "addresses", addresses: ["93.184.216.35"] });
 });
 
 test.each(["outside.example", "93.184.216.34", "demo.sites.example", "127.0.0.1", "localhost"])(

@@ -1,12 +1,14 @@
 /**
- * Decides which connections PHP may open: to any host but this one. The decision is made for resolved addresses, and
- * the connection goes to exactly the address that was checked, so a name that resolves differently a moment later gains
- * nothing.
+ * Decides which connections PHP may open: to the internet, to networks that a setting opens, and through the edge to
+ * sites of this installation. Private networks are closed: what listens there, such as databases and the metadata
+ * services of clouds, trusts whoever can reach it. The decision is made for resolved addresses, and the connection goes to
+ * exactly the address that was checked, so a name that resolves differently a moment later gains nothing.
  */
 import { lookup } from "node:dns/promises";
 import { BlockList, isIP, isIPv6 } from "node:net";
 import { networkInterfaces } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
+import { isPublic } from "../../publicAddress.ts";
 
 export interface GuardRules {
   /**
@@ -18,6 +20,10 @@ export interface GuardRules {
   readonly siteSuffix: string;
   /** Further addresses that PHP may not reach, `host:port`, such as a database on another machine. */
   readonly forbidden: readonly string[];
+  /** Services that PHP may reach only on a public address, `host:port`, such as the object store with the backups. */
+  readonly internal: readonly string[];
+  /** Networks that PHP may reach although they are not public, such as `10.1.2.0/24`. */
+  readonly mayReach: readonly string[];
   /** URL of the package source. PHP may reach it wherever it is. Null: there is none. */
   readonly packageSource: string | null;
   /** Blocks all connections. */
@@ -64,16 +70,12 @@ const realWorld: GuardWorld = {
     Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map((address) => address.address)),
 };
 
-/** Loopback, "this host", link-local with its metadata services, multicast, and reserved networks. */
-const neverOutside: readonly (readonly [network: string, prefix: number, family: "ipv4" | "ipv6"])[] = [
+/** Loopback and "this host". */
+const local: readonly (readonly [network: string, prefix: number, family: "ipv4" | "ipv6"])[] = [
   ["0.0.0.0", 8, "ipv4"],
   ["127.0.0.0", 8, "ipv4"],
-  ["169.254.0.0", 16, "ipv4"],
-  ["224.0.0.0", 3, "ipv4"],
   ["::", 128, "ipv6"],
   ["::1", 128, "ipv6"],
-  ["fe80::", 10, "ipv6"],
-  ["ff00::", 8, "ipv6"],
 ];
 
 /** IPv6 networks whose last 32 bits are the IPv4 address that a packet would go to. */
@@ -106,7 +108,7 @@ function plainAddress(address: string): string {
 
 function thisHost(world: GuardWorld): BlockList {
   const list = new BlockList();
-  for (const [network, prefix, family] of neverOutside) list.addSubnet(network, prefix, family);
+  for (const [network, prefix, family] of local) list.addSubnet(network, prefix, family);
   for (const own of world.ownAddresses().map(plainAddress)) list.addAddress(own, isIPv6(own) ? "ipv6" : "ipv4");
   return list;
 }
@@ -117,8 +119,19 @@ async function addressesOf(host: string, world: GuardWorld): Promise<readonly st
   return found.map(plainAddress);
 }
 
-async function forbiddenAddresses(port: number, rules: GuardRules, world: GuardWorld): Promise<ReadonlySet<string>> {
-  const hosts = rules.forbidden
+function networksOf(networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = "", prefix] = network.split("/");
+    const family = isIPv6(address) ? "ipv6" : "ipv4";
+    list.addSubnet(address, Number(prefix), family);
+  }
+  return list;
+}
+
+/** Addresses of the services, each `host:port`, that use this port. */
+async function servicesOn(port: number, services: readonly string[], world: GuardWorld): Promise<ReadonlySet<string>> {
+  const hosts = services
     .filter((address) => address.endsWith(`:${port}`))
     .map((address) => address.slice(0, address.lastIndexOf(":")).replace(/^\[|\]$/g, ""));
   const found = await Promise.all(hosts.map((host) => addressesOf(host, world)));
@@ -149,10 +162,16 @@ export async function decide(host: string, port: number, rules: GuardRules, worl
   if (isSiteName(host, rules.siteSuffix)) return edge;
   const addresses = await addressesOf(host, world);
   const own = thisHost(world);
-  const isOwn = (address: string) => own.check(address, isIPv6(address) ? "ipv6" : "ipv4");
-  if (addresses.length > 0 && addresses.every(isOwn)) return edge;
-  const forbidden = await forbiddenAddresses(port, rules, world);
+  const isIn = (list: BlockList, address: string) => list.check(address, isIPv6(address) ? "ipv6" : "ipv4");
+  if (addresses.length > 0 && addresses.every((address) => isIn(own, address))) return edge;
   if (mailPorts.has(port) && !rules.maySendMail) return { to: "nowhere" };
-  const outside = addresses.filter((address) => !isOwn(address) && !forbidden.has(address));
+  const [forbidden, internal] = await Promise.all(
+    [rules.forbidden, rules.internal].map((services) => servicesOn(port, services, world)),
+  );
+  const opened = networksOf(rules.mayReach);
+  const outside = addresses.filter((address) => {
+    if (isIn(own, address) || forbidden?.has(address)) return false;
+    return isPublic(address) || (isIn(opened, address) && !internal?.has(address));
+  });
   return outside.length > 0 ? { to: "addresses", addresses: outside } : { to: "nowhere" };
 }

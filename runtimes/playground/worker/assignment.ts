@@ -17,6 +17,10 @@ export interface AssignmentOptions {
   readonly siteSuffix: string;
   /** Addresses that PHP may not reach in addition to this host: `host:port` of a database on another machine. */
   readonly forbidden?: readonly string[];
+  /** Services that PHP may reach only on a public address, `host:port`. */
+  readonly internal?: readonly string[];
+  /** Networks that PHP may reach although they are not public, such as `10.1.2.0/24`. */
+  readonly mayReach?: readonly string[];
   /** URL of the package source; null: none. Absent: WordPress.org. */
   readonly packageSource?: string | null;
   /** Whether PHP may connect to mail servers. Absent: false. */
@@ -50,6 +54,8 @@ export function assignmentOf(environment: AssignedEnvironment, options: Assignme
       edgePort: options.edgePort,
       siteSuffix: options.siteSuffix,
       forbidden: options.forbidden ?? [],
+      internal: options.internal ?? [],
+      mayReach: options.mayReach ?? [],
       packageSource: options.packageSource === undefined ? wordPressOrg : options.packageSource,
       isOffline: environment.isOffline ?? false,
       // Each visitor's request sets it again.
