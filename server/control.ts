@@ -203,7 +203,7 @@ async function makeApp({ config, opened, services, logs, log: _, ...parts }: Par
 
 async function listen(server: FastifyInstance, config: Config): Promise<string> {
   try {
-    return await server.listen({ host: config.host, port: config.controlPort });
+    return await server.listen({ host: config.apiHost, port: config.controlPort });
   } catch (cause) {
     const isTaken = cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE";
     if (!isTaken) throw cause;

@@ -14,7 +14,7 @@ afterEach(async () => {
   await rm(data, { recursive: true });
 });
 
-const settings = { host: "127.0.0.1", controlPort: 8080, edgePort: 8081, dnsPort: 8053, siteSuffix: "localhost" };
+const settings = { apiHost: "127.0.0.1", controlPort: 8080, edgePort: 8081, dnsPort: 8053, siteSuffix: "localhost" };
 const addresses = addressesOf(settings);
 const facts = { company_id: "c", api_key: "k", admin_email: "e", admin_password: "p" };
 const file = () => join(data, "first-run.json");
@@ -27,12 +27,12 @@ describe("addresses", () => {
   test.each([
     [settings, "http://127.0.0.1:8080/v2", "http://localhost:8081"],
     [
-      { ...settings, host: "0.0.0.0", siteSuffix: "sites.example.com", edgePort: 80 },
+      { ...settings, apiHost: "0.0.0.0", siteSuffix: "sites.example.com", edgePort: 80 },
       "http://127.0.0.1:8080/v2",
       "http://sites.example.com",
     ],
-    [{ ...settings, host: "::", controlPort: 80 }, "http://[::1]/v2", "http://localhost:8081"],
-    [{ ...settings, host: "fe80::1" }, "http://[fe80::1]:8080/v2", "http://localhost:8081"],
+    [{ ...settings, apiHost: "::", controlPort: 80 }, "http://[::1]/v2", "http://localhost:8081"],
+    [{ ...settings, apiHost: "fe80::1" }, "http://[fe80::1]:8080/v2", "http://localhost:8081"],
   ])("of %o are valid URLs", (given, api, sites) => {
     const made = addressesOf(given);
     expect(made).toMatchObject({ api_url: api, sites_url: sites });

@@ -22,15 +22,15 @@ export interface FirstRun extends Addresses {
 }
 
 interface AddressSettings {
-  readonly host: string;
+  readonly apiHost: string;
   readonly controlPort: number;
   readonly edgePort: number;
   readonly dnsPort: number;
   readonly siteSuffix: string;
 }
 
-export function addressesOf({ host, controlPort, edgePort, dnsPort, siteSuffix }: AddressSettings): Addresses {
-  const here = withPort(urlHost(host), controlPort);
+export function addressesOf({ apiHost, controlPort, edgePort, dnsPort, siteSuffix }: AddressSettings): Addresses {
+  const here = withPort(urlHost(apiHost), controlPort);
   return {
     api_url: `${here}/v2`,
     console_url: `${here}/`,

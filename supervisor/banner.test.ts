@@ -5,6 +5,7 @@ import { banner } from "./banner.ts";
 const facts = {
   data: "/data",
   host: "127.0.0.1",
+  apiHost: "127.0.0.1",
   controlPort: 8080,
   edgePort: 8081,
   edgeTlsPort: 8443,

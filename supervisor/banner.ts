@@ -6,6 +6,7 @@ import { type FirstRun, firstRunPath } from "./records.ts";
 interface BannerFacts {
   readonly data: string;
   readonly host: string;
+  readonly apiHost: string;
   readonly controlPort: number;
   readonly edgePort: number;
   readonly edgeTlsPort: number;
@@ -23,13 +24,13 @@ interface BannerFacts {
 }
 
 export function banner(facts: BannerFacts): string {
-  const api = `${baseUrl(facts.host, facts.controlPort)}/v2`;
+  const api = `${baseUrl(facts.apiHost, facts.controlPort)}/v2`;
   const lines = [
     "",
     "Sitewright is ready.",
     "",
     `  API      ${api}`,
-    `  Docs     ${baseUrl(facts.host, facts.controlPort)}/`,
+    `  Docs     ${baseUrl(facts.apiHost, facts.controlPort)}/`,
     `  Sites    ${siteUrl("<site>", facts.siteSuffix, facts.edgePort)}${counts(facts)}`,
     `  HTTPS    port ${facts.edgeTlsPort}, for domains that have a certificate`,
     `  DNS      ${facts.powerDns === null ? `${urlHost(facts.host)}:${facts.dnsPort}` : `PowerDNS at ${facts.powerDns.address}`}`,

@@ -14,6 +14,7 @@ import { banner } from "./banner.ts";
 import { childService } from "./childService.ts";
 import { explainStartError, openDataFolder } from "./dataFolder.ts";
 import type { DataLock } from "./dataLock.ts";
+import { forbiddenAddresses } from "./forbiddenAddresses.ts";
 import { keepRunning, type SupervisedService } from "./keepRunning.ts";
 import { openLog } from "./logFile.ts";
 import { ensureOwnedFolder } from "./ownedFolder.ts";
@@ -130,7 +131,7 @@ export function makeInstallation(options: InstallationOptions): Installation {
     return address.promise;
   }
 
-  const apiUrl = (port: number) => `${baseUrl(config.host, port)}/v2`;
+  const apiUrl = (port: number) => `${baseUrl(config.apiHost, port)}/v2`;
   const logPath = (name: string) => join(config.data, "logs", `${name}.log`);
 
   function readCounts(message: object): void {
@@ -210,7 +211,7 @@ async function choosePorts(config: Config, report: (sentence: string) => void): 
   const [controlPort = 0, edgePort = 0, edgeTlsPort = 0, dnsPort = 0] = await findPorts(
     config.host,
     [
-      { ...api, preferred: chosen?.controlPort },
+      { ...api, preferred: chosen?.controlPort, host: config.apiHost, hostSetting: "SITEWRIGHT_API_HOST" },
       { ...sites, preferred: chosen?.edgePort },
       { ...tls, preferred: chosen?.edgeTlsPort },
       { ...dns, preferred: chosen?.dnsPort },
@@ -287,19 +288,4 @@ function controlSecrets({ config, env }: InstallationOptions, databaseUrl: strin
     ...(config.smtpUrl === null ? {} : { SITEWRIGHT_SMTP_URL: config.smtpUrl }),
     ...Object.fromEntries(controlDnsSettings.flatMap((name) => (env[name] ? [[name, env[name]]] : []))),
   };
-}
-
-/**
- * Servers that customers' PHP must not reach. The edge, which runs that PHP, gets their addresses without credentials.
- */
-function forbiddenAddresses({ databaseUrl, smtpUrl }: Config): NodeJS.ProcessEnv {
-  return {
-    ...(databaseUrl === null ? {} : { DATABASE_URL: `postgresql://${new URL(databaseUrl).host}/` }),
-    ...(smtpUrl === null || !URL.canParse(smtpUrl) ? {} : { SITEWRIGHT_SMTP_URL: withoutCredentials(smtpUrl) }),
-  };
-}
-
-function withoutCredentials(url: string): string {
-  const { protocol, host } = new URL(url);
-  return `${protocol}//${host}`;
 }

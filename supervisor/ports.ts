@@ -9,6 +9,9 @@ interface WantedPort {
   /** What listens there, for error messages. */
   readonly purpose: string;
   readonly setting: string;
+  /** Where it listens, if not on the common host, and the setting of that. */
+  readonly host?: string;
+  readonly hostSetting?: string;
 }
 
 /**
@@ -26,11 +29,11 @@ export async function findPorts(
   const problems: string[] = [];
   for (const entry of wanted) {
     const choices = entry.port === 0 ? [entry.preferred ?? [], randomPorts()].flat() : [entry.port];
-    const result = await firstFree(host, choices, found, deadline);
+    const result = await firstFree(entry.host ?? host, choices, found, deadline);
     if (typeof result === "number") {
       found.push(result);
     } else {
-      problems.push(explain(result, host, entry));
+      problems.push(explain(result, { host, hostSetting: "SITEWRIGHT_HOST", ...entry }));
     }
   }
   if (problems.length > 0) {
@@ -83,7 +86,7 @@ function tryPort(host: string, port: number): Promise<number | Error> {
   });
 }
 
-function explain(error: Error, host: string, { port, purpose, setting }: WantedPort): string {
+function explain(error: Error, { port, purpose, setting, host, hostSetting }: Required<WantedPort>): string {
   const code = "code" in error ? error.code : undefined;
   if (isInUse(error)) {
     return `Port ${port} (${purpose}) is in use by another program. Stop that program, or set ${setting} to another port.`;
@@ -97,7 +100,7 @@ function explain(error: Error, host: string, { port, purpose, setting }: WantedP
     return `This user can't listen on port ${port} (${purpose}). Set ${setting} to a port of 1024 or higher${allowed}`;
   }
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND" || code === "EAI_AGAIN") {
-    return `${host} is not an address of this machine. Set SITEWRIGHT_HOST to one that is, such as 127.0.0.1.`;
+    return `${host} is not an address of this machine. Set ${hostSetting} to one that is, such as 127.0.0.1.`;
   }
   return `Port ${port} (${purpose}) can't be used: ${error.message}. Set ${setting} to another port.`;
 }

@@ -108,7 +108,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     "runtimes",
     "supervisor",
   ),
-  "server/settings": room("The settings: names, defaults, checks, and the settings file.", "contract"),
+  "server/settings": room("The settings: names, defaults, checks, and the settings file.", "contract", "runtimes"),
   server: room("Code shared by the server's rooms, such as sealing secrets and durable files.", "server/settings"),
   runtimes: room("The interface of a runtime, which runs WordPress, and code shared by all runtimes."),
   "runtimes/playground": room("WordPress on PHP compiled to WebAssembly, with SQLite.", "runtimes"),

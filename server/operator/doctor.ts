@@ -78,13 +78,14 @@ async function disk({ data }: Config): Promise<Finding> {
   return problem(`Disk: only ${sizeOf(free)} free in ${data}. Free up space before sites, backups and updates fail.`);
 }
 
-function network({ host, siteSuffix, edgeAddresses }: Config): Finding[] {
-  const isLocal = /^(127\.|::1$|localhost$)/.test(host);
-  if (isLocal) return [note(`Network: only this machine can reach the sites (SITEWRIGHT_HOST is ${host}).`)];
+function network({ host, apiHost, siteSuffix, edgeAddresses }: Config): Finding[] {
+  const isLocal = (address: string) => /^(127\.|::1$|localhost$)/.test(address);
+  const api = isLocal(apiHost)
+    ? ok(`API: only this machine can reach it (SITEWRIGHT_API_HOST is ${apiHost}).`)
+    : note(`API: without TLS on ${apiHost}, so whoever can read that network's traffic can read API keys.`);
+  if (isLocal(host)) return [api, note(`Network: only this machine can reach the sites (SITEWRIGHT_HOST is ${host}).`)];
   return [
-    problem(
-      "Network: the API is reachable from other machines without TLS, and keys travel in plain text. Use a firewall.",
-    ),
+    api,
     siteSuffix === "localhost"
       ? problem("Names: sites are below localhost, which other machines can't open. Set SITEWRIGHT_SITE_SUFFIX.")
       : ok(

@@ -196,6 +196,7 @@ describe("a setting", () => {
     ["SITEWRIGHT_DISK_QUOTA_MB", "0"],
     ["SITEWRIGHT_DISK_QUOTA_MB", "10 GB"],
     ["SITEWRIGHT_HOST", "no host"],
+    ["SITEWRIGHT_API_HOST", "localhost"],
     ["SITEWRIGHT_RESOLVER", "9.9.9.9"],
     ["SITEWRIGHT_RESOLVER", "999.9.9.9:53"],
     ["SITEWRIGHT_RESOLVER", "9.9.9.9:0"],
@@ -234,6 +235,18 @@ describe("a setting", () => {
     const [problem, ...more] = problemsOf({ [name]: value });
     expect(more).toEqual([]);
     expect(problem).toContain(`${name}=${value} is not accepted. Accepted: `);
+  });
+
+  test.each(["93.184.216.34", "2606:2800::1"])("the public address %s is refused for the API", (address) => {
+    expect(problemsOf({ SITEWRIGHT_API_HOST: address })).toEqual([
+      expect.stringMatching(/would publish the API without TLS.*a proxy with TLS on this machine\.$/),
+    ]);
+  });
+
+  test("the API may listen in a private network, while sites are public", () => {
+    const config = loadConfig({ SITEWRIGHT_API_HOST: "10.0.0.5", SITEWRIGHT_HOST: "0.0.0.0" });
+    expect([config.apiHost, config.host]).toEqual(["10.0.0.5", "0.0.0.0"]);
+    expect(loadConfig({ SITEWRIGHT_HOST: "0.0.0.0" }).apiHost).toBe("127.0.0.1");
   });
 
   test.each([

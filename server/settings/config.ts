@@ -18,7 +18,10 @@ const readyCopies = 6;
 /** The configuration of all processes. Paths are absolute. */
 export interface Config {
   readonly data: string;
+  /** Where the edge and DNS listen. */
   readonly host: string;
+  /** Where the API listens. */
+  readonly apiHost: string;
   /** Ports: 0 means any free port. */
   readonly controlPort: number;
   readonly edgePort: number;
@@ -154,6 +157,7 @@ function freeze(values: Settings): Config {
   return Object.freeze({
     data,
     host: values.SITEWRIGHT_HOST,
+    apiHost: values.SITEWRIGHT_API_HOST,
     controlPort: values.SITEWRIGHT_CONTROL_PORT,
     edgePort: values.SITEWRIGHT_EDGE_PORT,
     edgeTlsPort: values.SITEWRIGHT_EDGE_TLS_PORT,

@@ -1,6 +1,7 @@
 /** Addresses in settings: those of the edge, and of DNS servers. */
 import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
+import { isPublic } from "@sitewright/runtimes/publicAddress.ts";
 import ipaddr from "ipaddr.js";
 
 /** Host for URLs of a server that listens on `host`: a loopback address if it listens on all addresses; IPv6 in brackets. */
@@ -35,6 +36,11 @@ export function isSocketAddress(text: string): boolean {
 export function edgeAddresses(given: string | null, host: string): readonly string[] {
   const listed = given?.split(",") ?? (isSingleAddress(host) ? [host] : machineAddresses());
   return [...new Set(listed.map((address) => ipaddr.parse(address).toString()))];
+}
+
+/** Whether a server that listens on `host` has a public address. */
+export function isReachableFromInternet(host: string): boolean {
+  return (isSingleAddress(host) ? [host] : machineAddresses()).some(isPublic);
 }
 
 function isSingleAddress(host: string): boolean {

@@ -4,7 +4,7 @@ import { closest, distance } from "fastest-levenshtein";
 import * as v from "valibot";
 import { ArchiveUrlError, parseArchiveUrl } from "./archiveUrl.ts";
 import { areSocketAddresses } from "./dnsSettings.ts";
-import { areAddresses, areNetworks, isSocketAddress } from "./edgeAddresses.ts";
+import { areAddresses, areNetworks, isReachableFromInternet, isSocketAddress } from "./edgeAddresses.ts";
 import { type Setting, secretSettings, settings } from "./settings.ts";
 
 /** Prefix of variables for tests and tools of this repository, which are never settings. */
@@ -73,10 +73,16 @@ function wrongText(name: string, value: string, setting: Setting): string[] {
     (name === "SITEWRIGHT_ADVISORIES" && value.includes("://") && !/^https?:$/.test(schemeOf(value))) ||
     (name === "SITEWRIGHT_WPORG_URL" && value !== "none" && !URL.canParse(value)) ||
     (name === "SITEWRIGHT_EDGE_ADDRESSES" && !areAddresses(value)) ||
+    (name === "SITEWRIGHT_API_HOST" && !areAddresses(value)) ||
     (name === "SITEWRIGHT_PHP_MAY_REACH" && !areNetworks(value)) ||
     (name === "SITEWRIGHT_DNS_SECONDARIES" && !areSocketAddresses(value)) ||
     (["SITEWRIGHT_RESOLVER", "SITEWRIGHT_POWERDNS_ADDRESS"].includes(name) && !isSocketAddress(value));
   if (isWrong) return [`${name}=${value} is not accepted. Accepted: ${accepted(setting)}.`];
+  if (name === "SITEWRIGHT_API_HOST" && isReachableFromInternet(value)) {
+    const advice =
+      "Set it to 127.0.0.1 and reach the API through a VPN, an SSH tunnel, or a proxy with TLS on this machine.";
+    return [`${name}=${value} would publish the API without TLS, so that API keys travel in plain text. ${advice}`];
+  }
   if (name !== "SITEWRIGHT_ARCHIVE_URL") return [];
   try {
     parseArchiveUrl(value, "");

@@ -32,7 +32,14 @@ const port = (service: string) => whole(0, 65_535, `the port of ${service} (0: a
 /** Errors and the documentation quote the descriptions. */
 export const settings = v.object({
   SITEWRIGHT_DATA: text("^.+$", "the folder for all data"),
-  SITEWRIGHT_HOST: text("^[0-9A-Za-z.:_-]+$", "the address to listen on, such as 127.0.0.1 or 0.0.0.0"),
+  SITEWRIGHT_HOST: text(
+    "^[0-9A-Za-z.:_-]+$",
+    "the address on which sites and DNS are served, such as 127.0.0.1 or 0.0.0.0",
+  ),
+  SITEWRIGHT_API_HOST: text(
+    "^[0-9A-Fa-f.:]+$",
+    "the address on which the API listens, without TLS: 127.0.0.1, or one in a private network",
+  ),
   SITEWRIGHT_CONTROL_PORT: port("the API and the console"),
   SITEWRIGHT_EDGE_PORT: port("the sites"),
   SITEWRIGHT_EDGE_TLS_PORT: port("the sites over TLS"),
@@ -199,6 +206,7 @@ export function defaults(data: string): Settings {
   return {
     SITEWRIGHT_DATA: data,
     SITEWRIGHT_HOST: "127.0.0.1",
+    SITEWRIGHT_API_HOST: "127.0.0.1",
     SITEWRIGHT_CONTROL_PORT: 8080,
     SITEWRIGHT_EDGE_PORT: 8081,
     SITEWRIGHT_EDGE_TLS_PORT: 8443,

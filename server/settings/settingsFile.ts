@@ -50,7 +50,8 @@ export function movableSettings(env: NodeJS.ProcessEnv): Record<string, string> 
 /** Formats a settings file. A listen address that only the old machine has is commented out. */
 export function formatSettings(values: Readonly<Record<string, string>>, title: string): string {
   const lines = Object.entries(values).map(([name, value]) => {
-    const isOldAddress = name === "SITEWRIGHT_HOST" && !/^(127\.|0\.0\.0\.0$|::1?$)/.test(value);
+    const isOldAddress =
+      ["SITEWRIGHT_HOST", "SITEWRIGHT_API_HOST"].includes(name) && !/^(127\.|0\.0\.0\.0$|::1?$)/.test(value);
     return `${isOldAddress ? "# " : ""}${name}=${quoted(value)}`;
   });
   return [`# ${title}`, "# Environment variables take precedence over this file.", ...lines, ""].join("\n");
