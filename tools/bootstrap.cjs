@@ -16,6 +16,7 @@ const modules = path.join(root, "node_modules");
 const node = path.join(modules, ".bin", "node");
 /** In place of a program: only install. */
 const installOnly = "--install";
+const oldestNpm = 7;
 
 /**
  * Files of packages that are never loaded, half of the total size: PHP versions that Sitewright does not offer, PHP
@@ -45,6 +46,7 @@ async function main(script, parameters) {
     return;
   }
   if (!isInstalled()) {
+    requireNpm(process.env.npm_config_user_agent || "");
     requireWritable();
     await installWithLock();
   }
@@ -89,6 +91,16 @@ function isSame(wanted, found, name) {
     wanted.link === found.link &&
     fs.existsSync(path.join(root, name))
   );
+}
+
+/** Older versions can't read the lockfile. `userAgent` is how npm names itself: `npm/10.9.2 node/v22.12.0 linux x64`. */
+function requireNpm(userAgent) {
+  const found = /^npm\/((\d+)\.\S*)/.exec(userAgent);
+  if (found !== null && Number(found[2]) < oldestNpm) {
+    throw new Error(
+      `npm ${found[1]} is too old: Sitewright needs npm ${oldestNpm} or newer. Update it: npm install -g npm@7`,
+    );
+  }
 }
 
 function requireWritable() {

@@ -57,8 +57,8 @@ function installed(packages: object = lockfile.packages): void {
   writeFileSync(join(root, "node_modules", ".package-lock.json"), JSON.stringify({ packages }));
 }
 
-function bootstrap(given: readonly string[] = [], options: readonly string[] = []) {
-  const env = { PATH: `${join(root, "bin")}:/usr/bin:/bin` };
+function bootstrap(given: readonly string[] = [], options: readonly string[] = [], more: NodeJS.ProcessEnv = {}) {
+  const env = { PATH: `${join(root, "bin")}:/usr/bin:/bin`, ...more };
   const parameters = [...options, join(root, "tools", "bootstrap.cjs"), "program.ts", ...given];
   const child = spawn(process.execPath, parameters, { env, stdio: ["ignore", "pipe", "pipe"] });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -92,6 +92,18 @@ describe("a fresh clone", () => {
     expect(calls()).toMatch(/^npm ci .*--include=dev/);
     expect(errors).toContain("Installing the packages that Sitewright needs");
     expect(errors).toContain("added 3 packages");
+  });
+
+  test.each([
+    ["npm/6.14.15 node/v14.18.3 linux x64", 1],
+    ["npm/7.24.2 node/v16.9.0 linux x64", 0],
+    ["npm/11.0.0 node/v24.0.0 linux x64", 0],
+  ])("installs nothing with an npm that can't read the lockfile: %s", async (userAgent, expected) => {
+    writeFileSync(program, "");
+    const { code, errors } = await bootstrap([], [], { npm_config_user_agent: userAgent }).ended;
+    expect(code).toBe(expected);
+    expect(errors.includes("npm 6.14.15 is too old: Sitewright needs npm 7 or newer.")).toBe(expected === 1);
+    expect(calls() === "").toBe(expected === 1);
   });
 
   test("keeps only the files of packages that are loaded", async () => {
