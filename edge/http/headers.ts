@@ -18,16 +18,10 @@ const hopByHop = new Set([
  * Headers with which a visitor could spoof an IP address, a scheme or a path, because WordPress and plugins trust them.
  * `proxy` would become HTTP_PROXY, which programs read as a setting.
  */
-const untrusted = new Set([
-  "forwarded",
-  "proxy",
-  "x-real-ip",
-  "client-ip",
-  "true-client-ip",
-  "x-original-url",
-  "x-rewrite-url",
-]);
+const untrusted = new Set(["forwarded", "proxy", "x-original-url", "x-rewrite-url", "x-host", "x-original-host"]);
 const untrustedPrefixes = ["x-forwarded-", "x-cluster-", "cf-"];
+/** `X-Real-IP`, `Fastly-Client-IP`, `Incap-Client-IP`, `X-Sucuri-ClientIP`, `X-URL-Scheme`, `Front-End-HTTPS`. Not `Sec-…`. */
+const untrustedEndings = /^(?!sec-).*(?:-ip|clientip|scheme|https|-ssl)$/;
 
 /** `status` is how PHP reports the status; `x-powered-by` would reveal its version to attackers. */
 const fromPhpOnly = new Set(["status", "x-powered-by"]);
@@ -70,6 +64,7 @@ function isUntrusted(name: string): boolean {
     name.startsWith(":") ||
     name.includes("_") ||
     untrusted.has(name) ||
+    untrustedEndings.test(name) ||
     untrustedPrefixes.some((prefix) => name.startsWith(prefix))
   );
 }
