@@ -70,6 +70,17 @@ test("opening a link shows a button without PHP; pressing it logs in once", asyn
   expect(world.upstream.asked.length).toBe(1);
 });
 
+test("a page of another site can't press the button", async () => {
+  const world = await startSite();
+  world.upstream.answer = loggedIn;
+  const link = await addLink(world);
+  const forged = await press(world, link, { headers: { ...html, "sec-fetch-site": "cross-site" } });
+  expect([forged.status, forged.headers["set-cookie"]]).toEqual([200, undefined]);
+  expect(forged.body).toContain("<button");
+  expect(world.upstream.asked).toEqual([]);
+  expect((await press(world, link, { headers: { ...html, "sec-fetch-site": "same-origin" } })).status).toBe(302);
+});
+
 test("exactly one of several concurrent requests logs in", async () => {
   const world = await startSite();
   world.upstream.answer = loggedIn;

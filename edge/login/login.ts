@@ -1,6 +1,6 @@
 /**
  * Login links: `/sitewright-login?token=…` on any site. The page shows a button, and only pressing it uses the link up,
- * so that programs that preview links in mails and chats don't.
+ * so that programs that preview links in mails and chats don't, and pages of other sites can't log anybody in.
  */
 import { escapeText, layout, pageHeaders, sendPage } from "../http/pages.ts";
 import { abortWrite, answerWrite, type PhpParts } from "../php/answerWithPhp.ts";
@@ -21,11 +21,12 @@ export async function answerLogin(visit: Visit, parts: PhpParts & { readonly log
   const { id } = route.environment;
   const token = new URLSearchParams(path.query).get("token") ?? "";
   const login = parts.logins.find(token, id);
-  if (request.method === "GET" || request.method === "HEAD") {
+  const isPressed = request.method === "POST" && request.headers["sec-fetch-site"] !== "cross-site";
+  if (["GET", "HEAD", "POST"].includes(request.method ?? "") && !isPressed) {
     if (login === null) return sendPage(request, response, "loginOver", noReferrer);
     return sendButton(visit, login.login);
   }
-  if (request.method !== "POST") return sendPage(request, response, "methodNotAllowed", { allow: "GET, HEAD, POST" });
+  if (!isPressed) return sendPage(request, response, "methodNotAllowed", { allow: "GET, HEAD, POST" });
   const endWrite = parts.writes.begin(id, () => abortWrite(request, response));
   // The link stays valid for when the site is thawed.
   if (endWrite === null) return sendPage(request, response, "frozen", noReferrer);
