@@ -1,4 +1,7 @@
-/** Redirect rules as CSV (RFC 4180), for spreadsheets. */
+/**
+ * Redirect rules as CSV (RFC 4180), for spreadsheets. A value that a spreadsheet would run as a formula begins with an
+ * apostrophe in the file.
+ */
 import type { StoredRule } from "@sitewright/server/store/database.ts";
 import { CsvError, parse } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
@@ -17,13 +20,13 @@ const columns = [
 ] as const satisfies readonly (keyof StoredRule)[];
 
 export function writeCsv(rules: readonly StoredRule[]): string {
-  return stringify([...rules], { header: true, columns: [...columns] });
+  return stringify([...rules], { header: true, columns: [...columns], escape_formulas: true });
 }
 
 /** Throws `Refused` with the line number if the text is invalid. Ignores unknown columns. */
 export function readCsv(csv: string): readonly RuleInput[] {
   return read(csv).map(({ row, line }, index) => {
-    const value = (name: string) => row[name] || null;
+    const value = (name: string) => row[name]?.replace(/^'(?=[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20])/, "") || null;
     const [from, to, type] = [value("from"), value("to"), value("type") ?? "permanent"];
     if (from === null || to === null) throw unreadable(`Rule ${index + 1} has no from or no to.`, line);
     if (type !== "permanent" && type !== "redirect") {

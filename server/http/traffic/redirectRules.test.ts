@@ -227,6 +227,16 @@ describe("testing a URL", () => {
 describe("CSV", () => {
   const csv = (id: string, body: object) => test.current.call("POST", pathOf(id, "/csv"), { body });
 
+  it("hides formulas from spreadsheets, and reads them back", async () => {
+    const { id, liveId } = await test.current.addSiteWithEnvironment();
+    const formulas = ['=HYPERLINK("//evil.example")', "-1", "@a"].map((from) => rule(from, "/"));
+    expect((await add(id, ...formulas)).status).toBe(200);
+    const text = (await test.current.call("GET", pathOf(id, "/csv"))).body.csv;
+    expect(text.split("\n").slice(1, -1)).toEqual(formulas.map(() => expect.stringMatching(/^"?'/)));
+    await csv(liveId, { csv: text });
+    expect((await test.current.call("GET", pathOf(liveId, "/csv"))).body.csv).toBe(text);
+  });
+
   it("can be exported and imported without loss", async () => {
     const { id, liveId } = await test.current.addSiteWithEnvironment();
     await add(id, rule('^/a,"(b)$', "/b"), rule("/c", "/d", { type: "redirect", traffic_from_country: "FR" }));
