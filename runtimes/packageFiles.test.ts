@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { noStates, readPackageFiles, withStates } from "./packageFiles.ts";
+import { headerField, noStates, readPackageFiles, withStates } from "./packageFiles.ts";
 
 let root: string;
 beforeEach(async () => {
@@ -18,6 +18,12 @@ async function write(name: string, content: string | Buffer): Promise<void> {
 }
 
 const namesIn = async () => (await readPackageFiles(root)).map(({ kind, name }) => `${kind} ${name}`);
+
+test("eight kilobytes of blanks in a header cost no more than other text", () => {
+  const blanks = " ".repeat(8_000);
+  expect(headerField(`Plugin Name: a${blanks}b${blanks}c */ d`, "Plugin Name")).toBe(`a${blanks}b${blanks}c`);
+  expect(headerField("Plugin Name: One ?> two", "Plugin Name")).toBe("One");
+});
 
 describe("a header", () => {
   const read = async (text: string | Buffer) => {

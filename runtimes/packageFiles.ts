@@ -37,7 +37,8 @@ const names = {
  */
 export function headerField(text: string, name: string): string {
   const line = new RegExp(`^(?:[ \\t]*<\\?php)?[ \\t/*#@]*${name}:(.*)$`, "im").exec(text)?.[1] ?? "";
-  return line.replace(/\s*(?:\*\/|\?>).*$/, "").trim();
+  const end = line.search(/\*\/|\?>/);
+  return (end === -1 ? line : line.slice(0, end)).trim();
 }
 
 /** Strips markup and control characters, and truncates. */
