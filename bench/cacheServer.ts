@@ -26,6 +26,7 @@ async function startOurs(): Promise<number> {
   const upstream = createFakeUpstream();
   upstream.answer = () => textAnswer(page.toString(), [["Content-Type", "text/html; charset=UTF-8"]]);
   const edge = await startEdge({
+    siteSuffix: "localhost",
     upstream,
     host: "127.0.0.1",
     port: 0,

@@ -55,6 +55,7 @@ function measureSearch(rules: readonly RedirectRule[]): readonly number[] {
 async function startWith(folder: string, name: string, rules: readonly RedirectRule[] | null): Promise<Edge> {
   const adminSocket = join(folder, `${name}.sock`);
   const edge = await startEdge({
+    siteSuffix: "localhost",
     upstream: createFakeUpstream(),
     host: "127.0.0.1",
     port: 0,

@@ -21,6 +21,7 @@ async function startOurs(): Promise<number> {
   const adminSocket = join(folder, "edge.sock");
   const log = { debug: () => undefined, info: () => undefined, warn: console.error, error: console.error };
   const edge = await startEdge({
+    siteSuffix: "localhost",
     upstream: createFakeUpstream(),
     host: "127.0.0.1",
     port: 0,

@@ -52,6 +52,8 @@ export interface EdgeOptions {
   /** Size of the page cache. Absent: 64 MB in memory. */
   readonly pages?: PageCacheSettings;
   readonly limits: Limits;
+  /** New sites get host names below it. */
+  readonly siteSuffix: string;
   /** Closed together with the edge. */
   readonly logs: EnvironmentLogs;
   readonly log: EdgeLog;
@@ -125,6 +127,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     logins,
     redirectVisit,
     limits,
+    siteSuffix: options.siteSuffix,
     logs,
     log,
   };

@@ -27,6 +27,8 @@ export interface EdgeParts {
   readonly logins: Logins;
   readonly redirectVisit: RedirectVisit;
   readonly limits: Limits;
+  /** New sites get host names below it. */
+  readonly siteSuffix: string;
   /** Access and error logs of environments, for their owners. */
   readonly logs: EnvironmentLogs;
   readonly log: EdgeLog;

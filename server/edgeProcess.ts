@@ -83,6 +83,7 @@ export async function startEdgeProcess({ config, log, makeServing }: EdgeProcess
         freezeSeconds,
         holdSeconds,
       },
+      siteSuffix: config.siteSuffix,
       logs,
       log,
     });

@@ -255,3 +255,14 @@ test.each([0, 99, 101, 600, 200.5, Number.NaN])("a status of %d from PHP is a 50
   upstream.answer = () => textAnswer("page", [], status);
   expect((await ask(edge, "/")).status).toBe(502);
 });
+
+test("PHP can't set a cookie for all sites below the suffix", async () => {
+  const { edge, upstream } = await startSite();
+  upstream.answer = () =>
+    textAnswer("ok", [
+      ["Set-Cookie", "evil=1; Domain=localhost; Path=/"],
+      ["Set-Cookie", "own=1; Domain=site.localhost"],
+    ]);
+  const { headers } = await ask(edge, "/");
+  expect(headers["set-cookie"]).toEqual(["evil=1; Path=/", "own=1; Domain=site.localhost"]);
+});

@@ -1,6 +1,7 @@
 /** Streams a request to PHP and the response to the visitor, and to others who asked for the same page. */
 import type { Readable } from "node:stream";
 import { addressOf } from "../http/address.ts";
+import { withOwnCookies } from "../http/cookies.ts";
 import { toUpstream, toVisitor } from "../http/headers.ts";
 import type { Limits } from "../http/limits.ts";
 import { sendPage } from "../http/pages.ts";
@@ -33,6 +34,8 @@ export interface PhpParts extends RequestLogs {
   readonly writes: Writes;
   readonly coalescing: Coalescing;
   readonly limits: Limits;
+  /** Host names below it belong to sites of different companies. */
+  readonly siteSuffix: string;
 }
 
 /** Answers a request that may write, without sharing the response. `onEnd` is called when PHP has finished. */
@@ -78,7 +81,7 @@ export async function answerShared(
     if (response.destroyed) return "answered";
     if (outcome.kind === "failed") return sendFailure(visit, outcome.error, parts);
     if (outcome.kind === "notShared") continue;
-    sendShared(outcome.page, visit);
+    sendShared(outcome.page, visit, parts);
     return "answered";
   }
   const shared = parts.coalescing.begin(key);
@@ -89,14 +92,18 @@ export async function answerShared(
   }
 }
 
-function sendShared({ status, headers, body }: SharedPage, visit: Visit): void {
+function sendShared({ status, headers, body }: SharedPage, visit: Visit, parts: PhpParts): void {
   const { request, response } = visit;
-  response.writeHead(status, headOf(visit, headers)).end(request.method === "HEAD" ? undefined : body);
+  response.writeHead(status, headOf(visit, headers, parts)).end(request.method === "HEAD" ? undefined : body);
 }
 
 /** PHP's headers and `X-Cache`. PHP's own requests never use the page cache. */
-function headOf({ route, fromPhp, pageRequest }: Visit, headers: UpstreamResponse["headers"]): string[] {
-  const head = toVisitor(headers);
+function headOf(
+  { route, fromPhp, pageRequest }: Visit,
+  headers: UpstreamResponse["headers"],
+  { siteSuffix }: Pick<PhpParts, "siteSuffix">,
+): string[] {
+  const head = toVisitor(withOwnCookies(headers, siteSuffix));
   if (route.environment.pageCache !== undefined)
     head.push("X-Cache", pageRequest === null || fromPhp ? "BYPASS" : "MISS");
   return head;
@@ -268,7 +275,7 @@ async function streamResponse(
   try {
     // With a wrong length from PHP, one response would run into the next on the same connection.
     response.strictContentLength = !hasNoBody;
-    response.writeHead(answer.status, headOf(visit, answer.headers));
+    response.writeHead(answer.status, headOf(visit, answer.headers, parts));
     for await (const chunk of answer.body) {
       recorder?.add(chunk);
       if (hasNoBody) continue;

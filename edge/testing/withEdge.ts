@@ -78,6 +78,7 @@ export async function startEmptyEdge(
   const adminSocket = changes.adminSocket ?? path.join(folder, "run/edge.sock");
   const loopbackSocket = path.join(folder, "run-php/loopback.sock");
   const edge = await startEdge({
+    siteSuffix: "localhost",
     upstream,
     host: "127.0.0.1",
     port: 0,

@@ -31,6 +31,7 @@ async function startSecureEdge({ facts, own, services }: World) {
   const adminSocket = join(facts.dataFolder, "tls", "edge.sock");
   const folder = certificateFolder(facts.dataFolder);
   const edge = await startEdge({
+    siteSuffix: "localhost",
     upstream: createFakeServing(),
     host: "127.0.0.1",
     port: 0,

@@ -42,6 +42,7 @@ export async function startTestEdge(
   const phpFolder = join(runFolder, "php");
   let port = 0;
   const edge = await startEdge({
+    siteSuffix: "localhost",
     upstream: makeServing(phpFolder, () => port),
     host: "127.0.0.1",
     port: 0,
