@@ -68,7 +68,7 @@ export const createApiKey = endpoint({
   tag: "API keys",
   summary: "Create an API key",
   description:
-    "The new key belongs to the same user as the calling key and can't have more permissions than the calling key. `token` is shown only in this response.",
+    "The new key belongs to the same user as the calling key, can't have more permissions, expires with it at the latest, and is revoked with it. `token` is shown only in this response.",
   params: company,
   body: Type.Object(
     {
@@ -115,7 +115,7 @@ export const revokeApiKey = endpoint({
   tag: "API keys",
   summary: "Revoke an API key",
   description:
-    "The key is refused as soon as this call returns. It stays in the list as `revoked`; revoking it again changes nothing. Users with the role `developer` can revoke only their own keys.",
+    "The key, and all keys that were created with it, are refused as soon as this call returns. They stay in the list as `revoked`; revoking a key again changes nothing. Users with the role `developer` can revoke only their own keys.",
   params: Type.Object({ id: uuid("Id of the company."), key_id: uuid("Id of the key.") }),
   responses: {
     200: result(["api_key"], "The key is revoked.", ApiKeyWithScopes, { examples: [revokedExample] }),

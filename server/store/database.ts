@@ -52,6 +52,8 @@ export interface ApiKeys {
   expires_at: NullableDate;
   revoked_at: NullableDate;
   created_at: DefaultNow;
+  /** The key with which it was created. */
+  created_by: Nullable<string>;
 }
 
 export interface Sites {

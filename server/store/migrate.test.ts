@@ -79,6 +79,7 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
     expires_at: true,
     revoked_at: true,
     created_at: true,
+    created_by: true,
   },
   sites: {
     id: true,

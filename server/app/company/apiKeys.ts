@@ -3,6 +3,7 @@ import {
   insertApiKey,
   listApiKeys,
   lockApiKey,
+  lockCreatingKey,
   type NewApiKey,
   revokeApiKey,
   type ShownKey,
@@ -51,7 +52,10 @@ interface KeyRequest {
   readonly scopes?: readonly string[] | null;
 }
 
-/** Creates a key for the caller's user with at most the permissions of the calling key. Its token is returned only once. */
+/**
+ * Creates a key for the caller's user with at most the permissions and the lifetime of the calling key. Its token is returned
+ * only once.
+ */
 export async function create(context: Context, request: KeyRequest): Promise<{ api_key: KeyView; token: string }> {
   const { caller } = context;
   const expiresAt = request.expires_at ? readTimestamp(request.expires_at) : null;
@@ -67,18 +71,33 @@ export async function create(context: Context, request: KeyRequest): Promise<{ a
     userId: caller.userId,
     name: request.name,
     scopes,
-    expiresAt,
+    expiresAt: earlier(expiresAt, caller.expiresAt),
+    createdBy: caller.keyId,
   };
   await context.inTransaction(async (transaction) => {
+    if (!(await lockCreatingKey(transaction, caller.keyId))) throw new NotFound();
     await insertApiKey(transaction, key);
     const parameters = { keyName: request.name };
     await recordDone(context, transaction, { type: "createApiKey", category: "userManagement", parameters });
   });
-  const created = { id: key.id, name: key.name, user_id: key.userId, scopes, expires_at: expiresAt, revoked_at: null };
+  const created = {
+    id: key.id,
+    name: key.name,
+    user_id: key.userId,
+    scopes,
+    expires_at: key.expiresAt,
+    revoked_at: null,
+  };
   return { api_key: view(created, new Date()), token };
 }
 
-/** Revokes the key. Revoking it again keeps the original time. */
+/** The earlier of two times; null is never. */
+function earlier(one: Date | null, other: Date | null): Date | null {
+  if (one === null || other === null) return one ?? other;
+  return one < other ? one : other;
+}
+
+/** Revokes the key and all keys created with it. Revoking it again keeps the original time. */
 export function revoke(context: Context, keyId: string): Promise<KeyView> {
   const { caller } = context;
   return context.inTransaction(async (transaction) => {

@@ -92,6 +92,42 @@ describe("a new key", () => {
   });
 });
 
+describe("a key that was created with another", () => {
+  const create = async (key: string, fields: object = {}) => {
+    const answer = await test.current.call("POST", keysPath(), { key, body: { name: "Child", ...fields } });
+    return { status: answer.status, id: answer.body.api_key?.id, token: answer.body.token, key: answer.body.api_key };
+  };
+  const statusOf = async (key: string) => (await test.current.call("GET", "/v2/validate", { key })).status;
+
+  it("is revoked with it, however many keys lie between", async () => {
+    const parent = await test.current.addKey({});
+    const child = await create(parent.token);
+    const grandchild = await create(child.token);
+    const sibling = await test.current.addKey({});
+    await test.current.call("DELETE", `${keysPath()}/${parent.id}`);
+    const keys = [parent.token, child.token, grandchild.token, sibling.token];
+    expect(await Promise.all(keys.map(statusOf))).toEqual([401, 401, 401, 200]);
+  });
+
+  it("is never usable if it was created while the other was being revoked", async () => {
+    const parent = await test.current.addKey({});
+    const [, ...created] = await Promise.all([
+      test.current.call("DELETE", `${keysPath()}/${parent.id}`),
+      ...Array.from({ length: 20 }, () => create(parent.token)),
+    ]);
+    const tokens = created.flatMap(({ token }) => token ?? []);
+    expect(await Promise.all(tokens.map(statusOf))).toEqual(tokens.map(() => 401));
+  });
+
+  it("expires with it at the latest", async () => {
+    const parent = await test.current.addKey({ expires_at: "2099-01-01T00:00:00.000Z" });
+    const expiry = async (fields: object) => (await create(parent.token, fields)).key.expires_at;
+    expect(await expiry({})).toBe("2099-01-01T00:00:00.000Z");
+    expect(await expiry({ expires_at: "2100-01-01T00:00:00Z" })).toBe("2099-01-01T00:00:00.000Z");
+    expect(await expiry({ expires_at: "2098-01-01T00:00:00Z" })).toBe("2098-01-01T00:00:00.000Z");
+  });
+});
+
 describe("the list of keys", () => {
   it("has all keys of the company, newest first, with status and without token", async () => {
     const { addKey, call, company, database } = test.current;

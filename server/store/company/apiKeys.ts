@@ -101,6 +101,8 @@ export interface NewApiKey {
   readonly secretHash: Buffer;
   readonly scopes: readonly string[] | null;
   readonly expiresAt: Date | null;
+  /** The key that creates it; absent: the operator. */
+  readonly createdBy?: string;
 }
 
 export async function insertApiKey(transaction: DatabaseTransaction, key: NewApiKey): Promise<void> {
@@ -114,6 +116,7 @@ export async function insertApiKey(transaction: DatabaseTransaction, key: NewApi
       secret_hash: key.secretHash,
       scopes: key.scopes ? [...key.scopes] : null,
       expires_at: key.expiresAt,
+      created_by: key.createdBy ?? null,
     })
     .execute();
 }
@@ -163,8 +166,35 @@ export async function deleteApiKey(database: Database, keyId: string): Promise<v
   await database.deleteFrom("api_keys").where("id", "=", keyId).execute();
 }
 
+/**
+ * Locks a key that is about to create another one until the transaction ends, so that it can't be revoked in between.
+ * Returns false if it is revoked.
+ */
+export async function lockCreatingKey(transaction: DatabaseTransaction, keyId: string): Promise<boolean> {
+  const found = await transaction
+    .selectFrom("api_keys")
+    .select("id")
+    .where("id", "=", keyId)
+    .where("revoked_at", "is", null)
+    .forShare()
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
+/**
+ * Revokes a key and all keys that were created with it, and with those. Each is locked before the keys that it created are
+ * looked for, so that none is created in between.
+ */
 export async function revokeApiKey(transaction: DatabaseTransaction, keyId: string, at: Date): Promise<void> {
-  await transaction.updateTable("api_keys").set({ revoked_at: at }).where("id", "=", keyId).execute();
+  for (let creators = [keyId]; creators.length > 0; ) {
+    await transaction
+      .updateTable("api_keys")
+      .set((columns) => ({ revoked_at: columns.fn.coalesce("revoked_at", columns.val(at)) }))
+      .where("id", "in", creators)
+      .execute();
+    const created = await transaction.selectFrom("api_keys").select("id").where("created_by", "in", creators).execute();
+    creators = created.map(({ id }) => id);
+  }
 }
 
 export interface ListedKey extends ShownKey {
