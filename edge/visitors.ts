@@ -143,10 +143,12 @@ function closeIfBody(request: VisitorRequest): Readonly<Record<string, string>> 
 async function answerVisit(visit: Visit, parts: EdgeParts): Promise<void> {
   if (sendFreshPage(visit, parts)) return;
   if (isLoginLink(visit)) return answerLogin(visit, parts);
-  const { request, response, route, path } = visit;
+  const { request, response, route, path, fromPhp } = visit;
   const decision = await resolve(path, route.environment, route.lookUp);
   switch (decision.kind) {
     case "php":
+      // Sitewright runs scheduled tasks itself: anyone else could only keep PHP busy.
+      if (decision.script.endsWith("/wp-cron.php") && !fromPhp) return sendPage(request, response, "notFound");
       return runScript(visit, { script: decision.script, pathInfo: decision.pathInfo }, parts);
     case "static":
       return sendFile(visit, decision, parts.fileCache);

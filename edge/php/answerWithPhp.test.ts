@@ -266,3 +266,13 @@ test("PHP can't set a cookie for all sites below the suffix", async () => {
   const { headers } = await ask(edge, "/");
   expect(headers["set-cookie"]).toEqual(["evil=1; Path=/", "own=1; Domain=site.localhost"]);
 });
+
+test("only the site's own PHP can request wp-cron.php", async () => {
+  const { edge, upstream } = await startSite({ "wp-cron.php": "<?php", "blog/wp-cron.php": "<?php" });
+  for (const path of ["/wp-cron.php", "/wp-cron.php?doing_wp_cron=1", "/blog/wp-cron.php", "/wp-cron.php/x"]) {
+    expect((await ask(edge, path)).status, path).toBe(404);
+    expect((await ask(edge, path, { method: "POST", body: "a=1" })).status, path).toBe(404);
+  }
+  expect(upstream.asked).toEqual([]);
+  expect((await ask(edge, "/wp-cron.php", { socketPath: edge.loopbackSocket })).status).toBe(200);
+});

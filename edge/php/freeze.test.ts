@@ -14,6 +14,7 @@ const files = {
   "wp-admin/admin-post.php": "<?php",
   "wp-admin/post.php": "<?php",
   "wp-cron.php": "<?php",
+  "wp-mail.php": "<?php",
   "style.css": "css",
 };
 
@@ -41,7 +42,7 @@ const refused: readonly (readonly [path: string, sending: Sending])[] = [
   ["/wp-admin/post.php?action=trash&_wpnonce=0123456789", { headers: html }],
   ["/wp-admin/admin-ajax.php?action=x", { headers: html }],
   ["/wp-admin/admin-post.php", { headers: html }],
-  ["/wp-cron.php", { headers: html }],
+  ["/wp-mail.php", { headers: html }],
 ];
 
 test.each(refused)("a frozen site refuses writes: %s %j", async (path, sending) => {
