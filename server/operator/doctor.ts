@@ -82,7 +82,7 @@ function network({ host, apiHost, siteSuffix, edgeAddresses }: Config): Finding[
   const isLocal = (address: string) => /^(127\.|::1$|localhost$)/.test(address);
   const api = isLocal(apiHost)
     ? ok(`API: only this machine can reach it (SITEWRIGHT_API_HOST is ${apiHost}).`)
-    : note(`API: without TLS on ${apiHost}, so whoever can read that network's traffic can read API keys.`);
+    : note(`API: without TLS on ${apiHost}, so API keys travel that network in plain text.`);
   if (isLocal(host)) return [api, note(`Network: only this machine can reach the sites (SITEWRIGHT_HOST is ${host}).`)];
   return [
     api,

@@ -1,13 +1,14 @@
 /**
  * Decides which connections PHP may open: to the internet, to networks that a setting opens, and through the edge to
- * sites of this installation. Private networks are closed: what listens there, such as databases and the metadata
- * services of clouds, trusts whoever can reach it. The decision is made for resolved addresses, and the connection goes to
- * exactly the address that was checked, so a name that resolves differently a moment later gains nothing.
+ * sites of this installation. Private networks are closed, because services there, such as databases and the metadata
+ * services of clouds, often trust every client that can connect. The decision is made for resolved addresses, and the
+ * connection goes to exactly the address that was checked, so a name that resolves differently a moment later gains nothing.
  */
 import { lookup } from "node:dns/promises";
 import { BlockList, isIP, isIPv6 } from "node:net";
 import { networkInterfaces } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
+import ipaddr from "ipaddr.js";
 import { isPublic } from "../../publicAddress.ts";
 
 export interface GuardRules {
@@ -84,26 +85,12 @@ embedding.addSubnet("::", 96, "ipv6");
 embedding.addSubnet("::ffff:0:0", 96, "ipv6");
 embedding.addSubnet("64:ff9b::", 96, "ipv6");
 
-/** Splits a valid IPv6 address into its eight groups of 16 bits. */
-function groupsOf(address: string): readonly number[] {
-  const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address);
-  const [, start = "", a, b, c, d] = dotted ?? [];
-  const hex = (high: string | undefined, low: string | undefined) => ((Number(high) << 8) | Number(low)).toString(16);
-  const plain = dotted ? `${start}${hex(a, b)}:${hex(c, d)}` : address;
-  const [left = "", right] = plain.split("::");
-  const parse = (side: string) => (side === "" ? [] : side.split(":").map((group) => Number.parseInt(group, 16)));
-  if (right === undefined) return parse(left);
-  const [head, tail] = [parse(left), parse(right)];
-  return [...head, ...Array<number>(8 - head.length - tail.length).fill(0), ...tail];
-}
-
 /** Returns the IPv4 address that an IPv6 address stands for, or else the address itself. Removes zone indices. */
 function plainAddress(address: string): string {
   const bare = address.replace(/%.*$/, "");
   if (!isIPv6(bare) || !embedding.check(bare, "ipv6")) return bare;
-  const [high = 0, low = 0] = groupsOf(bare).slice(6);
-  if (high === 0 && low <= 1) return bare;
-  return [high >> 8, high & 255, low >> 8, low & 255].join(".");
+  const last = ipaddr.parse(bare).toByteArray().slice(-4).join(".");
+  return last === "0.0.0.0" || last === "0.0.0.1" ? bare : last;
 }
 
 function thisHost(world: GuardWorld): BlockList {
