@@ -15,7 +15,5 @@ export function isMisdirected(
   const { servername } = socket;
   const shown = typeof servername === "string" ? readHost(servername) : null;
   const asked = readHost(host);
-  // All handshakes need a name, but Node doesn't report it for resumed TLS 1.2 sessions.
-  if (shown === null) return false;
-  return asked === null || !sharesCertificate(shown, asked);
+  return shown === null || asked === null || !sharesCertificate(shown, asked);
 }

@@ -1,12 +1,18 @@
 /**
  * The TLS listener. Checks a connection before it costs a handshake, and passes it on to the HTTP server for the
  * negotiated version afterwards.
+ *
+ * Only TLS 1.3 sessions can be resumed. A resumed TLS 1.2 session skips the choice of the certificate, and its name is
+ * unknown, so that it could request a site whose certificate the client has never seen. OpenSSL can't turn off tickets
+ * for one version, so clients without TLS 1.3 get a TLS server without tickets.
  */
+import { constants } from "node:crypto";
 import type { Server as Http1Server } from "node:http";
 import type { Http2Server, ServerHttp2Session } from "node:http2";
 import { createServer, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
 import { addressOf } from "../http/address.ts";
+import { offersTls13 } from "./clientHello.ts";
 import { createHandshakes, defaultLimits, type HandshakeLimits } from "./handshakes.ts";
 import { handshakeMilliseconds } from "./options.ts";
 
@@ -30,11 +36,13 @@ export function createSecureServer({ tls, http1, http2, limits = defaultLimits }
   const handshakes = createHandshakes(limits);
   const handshaking = new Map<string, () => void>();
   const sockets = new Set<Socket>();
-  const tlsServer = createTlsServer(tls, (socket) => {
-    handshaking.get(connectionId(socket))?.();
-    (socket.alpnProtocol === "h2" ? http2 : http1).emit("connection", socket);
-  });
-  tlsServer.on("tlsClientError", (_error, socket) => socket.destroy());
+  const serve = (options: TlsOptions) =>
+    createTlsServer(options, (socket) => {
+      handshaking.get(connectionId(socket))?.();
+      (socket.alpnProtocol === "h2" ? http2 : http1).emit("connection", socket);
+    }).on("tlsClientError", (_error, socket) => socket.destroy());
+  const resumable = serve({ ...tls, minVersion: "TLSv1.3" });
+  const notResumable = serve({ ...tls, secureOptions: (tls.secureOptions ?? 0) | constants.SSL_OP_NO_TICKET });
   const listener = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
     socket.on("error", () => undefined).once("close", () => sockets.delete(socket));
@@ -52,7 +60,7 @@ export function createSecureServer({ tls, http1, http2, limits = defaultLimits }
       if (first[0] !== handshakeRecord) return refusePlainHttp(socket);
       // The TLS server reads the first bytes again.
       socket.pause().unshift(first);
-      tlsServer.emit("connection", socket);
+      (offersTls13(first) ? resumable : notResumable).emit("connection", socket);
     });
   });
   // Node starts the timeouts for heads and uploads on this event, which the server never emits itself.
@@ -60,7 +68,7 @@ export function createSecureServer({ tls, http1, http2, limits = defaultLimits }
   const sessions = trackSessions(http2);
   return {
     listener,
-    setTicketKeys: (keys) => tlsServer.setTicketKeys(keys),
+    setTicketKeys: (keys) => resumable.setTicketKeys(keys),
     close(graceMilliseconds) {
       return new Promise((resolve) => {
         const deadline = setTimeout(() => sockets.forEach((socket) => void socket.destroy()), graceMilliseconds);

@@ -2,8 +2,9 @@ import { request as httpsRequest } from "node:https";
 import { text } from "node:stream/consumers";
 import { connect, type SecureVersion, type TLSSocket } from "node:tls";
 import { expect, test } from "vitest";
-import { ask } from "../testing/http.ts";
-import { site, startSecureSite } from "../testing/secureSite.ts";
+import { ask, putTable } from "../testing/http.ts";
+import { makeSecret, site, startSecureSite } from "../testing/secureSite.ts";
+import { tableOf } from "../testing/withEdge.ts";
 
 function askOverTls(port: number, url: string, ca: string, servername = "site.localhost") {
   return new Promise<{ status: number; body: string }>((resolve, reject) => {
@@ -57,8 +58,15 @@ test("HTTP is redirected to HTTPS if the site requires it, except for ACME chall
   expect((await ask(edge, `${challenge}d`, { host: "new.example.com" })).status).toBe(404);
 });
 
-/** Sends a request over the given TLS version, resuming a session if there is one. Returns the new session. */
-async function visit(port: number, version: SecureVersion, session?: Buffer) {
+interface SecureVisit {
+  readonly version: SecureVersion;
+  readonly host?: string;
+  /** The session to resume. */
+  readonly session?: Buffer | undefined;
+}
+
+/** Sends a request on a connection for `site.localhost`. Returns the new session. */
+async function visit(port: number, { version, host = "site.localhost", session }: SecureVisit) {
   const socket: TLSSocket = connect({
     host: "127.0.0.1",
     port,
@@ -76,15 +84,28 @@ async function visit(port: number, version: SecureVersion, session?: Buffer) {
   socket.on("session", (given) => {
     newSession = given;
   });
-  socket.write("GET /a.txt HTTP/1.1\r\nHost: site.localhost\r\nConnection: close\r\n\r\n");
+  socket.write(`GET /a.txt HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
   const answer = await text(socket);
   return { status: answer.split(" ")[1], isResumed, newSession };
 }
 
-test.each(["TLSv1.2", "TLSv1.3"] as const)("a session can be resumed with %s", async (version) => {
-  const { tlsPort, tell } = await startSecureSite();
-  await tell(2, { certificates: [site] });
-  const first = await visit(tlsPort, version);
-  const again = await visit(tlsPort, version, first.newSession);
-  expect([first.status, again.status, again.isResumed]).toEqual(["200", "200", true]);
+/** Sends a request for the host again, with the session of a first visit, if there is one. */
+async function visitAgain(version: SecureVersion, host: string) {
+  const { edge, tlsPort, environment, secrets } = await startSecureSite();
+  secrets.set("other", await makeSecret("other.localhost"));
+  const hosts = { "site.localhost": environment.id, "other.localhost": environment.id };
+  const certificates = [site, { ...site, id: "other", names: ["other.localhost"] }];
+  await putTable(edge, { ...tableOf(2, [environment], hosts), certificates });
+  const first = await visit(tlsPort, { version });
+  expect(first.status).toBe("200");
+  return visit(tlsPort, { version, host, session: first.newSession });
+}
+
+test("TLS 1.3 sessions can be resumed, and TLS 1.2 sessions can't", async () => {
+  expect(await visitAgain("TLSv1.3", "site.localhost")).toMatchObject({ status: "200", isResumed: true });
+  expect(await visitAgain("TLSv1.2", "site.localhost")).toMatchObject({ status: "200", isResumed: false });
+});
+
+test.each(["TLSv1.2", "TLSv1.3"] as const)("another site is refused with a session of %s", async (version) => {
+  expect((await visitAgain(version, "other.localhost")).status).toBe("421");
 });
