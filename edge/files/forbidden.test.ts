@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { isForbidden, isRunnable } from "./forbidden.ts";
+import { isForbidden, isForbiddenFile, isRunnable } from "./forbidden.ts";
+import { archives, sensitiveFiles, sensitiveNames, sensitiveOutsideUploads } from "./sensitiveNames.ts";
 
 const hidden = [
   ".env",
@@ -98,6 +99,45 @@ const shown = [
 
 test.each(shown)("%j may be served or run", (name) => {
   expect(isForbidden(name.split("/"))).toBe(false);
+});
+
+const listed = sensitiveNames.flatMap(({ kind, examples }) => examples.map((name) => [name, kind] as const));
+
+test.each(listed)("%s is never served, because of the kind %j", (name) => {
+  for (const folder of ["", "sub/", "wp-content/uploads/"]) {
+    expect(isForbidden(`${folder}${name}`.split("/"))).toBe(true);
+    expect(isForbidden(`${folder}${name.toUpperCase()}`.split("/"))).toBe(true);
+  }
+});
+
+const files = sensitiveFiles.flatMap(({ examples }) => examples);
+const outsideUploads = sensitiveOutsideUploads.flatMap(({ examples }) => examples);
+
+test.each(files)("the file %s is never served, but may be the address of an article", (name) => {
+  expect(isForbiddenFile([name])).toBe(true);
+  expect(isForbidden([name])).toBe(false);
+});
+
+test.each(outsideUploads)("the file %s is served from uploads only", (name) => {
+  expect([isForbiddenFile([name]), isForbiddenFile(["wp-content", "x", name])]).toEqual([true, true]);
+  expect(isForbiddenFile(["wp-content", "uploads", name])).toBe(false);
+});
+
+test.each(archives.examples)("the archive %s is served if it may be a product of a shop", (name) => {
+  const isRefused = (path: string) => isForbiddenFile(path.split("/"));
+  const refused = ["", "wp-content/", "WP-Content/", "backup/", "wp-content/uploads/backupbuddy_backups/"];
+  for (const folder of refused) expect([folder, isRefused(folder + name)]).toEqual([folder, true]);
+  const served = ["wp-content/uploads/2026/11/", "wp-content/uploads/woocommerce_uploads/", "downloads/"];
+  for (const folder of served) expect([folder, isRefused(folder + name)]).toEqual([folder, false]);
+});
+
+test("a compressed sitemap is served", () => {
+  expect(isForbiddenFile(["sitemap.xml.gz"])).toBe(false);
+});
+
+test("PHP is never run below .well-known", () => {
+  expect(isRunnable([".well-known", "x.php"])).toBe(false);
+  expect(isRunnable([".well-known", "acme-challenge", "index.php"])).toBe(false);
 });
 
 test("PHP is never run below uploads, in whatever case", () => {

@@ -1,29 +1,48 @@
 /**
- * Paths that are never served and never run, whether or not the file exists. Checked for the URL's path and again for
- * the real path, so that a symbolic link can't expose a file under another name.
- *
- * Most patterns require a dot: `/wp-config-explained/` may be an article.
+ * Paths that are never served and never run. Names are checked for the URL's path, whether or not the file exists, and
+ * again for the real path, so that a symbolic link can't expose a file under another name.
  */
+import {
+  archiveFolders,
+  archives,
+  backupFolder,
+  sensitiveFiles,
+  sensitiveNames,
+  sensitiveOutsideUploads,
+} from "./sensitiveNames.ts";
 
 /** Source code under any name but `….php`, which is run. */
 const sourceCode = /\.(?:php\d*|phps|pht|phtml|phar)(?:[^a-z0-9].*)?$|\.inc[. ]*$/i;
 /** How WordPress renames an upload called `x.php.jpg`. */
 const disarmedUpload = /\.php\d?_\.[a-z0-9]+$/i;
-const configuration = /^wp-config.*[.~]|^(?:php|\.user)\.ini$/i;
-const leftovers =
-  /(?:~|\.(?:bak|backup|old|orig|save|sw[a-p]|log|sql|dump|(?:sqlite|db)\d?(?:-\w+)?)(?:\.(?:gz|tgz|bz2|xz|zst|zip|7z|tar))?)$/i;
-const errorLogs = /^(?:php_)?error_?log$/i;
-const emacsBackup = /^#.*#$/;
+/** Folder that certificate authorities and other services read. Programs that prove a domain write files into it. */
+const wellKnown = ".well-known";
 
 /** Whether a path must be treated as not found. */
 export function isForbidden(segments: readonly string[]): boolean {
   return segments.some((segment, index) => isHidden(segment, index) || isSecret(segment));
 }
 
-/** Whether PHP may run this script. Uploads may come from visitors, so they are only served as files. */
+/** Whether an existing file must be treated as not found, although its name alone is not forbidden. */
+export function isForbiddenFile(segments: readonly string[]): boolean {
+  const name = segments.at(-1) ?? "";
+  const folders = segments.slice(0, -1);
+  if (sensitiveFiles.some(({ pattern }) => pattern.test(name))) return true;
+  if (!isUpload(segments) && sensitiveOutsideUploads.some(({ pattern }) => pattern.test(name))) return true;
+  if (!archives.pattern.test(name)) return false;
+  return (
+    archiveFolders.includes(folders.join("/").toLowerCase()) || folders.some((folder) => backupFolder.test(folder))
+  );
+}
+
+/** Whether PHP may run this script. Not if it may be an upload of a visitor, or of a program that proves a domain. */
 export function isRunnable(segments: readonly string[]): boolean {
-  const [first = "", second = ""] = segments;
-  return !(first.toLowerCase() === "wp-content" && ["uploads", "blogs.dir"].includes(second.toLowerCase()));
+  return !isUpload(segments) && segments[0]?.toLowerCase() !== wellKnown;
+}
+
+/** Whether the file may be an upload of a visitor. */
+export function isUpload([first = "", second = ""]: readonly string[]): boolean {
+  return first.toLowerCase() === "wp-content" && ["uploads", "blogs.dir"].includes(second.toLowerCase());
 }
 
 /** Whether PHP runs files with this name. */
@@ -32,11 +51,10 @@ export function isScriptName(segment: string): boolean {
 }
 
 function isHidden(segment: string, index: number): boolean {
-  return segment.startsWith(".") && !(index === 0 && segment === ".well-known");
+  return segment.startsWith(".") && !(index === 0 && segment === wellKnown);
 }
 
 function isSecret(segment: string): boolean {
-  if (configuration.test(segment) || leftovers.test(segment)) return true;
-  if (errorLogs.test(segment) || emacsBackup.test(segment)) return true;
+  if (sensitiveNames.some(({ pattern }) => pattern.test(segment))) return true;
   return sourceCode.test(segment) && !isScriptName(segment) && !disarmedUpload.test(segment);
 }

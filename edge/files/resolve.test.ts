@@ -27,6 +27,11 @@ const files = [
   "empty/file.txt",
   "ümläut.txt",
   ".well-known/acme-challenge/token",
+  ".well-known/run.php",
+  ".well-known/folder/index.php",
+  "wp-config",
+  "dump.zip",
+  "wp-content/uploads/product.zip",
 ];
 
 const version = { size: 1, modified: 1, changed: 1, inode: 1 };
@@ -107,6 +112,17 @@ const single: readonly (readonly [url: string, decision: string])[] = [
   ["/wp-content/UPLOADS/evil.php", "refuse"],
   ["/wp-content//uploads/evil.php", "refuse"],
   ["/wp-content/uploads/absent.php", "refuse"],
+  ["/.well-known/run.php", "refuse"],
+  ["/.well-known/folder/", "run /index.php"],
+  ["/wp-config", "refuse"],
+  ["/wp-config/", "run /index.php"],
+  ["/dump.zip", "refuse"],
+  ["/absent.zip", "run /index.php"],
+  ["/wp-content/uploads/product.zip", "send wp-content/uploads/product.zip"],
+  ["/wp-admin/index.php/x.css", "refuse"],
+  ["/wp-login.php/a/y.TXT", "refuse"],
+  ["/wp-content/plugins/x/run.php/image", "run /wp-content/plugins/x/run.php with /image"],
+  ["/index.php/data.json", "run /index.php with /data.json"],
   ["/wp-config-explained/", "run /index.php"],
   ["/notes-about-php/", "run /index.php"],
   ["/blog/wp-admin/", "run /index.php"],
@@ -180,5 +196,6 @@ test("a symbolic link inside the web root can't expose a file under another name
   expect(await linked("plain.php", "/photo.jpg")).toBe("refuse");
   expect(await linked(".env", "/photo.jpg")).toBe("refuse");
   expect(await linked("wp-content/uploads/evil.php", "/wp-content/plugins/run.php")).toBe("refuse");
+  expect(await linked("dump.zip", "/images/photo.jpg")).toBe("refuse");
   expect(await linked("images/photo.jpg", "/photo.jpg")).toBe("static");
 });

@@ -9,10 +9,16 @@
 import { encodePath, type VisitorPath } from "../http/path.ts";
 import type { FileVersion, FoundFile, LookUp } from "../tables/fileLookup.ts";
 import type { EdgeEnvironment } from "../tables/table.ts";
-import { isForbidden, isRunnable, isScriptName } from "./forbidden.ts";
+import { isForbidden, isForbiddenFile, isRunnable, isScriptName, isUpload } from "./forbidden.ts";
 
 type Decision =
-  | { readonly kind: "static"; readonly file: string; readonly version: FileVersion }
+  | {
+      readonly kind: "static";
+      readonly file: string;
+      readonly version: FileVersion;
+      /** Whether it may come from a visitor. */
+      readonly isUpload: boolean;
+    }
   | { readonly kind: "php"; readonly script: string; readonly pathInfo: string }
   | { readonly kind: "redirect"; readonly location: string }
   | { readonly kind: "refuse" };
@@ -21,6 +27,9 @@ const frontController: Decision = { kind: "php", script: "/index.php", pathInfo:
 const refuse: Decision = { kind: "refuse" };
 const siteFolder = /^[\w-]+$/;
 const commonFolder = /^wp-(?:content|admin|includes)/;
+/** Types that browsers and proxies take from the end of the path, and may keep for everyone. */
+const staticName =
+  /\.(?:css|m?js|map|json|txt|csv|xml|pdf|zip|gz|jpe?g|png|gif|svg|webp|avif|ico|bmp|woff2?|ttf|otf|eot|mp[34]|webm|ogg)$/i;
 
 /** Calls `lookUp` as rarely as possible: once for a pretty permalink, not at all for the front page. */
 export async function resolve(
@@ -62,7 +71,7 @@ async function decide(path: VisitorPath, segments: readonly string[], lookUp: Lo
   const found = await lookUp(segments);
   if (found === null) return null;
   if (found.kind === "directory") return decideDirectory(path, segments, lookUp);
-  return path.trailingSlash ? null : send(found);
+  return path.trailingSlash ? null : send(segments, found);
 }
 
 async function decideDirectory(
@@ -82,19 +91,24 @@ async function findIndex(segments: readonly string[], lookUp: LookUp): Promise<D
     const found = await lookUp(script);
     if (found?.kind === "file") return run(script, found, "");
   }
-  const page = await lookUp([...segments, "index.html"]);
-  return page?.kind === "file" ? send(page) : null;
+  const page = [...segments, "index.html"];
+  const found = await lookUp(page);
+  return found?.kind === "file" ? send(page, found) : null;
 }
 
 function run(script: readonly string[], found: FoundFile, pathInfo: string): Decision {
   if (isForbidden(found.segments) || !isRunnable(found.segments)) return refuse;
+  // `/wp-admin/profile.php/x.css` would look like a file that may be cached. WordPress itself checks paths of index.php.
+  if (staticName.test(pathInfo) && script.join("/") !== "index.php") return refuse;
   return { kind: "php", script: `/${script.join("/")}`, pathInfo };
 }
 
-function send(found: FoundFile): Decision {
+function send(requested: readonly string[], found: FoundFile): Decision {
   const name = found.segments.at(-1) ?? "";
-  if (isForbidden(found.segments) || isScriptName(name)) return refuse;
-  return { kind: "static", file: found.path, version: found.version };
+  const isPrivate = [requested, found.segments].some(isForbiddenFile);
+  if (isForbidden(found.segments) || isPrivate || isScriptName(name)) return refuse;
+  const isFromVisitor = isUpload(requested) || isUpload(found.segments);
+  return { kind: "static", file: found.path, version: found.version, isUpload: isFromVisitor };
 }
 
 function pathInfo(path: VisitorPath, rest: readonly string[]): string {

@@ -1,6 +1,7 @@
 import { utimes } from "node:fs/promises";
 import path from "node:path";
 import { expect, test } from "vitest";
+import { eventually } from "../testing/eventually.ts";
 import { ask } from "../testing/http.ts";
 import { startSite } from "../testing/withEdge.ts";
 
@@ -129,4 +130,37 @@ test.each(["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "PROPFIND"])("%s to a fi
   const got = await ask(edge, "/style.css", { method });
   expect(got.status).toBe(405);
   expect(got.headers.allow).toBe("GET, HEAD");
+});
+
+const sandboxed = { "content-security-policy": "sandbox", "x-content-type-options": "nosniff" };
+const active = ["a.svg", "a.html", "a.xhtml", "a.xml", "a.xsl", "a.rss"];
+
+test("documents among uploads can't run scripts", async () => {
+  const names = ["wp-content/uploads", "wp-content/blogs.dir/2"].flatMap((folder) =>
+    active.map((name) => `${folder}/${name}`),
+  );
+  const { edge } = await startSite(Object.fromEntries(names.map((name) => [name, "<a/>"])));
+  for (const name of names) expect([name, (await ask(edge, `/${name}`)).headers]).toMatchObject([name, sandboxed]);
+});
+
+test("neither can they from memory, in part, or if the visitor has them already", async () => {
+  const url = "/wp-content/uploads/a.svg";
+  const { edge } = await startSite({ [url]: "<svg/>".repeat(1_000) });
+  const send = (headers: Readonly<Record<string, string>>) => ask(edge, url, { headers });
+  // Only files in memory are compressed.
+  await eventually(async () => {
+    expect((await send({ "accept-encoding": "br" })).headers).toMatchObject({ ...sandboxed, "content-encoding": "br" });
+  });
+  expect(await send({ range: "bytes=0-3" })).toMatchObject({ status: 206, headers: sandboxed });
+  expect(await send({ "if-none-match": "*" })).toMatchObject({ status: 304, headers: sandboxed });
+});
+
+test("images, other files and documents outside of uploads are sent without a sandbox", async () => {
+  const names = ["wp-content/uploads/a.jpg", "wp-content/uploads/a.pdf", "wp-content/uploads/a.txt", ...active];
+  const { edge } = await startSite(Object.fromEntries(names.map((name) => [name, "x"])));
+  for (const name of names) {
+    const { headers } = await ask(edge, `/${name}`);
+    expect([name, headers["content-security-policy"]]).toEqual([name, undefined]);
+    expect(headers["x-content-type-options"]).toBe("nosniff");
+  }
 });

@@ -25,19 +25,33 @@ const highWaterMark = 128 * 1024;
 const versioned = /[?&]ver=[^&]/;
 const htmlFile = /\.html?$/i;
 
-/** `file` is the absolute path without symbolic links that `resolve` returned. */
-export async function sendFile(
-  visit: Visit,
-  { file, version }: { readonly file: string; readonly version: FileVersion },
-  fileCache: FileCache,
-): Promise<void> {
+/** Documents that could run scripts with the rights of the site. An XML document can contain XHTML or SVG. */
+const activeType = /^(?:text\/(?:html|xml)|application\/xml|[\w.-]+\/[\w.-]+\+xml)\b/;
+/** No scripts, forms, pop-ups or cookies. Pages can still show the document as an image, and styles in it apply. */
+const sandbox = { "Content-Security-Policy": "sandbox" };
+
+interface ResolvedFile {
+  /** Absolute, without symbolic links. */
+  readonly file: string;
+  readonly version: FileVersion;
+  /** Whether it may come from a visitor. */
+  readonly isUpload: boolean;
+}
+
+export async function sendFile(visit: Visit, resolved: ResolvedFile, fileCache: FileCache): Promise<void> {
+  const { file, version } = resolved;
   const { request, response } = visit;
   if (request.method !== "GET" && request.method !== "HEAD") {
     return sendPage(request, response, "methodNotAllowed", { allow: "GET, HEAD" });
   }
   const cached = wantsWholeFile(request) ? await fileCache.get(file, version) : null;
-  if (cached === null) await sendFromDisk(visit, file);
-  else sendCachedFile(visit, file, cached);
+  if (cached === null) await sendFromDisk(visit, resolved);
+  else sendCachedFile(visit, resolved, cached);
+}
+
+/** Keeps an uploaded document from acting as a page of the site. */
+function sandboxOf({ file, isUpload }: ResolvedFile): Readonly<Record<string, string>> {
+  return isUpload && activeType.test(typeOf(file)) ? sandbox : {};
 }
 
 /** False for range requests and for preconditions, which need the current file. */
@@ -45,17 +59,18 @@ function wantsWholeFile({ headers }: VisitorRequest): boolean {
   return !["range", "if-match", "if-unmodified-since"].some((name) => headers[name] !== undefined);
 }
 
-function sendCachedFile({ request, response, path }: Visit, file: string, cached: CachedFile): void {
+function sendCachedFile({ request, response, path }: Visit, resolved: ResolvedFile, cached: CachedFile): void {
   const { headers, method } = request;
   const encoded = cached.inEncoding(
     cached.isCompressible ? chooseEncoding(headers["accept-encoding"], offeredEncodings) : "identity",
   );
-  const lifetime = ["Cache-Control", cacheControl(file, path.query)];
+  const lifetime = ["Cache-Control", cacheControl(resolved.file, path.query)];
+  const sent = [...lifetime, ...Object.entries(sandboxOf(resolved)).flat()];
   if (isCurrent(headers, encoded, cached)) {
-    response.writeHead(304, [...lifetime, ...withoutContentHeaders(encoded.head)]).end();
+    response.writeHead(304, [...sent, ...withoutContentHeaders(encoded.head)]).end();
     return;
   }
-  response.writeHead(200, [...lifetime, ...encoded.head]);
+  response.writeHead(200, [...sent, ...encoded.head]);
   response.end(method === "HEAD" ? undefined : encoded.body);
 }
 
@@ -79,7 +94,8 @@ function cacheControl(file: string, query: string): string {
   return `public, max-age=${Number(maxAge) / 1_000}${immutable ? ", immutable" : ""}`;
 }
 
-async function sendFromDisk({ request, response, path }: Visit, file: string): Promise<void> {
+async function sendFromDisk({ request, response, path }: Visit, resolved: ResolvedFile): Promise<void> {
+  const { file } = resolved;
   using opened = openFile(file);
   if (opened === null) return sendPage(request, response, "notFound");
   const result = await send(headOnly(request), opened.path, {
@@ -89,7 +105,7 @@ async function sendFromDisk({ request, response, path }: Visit, file: string): P
     ...cacheLifetime(file, path.query),
   });
   if (!isSendable(result)) return sendPage(request, response, "notFound");
-  response.writeHead(result.statusCode, { ...result.headers, ...contentHeaders(result, file) });
+  response.writeHead(result.statusCode, { ...result.headers, ...sandboxOf(resolved), ...contentHeaders(result, file) });
   if (request.method === "HEAD" || result.statusCode === 304) response.end();
   else if (result.type === "file") await sendContent(opened, result, response);
   else await pipeline(result.stream, response);
