@@ -6,6 +6,7 @@ import { listDeletedSites, restoreDeletedSite } from "./backups/deletedSites.ts"
 import { addDownloadableBackup, listDownloadableBackups } from "./backups/downloadableBackups.ts";
 import { listActivity } from "./company/activity.ts";
 import { createApiKey, listApiKeys, revokeApiKey } from "./company/apiKeys.ts";
+import { getCompanyLimits } from "./company/limits.ts";
 import { validateKey } from "./company/validate.ts";
 import { getCertificate, removeCertificate, replaceCertificate } from "./domains/certificates.ts";
 import { createDnsRecord, deleteDnsRecord, listDnsRecords, updateDnsRecord } from "./domains/dnsRecords.ts";
@@ -107,6 +108,7 @@ export const endpoints = {
   changeSitePhpAllocation,
   getLimits,
   changeLimits,
+  getCompanyLimits,
   getUsage,
   listDeniedIps,
   replaceDeniedIps,

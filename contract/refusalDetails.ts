@@ -57,6 +57,11 @@ export const refusalDetails = {
     minimum: number("Lowest allowed value.", 1),
     maximum: number("Highest allowed value.", 8),
   },
+  company_limit_reached: {
+    limit: Type.Enum(["sites", "environments", "api_keys"], { description: "What is limited." }),
+    maximum: number("The limit.", 10),
+    current: number("How many the company has.", 10),
+  },
   period_backwards: {
     from: number("Start of the period. Milliseconds since 1970.", 1_795_190_400_000),
     to: number("End of the period. Milliseconds since 1970.", 1_795_104_000_000),

@@ -23,6 +23,8 @@ export const refusalReasons = {
   php_version_ended:
     "This PHP version has reached its end of life. To use it anyway, opt out of automatic PHP updates in the same request.",
   limit_out_of_bounds: "The value is outside the range that this installation allows, `minimum` to `maximum`.",
+  company_limit_reached:
+    "The company has as many sites, environments or API keys as the operator of the installation allows; `limit` says which, `maximum` and `current` how many.",
   nothing_to_change: "The request contains no limit to change.",
   period_backwards: "The period ends before it starts.",
   not_an_address:

@@ -9,6 +9,8 @@ import type { EnvironmentLayout, EnvironmentRef } from "./runtime.ts";
 export interface ServedLimits {
   /** How many visitors' requests PHP answers at once. */
   readonly threads: number;
+  /** The same, for all environments of the company together. Absent or null: no limit. */
+  readonly companyThreads?: number | null;
   /** PHP's memory limit, per process. */
   readonly memoryMb: number;
   /** Time limit for a request; null: the default. */
@@ -43,6 +45,8 @@ export interface EnvironmentUsage {
 
 /** An environment as the serving side sees it. The complete list is always published and replaced as a whole. */
 export interface ServedEnvironment extends EnvironmentRef, Omit<EnvironmentLayout, "wordpressVersion"> {
+  /** The company that it belongs to; companies share the workers equally. Absent: one of its own. */
+  readonly companyId?: string;
   readonly phpVersion: string;
   /**
    * When this number changes, the environment's workers are replaced once they have finished their requests. Absent: 0.

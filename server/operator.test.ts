@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readToken } from "./app/company/token.ts";
+import { edgeGenerations } from "./store/generations.ts";
 import { noteSourceCheck } from "./store/packages/packageChecks.ts";
 import { addCompany, addSite } from "./store/testing/rows.ts";
 import { useTestDatabase } from "./testing/database.ts";
@@ -133,8 +134,56 @@ describe("operator company create", () => {
     expect(group.output.match(/^ {2}\S.*/gm)).toEqual([
       '  company create "<name>" [--json]',
       "  company delete <company id>",
+      "  company limits <company id> | --all [--sites 10] [--disk-gb 50] … [--reset] [--json]",
       "  company list [--json]",
     ]);
+  });
+});
+
+describe("operator company limits", () => {
+  const limits = (...given: string[]) => operator(["company", "limits", ...given], { DATABASE_URL: test.url });
+  const limitsOf = async (companyId: string) => JSON.parse((await limits(companyId, "--json")).output).limits;
+
+  it("sets limits of one company, or of all that have none of their own", async () => {
+    const [own, common] = [await addCompany(test.database), await addCompany(test.database)];
+    expect(await limits(own.companyId, "--sites", "3", "--disk-gb", "0.5")).toMatchObject({
+      code: 0,
+      errors: "",
+      output: expect.stringMatching(/^Test\n {2}Sites +3\n {2}Environments +no limit\n(.*\n)* {2}Disk +500 MB\n/),
+    });
+    await limits("--all", "--sites", "7", "--threads", "2");
+    expect(await limitsOf(own.companyId)).toMatchObject({ sites: 3, disk_bytes: 500_000_000, php_threads: null });
+    expect(await limitsOf(common.companyId)).toMatchObject({ sites: 7, disk_bytes: null, php_threads: 2 });
+    await limits(own.companyId, "--sites", "none");
+    expect(await limitsOf(own.companyId)).toMatchObject({ sites: null, disk_bytes: 500_000_000 });
+    const reset = await limits(own.companyId, "--reset");
+    expect(reset.output).toContain("Test (the limits of --all apply)");
+    expect(await limitsOf(own.companyId)).toMatchObject({ sites: 7, disk_bytes: null });
+  });
+
+  it("makes the control process publish them", async () => {
+    const before = await edgeGenerations.last(test.database);
+    await limits("--all", "--threads", "4");
+    expect(await edgeGenerations.last(test.database)).toBeGreaterThan(before);
+  });
+
+  it.each([
+    [[], "Name one company, or use --all."],
+    [["--all", "6a8ebfb6-5a8c-4d2a-a421-a0b4b0c45a4b"], "Name one company, or use --all."],
+    [["--all", "--sites", "-1"], "--sites"],
+    [["--all", "--sites=-1"], "--sites must be a number from 0"],
+    [["--all", "--sites", "1.5"], "--sites must be a number from 0"],
+    [["--all", "--sites", "many"], "--sites must be a number from 0"],
+    [["--all", "--sites", "99999999999"], "--sites must be a number from 0"],
+    [["--all", "--keys", "0"], "--keys must be a number from 1"],
+    [["--all", "--memory-mb", "63"], "--memory-mb must be a number from 64"],
+  ])("refuses %j", async (given, message) => {
+    expect(await limits(...given)).toMatchObject({ code: 2, output: "", errors: expect.stringContaining(message) });
+  });
+
+  it("names the command that lists the companies if there is none with this id", async () => {
+    const { code, errors } = await limits("6a8ebfb6-5a8c-4d2a-a421-a0b4b0c45a4b");
+    expect({ code, errors }).toEqual({ code: 1, errors: expect.stringContaining("List them with: company list") });
   });
 });
 

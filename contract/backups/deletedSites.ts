@@ -52,7 +52,7 @@ export const restoreDeletedSite = endpoint({
     { title: "DeletedSiteRestore" },
   ),
   responses: { 202: { description: "The site is being restored.", body: Accepted } },
-  refusals: ["being_brought_back", "site_name_taken"],
+  refusals: ["company_limit_reached", "being_brought_back", "site_name_taken"],
   verb: "write",
   resource: { kind: "deletedSite", from: "params.site_id" },
   changesLive: true,

@@ -93,7 +93,7 @@ export const createApiKey = endpoint({
       }),
     ),
   },
-  refusals: ["expiry_in_the_past", "unknown_site_scope"],
+  refusals: ["company_limit_reached", "expiry_in_the_past", "unknown_site_scope"],
   verb: "write",
   resource: { kind: "company", from: "params.id", underSiteScope: "closed" },
   bucket: "creations",

@@ -60,8 +60,10 @@ const requestSeconds = Type.Integer({
   description: "Time limit of a PHP request, in seconds.",
   examples: [30],
 });
+/** WordPress needs more, but an empty environment may be kept empty. */
+export const minDiskBytes = 1_000_000;
 const diskBytes = Type.Integer({
-  minimum: 1_000_000,
+  minimum: minDiskBytes,
   maximum: Number.MAX_SAFE_INTEGER,
   description: "Disk quota: maximum size of files and database together, in bytes.",
   examples: [10_000_000_000],
@@ -127,6 +129,15 @@ export const getLimits = endpoint({
           thread_count: bounds("thread_count", 1, 8),
           thread_memory: bounds("thread_memory", 64, 1_024),
           request_seconds: bounds("request_seconds", 1, 60),
+          disk_bytes: Type.Object(
+            {
+              minimum: Type.Integer({ description: "Lowest allowed value.", examples: [minDiskBytes] }),
+              maximum: nullable(
+                Type.Integer({ description: "Highest allowed value; null: any.", examples: [50_000_000_000] }),
+              ),
+            },
+            { description: "Allowed range of `disk_bytes`." },
+          ),
         }),
         use: Type.Object(diskUseFields),
       }),

@@ -99,6 +99,7 @@ export const createSite = endpoint({
   responses: { 202: { description: "The site is being created.", body: Accepted } },
   refusals: [
     "site_name_taken",
+    "company_limit_reached",
     "install_mode_clone",
     "unknown_region",
     "unknown_language",

@@ -13,6 +13,7 @@ const network = v.pipe(
 
 const limits = v.object({
   threads: count,
+  companyThreads: v.optional(v.nullable(count), null),
   memoryMb: count,
   requestSeconds: v.nullable(count),
   disk: v.nullable(v.object({ leftBytes: v.pipe(v.number(), v.safeInteger()), measuredAt: count })),
@@ -27,6 +28,7 @@ export const environmentSchema: v.GenericSchema<unknown, EdgeEnvironment> = v.ob
   overlays: v.record(v.string(), folder),
   multisite: v.nullable(v.picklist(["subdirectory", "subdomain"])),
   // Older table files lack the fields below.
+  companyId: v.exactOptional(text),
   isFrozen: v.optional(v.boolean(), false),
   phpRestarts: v.optional(count, 0),
   isOffline: v.optional(v.boolean(), false),

@@ -7,6 +7,8 @@
 export interface EdgeLimits {
   /** Concurrent visitors' requests in PHP. */
   readonly threads: number;
+  /** The same, for all environments of the company together. Absent or null: no limit. */
+  readonly companyThreads?: number | null;
   /** PHP's memory limit per process. */
   readonly memoryMb: number;
   /** PHP's time limit for a request; null: the installation's default. */
@@ -17,6 +19,8 @@ export interface EdgeLimits {
 
 export interface EdgeEnvironment {
   readonly id: string;
+  /** The company that it belongs to; companies share the machine equally. Absent: one of its own. */
+  readonly companyId?: string;
   readonly number: number;
   readonly phpVersion: string;
   readonly release: number;

@@ -5,6 +5,16 @@
 import type { Command } from "./command.ts";
 
 const json = { json: { type: "boolean" } } as const;
+const text = { type: "string" } as const;
+const limitOptions = {
+  sites: text,
+  environments: text,
+  keys: text,
+  "disk-gb": text,
+  threads: text,
+  "memory-mb": text,
+  "mail-per-hour": text,
+} as const;
 
 /** Commands by name, of one or two words. */
 const commands: Readonly<Record<string, Command>> = {
@@ -35,6 +45,24 @@ const commands: Readonly<Record<string, Command>> = {
     summary: "deletes a company without sites, with its users and API keys",
     words: [1, 1],
     load: async () => (await import("./company.ts")).remove,
+  },
+  "company limits": {
+    usage: "company limits <company id> | --all [--sites 10] [--disk-gb 50] … [--reset] [--json]",
+    summary: "shows or sets what a company may use, or all companies that have no limits of their own",
+    details: [
+      "--all            all companies that have no limits of their own",
+      "--sites          number of sites, like the next two; each takes a number, or none for no limit",
+      "--environments   number of environments of all sites",
+      "--keys           number of API keys",
+      "--disk-gb        size of all environments together",
+      "--threads        number of PHP requests that run at the same time",
+      "--memory-mb      memory of each PHP thread",
+      "--mail-per-hour  number of mail recipients per hour",
+      "--reset          removes these limits, so that those of --all apply",
+    ],
+    options: { ...json, ...limitOptions, all: { type: "boolean" }, reset: { type: "boolean" } },
+    words: [0, 1],
+    load: async () => (await import("./companyLimits.ts")).limits,
   },
   "company list": {
     usage: "company list [--json]",

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test as it } from "vitest";
 import type { Delivery, OutgoingMessage } from "../mail/deliver.ts";
 import { openSpool, type Spool } from "../mail/spool.ts";
+import { setCompanyLimits } from "../store/company/companyLimits.ts";
 import { addCompany, addMail, addSite } from "../store/testing/rows.ts";
 import { setMailDelivery } from "../store/traffic/mailDelivery.ts";
 import { claimMail } from "../store/traffic/mailQueue.ts";
@@ -26,6 +27,15 @@ afterEach(() => rm(folder, { recursive: true }));
 async function addEnvironment(): Promise<string> {
   const { companyId } = await addCompany(test.database);
   return (await addSite(test.database, companyId)).environmentId;
+}
+
+async function addCompanyWithEnvironments(count: number) {
+  const { companyId } = await addCompany(test.database);
+  const environmentIds: string[] = [];
+  for (let added = 0; added < count; added += 1) {
+    environmentIds.push((await addSite(test.database, companyId)).environmentId);
+  }
+  return { companyId, environmentIds };
 }
 
 async function mailsOf(environmentId: string) {
@@ -287,6 +297,33 @@ describe("delivering messages", () => {
       .execute();
     await deliverAll({ deliver }, { recipientsPerHour: 4 });
     expect(handed).toHaveLength(5);
+  });
+
+  it("limits the recipients per hour of a company, whichever environments send", async () => {
+    const { companyId, environmentIds } = await addCompanyWithEnvironments(2);
+    for (const environmentId of [...environmentIds, ...environmentIds]) {
+      await addMail(test.database, environmentId, { hasServer: true });
+    }
+    await setCompanyLimits(test.database, companyId, { mail_recipients_per_hour: 3 });
+    const { handed, deliver } = server();
+    await deliverAll({ deliver });
+    expect(handed).toHaveLength(3);
+    await setCompanyLimits(test.database, companyId, { mail_recipients_per_hour: 4 });
+    await deliverAll({ deliver });
+    expect(handed).toHaveLength(4);
+  });
+
+  it("does not let a company wait for another's many environments", async () => {
+    const noisy = await addCompanyWithEnvironments(10);
+    for (const environmentId of noisy.environmentIds) await addMail(test.database, environmentId, { hasServer: true });
+    const quiet = await addCompanyWithEnvironments(1);
+    for (let sent = 0; sent < 2; sent += 1) {
+      const mail = { hasServer: true, recipients: [`quiet${sent}@example.com`] };
+      await addMail(test.database, quiet.environmentIds[0] ?? "", mail);
+    }
+    const { handed, deliver } = server();
+    await deliverAll({ deliver });
+    expect(handed.findIndex(({ recipients }) => recipients[0] === "quiet1@example.com")).toBeLessThan(5);
   });
 
   it("stops when delivery is turned off: queued messages are kept, and so is the one being sent", async () => {

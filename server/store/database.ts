@@ -15,6 +15,28 @@ export interface Companies {
   created_at: DefaultNow;
 }
 
+/** The limits of a company; null: no limit. */
+interface CompanyLimitColumns {
+  sites: Nullable<number>;
+  environments: Nullable<number>;
+  disk_bytes: Nullable<number>;
+  php_threads: Nullable<number>;
+  php_memory_mb: Nullable<number>;
+  api_keys: Nullable<number>;
+  mail_recipients_per_hour: Nullable<number>;
+}
+
+export interface CompanyLimitsTable extends CompanyLimitColumns {
+  /** Null: the row of all companies that have none of their own. */
+  company_id: Nullable<string>;
+}
+
+/** A view: the limits in force. */
+export interface LimitsOfCompanies extends CompanyLimitColumns {
+  company_id: string;
+  disk_used_bytes: number;
+}
+
 export type Role = "owner" | "admin" | "developer" | "billing";
 
 /** The user, API key and browser behind an action, as they were at the time. */
@@ -651,6 +673,8 @@ export interface AcmeChallenges {
 
 export interface Tables {
   companies: Companies;
+  company_limits: CompanyLimitsTable;
+  limits_of_companies: LimitsOfCompanies;
   users: Users;
   api_keys: ApiKeys;
   sites: Sites;

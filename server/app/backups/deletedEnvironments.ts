@@ -13,6 +13,7 @@ import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { insertPrimaryDomain } from "@sitewright/server/store/domains/domains.ts";
 import { environmentExists, removeEnvironmentRows } from "@sitewright/server/store/sites/environments.ts";
 import { siteForAddition } from "@sitewright/server/store/sites/sites.ts";
+import { requireRoomFor } from "../company/limits.ts";
 import type { Context } from "../context.ts";
 import { reinsertDomains } from "../domains/deletedDomains.ts";
 import { NotFound, Refused } from "../failures.ts";
@@ -83,6 +84,7 @@ async function insert(
 ): Promise<EnvironmentToRestore> {
   const displayName = wanted ?? environment.display_name;
   const ids = { siteId: site.id, companyId: context.caller.companyId };
+  await requireRoomFor(context, transaction, { environments: 1 });
   await refuseTakenEnvironmentName(transaction, site.id, displayName, renameAdvice);
   for (const name of wanted === null ? [environment.name] : environmentNames(wanted)) {
     const host = wanted === null ? environment.host : hostOf(context.settings, name, site.name);

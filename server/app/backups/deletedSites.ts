@@ -13,6 +13,7 @@ import {
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { removeSite } from "@sitewright/server/store/sites/sites.ts";
 import { sitesInScope } from "../company/access.ts";
+import { requireRoomFor } from "../company/limits.ts";
 import type { Context } from "../context.ts";
 import { NotFound, Refused } from "../failures.ts";
 import { hostOf } from "../sites/addresses.ts";
@@ -44,6 +45,7 @@ export function restore(context: Context, ids: DeletedSiteIds, displayName: stri
     if (await siteExists(transaction, site.id)) {
       throw new Refused("being_brought_back", `The site ${site.display_name} is already being restored.`);
     }
+    await requireRoomFor(context, transaction, { sites: 1, environments: site.environments.length });
     const environments = await insert(context, transaction, site, displayName);
     const environmentIds = environments.map(({ environment }) => environment.id);
     const { operationId, isRefused } = await context.acceptOperation(transaction, {

@@ -14,6 +14,7 @@ import { NotAllowed, NotFound, Refused } from "../failures.ts";
 import { readTimestamp } from "../timestamps.ts";
 import { hasRole } from "./access.ts";
 import { recordDone } from "./activityEntries.ts";
+import { requireRoomFor } from "./limits.ts";
 import { grantedScopes } from "./scopes.ts";
 import { makeToken, readToken } from "./token.ts";
 
@@ -76,6 +77,7 @@ export async function create(context: Context, request: KeyRequest): Promise<{ a
   };
   await context.inTransaction(async (transaction) => {
     if (!(await lockCreatingKey(transaction, caller.keyId))) throw new NotFound();
+    await requireRoomFor(context, transaction, { api_keys: 1 });
     await insertApiKey(transaction, key);
     const parameters = { keyName: request.name };
     await recordDone(context, transaction, { type: "createApiKey", category: "userManagement", parameters });

@@ -4,6 +4,7 @@ import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
 import { siteForAddition } from "@sitewright/server/store/sites/sites.ts";
 import type { Static } from "typebox";
+import { requireRoomFor } from "../company/limits.ts";
 import type { Context } from "../context.ts";
 import { NotFound, Refused } from "../failures.ts";
 import { cloneOf, type EnvironmentPlan, insertUnderName, type NewEnvironment, startCreation } from "./creation.ts";
@@ -91,6 +92,7 @@ async function insert(
   facts: EnvironmentPlan,
 ): Promise<NewEnvironment> {
   const { siteId, displayName } = facts;
+  await requireRoomFor(context, transaction, { environments: 1 });
   await refuseTakenEnvironmentName(transaction, siteId, displayName);
   for (const name of environmentNames(displayName)) {
     const inserted = await insertUnderName(context, transaction, name, facts);

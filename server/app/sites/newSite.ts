@@ -10,6 +10,7 @@ import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
 import { findTakenNames, insertSite, removeSite } from "@sitewright/server/store/sites/sites.ts";
 import type { Static } from "typebox";
+import { requireRoomFor } from "../company/limits.ts";
 import type { Context } from "../context.ts";
 import { NotFound, Refused } from "../failures.ts";
 import { cloneOf, type EnvironmentPlan, insertUnderName, type NewEnvironment, startCreation } from "./creation.ts";
@@ -96,6 +97,7 @@ const namesPerQuery = 20;
  * concurrent request with the same name; the later of the two tries the next number.
  */
 async function insert(context: Context, transaction: DatabaseTransaction, facts: SiteFacts): Promise<NewEnvironment> {
+  await requireRoomFor(context, transaction, { sites: 1, environments: 1 });
   const slug = slugOf(facts.displayName);
   const first = await insertUnder(slug, context, transaction, facts);
   if (first) return first;

@@ -1,5 +1,6 @@
 /** Resource usage of a company's environments, and which of them slow down others. */
 import type { noises } from "@sitewright/contract/traffic/usage.ts";
+import { type CompanyLimits, companyLimits } from "@sitewright/server/store/company/companyLimits.ts";
 import { listUsage, type UsageOrder, type UsageRecord } from "@sitewright/server/store/traffic/usage.ts";
 import { sitesInScope } from "../company/access.ts";
 import type { Context, InstallationLimits } from "../context.ts";
@@ -48,8 +49,8 @@ function noiseOf(
   return reasons.flatMap(([noise, applies]) => (applies ? [noise] : []));
 }
 
-function view(installation: InstallationLimits, row: UsageRecord) {
-  const disk = diskView(installation, row);
+function view(installation: InstallationLimits, company: CompanyLimits, row: UsageRecord) {
+  const disk = diskView(installation, company, row);
   const noise = noiseOf(row, disk.is_over_disk_quota);
   return {
     environment_id: row.environment_id,
@@ -64,14 +65,14 @@ function view(installation: InstallationLimits, row: UsageRecord) {
     refused_busy: row.refused_busy,
     bytes_sent: row.bytes_sent,
     ...disk,
-    limits: limitsView(installation, row),
+    limits: limitsView(installation, company, row),
     is_noisy: noise.length > 0,
     noise,
   };
 }
 
 /** Lists the usage of the company's environments in the key's scope. */
-export async function list({ caller, pool, limits: installation }: Context, query: UsageQuery) {
+export async function list({ caller, database, pool, limits: installation }: Context, query: UsageQuery) {
   const period = periodOf(query, Date.now());
   const { items, total } = await listUsage(pool, {
     companyId: caller.companyId,
@@ -82,5 +83,6 @@ export async function list({ caller, pool, limits: installation }: Context, quer
     limit: Math.min(query.limit ?? 100, maxLimit),
     offset: query.offset ?? 0,
   });
-  return { ...period, items: items.map((row) => view(installation, row)), total };
+  const company = await companyLimits(database, caller.companyId);
+  return { ...period, items: items.map((row) => view(installation, company, row)), total };
 }

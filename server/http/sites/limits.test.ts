@@ -38,11 +38,17 @@ describe("POST …/change-environment-php-allocation", () => {
   });
 
   it.each([
-    [{ thread_count: 9, thread_memory: 256 }, "thread_count must be from 1 to 8 on this installation, not 9."],
-    [{ thread_count: 2, thread_memory: 63 }, "thread_memory must be from 64 to 1024 MB on this installation, not 63."],
+    [
+      { thread_count: 9, thread_memory: 256 },
+      "thread_count must be from 1 to 8 here, not 9. Only the operator of the installation can raise the maximum.",
+    ],
+    [
+      { thread_count: 2, thread_memory: 63 },
+      "thread_memory must be from 64 to 1024 MB here, not 63. Only the operator of the installation can raise the maximum.",
+    ],
     [
       { thread_count: 2, thread_memory: 1025 },
-      "thread_memory must be from 64 to 1024 MB on this installation, not 1025.",
+      "thread_memory must be from 64 to 1024 MB here, not 1025. Only the operator of the installation can raise the maximum.",
     ],
   ])("refuses %j with the installation's range", async (body, message) => {
     const { id } = await test.current.addSiteWithEnvironment();
@@ -103,6 +109,7 @@ describe("…/limits", () => {
           thread_count: { minimum: 1, maximum: 8 },
           thread_memory: { minimum: 64, maximum: 1024 },
           request_seconds: { minimum: 1, maximum: 60 },
+          disk_bytes: { minimum: 1_000_000, maximum: null },
         },
         use: { disk_bytes: null, disk_measured_at: null, is_over_disk_quota: false },
       },

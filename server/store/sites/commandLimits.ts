@@ -1,10 +1,11 @@
 /** Limits of WP-CLI commands in an environment. */
+import { limitsInForce } from "../company/companyLimits.ts";
 import type { Database } from "../database.ts";
 import { maySend } from "../traffic/mailDelivery.ts";
 
 interface CommandLimits {
   readonly memoryMb: number;
-  /** The quota in force, or null. */
+  /** The largest size that the environment may have, or null for no limit. */
   readonly quotaBytes: number | null;
   readonly maySendMail: boolean;
 }
@@ -15,10 +16,12 @@ export async function findCommandLimits(
   environmentId: string,
   defaultQuotaBytes: number | null,
 ): Promise<CommandLimits | null> {
+  const { memoryMb, quotaBytes } = limitsInForce(defaultQuotaBytes);
   const row = await database
     .selectFrom("environments as e")
-    .select(["e.php_memory_mb as memoryMb", "e.disk_quota_bytes as quotaBytes", maySend("e").as("maySendMail")])
+    .leftJoin("limits_of_companies as c", "c.company_id", "e.company_id")
+    .select([memoryMb.as("memoryMb"), quotaBytes.as("quotaBytes"), maySend("e").as("maySendMail")])
     .where("e.id", "=", environmentId)
     .executeTakeFirst();
-  return row ? { ...row, quotaBytes: row.quotaBytes ?? defaultQuotaBytes } : null;
+  return row ?? null;
 }

@@ -1,5 +1,6 @@
 /** Disk use of environments. */
 import { sql } from "kysely";
+import { limitsInForce } from "../company/companyLimits.ts";
 import type { Database } from "../database.ts";
 
 interface ToMeasure {
@@ -22,8 +23,9 @@ const nearQuotaFraction = 0.8;
 export async function findToMeasure(database: Database, defaultQuotaBytes: number | null): Promise<ToMeasure | null> {
   const { rows } = await sql<ToMeasure>`
     select e.id, e.number, q.bytes as "quotaBytes"
-    from environments e cross join lateral (
-      select coalesce(e.disk_quota_bytes, ${defaultQuotaBytes}::bigint) as bytes) q
+    from environments e
+      left join limits_of_companies c on c.company_id = e.company_id
+      cross join lateral (select ${limitsInForce(defaultQuotaBytes).quotaBytes} as bytes) q
     where e.state = 'serving' and not e.awaits_rebuild and (
       e.disk_measured_at is null or e.disk_measured_at > now()
       or (e.disk_measured_at < now() - case when e.disk_bytes > q.bytes * ${nearQuotaFraction}::float
@@ -64,16 +66,17 @@ export async function measureDiskUse(
   await database.updateTable("environments").set({ disk_bytes, disk_measured_at }).where("id", "=", id).execute();
 }
 
-/** Returns the quota in force, or null. */
+/** Returns the largest size that the environment may have, or null for no limit. */
 export async function quotaOf(
   database: Database,
   environmentId: string,
   defaultQuotaBytes: number | null,
 ): Promise<number | null> {
   const row = await database
-    .selectFrom("environments")
-    .select("disk_quota_bytes")
-    .where("id", "=", environmentId)
+    .selectFrom("environments as e")
+    .leftJoin("limits_of_companies as c", "c.company_id", "e.company_id")
+    .select(limitsInForce(defaultQuotaBytes).quotaBytes.as("bytes"))
+    .where("e.id", "=", environmentId)
     .executeTakeFirst();
-  return row?.disk_quota_bytes ?? defaultQuotaBytes;
+  return row === undefined ? defaultQuotaBytes : row.bytes;
 }

@@ -25,7 +25,7 @@ export interface ClaimedMail {
 
 interface ClaimOptions {
   readonly seconds: number;
-  /** Maximum number of recipients per environment and hour. */
+  /** Maximum number of recipients per environment and hour, in addition to the limit of the company. */
   readonly recipientsPerHour: number;
 }
 
@@ -36,8 +36,8 @@ const isDue = sql`
   m.state = 'queued' and m.next_attempt_at <= now() and (m.claimed_until is null or m.claimed_until < now())`;
 
 /**
- * Claims the next message for `seconds`, or returns null. Fair between environments: prefers the one with the fewest
- * claimed messages, then the one with the fewest recipients in the last hour.
+ * Claims the next message for `seconds`, or returns null. Fair between companies, and between their environments: prefers the
+ * one with the fewest claimed messages, then the one with the fewest recipients in the last hour.
  */
 export async function claimMail(database: Database, options: ClaimOptions): Promise<ClaimedMail | null> {
   for (const candidate of await listCandidates(database, options.recipientsPerHour)) {
@@ -49,41 +49,53 @@ export async function claimMail(database: Database, options: ClaimOptions): Prom
 
 interface Candidate {
   readonly environmentId: string;
-  /** Recipients of the last hour, including claimed messages. */
-  readonly recipients: number;
+  /** How many recipients may still get mail in this hour. */
+  readonly left: number;
+  /** Whether the hour's limit is untouched. A message with more recipients than the limit is then sent alone. */
+  readonly isFirst: boolean;
 }
 
 async function listCandidates(database: Database, recipientsPerHour: number): Promise<readonly Candidate[]> {
   const { rows } = await sql<Candidate>`
-    select due.environment_id as "environmentId", (busy.recipients + sent.recipients)::integer as recipients
-    from (select distinct m.environment_id from mails m where ${isDue}) due
-      cross join lateral (
-        select count(*) as messages, coalesce(sum(cardinality(m.waiting)), 0) as recipients from mails m
-        where m.environment_id = due.environment_id and m.state = 'queued' and m.claimed_until >= now()
-      ) busy
-      cross join lateral (
-        select coalesce(sum(cardinality(m.recipients)), 0) as recipients from mails m
-        where m.environment_id = due.environment_id and m.sent_at > now() - interval '1 hour'
-      ) sent
-    where busy.recipients + sent.recipients < ${recipientsPerHour}
-    order by busy.messages, recipients, due.environment_id`.execute(database);
+    with due as (
+      select distinct m.environment_id, e.company_id from mails m join environments e on e.id = m.environment_id
+      where ${isDue}
+    ), used as (
+      select e.id as environment_id, e.company_id, busy.messages, busy.recipients + sent.recipients as recipients
+      from environments e
+        cross join lateral (
+          select count(*) as messages, coalesce(sum(cardinality(m.waiting)), 0) as recipients from mails m
+          where m.environment_id = e.id and m.state = 'queued' and m.claimed_until >= now()
+        ) busy
+        cross join lateral (
+          select coalesce(sum(cardinality(m.recipients)), 0) as recipients from mails m
+          where m.environment_id = e.id and m.sent_at > now() - interval '1 hour'
+        ) sent
+      where e.company_id in (select company_id from due)
+    ), company as (
+      select u.company_id, sum(u.messages) as messages, sum(u.recipients) as recipients, c.mail_recipients_per_hour as most
+      from used u left join limits_of_companies c on c.company_id = u.company_id
+      group by u.company_id, c.mail_recipients_per_hour
+    )
+    select environment_id as "environmentId", (u.recipients = 0 and c.recipients = 0) as "isFirst",
+      least(${recipientsPerHour} - u.recipients, c.most - c.recipients)::integer as left
+    from due join used u using (environment_id) join company c on c.company_id = u.company_id
+    where least(${recipientsPerHour} - u.recipients, c.most - c.recipients) > 0
+    order by c.messages, c.recipients, u.messages, u.recipients, environment_id`.execute(database);
   return rows;
 }
 
-/**
- * A message with more recipients than the limit is sent alone. The time is in milliseconds, which JavaScript can
- * represent.
- */
+/** The time is in milliseconds, which JavaScript can represent. */
 async function claimIn(
   database: Database,
-  { environmentId, recipients }: Candidate,
-  { seconds, recipientsPerHour }: ClaimOptions,
+  { environmentId, left, isFirst }: Candidate,
+  { seconds }: ClaimOptions,
 ): Promise<ClaimedMail | null> {
   const { rows } = await sql<ClaimedMail>`
     with chosen as (
       select m.id from mails m
       where m.environment_id = ${environmentId} and ${isDue}
-        and (${recipients}::integer = 0 or ${recipients}::integer + cardinality(m.waiting) <= ${recipientsPerHour})
+        and (${isFirst} or cardinality(m.waiting) <= ${left})
       order by m.next_attempt_at, m.created_at limit 1 for update skip locked
     )
     update mails m set attempts = m.attempts + 1,

@@ -1,5 +1,6 @@
 /** The data of the edge's routing table: served environments and their domains. */
 import { sql } from "kysely";
+import { limitsInForce } from "../company/companyLimits.ts";
 import type { Database, DatabaseTransaction, Environments, ForceHttps } from "../database.ts";
 import { isCovered, isWildcardCovered } from "../domains/domainCertificates.ts";
 import { maySend } from "./mailDelivery.ts";
@@ -7,6 +8,7 @@ import { isPageCacheOn } from "./pageCache.ts";
 
 export interface ServedRow {
   readonly id: string;
+  readonly companyId: string;
   readonly number: number;
   readonly phpVersion: string;
   readonly isFrozen: boolean;
@@ -35,6 +37,8 @@ export interface ServedDomain {
 /** Limits of an environment for the edge. */
 export interface ServedLimits {
   readonly threads: number;
+  /** Of all the company's environments together; null for no limit. */
+  readonly companyThreads: number | null;
   readonly memoryMb: number;
   readonly requestSeconds: number | null;
   /** Remaining disk space at the last measurement; null without a quota or a measurement. */
@@ -46,12 +50,15 @@ export interface ServedLimits {
  * environments without their own quota; null for no quota.
  */
 export async function listServed(database: Database, defaultQuotaBytes: number | null): Promise<ServedRow[]> {
+  const { threads, memoryMb, quotaBytes } = limitsInForce(defaultQuotaBytes);
   const rows = await database
     .selectFrom("environments as e")
     .leftJoin("domains as d", (join) => join.onRef("d.environment_id", "=", "e.id").on("d.is_active", "=", true))
-    .select(["e.id", "e.number", "e.php_version as phpVersion", "e.is_frozen as isFrozen", "e.php_run as phpRestarts"])
-    .select(["e.php_threads as threads", "e.php_memory_mb as memoryMb", "e.request_seconds as requestSeconds"])
-    .select(["e.disk_quota_bytes as quotaBytes", "e.disk_bytes as diskBytes", "e.disk_measured_at as measuredAt"])
+    .leftJoin("limits_of_companies as c", "c.company_id", "e.company_id")
+    .select(["e.id", "e.company_id as companyId", "e.number", "e.php_version as phpVersion"])
+    .select(["e.is_frozen as isFrozen", "e.php_run as phpRestarts", "e.request_seconds as requestSeconds"])
+    .select([threads.as("threads"), memoryMb.as("memoryMb"), quotaBytes.as("quotaBytes")])
+    .select(["c.php_threads as companyThreads", "e.disk_bytes as diskBytes", "e.disk_measured_at as measuredAt"])
     .select(maySend("e").as("maySendMail"))
     .select(["e.denied_ips as deniedIps", "e.force_https as forceHttps"])
     .select(["e.redirect_list as redirectList", "e.page_cache_epoch as epoch", isPageCacheOn.as("isPageCacheOn")])
@@ -64,18 +71,17 @@ export async function listServed(database: Database, defaultQuotaBytes: number |
   return [...Map.groupBy(rows, (row) => row.id).values()].flatMap((group) => {
     const [first] = group;
     if (!first) return [];
-    const { id, number, phpVersion, isFrozen, phpRestarts, threads, memoryMb, requestSeconds, deniedIps } = first;
-    const { maySendMail, forceHttps, redirectList } = first;
+    const { id, companyId, number, phpVersion, isFrozen, phpRestarts, deniedIps } = first;
+    const { threads, companyThreads, memoryMb, requestSeconds, maySendMail, forceHttps, redirectList } = first;
     const pageCacheEpoch = first.isPageCacheOn ? first.epoch : null;
-    const disk = remainingDisk(first, defaultQuotaBytes);
-    const limits = { threads, memoryMb, requestSeconds, disk };
+    const limits = { threads, companyThreads, memoryMb, requestSeconds, disk: remainingDisk(first) };
     const domains = group.flatMap(({ name, isWildcard, isPrimary, isCovered, isWildcardCovered }) =>
       name === null || isWildcard === null || isPrimary === null
         ? []
         : [{ name, isWildcard, isPrimary, isCovered, isWildcardCovered }],
     );
     const settings = { maySendMail, forceHttps, redirectList, pageCacheEpoch };
-    return [{ id, number, phpVersion, isFrozen, phpRestarts, limits, deniedIps, ...settings, domains }];
+    return [{ id, companyId, number, phpVersion, isFrozen, phpRestarts, limits, deniedIps, ...settings, domains }];
   });
 }
 
@@ -85,13 +91,9 @@ interface Measured {
   readonly measuredAt: Date | null;
 }
 
-function remainingDisk(
-  { quotaBytes, diskBytes, measuredAt }: Measured,
-  defaultQuotaBytes: number | null,
-): ServedLimits["disk"] {
-  const quota = quotaBytes ?? defaultQuotaBytes;
-  if (quota === null || diskBytes === null || measuredAt === null) return null;
-  return { leftBytes: quota - diskBytes, measuredAt: measuredAt.getTime() };
+function remainingDisk({ quotaBytes, diskBytes, measuredAt }: Measured): ServedLimits["disk"] {
+  if (quotaBytes === null || diskBytes === null || measuredAt === null) return null;
+  return { leftBytes: quotaBytes - diskBytes, measuredAt: measuredAt.getTime() };
 }
 
 /** Lists the active domains of environments that are being restored. */
