@@ -45,11 +45,12 @@ async function shareCompiledCode(assets: string): Promise<void> {
 }
 
 describe("a fresh clone", () => {
-  test("prints the API URL, the company, the key and an example request", () => {
-    const { api_url, company_id, api_key } = installation.firstRun;
+  test("prints the API URL, the company and an example request, but no secret", () => {
+    const { api_url, company_id, api_key, admin_password } = installation.firstRun;
     expect(installation.output()).toContain(api_url);
     expect(installation.output()).toContain(company_id);
-    expect(installation.output()).toContain(api_key);
+    expect(installation.output()).not.toContain(api_key);
+    expect(installation.output()).not.toContain(admin_password);
     expect(installation.output()).toMatch(/curl .*\/v2\/sites/);
   });
 

@@ -1,7 +1,6 @@
 /**
  * The control process: the API, the operations and the reconcilers. PostgreSQL must be running, and the runtime prepared.
  */
-import { join } from "node:path";
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
@@ -16,6 +15,7 @@ import { type ControlServices, makeControlServices } from "./control/services.ts
 import { makeLookUp } from "./domains/lookUp.ts";
 import type { FirstRun } from "./firstRun.ts";
 import { buildServer } from "./http/server.ts";
+import { type KeySource, openKeySource } from "./keyFile.ts";
 import { openLogs } from "./logs/logs.ts";
 import { openSpool } from "./mail/spool.ts";
 import { operationDefinitions } from "./operations/definitions.ts";
@@ -28,7 +28,8 @@ import { makeCron } from "./reconcilers/cron/runCron.ts";
 import { makeReadPackages } from "./reconcilers/readPackages.ts";
 import { startReconcilers } from "./reconcilers/schedule.ts";
 import { openScreenshotStore } from "./screenshots/screenshots.ts";
-import { openKey, openSealer } from "./sealing.ts";
+import { secretsKeyFile } from "./sealedSettings.ts";
+import { sealerOf } from "./sealing.ts";
 import { type Config, loadConfig } from "./settings/config.ts";
 import { makeBackupLists } from "./store/backups/backupList.ts";
 import { migrate } from "./store/migrate.ts";
@@ -78,7 +79,8 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
   const notifications = await openNotifications({ url, channels: [acceptedChannel, endedChannel], onConnectionLost });
   started.defer(() => notifications.close());
 
-  const sealer = await openSealer(join(config.data, "secrets", "key"));
+  const secretKeys = await openKeySource(secretsKeyFile(config.data));
+  const sealer = sealerOf(secretKeys);
   const services = await makeControlServices({ config, database, runtime, sealer, log });
   const definitions = operationDefinitions(services);
   const firstRun = await prepareFirstRun(database, config);
@@ -96,6 +98,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
     config,
     opened,
     services,
+    secretKeys,
     log,
     capabilities: await runtime.capabilities(),
     lookUp: makeLookUp(config.resolver),
@@ -120,6 +123,7 @@ interface Parts extends Pick<App, "capabilities" | "lookUp" | "acceptOperation" 
   readonly config: Config;
   readonly opened: OpenDatabase;
   readonly services: ControlServices;
+  readonly secretKeys: KeySource;
   readonly logs: ReturnType<typeof openLogs>;
   readonly log: Logger;
 }
@@ -167,7 +171,7 @@ async function startPeriodicWork(parts: Parts): Promise<AsyncDisposable> {
   };
 }
 
-async function makeApp({ config, opened, services, logs, log: _, ...parts }: Parts): Promise<App> {
+async function makeApp({ config, opened, services, secretKeys, logs, log: _, ...parts }: Parts): Promise<App> {
   const { database, runtime, publisher, edge, downloads, packageSource, sealer } = services;
   return {
     ...parts,
@@ -188,7 +192,7 @@ async function makeApp({ config, opened, services, logs, log: _, ...parts }: Par
     siteTasks: makeSiteTasks(edge),
     backupLists: makeBackupLists(opened.pool),
     companyPackages: makeCompanyPackageLists(opened.pool),
-    downloadTokens: makeDownloadTokens(await openKey(join(config.data, "secrets", "key"))),
+    downloadTokens: makeDownloadTokens(secretKeys),
     downloadHours: config.downloadHours,
     openDownload: (id) => downloads.open(id),
     acmeUrl: config.acmeUrl,

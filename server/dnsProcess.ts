@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { type Dns, startDns } from "@sitewright/dns/dns.ts";
 import { type Logger, pino } from "pino";
 import { dnsKeyContext } from "./dnsTransfers.ts";
+import { secretsKeyFile } from "./sealedSettings.ts";
 import { openSealer } from "./sealing.ts";
 import { type Config, loadConfig } from "./settings/config.ts";
 import { CannotStart, runSupervised } from "./supervisedProcess.ts";
@@ -16,7 +17,7 @@ const tcp = { connections: 500, connectionsOfOne: 50, idleSeconds: 20 };
 
 /** Resolves when queries are answered. Rejects with `CannotStart` if the operator can fix the problem. */
 async function startDnsProcess({ config, log }: { readonly config: Config; readonly log: Logger }): Promise<Dns> {
-  const sealer = await openSealer(join(config.data, "secrets", "key"));
+  const sealer = await openSealer(secretsKeyFile(config.data));
   try {
     return await startDns({
       host: config.host,

@@ -20,6 +20,7 @@ import { openGeoip } from "./geoip.ts";
 import { makeAcceptMail } from "./mail/accept.ts";
 import { openSpool } from "./mail/spool.ts";
 import { phpFolder, phpNetwork } from "./phpNetwork.ts";
+import { secretsKeyFile } from "./sealedSettings.ts";
 import { openSealer } from "./sealing.ts";
 import { type Config, loadConfig } from "./settings/config.ts";
 
@@ -100,7 +101,7 @@ async function redirectSources({ data, geoip }: Config): Promise<RedirectSources
 }
 
 async function certificateReader(config: Config) {
-  const sealer = await openSealer(join(config.data, "secrets", "key"));
+  const sealer = await openSealer(secretsKeyFile(config.data));
   return (id: string) => readEdgeCertificate(join(config.data, "edge", "certificates"), id, sealer);
 }
 

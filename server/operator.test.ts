@@ -1,7 +1,7 @@
 import { execFile, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -326,6 +326,22 @@ describe("operator logs", () => {
     expect(await next()).toBe("of the edge");
     child.kill("SIGINT");
     expect(await once(child, "exit")).toEqual([0, null]);
+  });
+});
+
+describe("operator first-run", () => {
+  it("names the file with the credentials without showing them, and deletes it on request", async () => {
+    const folder = mkdtempSync(join(data, "first-run-"));
+    const file = join(folder, "first-run.json");
+    writeFileSync(file, JSON.stringify({ api_key: "sk_secret", admin_password: "hush" }));
+    const settings = { SITEWRIGHT_DATA: folder };
+    const shown = await operator(["first-run"], settings);
+    expect(shown.output).toContain(file);
+    expect(shown.output).not.toMatch(/sk_secret|hush/);
+    expect(existsSync(file)).toBe(true);
+    expect((await operator(["first-run", "--forget"], settings)).output).toContain(`${file} is deleted.`);
+    expect(existsSync(file)).toBe(false);
+    expect((await operator(["first-run", "--forget"], settings)).output).toContain(`There is no ${file}`);
   });
 });
 

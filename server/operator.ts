@@ -45,8 +45,8 @@ function readGiven(command: Command, typed: readonly string[], nameWords: number
 
 async function loadContext() {
   const { loadConfig } = await import("./settings/config.ts");
-  const { withSettingsFile } = await import("./settings/settingsFile.ts");
-  const env = withSettingsFile(process.env);
+  const { readEnvironment } = await import("./sealedSettings.ts");
+  const env = readEnvironment(process.env);
   return { config: loadConfig(env), env, terminal: { input: process.stdin, output: process.stderr } };
 }
 
@@ -57,8 +57,8 @@ async function explain(error: unknown): Promise<{ readonly message: string; read
   if (error instanceof ConfigError) return { message: error.message, exitCode: usageError };
   const { UnusableFile } = await import("./moving/envelope.ts");
   if (error instanceof UnusableFile) return { message: error.message, exitCode: exitFailed };
-  const { withSettingsFile } = await import("./settings/settingsFile.ts");
-  const config = loadConfig(withSettingsFile(process.env));
+  const { readEnvironment } = await import("./sealedSettings.ts");
+  const config = loadConfig(readEnvironment(process.env));
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (config.databaseUrl !== null && /^(E[A-Z]+|28\w{3}|3D000)$/.test(code)) {
     const why = error instanceof Error && error.message !== "" ? error.message : code;

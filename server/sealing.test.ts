@@ -1,9 +1,9 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { writeDurableFile } from "./durableFile.ts";
-import { makeSealer, openSealer } from "./sealing.ts";
+import { makeSealer } from "./sealing.ts";
 
 let folder: string;
 beforeEach(async () => {
@@ -40,25 +40,6 @@ describe("a sealer", () => {
 
   test("requires a key of the right length", () => {
     expect(() => makeSealer(Buffer.alloc(16))).toThrow("32 bytes");
-  });
-});
-
-describe("the key file", () => {
-  test("is created once, readable only by its owner, even by many processes at a time", async () => {
-    const file = join(folder, "secrets", "key");
-    const sealers = await Promise.all(Array.from({ length: 10 }, () => openSealer(file)));
-    const sealed = sealers[0]?.seal("hush", "one") ?? Buffer.alloc(0);
-    for (const sealer of sealers) expect(sealer.open(sealed, "one")).toBe("hush");
-    expect((await stat(file)).mode & 0o777).toBe(0o600);
-    expect((await stat(join(folder, "secrets"))).mode & 0o777).toBe(0o700);
-    expect(await readdir(join(folder, "secrets"))).toEqual(["key"]);
-  });
-
-  test("is never replaced: a broken file is an error that says what to do", async () => {
-    const file = join(folder, "key");
-    await writeFile(file, "short");
-    await expect(openSealer(file)).rejects.toThrow("Put the right file back");
-    expect(await readFile(file, "utf8")).toBe("short");
   });
 });
 

@@ -1,10 +1,10 @@
 /**
- * Encrypts small secrets for storage: AES-256-GCM with a key in a file outside the database.
+ * Encrypts small secrets for storage: AES-256-GCM with the newest key of a file outside the database.
+ *
+ * Sealed bytes consist of a mark, the id of the key, nonce, tag and ciphertext. Those of earlier versions lack mark and id.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
-import { link, readFile, rm } from "node:fs/promises";
-import { dirname } from "node:path";
-import { syncFolder, writeDurableFile } from "./durableFile.ts";
+import { type FileKey, fixedKeys, type KeySource, openKeySource, readKeySource } from "./keyFile.ts";
 
 export interface Sealer {
   /**
@@ -12,82 +12,71 @@ export interface Sealer {
    * can't be used in another.
    */
   seal(text: string, context: string): Buffer;
-  /** Throws if the bytes were not sealed with this key for this context, or were changed. */
+  /** Throws if the bytes were not sealed with one of the keys for this context, or were changed. */
   open(sealed: Buffer, context: string): string;
+  /** Whether the bytes were sealed with the newest key. */
+  isCurrent(sealed: Buffer): boolean;
 }
 
-const keyBytes = 32;
+const mark = Buffer.from("swk1");
+const idBytes = 8;
 const nonceBytes = 12;
 const tagBytes = 16;
+/** Length of the mark and the id of a key. */
+const prefixBytes = mark.length + idBytes;
 
-/** `key` is 32 random bytes. Sealed bytes consist of nonce, tag and ciphertext. */
+/** The beginning of everything that is sealed with the key. */
+export const sealPrefix = ({ id }: FileKey): Buffer => Buffer.concat([mark, id]);
+
+/** `key` is 32 random bytes. */
 export function makeSealer(key: Buffer): Sealer {
-  if (key.length !== keyBytes) throw new Error(`A sealing key has ${keyBytes} bytes, not ${key.length}`);
+  return sealerOf(fixedKeys(key));
+}
+
+/** Reads the keys from `file`, or creates one. Notices when the keys change. */
+export async function openSealer(file: string): Promise<Sealer> {
+  return sealerOf(await openKeySource(file));
+}
+
+/** Like `openSealer`, but returns null if the file is missing. */
+export function readSealer(file: string): Sealer | null {
+  const keys = readKeySource(file);
+  return keys && sealerOf(keys);
+}
+
+/** A sealer that always uses the source's current keys. */
+export function sealerOf(source: KeySource): Sealer {
   return {
     seal: (text, context) => {
-      const nonce = randomBytes(nonceBytes);
-      const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(context));
-      const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
-      return Buffer.concat([nonce, cipher.getAuthTag(), body]);
+      const key = source.newest();
+      return Buffer.concat([sealPrefix(key), encrypt(text, context, key)]);
     },
     open: (sealed, context) => {
-      const nonce = sealed.subarray(0, nonceBytes);
-      const tag = sealed.subarray(nonceBytes, nonceBytes + tagBytes);
-      const decipher = createDecipheriv("aes-256-gcm", key, nonce, { authTagLength: tagBytes })
-        .setAAD(Buffer.from(context))
-        .setAuthTag(tag);
-      const body = sealed.subarray(nonceBytes + tagBytes);
-      return Buffer.concat([decipher.update(body), decipher.final()]).toString("utf8");
+      const keys = source.all();
+      // Only the oldest key can have sealed something without its id.
+      if (!sealed.subarray(0, mark.length).equals(mark)) return decrypt(sealed, context, keys.at(-1) ?? keys[0]);
+      const id = sealed.subarray(mark.length, prefixBytes);
+      const key = keys.find((each) => each.id.equals(id));
+      if (!key) throw new Error(`This was sealed with the key ${id.toString("hex")}, which is not in the key file.`);
+      return decrypt(sealed.subarray(prefixBytes), context, key);
     },
+    isCurrent: (sealed) => sealed.subarray(0, prefixBytes).equals(sealPrefix(source.newest())),
   };
 }
 
-/**
- * Reads the key from `file`, or creates it (folder 0700, file 0600, durable before it is used). If several processes do so at
- * once, all get the same key.
- */
-export async function openSealer(file: string): Promise<Sealer> {
-  return makeSealer(await openKey(file));
+function encrypt(text: string, context: string, { bytes }: FileKey): Buffer {
+  const nonce = randomBytes(nonceBytes);
+  const cipher = createCipheriv("aes-256-gcm", bytes, nonce).setAAD(Buffer.from(context));
+  const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), body]);
 }
 
-/** Returns the key itself, 32 bytes, for other kinds of encryption. Reads or creates it like `openSealer`. */
-export async function openKey(file: string): Promise<Buffer> {
-  return (await readKey(file)) ?? (await createKey(file));
-}
-
-/** Returns null if the file is missing. Throws if it is not a key. */
-export async function readKey(file: string): Promise<Buffer | null> {
-  const text = await readFile(file, "utf8").catch((error: unknown) => {
-    if (hasCode(error, "ENOENT")) return null;
-    throw error;
-  });
-  if (text === null) return null;
-  const key = Buffer.from(text.trim(), "base64");
-  if (key.length !== keyBytes) {
-    throw new Error(
-      `${file} is not a sealing key. Put the right file back: secrets that were sealed with it can't be opened otherwise.`,
-    );
-  }
-  return key;
-}
-
-async function createKey(file: string): Promise<Buffer> {
-  const temporary = `${file}.${process.pid}.${randomBytes(6).toString("hex")}`;
-  await writeDurableFile(temporary, `${randomBytes(keyBytes).toString("base64")}\n`);
-  try {
-    // A link, unlike a rename, fails if another process was first.
-    await link(temporary, file);
-  } catch (error) {
-    if (!hasCode(error, "EEXIST")) throw error;
-  } finally {
-    await rm(temporary);
-  }
-  await syncFolder(dirname(file));
-  const key = await readKey(file);
-  if (!key) throw new Error(`${file} vanished while it was created`);
-  return key;
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
+function decrypt(sealed: Buffer, context: string, { bytes }: FileKey): string {
+  const nonce = sealed.subarray(0, nonceBytes);
+  const tag = sealed.subarray(nonceBytes, nonceBytes + tagBytes);
+  const decipher = createDecipheriv("aes-256-gcm", bytes, nonce, { authTagLength: tagBytes })
+    .setAAD(Buffer.from(context))
+    .setAuthTag(tag);
+  const body = sealed.subarray(nonceBytes + tagBytes);
+  return Buffer.concat([decipher.update(body), decipher.final()]).toString("utf8");
 }

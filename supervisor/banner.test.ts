@@ -16,7 +16,6 @@ const facts = {
   environments: 0,
   region: "europe-west3",
   firstRun: { company_id: "c", api_key: "sk_secret", admin_email: "owner@example.com" },
-  isFirstRun: true,
 };
 
 /** The request body: the argument of `-d`. */
@@ -25,10 +24,6 @@ function bodyIn(text: string): unknown {
 }
 
 describe("the banner", () => {
-  test("shows the API key on the first start", () => {
-    expect(banner(facts)).toContain('-H "Authorization: Bearer sk_secret"');
-  });
-
   test("shows the address of the API and of its documentation", () => {
     expect(banner(facts)).toContain("  API      http://127.0.0.1:8080/v2\n  Docs     http://127.0.0.1:8080/\n");
   });
@@ -42,14 +37,15 @@ describe("the banner", () => {
     );
   });
 
-  test("hides the API key on later starts, but its command reads it from the file", () => {
-    const text = banner({ ...facts, isFirstRun: false });
+  test("hides the API key, but its command reads it from the file", () => {
+    const text = banner(facts);
     expect(text).not.toContain("sk_secret");
+    expect(text).toContain("  API key  in /data/first-run.json, which only you can read\n");
     expect(text).toMatch(/Bearer \$\(sed .*'\/data\/first-run\.json'\)"/);
   });
 
   test("counts existing sites, and shows how to list them instead of creating one", () => {
-    const text = banner({ ...facts, isFirstRun: false, sites: 1, environments: 2 });
+    const text = banner({ ...facts, sites: 1, environments: 2 });
     expect(text).toContain("http://<site>.localhost:8081/ (1 site, 2 environments)\n");
     expect(text).toMatch(/^curl http:\/\/127\.0\.0\.1:8080\/v2\/sites -H /m);
     expect(text).not.toContain("display_name");
@@ -68,7 +64,7 @@ describe("the banner", () => {
     ]);
   });
 
-  test("has no example if the API key is unknown", () => {
+  test("has no example if the operator has deleted the credentials", () => {
     const text = banner({ ...facts, firstRun: null });
     expect(text).toContain("Sitewright is ready.");
     expect(text).not.toContain("curl");

@@ -1,4 +1,4 @@
-/** What the terminal shows after startup: addresses, credentials and an example command. */
+/** What the terminal shows after startup: addresses and an example command. Contains no secrets, since logs may keep it. */
 import { urlHost } from "@sitewright/server/settings/edgeAddresses.ts";
 import { baseUrl, siteUrl } from "./addresses.ts";
 import { type FirstRun, firstRunPath } from "./records.ts";
@@ -18,9 +18,8 @@ interface BannerFacts {
   readonly environments: number;
   /** Region in the example command. */
   readonly region: string;
-  readonly firstRun: FirstRun | null;
-  /** The API key is printed only on the first run. */
-  readonly isFirstRun: boolean;
+  /** Null once the operator has deleted the file. */
+  readonly firstRun: Pick<FirstRun, "company_id" | "admin_email"> | null;
 }
 
 export function banner(facts: BannerFacts): string {
@@ -38,18 +37,16 @@ export function banner(facts: BannerFacts): string {
   if (facts.firstRun === null) {
     return [...lines, "", "Stop it with Ctrl-C.", ""].join("\n");
   }
-  const { company_id: company, api_key: key } = facts.firstRun;
+  const { company_id: company } = facts.firstRun;
+  const key = keyFromFile(facts.data);
   return [
     ...lines,
     `  Company  ${company}`,
-    facts.isFirstRun ? `  API key  ${key}` : `  API key  in ${firstRunPath(facts.data)}`,
-    ...(facts.isFirstRun ? [`           (also in ${firstRunPath(facts.data)}, which only you can read)`] : []),
+    `  API key  in ${firstRunPath(facts.data)}, which only you can read`,
     "",
     facts.sites > 0 ? "List your sites:" : `Create a site at ${siteUrl("demo", facts.siteSuffix, facts.edgePort)}:`,
     "",
-    facts.sites > 0
-      ? listCommand(api, keyFromFile(facts.data))
-      : createCommand(api, facts.isFirstRun ? key : keyFromFile(facts.data), company, facts),
+    facts.sites > 0 ? listCommand(api, key) : createCommand(api, key, company, facts),
     "",
     "More commands: docs/tour.md",
     "Stop everything with Ctrl-C.",
@@ -57,7 +54,7 @@ export function banner(facts: BannerFacts): string {
   ].join("\n");
 }
 
-/** Shell expression that reads the API key, so that later starts can print a working command without the secret. */
+/** Shell expression that reads the API key, so that the command works without showing the secret. */
 function keyFromFile(data: string): string {
   return `$(sed -n 's/.*"api_key": *"\\([^"]*\\)".*/\\1/p' '${firstRunPath(data)}')`;
 }

@@ -7,6 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { startPostgres } from "./postgres/postgres.ts";
+import { readLastStart } from "./records.ts";
 import { testFolder } from "./testing/folder.ts";
 import {
   ask,
@@ -65,30 +66,36 @@ async function select(url: string, statement: string): Promise<unknown> {
 }
 
 describe("the first start", () => {
+  const secrets = {
+    SITEWRIGHT_ARCHIVE_URL: "file:///srv/archives",
+    SITEWRIGHT_SMTP_URL: "smtp://mailer:hush@127.0.0.1:2525",
+    SITEWRIGHT_METRICS_TOKEN: "a-token-for-metrics",
+    SITEWRIGHT_DNS_KEY: `hmac-sha256:transfer:${Buffer.alloc(32, 5).toString("base64")}`,
+  };
   let data: string;
   let supervisor: SupervisorUnderTest;
   beforeAll(async () => {
     data = dataIn(mkdtempSync(join(tmpdir(), "sw-sup-")));
-    const settings = { SITEWRIGHT_BACKUP_DAYS: "30", SITEWRIGHT_ARCHIVE_URL: "file:///srv/archives" };
-    supervisor = await startSharedSupervisor(data, settings);
+    supervisor = await startSharedSupervisor(data, { SITEWRIGHT_BACKUP_DAYS: "30", ...secrets });
   });
   afterAll(async () => {
     await stopSupervisor(supervisor);
     rmSync(join(data, ".."), { recursive: true });
   });
 
-  test("prints addresses, company, API key and a command that creates a site", async () => {
+  test("prints addresses, company, where the API key is, and a command that creates a site", async () => {
     const { controlPort, edgePort } = chosenPorts(data);
     for (const expected of [
       "  Unpacking the fake …\n",
       `  API      http://127.0.0.1:${controlPort}/v2\n`,
       `  Sites    http://<site>.localhost:${edgePort}/\n`,
       "  Company  the-company\n",
-      "  API key  sk_the_key\n",
-      `curl -X POST http://127.0.0.1:${controlPort}/v2/sites -H "Authorization: Bearer sk_the_key"`,
+      `  API key  in ${join(data, "first-run.json")}, which only you can read\n`,
+      `curl -X POST http://127.0.0.1:${controlPort}/v2/sites -H "Authorization: Bearer $(sed `,
     ]) {
       expect(supervisor.output()).toContain(expected);
     }
+    expect(supervisor.output()).not.toContain("sk_the_key");
   });
 
   test("creates files that only their owner can read", async () => {
@@ -104,13 +111,23 @@ describe("the first start", () => {
     expect(await ask(edgePort)).toMatchObject({ database: null });
   });
 
-  test("stores its settings, for a backup of the installation", async () => {
+  test("passes secrets to control only", async () => {
+    const { controlPort, edgePort, dnsPort } = chosenPorts(data);
+    expect(await ask(controlPort)).toMatchObject({ secrets });
+    // Only the address of the mail server, which PHP must not reach.
+    expect((await ask(edgePort))?.secrets).toEqual({ SITEWRIGHT_SMTP_URL: "smtp://127.0.0.1:2525" });
+    expect((await ask(dnsPort))?.secrets).toEqual({});
+  });
+
+  test("stores its settings, for a backup of the installation, with secrets sealed", async () => {
     const { controlPort, edgePort } = chosenPorts(data);
     const file = join(data, "last-start.json");
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({
+    const stored = readFileSync(file, "utf8");
+    for (const secret of Object.values(secrets)) expect(stored).not.toContain(secret);
+    expect(readLastStart(data)).toMatchObject({
+      ...secrets,
       SITEWRIGHT_BACKUP_DAYS: "30",
-      SITEWRIGHT_ARCHIVE_URL: "file:///srv/archives",
       SITEWRIGHT_CONTROL_PORT: String(controlPort),
       SITEWRIGHT_EDGE_PORT: String(edgePort),
       SITEWRIGHT_SITE_SUFFIX: "localhost",
@@ -150,7 +167,6 @@ describe("a later start", () => {
     expect(chosenPorts(data)).toEqual(ports);
     expect(await select((await pids(data)).database, "select * from kept")).toEqual([]);
     expect(second.output()).not.toContain("sk_the_key");
-    expect(second.output()).toContain(`  API key  in ${join(data, "first-run.json")}\n`);
   });
 
   test("reports a new port of the sites, and how to go back", async () => {

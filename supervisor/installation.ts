@@ -6,7 +6,10 @@
  * first is killed.
  */
 import { join } from "node:path";
+import { secretsKeyFile } from "@sitewright/server/sealedSettings.ts";
+import { openSealer } from "@sitewright/server/sealing.ts";
 import type { Config } from "@sitewright/server/settings/config.ts";
+import { secretSettings } from "@sitewright/server/settings/settings.ts";
 import { movableSettings } from "@sitewright/server/settings/settingsFile.ts";
 import * as v from "valibot";
 import { baseUrl } from "./addresses.ts";
@@ -78,13 +81,14 @@ export function makeInstallation(options: InstallationOptions): Installation {
     const unfinishedRestore = interruptedRestoreMessage(config.data);
     if (unfinishedRestore !== null) throw new Error(unfinishedRestore);
     ensureOwnedFolder(config.run);
-    const isFirstRun = readFirstRun(config.data) === null;
     const ports = await choosePorts(config, report);
     const env = childEnvironment(options, ports);
-    writeLastStart(config.data, effectiveSettings(options, ports));
+    const sealer = await openSealer(secretsKeyFile(config.data));
+    writeLastStart(config.data, effectiveSettings(options, ports), sealer);
     const prepared = options.isPrepared() ? Promise.resolve() : prepare(env);
     const database = startDatabase().then((url) => {
-      writeRun(config.data, { pid: process.pid, database_url: url, api_url: apiUrl(ports.controlPort) });
+      const run = { pid: process.pid, database_url: url, api_url: apiUrl(ports.controlPort) };
+      writeRun(config.data, run, config.databaseUrl === null ? null : sealer);
       return url;
     });
     await Promise.all([
@@ -94,7 +98,9 @@ export function makeInstallation(options: InstallationOptions): Installation {
         services.edge = await keep(child("edge", { ...env, ...forbiddenAddresses(config) }));
       }),
       Promise.all([database, prepared]).then(async ([url]) => {
-        services.control = await keep(child("control", { ...env, ...controlSecrets(options, url) }));
+        services.control = await keep(
+          child("control", { ...env, ...controlEnvironment(options.env), DATABASE_URL: url }),
+        );
       }),
     ]);
     isRunning = true;
@@ -105,7 +111,6 @@ export function makeInstallation(options: InstallationOptions): Installation {
         ...counts,
         region: config.regions[0].id,
         firstRun: readFirstRun(config.data),
-        isFirstRun,
       }),
     );
   }
@@ -235,26 +240,19 @@ async function choosePorts(config: Config, report: (sentence: string) => void): 
   return { controlPort, edgePort, edgeTlsPort, dnsPort };
 }
 
-/** DNS settings that only control gets: keys, and settings that are useless without them. */
-const controlDnsSettings = [
+/** Settings that only control gets: the secret ones, and those that are useless without them. */
+const controlSettings = [
+  ...secretSettings,
   "SITEWRIGHT_DNS_SECONDARIES",
-  "SITEWRIGHT_DNS_KEY",
   "SITEWRIGHT_DNS_BACKEND",
   "SITEWRIGHT_POWERDNS_URL",
-  "SITEWRIGHT_POWERDNS_KEY",
+  "SITEWRIGHT_ACME_EAB_KEY_ID",
 ];
 
 /** The same for all children, with concrete ports and without secrets. */
 function childEnvironment({ config, env }: InstallationOptions, ports: Ports): NodeJS.ProcessEnv {
-  const secrets = [
-    "DATABASE_URL",
-    "SITEWRIGHT_FIRST_API_KEY",
-    "SITEWRIGHT_ARCHIVE_URL",
-    "SITEWRIGHT_SMTP_URL",
-    "SITEWRIGHT_BACKUP_PASSPHRASE",
-    ...controlDnsSettings,
-  ];
-  const rest = Object.fromEntries(Object.entries(env).filter(([name]) => !secrets.includes(name)));
+  const withheld = ["SITEWRIGHT_BACKUP_PASSPHRASE", ...controlSettings];
+  const rest = Object.fromEntries(Object.entries(env).filter(([name]) => !withheld.includes(name)));
   return {
     ...rest,
     SITEWRIGHT_DATA: config.data,
@@ -280,12 +278,6 @@ function effectiveSettings({ config, env }: InstallationOptions, ports: Ports): 
   };
 }
 
-function controlSecrets({ config, env }: InstallationOptions, databaseUrl: string): NodeJS.ProcessEnv {
-  return {
-    DATABASE_URL: databaseUrl,
-    ...(config.firstApiKey === null ? {} : { SITEWRIGHT_FIRST_API_KEY: config.firstApiKey }),
-    ...(config.archiveUrl === null ? {} : { SITEWRIGHT_ARCHIVE_URL: config.archiveUrl }),
-    ...(config.smtpUrl === null ? {} : { SITEWRIGHT_SMTP_URL: config.smtpUrl }),
-    ...Object.fromEntries(controlDnsSettings.flatMap((name) => (env[name] ? [[name, env[name]]] : []))),
-  };
+function controlEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(controlSettings.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
 }

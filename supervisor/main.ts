@@ -2,8 +2,8 @@
 import { fileURLToPath } from "node:url";
 import { dnsNodeOptions } from "@sitewright/dns/nodeOptions.ts";
 import { isPrepared } from "@sitewright/runtimes/playground/prepared.ts";
+import { readEnvironment } from "@sitewright/server/sealedSettings.ts";
 import { ConfigError, loadConfig } from "@sitewright/server/settings/config.ts";
-import { withSettingsFile } from "@sitewright/server/settings/settingsFile.ts";
 import { makeInstallation } from "./installation.ts";
 import { withPreviousAddresses } from "./previousAddresses.ts";
 import { runUntilStopped } from "./run.ts";
@@ -15,7 +15,7 @@ const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const server = file("../server/main.ts");
 const terminal = makeTerminal({ out: process.stdout, errors: process.stderr });
 try {
-  const env = withPreviousAddresses(withSettingsFile(process.env));
+  const env = withPreviousAddresses(readEnvironment(process.env));
   const config = loadConfig(env);
   const installation = makeInstallation({
     config,

@@ -1,6 +1,8 @@
 /** JSON files in the data folder that the supervisor writes for its next start and for the operator's commands. */
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { openSettings, sealSettings } from "@sitewright/server/sealedSettings.ts";
+import type { Sealer } from "@sitewright/server/sealing.ts";
 
 /** The ports and the site suffix of the last start. Later starts keep them, because they are part of sites' URLs. */
 interface InstallationRecord {
@@ -46,14 +48,34 @@ export const readInstallation = (data: string): InstallationRecord | null =>
 export const writeInstallation = (data: string, record: InstallationRecord): void =>
   write(installationPath(data), record);
 export const readFirstRun = (data: string): FirstRun | null => read<FirstRun>(firstRunPath(data));
-export const writeRun = (data: string, run: RunRecord): void => write(runPath(data), run);
-export const readRun = (data: string): RunRecord | null => read<RunRecord>(runPath(data));
 export const removeRun = (data: string): void => rmSync(runPath(data), { force: true });
 export const readRestore = (data: string): RestoreRecord | null => read<RestoreRecord>(restorePath(data));
 export const writeRestore = (data: string, restore: RestoreRecord): void => write(restorePath(data), restore);
 export const removeRestore = (data: string): void => rmSync(restorePath(data), { force: true });
-export const readLastStart = (data: string): SettingsRecord | null => read<SettingsRecord>(settingsRecordPath(data));
-export const writeLastStart = (data: string, values: SettingsRecord): void => write(settingsRecordPath(data), values);
+
+/** Seals the URL of a database that is not ours: it has a password. */
+export function writeRun(data: string, run: RunRecord, sealer: Sealer | null): void {
+  const { DATABASE_URL: database_url = run.database_url } = sealer
+    ? sealSettings({ DATABASE_URL: run.database_url }, sealer)
+    : {};
+  write(runPath(data), { ...run, database_url });
+}
+
+export function readRun(data: string): RunRecord | null {
+  const run = read<RunRecord>(runPath(data));
+  if (run === null) return null;
+  return { ...run, database_url: openSettings({ DATABASE_URL: run.database_url }, data).DATABASE_URL };
+}
+
+/** Seals secret settings. */
+export function writeLastStart(data: string, values: SettingsRecord, sealer: Sealer): void {
+  write(settingsRecordPath(data), sealSettings(values, sealer));
+}
+
+export function readLastStart(data: string): SettingsRecord | null {
+  const values = read<SettingsRecord>(settingsRecordPath(data));
+  return values && openSettings(values, data);
+}
 
 /** The error message if a restore was interrupted, otherwise null. Nothing else may run until it is repeated. */
 export function interruptedRestoreMessage(data: string): string | null {

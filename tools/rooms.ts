@@ -165,7 +165,12 @@ export const rooms: Readonly<Record<string, Room>> = {
   "edge/logs": room("Access and error logs of environments, and the edge's own log."),
   "edge/redirects": room("Redirect rules: validation and matching."),
   dns: room("The authoritative DNS server, transfers to secondaries, and zone files."),
-  supervisor: room("`npm start`: prepares, starts and restarts the processes.", "server/settings", "runtimes"),
+  supervisor: room(
+    "`npm start`: prepares, starts and restarts the processes.",
+    "server/settings",
+    "server",
+    "runtimes",
+  ),
   e2e: room("End-to-end tests of a started installation, with a real browser."),
   bench: room(
     "Benchmarks, with references such as nginx, Knot and restic.",

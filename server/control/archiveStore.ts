@@ -6,7 +6,7 @@ import type { Logger } from "pino";
 import { type Archives, openArchives } from "../archives/archives.ts";
 import { canCreateKey, guardBlobs } from "../archives/guardedBlobs.ts";
 import { openBlobs } from "../archives/openBlobs.ts";
-import { openKey, readKey } from "../sealing.ts";
+import { openKeys, readKeys } from "../keyFile.ts";
 import { archiveFolderExists, describeArchiveLocation, parseArchiveUrl } from "../settings/archiveUrl.ts";
 import type { Config } from "../settings/config.ts";
 import { storeMemory } from "../store/backups/archiveStore.ts";
@@ -28,7 +28,8 @@ export async function openArchiveStore(config: Config, database: Database, log: 
     isThere: () => archiveFolderExists(place),
   };
   const keyFile = join(config.data, "secrets", "archive-key");
-  const key = (await canCreateKey(memory, where)) ? await openKey(keyFile) : await readKey(keyFile);
+  const keys = (await canCreateKey(memory, where)) ? await openKeys(keyFile) : readKeys(keyFile);
+  const key = keys?.[0].bytes ?? null;
   const onNewStore = (sentence: string) => log.warn(sentence);
   const blobs = guardBlobs({ ...where, blobs: await openBlobs(place), memory, key, onNewStore });
   const archives = openArchives({

@@ -129,6 +129,14 @@ const commands: Readonly<Record<string, Command>> = {
     words: [1, 1],
     load: async () => (await import("./restore.ts")).runRestore,
   },
+  "first-run": {
+    usage: "first-run [--forget]",
+    summary: "shows which file has the first company's API key and password",
+    details: ["--forget  deletes the file; the key and the password stay valid"],
+    options: { forget: { type: "boolean" } },
+    words: [0, 0],
+    load: async () => (await import("./firstRun.ts")).firstRun,
+  },
   stop: {
     usage: "stop",
     summary: "stops the installation, and waits until it has ended",

@@ -8,6 +8,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { withStartedDatabase } from "@sitewright/supervisor/postgres/ownDatabase.ts";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { openSealed, sealFile } from "../moving/envelope.ts";
+import { readEnvironment } from "../sealedSettings.ts";
 import { loadConfig } from "../settings/config.ts";
 import { openPool } from "../store/open.ts";
 import { createTestDatabase } from "../testing/database.ts";
@@ -64,7 +65,12 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "sw-moving-"));
   ({ kept, bare } = await fillInstallation(world));
   const { dataFolder, databaseUrl } = world.facts;
-  const lastStart = { SITEWRIGHT_EDGE_PORT: "9001", SITEWRIGHT_SITE_SUFFIX: "localhost", SITEWRIGHT_BACKUP_DAYS: "30" };
+  const lastStart = {
+    SITEWRIGHT_EDGE_PORT: "9001",
+    SITEWRIGHT_SITE_SUFFIX: "localhost",
+    SITEWRIGHT_BACKUP_DAYS: "30",
+    SITEWRIGHT_SMTP_URL: "smtp://mailer:hush@mail.example",
+  };
   writeFileSync(join(dataFolder, "last-start.json"), JSON.stringify(lastStart));
   file = join(folder, "installation.backup");
   firstBackup = await operator(["backup", "installation.backup"], {
@@ -155,6 +161,8 @@ describe("restore", () => {
       expect(readFileSync(join(data, path))).toEqual(readFileSync(join(world.facts.dataFolder, path)));
     }
     expect(readFileSync(join(data, "settings.env"), "utf8")).toContain("SITEWRIGHT_BACKUP_DAYS='30'\n");
+    expect(readFileSync(join(data, "settings.env"), "utf8")).not.toContain("hush");
+    expect(readEnvironment(settings).SITEWRIGHT_SMTP_URL).toBe("smtp://mailer:hush@mail.example");
     expect(await ownRows(settings)).toMatchObject(await movedRows());
 
     const again = await operator(["backup", "again", "--force"], settings);

@@ -13,8 +13,10 @@ import { removeDataFolderFiles, writeDataFolderFiles } from "../moving/dataFolde
 import { openSealed, type Sealed, UnusableFile } from "../moving/envelope.ts";
 import { type Header, readEntries, readHeader } from "../moving/format.ts";
 import { migrationsFor, restoreDatabase, tablesIn } from "../moving/restoreDatabase.ts";
+import { readEnvironment, sealSettings, secretsKeyFile } from "../sealedSettings.ts";
+import { openSealer } from "../sealing.ts";
 import { type Config, loadConfig } from "../settings/config.ts";
-import { formatSettings, settingsPath, withSettingsFile } from "../settings/settingsFile.ts";
+import { formatSettings, settingsPath } from "../settings/settingsFile.ts";
 import { openPool } from "../store/open.ts";
 import { findRestore } from "../store/restoredInstallation.ts";
 import { type ArchiveCheck, checkArchives } from "./archiveCheck.ts";
@@ -80,7 +82,7 @@ async function run(opened: OpenedBackup, id: string, { config, env }: CommandCon
       try {
         const restored = await restoreContent(pool, opened, id, config);
         removeRestore(config.data);
-        const archives = await checkArchives(pool, loadConfig(withSettingsFile(env)));
+        const archives = await checkArchives(pool, loadConfig(readEnvironment(env)));
         return report(opened.header, restored, archives, { config, env });
       } finally {
         await pool.end();
@@ -120,8 +122,9 @@ async function restoreContent(
     restore: { id, madeAt },
     finish: async () => {
       await writeDataFolderFiles(data, header.files);
+      const settings = sealSettings(header.settings, await openSealer(secretsKeyFile(data)));
       const title = `Settings of the installation that was backed up on ${header.madeAt}.`;
-      await writeDurableFile(settingsPath(data), formatSettings(header.settings, title));
+      await writeDurableFile(settingsPath(data), formatSettings(settings, title));
       // Next is the commit. If its answer is lost, only the next restore can find out whether it succeeded.
       progress.canClear = false;
     },

@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Pool } from "pg";
+import { openKeys } from "../keyFile.ts";
 import { backUp } from "../operations/steps/backup.ts";
-import { openKey } from "../sealing.ts";
 import { findNewestBackup } from "../store/backups/backups.ts";
 import { beginSnapshot, dumpRows, listTables } from "../store/dump.ts";
 import { insertNewSite, liveSite } from "./sites.ts";
@@ -27,7 +27,7 @@ export async function backUpWith({ services, own }: World, site: LiveSite, text:
 /** Creates two live sites, one of them with a backup, and keys in the data folder. */
 export async function fillInstallation(world: World): Promise<{ readonly kept: LiveSite; readonly bare: LiveSite }> {
   const { dataFolder } = world.facts;
-  for (const name of ["key", "archive-key"]) await openKey(join(dataFolder, "secrets", name));
+  for (const name of ["key", "archive-key"]) await openKeys(join(dataFolder, "secrets", name));
   await writeFile(join(dataFolder, "first-run.json"), `{"company_id":"c","api_key":"sk_kept"}\n`, { mode: 0o600 });
   const kept = await liveSite(world);
   await backUpWith(world, kept, "then");

@@ -5,6 +5,7 @@
 import { appendFileSync, existsSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
+import { secretSettings } from "@sitewright/server/settings/settings.ts";
 
 const [name = ""] = process.argv.slice(2);
 const data = process.env.SITEWRIGHT_DATA ?? "";
@@ -59,7 +60,14 @@ const server = createServer((request, response) => {
     return;
   }
   hangs ||= request.url === "/hang";
-  response.end(JSON.stringify({ pid: process.pid, database: process.env.DATABASE_URL ?? null }));
+  const secrets = Object.entries(process.env).filter(([setting]) => secretSettings.has(setting));
+  response.end(
+    JSON.stringify({
+      pid: process.pid,
+      database: process.env.DATABASE_URL ?? null,
+      secrets: Object.fromEntries(secrets),
+    }),
+  );
 });
 server.listen(Number(port ?? 0), process.env.SITEWRIGHT_HOST ?? "127.0.0.1", () => {
   if (name === "control" && !existsSync(join(data, "first-run.json"))) {

@@ -107,8 +107,15 @@ export const events = (data: string): string[] => readFileSync(join(data, "event
 export const postgresPid = (data: string): number =>
   Number.parseInt(readFileSync(join(data, "postgres", "postmaster.pid"), "utf8"), 10);
 
+interface FakeChild {
+  readonly pid: number;
+  readonly database: string | null;
+  /** The secret settings in its environment. */
+  readonly secrets: Readonly<Record<string, string>>;
+}
+
 /** Sends a request to a fake child. Null if it does not respond. */
-export function ask(port: number, path = "/"): Promise<{ pid: number; database: string | null } | null> {
+export function ask(port: number, path = "/"): Promise<FakeChild | null> {
   return new Promise((resolve) => {
     const request = get({ host: "127.0.0.1", port, path, agent: false }, async (response) => {
       const chunks = await response.toArray();

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
+import { fixedKeys } from "../../keyFile.ts";
 import { makeDownloadTokens } from "./downloadTokens.ts";
 
-const tokens = makeDownloadTokens(Buffer.alloc(32, 1));
+const tokens = makeDownloadTokens(fixedKeys(Buffer.alloc(32, 1)));
 const id = randomUUID();
 
 test("a token decodes to its id, is deterministic, and is safe in a URL path", () => {
@@ -12,7 +13,7 @@ test("a token decodes to its id, is deterministic, and is safe in a URL path", (
 });
 
 test("a token can't be forged from the id, another token, or another installation's key", () => {
-  const other = makeDownloadTokens(Buffer.alloc(32, 2));
+  const other = makeDownloadTokens(fixedKeys(Buffer.alloc(32, 2)));
   expect(tokens.idOf(other.tokenOf(id))).toBeNull();
   const [mine, theirs] = [tokens.tokenOf(id), tokens.tokenOf(randomUUID())].map((token) =>
     Buffer.from(token, "base64url"),

@@ -3,6 +3,7 @@
  * again without being stored, and reading the database does not reveal it.
  */
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
+import type { FileKey, KeySource } from "@sitewright/server/keyFile.ts";
 
 export interface DownloadTokens {
   tokenOf(id: string): string;
@@ -13,19 +14,22 @@ export interface DownloadTokens {
 const idBytes = 16;
 const tokenBytes = idBytes + 32;
 
-/** `key` is the installation's key, from which the signing key is derived. */
-export function makeDownloadTokens(key: Buffer): DownloadTokens {
-  const signingKey = Buffer.from(hkdfSync("sha256", key, "", "sitewright download links", 32));
-  const tokenFor = (id: Buffer) => Buffer.concat([id, createHmac("sha256", signingKey).update(id).digest()]);
+/** `keys` are the installation's, from which signing keys are derived. Links of older keys stay valid. */
+export function makeDownloadTokens(keys: KeySource): DownloadTokens {
   return {
-    tokenOf: (id) => tokenFor(Buffer.from(id.replaceAll("-", ""), "hex")).toString("base64url"),
+    tokenOf: (id) => tokenFor(Buffer.from(id.replaceAll("-", ""), "hex"), keys.newest()).toString("base64url"),
     idOf: (token) => {
       const bytes = Buffer.from(token, "base64url");
       // Only the canonical encoding of the bytes is valid.
       if (bytes.length !== tokenBytes || bytes.toString("base64url") !== token) return null;
       const id = bytes.subarray(0, idBytes);
-      if (!timingSafeEqual(bytes, tokenFor(id))) return null;
+      if (!keys.all().some((key) => timingSafeEqual(bytes, tokenFor(id, key)))) return null;
       return id.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
     },
   };
+}
+
+function tokenFor(id: Buffer, { bytes }: FileKey): Buffer {
+  const signingKey = Buffer.from(hkdfSync("sha256", bytes, "", "sitewright download links", 32));
+  return Buffer.concat([id, createHmac("sha256", signingKey).update(id).digest()]);
 }

@@ -10,6 +10,7 @@ import { fakeCapabilities } from "@sitewright/runtimes/fake/runtime.ts";
 import { makeDownloadTokens } from "@sitewright/server/app/backups/downloadTokens.ts";
 import { createCompany, type NewCompany } from "@sitewright/server/app/company/companies.ts";
 import type { App } from "@sitewright/server/app/context.ts";
+import { fixedKeys } from "@sitewright/server/keyFile.ts";
 import type { FailureKind } from "@sitewright/server/operations/engine/operation.ts";
 import type { WaitForOperation } from "@sitewright/server/operations/engine/wait.ts";
 import { makeBackupLists } from "@sitewright/server/store/backups/backupList.ts";
@@ -224,7 +225,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       database,
       acceptOperation: operations.accept,
       waitForOperation: options.waitForOperation ?? operations.wait,
-      downloadTokens: makeDownloadTokens(downloadKey),
+      downloadTokens: makeDownloadTokens(fixedKeys(downloadKey)),
       downloadHours: 72,
       sealer: operations.sealer,
       openDownload: options.openDownload ?? (async () => null),

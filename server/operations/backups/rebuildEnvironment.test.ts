@@ -4,6 +4,7 @@ import { readSpec } from "@sitewright/runtimes/fake/runtime.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeRebuild } from "../../app/backups/rebuild.ts";
 import { rebuildEnvironments } from "../../reconcilers/rebuildEnvironments.ts";
+import { makeSealer } from "../../sealing.ts";
 import { removeExpiredBackups } from "../../store/backups/backups.ts";
 import { deletedSiteForRestore } from "../../store/backups/deletedSites.ts";
 import { setEnvironmentState } from "../../store/traffic/routes.ts";
@@ -177,7 +178,7 @@ describe("the reconciler", () => {
   /** Runs the reconciler without an engine, and returns the environments of running operations. */
   async function started(startedAt: Date, own: World): Promise<string[]> {
     const { database } = own.own;
-    const sealer = { seal: () => Buffer.alloc(0), open: () => "" };
+    const sealer = makeSealer(Buffer.alloc(32));
     const acceptOperation = makeAcceptOperation({ sealer, definitions: operationDefinitions(own.services) });
     const settings = {
       host: "127.0.0.1",

@@ -1,0 +1,60 @@
+/**
+ * Settings whose values are sealed, so that files with settings contain no secrets. A sealed value is `sealed:` and base64, and
+ * bound to the name of its setting.
+ */
+import { join, resolve } from "node:path";
+import { readSealer, type Sealer } from "./sealing.ts";
+import { ConfigError } from "./settings/config.ts";
+import { secretSettings } from "./settings/settings.ts";
+import { withSettingsFile } from "./settings/settingsFile.ts";
+
+const prefix = "sealed:";
+const contextOf = (name: string) => `setting:${name}`;
+
+/** The file of the keys with which the secrets of a data folder are sealed. */
+export const secretsKeyFile = (data: string): string => join(data, "secrets", "key");
+
+/** Returns the environment with the settings file of its data folder, without sealed values. Throws `ConfigError`. */
+export function readEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return openSettings(withSettingsFile(env), resolve(env.SITEWRIGHT_DATA || "data"));
+}
+
+/** Seals the values of secret settings. */
+export function sealSettings(
+  values: Readonly<Record<string, string>>,
+  sealer: Pick<Sealer, "seal">,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      secretSettings.has(name) ? sealOne(name, value, sealer) : value,
+    ]),
+  );
+}
+
+/** Opens the sealed values with the keys of the data folder. Throws `ConfigError` if one can't be opened. */
+export function openSettings<Values extends NodeJS.Dict<string>>(values: Values, data: string): Values {
+  const sealed = Object.entries(values).flatMap(([name, value]) =>
+    value?.startsWith(prefix) ? [{ name, value }] : [],
+  );
+  if (sealed.length === 0) return values;
+  const sealer = readSealer(secretsKeyFile(data));
+  const opened = sealed.map(({ name, value }) => [name, openOne(name, value, sealer, data)]);
+  return { ...values, ...Object.fromEntries(opened) };
+}
+
+function sealOne(name: string, value: string, sealer: Pick<Sealer, "seal">): string {
+  return `${prefix}${sealer.seal(value, contextOf(name)).toString("base64")}`;
+}
+
+function openOne(name: string, value: string, sealer: Sealer | null, data: string): string {
+  try {
+    if (sealer === null) throw new Error("There is no key");
+    return sealer.open(Buffer.from(value.slice(prefix.length), "base64"), contextOf(name));
+  } catch {
+    const file = secretsKeyFile(data);
+    throw new ConfigError([
+      `${name} is sealed, and can't be opened with ${file}. Put the right key file back, or set the value again.`,
+    ]);
+  }
+}
