@@ -6,8 +6,18 @@ const interval = 500;
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] }));
 afterEach(() => void vi.useRealTimers());
 
+/** The part of the id before the slash is the company. */
 function environment(id: string): AccountedMember["environment"] {
-  return { id, number: 1, release: 1, documentRoot: "/", overlays: {}, multisite: null, phpVersion: "8.3" };
+  return {
+    id,
+    companyId: id.split("/")[0] ?? id,
+    number: 1,
+    release: 1,
+    documentRoot: "/",
+    overlays: {},
+    multisite: null,
+    phpVersion: "8.3",
+  };
 }
 
 /** Creates workers that use this CPU time, in milliseconds, between two measurements. */
@@ -48,6 +58,15 @@ test("a busy environment gets low priority, and the default again when it is qui
   expect(stepsOf("quiet")).toBe(5);
   pass(60, { loud: idle, quiet: idle });
   expect(stepsOf("loud")).toBe(5);
+});
+
+test("a company with many little environments gets no more CPU time than one with a busy environment", () => {
+  const part = { used: interval / 5, wanted: interval / 5 };
+  const many = Object.fromEntries([1, 2, 3, 4, 5].map((index) => [`many/${index}`, part]));
+  const { pass, stepsOf } = makeWorkers({ ...many, "one/1": part });
+  pass(20);
+  expect(stepsOf("many/1")).toBe(19);
+  expect(stepsOf("one/1")).toBe(5);
 });
 
 test("waiting for a busy neighbour neither lowers nor restores an environment's priority", () => {

@@ -1,10 +1,11 @@
-/** Resource usage of each environment since this process started, and the worker priorities that follow from it. */
+/** Resource usage of each environment since this process started, and the worker priorities that follow from that of each company. */
 import { readFileSync } from "node:fs";
 import type { DiskAllowance, EnvironmentUsage } from "../../serving.ts";
 import type { WorkerProcess } from "../worker/process.ts";
 import { defaultSteps, type Load, observe, stepsFor } from "./fairness.ts";
 import { isAtFirstRequest, limitsOf } from "./limits.ts";
 import { isCandidate, type Member } from "./member.ts";
+import { companyOf } from "./shares.ts";
 
 /** The half-life of an environment's usage, for its priority and for display. */
 const priorityHalfLife = 3_000;
@@ -34,7 +35,8 @@ class Account {
   used: Load = { cores: 0, at: performance.now() };
   wanted: Load = { cores: 0, at: performance.now() };
   recent: Load = { cores: 0, at: performance.now() };
-  steps = defaultSteps;
+  /** Null until it had a worker. */
+  company: string | null = null;
   /** Growth of files and database since the measurement at that time. */
   grown = { bytes: 0, measuredAt: 0 };
 
@@ -101,6 +103,8 @@ export function createAccounts(
 ): Accounts {
   const accounts = new Map<string, Account>();
   const measured = new WeakMap<AccountedMember["worker"], CpuTime>();
+  /** By company. */
+  let steps: ReadonlyMap<string, number> = new Map();
 
   function of(environmentId: string): Account {
     const account = accounts.get(environmentId) ?? new Account();
@@ -115,9 +119,21 @@ export function createAccounts(
     measured.set(worker, time);
     const used = Math.max(0, time.used - before.used);
     const account = of(environment.id);
+    account.company = companyOf(environment);
     account.counted.cpuMilliseconds += used;
     account.pending.used += used;
     account.pending.wanted += Math.max(0, time.wanted - before.wanted);
+  }
+
+  /** Many environments must not give a company more than one: their loads count together. */
+  function updateSteps(): void {
+    const loads = new Map<string, { used: number; wanted: number }>();
+    for (const { company, used, wanted } of accounts.values()) {
+      if (company === null) continue;
+      const load = loads.get(company) ?? { used: 0, wanted: 0 };
+      loads.set(company, { used: load.used + used.cores, wanted: load.wanted + wanted.cores });
+    }
+    steps = new Map([...loads].map(([company, load]) => [company, stepsFor(load, steps.get(company))]));
   }
 
   function update(): void {
@@ -127,20 +143,20 @@ export function createAccounts(
       const { used, wanted } = account.pending;
       if (wanted === 0 && account.recent.cores < idleCores) {
         const none = { cores: 0, at: now };
-        Object.assign(account, { used: none, wanted: none, recent: none, steps: defaultSteps });
+        Object.assign(account, { used: none, wanted: none, recent: none });
         continue;
       }
       account.pending = { used: 0, wanted: 0 };
       account.used = observe(account.used, used, now, priorityHalfLife);
       account.wanted = observe(account.wanted, wanted, now, priorityHalfLife);
       account.recent = observe(account.recent, used, now, recentHalfLife);
-      account.steps = stepsFor({ used: account.used.cores, wanted: account.wanted.cores }, account.steps);
     }
+    updateSteps();
     for (const member of members()) {
       const { worker, environment } = member;
       // Someone who changes the site waits for a trial; and booting is soon done if it is not slowed down.
       const isExempt = isCandidate(member) || isAtFirstRequest(worker);
-      worker.setLoadSteps(isExempt ? defaultSteps : of(environment.id).steps);
+      worker.setLoadSteps((isExempt ? null : steps.get(companyOf(environment))) ?? defaultSteps);
     }
   }
 

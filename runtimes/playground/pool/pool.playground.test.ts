@@ -9,8 +9,19 @@ import { createPool, type PoolOptions } from "./pool.ts";
 const codeCache = path.join(sharedAssets, "code");
 const never = new AbortController().signal;
 
+/** The part of the id before the slash is the company. */
 function environment(id: string): ServedEnvironment {
-  return { id, number: 1, phpVersion: "8.3", release: 1, documentRoot: `/${id}`, overlays: {}, multisite: null };
+  const [companyId = ""] = id.includes("/") ? id.split("/") : ["company"];
+  return {
+    id,
+    companyId,
+    number: 1,
+    phpVersion: "8.3",
+    release: 1,
+    documentRoot: `/${id}`,
+    overlays: {},
+    multisite: null,
+  };
 }
 
 function openPool(options: Partial<PoolOptions> = {}) {
@@ -110,4 +121,48 @@ test("a worker for a site's request to itself in the background is not kept eith
   pool.release(called);
   pool.release(background);
   await expect.poll(() => pool.members(), { timeout: 15_000 }).toEqual([]);
+}, 30_000);
+
+const greedy = ["greedy/1", "greedy/2", "greedy/3", "greedy/4", "greedy/5"];
+
+test("a company whose requests never end leaves others their share of the workers", async () => {
+  const pool = openPool({ maxWorkers: 4 });
+  await pool.setEnvironments([...greedy, "other/1"].map(environment));
+  const held = await Promise.all(greedy.slice(0, 4).map((id) => pool.acquire(id, "visitor", never)));
+  const refused = expect(pool.acquire("greedy/5", "visitor", never)).rejects.toBeInstanceOf(NoAnswer);
+  const first = await pool.acquire("other/1", "visitor", never);
+  expect(pool.members()).toHaveLength(5);
+  pool.release(first);
+  expect(await pool.acquire("other/1", "visitor", never), "it is kept").toBe(first);
+  for (const member of held.slice(0, 1)) pool.release(member);
+  expect(pool.members(), "the greedy company has returned one").toHaveLength(4);
+  expect(pool.members()).toContain(first);
+  await pool.setEnvironments([]);
+  await refused;
+}, 30_000);
+
+test("a free worker goes to the company with the fewest, not to the one with the longest queue", async () => {
+  const pool = openPool({ maxWorkers: 2 });
+  await pool.setEnvironments([...greedy, "one/1", "two/1"].map(environment));
+  const held = await Promise.all(["greedy/1", "greedy/2", "one/1"].map((id) => pool.acquire(id, "visitor", never)));
+  const queued = ["greedy/3", "greedy/4", "two/1", "greedy/5"].map((id) => pool.acquire(id, "visitor", never));
+  const ends = Promise.allSettled(queued);
+  for (const member of held) pool.release(member);
+  expect((await queued[2])?.environment.id).toBe("two/1");
+  expect(pool.members().filter(({ isBusy }) => isBusy)).toHaveLength(2);
+  await pool.setEnvironments([]);
+  expect((await ends).filter(({ status }) => status === "fulfilled")).toHaveLength(2);
+}, 30_000);
+
+test("a company gets no more workers than its limit, in all its environments together", async () => {
+  const pool = openPool({ maxWorkers: 8 });
+  const limits = { threads: 4, companyThreads: 2, memoryMb: 256, requestSeconds: null, disk: null };
+  await pool.setEnvironments([...greedy, "other/1"].map((id) => ({ ...environment(id), limits })));
+  const first = await pool.acquire("greedy/1", "visitor", never);
+  await pool.acquire("greedy/2", "visitor", never);
+  const waiting = pool.acquire("greedy/3", "visitor", never);
+  await pool.acquire("other/1", "visitor", never);
+  expect(pool.members()).toHaveLength(3);
+  pool.release(first);
+  expect((await waiting).environment.id).toBe("greedy/3");
 }, 30_000);

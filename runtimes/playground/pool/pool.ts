@@ -11,6 +11,8 @@
  *
  * Trials of releases that are not served yet work the same way, with workers that visitors don't get. These are kept for
  * a while as candidates: if that release is served next, they serve visitors, and no visitor waits for a boot.
+ *
+ * Companies share the workers equally; see `shares.ts`.
  */
 import { NoAnswer, type ServedEnvironment } from "../../serving.ts";
 import {
@@ -25,14 +27,14 @@ import {
   workersForSelfRequests,
 } from "./limits.ts";
 import { hasSameLimits, isCandidate, isCompatible, isInterchangeable, type Member } from "./member.ts";
-import { createQueue } from "./queue.ts";
+import { createQueue, type Wanted } from "./queue.ts";
 import { countsTowardsMaximum, createRoster, type RosterOptions } from "./roster.ts";
+import { companyOf, isAtLimit, ofCompany, reserveForShares, shareOf } from "./shares.ts";
 
 /** Who sent the request: a visitor, PHP (which already occupies a worker), or background work. */
 export type Requester = "visitor" | "php" | "background";
 
 export interface PoolOptions extends RosterOptions {
-  readonly maxWorkers: number;
   readonly idleSeconds: number;
   readonly waitSeconds: number;
   /** How long a worker is kept after a trial. */
@@ -73,7 +75,8 @@ export function createPool(options: PoolOptions): Pool {
     const fromPhp = requester === "php";
     const forPhp = counted.filter(({ isBusy, isForPhp }) => isBusy && isForPhp).length;
     const forVisitors = counted.filter(({ isBusy }) => isBusy).length - forPhp;
-    if (!fromPhp && forVisitors >= threads) return null;
+    const all = roster.all().filter(countsTowardsMaximum);
+    if (!fromPhp && (forVisitors >= threads || isAtLimit(all, environment))) return null;
     const free = mine.find(idle);
     if (free !== undefined) return free;
     if (requester === "background") return mine.length > 0 ? null : startInBackground(environment);
@@ -81,9 +84,20 @@ export function createPool(options: PoolOptions): Pool {
       return null;
     const workers = counted.map((member) => member.worker);
     if (!fromPhp && shouldWait(workers, waitedMilliseconds)) return null;
-    return roster.makeRoom(options.maxWorkers + (fromPhp ? reserveForPhp : 0))
-      ? roster.start(environment, false)
-      : null;
+    return makeRoom(environment, fromPhp ? reserveForPhp : 0) ? roster.start(environment, false) : null;
+  }
+
+  /** Makes room for one more worker; above the maximum and `reserve` only if the company has less than its share. */
+  function makeRoom(environment: ServedEnvironment, reserve: number): boolean {
+    const company = companyOf(environment);
+    const allowed = options.maxWorkers + reserve;
+    if (roster.makeRoom(company, allowed)) return true;
+    return !hasItsShare(company) && roster.makeRoom(company, allowed + reserveForShares(options.maxWorkers));
+  }
+
+  function hasItsShare(company: string): boolean {
+    const counted = roster.all().filter(countsTowardsMaximum);
+    return ofCompany(counted, company).length >= shareOf(counted, company, options.maxWorkers);
   }
 
   /** Background work for different environments runs one after the other: ends the previous background worker first. */
@@ -91,7 +105,10 @@ export function createPool(options: PoolOptions): Pool {
     for (const member of roster.all().filter(({ isBusy, hasVisitors }) => !isBusy && !hasVisitors)) {
       if (!isCandidate(member)) roster.end(member);
     }
-    return roster.all().length < options.maxWorkers + reserveForBackground ? roster.start(environment, true) : null;
+    const working = roster.all().filter(({ isInBackground }) => isInBackground);
+    const isFirst = ofCompany(working, companyOf(environment)).length === 0;
+    const reserve = reserveForBackground + (isFirst ? reserveForShares(options.maxWorkers) : 0);
+    return roster.all().length < options.maxWorkers + reserve ? roster.start(environment, true) : null;
   }
 
   /** Whether the request serves visitors, directly or indirectly. A request from PHP in the background does not. */
@@ -112,12 +129,20 @@ export function createPool(options: PoolOptions): Pool {
     return member;
   }
 
+  const wantedBy = ({ environmentId, trial }: Wanted) => trial ?? environments.get(environmentId);
+
   function serveWaiting(): void {
-    queue.serve(({ environmentId, trial, isBackground }, waitedMilliseconds) => {
-      const environment = trial ?? environments.get(environmentId);
-      const requester = isBackground ? "background" : "visitor";
+    queue.serve((wanted, waitedMilliseconds) => {
+      const environment = wantedBy(wanted);
+      const requester = wanted.isBackground ? "background" : "visitor";
       return environment === undefined ? null : take(environment, requester, waitedMilliseconds);
-    });
+    }, busyWorkersOfCompany);
+  }
+
+  function busyWorkersOfCompany(wanted: Wanted): number {
+    const environment = wantedBy(wanted);
+    if (environment === undefined) return 0;
+    return ofCompany(roster.all(), companyOf(environment)).filter(({ isBusy }) => isBusy).length;
   }
 
   async function acquire(environmentId: string, requester: Requester, signal: AbortSignal): Promise<Member> {
@@ -154,7 +179,10 @@ export function createPool(options: PoolOptions): Pool {
     member.isBusy = false;
     member.isInBackground = false;
     if (isCandidate(member)) member.candidateUntil = performance.now() + options.candidateSeconds * 1000;
-    const isSurplus = roster.all().filter(countsTowardsMaximum).length > options.maxWorkers;
+    const counted = roster.all().filter(countsTowardsMaximum);
+    const company = companyOf(member.environment);
+    const isAboveShare = ofCompany(counted, company).length > shareOf(counted, company, options.maxWorkers);
+    const isSurplus = counted.length > options.maxWorkers && isAboveShare;
     if (isSurplus || wornOut(member) || member.worker.isStuckAtLowPriority || !wanted(member)) roster.end(member);
     serveWaiting();
   }

@@ -1,9 +1,9 @@
-/** Queue of requests that wait for a worker, first come, first served. */
+/** Queue of requests that wait for a worker. Within a line first come, first served; the lines take turns. */
 import { NoAnswer, type ServedEnvironment } from "../../serving.ts";
 import type { Member } from "./member.ts";
 
 /** What a request waits for: a worker for the environment that is served under this id at the time, or for a trial. */
-interface Wanted {
+export interface Wanted {
   readonly environmentId: string;
   readonly trial: ServedEnvironment | null;
   /** Background work. */
@@ -22,12 +22,25 @@ interface Queue {
   /** Number of visitors' requests that wait for this environment. */
   length(environmentId: string): number;
   /**
-   * Calls `find` for each waiting request in turn; an error rejects that request. If `find` returns null, the requests
-   * behind it in the same line keep waiting too.
+   * Calls `find` for the first request of each line, those with the lowest `rank` first and of these the one that has waited
+   * longest; an error rejects that request. Ranks are compared again after each request that got a worker. If `find` returns
+   * null, the requests behind it in the same line keep waiting too.
    */
-  serve(find: (wanted: Wanted, waitedMilliseconds: number) => Member | null): void;
+  serve(find: (wanted: Wanted, waitedMilliseconds: number) => Member | null, rank: (wanted: Wanted) => number): void;
   /** Rejects requests that wait for something that is gone. */
   dismiss(isGone: (wanted: Wanted) => boolean): void;
+}
+
+/** A visitor may get a worker that background work can't, so each background request has its own line. */
+function lineOf(waiter: Waiter): unknown {
+  return waiter.trial ?? (waiter.isBackground ? waiter : waiter.environmentId);
+}
+
+/** Returns the lines that are not empty, with their first requests, in the order in which they get workers. */
+function inTurn(lines: ReadonlySet<Waiter[]>, rank: (wanted: Wanted) => number) {
+  return [...lines]
+    .flatMap((line) => line.slice(0, 1).map((first) => ({ line, first, rank: rank(first) })))
+    .toSorted((one, other) => one.rank - other.rank || one.first.since - other.first.since);
 }
 
 export function createQueue(waitSeconds: number): Queue {
@@ -77,16 +90,18 @@ export function createQueue(waitSeconds: number): Queue {
       waiters.filter(
         (waiter) => waiter.trial === null && !waiter.isBackground && waiter.environmentId === environmentId,
       ).length,
-    serve: (find) => {
+    serve: (find, rank) => {
       const now = performance.now();
-      /** Lines whose first request got no worker: the requests behind it get none either. */
-      const blocked = new Set<unknown>();
-      for (const waiter of waiters) {
-        // A visitor may get a worker that background work can't, so each background request has its own line.
-        const line = waiter.trial ?? (waiter.isBackground ? waiter : waiter.environmentId);
-        if (blocked.has(line)) continue;
-        if (!settle(waiter, () => find(waiter, now - waiter.since))) blocked.add(line);
-      }
+      const lines = new Set(Map.groupBy(waiters, lineOf).values());
+      /** Settles the first request that can be, and removes the lines before it. */
+      const settleOne = (): boolean => {
+        for (const { line, first } of inTurn(lines, rank)) {
+          if (settle(first, () => find(first, now - first.since))) return line.shift() !== undefined;
+          lines.delete(line);
+        }
+        return false;
+      };
+      while (settleOne());
     },
     dismiss: (isGone) => {
       for (const waiter of waiters) {

@@ -2,8 +2,10 @@
 import { NoAnswer, type ServedEnvironment } from "../../serving.ts";
 import type { WorkerProcess } from "../worker/process.ts";
 import type { Member } from "./member.ts";
+import { chooseToEnd } from "./shares.ts";
 
 export interface RosterOptions {
+  readonly maxWorkers: number;
   /** Starts a worker for the environment; for visitors, uses a suitable spare if there is one. */
   start(environment: ServedEnvironment, isBackground: boolean): WorkerProcess;
   /** Called before a worker is ended, and when it has finished a request. */
@@ -15,8 +17,8 @@ interface Roster {
   /** Starts a worker, which is busy from the beginning. Throws `NoAnswer`. */
   start(environment: ServedEnvironment, isBackground: boolean): Member;
   end(member: Member): void;
-  /** Makes room for one more worker by ending idle ones if necessary; false if that is not enough. */
-  makeRoom(allowed: number): boolean;
+  /** Makes room for one more worker of the company by ending idle ones if necessary; false if that is not enough. */
+  makeRoom(company: string, allowed: number): boolean;
 }
 
 /** Whether the worker counts towards the maximum. Background workers don't. */
@@ -60,14 +62,12 @@ export function createRoster(options: RosterOptions, onExit: () => void): Roster
       return member;
     },
     end,
-    makeRoom: (allowed) => {
-      const idlest = members
-        .filter((member) => !member.isBusy)
-        .toSorted((a, b) => Number(a.hasVisitors) - Number(b.hasVisitors) || a.worker.lastUsed - b.worker.lastUsed);
+    makeRoom: (company, allowed) => {
       const surplus = members.filter(countsTowardsMaximum).length + 1 - allowed;
-      if (surplus > idlest.length) return false;
-      for (const member of idlest.slice(0, Math.max(0, surplus))) end(member);
-      return true;
+      const wanted = { company, maxWorkers: options.maxWorkers, surplus, now: performance.now() };
+      const ending = chooseToEnd(members, wanted);
+      for (const member of ending ?? []) end(member);
+      return ending !== null;
     },
   };
 }
