@@ -2,11 +2,12 @@ import { execFile, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { appendFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readToken } from "./app/company/token.ts";
+import { sealActivity } from "./audit/seal.ts";
 import { edgeGenerations } from "./store/generations.ts";
 import { noteSourceCheck } from "./store/packages/packageChecks.ts";
 import { addCompany, addSite } from "./store/testing/rows.ts";
@@ -391,5 +392,65 @@ describe("operator doctor", () => {
     expect(output).toMatch(/^PROBLEM {2}Names: .* Set SITEWRIGHT_SITE_SUFFIX\.$/m);
     expect(output).toMatch(/^note {5}Mail: kept, not sent\. Set SITEWRIGHT_SMTP_URL/m);
     expect(output).toMatch(/\d+ problems found\.\n$/);
+  });
+});
+
+describe("operator audit", () => {
+  const settings = () => ({ DATABASE_URL: test.url, SITEWRIGHT_DATA: data });
+  const seal = () => sealActivity({ database: test.database, data });
+
+  it("verifies the activity log, names the first broken entry, and accepts the log with a reason", async () => {
+    const made = await operator(["company", "create", "Audited", "--json"], settings());
+    const { company_id } = JSON.parse(made.output);
+    await operator(["keys", "create", company_id], settings());
+    await seal();
+    const intact = await operator(["audit", "verify"], settings());
+    expect(intact).toMatchObject({
+      code: 0,
+      output: expect.stringMatching(/^OK: \d+ seals in \d+ chains verified\.\n$/),
+    });
+
+    await test.database
+      .updateTable("activity")
+      .set({ api_key_name: "Other" })
+      .where("company_id", "=", company_id)
+      .execute();
+    const broken = await operator(["audit", "verify"], settings());
+    expect(broken.code).toBe(1);
+    expect(broken.output).toMatch(
+      new RegExp(
+        `^BROKEN: the log of company ${company_id}, at seal 1 \\(entry \\d+\\): the entry or its seal was changed\\.`,
+      ),
+    );
+    const { output, code } = await operator(["audit", "verify", "--json"], settings());
+    expect(code).toBe(1);
+    expect(JSON.parse(output)).toContainEqual(
+      expect.objectContaining({ companyId: company_id, broken: expect.objectContaining({ sequence: 1 }) }),
+    );
+
+    expect((await operator(["audit", "accept", "A test"], settings())).code).toBe(0);
+    await seal();
+    expect((await operator(["audit", "verify"], settings())).code).toBe(0);
+    const accepted = await test.database
+      .selectFrom("activity")
+      .select(["company_id", "parameters", "user_full_name"])
+      .where("type", "=", "acceptActivityLog")
+      .executeTakeFirstOrThrow();
+    expect(accepted).toEqual({
+      company_id: null,
+      parameters: { reason: "A test" },
+      user_full_name: userInfo().username,
+    });
+  });
+
+  it("knows which chains belonged to deleted companies", async () => {
+    const made = await operator(["company", "create", "Deleted", "--json"], settings());
+    const { company_id } = JSON.parse(made.output);
+    await operator(["keys", "create", company_id], settings());
+    await seal();
+    expect((await operator(["company", "delete", company_id], settings())).code).toBe(0);
+    expect((await operator(["audit", "verify"], settings())).code).toBe(0);
+    await seal();
+    expect((await operator(["audit", "verify"], settings())).code).toBe(0);
   });
 });

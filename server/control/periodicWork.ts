@@ -9,6 +9,8 @@ import { makeRolloutStart } from "../app/packages/rolloutStarts.ts";
 import { makePhpUpdate } from "../app/sites/automaticPhp.ts";
 import type { Archives } from "../archives/archives.ts";
 import type { Downloads } from "../archives/downloads.ts";
+import { pruneActivity } from "../audit/prune.ts";
+import { sealActivity } from "../audit/seal.ts";
 import type { DnsClient } from "../clients/dnsClient.ts";
 import type { EdgeClient } from "../clients/edgeClient.ts";
 import type { LookUp } from "../domains/lookUp.ts";
@@ -116,6 +118,7 @@ export function periodicWork(options: PeriodicWorkOptions): readonly Reconciler[
       retrySeconds: minute,
       run: () => expire(database),
     },
+    ...workOnActivity(options),
     ...workOnUsage(options),
     {
       name: "runCron",
@@ -130,6 +133,30 @@ export function periodicWork(options: PeriodicWorkOptions): readonly Reconciler[
     ...workOnCertificates(options),
     ...workOnBackups(options),
     ...workOnMail(options),
+  ];
+}
+
+function workOnActivity({ database, config }: PeriodicWorkOptions): Reconciler[] {
+  const { data, activityDays: days } = config;
+  return [
+    {
+      name: "sealActivity",
+      work: "Sealing the activity log",
+      everySeconds: 1,
+      retrySeconds: 5,
+      run: () => sealActivity({ database, data }),
+    },
+    ...(days === null
+      ? []
+      : [
+          {
+            name: "pruneActivity",
+            work: "Removing old entries of the activity log",
+            everySeconds: hour,
+            retrySeconds: minute,
+            run: () => pruneActivity({ database, data, days }),
+          },
+        ]),
   ];
 }
 

@@ -1,11 +1,15 @@
-/** The files of the data folder that a backup of the installation contains: the keys, and the facts of the first run. */
+/**
+ * The files of the data folder that a backup of the installation contains: the keys, the facts of the first run, and the
+ * newest hashes of the activity log.
+ */
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { writeDurableFile } from "../durableFile.ts";
 import { UnusableFile } from "./envelope.ts";
 
 const secrets = "secrets";
-const facts = "first-run.json";
+/** Files that may be missing. */
+const others = ["first-run.json", "activity-heads.json"];
 const secretName = /^[0-9A-Za-z][0-9A-Za-z._-]*$/;
 /** Temporary files, left behind by a process that was killed while it wrote a key. */
 const temporaryName = /\.\d+\.[0-9a-f]{12}$/;
@@ -19,10 +23,9 @@ export async function readDataFolderFiles(data: string): Promise<DataFolderFiles
     .filter((name) => secretName.test(name) && !temporaryName.test(name))
     .map((name) => `${secrets}/${name}`);
   const found = await Promise.all(
-    [...keys, facts].map(async (path) => {
+    [...keys, ...others].map(async (path) => {
       const content = await readFile(join(data, path), "base64").catch((error: NodeJS.ErrnoException) => {
-        // The operator may have removed it after reading.
-        if (path === facts && error.code === "ENOENT") return null;
+        if (others.includes(path) && error.code === "ENOENT") return null;
         throw error;
       });
       return content === null ? [] : [[path, content] as const];
@@ -36,7 +39,8 @@ export async function writeDataFolderFiles(data: string, files: DataFolderFiles)
   for (const path of Object.keys(files)) {
     const [folder, name = "", ...deeper] = path.split("/");
     const isKey = folder === secrets && secretName.test(name) && deeper.length === 0;
-    if (!isKey && path !== facts) throw new UnusableFile(`The backup has a file with an unexpected path: ${path}.`);
+    if (!isKey && !others.includes(path))
+      throw new UnusableFile(`The backup has a file with an unexpected path: ${path}.`);
   }
   for (const [path, content] of Object.entries(files)) {
     await writeDurableFile(join(data, path), Buffer.from(content, "base64"));
@@ -45,5 +49,5 @@ export async function writeDataFolderFiles(data: string, files: DataFolderFiles)
 
 /** Undoes `writeDataFolderFiles` in a data folder that had none of these files before. */
 export async function removeDataFolderFiles(data: string): Promise<void> {
-  for (const path of [secrets, facts]) await rm(join(data, path), { recursive: true, force: true });
+  for (const path of [secrets, ...others]) await rm(join(data, path), { recursive: true, force: true });
 }

@@ -110,6 +110,21 @@ const commands: Readonly<Record<string, Command>> = {
     words: [0, 0],
     load: async () => (await import("./doctor.ts")).doctor,
   },
+  "audit verify": {
+    usage: "audit verify [--json]",
+    summary: "checks that nobody has changed, removed or inserted entries of the activity log",
+    details: ["--json    as a list of chains, each with its newest hash: keep it elsewhere as evidence"],
+    options: json,
+    words: [0, 0],
+    load: async () => (await import("./audit.ts")).verify,
+  },
+  "audit accept": {
+    usage: 'audit accept "<reason>"',
+    summary: "seals the activity log again as it is now, after a break was found and explained",
+    details: ["The reason becomes an entry of the operator's log."],
+    words: [1, 1],
+    load: async () => (await import("./audit.ts")).accept,
+  },
   backup: {
     usage: "backup <file> [--force] [--with-backups]",
     summary: "writes the installation's database, keys and settings into one encrypted file",

@@ -1,6 +1,9 @@
 /** `company create`, `company delete` and `company list`, in the database of the running installation. */
 import { createCompany, type NewCompany, UnusableCompany } from "../app/company/companies.ts";
+import { recordOperatorAction } from "../store/company/activity.ts";
+import { deleteChain } from "../store/company/activitySeals.ts";
 import { deleteCompany, hasCompanyNamed, listCompanies } from "../store/company/companies.ts";
+import { operatorActor } from "./actor.ts";
 import type { Run } from "./command.ts";
 import { withRunningDatabase } from "./database.ts";
 import { exitFailed, Failure } from "./failure.ts";
@@ -13,6 +16,12 @@ export const create: Run = ({ words: [name = ""], flags }, { config }) =>
         throw new Failure(`There already is a company called "${name.trim()}". Choose another name.`, exitFailed);
       }
       const company = await createCompany(database, { name });
+      const parameters = { companyId: company.company_id, companyName: name };
+      await database
+        .transaction()
+        .execute((transaction) =>
+          recordOperatorAction(transaction, { type: "createCompany", parameters, actor: operatorActor() }),
+        );
       return flags.json === true ? JSON.stringify(company) : format(company, name);
     } catch (error) {
       if (error instanceof UnusableCompany) throw new Failure(error.message, exitFailed, { cause: error });
@@ -39,7 +48,14 @@ export const remove: Run = ({ words: [companyId = ""] }, { config }) =>
         exitFailed,
       );
     }
-    if (await deleteCompany(database, company.id)) return `Deleted the company "${company.name}".`;
+    const isDeleted = await database.transaction().execute(async (transaction) => {
+      if (!(await deleteCompany(transaction, company.id))) return false;
+      await deleteChain(transaction, company.id);
+      const parameters = { companyId: company.id, companyName: company.name };
+      await recordOperatorAction(transaction, { type: "deleteCompany", parameters, actor: operatorActor() });
+      return true;
+    });
+    if (isDeleted) return `Deleted the company "${company.name}".`;
     throw new Failure(
       `"${company.name}" still has sites, or content in the archives. Delete its sites with "without_backup": true, and repeat this two days later: then their backups have left the archives.`,
       exitFailed,

@@ -14,7 +14,7 @@ export function sizeOf(bytes: number): string {
 
 /** `1 site`, `3 sites`. */
 export function plural(count: number, noun: string): string {
-  return `${count} ${count === 1 ? noun : `${noun}s`.replace(/nys$/, "nies")}`;
+  return `${count} ${count === 1 ? noun : `${noun}s`.replace(/(?<=[nr])ys$/, "ies")}`;
 }
 
 /** `2 companies, 3 sites, 5 environments`. */

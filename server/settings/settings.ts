@@ -176,6 +176,7 @@ export const settings = v.object({
     "the token for /metrics: 16 to 200 visible ASCII characters without spaces",
   ),
   SITEWRIGHT_CRON_RUNS: whole(0, 32, "the number of sites whose scheduled tasks run at the same time (0: none run)"),
+  SITEWRIGHT_ACTIVITY_DAYS: v.nullable(whole(30, 36_500, "how many days the activity log is kept")),
   SITEWRIGHT_LOG_LEVEL: v.pipe(
     v.picklist(["silent", "fatal", "error", "warn", "info", "debug", "trace"]),
     v.description("the log level: silent, fatal, error, warn, info, debug or trace"),
@@ -269,6 +270,7 @@ export function defaults(data: string): Settings {
     SITEWRIGHT_METRICS_TOKEN: null,
     // Leaves processors to visitors.
     SITEWRIGHT_CRON_RUNS: Math.min(4, Math.max(1, Math.floor(availableParallelism() / 2))),
+    SITEWRIGHT_ACTIVITY_DAYS: null,
     SITEWRIGHT_LOG_LEVEL: "info",
   };
 }

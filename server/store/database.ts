@@ -508,7 +508,8 @@ export interface DnsChallenges {
 export interface ActivityTable {
   /** A bigint, which `open.ts` parses as a number. */
   id: Generated<number>;
-  company_id: string;
+  /** Null for actions of the operator, which no company sees. */
+  company_id: string | null;
   site_id: string | null;
   category: string;
   type: string;
@@ -528,6 +529,22 @@ export interface ActivityTable {
   browser_version: string | null;
   os_name: string | null;
   created_at: DefaultNow;
+  /** False if the hash chain lacks the entry, or its end. */
+  is_sealed: Generated<boolean>;
+}
+
+/** What a seal covers: an entry in progress, the same entry with its outcome, or both at once. */
+export type SealStage = "begun" | "ended" | "whole";
+
+export interface ActivitySealTable {
+  /** The company, or `operatorChain`. */
+  chain: string;
+  sequence: number;
+  /** Not a reference: the deletion of an entry must leave its seal. */
+  activity_id: number;
+  stage: SealStage;
+  sealed_at: Date;
+  hash: Buffer;
 }
 
 export type OperationState = "waiting" | "running" | "succeeded" | "failed";
@@ -691,6 +708,7 @@ export interface Tables {
   deleted_sites: DeletedSites;
   deleted_environments: DeletedEnvironments;
   activity: ActivityTable;
+  activity_seals: ActivitySealTable;
   operations: Operations;
   environment_locks: EnvironmentLocks;
   operation_outcomes: OperationOutcomes;

@@ -301,7 +301,9 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
     browser_version: true,
     os_name: true,
     created_at: true,
+    is_sealed: true,
   },
+  activity_seals: { chain: true, sequence: true, activity_id: true, stage: true, sealed_at: true, hash: true },
   operations: {
     id: true,
     kind: true,

@@ -33,7 +33,7 @@ export async function adaptRestoredDatabase(client: pg.ClientBase, { id, madeAt 
 
 async function failInterrupted(client: pg.ClientBase): Promise<void> {
   await client.query(
-    `update activity set is_done = true, has_failed = true, public_error = $1
+    `update activity set is_done = true, has_failed = true, public_error = $1, is_sealed = false
      where not is_done and id in (select activity_id from operations where state in ('waiting', 'running'))`,
     [interrupted],
   );

@@ -17,7 +17,8 @@ export const systemActor: Actor = {
 };
 
 interface ActivityEntry {
-  readonly companyId: string;
+  /** Null for actions of the operator, which no company sees. */
+  readonly companyId: string | null;
   readonly siteId: string | null;
   readonly category: string;
   readonly type: string;
@@ -58,6 +59,15 @@ export async function recordActivity(transaction: DatabaseTransaction, entry: Ac
   return id;
 }
 
+/** Writes the entry of an action of the operator, which is already done. */
+export async function recordOperatorAction(
+  transaction: DatabaseTransaction,
+  entry: Pick<ActivityEntry, "type" | "parameters" | "actor">,
+): Promise<void> {
+  const more = { companyId: null, siteId: null, category: "operator" };
+  await endActivity(transaction, await recordActivity(transaction, { ...entry, ...more }), { hasFailed: false });
+}
+
 /** Completes an entry. Does nothing if it is already done. */
 export async function endActivity(transaction: DatabaseTransaction, id: number, end: ActivityEnd): Promise<void> {
   await transaction
@@ -67,6 +77,7 @@ export async function endActivity(transaction: DatabaseTransaction, id: number, 
       has_failed: end.hasFailed,
       has_warning: end.hasWarning ?? false,
       public_error: end.publicError ?? null,
+      is_sealed: false,
     })
     .where("id", "=", id)
     .where("is_done", "=", false)
