@@ -31,7 +31,6 @@ async function startOurs(): Promise<number> {
     host: "127.0.0.1",
     port: 0,
     adminSocket,
-    loopbackSocket: join(folder, "php", "loopback.sock"),
     tableFile: join(folder, "table.json"),
     limits,
     logs: createEnvironmentLogs({ folder: join(folder, "logs") }),

@@ -54,6 +54,7 @@ async function serveDirectly(installation: Installation, site: CreatedSite, run:
     assets: join(installation.data, "assets"),
     environments: join(installation.data, "environments"),
     run,
+    credentialOf: () => "",
     edgePort: () => Number(new URL(installation.firstRun.sites_url).port),
     siteSuffix: "localhost",
     spareWorkers: 0,

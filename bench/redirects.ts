@@ -60,7 +60,6 @@ async function startWith(folder: string, name: string, rules: readonly RedirectR
     host: "127.0.0.1",
     port: 0,
     adminSocket,
-    loopbackSocket: join(folder, "php", `${name}.sock`),
     tableFile: join(folder, `${name}.json`),
     limits,
     logs: createEnvironmentLogs({ folder: join(folder, `${name}-logs`) }),

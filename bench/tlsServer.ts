@@ -27,7 +27,6 @@ async function startOurs(): Promise<number> {
     port: 0,
     tls: { port: 0, readCertificate: async () => ({ key, chain }) },
     adminSocket,
-    loopbackSocket: join(folder, "php", "loopback.sock"),
     tableFile: join(folder, "table.json"),
     limits,
     logs: createEnvironmentLogs({ folder: join(folder, "logs") }),

@@ -57,12 +57,27 @@ test.each([
   expect((await ask(edge, "/", { host: "any.localhost" })).status).toBe(404);
 });
 
-test("only the owner can use the admin socket; PHP can use the loopback socket as any user", async () => {
+test("only the owner can use the sockets, if PHP runs as the same user", async () => {
   const { edge } = await startEmptyEdge();
   const mode = async (file: string) => (await stat(file)).mode & 0o777;
   expect(await mode(path.dirname(edge.adminSocket))).toBe(0o700);
-  expect(await mode(path.dirname(edge.loopbackSocket))).toBe(0o711);
-  expect((await mode(edge.loopbackSocket)) & 0o666).toBe(0o666);
+  expect(await mode(edge.adminSocket)).toBe(0o600);
+  expect(await mode(path.dirname(edge.loopbackSocket))).toBe(0o700);
+  expect(await mode(edge.loopbackSocket)).toBe(0o600);
+});
+
+test.runIf(process.getuid?.() === 0)("only PHP's group can use its socket, if PHP runs as other users", async () => {
+  const folder = await makeFolder();
+  const socket = path.join(folder, "php/edge.sock");
+  // Earlier versions let everybody pass through the folder.
+  await mkdir(path.dirname(socket), { mode: 0o711 });
+  await startEmptyEdge({ php: { socket, group: 200_000, identify: () => null } });
+  const facts = async (file: string) => {
+    const { mode, uid, gid } = await stat(file);
+    return { mode: (mode & 0o777).toString(8), uid, gid };
+  };
+  expect(await facts(path.dirname(socket))).toEqual({ mode: "710", uid: 0, gid: 200_000 });
+  expect(await facts(socket)).toEqual({ mode: "660", uid: 0, gid: 200_000 });
 });
 
 test("a stale socket file is replaced", async () => {

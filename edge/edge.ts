@@ -25,6 +25,7 @@ import { createCoalescing } from "./php/coalescing.ts";
 import { createFairQueue } from "./php/fairQueue.ts";
 import type { Upstream } from "./php/upstream.ts";
 import { createWrites } from "./php/writes.ts";
+import { createPhpCallers, createPhpListener, type IdentifyPhp, type PhpListener } from "./phpListener.ts";
 import { createRedirectVisits, type RedirectSources } from "./redirectVisits.ts";
 import { createRoutes } from "./tables/routes.ts";
 import { loadTableFile } from "./tables/tableFile.ts";
@@ -42,10 +43,10 @@ export interface EdgeOptions {
   readonly port: number;
   /** Absent: no TLS. */
   readonly tls?: EdgeTlsOptions;
-  /** Only this user may enter its folder. The folders of both sockets are created; socket paths must be short. */
+  /** Only this user may enter its folder. Folders of sockets are created; socket paths must be short. */
   readonly adminSocket: string;
-  /** For PHP, which may run as other users: any user who knows the path may connect. */
-  readonly loopbackSocket: string;
+  /** Absent: PHP can't connect to the edge. */
+  readonly php?: PhpSocketOptions;
   readonly tableFile: string;
   /** Absent: no redirect rules. */
   readonly redirects?: RedirectSources;
@@ -57,6 +58,14 @@ export interface EdgeOptions {
   /** Closed together with the edge. */
   readonly logs: EnvironmentLogs;
   readonly log: EdgeLog;
+}
+
+/** The socket for this installation's PHP. */
+export interface PhpSocketOptions {
+  readonly socket: string;
+  /** Id of the group that may connect, because PHP may run as other users. Null: only this user. */
+  readonly group: number | null;
+  readonly identify: IdentifyPhp;
 }
 
 export interface PageCacheSettings {
@@ -131,16 +140,20 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     logs,
     log,
   };
-  const visitors = createVisitorServer(parts, false);
-  const loopback = createVisitorServer(parts, true);
+  const visitors = createVisitorServer(parts);
+  const php = options.php === undefined ? null : createPhpServer(parts, options.php);
   const secureVisitors = certificates === null ? null : createSecureVisitorServer(parts, tlsOptions(certificates, log));
   const admin = createAdminServer(parts, () => portOf(visitors));
-  const servers: readonly HttpServer[] = [visitors, loopback, admin];
+  const servers: readonly HttpServer[] = [visitors, admin];
   const renewTicketKeys = () => secureVisitors?.setTicketKeys(randomBytes(ticketKeyBytes));
   const renewalTimer = setInterval(renewTicketKeys, ticketKeyMilliseconds).unref();
   const close = (grace: number) => {
     clearInterval(renewalTimer);
-    return Promise.all([...servers.map((server) => closeServer(server, grace)), secureVisitors?.close(grace)]);
+    return Promise.all([
+      ...servers.map((server) => closeServer(server, grace)),
+      php?.close(grace),
+      secureVisitors?.close(grace),
+    ]);
   };
 
   await routes.set(
@@ -153,8 +166,10 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     if (secureVisitors !== null && options.tls !== undefined) {
       await listen(secureVisitors.listener, { host: options.host, port: options.tls.port });
     }
-    await listenOnSocket(loopback, options.loopbackSocket, "everyone");
-    await listenOnSocket(admin, options.adminSocket, "owner");
+    if (php !== null && options.php !== undefined) {
+      await listenOnSocket(php.listener, options.php.socket, options.php.group);
+    }
+    await listenOnSocket(admin, options.adminSocket, null);
   } catch (error) {
     await close(0);
     throw error;
@@ -174,6 +189,11 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
       await logs.close();
     },
   };
+}
+
+function createPhpServer(parts: EdgeParts, { identify }: PhpSocketOptions): PhpListener {
+  const callers = createPhpCallers();
+  return createPhpListener(createVisitorServer(parts, callers.find), callers, identify);
 }
 
 function openPagesOnDisk({ pages, log }: EdgeOptions): DiskPages | null {

@@ -81,7 +81,7 @@ describe("a matching rule", () => {
 describe("no rule applies", () => {
   test("if PHP requests its own site", async () => {
     const { edge } = await startRedirected([ruleOf("^(.*)$", "https://b.example$1")]);
-    const inside = await ask(edge, "/style.css", { socketPath: edge.loopbackSocket });
+    const inside = await ask(edge, "/style.css", { php: edge.loopbackSocket });
     const outside = await ask(edge, "/style.css");
     expect([inside.status, outside.status]).toEqual([200, 301]);
   });

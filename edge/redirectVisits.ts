@@ -2,7 +2,6 @@
  * Applies redirect rules, before cached pages, files and PHP. A list of rules is loaded at the first request to its
  * environment and kept while the table names it, so that a new table costs nothing.
  */
-import { addressOf } from "./http/address.ts";
 import type { VisitorPath } from "./http/path.ts";
 import { hasBody } from "./http/uploads.ts";
 import { isLoginLink } from "./login/login.ts";
@@ -70,10 +69,10 @@ export function createRedirectVisits(sources: RedirectSources | null, log: EdgeL
 }
 
 function apply(visit: Visit, redirects: Redirects | null, { placeOf }: RedirectSources): boolean {
-  const { request, response, host, https, path } = visit;
+  const { request, response, address, host, https, path } = visit;
   const name = readHost(host);
   if (redirects === null || name === null || response.destroyed) return false;
-  const location = () => placeOf?.(addressOf({ socket: request.socket, fromPhp: false })) ?? nowhere;
+  const location = () => placeOf?.(address) ?? nowhere;
   const requested: RequestedUrl = {
     scheme: https ? "https" : "http",
     host: name,

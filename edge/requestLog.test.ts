@@ -52,7 +52,7 @@ test("requests for unknown hosts and malformed requests are in no access log", a
 
 test("requests from PHP of the installation are marked", async () => {
   const site = await startSite();
-  await ask(site.edge, "/", { socketPath: site.edge.loopbackSocket });
+  await ask(site.edge, "/", { php: site.edge.loopbackSocket });
   expect((await logged(site, "access", 1))[0]).toMatch(/^127\.0\.0\.1 - php \[/);
 });
 

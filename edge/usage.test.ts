@@ -43,7 +43,7 @@ describe("usage of environments", () => {
 
   test("does not include PHP's requests to its own site", async () => {
     const { edge } = await startSite();
-    await ask(edge, "/", { socketPath: edge.loopbackSocket });
+    await ask(edge, "/", { php: edge.loopbackSocket });
     expect((await usage(edge)).environments).toEqual([]);
   });
 

@@ -5,11 +5,10 @@ import type { TlsOptions } from "node:tls";
 import { answerPageRequest, pageRequestOf, sendFreshPage } from "./cache/answerPage.ts";
 import { resolve } from "./files/resolve.ts";
 import { sendFile } from "./files/static.ts";
-import { addressOf } from "./http/address.ts";
 import { createHttp2VisitorServer, type Handler } from "./http/http2Server.ts";
 import { makePage, sendPage } from "./http/pages.ts";
 import { exceedsUploadLimit, hasBody, isUpload, refuseBody, refuseUpload } from "./http/uploads.ts";
-import type { VisitorRequest, VisitorResponse } from "./http/visitorHttp.ts";
+import type { VisitorRequest, VisitorResponse, VisitorSocket } from "./http/visitorHttp.ts";
 import { answerLogin, isLoginLink } from "./login/login.ts";
 import type { EdgeParts } from "./parts.ts";
 import { abortWrite, answerWithPhp, answerWrite } from "./php/answerWithPhp.ts";
@@ -22,6 +21,7 @@ import { answerChallenge } from "./tls/challenge.ts";
 import { redirectToHttps } from "./tls/forceHttps.ts";
 import { isMisdirected } from "./tls/misdirected.ts";
 import { createSecureServer, type SecureServer } from "./tls/secureServer.ts";
+import { type PhpCaller, type Sender, senderOf } from "./visit/sender.ts";
 import type { Visit } from "./visit/visit.ts";
 
 /** Limit for the request head. WordPress with many plugins sets many cookies. */
@@ -33,14 +33,19 @@ const maxFormBytes = 100_000;
 
 const jsonErrors = { headers: { accept: "application/json" } };
 
-/** Creates a server that isn't listening yet. `fromPhp`: only this installation's PHP can connect. */
-export function createVisitorServer(parts: EdgeParts, fromPhp: boolean): Server {
-  return attach(createServer(serverOptions(parts)), parts, { fromPhp, https: false });
+/** Returns the environment whose PHP opened the connection; null for visitors. */
+type FindCaller = (socket: VisitorSocket) => PhpCaller | null;
+
+const nobody: FindCaller = () => null;
+
+/** Creates a server that isn't listening yet. `callerOf`: for connections of this installation's PHP. Absent: visitors. */
+export function createVisitorServer(parts: EdgeParts, callerOf = nobody): Server {
+  return attach(createServer(serverOptions(parts)), parts, { callerOf, https: false });
 }
 
 /** Creates the TLS server, not listening yet. */
 export function createSecureVisitorServer(parts: EdgeParts, tls: TlsOptions): SecureServer {
-  const listener = { fromPhp: false, https: true };
+  const listener = { callerOf: nobody, https: true };
   const http1 = attach(createServer(serverOptions(parts)), parts, listener);
   const bounds = { headBytes: maxHeadBytes, idleMilliseconds: keepAliveMilliseconds };
   return createSecureServer({
@@ -73,31 +78,35 @@ function attach(server: Server, parts: EdgeParts, listener: Listener): Server {
 }
 
 function createHandler(parts: EdgeParts, listener: Listener): Handler {
-  const { fromPhp } = listener;
+  const senderAt = (request: VisitorRequest, found: FoundRoute | NoRoute) =>
+    senderOf(request.socket, listener.callerOf(request.socket), found);
   const answer = (request: VisitorRequest, response: VisitorResponse) => {
     const startedAt = performance.now();
     const { socket } = request;
-    // Read now: a closed connection has no address.
-    const address = addressOf({ socket, fromPhp });
     const found = findRoute(request, parts.routes);
+    // Read now: a closed connection has no address.
+    const sender = senderAt(request, found);
     response.once("close", () => {
       const milliseconds = performance.now() - startedAt;
-      if (!fromPhp) parts.answerTimes.note(response.statusCode, milliseconds);
-      logResponse(parts, { request, response, socket, address, fromPhp, found, milliseconds });
+      if (!sender.fromPhp) parts.answerTimes.note(response.statusCode, milliseconds);
+      logResponse(parts, { request, response, socket, ...sender, found, milliseconds });
     });
-    handle(parts, { request, response, ...listener }, found).catch((error: unknown) =>
+    handle(parts, { request, response, ...sender, https: listener.https }, found).catch((error: unknown) =>
       handleFailure(parts, request, response, error),
     );
   };
-  const acceptsBody = (request: VisitorRequest) =>
-    !isBlocked(findRoute(request, parts.routes), { request, fromPhp }) &&
-    !exceedsUploadLimit(request, parts.limits.uploadBytes);
+  const acceptsBody = (request: VisitorRequest) => {
+    const found = findRoute(request, parts.routes);
+    return !isBlocked(found, senderAt(request, found)) && !exceedsUploadLimit(request, parts.limits.uploadBytes);
+  };
   return { answer, acceptsBody };
 }
 
 /** Which listener accepted the request. */
-type Listener = Pick<Visit, "fromPhp" | "https">;
-type IncomingRequest = Pick<Visit, "request" | "response"> & Listener;
+interface Listener extends Pick<Visit, "https"> {
+  readonly callerOf: FindCaller;
+}
+type IncomingRequest = Pick<Visit, "request" | "response" | "https" | keyof Sender>;
 
 async function handle(parts: EdgeParts, incoming: IncomingRequest, found: FoundRoute | NoRoute): Promise<void> {
   const { request, response } = incoming;
@@ -127,12 +136,8 @@ async function waitForTurn({ request, response, route }: Visit, { fairQueue, tra
 }
 
 /** PHP may request its own site even from a blocked IP address. */
-function isBlocked(
-  found: FoundRoute | NoRoute,
-  { request, fromPhp }: Pick<IncomingRequest, "request" | "fromPhp">,
-): boolean {
-  if (fromPhp || typeof found === "string") return false;
-  return found.route.isBlocked(addressOf({ socket: request.socket, fromPhp }));
+function isBlocked(found: FoundRoute | NoRoute, { address, fromPhp }: Sender): boolean {
+  return !fromPhp && typeof found !== "string" && found.route.isBlocked(address);
 }
 
 /** Closes the connection rather than read a body from a blocked IP address. */
@@ -195,7 +200,7 @@ function exceedsQuota({ request, route }: Visit): boolean {
  * again with the route then in force. Requests from the site's own PHP don't wait: the freeze may be waiting for them.
  */
 async function answerRead(visit: Visit, script: Script, parts: EdgeParts): Promise<void> {
-  const { request, response, fromPhp, https, pageRequest } = visit;
+  const { request, response, address, fromPhp, https, pageRequest } = visit;
   const isCacheable = pageRequest !== null && script.script === frontController;
   const outcome = isCacheable
     ? await answerPageRequest(visit, pageRequest, script, parts)
@@ -203,7 +208,7 @@ async function answerRead(visit: Visit, script: Script, parts: EdgeParts): Promi
   if (outcome === "answered") return;
   const isThawed = !fromPhp && (await waitForThaw(visit, parts));
   if (response.destroyed) return;
-  if (isThawed) return handle(parts, { request, response, fromPhp, https }, findRoute(request, parts.routes));
+  if (isThawed) return handle(parts, { request, response, address, fromPhp, https }, findRoute(request, parts.routes));
   sendPage(request, response, "wouldWrite");
 }
 

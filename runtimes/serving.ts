@@ -81,7 +81,7 @@ export interface PhpRequest {
   readonly body: Readable | null;
   readonly remoteAddress: string;
   readonly https: boolean;
-  /** True if PHP of this installation made the request. It is then refused rather than queued if no worker is free. */
+  /** True if the environment's own PHP made the request. It is then refused rather than queued if no worker is free. */
   readonly fromPhp: boolean;
   /** Aborted when the visitor disconnects. */
   readonly signal: AbortSignal;

@@ -217,11 +217,11 @@ async function listen(server: FastifyInstance, config: Config): Promise<string> 
 }
 
 /** Entry point of the process: reads the settings, and runs until it is stopped. */
-export async function runControl(makeRuntime: (config: Config, log: Logger) => Runtime): Promise<void> {
+export async function runControl(makeRuntime: (config: Config, log: Logger) => Promise<Runtime>): Promise<void> {
   await runSupervised(async () => {
     const config = loadConfig(process.env);
     const log = pino({ level: config.logLevel, base: undefined });
-    const control = await startControl({ config, runtime: makeRuntime(config, log), log });
+    const control = await startControl({ config, runtime: await makeRuntime(config, log), log });
     setTimeout(releaseMemory, releaseMemoryAfter).unref();
     return control;
   });

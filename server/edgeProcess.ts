@@ -11,12 +11,16 @@ import { createEnvironmentLogs } from "@sitewright/edge/logs/environmentLogs.ts"
 import type { Upstream } from "@sitewright/edge/php/upstream.ts";
 import { readRules } from "@sitewright/edge/redirects/readRules.ts";
 import type { RedirectSources } from "@sitewright/edge/redirectVisits.ts";
+import { createPhpCredentials } from "@sitewright/runtimes/phpCredentials.ts";
 import { phpVersions } from "@sitewright/runtimes/playground/php/versions.ts";
-import { createPlaygroundServing } from "@sitewright/runtimes/playground/serving.ts";
+import { createPlaygroundServing, type PlaygroundServingOptions } from "@sitewright/runtimes/playground/serving.ts";
+import { phpGroup } from "@sitewright/runtimes/playground/site/release.ts";
+import { edgeSocketName } from "@sitewright/runtimes/playground/worker/assignment.ts";
 import type { OnStalePages, Serving } from "@sitewright/runtimes/serving.ts";
 import { type Logger, pino } from "pino";
 import { readEdgeCertificate } from "./edgeCertificate.ts";
 import { openGeoip } from "./geoip.ts";
+import { openKeySource } from "./keyFile.ts";
 import { makeAcceptMail } from "./mail/accept.ts";
 import { openSpool } from "./mail/spool.ts";
 import { phpFolder, phpNetwork } from "./phpNetwork.ts";
@@ -38,7 +42,7 @@ const graceMilliseconds = 3_000;
 /** Creates a runtime's serving side. The compiler checks it against the edge's requirements. */
 type MakeServing = (tools: ServingTools) => Serving & Pick<Upstream, "status">;
 
-export interface ServingTools {
+export interface ServingTools extends Pick<PlaygroundServingOptions, "credentialOf"> {
   readonly edgePort: () => number;
   /** Called with the pages that a change to a site has made stale. */
   readonly onStalePages: OnStalePages;
@@ -57,7 +61,9 @@ export async function startEdgeProcess({ config, log, makeServing }: EdgeProcess
   let edge: Edge | null = null;
   // With port 0, the port is known only after listening. Workers ask for it when they get their environment.
   const logs = createEnvironmentLogs({ folder: config.environmentLogs });
+  const credentials = createPhpCredentials(await openKeySource(secretsKeyFile(config.data)));
   const serving = makeServing({
+    credentialOf: credentials.of,
     edgePort: () => edge?.port ?? config.edgePort,
     onStalePages: (environmentId, pages) => edge?.purge(environmentId, pages),
     onErrorLine: (environmentId, line) => logs.error(environmentId, line),
@@ -69,7 +75,11 @@ export async function startEdgeProcess({ config, log, makeServing }: EdgeProcess
       port: config.edgePort,
       tls: { port: config.edgeTlsPort, readCertificate: await certificateReader(config) },
       adminSocket: join(config.run, "edge.sock"),
-      loopbackSocket: join(phpFolder(config), "edge-loopback.sock"),
+      php: {
+        socket: join(phpFolder(config), edgeSocketName),
+        group: phpGroup(),
+        identify: credentials.environmentOf,
+      },
       tableFile: join(config.data, "edge", "table.json"),
       redirects: await redirectSources(config),
       pages: {

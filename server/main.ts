@@ -7,11 +7,15 @@ const processes: Readonly<Record<string, () => Promise<void>>> = {
     const { runControl } = await import("./control.ts");
     const { createPlaygroundRuntime } = await import("@sitewright/runtimes/playground/runtime.ts");
     const { phpNetwork } = await import("./phpNetwork.ts");
+    const { createPhpCredentials } = await import("@sitewright/runtimes/phpCredentials.ts");
+    const { openKeySource } = await import("./keyFile.ts");
+    const { secretsKeyFile } = await import("./sealedSettings.ts");
     const { openSpool } = await import("./mail/spool.ts");
     const { makeAcceptMail } = await import("./mail/accept.ts");
-    await runControl((config: Config, log: Logger) => {
+    await runControl(async (config: Config, log: Logger) => {
       const { assets, environments, readyCopies, edgePort } = config;
-      const network = { ...phpNetwork(config), edgePort };
+      const { of: credentialOf } = createPhpCredentials(await openKeySource(secretsKeyFile(config.data)));
+      const network = { ...phpNetwork(config), credentialOf, edgePort };
       const onFailure = (err: unknown) =>
         log.error({ err }, "Storing a message from a WP-CLI command failed; PHP got an error");
       const acceptMail = makeAcceptMail({ spool: openSpool(config.mailSpool), onFailure });

@@ -5,7 +5,6 @@
  * longer work is rendered while the visitor waits; the old one is then served only if PHP fails.
  */
 
-import { addressOf } from "../http/address.ts";
 import { withoutSecrets } from "../logs/masks.ts";
 import { answerShared, askForRead, type PhpOutcome, type PhpParts, renderPage } from "../php/answerWithPhp.ts";
 import type { CacheKey } from "../php/cacheKey.ts";
@@ -105,12 +104,7 @@ async function renderPageForCache(
 const retryMilliseconds = 10_000;
 
 /** Refreshes a page in the background unless that is already running. */
-async function refresh(
-  { request, route, fromPhp, https }: Visit,
-  pageRequest: PageRequest,
-  script: Script,
-  parts: PageParts,
-) {
+async function refresh({ route, address, https }: Visit, pageRequest: PageRequest, script: Script, parts: PageParts) {
   const { pageCache, upstream, writes } = parts;
   if (!pageCache.beginRefresh(pageRequest)) return;
   const id = route.environment.id;
@@ -127,7 +121,7 @@ async function refresh(
       body: null,
       script: script.script,
       pathInfo: script.pathInfo,
-      remoteAddress: addressOf({ socket: request.socket, fromPhp }),
+      remoteAddress: address,
       https,
       fromPhp: false,
       signal: aborted.signal,

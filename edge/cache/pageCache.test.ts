@@ -215,7 +215,7 @@ describe("private responses are not cached", () => {
   test("if PHP requests its own site", async () => {
     const site = await startCachedSite();
     await warm(site, "/");
-    const inside = await ask(site.edge, "/", { headers: browser, socketPath: site.edge.loopbackSocket });
+    const inside = await ask(site.edge, "/", { headers: browser, php: site.edge.loopbackSocket });
     expect([inside.headers["x-cache"], inside.body]).toEqual(["BYPASS", "page 2"]);
   });
 });

@@ -35,7 +35,7 @@ export function readPageRequest({
   host,
   fromPhp,
   https,
-}: Omit<Visit, "pageRequest">): PageRequest | null {
+}: Omit<Visit, "pageRequest" | "address">): PageRequest | null {
   const { environment } = route;
   const version = versionOf(environment);
   if (version === null || fromPhp || !("wp-includes" in environment.overlays)) return null;

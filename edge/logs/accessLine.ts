@@ -9,7 +9,7 @@ import { referrerWithoutSecrets, withoutSecrets } from "./masks.ts";
 
 export interface AccessFacts {
   readonly address: string;
-  /** Whether PHP of this installation made the request; it is then logged with the user `php`. */
+  /** Whether the environment's own PHP made the request; it is then logged with the user `php`. */
   readonly fromPhp: boolean;
   readonly at: Date;
   readonly method: string;

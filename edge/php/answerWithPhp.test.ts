@@ -76,11 +76,11 @@ test("spoofed headers do not reach PHP", async () => {
 
 test("PHP's own requests arrive on the loopback socket and are marked", async () => {
   const { edge, upstream } = await startSite({ "style.css": "css" });
-  const got = await ask(edge, "/wp-cron.php", { socketPath: edge.loopbackSocket });
+  const got = await ask(edge, "/wp-cron.php", { php: edge.loopbackSocket });
   expect(got.status).toBe(200);
   expect((await asked(upstream)).fromPhp).toBe(true);
   expect((await asked(upstream)).remoteAddress).toBe("127.0.0.1");
-  expect((await ask(edge, "/style.css", { socketPath: edge.loopbackSocket })).body).toBe("css");
+  expect((await ask(edge, "/style.css", { php: edge.loopbackSocket })).body).toBe("css");
 });
 
 test("PHP's response is passed on without connection headers and invalid headers", async () => {
@@ -274,5 +274,5 @@ test("only the site's own PHP can request wp-cron.php", async () => {
     expect((await ask(edge, path, { method: "POST", body: "a=1" })).status, path).toBe(404);
   }
   expect(upstream.asked).toEqual([]);
-  expect((await ask(edge, "/wp-cron.php", { socketPath: edge.loopbackSocket })).status).toBe(200);
+  expect((await ask(edge, "/wp-cron.php", { php: edge.loopbackSocket })).status).toBe(200);
 });

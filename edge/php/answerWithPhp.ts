@@ -1,6 +1,5 @@
 /** Streams a request to PHP and the response to the visitor, and to others who asked for the same page. */
 import type { Readable } from "node:stream";
-import { addressOf } from "../http/address.ts";
 import { withOwnCookies } from "../http/cookies.ts";
 import { toUpstream, toVisitor } from "../http/headers.ts";
 import type { Limits } from "../http/limits.ts";
@@ -223,7 +222,7 @@ function ask(
     body,
     ...run,
     ...(task === undefined ? {} : { task }),
-    remoteAddress: addressOf({ socket: request.socket, fromPhp: visit.fromPhp }),
+    remoteAddress: visit.address,
     https: visit.https,
     fromPhp: visit.fromPhp,
     signal: gone.signal,

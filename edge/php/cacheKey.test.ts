@@ -74,7 +74,7 @@ test("requests to a site without WordPress share nothing", async () => {
 test("requests from PHP to its own site share nothing", async () => {
   const site = await startSlowSite();
   await beginPage(site);
-  const own = ask(site.edge, "/", { socketPath: site.edge.loopbackSocket });
+  const own = ask(site.edge, "/", { php: site.edge.loopbackSocket });
   await eventually(() => expect(site.asked()).toHaveLength(2));
   site.make();
   expect((await own).body).toBe("page 2");

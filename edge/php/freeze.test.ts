@@ -76,9 +76,9 @@ test.each([
 test("writes of the site's PHP to its own site are refused too", async () => {
   const world = await startSite(files);
   await freeze(world, 2);
-  const own = { method: "POST", socketPath: world.edge.loopbackSocket };
+  const own = { method: "POST", php: world.edge.loopbackSocket };
   expect((await ask(world.edge, "/wp-cron.php", own)).status).toBe(503);
-  expect((await ask(world.edge, "/", { socketPath: world.edge.loopbackSocket })).status).toBe(200);
+  expect((await ask(world.edge, "/", { php: world.edge.loopbackSocket })).status).toBe(200);
 });
 
 test("reads, files and other sites are not affected", async () => {

@@ -68,7 +68,7 @@ test("a visitor who would wait too long gets a 503", async () => {
 test("the site's own PHP gets the 503 at once, because the freeze may be waiting for it", async () => {
   const site = await startCountingSite();
   await freeze(site, 2);
-  expect((await ask(site.edge, "/", { socketPath: site.edge.loopbackSocket })).status).toBe(503);
+  expect((await ask(site.edge, "/", { php: site.edge.loopbackSocket })).status).toBe(503);
 });
 
 test("PHP is not run again for a visitor who has left", async () => {

@@ -25,7 +25,7 @@ export interface UpstreamRequest {
   readonly body: Readable | null;
   readonly remoteAddress: string;
   readonly https: boolean;
-  /** Whether this installation's PHP made the request. */
+  /** Whether the environment's own PHP made the request. */
   readonly fromPhp: boolean;
   /** Aborts when the visitor leaves. */
   readonly signal: AbortSignal;

@@ -83,7 +83,7 @@ test("forwarding headers of the visitor are ignored", async () => {
 
 test("PHP of the installation can request its own site", async () => {
   const { edge } = await startBlocking("127.0.0.1");
-  expect((await ask(edge, "/style.css", { socketPath: edge.loopbackSocket })).status).toBe(200);
+  expect((await ask(edge, "/style.css", { php: edge.loopbackSocket })).status).toBe(200);
 });
 
 test("the list applies to each request on an open connection", async () => {

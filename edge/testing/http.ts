@@ -18,14 +18,23 @@ export interface Sending {
   readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly body?: string | Buffer;
   readonly socketPath?: string;
+  /** Sends it as PHP of an environment on this socket. */
+  readonly php?: string;
+  /** Id of that environment. Absent: the site's own, `one`. */
+  readonly phpOf?: string;
 }
 
 /** Sends a request, by default to `site.localhost`. The path is sent without changes. */
 export function ask(edge: Pick<Edge, "port">, path: string, sending: Sending = {}): Promise<Got> {
-  const { host = "site.localhost", method = "GET", headers = {}, body, socketPath } = sending;
-  const to: RequestOptions = socketPath === undefined ? { host: "127.0.0.1", port: edge.port } : { socketPath };
+  const { host = "site.localhost", method = "GET", headers = {}, body, socketPath, php, phpOf = "one" } = sending;
+  const to: RequestOptions =
+    php !== undefined
+      ? { createConnection: () => connectAsPhp(php, phpOf) }
+      : socketPath !== undefined
+        ? { socketPath, agent: false }
+        : { host: "127.0.0.1", port: edge.port, agent: false };
   return new Promise((resolve, reject) => {
-    const sent = request({ ...to, path, method, agent: false, headers: { ...headers, host } }, async (response) => {
+    const sent = request({ ...to, path, method, headers: { ...headers, host } }, async (response) => {
       try {
         const bytes = await buffer(response);
         resolve({ status: response.statusCode ?? 0, headers: response.headers, bytes, body: bytes.toString() });
@@ -35,6 +44,13 @@ export function ask(edge: Pick<Edge, "port">, path: string, sending: Sending = {
     });
     sent.on("error", reject).end(body);
   });
+}
+
+/** Connects as PHP of an environment. The credential is the environment's id. */
+function connectAsPhp(php: string, id: string): Socket {
+  const socket = connect(php);
+  socket.write(`${id}\n`);
+  return socket;
 }
 
 /** PUTs a table to the edge's admin socket. */

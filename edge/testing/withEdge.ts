@@ -5,6 +5,7 @@ import path from "node:path";
 import { onTestFinished } from "vitest";
 import { type Edge, type EdgeOptions, startEdge } from "../edge.ts";
 import { createEnvironmentLogs } from "../logs/environmentLogs.ts";
+import type { IdentifyPhp } from "../phpListener.ts";
 import type { EdgeEnvironment, EdgeTable } from "../tables/table.ts";
 import { collectLog, type Logged } from "./collectLog.ts";
 import { createFakeUpstream, type FakeUpstream } from "./fakeUpstream.ts";
@@ -68,6 +69,12 @@ export function makeEnvironment(documentRoot: string, changes: Partial<EdgeEnvir
   };
 }
 
+/** The environments of a test have no number but one to five. Their credential is their id. */
+export const identifyTestPhp: IdentifyPhp = (credential) => {
+  const number = ["", "one", "two", "three", "four", "five"].indexOf(credential);
+  return number > 0 ? { id: credential, number } : null;
+};
+
 /** Starts an edge without sites. */
 export async function startEmptyEdge(
   changes: Partial<EdgeOptions> = {},
@@ -83,7 +90,7 @@ export async function startEmptyEdge(
     host: "127.0.0.1",
     port: 0,
     adminSocket,
-    loopbackSocket,
+    php: { socket: loopbackSocket, group: null, identify: identifyTestPhp },
     tableFile: path.join(folder, "table.json"),
     limits,
     logs: createEnvironmentLogs({ folder: path.join(folder, "logs") }),

@@ -46,7 +46,7 @@ export function createSecureServer({ tls, http1, http2, limits = defaultLimits }
   const listener = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
     socket.on("error", () => undefined).once("close", () => sockets.delete(socket));
-    const endHandshake = handshakes.begin(addressOf({ socket, fromPhp: false }), () => socket.destroy());
+    const endHandshake = handshakes.begin(addressOf(socket), () => socket.destroy());
     if (endHandshake === null) return socket.destroy();
     const id = connectionId(socket);
     const timeout = setTimeout(() => socket.destroy(), handshakeMilliseconds);

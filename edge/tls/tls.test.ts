@@ -52,7 +52,7 @@ test("HTTP is redirected to HTTPS if the site requires it, except for ACME chall
   const read = await ask(edge, "/a?b=c");
   expect([read.status, read.headers.location]).toEqual([301, `https://site.localhost:${tlsPort}/a?b=c`]);
   expect((await ask(edge, "/a", { method: "POST", body: "x" })).status).toBe(308);
-  expect((await ask(edge, "/a.txt", { socketPath: edge.loopbackSocket })).status).toBe(200);
+  expect((await ask(edge, "/a.txt", { php: edge.loopbackSocket })).status).toBe(200);
   const challenge = "/.well-known/acme-challenge/abc";
   expect((await ask(edge, challenge, { host: "new.example.com" })).body).toBe("abc.def");
   expect((await ask(edge, `${challenge}d`, { host: "new.example.com" })).status).toBe(404);

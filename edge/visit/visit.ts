@@ -4,15 +4,15 @@ import type { VisitorPath } from "../http/path.ts";
 import type { VisitorRequest, VisitorResponse } from "../http/visitorHttp.ts";
 import type { Route } from "../tables/routes.ts";
 import type { PageRequest } from "./pageRequest.ts";
+import type { Sender } from "./sender.ts";
 
-export interface Visit {
+export interface Visit extends Sender {
   readonly request: VisitorRequest;
   readonly response: VisitorResponse;
   readonly route: Route;
   readonly path: VisitorPath;
   /** As sent by the visitor, including the port. */
   readonly host: string;
-  readonly fromPhp: boolean;
   readonly https: boolean;
   /** Null if the response may be private. */
   readonly pageRequest: PageRequest | null;

@@ -131,7 +131,7 @@ test.runIf(process.getuid?.() === 0)("a worker runs as the environment's own use
   const owner = 200_000 + tenant.environment.number;
   expect(status).toMatch(new RegExp(`Uid:\\s+${owner}\\s+${owner}\\s+${owner}\\s+${owner}`));
   expect(status).toMatch(new RegExp(`Gid:\\s+${owner}\\s+${owner}\\s+${owner}\\s+${owner}`));
-  expect(status).toMatch(/Groups:\s*\n/);
+  expect(status).toMatch(/Groups:\s*200000\s*\n/);
 });
 
 test("two workers of a site lose no row when they write at the same time", async () => {

@@ -6,10 +6,14 @@ import { networkInterfaces, tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { listenOnSocket } from "../../edge/http/sockets.ts";
+import { createPhpCallers, createPhpListener, type PhpListener } from "../../edge/phpListener.ts";
 import { exampleRequest } from "../conformance.ts";
+import { phpGroup } from "./site/release.ts";
 import { servedAs } from "./testing/handMade.ts";
 import { addScript, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
+import { edgeSocketName } from "./worker/assignment.ts";
 
 const edgePort = 8081;
 let world: Playground;
@@ -17,13 +21,13 @@ let site: Site;
 let control: Server;
 let controlPort = 0;
 let connections = 0;
-let edge: Server;
+let edge: PhpListener;
 let socketFolder = "";
 let postgres = "";
 
 /** Does what the edge does with PHP's own requests: passes them to the runtime, marked. */
-function startEdge(): Server {
-  return createServer(async (request, response) => {
+async function startEdge(): Promise<PhpListener> {
+  const http = createServer(async (request, response) => {
     const headers = Object.fromEntries(
       Object.entries(request.headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
     );
@@ -36,13 +40,16 @@ function startEdge(): Server {
     if (answer === null) response.end();
     else answer.body.pipe(response);
   });
+  const identify = (credential: string) => (credential === site.environment.id ? site.environment : null);
+  const listener = createPhpListener(http, createPhpCallers(), identify);
+  await listenOnSocket(listener.listener, path.join(world.run, edgeSocketName), phpGroup());
+  return listener;
 }
 
 beforeAll(async () => {
   world = await openPlayground({ edgePort: () => edgePort, maxWorkers: 4 });
   site = await world.site();
-  edge = startEdge();
-  await new Promise<void>((resolve) => edge.listen(path.join(world.run, "edge-loopback.sock"), resolve));
+  edge = await startEdge();
   control = createServer((_request, response) => response.end("control plane")).on("connection", () => {
     connections += 1;
   });
@@ -52,7 +59,7 @@ beforeAll(async () => {
   postgres = path.join(socketFolder, ".s.PGSQL.5432");
 }, 120_000);
 afterAll(async () => {
-  edge.close();
+  await edge.close(0);
   control.close();
   await world.close();
   await rm(socketFolder, { recursive: true });

@@ -1,6 +1,7 @@
 /** The serving side of the playground runtime: runs PHP in workers, which are child processes. */
 import { availableParallelism } from "node:os";
 import path from "node:path";
+import type { EnvironmentRef } from "../runtime.ts";
 import {
   type AcceptMail,
   NoAnswer,
@@ -29,8 +30,10 @@ import { WorkerProcess } from "./worker/process.ts";
 export interface PlaygroundServingOptions {
   readonly assets: string;
   readonly environments: string;
-  /** Folder of sockets. The edge listens on `edge-loopback.sock` in it for requests from PHP. */
+  /** Folder of the socket on which the edge listens for PHP. Large request bodies are spooled here, too. */
   readonly run: string;
+  /** Returns what shows the edge that a connection comes from this environment's PHP: one line. */
+  readonly credentialOf: (environment: EnvironmentRef) => string;
   /**
    * Returns the edge's port. Called when a worker gets its environment: with port 0 it is known only after listening.
    */

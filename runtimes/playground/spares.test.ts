@@ -102,6 +102,7 @@ test("failures to create spares are reported, and sites are served without spare
     assets: empty,
     environments: world.environments,
     run: world.run,
+    credentialOf: () => "",
     edgePort: () => 8081,
     siteSuffix: "localhost",
     spareWorkers: 1,

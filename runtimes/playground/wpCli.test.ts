@@ -110,7 +110,7 @@ describe("a command", () => {
     await once(server, "listening");
     const address = server.address();
     const port = typeof address === "object" ? address?.port : 0;
-    const network = { run: world.run, edgePort: 8081, siteSuffix: "localhost" };
+    const network = { run: world.run, credentialOf: () => "", edgePort: 8081, siteSuffix: "localhost" };
     const options = { assets: sharedAssets, environments: world.environments, network };
     const code = `echo json_encode([
       'input' => fgets(STDIN),

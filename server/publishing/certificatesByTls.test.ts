@@ -37,7 +37,6 @@ async function startSecureEdge({ facts, own, services }: World) {
     port: 0,
     tls: { port: 0, readCertificate: (id) => readEdgeCertificate(folder, id, services.sealer) },
     adminSocket,
-    loopbackSocket: join(facts.dataFolder, "tls-php", "loopback.sock"),
     tableFile: tableFile(facts.dataFolder),
     limits: {
       uploadBytes: 100_000,

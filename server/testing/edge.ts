@@ -9,7 +9,11 @@ import { type Edge, startEdge } from "@sitewright/edge/edge.ts";
 import { createEnvironmentLogs } from "@sitewright/edge/logs/environmentLogs.ts";
 import { readRules } from "@sitewright/edge/redirects/readRules.ts";
 import { createFakeServing } from "@sitewright/runtimes/fake/serving.ts";
+import { createPhpCredentials } from "@sitewright/runtimes/phpCredentials.ts";
+import { phpGroup } from "@sitewright/runtimes/playground/site/release.ts";
+import { edgeSocketName } from "@sitewright/runtimes/playground/worker/assignment.ts";
 import type { Serving } from "@sitewright/runtimes/serving.ts";
+import { fixedKeys } from "../keyFile.ts";
 import { tableFile } from "../publishing/publishRoutes.ts";
 import { redirectFolder } from "../publishing/redirectFiles.ts";
 import { silentLog } from "./engine.ts";
@@ -18,6 +22,9 @@ export interface TestEdge extends AsyncDisposable {
   readonly edge: Edge;
   readonly runFolder: string;
 }
+
+/** Worlds of a test don't reach each other's edge. */
+export const credentials = createPhpCredentials(fixedKeys(Buffer.alloc(32)));
 
 const limits = {
   uploadBytes: 100_000,
@@ -47,7 +54,7 @@ export async function startTestEdge(
     host: "127.0.0.1",
     port: 0,
     adminSocket: join(runFolder, "edge.sock"),
-    loopbackSocket: join(phpFolder, "edge-loopback.sock"),
+    php: { socket: join(phpFolder, edgeSocketName), group: phpGroup(), identify: credentials.environmentOf },
     tableFile: tableFile(dataFolder),
     redirects: { read: (list) => readRules(redirectFolder(dataFolder), list) },
     limits,

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { createPlaygroundRuntime } from "@sitewright/runtimes/playground/runtime.ts";
 import { createPlaygroundServing } from "@sitewright/runtimes/playground/serving.ts";
 import { sharedAssets } from "@sitewright/runtimes/playground/testing/world.ts";
+import { credentials } from "./edge.ts";
 import { makeWorld, type World, type WorldRuntime } from "./world.ts";
 
 /** A new, empty world of real WordPress. The caller disposes of it. */
@@ -25,6 +26,7 @@ export function playground(dataFolder: string, requestDeadlineSeconds = 60): Wor
       createPlaygroundServing({
         ...options,
         run,
+        credentialOf: credentials.of,
         edgePort,
         siteSuffix: "localhost",
         spareWorkers: 0,

@@ -8,8 +8,10 @@ import { connect, type Socket } from "node:net";
 import { type Decision, decide, type GuardRules } from "./guard.ts";
 
 export interface NetworkRules extends GuardRules {
-  /** Path of the Unix socket on which the edge accepts requests from this installation's own PHP. */
+  /** Path of the Unix socket on which the edge accepts connections of this installation's PHP. */
   readonly edgeSocket: string;
+  /** The first line of each connection to the edge. Scripts can't read it: it never enters PHP's memory. */
+  readonly credential: string;
 }
 
 const connectMilliseconds = 10_000;
@@ -34,7 +36,11 @@ function connectTo(target: string, port: number): Promise<Socket> {
 }
 
 async function open(decision: Decision, port: number, rules: NetworkRules): Promise<Socket> {
-  if (decision.to === "edge") return connectTo(rules.edgeSocket, port);
+  if (decision.to === "edge") {
+    const socket = await connectTo(rules.edgeSocket, port);
+    socket.write(`${rules.credential}\n`);
+    return socket;
+  }
   if (decision.to === "nowhere") throw new Error("PHP may not connect there");
   let failure: unknown;
   for (const address of decision.addresses) {

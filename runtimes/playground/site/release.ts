@@ -32,6 +32,11 @@ export function ownerOf(number: number): number {
   return 200_000 + number;
 }
 
+/** Returns the group of all environments' PHP processes, or null if they run as this user. No environment has number 0. */
+export function phpGroup(): number | null {
+  return process.getuid?.() === 0 ? ownerOf(0) : null;
+}
+
 function hasFacts(record: object): record is ReleaseRecord {
   return "wordpressVersion" in record && "multisite" in record && "core" in record;
 }

@@ -28,7 +28,7 @@ export async function openPlayground(changes: Partial<PlaygroundServingOptions> 
   const folder = await mkdtemp(path.join(tmpdir(), "playground-"));
   const environments = path.join(folder, "environments");
   const run = path.join(folder, "run");
-  await mkdir(run);
+  await mkdir(run, { mode: 0o700 });
   const { acceptMail } = changes;
   const runtime = createPlaygroundRuntime({ assets: sharedAssets, environments, ...(acceptMail && { acceptMail }) });
   await runtime.prepare(() => undefined);
@@ -36,6 +36,7 @@ export async function openPlayground(changes: Partial<PlaygroundServingOptions> 
     assets: sharedAssets,
     environments,
     run,
+    credentialOf: ({ id }) => id,
     edgePort: () => 8081,
     siteSuffix: "localhost",
     spareWorkers: 0,

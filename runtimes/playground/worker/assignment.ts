@@ -4,15 +4,18 @@
  */
 import { realpathSync } from "node:fs";
 import path from "node:path";
+import type { EnvironmentRef } from "../../runtime.ts";
 import type { ServedEnvironment, ServedLimits } from "../../serving.ts";
 import { defaultMemoryMb } from "../pool/limits.ts";
-import { ownerOf, releaseFolder } from "../site/release.ts";
+import { ownerOf, phpGroup, releaseFolder } from "../site/release.ts";
 import type { AssignOrder } from "./messages.ts";
 
 export interface AssignmentOptions {
   readonly environments: string;
-  /** Folder of sockets. The edge listens on `edge-loopback.sock` in it for requests from PHP. */
+  /** Folder of the socket on which the edge listens for PHP, `edgeSocketName`. */
   readonly run: string;
+  /** Returns what shows the edge that a connection comes from this environment's PHP: one line. */
+  readonly credentialOf: (environment: EnvironmentRef) => string;
   readonly edgePort: number;
   readonly siteSuffix: string;
   /** Addresses that PHP may not reach in addition to this host: `host:port` of a database on another machine. */
@@ -27,6 +30,9 @@ export interface AssignmentOptions {
   readonly maySendMail?: boolean;
 }
 
+/** Name of the socket in the folder `run`. */
+export const edgeSocketName = "edge-loopback.sock";
+
 const wordPressOrg = "https://api.wordpress.org";
 
 type AssignedEnvironment = Pick<
@@ -39,6 +45,7 @@ export function assignmentOf(environment: AssignedEnvironment, options: Assignme
   const folder = realpathSync(path.join(options.environments, environment.id));
   // Each part of a release may be shared with another release.
   const database = realpathSync(path.join(releaseFolder(folder, environment.release), "database"));
+  const group = phpGroup();
   const includes = environment.overlays["wp-includes"];
   return {
     type: "assign",
@@ -49,7 +56,7 @@ export function assignmentOf(environment: AssignedEnvironment, options: Assignme
       sessions: "sessions",
       core: includes === undefined ? null : path.dirname(includes),
     },
-    owner: process.getuid?.() === 0 ? ownerOf(environment.number) : null,
+    owner: group === null ? null : { id: ownerOf(environment.number), phpGroup: group },
     network: {
       edgePort: options.edgePort,
       siteSuffix: options.siteSuffix,
@@ -60,7 +67,8 @@ export function assignmentOf(environment: AssignedEnvironment, options: Assignme
       isOffline: environment.isOffline ?? false,
       // Each visitor's request sets it again.
       maySendMail: options.maySendMail ?? false,
-      edgeSocket: path.join(options.run, "edge-loopback.sock"),
+      edgeSocket: path.join(options.run, edgeSocketName),
+      credential: options.credentialOf(environment),
     },
     memoryMb: environment.limits?.memoryMb ?? defaultMemoryMb,
   };

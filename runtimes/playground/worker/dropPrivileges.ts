@@ -1,7 +1,7 @@
 /** Moves a PHP process into its environment: working directory and user. */
-import { chmodSync, closeSync, existsSync, openSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
 import path from "node:path";
-import type { AssignOrder } from "./messages.ts";
+import type { AssignOrder, Owner } from "./messages.ts";
 
 /** Returns a path to the folder that needs no permission on the folders above it while this process lives. */
 export function descriptorPath(folder: string): string {
@@ -16,17 +16,15 @@ export function descriptorPath(folder: string): string {
  * Changes to the environment's user. The environment, the shared code and the edge's socket are below folders that only
  * root can read; the working directory and open descriptors still reach them.
  */
-function becomeOwner(order: AssignOrder, owner: number): AssignOrder {
+function becomeOwner(order: AssignOrder, { id, phpGroup }: Owner): AssignOrder {
   const core = order.folders.core === null ? null : descriptorPath(order.folders.core);
   const { edgeSocket } = order.network;
   const runFolder = path.dirname(edgeSocket);
   // Without this folder there is no edge to connect to.
   const run = existsSync(runFolder) ? descriptorPath(runFolder) : runFolder;
-  // Users who can open the folder may connect; others don't see the socket.
-  if (existsSync(edgeSocket)) chmodSync(edgeSocket, 0o666);
-  process.setgroups?.([]);
-  process.setgid?.(owner);
-  process.setuid?.(owner);
+  process.setgroups?.([phpGroup]);
+  process.setgid?.(id);
+  process.setuid?.(id);
   return {
     ...order,
     folders: { ...order.folders, core },

@@ -20,14 +20,22 @@ export interface WarmOrder extends WarmUp {
   readonly type: "warm";
 }
 
+/** The user of an environment. */
+export interface Owner {
+  /** User and group id. */
+  readonly id: number;
+  /** Further group, which may connect to the edge. */
+  readonly phpGroup: number;
+}
+
 export interface AssignOrder {
   readonly type: "assign";
   /** `core`, if present, is absolute; the other folders are relative to `environment`. */
   readonly folders: SiteFolders;
   /** Absolute path of the environment's folder. */
   readonly environment: string;
-  /** User and group id to change to, or null to keep the current ones. */
-  readonly owner: number | null;
+  /** Null: the process keeps its user. */
+  readonly owner: Owner | null;
   readonly network: NetworkRules;
   /** PHP's `memory_limit`. */
   readonly memoryMb: number;

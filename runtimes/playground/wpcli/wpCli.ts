@@ -44,7 +44,7 @@ const memoryPerCommand = 400 << 20;
 const memoryBytes = Math.min(totalmem(), process.constrainedMemory() || totalmem());
 const maxConcurrent = Math.min(8, Math.max(2, Math.floor(memoryBytes / 8 / memoryPerCommand)));
 
-const noNetwork: WpCliNetwork = { run: "/nowhere", edgePort: 0, siteSuffix: "localhost" };
+const noNetwork: WpCliNetwork = { run: "/nowhere", credentialOf: () => "", edgePort: 0, siteSuffix: "localhost" };
 
 export function createWpCli({ assets, compiled, environments, network, acceptMail, limits }: WpCliOptions): WpCli {
   const limit = pLimit(maxConcurrent);
