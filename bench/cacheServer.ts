@@ -32,6 +32,7 @@ async function startOurs(): Promise<number> {
     port: 0,
     adminSocket,
     tableFile: join(folder, "table.json"),
+    bodyFolder: join(folder, "bodies"),
     limits,
     logs: createEnvironmentLogs({ folder: join(folder, "logs") }),
     log: { debug: () => undefined, info: () => undefined, warn: console.error, error: console.error },

@@ -61,6 +61,7 @@ async function startWith(folder: string, name: string, rules: readonly RedirectR
     port: 0,
     adminSocket,
     tableFile: join(folder, `${name}.json`),
+    bodyFolder: join(folder, `${name}-bodies`),
     limits,
     logs: createEnvironmentLogs({ folder: join(folder, `${name}-logs`) }),
     log: {

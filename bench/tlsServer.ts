@@ -28,6 +28,7 @@ async function startOurs(): Promise<number> {
     tls: { port: 0, readCertificate: async () => ({ key, chain }) },
     adminSocket,
     tableFile: join(folder, "table.json"),
+    bodyFolder: join(folder, "bodies"),
     limits,
     logs: createEnvironmentLogs({ folder: join(folder, "logs") }),
     log,

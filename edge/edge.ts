@@ -11,6 +11,7 @@ import type { Server } from "node:net";
 import { setImmediate as nextRound } from "node:timers/promises";
 import { createAdminServer } from "./admin.ts";
 import { createAnswerTimes } from "./answerTimes.ts";
+import { openBodies } from "./bodies/bodies.ts";
 import { type DiskPages, openDiskPages } from "./cache/diskPages.ts";
 import { createPageCache } from "./cache/pageCache.ts";
 import type { PurgeScope } from "./cache/purgeScope.ts";
@@ -48,6 +49,8 @@ export interface EdgeOptions {
   /** Absent: PHP can't connect to the edge. */
   readonly php?: PhpSocketOptions;
   readonly tableFile: string;
+  /** For large request bodies. Used for nothing else: it is emptied at startup. */
+  readonly bodyFolder: string;
   /** Absent: no redirect rules. */
   readonly redirects?: RedirectSources;
   /** Size of the page cache. Absent: 64 MB in memory. */
@@ -102,6 +105,9 @@ export interface Edge {
 /** Rejects with the error of `listen` (such as `EADDRINUSE` or `EACCES`) if a port can't be opened. */
 export async function startEdge(options: EdgeOptions): Promise<Edge> {
   const { upstream, limits, logs, log } = options;
+  const { uploadBytes, requestSeconds, bodyGraceSeconds } = limits;
+  const pace = { requestSeconds, graceSeconds: bodyGraceSeconds };
+  const bodies = await openBodies({ folder: options.bodyFolder, uploadBytes, pace });
   const writes = createWrites(limits.freezeSeconds);
   const certificates = options.tls === undefined ? null : createCertificates(options.tls.readCertificate, log);
   const redirects = createRedirectVisits(options.redirects ?? null, log);
@@ -131,6 +137,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     routes,
     ...tlsParts,
     upstream,
+    bodies,
     writes,
     ...caches,
     logins,

@@ -1,5 +1,6 @@
 /** The parts of an edge, created in `edge.ts`. Functions take only the parts that they use. */
 import type { AnswerTimes } from "./answerTimes.ts";
+import type { Bodies } from "./bodies/bodies.ts";
 import type { PageCache } from "./cache/pageCache.ts";
 import type { FileCache } from "./files/fileCache.ts";
 import type { Limits } from "./http/limits.ts";
@@ -17,6 +18,7 @@ import type { Traffic } from "./traffic.ts";
 export interface EdgeParts {
   readonly routes: Routes;
   readonly upstream: Upstream;
+  readonly bodies: Bodies;
   readonly writes: Writes;
   readonly coalescing: Coalescing;
   readonly pageCache: PageCache;

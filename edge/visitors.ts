@@ -2,6 +2,7 @@
 import { createServer, type Server } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { TlsOptions } from "node:tls";
+import { receiveBody } from "./bodies/receiveBody.ts";
 import { answerPageRequest, pageRequestOf, sendFreshPage } from "./cache/answerPage.ts";
 import { resolve } from "./files/resolve.ts";
 import { sendFile } from "./files/static.ts";
@@ -17,10 +18,12 @@ import { isRestRequest, mayWrite } from "./php/mayWrite.ts";
 import type { Script } from "./php/script.ts";
 import { logResponse } from "./requestLog.ts";
 import { type FoundRoute, findRoute, type NoRoute } from "./tables/findRoute.ts";
+import type { Route } from "./tables/routes.ts";
 import { answerChallenge } from "./tls/challenge.ts";
 import { redirectToHttps } from "./tls/forceHttps.ts";
 import { isMisdirected } from "./tls/misdirected.ts";
 import { createSecureServer, type SecureServer } from "./tls/secureServer.ts";
+import { claimantOf } from "./visit/claimant.ts";
 import { type PhpCaller, type Sender, senderOf } from "./visit/sender.ts";
 import type { Visit } from "./visit/visit.ts";
 
@@ -91,7 +94,7 @@ function createHandler(parts: EdgeParts, listener: Listener): Handler {
       if (!sender.fromPhp) parts.answerTimes.note(response.statusCode, milliseconds);
       logResponse(parts, { request, response, socket, ...sender, found, milliseconds });
     });
-    handle(parts, { request, response, ...sender, https: listener.https }, found).catch((error: unknown) =>
+    handle(parts, { request, response, body: null, ...sender, https: listener.https }, found).catch((error: unknown) =>
       handleFailure(parts, request, response, error),
     );
   };
@@ -106,7 +109,7 @@ function createHandler(parts: EdgeParts, listener: Listener): Handler {
 interface Listener extends Pick<Visit, "https"> {
   readonly callerOf: FindCaller;
 }
-type IncomingRequest = Pick<Visit, "request" | "response" | "https" | keyof Sender>;
+type IncomingRequest = Pick<Visit, "request" | "response" | "body" | "https" | keyof Sender>;
 
 async function handle(parts: EdgeParts, incoming: IncomingRequest, found: FoundRoute | NoRoute): Promise<void> {
   const { request, response } = incoming;
@@ -168,13 +171,15 @@ async function answerVisit(visit: Visit, parts: EdgeParts): Promise<void> {
 
 /**
  * Runs PHP. Writes are refused while the environment is frozen; otherwise they are tracked because freezing waits for
- * them.
+ * them. A write begins when its body has arrived, so that a slow upload holds up neither a freeze nor shared pages.
  */
 async function runScript(visit: Visit, script: Script, parts: EdgeParts): Promise<void> {
   const { request, response, route, path } = visit;
   const errorFormat = isRestRequest(path) ? jsonErrors : request;
   if (exceedsQuota(visit)) return refuseBody(request, response, makePage(errorFormat, "diskFull"));
   if (!mayWrite(request, path, script.script)) return answerRead(visit, script, parts);
+  if (parts.writes.isFrozen(route.environment.id)) return sendPage(errorFormat, response, "frozen");
+  if (hasBody(request) && visit.body === null) return handleWithBody(visit, errorFormat, parts);
   const endRequest = parts.writes.begin(route.environment.id, () => abortWrite(errorFormat, response));
   if (endRequest === null) return sendPage(errorFormat, response, "frozen");
   parts.coalescing.stopSharing(route.environment.id);
@@ -183,6 +188,29 @@ async function runScript(visit: Visit, script: Script, parts: EdgeParts): Promis
     endWrite();
     endRequest();
   });
+}
+
+/** Receives the body, then starts again with the route in force: it may have changed during a long upload. */
+async function handleWithBody(
+  visit: Visit,
+  errorFormat: Pick<VisitorRequest, "headers">,
+  parts: EdgeParts,
+): Promise<void> {
+  const { request, response, address, fromPhp, https, route } = visit;
+  const body = await receiveBody(visit, claimantOf(visit), errorFormat, parts);
+  if (body === null) return;
+  const found = findRoute(request, parts.routes);
+  try {
+    // PHP has privileges at its own environment only.
+    if (fromPhp && !leadsTo(found, route)) sendPage(errorFormat, response, "unavailable");
+    else await handle(parts, { request, response, body, address, fromPhp, https }, found);
+  } finally {
+    await body.close();
+  }
+}
+
+function leadsTo(found: FoundRoute | NoRoute, { environment }: Route): boolean {
+  return typeof found !== "string" && found.route.environment.id === environment.id;
 }
 
 /**
@@ -208,8 +236,9 @@ async function answerRead(visit: Visit, script: Script, parts: EdgeParts): Promi
   if (outcome === "answered") return;
   const isThawed = !fromPhp && (await waitForThaw(visit, parts));
   if (response.destroyed) return;
-  if (isThawed) return handle(parts, { request, response, address, fromPhp, https }, findRoute(request, parts.routes));
-  sendPage(request, response, "wouldWrite");
+  if (!isThawed) return sendPage(request, response, "wouldWrite");
+  const incoming = { request, response, body: null, address, fromPhp, https };
+  return handle(parts, incoming, findRoute(request, parts.routes));
 }
 
 /** Waits for the thaw. False if it takes too long or the visitor has left. */

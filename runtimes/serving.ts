@@ -78,7 +78,8 @@ export interface PhpRequest {
   readonly pathInfo: string;
   /** Lower-case names; as sent by the visitor, `host` included. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  readonly body: Readable | null;
+  /** Complete, so that PHP never waits for a visitor. It is read again if a worker dies before the request begins. */
+  readonly body: AsyncIterable<Buffer> | null;
   readonly remoteAddress: string;
   readonly https: boolean;
   /** True if the environment's own PHP made the request. It is then refused rather than queued if no worker is free. */

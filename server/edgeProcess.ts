@@ -31,6 +31,7 @@ import { type Config, loadConfig } from "./settings/config.ts";
 /** Long enough for an upload over a slow connection, and longer than PHP's deadline. */
 const requestSeconds = 300;
 const headSeconds = 15;
+const bodyGraceSeconds = 10;
 const silenceAfterDeadlineSeconds = 60;
 /** Longer writes to a frozen site are aborted, because a push and the site's editors wait for them. */
 const freezeSeconds = 20;
@@ -81,6 +82,8 @@ export async function startEdgeProcess({ config, log, makeServing }: EdgeProcess
         identify: credentials.environmentOf,
       },
       tableFile: join(config.data, "edge", "table.json"),
+      // Not below the system's folder for temporary files, which may be in memory.
+      bodyFolder: join(config.data, "edge", "bodies"),
       redirects: await redirectSources(config),
       pages: {
         memoryBytes: config.pageCacheMemoryBytes,
@@ -90,6 +93,7 @@ export async function startEdgeProcess({ config, log, makeServing }: EdgeProcess
         uploadBytes: config.uploadLimitBytes,
         headSeconds,
         requestSeconds,
+        bodyGraceSeconds,
         silenceSeconds: config.requestDeadlineSeconds + silenceAfterDeadlineSeconds,
         freezeSeconds,
         holdSeconds,

@@ -118,6 +118,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   edge: room(
     "The public web server: request handling, the access log, and the admin socket.",
     "edge/http",
+    "edge/bodies",
     "edge/tables",
     "edge/visit",
     "edge/tls",
@@ -129,11 +130,12 @@ export const rooms: Readonly<Record<string, Room>> = {
     "edge/redirects",
   ),
   "edge/http": room("HTTP: versions, headers, encodings, paths, uploads, limits, and error pages."),
+  "edge/bodies": room("Request bodies: budgets, minimum speed, and storage until PHP reads them.", "edge/http"),
   "edge/tables": room(
     "Routing: the current table, its file on disk, and lookup by host name, path and blocked IP address.",
     "edge/http",
   ),
-  "edge/visit": room("One request on its way through the edge.", "edge/http", "edge/tables"),
+  "edge/visit": room("One request on its way through the edge.", "edge/http", "edge/bodies", "edge/tables"),
   "edge/tls": room(
     "TLS certificates, handshakes, ACME challenges, and the HTTPS redirect.",
     "edge/http",

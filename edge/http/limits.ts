@@ -5,6 +5,8 @@ export interface Limits {
   readonly headSeconds: number;
   /** Timeout for receiving the whole request, upload included. */
   readonly requestSeconds: number;
+  /** A request body has no minimum speed during this time. */
+  readonly bodyGraceSeconds: number;
   /** An inactive connection is closed after this time. Must be longer than PHP's time limit. */
   readonly silenceSeconds: number;
   /** How long a freeze waits for running PHP requests of the environment. */

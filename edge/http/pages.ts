@@ -64,6 +64,19 @@ const pages = {
     text: "The site has reached its disk quota, and nothing was saved. Remove something that is no longer needed, and try again in a minute.",
     owner: "The site's quota can be raised with the API.",
   },
+  tooManyUploads: {
+    status: 503,
+    code: "too_many_uploads",
+    title: "Too much is being uploaded at the moment",
+    text: "There is no space for your upload while others are running, and nothing was saved. Please send it again in a minute.",
+    retryAfterSeconds: 60,
+  },
+  uploadTooSlow: {
+    status: 408,
+    code: "upload_too_slow",
+    title: "This upload took too long",
+    text: "It arrived too slowly, and nothing was saved. Please try again with a better connection, or with smaller files.",
+  },
   busy: {
     status: 503,
     code: "site_busy",

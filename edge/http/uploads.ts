@@ -1,5 +1,4 @@
 /** Request bodies and their size limit. */
-import { type Readable, Transform } from "node:stream";
 import { type MadePage, makePage } from "./pages.ts";
 import type { RequestHead, VisitorRequest, VisitorResponse } from "./visitorHttp.ts";
 
@@ -16,28 +15,6 @@ export function hasBody({ headers, stream }: RequestHead): boolean {
 /** Whether the announced length exceeds the limit, so that the body need not be read. */
 export function exceedsUploadLimit(request: VisitorRequest, limitBytes: number): boolean {
   return Number(request.headers["content-length"] ?? 0) > limitBytes;
-}
-
-/**
- * The request's body, or null if it has none. Chunked and HTTP/2 bodies are counted and fail with `UploadTooLarge` when
- * they exceed the limit; Node enforces an announced length.
- */
-export function readBody(request: VisitorRequest, limitBytes: number): Readable | null {
-  if (!hasBody(request)) return null;
-  const { headers, stream } = request;
-  if (stream === undefined && headers["transfer-encoding"] === undefined) return request;
-  let bytes = 0;
-  const counted = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      bytes += chunk.length;
-      if (bytes > limitBytes) done(new UploadTooLarge(`more than ${limitBytes} bytes`));
-      else done(null, chunk);
-    },
-    // Over HTTP/2, an aborted upload ends like a complete one.
-    flush: (done) => done(stream?.closed === true ? new Error("The visitor has left") : null),
-  });
-  request.on("error", (error) => counted.destroy(error));
-  return request.pipe(counted);
 }
 
 /** How long and how much of a refused upload is read and discarded, so that the response arrives. */

@@ -2,9 +2,7 @@
 import type { Readable } from "node:stream";
 import { withOwnCookies } from "../http/cookies.ts";
 import { toUpstream, toVisitor } from "../http/headers.ts";
-import type { Limits } from "../http/limits.ts";
 import { sendPage } from "../http/pages.ts";
-import { readBody, refuseUpload, UploadTooLarge } from "../http/uploads.ts";
 import type { VisitorRequest, VisitorResponse } from "../http/visitorHttp.ts";
 import type { RequestLogs } from "../logs/edgeLog.ts";
 import type { Visit } from "../visit/visit.ts";
@@ -32,7 +30,6 @@ export interface PhpParts extends RequestLogs {
   readonly upstream: Upstream;
   readonly writes: Writes;
   readonly coalescing: Coalescing;
-  readonly limits: Limits;
   /** Host names below it belong to sites of different companies. */
   readonly siteSuffix: string;
 }
@@ -41,7 +38,8 @@ export interface PhpParts extends RequestLogs {
 export async function answerWrite(visit: Visit, script: Script, parts: PhpParts, onEnd: () => void): Promise<void> {
   const askPhp = async () => {
     try {
-      const answer = await ask(visit, script, parts, false);
+      // PHP has the body when it begins to answer.
+      const answer = await ask(visit, script, parts, false).finally(() => visit.body?.close());
       // The connection may close before or after that.
       void answer.finished.then(onEnd);
       return answer;
@@ -164,14 +162,10 @@ function isEnded(response: VisitorResponse): boolean {
   return response.destroyed || response.writableEnded;
 }
 
-async function sendFailure(visit: Visit, error: unknown, parts: PhpParts): Promise<PhpOutcome> {
+function sendFailure(visit: Visit, error: unknown, parts: PhpParts): PhpOutcome {
   const { request, response } = visit;
   const reason = reasonOf(error);
   if (reason === "wouldWrite") return "wouldWrite";
-  if (error instanceof UploadTooLarge) {
-    await refuseUpload(request, response, parts.limits.uploadBytes);
-    return "answered";
-  }
   logVisitFailure(visit, error, parts);
   sendPage(request, response, reason);
   return "answered";
@@ -199,27 +193,17 @@ export async function askForRead(visit: Visit, script: Script, parts: PhpParts):
   }
 }
 
-function ask(
-  visit: Visit,
-  script: Script,
-  { upstream, limits }: PhpParts,
-  isReadOnly: boolean,
-): Promise<UpstreamResponse> {
-  const { request, response, route } = visit;
+function ask(visit: Visit, script: Script, { upstream }: PhpParts, isReadOnly: boolean): Promise<UpstreamResponse> {
+  const { response, route } = visit;
   const gone = new AbortController();
   response.once("close", () => {
     if (!response.writableFinished) gone.abort();
   });
   const { task, page, ...run } = script;
-  const { body, ...sent } =
-    page !== undefined
-      ? sharedRequest(page)
-      : task === undefined
-        ? visitorRequest(visit, limits)
-        : visitorIdentity(visit);
-  const answer = upstream.handle(route.environment.id, {
+  const sent =
+    page !== undefined ? sharedRequest(page) : task === undefined ? visitorRequest(visit) : visitorIdentity(visit);
+  return upstream.handle(route.environment.id, {
     ...sent,
-    body,
     ...run,
     ...(task === undefined ? {} : { task }),
     remoteAddress: visit.address,
@@ -228,13 +212,11 @@ function ask(
     signal: gone.signal,
     isReadOnly,
   });
-  return body === null || body === request ? answer : Promise.race([answer, uploadFailure(body, answer, gone)]);
 }
 
 type RequestParts = Pick<UpstreamRequest, "method" | "url" | "headers" | "body">;
 
-function visitorRequest({ request, path, host }: Visit, { uploadBytes }: Limits): RequestParts {
-  const body = readBody(request, uploadBytes);
+function visitorRequest({ request, path, host, body }: Visit): RequestParts {
   return { method: request.method ?? "GET", url: path.url, headers: toUpstream(request, host), body };
 }
 
@@ -248,17 +230,6 @@ const identityHeaders = new Set(["accept", "accept-language", "cookie", "host", 
 function visitorIdentity({ request, host }: Visit): RequestParts {
   const headers = Object.entries(toUpstream(request, host)).filter(([name]) => identityHeaders.has(name));
   return { method: "GET", url: "/", headers: Object.fromEntries(headers), body: null };
-}
-
-/** Rejects if the upload fails, such as by exceeding the limit. PHP's response is then discarded. */
-function uploadFailure(body: Readable, answer: Promise<UpstreamResponse>, gone: AbortController): Promise<never> {
-  return new Promise((_, reject) => {
-    body.once("error", (error) => {
-      answer.then((unused) => discard(unused.body)).catch(() => undefined);
-      reject(error);
-      gone.abort();
-    });
-  });
 }
 
 async function streamResponse(

@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
-import { PassThrough, Readable } from "node:stream";
-import { text } from "node:stream/consumers";
+import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import { eventually } from "../testing/eventually.ts";
 import { textAnswer } from "../testing/fakeUpstream.ts";
@@ -158,19 +157,6 @@ test("a write lasts until its response has been sent", async () => {
   page.end("last");
   expect((await freezing.promise).status).toBe(200);
   await eventually(() => expect(visitor.received()).toContain("last"));
-});
-
-test("a freeze waits for a form that is sent slowly", async () => {
-  const world = await startSite(files);
-  world.upstream.answer = async ({ body }) => textAnswer(await text(body ?? Readable.from([])));
-  const visitor = openRaw(world.edge);
-  visitor.socket.write("POST / HTTP/1.1\r\nHost: site.localhost\r\nContent-Length: 4\r\n\r\nab");
-  await eventually(() => expect(world.upstream.asked).toHaveLength(1));
-  const freezing = freeze(world, 2);
-  await eventually(async () => expect((await ask(world.edge, "/", { method: "POST" })).status).toBe(503));
-  visitor.socket.write("cd");
-  expect((await freezing).status).toBe(200);
-  await eventually(() => expect(visitor.received()).toContain("abcd"));
 });
 
 test("a freeze does not wait for other sites", async () => {

@@ -22,7 +22,8 @@ export interface UpstreamRequest {
   readonly pathInfo: string;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  readonly body: Readable | null;
+  /** Complete, so that PHP never waits for a visitor. Can be read again if PHP dies before the request begins. */
+  readonly body: AsyncIterable<Buffer> | null;
   readonly remoteAddress: string;
   readonly https: boolean;
   /** Whether the environment's own PHP made the request. */

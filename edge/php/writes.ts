@@ -18,6 +18,8 @@ export interface Writes {
   begin(environmentId: string, abort: () => void): (() => void) | null;
   /** Starts a read that lasts until `end` is called. `abort` as in `begin`. */
   read(environmentId: string, abort: () => void): Read;
+  /** Whether the environment is frozen. */
+  isFrozen(environmentId: string): boolean;
   /** Whether a write to the environment is running. */
   isWriting(environmentId: string): boolean;
   /** Freezes these environments and thaws all others. */
@@ -78,6 +80,7 @@ export function createWrites(freezeSeconds: number): Writes {
       if (frozen.has(environmentId)) return { isFrozen: true, end: () => undefined };
       return { isFrozen: false, end: start({ environmentId, isWrite: false, abort }) };
     },
+    isFrozen: (id) => frozen.has(id),
     isWriting: (id) => [...active].some(({ environmentId, isWrite }) => isWrite && environmentId === id),
     freeze(environmentIds) {
       frozen = new Set(environmentIds);

@@ -2,7 +2,7 @@
  * Limits concurrent TLS handshakes, which cost an attacker nothing and the edge a connection each. A network over its
  * limit is refused. At the overall limit, the oldest handshake is aborted.
  */
-import { isIPv6 } from "node:net";
+import { networkOf } from "../http/network.ts";
 
 interface Handshakes {
   /**
@@ -48,13 +48,4 @@ export function createHandshakes(limits: HandshakeLimits): Handshakes {
       return end;
     },
   };
-}
-
-const networkGroups = 4;
-
-/** For IPv6 the first 64 bits, because a provider's customer usually has all addresses below them. */
-function networkOf(address: string): string {
-  if (!isIPv6(address)) return address;
-  const [head = ""] = address.split("::");
-  return head.split(":").slice(0, networkGroups).join(":");
 }

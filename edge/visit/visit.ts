@@ -1,5 +1,6 @@
 /** One request on its way through the edge. */
 
+import type { Body } from "../bodies/bodyStore.ts";
 import type { VisitorPath } from "../http/path.ts";
 import type { VisitorRequest, VisitorResponse } from "../http/visitorHttp.ts";
 import type { Route } from "../tables/routes.ts";
@@ -9,6 +10,8 @@ import type { Sender } from "./sender.ts";
 export interface Visit extends Sender {
   readonly request: VisitorRequest;
   readonly response: VisitorResponse;
+  /** The request's body, complete. Null if it has none, or has not been received yet. */
+  readonly body: Body | null;
   readonly route: Route;
   readonly path: VisitorPath;
   /** As sent by the visitor, including the port. */

@@ -40,6 +40,7 @@ beforeAll(async () => {
       identify: credentials.environmentOf,
     },
     tableFile: path.join(folder, "table.json"),
+    bodyFolder: path.join(folder, "bodies"),
     limits,
     siteSuffix: "localhost",
     logs: createEnvironmentLogs({ folder: path.join(folder, "logs") }),

@@ -211,7 +211,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
     })),
   );
 
-  const dispatch = createDispatcher({ accounts, release: pool.release, folder: options.run });
+  const dispatch = createDispatcher({ accounts, release: pool.release });
 
   return {
     setEnvironments: async (environments) => {
@@ -221,7 +221,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
     },
     handle: async (environmentId, request) => {
       try {
-        return await dispatch(environmentId, request, {
+        return await dispatch(request, {
           acquire: () => pool.acquire(environmentId, requesterOf(request), request.signal),
           onErrorLine: (line) => onErrorLine(environmentId, line),
           mail: (mail) => acceptMail(environmentId, mail),
@@ -235,7 +235,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
     },
     runTrial: async (environment, request) => {
       let member: Member | null = null;
-      const response = await dispatch(environment.id, request, {
+      const response = await dispatch(request, {
         acquire: async () => {
           member = await pool.acquireTrial(environment, request.signal);
           return member;

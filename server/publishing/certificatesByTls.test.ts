@@ -38,10 +38,12 @@ async function startSecureEdge({ facts, own, services }: World) {
     tls: { port: 0, readCertificate: (id) => readEdgeCertificate(folder, id, services.sealer) },
     adminSocket,
     tableFile: tableFile(facts.dataFolder),
+    bodyFolder: join(facts.dataFolder, "edge", "bodies"),
     limits: {
       uploadBytes: 100_000,
       headSeconds: 15,
       requestSeconds: 60,
+      bodyGraceSeconds: 10,
       silenceSeconds: 60,
       freezeSeconds: 20,
       holdSeconds: 20,

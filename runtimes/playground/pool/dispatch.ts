@@ -1,13 +1,10 @@
-/** Runs one request: reads its body, gets a worker, and charges the usage to the environment. */
-import type { Readable } from "node:stream";
+/** Runs one request: gets a worker, and charges the usage to the environment. */
 import { NoAnswer, type PhpRequest, type PhpResponse } from "../../serving.ts";
 import type { RequestHead } from "../worker/frames.ts";
 import { type RequestCallbacks, RequestNotStarted } from "../worker/process.ts";
 import { type Accounts, allowanceOf } from "./accounts.ts";
-import { createEnvironmentLimiter } from "./environmentLimiter.ts";
 import { limitsOf } from "./limits.ts";
 import type { Member } from "./member.ts";
-import { type SpooledBody, spool, type Write } from "./spool.ts";
 
 /** How to get a worker, and the receivers of PHP's log lines, mail and changed pages. */
 interface DispatchOptions extends Required<Pick<RequestCallbacks, "onErrorLine" | "mail" | "onStalePages">> {
@@ -19,23 +16,14 @@ interface DispatcherOptions {
   readonly accounts: Accounts;
   /** Called when a worker has finished its request. */
   readonly release: (member: Member) => void;
-  /** Folder for bodies that are too large for memory. */
-  readonly folder: string;
 }
 
 /** Runs a request. Rejects with `NoAnswer`. */
-type Dispatch = (environmentId: string, request: PhpRequest, asking: DispatchOptions) => Promise<PhpResponse>;
+type Dispatch = (request: PhpRequest, asking: DispatchOptions) => Promise<PhpResponse>;
 
 const maxAttempts = 3;
-/**
- * Concurrent upload writes of one environment: half of this process's disk threads, so that one site's uploads don't
- * block other sites' files.
- */
-const maxUploadWrites = 2;
 
-export function createDispatcher({ accounts, release, folder }: DispatcherOptions): Dispatch {
-  const uploadWrites = createEnvironmentLimiter(maxUploadWrites);
-
+export function createDispatcher({ accounts, release }: DispatcherOptions): Dispatch {
   /** Charges the request's usage to the member's environment. */
   function callbacksFor(member: Member, request: PhpRequest): RequestCallbacks {
     const { id } = member.environment;
@@ -59,16 +47,12 @@ export function createDispatcher({ accounts, release, folder }: DispatcherOption
   }
 
   /** If a worker has died unnoticed, the request goes to another one. */
-  async function run(
-    { acquire, maySendMail, ...receivers }: DispatchOptions,
-    request: PhpRequest,
-    body: SpooledBody | null,
-  ) {
+  async function run({ acquire, maySendMail, ...receivers }: DispatchOptions, request: PhpRequest) {
     for (let attempt = 1; ; attempt += 1) {
       try {
         const member = await acquire();
         const head = headOf(request, { diskLeftBytes: allowanceOf(accounts, member), maySendMail });
-        return await member.worker.handle(head, body, { ...callbacksFor(member, request), ...receivers });
+        return await member.worker.handle(head, request.body, { ...callbacksFor(member, request), ...receivers });
       } catch (error) {
         if (!(error instanceof RequestNotStarted)) throw error;
         if (attempt === maxAttempts) {
@@ -78,21 +62,7 @@ export function createDispatcher({ accounts, release, folder }: DispatcherOption
     }
   }
 
-  return async (environmentId, request, asking) => {
-    const write: Write = (work) => uploadWrites.run(environmentId, work);
-    const body = request.body === null ? null : await readBody(request.body, folder, write);
-    try {
-      return await run(asking, request, body);
-    } finally {
-      await body?.close();
-    }
-  };
-}
-
-async function readBody(body: Readable, folder: string, write: Write): Promise<SpooledBody> {
-  return spool(body, folder, write).catch((cause: unknown) => {
-    throw new NoAnswer("unavailable", "The request's body did not arrive completely.", { cause });
-  });
+  return (request, asking) => run(asking, request);
 }
 
 function headOf(request: PhpRequest, allowed: Pick<RequestHead, "diskLeftBytes" | "maySendMail">): RequestHead {

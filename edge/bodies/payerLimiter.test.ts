@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { createEnvironmentLimiter } from "./environmentLimiter.ts";
+import { createPayerLimiter } from "./payerLimiter.ts";
 
-test("limits each environment separately", async () => {
+test("limits each payer separately", async () => {
   const begun: string[] = [];
   const end = Promise.withResolvers<void>();
-  const limiter = createEnvironmentLimiter(2);
-  const begin = (environment: string, name: string) =>
-    limiter.run(environment, async () => {
+  const limiter = createPayerLimiter(2);
+  const begin = (payer: string, name: string) =>
+    limiter.run(payer, async () => {
       begun.push(name);
       await end.promise;
     });
