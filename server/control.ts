@@ -5,9 +5,12 @@ import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
 import { makeDownloadTokens } from "./app/backups/downloadTokens.ts";
+import { makeRefusedKeys } from "./app/company/refusedKeys.ts";
+import { makeRepeatedActivity } from "./app/company/repeatedActivity.ts";
 import type { App } from "./app/context.ts";
 import { addressOf } from "./app/sites/addresses.ts";
 import { moveSites } from "./app/sites/addressMoves.ts";
+import { recordChangedSettings } from "./audit/changedSettings.ts";
 import { makeMailDelivery, readAcmeRoots } from "./control/externalServices.ts";
 import { prepareFirstRun } from "./control/firstCompany.ts";
 import { periodicWork } from "./control/periodicWork.ts";
@@ -31,6 +34,7 @@ import { openScreenshotStore } from "./screenshots/screenshots.ts";
 import { secretsKeyFile } from "./sealedSettings.ts";
 import { sealerOf } from "./sealing.ts";
 import { type Config, loadConfig } from "./settings/config.ts";
+import { movableSettings } from "./settings/settingsFile.ts";
 import { makeBackupLists } from "./store/backups/backupList.ts";
 import { migrate } from "./store/migrate.ts";
 import { openNotifications } from "./store/notifications.ts";
@@ -60,13 +64,15 @@ export interface Control {
 }
 
 interface ControlOptions {
+  /** The settings that were given, by name, to notice changes. Absent: not compared. */
+  readonly settings?: Readonly<Record<string, string>>;
   readonly config: Config;
   readonly runtime: Runtime;
   readonly log: Logger;
 }
 
 /** Resolves when the API is listening and operations run. */
-export async function startControl({ config, runtime, log }: ControlOptions): Promise<Control> {
+export async function startControl({ config, runtime, log, settings }: ControlOptions): Promise<Control> {
   const url = config.databaseUrl;
   if (url === null)
     throw new CannotStart("DATABASE_URL must be set: the control process does not start PostgreSQL itself");
@@ -84,6 +90,7 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
   const services = await makeControlServices({ config, database, runtime, sealer, log });
   const definitions = operationDefinitions(services);
   const firstRun = await prepareFirstRun(database, config);
+  if (settings !== undefined) await recordChangedSettings({ database, data: config.data, values: settings });
   const engine = await startEngine({
     url,
     database,
@@ -94,7 +101,13 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
   });
   started.defer(() => engine.stop());
 
+  const repeatedActivity = makeRepeatedActivity(database);
+  const refusedKeys = makeRefusedKeys(opened.pool, repeatedActivity);
+  started.defer(() => refusedKeys.flush().catch((err) => log.warn({ err }, "Writing the activity log failed")));
+
   const parts: Parts = {
+    repeatedActivity,
+    refusedKeys,
     config,
     opened,
     services,
@@ -119,7 +132,11 @@ export async function startControl({ config, runtime, log }: ControlOptions): Pr
 }
 
 /** Dependencies of the API and the reconcilers. */
-interface Parts extends Pick<App, "capabilities" | "lookUp" | "acceptOperation" | "waitForOperation"> {
+interface Parts
+  extends Pick<
+    App,
+    "capabilities" | "lookUp" | "acceptOperation" | "waitForOperation" | "repeatedActivity" | "refusedKeys"
+  > {
   readonly config: Config;
   readonly opened: OpenDatabase;
   readonly services: ControlServices;
@@ -147,6 +164,7 @@ async function startPeriodicWork(parts: Parts): Promise<AsyncDisposable> {
       cron,
       logs: parts.logs,
       acceptOperation: parts.acceptOperation,
+      writeRepeatedActivity: parts.refusedKeys.flush,
       lookUp: parts.lookUp,
       phpVersions: capabilities.phpVersions,
       spool: openSpool(config.mailSpool),
@@ -221,7 +239,8 @@ export async function runControl(makeRuntime: (config: Config, log: Logger) => P
   await runSupervised(async () => {
     const config = loadConfig(process.env);
     const log = pino({ level: config.logLevel, base: undefined });
-    const control = await startControl({ config, runtime: await makeRuntime(config, log), log });
+    const settings = movableSettings(process.env);
+    const control = await startControl({ config, runtime: await makeRuntime(config, log), log, settings });
     setTimeout(releaseMemory, releaseMemoryAfter).unref();
     return control;
   });

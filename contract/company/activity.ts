@@ -71,6 +71,8 @@ export const activityTypes = [
   "deleteMails",
   "createApiKey",
   "revokeApiKey",
+  "useApiKey",
+  "downloadBackup",
 ] as const;
 export type ActivityType = (typeof activityTypes)[number];
 

@@ -18,6 +18,8 @@ import type { Pool } from "pg";
 import type { ScreenshotStore } from "../screenshots/screenshots.ts";
 import type { DownloadTokens } from "./backups/downloadTokens.ts";
 import type { Caller } from "./company/access.ts";
+import type { RefusedKeys } from "./company/refusedKeys.ts";
+import type { RepeatedActivity } from "./company/repeatedActivity.ts";
 import type { MetricsOptions } from "./metrics.ts";
 
 export interface Settings {
@@ -70,6 +72,8 @@ export interface App {
   /** DNS lookup. */
   readonly lookUp: LookUp;
   readonly pool: Pool;
+  readonly repeatedActivity: RepeatedActivity;
+  readonly refusedKeys: RefusedKeys;
   readonly backupLists: BackupLists;
   readonly companyPackages: CompanyPackageLists;
   readonly database: Database;

@@ -68,6 +68,7 @@ interface PeriodicWorkOptions {
   readonly downloads: Downloads;
   readonly logs: Logs;
   readonly acceptOperation: AcceptOperation;
+  readonly writeRepeatedActivity: () => Promise<void>;
   readonly config: Config;
   readonly phpVersions: readonly string[];
   readonly spool: Spool;
@@ -136,7 +137,7 @@ export function periodicWork(options: PeriodicWorkOptions): readonly Reconciler[
   ];
 }
 
-function workOnActivity({ database, config }: PeriodicWorkOptions): Reconciler[] {
+function workOnActivity({ database, config, writeRepeatedActivity }: PeriodicWorkOptions): Reconciler[] {
   const { data, activityDays: days } = config;
   return [
     {
@@ -145,6 +146,13 @@ function workOnActivity({ database, config }: PeriodicWorkOptions): Reconciler[]
       everySeconds: 1,
       retrySeconds: 5,
       run: () => sealActivity({ database, data }),
+    },
+    {
+      name: "writeRepeatedActivity",
+      work: "Writing the activity log",
+      everySeconds: minute,
+      retrySeconds: 5,
+      run: writeRepeatedActivity,
     },
     ...(days === null
       ? []

@@ -28,6 +28,9 @@ export function tokenOf(request: FastifyRequest): string {
   return scheme.toLowerCase() === "bearer" && rest.length === 0 ? token : "";
 }
 
+/** The call as the contract names it: `GET /sites/{site_id}`. */
+export const callOf = ({ method, path }: Endpoint): string => `${method} ${path}`;
+
 /** Makes the hook that identifies the caller, counts the request, and refuses invalid keys and exceeded rate limits. */
 export function makeAuthenticator(app: App, count: CountRequest) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {

@@ -12,7 +12,7 @@ import type { ReadBody } from "./bodies.ts";
 import { answerToClientError } from "./faults.ts";
 import { calls, responseHandlers } from "./handlers.ts";
 import { type AnyAnswer, makeAnswer } from "./handling.ts";
-import { isInPath, pathParameters, type Route, targetOf, tokenOf } from "./identity.ts";
+import { callOf, isInPath, pathParameters, type Route, targetOf, tokenOf } from "./identity.ts";
 import type { CheckedInput } from "./input.ts";
 import { originOf } from "./paths.ts";
 
@@ -79,8 +79,14 @@ async function readAllowed(
   request: FastifyRequest<{ Body: ReadBody | undefined }>,
   identified: Identified,
 ): Promise<CheckedInput> {
-  const allow = async (input: CheckedInput) =>
-    authorise(row, identified.caller, await targetOf(app, row, input, identified));
+  const allow = async (input: CheckedInput) => {
+    const { caller } = identified;
+    const target = await targetOf(app, row, input, identified);
+    if (target !== null && target.companyId !== caller.companyId) {
+      app.refusedKeys.foreign(caller, request.ip, callOf(row));
+    }
+    authorise(row, caller, target);
+  };
   const params = reader.params(pathParameters(request));
   if (!params) throw new NotFound();
   if (isInPath(row)) await allow({ params, query: {}, body: {} });

@@ -24,6 +24,7 @@ import { serveMetrics } from "./metrics.ts";
 import { serveOpenApi } from "./openApi.ts";
 import { refuseUnknownPaths } from "./paths.ts";
 import { type Limits, makeRateLimits } from "./rateLimits.ts";
+import { noteRefusals } from "./refusals.ts";
 import { makeResponder } from "./respond.ts";
 import { answerBrokenRequests, answerInsteadOfNode } from "./sockets.ts";
 
@@ -63,6 +64,7 @@ export function buildServer({ app, limits, metricsToken = null, log }: ServerOpt
     reply.header("x-request-id", request.id);
   });
   server.addHook("onRequest", makeAuthenticator(app, count));
+  noteRefusals(server, app);
   answerInsteadOfNode(server);
   refuseUnknownPaths(server);
   server.setErrorHandler(answerError);

@@ -7,6 +7,7 @@ import {
   insertDownloadableBackup,
   listDownloadableBackups,
 } from "@sitewright/server/store/backups/downloadableBackups.ts";
+import { systemActor } from "@sitewright/server/store/company/activity.ts";
 import { environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
 import type { Static } from "typebox";
 import { canWrite } from "../company/access.ts";
@@ -87,6 +88,8 @@ export function add(
 
 export interface FoundDownload extends OpenDownload {
   readonly id: string;
+  readonly companyId: string;
+  readonly siteId: string;
   readonly fileName: string;
   readonly createdAt: Date;
 }
@@ -101,5 +104,21 @@ export async function follow(
   if (row?.bytes == null || row.fileName !== link.name || row.expiresAt.getTime() <= Date.now()) throw new NotFound();
   const opened = await openDownload(row.id);
   if (opened === null) throw new NotFound();
-  return { ...opened, id: row.id, fileName: row.fileName, createdAt: row.createdAt };
+  const { companyId, siteId, fileName, createdAt } = row;
+  return { ...opened, id: row.id, companyId, siteId, fileName, createdAt };
+}
+
+/** Notes the download for the activity log. A resumed download counts again. */
+export function noteDownload(
+  { repeatedActivity }: Pick<App, "repeatedActivity">,
+  { companyId, siteId, fileName }: FoundDownload,
+  ipAddress: string,
+): void {
+  const common = { companyId, siteId, category: "siteActions", type: "downloadBackup" } as const;
+  repeatedActivity.note({
+    ...common,
+    parameters: { fileName },
+    actor: { ...systemActor, ipAddress },
+    publicError: null,
+  });
 }

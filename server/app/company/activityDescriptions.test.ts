@@ -25,13 +25,17 @@ const parameters = {
   packageVersion: "5.7",
   packageNames: "akismet 5.7, shop 2.0",
   environmentCount: "300",
+  fileName: "cafe-live.zip",
+  count: "17",
 };
 
 /** The parameters that a description of this type must contain. */
 function namesFor(type: string): string[] {
   const { siteName, keyName, environmentName, sourceName, phpVersion, backupName, email, command } = parameters;
   const { threadCount, threadMemory, delivery, domainName, forceHttps } = parameters;
+  if (type === "useApiKey") return [keyName, parameters.count];
   if (type.endsWith("ApiKey")) return [keyName];
+  if (type === "downloadBackup") return [parameters.fileName, parameters.count];
   if (type.endsWith("Site")) return [siteName];
   if (type === "changeSitePhpAllocation") return [siteName, threadCount, threadMemory];
   if (type.endsWith("PhpAllocation")) return [siteName, environmentName, threadCount, threadMemory];

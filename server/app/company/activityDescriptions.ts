@@ -747,6 +747,30 @@ const sentences: Record<ActivityType, Record<Language, string>> = {
     pt: "Revogar a chave de API “{keyName}”",
     sv: "Återkalla API-nyckeln ”{keyName}”",
   },
+  useApiKey: {
+    da: "Brug API-nøglen “{keyName}” ({count}×)",
+    de: "API-Schlüssel „{keyName}“ verwenden ({count}×)",
+    en: "Use the API key “{keyName}” ({count}×)",
+    es: "Usar la clave de API «{keyName}» ({count}×)",
+    fr: "Utiliser la clé d’API « {keyName} » ({count}×)",
+    it: "Usare la chiave API «{keyName}» ({count}×)",
+    ja: "APIキー「{keyName}」の使用（{count}回）",
+    nl: "API-sleutel ‘{keyName}’ gebruiken ({count}×)",
+    pt: "Usar a chave de API “{keyName}” ({count}×)",
+    sv: "Använd API-nyckeln ”{keyName}” ({count}×)",
+  },
+  downloadBackup: {
+    da: "Download backuppen “{fileName}” ({count}×)",
+    de: "Backup „{fileName}“ herunterladen ({count}×)",
+    en: "Download the backup “{fileName}” ({count}×)",
+    es: "Descargar la copia de seguridad «{fileName}» ({count}×)",
+    fr: "Télécharger la sauvegarde « {fileName} » ({count}×)",
+    it: "Scaricare il backup «{fileName}» ({count}×)",
+    ja: "バックアップ「{fileName}」のダウンロード（{count}回）",
+    nl: "Back-up ‘{fileName}’ downloaden ({count}×)",
+    pt: "Baixar o backup “{fileName}” ({count}×)",
+    sv: "Ladda ner säkerhetskopian ”{fileName}” ({count}×)",
+  },
 };
 
 function isKnown(type: string): type is ActivityType {

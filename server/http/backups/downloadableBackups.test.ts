@@ -161,6 +161,23 @@ describe("a request for a downloadable backup", () => {
 });
 
 describe("a download link", () => {
+  it("is in the activity log with the number of downloads by an address, as far as content was sent", async () => {
+    const link = await linkOf(await addFinished());
+    for (const method of ["GET", "HEAD", "GET"] as const)
+      await openLink(link, { "x-forwarded-for": "203.0.113.80" }, method);
+    await test.current.flushActivity();
+    const { company, call } = test.current;
+    const { body } = await call("GET", `/v2/company/${company.company_id}/activity-logs?site_id=${site}&limit=1`);
+    expect(body.company.activity_logs.items).toMatchObject([
+      {
+        type: "downloadBackup",
+        ip_address: "203.0.113.80",
+        has_failed: false,
+        descriptions: ["Download the backup “demo-live-2026-11-22.zip” (2×)"],
+      },
+    ]);
+  });
+
   it("works without a key, forbids caching and display, and does not change", async () => {
     const id = await addFinished();
     const link = await linkOf(id);

@@ -1,6 +1,6 @@
 /** Serves downloadable backups: by link, without a key, with resumable downloads. */
 
-import { type FoundDownload, follow } from "@sitewright/server/app/backups/downloadableBackups.ts";
+import { type FoundDownload, follow, noteDownload } from "@sitewright/server/app/backups/downloadableBackups.ts";
 import type { App } from "@sitewright/server/app/context.ts";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { HttpFailure } from "../faults.ts";
@@ -18,7 +18,9 @@ export function serveDownloads(server: FastifyInstance, app: App, stopping: Abor
       const { token = "", name = "" } = pathParameters(request);
       const found = await follow(app, { token, name });
       try {
-        return await send(request, reply, found, stopping);
+        const sent = await send(request, reply, found, stopping);
+        if (request.method === "GET") noteDownload(app, found, request.ip);
+        return sent;
       } catch (error) {
         await found.handle.close();
         throw error;

@@ -9,6 +9,8 @@ import { regions } from "@sitewright/contract/sites/regionList.ts";
 import { fakeCapabilities } from "@sitewright/runtimes/fake/runtime.ts";
 import { makeDownloadTokens } from "@sitewright/server/app/backups/downloadTokens.ts";
 import { createCompany, type NewCompany } from "@sitewright/server/app/company/companies.ts";
+import { makeRefusedKeys } from "@sitewright/server/app/company/refusedKeys.ts";
+import { makeRepeatedActivity } from "@sitewright/server/app/company/repeatedActivity.ts";
 import type { App } from "@sitewright/server/app/context.ts";
 import { fixedKeys } from "@sitewright/server/keyFile.ts";
 import type { FailureKind } from "@sitewright/server/operations/engine/operation.ts";
@@ -60,6 +62,8 @@ export interface TestServer {
   readonly company: NewCompany;
   readonly otherCompany: NewCompany;
   call(method: NonNullable<InjectOptions["method"]>, path: string, options?: CallOptions): Promise<Reply>;
+  /** Writes the entries of repeated events to the activity log. */
+  flushActivity(): Promise<void>;
   /** Makes an operation that adds a site or environment succeed. */
   succeed(operationId: string): Promise<void>;
   fail(operationId: string, publicError: string, failureKind?: FailureKind): Promise<void>;
@@ -203,6 +207,8 @@ export function useTestServer(options: TestServerOptions = {}): { readonly curre
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer & AsyncDisposable> {
   const { url, database, pool, drop } = await createTestDatabase();
   const operations = await testOperations({ url, database, addSite: noSteps });
+  const repeatedActivity = makeRepeatedActivity(database);
+  const refusedKeys = makeRefusedKeys(pool, repeatedActivity);
   const server = buildServer({
     app: {
       settings: testSettings,
@@ -220,6 +226,8 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       packageSource: options.packageSource === undefined ? packageSource : options.packageSource,
       lookUp: options.lookUp ?? (async () => []),
       pool,
+      repeatedActivity,
+      refusedKeys,
       backupLists: makeBackupLists(pool),
       companyPackages: makeCompanyPackageLists(pool),
       database,
@@ -338,6 +346,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       const siteId = await addSite({}, key);
       return { siteId, ...(await addEnvironment(siteId, key)) };
     },
+    flushActivity: refusedKeys.flush,
     addBackup,
     deleteSite: (siteId, key = company.api_key) =>
       deleteAs(`/v2/sites/${siteId}`, key, async (transaction, operationId) => {

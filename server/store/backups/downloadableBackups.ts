@@ -68,6 +68,8 @@ export async function removeDownloadableBackup(database: Database | DatabaseTran
 
 interface DownloadableBackupFacts {
   readonly id: string;
+  readonly companyId: string;
+  readonly siteId: string;
   readonly fileName: string;
   readonly createdAt: Date;
   readonly expiresAt: Date;
@@ -82,7 +84,8 @@ export async function findDownloadableBackup(
 ): Promise<DownloadableBackupFacts | null> {
   const row = await database
     .selectFrom("downloadable_backups")
-    .select(["id", "file_name as fileName", "created_at as createdAt", "expires_at as expiresAt", "bytes"])
+    .select(["id", "company_id as companyId", "site_id as siteId", "file_name as fileName"])
+    .select(["created_at as createdAt", "expires_at as expiresAt", "bytes"])
     .where("id", "=", id)
     .executeTakeFirst();
   return row ?? null;

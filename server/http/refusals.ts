@@ -1,0 +1,17 @@
+/** Notes refused API keys for the activity log. */
+import type { App } from "@sitewright/server/app/context.ts";
+import type { FastifyInstance } from "fastify";
+import { callOf, tokenOf } from "./identity.ts";
+
+/** Requests without a key, and those beyond the rate limit, are not noted. */
+export function noteRefusals(server: FastifyInstance, { refusedKeys }: Pick<App, "refusedKeys">): void {
+  server.addHook("onResponse", async (request, reply) => {
+    const { route } = request.routeOptions.config;
+    const token = tokenOf(request);
+    if (route === undefined || token === "") return;
+    if (reply.statusCode === 401) refusedKeys.unusable(token, request.ip);
+    if (reply.statusCode === 403 && request.identified) {
+      refusedKeys.notAllowed(request.identified.caller, request.ip, callOf(route.row));
+    }
+  });
+}
