@@ -307,6 +307,8 @@ export interface StageAddressSpec {
 
 /** A command of WP-CLI. */
 export interface WpCliCommand {
+  /** Companies take turns if many commands wait. Absent: the environment counts as one. */
+  readonly companyId?: string;
   readonly phpVersion: string;
   /** Without `wp` itself. */
   readonly argv: readonly string[];

@@ -2,6 +2,7 @@
  * The control process: the API, the operations and the reconcilers. PostgreSQL must be running, and the runtime prepared.
  */
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
+import { createTurns } from "@sitewright/runtimes/turns.ts";
 import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
 import { makeDownloadTokens } from "./app/backups/downloadTokens.ts";
@@ -191,6 +192,8 @@ async function startPeriodicWork(parts: Parts): Promise<AsyncDisposable> {
 
 async function makeApp({ config, opened, services, secretKeys, logs, log: _, ...parts }: Parts): Promise<App> {
   const { database, runtime, publisher, edge, downloads, packageSource, sealer } = services;
+  // Each is a process that reads a database, which may be large.
+  const searches = createTurns({ total: 4, perParty: 2 });
   return {
     ...parts,
     settings: config,
@@ -206,7 +209,8 @@ async function makeApp({ config, opened, services, secretKeys, logs, log: _, ...
     publishRoutes: () => publishWithRetry(publisher),
     readPackages: makeReadPackages({ database, runtime }),
     cronEvents: (environment, signal) => runtime.cronEvents(environment, signal),
-    findUser: (environment, email) => runtime.findUser(environment, email),
+    findUser: ({ companyId, ...environment }, email) =>
+      searches.run(companyId, () => runtime.findUser(environment, email)),
     siteTasks: makeSiteTasks(edge),
     backupLists: makeBackupLists(opened.pool),
     companyPackages: makeCompanyPackageLists(opened.pool),

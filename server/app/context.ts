@@ -2,7 +2,7 @@
 
 import type { FileHandle } from "node:fs/promises";
 import type { Region } from "@sitewright/contract/sites/regionList.ts";
-import type { Capabilities, Runtime } from "@sitewright/runtimes/runtime.ts";
+import type { Capabilities, EnvironmentRef, Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { LookUp } from "@sitewright/server/domains/lookUp.ts";
 import type { Logs } from "@sitewright/server/logs/logs.ts";
 import type { AcceptOperation } from "@sitewright/server/operations/engine/accept.ts";
@@ -63,7 +63,11 @@ export interface App {
   /** Resolves when the edge serves the routes of the database. */
   readonly publishRoutes: () => Promise<void>;
   readonly cronEvents: Runtime["cronEvents"];
-  readonly findUser: Runtime["findUser"];
+  /** Companies take turns if many requests search. */
+  readonly findUser: (
+    environment: EnvironmentRef & { readonly companyId: string },
+    email: string,
+  ) => ReturnType<Runtime["findUser"]>;
   /** Reads the installed plugins and themes of the environments now. */
   readonly readPackages: (environments: readonly ToRead[], signal: AbortSignal) => Promise<void>;
   readonly siteTasks: SiteTasks;

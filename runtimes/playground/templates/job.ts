@@ -2,6 +2,7 @@
 import { fork } from "node:child_process";
 import { getPriority, setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
+import { setDeadline } from "../../deadline.ts";
 import { RuntimeFailure } from "../../runtime.ts";
 
 type Outcome =
@@ -22,6 +23,7 @@ function variables(): NodeJS.ProcessEnv {
 }
 
 interface JobOptions {
+  /** In running time, see `setDeadline`. */
   readonly deadlineSeconds: number;
   /** As in `os.setPriority`, but never above this process's own priority; absent: the same priority. */
   readonly priority?: number;
@@ -45,19 +47,26 @@ export function runJob(
       env: variables(),
       execArgv: [...flags],
       stdio: ["ignore", "ignore", "ignore", "ipc"],
-      timeout: deadlineSeconds * 1000,
       killSignal: "SIGKILL",
       ...(signal && { signal }),
     });
+    const cancelDeadline = setDeadline(deadlineSeconds, () => {
+      reject(new RuntimeFailure(`It took longer than ${deadlineSeconds} seconds, and was stopped.`));
+      child.kill();
+    });
     // Immediately, because new threads inherit the priority that their thread has by then.
     if (priority !== undefined && child.pid !== undefined) setPriority(child.pid, Math.max(priority, getPriority()));
-    child.once("error", reject);
+    child.once("error", (error) => {
+      cancelDeadline();
+      reject(error);
+    });
     child.once("message", (outcome: unknown) => {
       if (!isOutcome(outcome)) reject(new Error(`${module} sent an unknown message.`));
       else if (outcome.done) resolve(outcome.result);
       else reject(outcome.isForCustomer ? new RuntimeFailure(outcome.reason) : new Error(outcome.reason));
     });
     child.once("exit", (code, signal) => {
+      cancelDeadline();
       const fail = () => reject(new Error(`${module} ended with ${code ?? signal}.`));
       // If another process ends at the same moment, the exit may be reported before the result.
       if (child.connected) child.once("disconnect", fail);

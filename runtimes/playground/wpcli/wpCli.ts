@@ -2,11 +2,11 @@
 
 import { totalmem } from "node:os";
 import path from "node:path";
-import pLimit, { type LimitFunction } from "p-limit";
 import { environmentFolders } from "../../folders.ts";
 import { requireRelease } from "../../releases.ts";
 import type { EnvironmentRef, WpCliCommand, WpCliOutcome } from "../../runtime.ts";
 import type { AcceptMail, OutgoingMail } from "../../serving.ts";
+import { createTurns } from "../../turns.ts";
 import type { AssetStore } from "../assets/store.ts";
 import { defaultMemoryMb, maxProcessBytes } from "../pool/limits.ts";
 import { layoutOf } from "../site/release.ts";
@@ -47,7 +47,7 @@ const maxConcurrent = Math.min(8, Math.max(2, Math.floor(memoryBytes / 8 / memor
 const noNetwork: WpCliNetwork = { run: "/nowhere", credentialOf: () => "", edgePort: 0, siteSuffix: "localhost" };
 
 export function createWpCli({ assets, compiled, environments, network, acceptMail, limits }: WpCliOptions): WpCli {
-  const limit = pLimit(maxConcurrent);
+  const turns = createTurns({ total: maxConcurrent });
 
   async function assignment(environment: EnvironmentRef, memoryMb: number, maySendMail: boolean) {
     const release = await requireRelease(environmentFolders(environments, environment).live);
@@ -87,22 +87,6 @@ export function createWpCli({ assets, compiled, environments, network, acceptMai
 
   return {
     run: (environment, command, begin, signal) =>
-      whenAllowed(limit, signal, () => run(environment, command, begin, signal)),
+      turns.run(command.companyId ?? environment.id, () => run(environment, command, begin, signal), signal),
   };
-}
-
-/**
- * Runs the work when the limit allows it. Rejects as soon as the signal is aborted while the work waits; work that has
- * started handles the signal itself.
- */
-function whenAllowed<T>(limit: LimitFunction, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const giveUp = () => aborted.reject(signal.reason);
-  signal.addEventListener("abort", giveUp, { once: true });
-  const started = limit(() => {
-    signal.removeEventListener("abort", giveUp);
-    signal.throwIfAborted();
-    return work();
-  });
-  return Promise.race([started, aborted.promise]);
 }

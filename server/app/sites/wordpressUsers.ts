@@ -36,6 +36,7 @@ export async function createAdministrator(context: Context, environmentId: strin
   refuseExisting(await findUser(context, environment, newUser.email), newUser.email);
   const input = { email: newUser.email, firstName: newUser.first_name ?? "", lastName: newUser.last_name ?? "" };
   const result = await context.siteTasks.run({
+    companyId: environment.company_id,
     environmentId: environment.id,
     host: hostIn(context, environment),
     work: { task: "createUser", input },
@@ -86,10 +87,10 @@ async function find(context: Context, environmentId: string): Promise<Environmen
 
 async function findUser(
   context: Context,
-  { id, number }: EnvironmentFacts,
+  { id, number, company_id }: EnvironmentFacts,
   email: string,
 ): Promise<WordPressUser | null> {
-  const found = await context.findUser({ id, number }, email).catch((error: unknown) => {
+  const found = await context.findUser({ id, number, companyId: company_id }, email).catch((error: unknown) => {
     if (error instanceof RuntimeFailure) throw new Refused("wordpress_unreadable", error.message);
     throw error;
   });

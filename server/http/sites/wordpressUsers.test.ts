@@ -121,6 +121,7 @@ describe("POST wpa-create-user", () => {
     expect([answer.status, answer.body]).toEqual([200, { create_wp_admin_user: true }]);
     expect(orders).toEqual([
       {
+        companyId: test.current.company.company_id,
         environmentId: liveId,
         host: expect.stringMatching(/^site-[0-9a-f]+\.localhost:8081$/),
         work: {

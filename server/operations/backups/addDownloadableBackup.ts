@@ -132,6 +132,7 @@ export function addDownloadableBackup(services: Services): OperationDefinition<A
 
   return {
     kind: "addDownloadableBackup",
+    turnFrom: "pack",
     steps: [
       { name: "estimate", deadlineSeconds: 120, run: ({ input }) => estimate(input) },
       {

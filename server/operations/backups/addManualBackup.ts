@@ -18,6 +18,7 @@ export function addManualBackup(services: Services): OperationDefinition<AddManu
   const { database, runtime } = services;
   return {
     kind: "addManualBackup",
+    turnFrom: "backup",
     steps: [
       {
         name: "backup",

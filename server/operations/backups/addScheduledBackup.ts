@@ -38,6 +38,7 @@ export function addScheduledBackup(services: Services): OperationDefinition<AddS
 
   return {
     kind: "addScheduledBackup",
+    turnFrom: "backup",
     steps: [
       {
         name: "estimate",

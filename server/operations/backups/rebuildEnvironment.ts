@@ -75,6 +75,7 @@ export function rebuildEnvironment(services: Services): OperationDefinition<Rebu
 
   return {
     kind: "rebuildEnvironment",
+    turnFrom: "make",
     steps: [
       {
         name: "make",

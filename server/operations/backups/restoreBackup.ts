@@ -75,6 +75,7 @@ export function restoreBackup(services: Services): OperationDefinition<RestoreBa
 
   return {
     kind: "restoreBackup",
+    turnFrom: "stage",
     steps: [
       {
         name: "estimate",

@@ -106,6 +106,7 @@ export function restoreDeleted(services: Services, kind: OperationKind): Operati
 
   return {
     kind,
+    turnFrom: "make",
     steps: [
       {
         name: "estimate",

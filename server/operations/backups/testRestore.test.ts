@@ -218,8 +218,6 @@ describe("the backup is not blamed for", () => {
   test.each([
     ["an edge that is unavailable for a moment", () => new EdgeUnavailable("It is starting.")],
     ["PHP that is busy for a moment", () => new TrialFailed("No PHP process was free for it.", "busy")],
-    ["PHP that crashed once", () => new TrialFailed("PHP crashed while it rendered the front page.", "crashed")],
-    ["a page that took too long once", () => new TrialFailed("Its front page took too long.", "deadline")],
   ])("%s, which is retried", async (_, failure) => {
     let tries = 0;
     const row = await runTestRestore(({ runTrial }) => ({
@@ -233,7 +231,7 @@ describe("the backup is not blamed for", () => {
     expect(tries).toBe(3);
   });
 
-  test("a single crash, but for repeated ones", async () => {
+  test("PHP that crashes again and again: the backup is blamed", async () => {
     const message = "PHP crashed while it rendered the front page.";
     await runTestRestore(() => ({ runTrial: () => Promise.reject(new TrialFailed(message, "crashed")) }));
     expect(await shown()).toEqual({ proven: null, error: message });

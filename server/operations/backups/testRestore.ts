@@ -24,7 +24,7 @@ import { createFromBackup } from "../steps/fetchBackup.ts";
 import { phpOf } from "../steps/phpOf.ts";
 import { rowDifference } from "../steps/rowDifference.ts";
 import type { Services } from "../steps/services.ts";
-import { type Candidate, frontPage, loginPage, TrialFailed } from "../steps/trial.ts";
+import { frontPage, loginPage, TrialFailed } from "../steps/trial.ts";
 
 type Ref = { readonly id: string; readonly number: number };
 
@@ -44,8 +44,6 @@ class RowsDiffer extends StepFailure {}
 
 /** Reasons for a missing response that tell nothing about the backup. */
 const inconclusiveReasons: readonly (string | null)[] = ["busy", "unavailable"];
-/** Reasons that may have other causes than the backup, so that the page is requested once more. */
-const retriedReasons: readonly (string | null)[] = ["crashed", "deadline"];
 
 /** Whether the backup caused the error, and not the server or the edge. */
 function isBackupsFault(error: unknown): error is Error {
@@ -92,16 +90,6 @@ export function testRestore(services: Services): OperationDefinition<TestRestore
     if (difference !== null) throw new RowsDiffer(difference);
   }
 
-  /** Requests the page, and a second time if PHP crashed or was too slow, which may have other causes. */
-  async function tryTwice(candidate: Candidate, signal: AbortSignal): Promise<void> {
-    try {
-      await runTrial(candidate, signal);
-    } catch (error) {
-      if (!(error instanceof TrialFailed && retriedReasons.includes(error.reason))) throw error;
-      await runTrial(candidate, signal);
-    }
-  }
-
   async function tryPages({ input, signal }: Context): Promise<void> {
     const { environment, scratch, address } = input;
     const { version: phpVersion } = await phpOf(database, environment.id);
@@ -110,7 +98,7 @@ export function testRestore(services: Services): OperationDefinition<TestRestore
     const what = "The restored site";
     const candidate = { environment: scratch, phpVersion, layout, address, what, isReadOnly: false, isOffline: true };
     const pages = layout.wordpressVersion === null ? [frontPage] : [frontPage, loginPage];
-    for (const page of pages) await tryTwice({ ...candidate, page }, signal);
+    for (const page of pages) await runTrial({ ...candidate, page }, signal);
   }
 
   async function removeLeftovers({ input, operationId }: Context): Promise<void> {
@@ -120,6 +108,7 @@ export function testRestore(services: Services): OperationDefinition<TestRestore
 
   return {
     kind: "proveBackup",
+    turnFrom: "restore",
     steps: [
       {
         name: "estimate",

@@ -1,4 +1,5 @@
 /** Retries: of a step until its deadline (`attempt`), and of work that must succeed in the end (`retryUntilDone`). */
+import { setDeadline } from "@sitewright/runtimes/deadline.ts";
 import { DeadlineExceeded, isTransient } from "./failures.ts";
 
 export interface Backoff {
@@ -28,6 +29,7 @@ export class Stopping extends Error {
 }
 
 export interface AttemptOptions {
+  /** In running time, see `setDeadline`. */
   readonly deadlineSeconds: number;
   readonly backoff: Backoff;
   /** Aborted on shutdown. */
@@ -45,7 +47,7 @@ export async function attempt(
   options: AttemptOptions,
 ): Promise<Error | null> {
   const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), options.deadlineSeconds * 1000);
+  const cancel = setDeadline(options.deadlineSeconds, () => deadline.abort());
   const signal = AbortSignal.any([deadline.signal, options.stop]);
   try {
     for (let tries = 0; ; tries++) {
@@ -60,7 +62,7 @@ export async function attempt(
       if (deadline.signal.aborted) return error;
     }
   } finally {
-    clearTimeout(timer);
+    cancel();
   }
 }
 

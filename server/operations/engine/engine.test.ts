@@ -313,6 +313,63 @@ describe("acceptance", () => {
   });
 });
 
+describe("operations that use much of the machine", () => {
+  const begun: (string | null)[] = [];
+  /** Its second step notes the company, and ends when the test says so. */
+  function heavy() {
+    begun.length = 0;
+    const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
+    const run: Step<Json>["run"] = async ({ companyId }) => {
+      begun.push(companyId);
+      await isOver;
+    };
+    return { definition: define([step("one"), step("two", undefined, { run })], { turnFrom: "two" }), end };
+  }
+
+  test("are limited in number, and companies take turns", async () => {
+    const { definition, end } = heavy();
+    const ops = await begin(definition, { concurrency: 1 });
+    const [busy, other] = [await insertTestCompany(own.database), await insertTestCompany(own.database)];
+    const ids = [await ops.submit({ companyId: busy })];
+    await expect.poll(() => begun).toEqual([busy]);
+    for (let more = 0; more < 3; more += 1) ids.push(await ops.submit({ companyId: busy }));
+    await expect.poll(() => done.filter((name) => name === "one")).toHaveLength(4);
+    ids.push(await ops.submit({ companyId: other }));
+    // Another company's does not wait for a long queue.
+    await expect.poll(() => begun).toEqual([busy, other]);
+    end();
+    for (const id of ids) expect((await ops.finish(id)).state).toBe("succeeded");
+    expect(begun).toHaveLength(5);
+  });
+
+  test("wait without a deadline, and do not keep the process from stopping", async () => {
+    const { definition, end } = heavy();
+    const ops = await begin(definition, { concurrency: 1 });
+    const companyId = await insertTestCompany(own.database);
+    const ids = [await ops.submit({ companyId }), await ops.submit({ companyId })];
+    await expect.poll(() => done.filter((name) => name === "one")).toHaveLength(2);
+    await engine?.stop();
+    engine = await ops.startEngine({ concurrency: 1 });
+    end();
+    for (const id of ids) expect((await ops.finish(id)).state).toBe("succeeded");
+  });
+
+  test("must name a step that exists", async () => {
+    await expect(begin(define([step("one")], { turnFrom: "won" }))).rejects.toThrow("addSite has no step won");
+  });
+
+  test("end their turn when they fail", async () => {
+    const fails = () => {
+      throw new StepFailure("There is no room.");
+    };
+    const ops = await begin(define([step("one", fails)], { turnFrom: "one" }), { concurrency: 1 });
+    const companyId = await insertTestCompany(own.database);
+    for (let count = 0; count < 3; count += 1) {
+      expect((await ops.finish(await ops.submit({ companyId }))).state).toBe("failed");
+    }
+  });
+});
+
 describe("the journal", () => {
   test("is removed with its operation", async () => {
     const ops = await begin(define([step("one")]));

@@ -12,6 +12,8 @@
  *   runner.
  */
 import { randomUUID } from "node:crypto";
+import { availableParallelism } from "node:os";
+import { createTurns } from "@sitewright/runtimes/turns.ts";
 import type { Database } from "../../store/database.ts";
 import type { Notifications } from "../../store/notifications.ts";
 import {
@@ -32,6 +34,8 @@ export interface EngineOptions extends Pick<RunServices, "log" | "sealer"> {
   readonly database: Database;
   readonly notifications: Notifications;
   readonly definitions: readonly AnyDefinition[];
+  /** How many operations use much of the machine at the same time. Absent: twice as many as it has processors. */
+  readonly concurrency?: number;
   readonly sweepMilliseconds?: number;
   readonly backoffs?: Pick<RunServices, "quickBackoff" | "persistentBackoff">;
   readonly maxAttempts?: number;
@@ -45,6 +49,9 @@ export interface Engine {
   /** Claims no more operations, aborts running steps, and leaves them to the next process. */
   stop(): Promise<void>;
 }
+
+/** They also wait for the disk and for each other's PHP. */
+const defaultConcurrency = Math.max(4, 2 * availableParallelism());
 
 /** How long `stop` waits for aborted steps. */
 const shutdownGraceMilliseconds = 1_000;
@@ -167,17 +174,27 @@ function repeat(work: () => Promise<void>, pauseMilliseconds: number, stop: Abor
 
 function servicesOf(options: EngineOptions, runner: string, stop: AbortSignal): RunServices {
   const { database, sealer, log } = options;
+  options.definitions.forEach(requireNamedSteps);
   return {
     database,
     runner,
     sealer,
     definitions: new Map(options.definitions.map((definition) => [definition.kind, definition])),
     log,
+    turns: createTurns({ total: options.concurrency ?? defaultConcurrency }),
     stop,
     quickBackoff: options.backoffs?.quickBackoff ?? quickBackoff,
     persistentBackoff: options.backoffs?.persistentBackoff ?? persistentBackoff,
     maxAttempts: options.maxAttempts ?? 5,
   };
+}
+
+/** Throws if a definition names a step that it does not have. */
+function requireNamedSteps({ kind, steps, turnFrom, pointOfNoReturn }: AnyDefinition): void {
+  for (const name of [turnFrom, pointOfNoReturn]) {
+    if (name === undefined || steps.some((step) => step.name === name)) continue;
+    throw new Error(`The operation ${kind} has no step ${name}`);
+  }
 }
 
 async function waitAtMost(work: Promise<unknown>, milliseconds: number): Promise<void> {

@@ -43,6 +43,11 @@ export interface Step<Input> {
 export interface OperationDefinition<Input extends Json> {
   readonly kind: string;
   readonly steps: readonly Step<Input>[];
+  /**
+   * Name of the first step that uses much of the machine. Only some operations are past it at the same time; companies take
+   * turns. It must not come after writes are frozen. Absent if no step does.
+   */
+  readonly turnFrom?: string;
   /** Name of the first step that can't be undone. Absent if all steps can be. */
   readonly pointOfNoReturn?: string;
   /** Runs in the transaction that ends a successful operation. Returns `data.result`. */

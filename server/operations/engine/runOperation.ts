@@ -7,6 +7,7 @@
  *
  * The control flow must depend only on the operation's row as it was accepted and on recorded outcomes.
  */
+import type { Turns } from "@sitewright/runtimes/turns.ts";
 import type { Logger } from "pino";
 import type { Sealer } from "../../sealing.ts";
 import type { Database, DatabaseTransaction, Json, OperationOutcome } from "../../store/database.ts";
@@ -26,6 +27,8 @@ export interface RunServices {
   readonly sealer: Sealer;
   /** By kind. */
   readonly definitions: ReadonlyMap<string, AnyDefinition>;
+  /** For steps that use much of the machine, by company. */
+  readonly turns: Pick<Turns, "take">;
   readonly log: Logger;
   /** Aborted on shutdown. */
   readonly stop: AbortSignal;
@@ -62,6 +65,7 @@ class Run {
   readonly #log: Logger;
   /** Work of steps that is still running after its deadline. An undo waits for it. */
   readonly #abandoned = new Set<Promise<unknown>>();
+  #endTurn = () => {};
 
   constructor(row: OperationRow, definition: AnyDefinition, journal: Journal, services: RunServices) {
     this.#row = row;
@@ -72,18 +76,35 @@ class Run {
   }
 
   async execute(): Promise<void> {
+    try {
+      await this.#runAll();
+    } finally {
+      this.#endTurn();
+    }
+  }
+
+  async #runAll(): Promise<void> {
     const { steps, pointOfNoReturn } = this.#definition;
     const firstFinal = pointOfNoReturn ? steps.findIndex((step) => step.name === pointOfNoReturn) : steps.length;
     for (const [index, step] of steps.entries()) {
       const isFinal = index >= firstFinal;
-      const outcome = await this.#journal.record(`run ${step.name}`, () =>
-        isFinal ? this.#runUntilDone(step.name, step, index) : this.#try(step, index),
-      );
+      const outcome = await this.#journal.record(`run ${step.name}`, async () => {
+        // Past that step it goes on at once after a crash, because visitors may be waiting for it.
+        if (step.name === this.#definition.turnFrom) await this.#takeTurn();
+        return isFinal ? this.#runUntilDone(step.name, step, index) : this.#try(step, index);
+      });
       if (outcome === "ended") return;
       if (outcome !== "done") return this.#unwind(steps.slice(0, index + 1), outcome);
     }
     const outcome = await this.#journal.record("succeed", () => this.#succeed(firstFinal < steps.length));
     if (typeof outcome === "object") await this.#unwind(steps, outcome);
+  }
+
+  async #takeTurn(): Promise<void> {
+    const { turns, stop } = this.#services;
+    this.#endTurn = await turns.take(this.#row.company_id, stop).catch(() => {
+      throw new Stopping();
+    });
   }
 
   /** Runs a step that may fail. */

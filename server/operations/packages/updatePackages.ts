@@ -82,6 +82,7 @@ export function updatePackages(services: Services, kind: OperationKind): Operati
 
   return {
     kind,
+    turnFrom: "hold",
     steps: [
       {
         name: "fetch",

@@ -68,6 +68,7 @@ export function updateWordPress(services: Services): OperationDefinition<UpdateW
 
   return {
     kind: "updateWordPress",
+    turnFrom: "hold",
     steps: [
       {
         name: "fetch",

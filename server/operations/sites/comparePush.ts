@@ -9,6 +9,7 @@ import type { PushInput } from "./pushEnvironment.ts";
 export function comparePush({ database, runtime }: Services): OperationDefinition<PushInput> {
   return {
     kind: "comparePush",
+    turnFrom: "compare",
     steps: [
       {
         name: "compare",

@@ -51,6 +51,7 @@ export function createEnvironment(
   const { database, runtime, publisher, probe } = services;
   return {
     kind,
+    turnFrom: "provision",
     steps: [
       {
         name: "provision",

@@ -25,6 +25,7 @@ export function deleteEnvironment(services: Services): OperationDefinition<Delet
   );
   return {
     kind: "deleteEnvironment",
+    turnFrom: "freeze",
     steps: [
       {
         name: "allow",

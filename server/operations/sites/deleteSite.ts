@@ -23,6 +23,7 @@ export function deleteSite(services: Services): OperationDefinition<DeleteSiteIn
   const [estimate, freeze, backup] = beforeDeletion<DeleteSiteInput>(services, (input) => input);
   return {
     kind: "deleteSite",
+    turnFrom: "freeze",
     steps: [
       estimate,
       freeze,

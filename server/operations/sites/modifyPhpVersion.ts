@@ -84,6 +84,7 @@ export function modifyPhpVersion(services: Services): OperationDefinition<Modify
 
   return {
     kind: "modifyPhpVersion",
+    turnFrom: "trial",
     steps: [
       {
         name: "trial",

@@ -44,6 +44,7 @@ export function pushEnvironment(services: Services): OperationDefinition<PushInp
   const { database, runtime } = services;
   return {
     kind: "pushEnvironment",
+    turnFrom: "hold",
     steps: [
       {
         name: "estimate",

@@ -39,6 +39,7 @@ export function resetSite(services: Services): OperationDefinition<ResetSiteInpu
 
   return {
     kind: "resetSite",
+    turnFrom: "prepare",
     steps: [
       {
         name: "estimate",

@@ -43,7 +43,7 @@ export function runWpCli(services: Services): OperationDefinition<RunWpCliInput>
     return { memoryMb, maySendMail, diskLeftBytes: quotaBytes - (use === null ? 0 : use.files + use.database) };
   }
 
-  async function run({ input, operationId, secret, signal }: StepContext<RunWpCliInput>): Promise<void> {
+  async function run({ input, operationId, companyId, secret, signal }: StepContext<RunWpCliInput>): Promise<void> {
     const argv = parseArguments(secret());
     const stored = await readResult(database, operationId);
     const result = stored === null ? await runNow(argv) : openWpCliResult(stored, sealer, operationId);
@@ -54,7 +54,7 @@ export function runWpCli(services: Services): OperationDefinition<RunWpCliInput>
     async function runNow(words: readonly string[]): Promise<WpCliResult> {
       const { version: phpVersion } = await phpOf(database, input.environment.id);
       const limits = await limitsOf(input.environment);
-      const command = { phpVersion, argv: words, seconds: wpCliSeconds, ...limits };
+      const command = { companyId, phpVersion, argv: words, seconds: wpCliSeconds, ...limits };
       const noteStart = async () => {
         if (!(await recordStart(database, operationId))) throw new StepFailure(interrupted);
       };

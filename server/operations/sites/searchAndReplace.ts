@@ -34,6 +34,7 @@ export function searchAndReplace(services: Services): OperationDefinition<Search
 
   return {
     kind: "searchAndReplace",
+    turnFrom: "hold",
     steps: [
       {
         name: "estimate",
@@ -63,6 +64,7 @@ export function searchAndReplace(services: Services): OperationDefinition<Search
 export function previewSearchAndReplace({ database, runtime }: Services): OperationDefinition<SearchAndReplaceInput> {
   return {
     kind: "previewSearchAndReplace",
+    turnFrom: "count",
     steps: [
       {
         name: "count",

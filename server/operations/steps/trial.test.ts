@@ -86,6 +86,15 @@ describe("a trial", () => {
   };
   const { signal } = new AbortController();
 
+  test.each(["crashed", "deadline"])("tries again before the site is blamed, once: %s", async (reason) => {
+    const killed: Trial = { ...fine, status: 0, isComplete: false, reason };
+    const answers = [killed, fine, killed, killed];
+    const runTrial = async () => answers.shift() ?? fine;
+    expect(await makeRunTrial({ runTrial })(candidate, signal)).toBe(true);
+    await expect(makeRunTrial({ runTrial })(candidate, signal)).rejects.toMatchObject({ reason });
+    expect(answers).toEqual([]);
+  });
+
   test("requests the front page of the candidate at its own address", async () => {
     const requests: unknown[] = [];
     const runTrial = async (order: unknown) => {

@@ -180,13 +180,21 @@ export function servedAs({ environment, phpVersion, layout, isOffline = false }:
   return { id: environment.id, number: environment.number, phpVersion, isFrozen: false, isOffline, ...layout };
 }
 
+/** Reasons that may lie in the machine rather than the site: PHP was killed, or had too little of the processor. */
+const retriedReasons: readonly (string | null)[] = ["crashed", "deadline"];
+
+async function tryTwice(runTrial: () => Promise<Trial>): Promise<Trial> {
+  const first = await runTrial();
+  return retriedReasons.includes(first.reason) ? runTrial() : first;
+}
+
 /** Requests the page, and follows its redirects if the page asks for it. */
 async function loadPage(edge: TrialEdge, candidate: Candidate, signal: AbortSignal): Promise<PageResponse> {
   const { address, isReadOnly, page = frontPage } = candidate;
   const { host, protocol } = new URL(address);
   const order = { environment: servedAs(candidate), host, isReadOnly };
   const load = async (url: PageUrl): Promise<PageResponse> => {
-    const trial = await edge.runTrial({ ...order, ...url }, signal);
+    const trial = await tryTwice(() => edge.runTrial({ ...order, ...url }, signal));
     return { trial, next: redirectTarget(trial, url, host) };
   };
   let response = await load({ url: page.url, isHttps: protocol === "https:" });

@@ -1,5 +1,4 @@
 /** Starts work on databases, each in a separate process (`databaseJob.ts`). */
-import pLimit from "p-limit";
 import type { Replacements, RowCounts, StageChanges, WordPressUser } from "../../../runtime.ts";
 import type { Dumped } from "../../mysql/dump.ts";
 import { runJob } from "../../templates/job.ts";
@@ -65,15 +64,13 @@ export async function storedFactsOf(job: Omit<FactsJob, "kind">): Promise<Stored
 
 /** Short, because the caller waits. */
 const userSeconds = 30;
-/** Limits concurrent processes: API callers can repeat this at will. */
-const limitUsers = pLimit(3);
 
 function isUser(value: unknown): value is WordPressUser | null {
   return value === null || (typeof value === "object" && "login" in value && "isAdministrator" in value);
 }
 
 export async function storedUserOf(job: Omit<UserJob, "kind">): Promise<WordPressUser | null> {
-  const found = await limitUsers(() => run({ kind: "user", ...job }, { deadlineSeconds: userSeconds }));
+  const found = await run({ kind: "user", ...job }, { deadlineSeconds: userSeconds });
   if (!isUser(found)) throw new Error("Searching for a user returned an unknown result.");
   return found;
 }
