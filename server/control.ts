@@ -192,8 +192,6 @@ async function startPeriodicWork(parts: Parts): Promise<AsyncDisposable> {
 
 async function makeApp({ config, opened, services, secretKeys, logs, log: _, ...parts }: Parts): Promise<App> {
   const { database, runtime, publisher, edge, downloads, packageSource, sealer } = services;
-  // Each is a process that reads a database, which may be large.
-  const searches = createTurns({ total: 4, perParty: 2 });
   return {
     ...parts,
     settings: config,
@@ -209,8 +207,8 @@ async function makeApp({ config, opened, services, secretKeys, logs, log: _, ...
     publishRoutes: () => publishWithRetry(publisher),
     readPackages: makeReadPackages({ database, runtime }),
     cronEvents: (environment, signal) => runtime.cronEvents(environment, signal),
-    findUser: ({ companyId, ...environment }, email) =>
-      searches.run(companyId, () => runtime.findUser(environment, email)),
+    findUser: (environment, email) => runtime.findUser(environment, email),
+    readings: createTurns({ total: 4, perParty: 2 }),
     siteTasks: makeSiteTasks(edge),
     backupLists: makeBackupLists(opened.pool),
     companyPackages: makeCompanyPackageLists(opened.pool),

@@ -2,7 +2,8 @@
 
 import type { FileHandle } from "node:fs/promises";
 import type { Region } from "@sitewright/contract/sites/regionList.ts";
-import type { Capabilities, EnvironmentRef, Runtime } from "@sitewright/runtimes/runtime.ts";
+import type { Capabilities, Runtime } from "@sitewright/runtimes/runtime.ts";
+import type { Turns } from "@sitewright/runtimes/turns.ts";
 import type { LookUp } from "@sitewright/server/domains/lookUp.ts";
 import type { Logs } from "@sitewright/server/logs/logs.ts";
 import type { AcceptOperation } from "@sitewright/server/operations/engine/accept.ts";
@@ -63,11 +64,9 @@ export interface App {
   /** Resolves when the edge serves the routes of the database. */
   readonly publishRoutes: () => Promise<void>;
   readonly cronEvents: Runtime["cronEvents"];
-  /** Companies take turns if many requests search. */
-  readonly findUser: (
-    environment: EnvironmentRef & { readonly companyId: string },
-    email: string,
-  ) => ReturnType<Runtime["findUser"]>;
+  readonly findUser: Runtime["findUser"];
+  /** Turns of companies at reading files and databases of sites. */
+  readonly readings: Turns;
   /** Reads the installed plugins and themes of the environments now. */
   readonly readPackages: (environments: readonly ToRead[], signal: AbortSignal) => Promise<void>;
   readonly siteTasks: SiteTasks;
@@ -131,6 +130,11 @@ export interface Context extends App, RequestDatabase {
   readonly origin: string;
   /** Aborted when the client goes away or the server stops. */
   readonly signal: AbortSignal;
+  /**
+   * Reads files or databases of sites with the functions of `App` when it is the company's turn. Rejects when the client goes
+   * away while it waits.
+   */
+  readonly readInTurn: <T>(work: () => Promise<T>) => Promise<T>;
   /** Runs `work` after the request's transaction is committed and before the answer is sent. Skipped if it is rolled back. */
   readonly afterCommit: (work: () => Promise<void>) => void;
 }

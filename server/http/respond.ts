@@ -169,6 +169,7 @@ interface Exchange {
 
 function contextOf(app: App, row: Endpoint, { caller }: Identified, exchange: Exchange): Context {
   const { request, reply, access, stopping, afterwards } = exchange;
+  const makeSignal = () => AbortSignal.any([stopping, clientGoneSignal(reply)]);
   return {
     ...app,
     caller,
@@ -177,8 +178,9 @@ function contextOf(app: App, row: Endpoint, { caller }: Identified, exchange: Ex
       return describeActor(caller, request.ip, request.headers["user-agent"]);
     },
     get signal() {
-      return AbortSignal.any([stopping, clientGoneSignal(reply)]);
+      return makeSignal();
     },
+    readInTurn: (work) => app.readings.run(caller.companyId, work, makeSignal()),
     origin: originOf(request),
     ...busyPolicy(app, row.operation === undefined ? "fail" : whenBusyOf(request)),
     get database() {

@@ -78,13 +78,13 @@ export async function requireOffered(
 
 /** Finds the installed packages; reads the environment first if that has not happened yet. Throws `Refused` if one is missing. */
 async function installedOf(
-  { database, readPackages, signal }: Context,
+  { database, readInTurn, readPackages, signal }: Context,
   environmentId: string,
   kind: PackageKind,
   names: readonly string[],
 ): Promise<readonly UpdatablePackage[]> {
   const unread = await findUnread(database, { environmentId }, 1);
-  if (unread.length > 0) await readPackages(unread, signal);
+  if (unread.length > 0) await readInTurn(() => readPackages(unread, signal));
   const found = await findUpdatable(database, environmentId, kind, names);
   const missing = names.filter((name) => !found.some((one) => one.name === name));
   if (missing.length === 0) return found;

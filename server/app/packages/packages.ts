@@ -50,9 +50,9 @@ function matches(one: PackageRecord, { status, column }: PackageFilter): boolean
 
 /** Reads the environment first if that has not happened yet. An environment without WordPress has no packages. */
 export async function list(context: Context, environmentId: string, kind: PackageKind, filter: PackageFilter) {
-  const { database, readPackages } = context;
+  const { database, readInTurn, readPackages, signal } = context;
   const unread = await findUnread(database, { environmentId }, 1);
-  if (unread.length > 0) await readPackages(unread, context.signal);
+  if (unread.length > 0) await readInTurn(() => readPackages(unread, signal));
   const found = await packagesOf(database, environmentId, kind);
   if (found === null) throw new NotFound();
   return {
@@ -104,10 +104,10 @@ export async function listOfCompany(
   kind: PackageKind,
   filter: CompanyPackageFilter,
 ): Promise<CompanyPage> {
-  const { caller, database, companyPackages, readPackages, signal } = context;
+  const { caller, database, companyPackages, readInTurn, readPackages, signal } = context;
   const siteIds = sitesInScope(caller);
   const unread = await findUnread(database, { companyId: caller.companyId, siteIds }, maxRead);
-  if (unread.length > 0) await readPackages(unread, signal);
+  if (unread.length > 0) await readInTurn(() => readPackages(unread, signal));
   const { total, read_at, items } = await companyPackages.list({
     companyId: caller.companyId,
     kind,

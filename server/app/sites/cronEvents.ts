@@ -28,10 +28,10 @@ export async function list(context: Context, environmentId: string, { limit, off
 
 /** Reports an unreadable database as `problem`, since it is not the caller's mistake. */
 async function readEvents(
-  { cronEvents, signal }: Context,
+  { cronEvents, readInTurn, signal }: Context,
   { id, number }: { readonly id: string; readonly number: number },
 ): Promise<CronEvents | null> {
-  return cronEvents({ id, number }, signal).catch((error: unknown) => {
+  return readInTurn(() => cronEvents({ id, number }, signal)).catch((error: unknown) => {
     if (error instanceof RuntimeFailure) return { sites: [], problem: error.message };
     throw error;
   });

@@ -19,10 +19,12 @@ export async function list(context: Context, environmentId: string, path: string
 }
 
 async function readAll(context: Context, { id, number }: EnvironmentRef): Promise<readonly FileEntry[] | null> {
-  return context.listFiles({ id, number }).catch((error: unknown) => {
-    if (error instanceof RuntimeFailure) throw new Refused("too_many_files", error.message);
-    throw error;
-  });
+  return context
+    .readInTurn(() => context.listFiles({ id, number }))
+    .catch((error: unknown) => {
+      if (error instanceof RuntimeFailure) throw new Refused("too_many_files", error.message);
+      throw error;
+    });
 }
 
 /** Null if there is no such folder. */

@@ -87,13 +87,15 @@ async function find(context: Context, environmentId: string): Promise<Environmen
 
 async function findUser(
   context: Context,
-  { id, number, company_id }: EnvironmentFacts,
+  { id, number }: EnvironmentFacts,
   email: string,
 ): Promise<WordPressUser | null> {
-  const found = await context.findUser({ id, number, companyId: company_id }, email).catch((error: unknown) => {
-    if (error instanceof RuntimeFailure) throw new Refused("wordpress_unreadable", error.message);
-    throw error;
-  });
+  const found = await context
+    .readInTurn(() => context.findUser({ id, number }, email))
+    .catch((error: unknown) => {
+      if (error instanceof RuntimeFailure) throw new Refused("wordpress_unreadable", error.message);
+      throw error;
+    });
   if (found === null)
     throw new Refused("no_wordpress", "There is no WordPress in this environment, so it has no users.");
   return found.user;

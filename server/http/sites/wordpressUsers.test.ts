@@ -339,3 +339,29 @@ it("all three calls are refused in an environment that is waiting to be restored
     expect(answer.body).toMatchObject({ status: 400, data: { code: "environment_away" } });
   }
 });
+
+describe("searching for users", () => {
+  const searched: string[] = [];
+  const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
+  const slow = useTestServer({
+    findUser: async ({ id }) => {
+      searched.push(id);
+      await isOver;
+      return { user: null };
+    },
+  });
+
+  it("takes turns, so that one company's many searches do not delay another's", async () => {
+    const { addSiteWithEnvironment, call, otherCompany } = slow.current;
+    const { liveId: busy } = await addSiteWithEnvironment();
+    const { liveId: other } = await addSiteWithEnvironment(otherCompany.api_key);
+    const search = (id: string, options: { readonly key?: string } = {}) =>
+      call("GET", `/v2/sites/environments/${id}/wpa-user-exists?email=ada@example.com`, options);
+    const searches = Array.from({ length: 12 }, () => search(busy));
+    await expect.poll(() => searched).toHaveLength(4);
+    searches.push(search(other, { key: otherCompany.api_key }));
+    await expect.poll(() => searched).toEqual([busy, busy, busy, busy, other]);
+    end();
+    expect(new Set((await Promise.all(searches)).map(({ status }) => status))).toEqual(new Set([200]));
+  });
+});

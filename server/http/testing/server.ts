@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { regions } from "@sitewright/contract/sites/regionList.ts";
 import { fakeCapabilities } from "@sitewright/runtimes/fake/runtime.ts";
+import { createTurns } from "@sitewright/runtimes/turns.ts";
 import { makeDownloadTokens } from "@sitewright/server/app/backups/downloadTokens.ts";
 import { createCompany, type NewCompany } from "@sitewright/server/app/company/companies.ts";
 import { makeRefusedKeys } from "@sitewright/server/app/company/refusedKeys.ts";
@@ -222,6 +223,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       cronEvents: options.cronEvents ?? (async () => ({ sites: [], problem: null })),
       readPackages: options.readPackages?.(database) ?? (async () => undefined),
       findUser: options.findUser ?? findUser,
+      readings: createTurns({ total: 4 }),
       siteTasks: options.siteTasks ?? siteTasks,
       packageSource: options.packageSource === undefined ? packageSource : options.packageSource,
       lookUp: options.lookUp ?? (async () => []),
