@@ -76,6 +76,7 @@ import {
   updateRedirectRules,
 } from "./traffic/redirectRules.ts";
 import { getUsage } from "./traffic/usage.ts";
+import { getXmlRpc, updateXmlRpc } from "./traffic/xmlRpc.ts";
 
 export const endpoints = {
   listSites,
@@ -112,6 +113,8 @@ export const endpoints = {
   getUsage,
   listDeniedIps,
   replaceDeniedIps,
+  getXmlRpc,
+  updateXmlRpc,
   listRedirectRules,
   updateRedirectRules,
   testRedirectRules,

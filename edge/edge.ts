@@ -18,6 +18,7 @@ import type { PurgeScope } from "./cache/purgeScope.ts";
 import { createFileCache } from "./files/fileCache.ts";
 import type { Limits } from "./http/limits.ts";
 import { listen, listenOnSocket } from "./http/sockets.ts";
+import { createLoginBrake } from "./login/loginBrake.ts";
 import { createLogins } from "./login/logins.ts";
 import type { EdgeLog } from "./logs/edgeLog.ts";
 import type { EnvironmentLogs } from "./logs/environmentLogs.ts";
@@ -141,6 +142,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     writes,
     ...caches,
     logins,
+    loginBrake: createLoginBrake(),
     redirectVisit,
     limits,
     siteSuffix: options.siteSuffix,

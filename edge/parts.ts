@@ -4,6 +4,7 @@ import type { Bodies } from "./bodies/bodies.ts";
 import type { PageCache } from "./cache/pageCache.ts";
 import type { FileCache } from "./files/fileCache.ts";
 import type { Limits } from "./http/limits.ts";
+import type { LoginBrake } from "./login/loginBrake.ts";
 import type { Logins } from "./login/logins.ts";
 import type { EdgeLog } from "./logs/edgeLog.ts";
 import type { EnvironmentLogs } from "./logs/environmentLogs.ts";
@@ -27,6 +28,7 @@ export interface EdgeParts {
   readonly traffic: Traffic;
   readonly answerTimes: AnswerTimes;
   readonly logins: Logins;
+  readonly loginBrake: LoginBrake;
   readonly redirectVisit: RedirectVisit;
   readonly limits: Limits;
   /** New sites get host names below it. */

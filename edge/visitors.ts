@@ -11,6 +11,7 @@ import { makePage, sendPage } from "./http/pages.ts";
 import { exceedsUploadLimit, hasBody, isUpload, refuseBody, refuseUpload } from "./http/uploads.ts";
 import type { VisitorRequest, VisitorResponse, VisitorSocket } from "./http/visitorHttp.ts";
 import { answerLogin, isLoginLink } from "./login/login.ts";
+import { inLoginTurn, isRefusedLogin, refuseLogin } from "./login/loginAttempt.ts";
 import type { EdgeParts } from "./parts.ts";
 import { abortWrite, answerWithPhp, answerWrite } from "./php/answerWithPhp.ts";
 import { frontController } from "./php/cacheKey.ts";
@@ -157,6 +158,7 @@ async function answerVisit(visit: Visit, parts: EdgeParts): Promise<void> {
     case "php":
       // Sitewright runs scheduled tasks itself: anyone else could only keep PHP busy.
       if (decision.script.endsWith("/wp-cron.php") && !fromPhp) return sendPage(request, response, "notFound");
+      if (decision.script === "/xmlrpc.php" && route.environment.isXmlRpcOn !== true) return refuseXmlRpc(visit);
       return runScript(visit, { script: decision.script, pathInfo: decision.pathInfo }, parts);
     case "static":
       return sendFile(visit, decision, parts.fileCache);
@@ -169,17 +171,36 @@ async function answerVisit(visit: Visit, parts: EdgeParts): Promise<void> {
   }
 }
 
+/** Says why also to programs that show only text. */
+function refuseXmlRpc({ request, response }: Visit): Promise<void> {
+  return refuseBody(request, response, makePage(request, "xmlRpcOff"));
+}
+
 /**
  * Runs PHP. Writes are refused while the environment is frozen; otherwise they are tracked because freezing waits for
- * them. A write begins when its body has arrived, so that a slow upload holds up neither a freeze nor shared pages.
+ * them. A write begins when its body has arrived, so that a slow upload holds up neither a freeze nor shared pages. So does
+ * the turn of a login, which holds up other logins.
  */
 async function runScript(visit: Visit, script: Script, parts: EdgeParts): Promise<void> {
   const { request, response, route, path } = visit;
   const errorFormat = isRestRequest(path) ? jsonErrors : request;
   if (exceedsQuota(visit)) return refuseBody(request, response, makePage(errorFormat, "diskFull"));
-  if (!mayWrite(request, path, script.script)) return answerRead(visit, script, parts);
+  if (isRefusedLogin(visit, script, parts.loginBrake)) return refuseLogin(visit, parts.loginBrake);
+  if (!mayWrite(request, path, script.script)) {
+    return inLoginTurn(visit, script, parts.loginBrake, (visit) => answerRead(visit, script, parts));
+  }
   if (parts.writes.isFrozen(route.environment.id)) return sendPage(errorFormat, response, "frozen");
   if (hasBody(request) && visit.body === null) return handleWithBody(visit, errorFormat, parts);
+  return inLoginTurn(visit, script, parts.loginBrake, (visit) => runWrite(visit, script, errorFormat, parts));
+}
+
+async function runWrite(
+  visit: Visit,
+  script: Script,
+  errorFormat: Pick<VisitorRequest, "headers">,
+  parts: EdgeParts,
+): Promise<void> {
+  const { response, route } = visit;
   const endRequest = parts.writes.begin(route.environment.id, () => abortWrite(errorFormat, response));
   if (endRequest === null) return sendPage(errorFormat, response, "frozen");
   parts.coalescing.stopSharing(route.environment.id);

@@ -29,6 +29,7 @@ export const activityTypes = [
   "clearEdgeCache",
   "updateEdgeCacheStatus",
   "replaceDeniedIps",
+  "updateXmlRpc",
   "replaceUpdateChecks",
   "replaceAutomaticUpdates",
   "updateRedirectRules",

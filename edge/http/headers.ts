@@ -19,12 +19,15 @@ const hopByHop = new Set([
  * `proxy` would become HTTP_PROXY, which programs read as a setting.
  */
 const untrusted = new Set(["forwarded", "proxy", "x-original-url", "x-rewrite-url", "x-host", "x-original-host"]);
-const untrustedPrefixes = ["x-forwarded-", "x-cluster-", "cf-"];
+const untrustedPrefixes = ["x-forwarded-", "x-cluster-", "cf-", "x-sitewright-"];
 /** `X-Real-IP`, `Fastly-Client-IP`, `Incap-Client-IP`, `X-Sucuri-ClientIP`, `X-URL-Scheme`, `Front-End-HTTPS`. Not `Sec-…`. */
 const untrustedEndings = /^(?!sec-).*(?:-ip|clientip|scheme|https|-ssl)$/;
 
+/** Whether a login succeeded, from the platform's PHP (`runtimes/playground/platform/logins.php`). */
+export const loginHeader = "x-sitewright-login";
+
 /** `status` is how PHP reports the status; `x-powered-by` would reveal its version to attackers. */
-const fromPhpOnly = new Set(["status", "x-powered-by"]);
+const fromPhpOnly = new Set(["status", "x-powered-by", loginHeader]);
 
 /** The visitor's headers for PHP, with the `host` that was used for routing. */
 export function toUpstream(

@@ -38,6 +38,14 @@ const pages = {
     title: "This site can't be reached from here",
     text: "The site has blocked your IP address.",
   },
+  xmlRpcOff: {
+    status: 403,
+    code: "xml_rpc_off",
+    title: "XML-RPC is off",
+    text: "This site does not accept XML-RPC requests, because programs that guess passwords use them.",
+    owner:
+      "If Jetpack, a mobile app or another program needs XML-RPC, turn it on with the API (PUT /v2/sites/tools/xml-rpc).",
+  },
   misdirected: {
     status: 421,
     code: "misdirected",
@@ -129,6 +137,22 @@ const pages = {
     title: "Back in a moment",
     text: "This site is being changed. Please load the page again in a few seconds.",
     retryAfterSeconds: 3,
+  },
+  loginsRefused: {
+    status: 429,
+    code: "logins_refused",
+    title: "Too many failed logins",
+    text: "This site accepts no passwords from your IP address for {minutes}. Please try again then.",
+    owner:
+      "You can log in without a password now: request a login link with the API (POST /v2/sites/environments/{env_id}/wpa-login-url).",
+  },
+  loginsBusy: {
+    status: 429,
+    code: "logins_busy",
+    title: "Too many logins at the same time",
+    text: "Someone may be guessing passwords of this site, so only a few logins are tried at a time. Please try again in a few seconds.",
+    owner:
+      "You can log in without a password now: request a login link with the API (POST /v2/sites/environments/{env_id}/wpa-login-url).",
   },
   loginOver: {
     status: 410,

@@ -202,7 +202,7 @@ function ask(visit: Visit, script: Script, { upstream }: PhpParts, isReadOnly: b
   const { task, page, ...run } = script;
   const sent =
     page !== undefined ? sharedRequest(page) : task === undefined ? visitorRequest(visit) : visitorIdentity(visit);
-  return upstream.handle(route.environment.id, {
+  const answer = upstream.handle(route.environment.id, {
     ...sent,
     ...run,
     ...(task === undefined ? {} : { task }),
@@ -212,12 +212,19 @@ function ask(visit: Visit, script: Script, { upstream }: PhpParts, isReadOnly: b
     signal: gone.signal,
     isReadOnly,
   });
+  const { login } = visit;
+  if (login !== undefined) answer.then(({ headers }) => login.onAnswer(headers)).catch(() => login.onAnswer([]));
+  return answer;
 }
 
 type RequestParts = Pick<UpstreamRequest, "method" | "url" | "headers" | "body">;
 
-function visitorRequest({ request, path, host, body }: Visit): RequestParts {
-  return { method: request.method ?? "GET", url: path.url, headers: toUpstream(request, host), body };
+/** Makes the platform's PHP refuse logins (`runtimes/playground/platform/logins.php`). */
+const refusedLogins = { "x-sitewright-logins": "refused" };
+
+function visitorRequest({ request, path, host, body, login }: Visit): RequestParts {
+  const headers = { ...toUpstream(request, host), ...(login?.isRefused === true && refusedLogins) };
+  return { method: request.method ?? "GET", url: path.url, headers, body };
 }
 
 function sharedRequest({ url, headers }: SharedRequest): RequestParts {

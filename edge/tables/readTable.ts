@@ -33,6 +33,7 @@ export const environmentSchema: v.GenericSchema<unknown, EdgeEnvironment> = v.ob
   phpRestarts: v.optional(count, 0),
   isOffline: v.optional(v.boolean(), false),
   maySendMail: v.optional(v.boolean(), false),
+  isXmlRpcOn: v.exactOptional(v.boolean()),
   deniedIps: v.optional(v.array(network), []),
   primaryHost: v.exactOptional(text),
   redirectRules: v.exactOptional(text),

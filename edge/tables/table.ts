@@ -39,6 +39,8 @@ export interface EdgeEnvironment {
   readonly limits?: EdgeLimits;
   /** Blocked IP addresses and networks. Absent: none. */
   readonly deniedIps?: readonly string[];
+  /** Whether visitors can use WordPress's XML-RPC interface. Absent: false. */
+  readonly isXmlRpcOn?: boolean;
   /**
    * Name of the list of redirect rules, which is loaded when it is needed. Changed rules get a new name. Absent: no
    * rules.

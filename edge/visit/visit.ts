@@ -17,6 +17,16 @@ export interface Visit extends Sender {
   /** As sent by the visitor, including the port. */
   readonly host: string;
   readonly https: boolean;
+  /** Absent if the request can't be a login. */
+  readonly login?: VisitLogin;
   /** Null if the response may be private. */
   readonly pageRequest: PageRequest | null;
+}
+
+/** A request that may be a login, among others of its visitor. */
+export interface VisitLogin {
+  /** Whether PHP must refuse to log anyone in, because of earlier failures. */
+  readonly isRefused: boolean;
+  /** Called with PHP's headers, or with none if PHP has failed. */
+  onAnswer(headers: readonly (readonly [name: string, value: string])[]): void;
 }

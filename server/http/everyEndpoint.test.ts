@@ -184,6 +184,7 @@ const bodies: Record<string, (companyId: string, values: Readonly<Record<string,
     "POST /sites/{site_id}/change-site-php-allocation": () => ({ thread_count: 3, thread_memory: 128 }),
     "PUT /sites/environments/{env_id}/limits": () => ({ request_seconds: 30 }),
     "PUT /sites/tools/denied-ips": (_, { env_id }) => ({ environment_id: env_id, ip_list: ["203.0.113.0/24"] }),
+    "PUT /sites/tools/xml-rpc": (_, { env_id }) => ({ environment_id: env_id, is_enabled: true }),
     "POST /sites/environments/{env_id}/redirect-rules": () => ({
       action_type: "NEW",
       new_value: { from: `/${randomUUID()}`, to: "/", type: "permanent", domain: null },

@@ -125,6 +125,7 @@ export interface Environments {
   redirect_list: ColumnType<string | null, string | null | undefined, string | null>;
   /** Blocked IP addresses and networks. */
   denied_ips: Generated<string[]>;
+  is_xml_rpc_on: Generated<boolean>;
   backup_due_at: NullableDate;
   backup_failures: Generated<number>;
   last_proof_began: NullableDate;
@@ -400,6 +401,7 @@ export interface DeletedEnvironments {
   redirect_rules: ColumnType<readonly StoredRule[], string | undefined, string>;
   redirect_list: string | null;
   denied_ips: Generated<string[]>;
+  is_xml_rpc_on: Generated<boolean>;
   mail_delivery: MailDelivery | null;
   domains: JsonColumn<Json>;
   force_https: ForceHttps | null;

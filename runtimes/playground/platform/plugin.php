@@ -18,3 +18,5 @@ require __DIR__ . '/touching.php';
 require __DIR__ . '/ports.php';
 require __DIR__ . '/packages.php';
 require __DIR__ . '/siteHealth.php';
+require __DIR__ . '/logins.php';
+require __DIR__ . '/userNames.php';

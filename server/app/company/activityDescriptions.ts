@@ -231,6 +231,18 @@ const sentences: Record<ActivityType, Record<Language, string>> = {
     pt: "Alterar os endereços IP negados de “{environmentName}” de “{siteName}”",
     sv: "Ändra nekade IP-adresser för ”{environmentName}” på ”{siteName}”",
   },
+  updateXmlRpc: {
+    da: "Sæt XML-RPC for “{environmentName}” på “{siteName}” til {status}",
+    de: "XML-RPC von „{environmentName}“ der Website „{siteName}“ auf {status} setzen",
+    en: "Set XML-RPC of “{environmentName}” of “{siteName}” to {status}",
+    es: "Poner XML-RPC de «{environmentName}» de «{siteName}» en {status}",
+    fr: "Régler XML-RPC de « {environmentName} » de « {siteName} » sur {status}",
+    it: "Impostare XML-RPC di «{environmentName}» di «{siteName}» su {status}",
+    ja: "「{siteName}」の「{environmentName}」のXML-RPCを{status}に変更",
+    nl: "XML-RPC van ‘{environmentName}’ van ‘{siteName}’ op {status} zetten",
+    pt: "Definir o XML-RPC de “{environmentName}” de “{siteName}” como {status}",
+    sv: "Ställ in XML-RPC för ”{environmentName}” på ”{siteName}” till {status}",
+  },
   updateRedirectRules: {
     da: "Rediger omdirigeringerne for “{environmentName}” på “{siteName}”",
     de: "Weiterleitungen für „{environmentName}“ von „{siteName}“ ändern",

@@ -4,6 +4,7 @@ import * as mails from "@sitewright/server/app/traffic/mails.ts";
 import * as redirectRules from "@sitewright/server/app/traffic/redirectRules.ts";
 import * as usage from "@sitewright/server/app/traffic/usage.ts";
 import * as blockedIps from "../../app/traffic/blockedIps.ts";
+import * as xmlRpc from "../../app/traffic/xmlRpc.ts";
 import type { SomeCalls } from "../handling.ts";
 
 export const trafficCalls = {
@@ -15,6 +16,12 @@ export const trafficCalls = {
   listDeniedIps: (context, { query }) => blockedIps.list(context, query.environment_id),
   replaceDeniedIps: async (context, { body }) => {
     await blockedIps.replace(context, body.environment_id, body.ip_list);
+    return null;
+  },
+
+  getXmlRpc: (context, { query }) => xmlRpc.status(context, query.environment_id),
+  updateXmlRpc: async (context, { body }) => {
+    await xmlRpc.setStatus(context, body.environment_id, body.is_enabled);
     return null;
   },
 

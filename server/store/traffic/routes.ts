@@ -17,6 +17,7 @@ export interface ServedRow {
   readonly pageCacheEpoch: number | null;
   readonly limits: ServedLimits;
   readonly deniedIps: readonly string[];
+  readonly isXmlRpcOn: boolean;
   /** The name of the list of redirect rules, or null if there are none. */
   readonly redirectList: string | null;
   readonly maySendMail: boolean;
@@ -60,7 +61,7 @@ export async function listServed(database: Database, defaultQuotaBytes: number |
     .select([threads.as("threads"), memoryMb.as("memoryMb"), quotaBytes.as("quotaBytes")])
     .select(["c.php_threads as companyThreads", "e.disk_bytes as diskBytes", "e.disk_measured_at as measuredAt"])
     .select(maySend("e").as("maySendMail"))
-    .select(["e.denied_ips as deniedIps", "e.force_https as forceHttps"])
+    .select(["e.denied_ips as deniedIps", "e.is_xml_rpc_on as isXmlRpcOn", "e.force_https as forceHttps"])
     .select(["e.redirect_list as redirectList", "e.page_cache_epoch as epoch", isPageCacheOn.as("isPageCacheOn")])
     .select(["d.name", "d.is_wildcard as isWildcard", "d.is_primary as isPrimary"])
     .select([isCovered.as("isCovered"), isWildcardCovered.as("isWildcardCovered")])
@@ -72,7 +73,8 @@ export async function listServed(database: Database, defaultQuotaBytes: number |
     const [first] = group;
     if (!first) return [];
     const { id, companyId, number, phpVersion, isFrozen, phpRestarts, deniedIps } = first;
-    const { threads, companyThreads, memoryMb, requestSeconds, maySendMail, forceHttps, redirectList } = first;
+    const { threads, companyThreads, memoryMb, requestSeconds, isXmlRpcOn, maySendMail, forceHttps, redirectList } =
+      first;
     const pageCacheEpoch = first.isPageCacheOn ? first.epoch : null;
     const limits = { threads, companyThreads, memoryMb, requestSeconds, disk: remainingDisk(first) };
     const domains = group.flatMap(({ name, isWildcard, isPrimary, isCovered, isWildcardCovered }) =>
@@ -80,7 +82,7 @@ export async function listServed(database: Database, defaultQuotaBytes: number |
         ? []
         : [{ name, isWildcard, isPrimary, isCovered, isWildcardCovered }],
     );
-    const settings = { maySendMail, forceHttps, redirectList, pageCacheEpoch };
+    const settings = { isXmlRpcOn, maySendMail, forceHttps, redirectList, pageCacheEpoch };
     return [{ id, companyId, number, phpVersion, isFrozen, phpRestarts, limits, deniedIps, ...settings, domains }];
   });
 }

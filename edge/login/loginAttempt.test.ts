@@ -1,0 +1,102 @@
+import { expect, test } from "vitest";
+import { type FakeAnswer, textAnswer } from "../testing/fakeUpstream.ts";
+import { ask, type Sending } from "../testing/http.ts";
+import { type EdgeWorld, startSite } from "../testing/withEdge.ts";
+
+const files = { "wp-login.php": "<?php", "xmlrpc.php": "<?php", "wp-admin/admin-ajax.php": "<?php", "a.txt": "file" };
+const form: Sending = { method: "POST", body: "log=ada&pwd=wrong", headers: { accept: "text/html" } };
+const withPassword: Sending = { headers: { authorization: "Basic YWRhOndyb25n" } };
+const failed: FakeAnswer = textAnswer("no", [["X-Sitewright-Login", "failed"]]);
+
+/** A site whose logins have the outcome, as the platform's PHP reports it. */
+async function startLogins(outcome = "failed") {
+  const world = await startSite(files, { environment: { isXmlRpcOn: true } });
+  const php = { outcome };
+  world.upstream.answer = () => textAnswer("page", [["X-Sitewright-Login", php.outcome]]);
+  return { ...world, php };
+}
+
+async function repeat({ edge }: Pick<EdgeWorld, "edge">, path: string, sending: Sending, times = 5) {
+  const statuses = [];
+  for (let index = 0; index < times; index += 1) statuses.push((await ask(edge, path, sending)).status);
+  return statuses;
+}
+
+test.each([
+  ["/wp-login.php", form],
+  ["//wp-login.php?action=lostpassword", form],
+  ["/xmlrpc.php", { ...form, body: "<methodCall/>" }],
+  ["/wp-json/wp/v2/users/me", withPassword],
+  ["/?rest_route=/wp/v2/posts", { ...withPassword, method: "POST", body: "{}" }],
+])(
+  "after five failures at %s, logins are refused with the way out, and PHP does no more work",
+  async (path, sending) => {
+    const world = await startLogins();
+    expect(await repeat(world, path, sending)).toEqual([200, 200, 200, 200, 200]);
+    for (const [url, next] of [[path, sending] as const, ["/wp-login.php", form] as const]) {
+      const got = await ask(world.edge, url, { ...next, headers: { ...next.headers, accept: "text/html" } });
+      expect([got.status, got.headers["retry-after"]]).toEqual([429, "600"]);
+      expect(got.body).toMatch(/no passwords from your IP address for 10 minutes.*login link/s);
+    }
+    expect(world.upstream.asked.length).toBe(5);
+  },
+);
+
+test("everything else is still served to that address", async () => {
+  const world = await startLogins();
+  await repeat(world, "/wp-login.php", form);
+  expect((await ask(world.edge, "/wp-login.php")).body).toBe("page");
+  expect((await ask(world.edge, "/a.txt")).body).toBe("file");
+  expect((await ask(world.edge, "/", { method: "POST", body: "comment" })).body).toBe("page");
+});
+
+test("PHP of other sites has a count like every visitor", async () => {
+  const world = await startLogins();
+  const asNeighbour = { ...form, php: world.edge.loopbackSocket, phpOf: "two" };
+  expect(await repeat(world, "/wp-login.php", asNeighbour, 6)).toEqual([200, 200, 200, 200, 200, 429]);
+  expect(await repeat(world, "/wp-login.php", form, 1)).toEqual([200]);
+});
+
+test("a success starts the count again", async () => {
+  const world = await startLogins();
+  await repeat(world, "/wp-login.php", form, 4);
+  world.php.outcome = "succeeded";
+  await repeat(world, "/wp-login.php", form, 1);
+  world.php.outcome = "failed";
+  expect(await repeat(world, "/wp-login.php", form, 6)).toEqual([200, 200, 200, 200, 200, 429]);
+});
+
+test("many at once are no way around it", async () => {
+  const world = await startLogins();
+  await Promise.all(Array.from({ length: 40 }, () => ask(world.edge, "/wp-login.php", form)));
+  expect(world.upstream.asked.length).toBe(5);
+});
+
+test.each(["/", "/my-account/", "/wp-admin/admin-ajax.php"])(
+  "after failures in a form at %s, PHP is told to refuse logins",
+  async (path) => {
+    const world = await startLogins();
+    await repeat(world, path, form, 6);
+    const orders = world.upstream.asked.map(({ request }) => request.headers["x-sitewright-logins"]);
+    expect(orders).toEqual([undefined, undefined, undefined, undefined, undefined, "refused"]);
+    expect((await ask(world.edge, "/wp-login.php", form)).status).toBe(429);
+  },
+);
+
+test("visitors can't send the platform's headers, and don't get them", async () => {
+  const world = await startLogins();
+  const headers = { "X-Sitewright-Logins": "refused", "X-Sitewright-Login": "succeeded" };
+  const got = await ask(world.edge, "/", { ...form, headers });
+  expect(got.headers["x-sitewright-login"]).toBeUndefined();
+  expect(Object.keys(world.upstream.asked[0]?.request.headers ?? {}).join()).not.toContain("sitewright");
+});
+
+test("a turn ends if PHP fails, or if the site is frozen", async () => {
+  const world = await startLogins();
+  world.upstream.answer = async () => {
+    throw new Error("crashed");
+  };
+  expect(await repeat(world, "/wp-login.php", form, 8)).toEqual(Array.from({ length: 8 }, () => 502));
+  world.upstream.answer = () => failed;
+  expect((await ask(world.edge, "/wp-login.php", form)).status).toBe(200);
+});

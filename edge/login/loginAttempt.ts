@@ -1,0 +1,82 @@
+/**
+ * Recognises logins. Those at the usual addresses take a turn, or are refused here. Other forms, such as a shop's, can't be
+ * told from other requests, so the platform's PHP refuses a login in them. It also reports the outcome of every login.
+ */
+import { loginHeader } from "../http/headers.ts";
+import { networkOf } from "../http/network.ts";
+import { makePage } from "../http/pages.ts";
+import { refuseBody } from "../http/uploads.ts";
+import type { VisitorRequest } from "../http/visitorHttp.ts";
+import type { Script } from "../php/script.ts";
+import type { Visit, VisitLogin } from "../visit/visit.ts";
+import type { LoginBrake, LoginRefusal, LoginTarget } from "./loginBrake.ts";
+
+const readMethods = new Set(["GET", "HEAD", "OPTIONS"]);
+const loginScripts = ["/wp-login.php", "/xmlrpc.php"];
+
+/** Whether the request is a login that must be refused, before its body is received. */
+export function isRefusedLogin(visit: Visit, script: Script, brake: LoginBrake): boolean {
+  return isLogin(visit.request, script) && brake.refusalOf(targetOf(visit)) !== null;
+}
+
+/** Calls `run` when it is the request's turn, if it may be a login, or at once. Or sends a refusal. */
+export async function inLoginTurn(
+  visit: Visit,
+  script: Script,
+  brake: LoginBrake,
+  run: (visit: Visit) => Promise<void>,
+): Promise<void> {
+  const { request, response } = visit;
+  const target = targetOf(visit);
+  if (!isLogin(request, script)) return run(withOtherLogin(visit, target, brake));
+  const left = new AbortController();
+  const leave = () => left.abort();
+  response.once("close", leave);
+  const turn = await brake.enter(target, left.signal);
+  response.off("close", leave);
+  if (turn.kind === "refused") return response.destroyed ? undefined : sendRefusal(visit, turn);
+  try {
+    await run({ ...visit, login: watch(target, brake, false, turn.leave) });
+  } finally {
+    turn.leave();
+  }
+}
+
+export async function refuseLogin(visit: Visit, brake: LoginBrake): Promise<void> {
+  const refusal = brake.refusalOf(targetOf(visit));
+  if (refusal !== null) await sendRefusal(visit, refusal);
+}
+
+function targetOf({ address, route }: Visit): LoginTarget {
+  return { environmentId: route.environment.id, network: networkOf(address) };
+}
+
+/** Whether the request is at one of the usual addresses of logins, or has a password that WordPress checks. */
+function isLogin({ method, headers }: VisitorRequest, { script }: Script): boolean {
+  if (/^basic\b/i.test(headers.authorization ?? "")) return true;
+  return method === "POST" && loginScripts.some((end) => script.endsWith(end));
+}
+
+/** A form of a plugin may be a login. */
+function withOtherLogin(visit: Visit, target: LoginTarget, brake: LoginBrake): Visit {
+  if (readMethods.has(visit.request.method ?? "")) return visit;
+  return { ...visit, login: watch(target, brake, brake.refusalOf(target) !== null, () => undefined) };
+}
+
+/** Records the outcome when PHP answers. */
+function watch(target: LoginTarget, brake: LoginBrake, isRefused: boolean, leave: () => void): VisitLogin {
+  return {
+    isRefused,
+    onAnswer(headers) {
+      const outcome = headers.find(([name]) => name.toLowerCase() === loginHeader)?.[1];
+      if (outcome === "failed" || outcome === "succeeded") brake.note(target, outcome);
+      leave();
+    },
+  };
+}
+
+async function sendRefusal({ request, response }: Visit, { reason, seconds }: LoginRefusal): Promise<void> {
+  const minutes = `${Math.ceil(seconds / 60)} ${seconds > 60 ? "minutes" : "minute"}`;
+  const page = makePage(request, reason === "failures" ? "loginsRefused" : "loginsBusy", { minutes });
+  await refuseBody(request, response, { ...page, headers: { ...page.headers, "retry-after": seconds } });
+}

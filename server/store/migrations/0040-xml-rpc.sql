@@ -1,0 +1,3 @@
+-- Whether WordPress's XML-RPC interface can be used. Kept through a deletion and a restore.
+alter table environments add column is_xml_rpc_on boolean not null default false;
+alter table deleted_environments add column is_xml_rpc_on boolean not null default false;
