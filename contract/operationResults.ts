@@ -82,7 +82,8 @@ const RestoredEnvironments = Type.Object(
       { description: "The restored environments, and the backups that were used." },
     ),
     left_out_domains: Type.Array(Type.String(), {
-      description: "Domains that were not restored, because they are in use elsewhere now.",
+      description:
+        "Domains that were not restored, because another site uses them now, or another company has proven that it owns them.",
       examples: [[]],
     }),
   },
@@ -157,7 +158,23 @@ const WordPressUpdated = Type.Object(
 const DomainsAdded = Type.Object(
   {
     domains: Type.Array(
-      Type.Object({ id: uuid("Id of the domain."), name: text("The domain name.", "shop.example.com") }),
+      Type.Object({
+        id: uuid("Id of the domain."),
+        name: text("The domain name.", "shop.example.com"),
+        record_to_publish: nullable(
+          Type.Object(
+            {
+              name: text("Name of the record, with a final dot.", "_sitewright-verify.shop.example.com."),
+              type: text("Type of the record.", "TXT"),
+              value: text("Value of the record.", "sitewright-verify=9f86d081884c7d659a2feaa0c55ad015"),
+            },
+            {
+              description:
+                "The DNS record that must prove ownership before the domain is served, because another company may own the name. Null if it needs no proof.",
+            },
+          ),
+        ),
+      }),
       { description: "The new domains." },
     ),
   },

@@ -103,7 +103,7 @@ export const refusalDetails = {
   zone_file_unreadable: { line: number("Number of the line.", 12), ...recordSet },
   outside_the_domain: field("name"),
   no_zone: domainId,
-  zone_of_another: domainId,
+  zone_of_another: { ...domainId, ...recordSet },
   zone_full: { zone: text("Name of the zone.", "example.com"), ...recordSet },
   confirm_needed: { ...recordSet, ...domainId },
   unknown_backup: fields("backup_id"),

@@ -50,7 +50,7 @@ export const refusalReasons = {
   domain_reserved:
     "The name is reserved: it is below the domain from which the installation gives sites their addresses.",
   domain_taken:
-    "The environment already has the name, or the name is in use elsewhere or overlaps with a wildcard. To claim it, publish the `verification_record` of the response in its DNS.",
+    "The environment already has the name, or the name is in use elsewhere, overlaps with a wildcard, or is held for a company that had it in the last 30 days or can still restore its site. To claim it, publish the `verification_record` of the response in its DNS.",
   www_without_wildcard: "`add_with_www_subdomain` was sent together with `is_wildcardless: true`.",
   custom_certificate_refused:
     "The custom key or certificate can't be used, or only one of them was sent; `field` names the field at fault.",
@@ -68,7 +68,8 @@ export const refusalReasons = {
   zone_file_unreadable: "The text is not a zone file, or contains something unsupported; `line` is the line number.",
   outside_the_domain: "The record's name is outside the domain.",
   no_zone: "The domain has no zone of its own: it is below the installation's domain, which provides its DNS.",
-  zone_of_another: "Another company's zone for this domain is authoritative here.",
+  zone_of_another:
+    "Records of this name are not served for your company: it has not proven that it owns the domain, or another company has a domain there.",
   zone_full: "The zone has reached the maximum number of record sets.",
   confirm_needed:
     "The change would make the site or its mail unreachable: it removes all addresses or mail servers of a domain, or makes a domain primary that does not point here. Repeat it with `confirm: true` if that is intended.",

@@ -10,6 +10,11 @@ const name = Type.String({
   description: "The domain name: in lower case, with A-labels (punycode), without a final dot.",
   examples: ["shop.example.com"],
 });
+const needsProof = Type.Boolean({
+  description:
+    "Whether it is served only once its TXT record proves ownership, because another company may own the name. Its DNS zone and certificate wait, too.",
+  examples: [false],
+});
 const isActive = Type.Boolean({ description: "Whether the edge serves it.", examples: [true] });
 
 export const DomainAdd = Type.Object(
@@ -35,7 +40,7 @@ export const DomainAdd = Type.Object(
       Type.Enum(["quick", "avoid_downtime"], {
         default: "quick",
         description:
-          "`quick`: serve the domain at once; visitors see the site as soon as the name points here. `avoid_downtime`: serve it once ownership is proven; until then, leave the name pointing to its current server.",
+          "`quick`: serve the domain at once, unless ownership must be proven first; visitors see the site as soon as the name points here. `avoid_downtime`: serve it once ownership is proven; until then, leave the name pointing to its current server.",
       }),
     ),
     custom_ssl_key: Type.Optional(
@@ -54,7 +59,7 @@ export const addDomain = endpoint({
   tag: "Domains",
   summary: "Add a domain to an environment",
   description:
-    "Reserves the name for the environment as soon as this call returns, unless the operation fails; `data.result` is `{domains: [{id, name}]}`. `GET /sites/environments/domains/{site_domain_id}/verification-records` lists the DNS records that the domain needs. IP addresses, public suffixes, names of the installation and names in use are refused. To claim a name in use, publish the DNS record in the error and repeat the call.",
+    "Reserves the name for the environment as soon as this call returns, unless the operation fails; `data.result` is `{domains: [{id, name}]}`. `GET /sites/environments/domains/{site_domain_id}/verification-records` lists the DNS records that the domain needs. IP addresses, public suffixes, names of the installation and names in use are refused, and names that another company had in the last 30 days or can still restore. To claim such a name, publish the DNS record in the error and repeat the call. If the installation has several companies, a name that already points here, or whose registered domain another company uses or has used, is added but not served until its `record_to_publish` proves ownership; it is checked regularly.",
   params: byEnvironment,
   body: DomainAdd,
   responses: { 202: { description: "The domain is being added.", body: Accepted } },
@@ -113,6 +118,7 @@ const SiteDomain = Type.Object(
     }),
     is_verified: Type.Boolean({ description: "Whether ownership is proven, or needs no proof.", examples: [true] }),
     points_here: Type.Boolean({ description: "Whether its DNS points to this installation.", examples: [true] }),
+    needs_proof: needsProof,
   },
   { title: "SiteDomain" },
 );
@@ -179,6 +185,7 @@ export const getVerificationRecords = endpoint({
         pointing_records: Type.Array(WantedRecord),
         is_verified: Type.Boolean({ description: "Whether ownership is proven, or needs no proof.", examples: [true] }),
         points_here: Type.Boolean({ description: "Whether it pointed here at the last check.", examples: [true] }),
+        needs_proof: needsProof,
         last_checked_at: nullable(
           Type.Number({
             description: "When it was last checked. Milliseconds since 1970, or null if not checked yet.",

@@ -140,6 +140,14 @@ export function evaluateRecords(
   };
 }
 
+/** Whether at least one of the addresses is the edge's. */
+export function hasAddressHere(
+  addresses: readonly string[],
+  { edgeAddresses }: Pick<Installation, "edgeAddresses">,
+): boolean {
+  return addresses.some((address) => edgeAddresses.includes(shortestAddress(address)));
+}
+
 /** The shortest form of an address, such as `2001:db8::1`. */
 function shortestAddress(text: string): string {
   return ipaddr.parse(text).toString();

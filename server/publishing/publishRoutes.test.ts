@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { EdgeUnavailable, makeEdgeClient } from "../clients/edgeClient.ts";
 import { edgeGenerations } from "../store/generations.ts";
 import { setAwaitsRebuild } from "../store/restoredInstallation.ts";
+import { addOwnDomain } from "../store/testing/rows.ts";
 import { setMailDelivery } from "../store/traffic/mailDelivery.ts";
 import { setEnvironmentState } from "../store/traffic/routes.ts";
 import { visit } from "../testing/edge.ts";
@@ -57,6 +58,23 @@ describe("publishRoutes", () => {
     await world.services.publisher.publish();
     const names = (await readTable()).hosts.filter((host) => host.environmentId === id).map((host) => host.name);
     expect(names.map((name) => name.startsWith("*."))).toEqual([false, true]);
+  });
+
+  test("an unproven domain is not served, nor are unproven names below a domain that points elsewhere", async () => {
+    const id = await addServedSite();
+    const { database } = world.own;
+    await addOwnDomain(database, id, { name: "claimed.example", proofNeeded: "all" });
+    const domainId = await addOwnDomain(database, id, { name: "new.example", proofNeeded: "subdomains" });
+    const hosts = async () => {
+      await world.services.publisher.publish();
+      return (await readTable()).hosts.map(({ name }) => name).filter((name) => name.endsWith(".example"));
+    };
+    expect(await hosts()).toEqual(["new.example"]);
+    const domains = database.updateTable("domains");
+    await domains.set({ points_here_at: new Date() }).where("id", "=", domainId).execute();
+    expect(await hosts()).toEqual(["new.example", "*.new.example"]);
+    await domains.set({ points_here_at: null, verified_at: new Date() }).where("id", "=", domainId).execute();
+    expect(await hosts()).toEqual(["new.example", "*.new.example"]);
   });
 
   test("an environment that is missing on disk is left out, and the rest is published", async () => {

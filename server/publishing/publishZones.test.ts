@@ -2,9 +2,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { dig, recordsIn } from "@sitewright/dns/testing/tools.ts";
-import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { makeDnsClient } from "../clients/dnsClient.ts";
 import { DnsUnavailable } from "../clients/dnsUnavailable.ts";
+import { ownershipRecord } from "../domains/records.ts";
 import { makeDnsChallenges } from "../reconcilers/certificates/dnsChallenges.ts";
 import { setDnsRecordSet } from "../store/domains/dnsRecords.ts";
 import { lockZoneOfDomain, raiseSerial } from "../store/domains/zones.ts";
@@ -21,6 +22,7 @@ const world = useTestDatabase();
 beforeEach(async () => {
   await world.database.deleteFrom("sites").execute();
   await world.database.deleteFrom("zones").execute();
+  await world.database.deleteFrom("held_names").execute();
 });
 
 async function start() {
@@ -81,15 +83,127 @@ test("a published change raises the serial", async () => {
   expect(await client.serialOf("example.com")).toBeGreaterThan(before);
 });
 
-test("of two companies' zones the one with a verified domain is served", async () => {
+async function prove(domainId: string): Promise<void> {
+  await world.database.updateTable("domains").set({ verified_at: new Date() }).where("id", "=", domainId).execute();
+}
+
+test("the records of two companies in one zone are served together", async () => {
   const { zones, ask } = await start();
-  await domain("a.example.com");
+  await domain("zz.example.com");
   await zones.reconcile();
-  const verified = await domain("b.example.com");
-  await world.database.updateTable("domains").set({ verified_at: new Date() }).where("id", "=", verified).execute();
+  await prove(await domain("shop.example.com"));
   await zones.reconcile();
+  expect(await ask("zz.example.com", "A")).toEqual(["203.0.113.7"]);
+  expect(await ask("shop.example.com", "A")).toEqual(["203.0.113.7"]);
+});
+
+test("a name below another company's proven one is served once it is proven, too", async () => {
+  const { zones, ask } = await start();
+  const squatted = await domain("a.b.example.com");
+  await prove(await domain("example.com"));
+  await zones.reconcile();
+  await setAddress(squatted, "a.b.example.com", "198.51.100.1");
+  await zones.reconcile();
+  // Otherwise `a.b` would also take `b` out of the other company's wildcard.
   expect(await ask("b.example.com", "A")).toEqual(["203.0.113.7"]);
-  expect(await ask("a.example.com", "A")).toEqual([]);
+  expect(await ask("a.b.example.com", "A")).toEqual(["203.0.113.7"]);
+  await prove(squatted);
+  await zones.publish();
+  expect(await ask("a.b.example.com", "A")).toEqual(["198.51.100.1"]);
+});
+
+async function setAddress(domainId: string, name: string, value: string): Promise<void> {
+  await world.database.transaction().execute(async (transaction) => {
+    const zone = await lockZoneOfDomain(transaction, domainId);
+    const place = { name, type: "A" };
+    await setDnsRecordSet(transaction, zone?.zoneId ?? "", place, { ...place, ttl: 300, values: [value] });
+    await raiseSerial(transaction, zone?.zoneId ?? "");
+    await dnsGenerations.announce(transaction);
+  });
+}
+
+test("the serial rises when another company's domain leaves the zone, and its records go at once", async () => {
+  const { zones, ask, client } = await start();
+  await prove(await domain("example.com"));
+  const { companyId } = await addCompany(world.database);
+  const [left, right] = [await domain("a.example.com", companyId), await domain("b.example.com", companyId)];
+  for (const id of [left, right]) await prove(id);
+  await zones.reconcile();
+  await setAddress(left, "a.example.com", "198.51.100.1");
+  await zones.reconcile();
+  expect(await ask("a.example.com", "A")).toEqual(["198.51.100.1"]);
+  const before = await client.serialOf("example.com");
+  await world.database.deleteFrom("domains").where("id", "=", left).execute();
+  await zones.reconcile();
+  // The first company's wildcard.
+  expect(await ask("a.example.com", "A")).toEqual(["203.0.113.7"]);
+  expect(await client.serialOf("example.com")).toBeGreaterThan(before);
+});
+
+describe("an unproven domain", () => {
+  async function unproven(name: string, more: { readonly companyId?: string; readonly usesOwnDns?: boolean } = {}) {
+    const id = await domain(name, more.companyId);
+    const { usesOwnDns = true } = more;
+    await world.database
+      .updateTable("domains")
+      .set({ proof_needed: "all", is_active: false, uses_own_dns: usesOwnDns })
+      .where("id", "=", id)
+      .execute();
+    return id;
+  }
+  const proof = "_sitewright-verify.new.example.com";
+
+  test("has no zone, except its ownership record if the zone is already delegated here", async () => {
+    const { zones, ask } = await start();
+    const { companyId } = await addCompany(world.database);
+    const id = await unproven("new.example.com", { companyId });
+    await zones.reconcile();
+    expect(await ask("new.example.com", "A")).toEqual([]);
+    expect(await ask(proof, "TXT")).toEqual([`"${ownershipRecord({ companyId, name: "new.example.com" }).value}"`]);
+    await prove(id);
+    await zones.publish();
+    expect(await ask("new.example.com", "A")).toEqual(["203.0.113.7"]);
+  });
+
+  test("has no zone at all if the zone is delegated elsewhere", async () => {
+    const { zones, ask } = await start();
+    await unproven("new.example.com", { usesOwnDns: false });
+    await zones.reconcile();
+    expect(await ask("example.com", "SOA")).toEqual([]);
+  });
+
+  test.each([
+    ["has", () => domain("shop.example.com")],
+    ["wants", () => unproven("shop.example.com")],
+    [
+      "had",
+      async () =>
+        void (await world.database
+          .deleteFrom("domains")
+          .where("id", "=", await domain("example.com"))
+          .execute()),
+    ],
+  ])("is not proven by the installation's DNS in a zone in which another company %s a name", async (_, other) => {
+    const { zones, ask } = await start();
+    await other();
+    await unproven("new.example.com");
+    await zones.reconcile();
+    expect(await ask(proof, "TXT")).toEqual([]);
+  });
+
+  test("can be granted by the company that has the name above, and changes none of its records", async () => {
+    const { zones, ask } = await start();
+    const above = await domain("example.com");
+    await prove(above);
+    const claimed = await unproven("new.example.com");
+    await zones.reconcile();
+    await setAddress(claimed, "new.example.com", "198.51.100.1");
+    await zones.reconcile();
+    expect(await ask("new.example.com", "A")).toEqual(["203.0.113.7"]);
+    await setAddress(above, proof, "203.0.113.9");
+    await zones.reconcile();
+    expect(await ask(proof, "A")).toEqual(["203.0.113.9"]);
+  });
 });
 
 test("challenges are served in a domain's zone and in the installation's, until they are removed", async () => {

@@ -1,5 +1,7 @@
 /** Publishes all zones to the DNS server (see `tablePublisher.ts`), and creates the zones that domains need. */
+import { createHash } from "node:crypto";
 import { join } from "node:path";
+import type { DnsTable, DnsZone } from "@sitewright/dns/table.ts";
 import { writeTable } from "@sitewright/dns/tableText.ts";
 import type { Logger } from "pino";
 import type { DnsClient } from "../clients/dnsClient.ts";
@@ -9,14 +11,17 @@ import { firstRecords } from "../domains/zoneRecords.ts";
 import { writeDurableFile } from "../durableFile.ts";
 import type { Database } from "../store/database.ts";
 import { listDnsChallenges, removeExpiredDnsChallenges } from "../store/domains/dnsChallenges.ts";
+import { forgetServedZones, nextSerials } from "../store/domains/servedZones.ts";
 import {
   ensureZone,
+  listDomainsInZones,
   listDomainsWithoutZone,
-  listServedZones,
+  listZones,
   putIntoZone,
   removeEmptyZones,
 } from "../store/domains/zones.ts";
 import { dnsGenerations } from "../store/generations.ts";
+import { mergeZones } from "./mergeZones.ts";
 import { makeTablePublisher, type TablePublisher } from "./tablePublisher.ts";
 import { type Transfers, zoneTable } from "./zoneTable.ts";
 
@@ -49,8 +54,9 @@ export function makeZonePublisher(options: ZonePublisherOptions): ZonePublisher 
 
   async function send(generation: number): Promise<void> {
     await ensureZone(database, null, `acme-challenge.${names.siteSuffix}`);
-    const zones = await listServedZones(database);
-    const table = zoneTable(generation, { zones, challenges: await listDnsChallenges(database) }, { names, transfers });
+    const zones = mergeZones(await listZones(database), await listDomainsInZones(database, null));
+    const challenges = await listDnsChallenges(database);
+    const table = await withSerials(database, zoneTable(generation, { zones, challenges }, { names, transfers }));
     await writeDurableFile(zonesFile(options.dataFolder), writeTable(table));
     await dns.putTable(table);
   }
@@ -74,6 +80,18 @@ export function makeZonePublisher(options: ZonePublisherOptions): ZonePublisher 
   };
 }
 
+/** Raises the serials of zones whose content has changed since the last table. */
+async function withSerials(database: Database, table: DnsTable): Promise<DnsTable> {
+  const digests = table.zones.map((zone) => ({ ...zone, digest: digestOf(zone) }));
+  const serials = await nextSerials(database, digests);
+  const zones = table.zones.map((zone) => ({ ...zone, serial: serials.get(zone.name) ?? zone.serial }));
+  return { ...table, zones };
+}
+
+function digestOf({ serial: _, ...content }: DnsZone): string {
+  return createHash("sha256").update(JSON.stringify(content)).digest("hex");
+}
+
 /** A domain may have no zone if it is older than zones, or was deleted before zones were kept and then restored. */
 async function updateZones({ database, edgeAddresses }: ZonePublisherOptions): Promise<void> {
   const zoneless = await listDomainsWithoutZone(database, zonesPerRun);
@@ -87,4 +105,5 @@ async function updateZones({ database, edgeAddresses }: ZonePublisherOptions): P
   await database.transaction().execute(async (transaction) => {
     if ((await removeEmptyZones(transaction)) > 0) await dnsGenerations.announce(transaction);
   });
+  await forgetServedZones(database);
 }

@@ -3,7 +3,7 @@ import type { DnsRecordSet, DnsTable } from "@sitewright/dns/table.ts";
 import { namesAbove } from "../domains/names.ts";
 import { type DnsNames, servedZone } from "../domains/servedZone.ts";
 import type { DnsChallenge } from "../store/domains/dnsChallenges.ts";
-import type { ServedZone } from "../store/domains/zones.ts";
+import type { MergedZone } from "./mergeZones.ts";
 
 const challengeTtl = 60;
 
@@ -13,7 +13,7 @@ export const noTransfers: Transfers = { secondaries: [], keys: [] };
 
 export function zoneTable(
   generation: number,
-  rows: { readonly zones: readonly ServedZone[]; readonly challenges: readonly DnsChallenge[] },
+  rows: { readonly zones: readonly MergedZone[]; readonly challenges: readonly DnsChallenge[] },
   { names, transfers }: { readonly names: DnsNames; readonly transfers: Transfers },
 ): DnsTable {
   const zoneNames = new Set(rows.zones.map(({ name }) => name));

@@ -203,6 +203,79 @@ describe("a domain with avoid_downtime", () => {
   });
 });
 
+describe("a domain that needs a proof", () => {
+  const unproven = { isActive: true, proofNeeded: "all" } as const;
+
+  test.each(["quick", "avoid_downtime"] as const)("added with %s is served when it is proven", async (setupType) => {
+    const id = await addOwnDomain(world.database, environmentId, { ...unproven, name, setupType });
+    dns.setRecords({ [`A ${name}`]: ["203.0.113.7"] });
+    await check();
+    expect([await domain(id), published]).toMatchObject([{ isActive: false, isUnproven: true }, 0]);
+    dns.setRecords({ [`A ${name}`]: ["203.0.113.7"], ...ownership() });
+    await soon(id);
+    await check();
+    expect([await domain(id), published]).toMatchObject([{ isActive: true, isUnproven: false }, 1]);
+  });
+
+  test("is not proven by another company's record", async () => {
+    const id = await addOwnDomain(world.database, environmentId, { ...unproven, name });
+    const other = await addCompany(world.database);
+    const { value } = ownershipRecord({ companyId: other.companyId, name });
+    dns.setRecords({ [`TXT _sitewright-verify.${name}`]: [value] });
+    await check();
+    expect(await domain(id)).toMatchObject({ isActive: false, isUnproven: true });
+  });
+
+  test("is served when its company proves the name above, but not if another company has one in between", async () => {
+    const [above, below] = [
+      await addOwnDomain(world.database, environmentId, { name, proofNeeded: "all" }),
+      await addOwnDomain(world.database, environmentId, { ...unproven, name: `www.${name}` }),
+    ];
+    const other = await addCompany(world.database);
+    const { environmentId: theirs } = await addSite(world.database, other.companyId);
+    await addOwnDomain(world.database, theirs, { name: `a.${name}`, isVerified: true });
+    const foreign = await addOwnDomain(world.database, environmentId, { ...unproven, name: `b.a.${name}` });
+    await check();
+    expect((await domain(below)).isUnproven).toBe(true);
+    dns.setRecords(ownership());
+    await soon(above);
+    await check();
+    // The proof has made a check of the names below due.
+    await check();
+    expect([await domain(above), await domain(below), await domain(foreign)]).toMatchObject([
+      { isUnproven: false },
+      { isActive: true, isUnproven: false, verifiedAt: null },
+      { isActive: false, isUnproven: true },
+    ]);
+  });
+
+  test("ends the hold of the company that had it, when it is proven", async () => {
+    const other = await addCompany(world.database);
+    const held = { name, company_id: other.companyId, is_wildcard: true };
+    await world.database.deleteFrom("held_names").execute();
+    await world.database
+      .insertInto("held_names")
+      .values({ ...held, held_until: new Date(Date.now() + 86_400_000) })
+      .execute();
+    await addOwnDomain(world.database, environmentId, { ...unproven, name });
+    dns.setRecords(ownership());
+    await check();
+    const { held_until } = await world.database.selectFrom("held_names").selectAll().executeTakeFirstOrThrow();
+    expect(held_until.getTime()).toBeLessThanOrEqual(Date.now());
+  });
+
+  test("only for its subdomains is published again when it points here", async () => {
+    const id = await addOwnDomain(world.database, environmentId, { name, proofNeeded: "subdomains" });
+    dns.setRecords({ [`A ${name}`]: ["198.51.100.1"] });
+    await check();
+    expect(published).toBe(0);
+    dns.setRecords({ [`A ${name}`]: ["203.0.113.7"] });
+    await soon(id);
+    await check();
+    expect(published).toBe(1);
+  });
+});
+
 describe("a resolver that does not answer", () => {
   test("changes nothing, and is retried less and less often", async () => {
     const id = await addOwnDomain(world.database, environmentId, { name });

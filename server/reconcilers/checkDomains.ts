@@ -5,7 +5,7 @@
 import type { Logger } from "pino";
 import { secondsUntilCheck } from "../domains/checkInterval.ts";
 import { type LookUp, NoDnsAnswer } from "../domains/lookUp.ts";
-import { readDomainName } from "../domains/names.ts";
+import { namesAbove, readDomainName } from "../domains/names.ts";
 import {
   challengeNameOf,
   evaluateRecords,
@@ -18,8 +18,17 @@ import {
 } from "../domains/records.ts";
 import type { Publisher } from "../publishing/publishRoutes.ts";
 import { endActivity, recordActivity, systemActor } from "../store/company/activity.ts";
-import type { Database } from "../store/database.ts";
-import { type CheckedDomain, type CheckOutcome, claimDueDomains, noteCheck } from "../store/domains/domainChecks.ts";
+import type { Database, DatabaseTransaction } from "../store/database.ts";
+import {
+  type CheckedDomain,
+  type CheckOutcome,
+  checkBelowSoon,
+  claimDueDomains,
+  noteCheck,
+} from "../store/domains/domainChecks.ts";
+import { lockNames } from "../store/domains/domains.ts";
+import { endOtherHolds, findNameClaim } from "../store/domains/nameClaims.ts";
+import { dnsGenerations, edgeGenerations } from "../store/generations.ts";
 
 interface CheckDomainsOptions {
   readonly database: Database;
@@ -43,38 +52,46 @@ const maxCharacters = 500;
  */
 export async function checkDomains(options: CheckDomainsOptions): Promise<void> {
   const due = await claimDueDomains(options.database, { limit: concurrency, seconds: claimSeconds });
-  const served = await Promise.all(due.map((domain) => checkOne(domain, options)));
-  if (served.includes(true)) await options.publisher.publish();
+  const changed = await Promise.all(due.map((domain) => checkOne(domain, options)));
+  if (changed.includes(true)) await options.publisher.publish();
 }
 
-/** Returns whether the domain is newly served. */
+/** Returns whether the edge must serve other names than before. */
 async function checkOne(domain: CheckedDomain, options: CheckDomainsOptions): Promise<boolean> {
   const outcome = await lookUpDomain(domain, options);
-  const { found } = outcome;
-  const isNewlyVerified = (found?.isVerified ?? false) && domain.verifiedAt === null;
-  await options.database.transaction().execute(async (transaction) => {
-    await noteCheck(transaction, outcome);
-    if (!isNewlyVerified) return;
-    const { companyId, siteId, siteName, name: domainName } = domain;
-    const parameters = { domainName, siteName, environmentName: domain.environmentName };
-    const entry = {
-      companyId,
-      siteId,
-      category: "siteActions",
-      type: "verifyDomain",
-      parameters,
-      actor: systemActor,
-    } as const;
-    await endActivity(transaction, await recordActivity(transaction, entry), { hasFailed: false });
+  return options.database.transaction().execute(async (transaction) => {
+    // A claim by another company is decided before or after this, not at the same time.
+    if (domain.setupType !== "temporary") await lockNames(transaction, readDomainName(domain.name).registrable);
+    const { isNewlyVerified, isRouteChanged, isZoneChanged } = await noteCheck(transaction, outcome);
+    if (isNewlyVerified) await noteProof(transaction, domain);
+    if (isZoneChanged) await dnsGenerations.announce(transaction);
+    if (isRouteChanged) await edgeGenerations.announce(transaction);
+    return isRouteChanged;
   });
-  return (found?.isServed ?? false) && !domain.isActive;
+}
+
+/** Ends the rights of the name's former companies. */
+async function noteProof(transaction: DatabaseTransaction, domain: CheckedDomain): Promise<void> {
+  const { companyId, siteId, siteName, name: domainName } = domain;
+  await endOtherHolds(transaction, domain);
+  await checkBelowSoon(transaction, domain);
+  const parameters = { domainName, siteName, environmentName: domain.environmentName };
+  const entry = {
+    companyId,
+    siteId,
+    category: "siteActions",
+    type: "verifyDomain",
+    parameters,
+    actor: systemActor,
+  } as const;
+  await endActivity(transaction, await recordActivity(transaction, entry), { hasFailed: false });
 }
 
 async function lookUpDomain(
   domain: CheckedDomain,
-  { lookUp, installation, log }: CheckDomainsOptions,
+  { database, lookUp, installation, log }: CheckDomainsOptions,
 ): Promise<CheckOutcome> {
-  const { id, name } = domain;
+  const { id, name, isUnproven } = domain;
   const ageSeconds = (Date.now() - domain.createdAt.getTime()) / 1_000;
   const next = (failures: number, isRight: boolean) =>
     secondsUntilCheck({ ageSeconds, failures, isRight }, Math.random());
@@ -82,11 +99,12 @@ async function lookUpDomain(
     const seen = await lookUpRecords(domain, lookUp, installation);
     const { isVerified, pointsHere } = evaluateRecords(domain, seen, installation);
     const isProven = isVerified || domain.verifiedAt !== null;
-    // If the name already points here, its former host no longer gets the visitors, so the site must be served now.
-    const isServed = domain.setupType === "avoid_downtime" && (isProven || pointsHere);
+    const needsNoProof = isUnproven && !isVerified && (await isBelowProven(domain, database));
+    const isServed = isUnproven ? isVerified || needsNoProof : isReady(domain, { isProven, pointsHere });
     const usesOwnDns = await isDelegated(domain, lookUp, installation.dnsNames);
     const challengeName = challengeNameOf(domain, { seen, usesOwnDns }, installation);
-    const found = { seen: limited(domain, seen), isVerified, pointsHere, isServed, usesOwnDns, challengeName };
+    const result = { isVerified, needsNoProof, pointsHere, isServed, usesOwnDns, challengeName };
+    const found = { seen: limited(domain, seen), ...result };
     return { id, found, failures: 0, secondsUntilNext: next(0, isProven && pointsHere) };
   } catch (error) {
     if (!(error instanceof NoDnsAnswer)) throw error;
@@ -94,6 +112,20 @@ async function lookUpDomain(
     if (failures === 1) log.warn({ domain: name, reason: error.message }, "Looking up a domain failed");
     return { id, found: null, failures, secondsUntilNext: next(failures, false) };
   }
+}
+
+/** If the name already points here, its former host no longer gets the visitors, so the site must be served now. */
+function isReady(
+  { setupType }: CheckedDomain,
+  { isProven, pointsHere }: { readonly isProven: boolean; readonly pointsHere: boolean },
+): boolean {
+  return setupType === "avoid_downtime" && (isProven || pointsHere);
+}
+
+/** Whether the company has proven that it owns a name above the domain, and no other company one in between. */
+async function isBelowProven({ companyId, isWildcard, name }: CheckedDomain, database: Database): Promise<boolean> {
+  const wanted = { isWildcard, above: namesAbove(name), ...readDomainName(name) };
+  return (await findNameClaim(database, companyId, wanted)).isBelowOwnProven;
 }
 
 /** Keeps the known value if only this query fails. */

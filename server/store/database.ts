@@ -476,6 +476,24 @@ export interface Domains {
   uses_own_dns: Generated<boolean>;
   challenge_name: Generated<string | null>;
   zone_id: string | null;
+  proof_needed: Generated<ProofNeeded | null>;
+}
+
+/** What of a domain is served only once ownership is proven. */
+export type ProofNeeded = "subdomains" | "all";
+
+/** Written by a trigger. */
+export interface HeldNames {
+  name: string;
+  company_id: string;
+  is_wildcard: boolean;
+  held_until: Date;
+}
+
+export interface ServedZones {
+  name: string;
+  serial: number;
+  digest: string;
 }
 
 export interface Zones {
@@ -734,7 +752,9 @@ export interface Tables {
   certificate_orders: CertificateOrders;
   begun_orders: BegunOrders;
   acme_challenges: AcmeChallenges;
+  held_names: HeldNames;
   zones: Zones;
+  served_zones: ServedZones;
   zone_versions: ZoneVersions;
   dns_records: DnsRecords;
   dns_challenges: DnsChallenges;

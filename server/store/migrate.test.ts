@@ -280,6 +280,7 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
     uses_own_dns: true,
     challenge_name: true,
     zone_id: true,
+    proof_needed: true,
   },
   activity: {
     id: true,
@@ -502,6 +503,8 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
     content: true,
   },
   zone_versions: { zone_id: true, serial: true, created_at: true, records: true },
+  held_names: { name: true, company_id: true, is_wildcard: true, held_until: true },
+  served_zones: { name: true, serial: true, digest: true },
   zones: { id: true, company_id: true, name: true, serial: true, created_at: true },
   dns_records: { zone_id: true, name: true, type: true, ttl: true, resource_records: true },
   dns_challenges: { name: true, value: true, expires_at: true },

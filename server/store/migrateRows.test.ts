@@ -132,3 +132,30 @@ test("a site that was being created during the upgrade continues with the input 
     { id: "succeeded", input: before },
   ]);
 });
+
+test("names of deleted sites and removed domains are held for their companies", async () => {
+  const { pool, drop } = await createTestDatabase({ template: "template0" });
+  onTestFinished(drop);
+  const migrations = await readMigrations();
+  const at = migrations.findIndex(({ name }) => name.endsWith("-held-names"));
+  await migrate(pool, migrations.slice(0, at));
+  await pool.query(`
+    ${writtenAfter["0001-first"]}
+    insert into deleted_environments (id, site_id, company_id, went_with_site, name, display_name, is_premium, php_version,
+      is_opt_out_from_automatic_php_update, container_id, created_at, domain_id, host, is_wildcard, restorable_until, domains)
+    values (gen_random_uuid(), '${site}', '${company}', true, 'live', 'Live', false, '8.3', false, gen_random_uuid(), now(),
+      gen_random_uuid(), 'gone.localhost', false, now() + interval '90 days', '[{"name": "gone.example", "is_wildcard": true}]');
+    insert into activity (company_id, category, type, parameters, is_done, has_failed, created_at) values
+      ('${company}', 'siteActions', 'addDomain', '{"domainName": "harbour.localhost"}', true, false, now()),
+      ('${company}', 'siteActions', 'addDomain', '{"domainName": "failed.example"}', true, true, now()),
+      ('${company}', 'siteActions', 'deleteDomain', '{"domainName": "a.example, b.example"}', true, false, now());`);
+  await migrate(pool);
+  const { rows } = await pool.query(
+    "select name, is_wildcard, round(extract(epoch from held_until - now()) / 86400)::int as days from held_names order by 1",
+  );
+  expect(rows).toEqual([
+    { name: "a.example", is_wildcard: false, days: 30 },
+    { name: "b.example", is_wildcard: false, days: 30 },
+    { name: "gone.example", is_wildcard: true, days: 90 },
+  ]);
+});

@@ -2,11 +2,13 @@
 import { randomUUID } from "node:crypto";
 import type { DomainAdd } from "@sitewright/contract/domains/domains.ts";
 import type { ReadCertificate } from "@sitewright/server/certificates/checkCustom.ts";
+import { ownershipRecord } from "@sitewright/server/domains/records.ts";
 import { firstRecords } from "@sitewright/server/domains/zoneRecords.ts";
 import type { AddDomainInput } from "@sitewright/server/operations/domains/addDomain.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { removeCertificate } from "@sitewright/server/store/domains/domainCertificates.ts";
-import { insertDomain, removeDomains } from "@sitewright/server/store/domains/domains.ts";
+import { insertDomain, type NewOwnDomain, removeDomains } from "@sitewright/server/store/domains/domains.ts";
+import type { NewName } from "@sitewright/server/store/domains/nameClaims.ts";
 import { putIntoZone } from "@sitewright/server/store/domains/zones.ts";
 import { dnsGenerations } from "@sitewright/server/store/generations.ts";
 import { type EnvironmentFacts, environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
@@ -14,7 +16,7 @@ import type { Static } from "typebox";
 import type { Context } from "../context.ts";
 import { NotFound, Refused } from "../failures.ts";
 import { readCustom, storeCustom } from "./customCertificates.ts";
-import { askForProofs, readWantedName, takeName, takenName, type WantedName } from "./domainNames.ts";
+import { lookUpNames, readWantedName, takeName, takenName } from "./domainNames.ts";
 
 type AddRequest = Static<typeof DomainAdd>;
 
@@ -22,15 +24,18 @@ type AddRequest = Static<typeof DomainAdd>;
 export async function add(context: Context, environmentId: string, request: AddRequest): Promise<string> {
   const names = namesOf(context, request);
   const certificate = certificateOf(request, names);
-  const proofs = await askForProofs(context, names);
+  const foundInDns = await lookUpNames(context, names);
   return context.inTransaction(async (transaction) => {
     const environment = await environmentForOperation(transaction, environmentId);
     if (!environment) throw new NotFound();
-    for (const wanted of names) await takeName(context, transaction, wanted, { environmentId: environment.id, proofs });
-    const domains = await insert(context, transaction, environment, {
-      names,
-      setupType: request.setup_type ?? "quick",
-    });
+    const setupType = request.setup_type ?? "quick";
+    const domains: Inserted[number][] = [];
+    // One after the other, because the first name may prove the second.
+    for (const wanted of names) {
+      const taken = await takeName(context, transaction, wanted, { environmentId: environment.id, foundInDns });
+      domains.push(await insert(context, transaction, environment, { ...wanted, ...taken, setupType }));
+    }
+    await dnsGenerations.announce(transaction);
     const certificateId = certificate && (await storeCustom(context, transaction, environment, certificate));
     const { operationId, isRefused } = await context.acceptOperation(transaction, {
       kind: "addDomain",
@@ -62,7 +67,7 @@ type Inserted = AddDomainInput["domains"];
 
 const ids = (domains: Inserted) => domains.map(({ id }) => id);
 
-function namesOf(context: Context, request: AddRequest): readonly WantedName[] {
+function namesOf(context: Context, request: AddRequest): readonly NewName[] {
   const isWildcard = !(request.is_wildcardless ?? false);
   const wanted = readWantedName(context, request.domain_name, isWildcard);
   if (!request.add_with_www_subdomain) return [wanted];
@@ -75,7 +80,7 @@ function namesOf(context: Context, request: AddRequest): readonly WantedName[] {
 }
 
 /** The custom certificate, or null if the request has none. Throws `Refused` if it can't be used. */
-function certificateOf(request: AddRequest, names: readonly WantedName[]): ReadCertificate | null {
+function certificateOf(request: AddRequest, names: readonly NewName[]): ReadCertificate | null {
   const { custom_ssl_key: key, custom_ssl_cert: cert } = request;
   if (key === undefined && cert === undefined) return null;
   if (key === undefined || cert === undefined) {
@@ -89,24 +94,24 @@ function certificateOf(request: AddRequest, names: readonly WantedName[]): ReadC
   );
 }
 
+type Added = NewName & Pick<NewOwnDomain, "setupType" | "isVerified" | "proofNeeded">;
+
 async function insert(
   context: Context,
   transaction: DatabaseTransaction,
   environment: EnvironmentFacts,
-  { names, setupType }: { readonly names: readonly WantedName[]; readonly setupType: "quick" | "avoid_downtime" },
-): Promise<Inserted> {
-  const owner = { environmentId: environment.id, siteId: environment.site_id, companyId: environment.company_id };
-  const { settings } = context;
-  const inserted: { readonly id: string; readonly name: string }[] = [];
-  for (const { name, isWildcard, registrable } of names) {
-    const id = randomUUID();
-    if (!(await insertDomain(transaction, { id, ...owner, name, isWildcard, setupType }))) {
-      throw takenName(context, name);
-    }
-    const domain = { id, companyId: owner.companyId };
-    await putIntoZone(transaction, domain, registrable, firstRecords({ name, isWildcard }, settings.edgeAddresses));
-    inserted.push({ id, name });
-  }
-  await dnsGenerations.announce(transaction);
-  return inserted;
+  { name, isWildcard, registrable, ...proof }: Added,
+): Promise<Inserted[number]> {
+  const companyId = environment.company_id;
+  const id = randomUUID();
+  const owner = { environmentId: environment.id, siteId: environment.site_id, companyId };
+  if (!(await insertDomain(transaction, { id, ...owner, name, isWildcard, ...proof }))) throw takenName(context, name);
+  const records = firstRecords({ name, isWildcard }, context.settings.edgeAddresses);
+  await putIntoZone(transaction, { id, companyId }, registrable, records);
+  return { id, name, recordToPublish: proof.proofNeeded === "all" ? proofOf({ companyId, name }) : null };
+}
+
+function proofOf(domain: { readonly companyId: string; readonly name: string }) {
+  const { name, type, value } = ownershipRecord(domain);
+  return { name, type, value };
 }

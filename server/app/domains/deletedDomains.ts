@@ -9,7 +9,8 @@ import {
   makePrimary,
   reinsertDomain,
 } from "@sitewright/server/store/domains/deletedDomains.ts";
-import { findOverlaps, lockNames } from "@sitewright/server/store/domains/domains.ts";
+import { lockNames } from "@sitewright/server/store/domains/domains.ts";
+import { findNameClaim, type NameClaim, type Overlap } from "@sitewright/server/store/domains/nameClaims.ts";
 import { putIntoZone } from "@sitewright/server/store/domains/zones.ts";
 import { dnsGenerations } from "@sitewright/server/store/generations.ts";
 import type { SiteHost } from "../sites/addresses.ts";
@@ -44,8 +45,9 @@ async function insertFree(
 ): Promise<boolean> {
   const { name, registrable } = readDomainName(domain.name);
   await lockNames(transaction, registrable);
-  const found = await findOverlaps(transaction, { name, isWildcard: domain.is_wildcard, above: namesAbove(name) });
-  if (found.some(({ companyId }) => companyId !== owner.companyId)) return false;
+  const wanted = { name, registrable, isWildcard: domain.is_wildcard, above: namesAbove(name) };
+  const claim = await findNameClaim(transaction, owner.companyId, wanted);
+  if (isLost(claim, owner, domain)) return false;
   if (!(await reinsertDomain(transaction, owner, domain))) return false;
   // Otherwise the publisher of zones adds the first records.
   if (domain.records !== undefined) {
@@ -54,4 +56,19 @@ async function insertFree(
     await dnsGenerations.announce(transaction);
   }
   return true;
+}
+
+/** Whether another company has the name by now, or a wildcard above it, or has proven meanwhile that it owns the name. */
+function isLost(
+  claim: NameClaim,
+  { companyId }: DomainOwner,
+  { name, proof_needed, verified_at }: DeletedDomain,
+): boolean {
+  const isBelow = (overlap: Overlap) => overlap.name.endsWith(`.${name}`);
+  const isTaken = claim.overlaps.some(
+    (overlap) => overlap.companyId !== companyId && !overlap.isUnproven && !isBelow(overlap),
+  );
+  // Names that were never proven are not held. They are restored as they were: not served.
+  const isHeld = claim.ownHold !== null || (proof_needed === "all" && verified_at === null);
+  return isTaken || claim.isHeldByAnother || !isHeld;
 }

@@ -47,7 +47,14 @@ export async function verificationRecords(context: Context, domainId: string) {
   const { checkedAt, verifiedAt, seen } = domain;
   const last_checked_at = checkedAt?.getTime() ?? null;
   if (domain.setupType === "temporary") {
-    return { verification_records: [], pointing_records: [], is_verified: true, points_here: true, last_checked_at };
+    return {
+      verification_records: [],
+      pointing_records: [],
+      is_verified: true,
+      points_here: true,
+      needs_proof: false,
+      last_checked_at,
+    };
   }
   if (isStale(checkedAt)) await context.inTransaction((transaction) => checkSoon(transaction, [domain.id]));
   return {
@@ -55,6 +62,7 @@ export async function verificationRecords(context: Context, domainId: string) {
     pointing_records: pointingRecords(domain, context.settings).map((record) => recordView(record, seen)),
     is_verified: verifiedAt !== null,
     points_here: pointedHere(context, domain),
+    needs_proof: domain.isUnproven,
     last_checked_at,
   };
 }

@@ -1,4 +1,5 @@
 /** Changes zones: checks that a change is allowed, confirmed and servable, writes it, and starts the operation. */
+import { zoneNamesOf } from "@sitewright/server/domains/zoneNames.ts";
 import type {
   ChangeDnsRecordInput,
   RecordSetChange,
@@ -6,7 +7,12 @@ import type {
 } from "@sitewright/server/operations/domains/changeDnsRecord.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { setDnsRecordSet } from "@sitewright/server/store/domains/dnsRecords.ts";
-import { isServed, lockZoneOfDomain, raiseSerial, type ZoneOfDomain } from "@sitewright/server/store/domains/zones.ts";
+import {
+  listDomainsInZones,
+  lockZoneOfDomain,
+  raiseSerial,
+  type ZoneOfDomain,
+} from "@sitewright/server/store/domains/zones.ts";
 import { dnsGenerations } from "@sitewright/server/store/generations.ts";
 import type { Context } from "../context.ts";
 import { Refused } from "../failures.ts";
@@ -32,9 +38,10 @@ export function changeZone(
   decide: (zone: ZoneOfDomain, transaction: DatabaseTransaction) => Promise<ZoneChange>,
 ): Promise<string> {
   return context.inTransaction(async (transaction) => {
-    const zone = await lockServedZone(transaction, domainId);
+    const zone = await lockServedZone(context, transaction, domainId);
     const { zoneId, zoneName } = zone;
     const { changes, activityParameters } = await decide(zone, transaction);
+    for (const { place, after } of changes) if (after !== null) refuseForeign(context, zone, place);
     if (!confirm) for (const change of changes) refuseUnconfirmed(zone, change);
     await refuseUnservable(transaction, zone, changes);
     for (const { place, after } of changes) await setDnsRecordSet(transaction, zoneId, place, after);
@@ -55,14 +62,30 @@ export function changeZone(
   });
 }
 
-async function lockServedZone(transaction: DatabaseTransaction, domainId: string): Promise<ZoneOfDomain> {
+interface ServedZone extends ZoneOfDomain {
+  readonly names: ReturnType<typeof zoneNamesOf>;
+}
+
+async function lockServedZone(
+  { caller }: Context,
+  transaction: DatabaseTransaction,
+  domainId: string,
+): Promise<ServedZone> {
   const zone = await lockZoneOfDomain(transaction, domainId);
   if (zone === null) throw noZone(domainId);
-  if (!(await isServed(transaction, zone.zoneId))) {
-    const message = `Another company's records for "${zone.zoneName}" are served. Prove that you own "${zone.domainName}": GET /sites/environments/domains/${domainId}/verification-records.`;
+  const names = zoneNamesOf(await listDomainsInZones(transaction, zone.zoneName));
+  if (!names.serves(caller.companyId, { name: zone.domainName, type: "A" })) {
+    const message = `The records of "${zone.domainName}" are not served yet. Prove that you own it: GET /sites/environments/domains/${domainId}/verification-records.`;
     throw new Refused("zone_of_another", message, { domain_id: domainId });
   }
-  return zone;
+  return { ...zone, names };
+}
+
+/** Throws `Refused` if the record would not be served, or would hide another company's names. */
+function refuseForeign({ caller }: Context, { names }: ServedZone, { name, type }: RecordSetChange["place"]): void {
+  if (names.serves(caller.companyId, { name, type })) return;
+  const message = `Another company has a domain at or below "${name}", so your ${type} records can't be served there. Leave them out.`;
+  throw new Refused("zone_of_another", message, { name, type });
 }
 
 export function noZone(domainId: string): Refused {

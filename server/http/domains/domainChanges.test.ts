@@ -185,6 +185,7 @@ describe("GET /sites/environments/domains/{site_domain_id}/verification-records"
       ],
       is_verified: false,
       points_here: false,
+      needs_proof: false,
       last_checked_at: null,
     });
   });
@@ -200,7 +201,15 @@ describe("GET /sites/environments/domains/{site_domain_id}/verification-records"
       [`TXT _sitewright-verify.${name}.`]: ["other", value],
       [`CNAME ${name}.`]: ["elsewhere.example."],
     };
-    const found = { seen, isVerified: true, pointsHere: false, isServed: true, usesOwnDns: false, challengeName: null };
+    const found = {
+      seen,
+      isVerified: true,
+      pointsHere: false,
+      isServed: true,
+      needsNoProof: false,
+      usesOwnDns: false,
+      challengeName: null,
+    };
     const outcome = { id: own, found, failures: 0, secondsUntilNext: 100 };
     await database.transaction().execute((transaction) => noteCheck(transaction, outcome));
     const { verification_records, pointing_records, ...rest } = await records(own);
@@ -215,7 +224,12 @@ describe("GET /sites/environments/domains/{site_domain_id}/verification-records"
         is_right: false,
       },
     ]);
-    expect(rest).toEqual({ is_verified: true, points_here: false, last_checked_at: expect.any(Number) });
+    expect(rest).toEqual({
+      is_verified: true,
+      points_here: false,
+      needs_proof: false,
+      last_checked_at: expect.any(Number),
+    });
   });
 
   it("needs no records for the temporary domain", async () => {

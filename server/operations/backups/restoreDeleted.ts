@@ -27,7 +27,7 @@ export type EnvironmentToRestore = {
   readonly environment: { readonly id: string; readonly number: number };
   readonly address: string;
   readonly backupId: number;
-  /** Names of its domains that are not restored, because they are in use elsewhere now. Absent: none. */
+  /** Names of its domains that are not restored, because another site or company has them now. Absent: none. */
   readonly leftOut?: readonly string[];
 };
 
@@ -199,7 +199,8 @@ function warningOf(environments: readonly RestoredEnvironment[]): string | null 
 
 function leftOutWarning(names: readonly string[]): string | null {
   if (names.length === 0) return null;
-  return `These domains were not restored, because they are in use elsewhere now: ${names.join(", ")}.`;
+  const reason = "another site uses them now, or another company has proven that it owns them";
+  return `These domains were not restored, because ${reason}: ${names.join(", ")}. Add them again to see which proof they need.`;
 }
 
 /** Also says how to restore a site without the environment. */

@@ -60,6 +60,13 @@ describe("claimOrder", () => {
     expect(await claim()).toBeNull();
   });
 
+  test("orders nothing for a domain that needs a proof", async () => {
+    const id = await addOwnDomain(own.database, owner.environmentId, { proofNeeded: "all" });
+    const seen = { points_here_at: new Date(), challenge_name: "_acme-challenge.d.example" };
+    await own.database.updateTable("domains").set(seen).where("id", "=", id).execute();
+    expect([await claim(), await state(id)]).toEqual([null, null]);
+  });
+
   test("claims for a limited time, which can be extended", async () => {
     const id = await addReady();
     await claim(new Date(), 60);

@@ -1,6 +1,6 @@
 /** Domains of deleted environments with their DNS records, without temporary ones: stored and restored. */
 import { sql } from "kysely";
-import type { DatabaseTransaction, SetupType } from "../database.ts";
+import type { DatabaseTransaction, ProofNeeded, SetupType } from "../database.ts";
 import type { DnsRecordSetRow } from "./dnsRecords.ts";
 
 /** A stored domain, in the database's JSON format. */
@@ -13,6 +13,9 @@ export interface DeletedDomain {
   readonly is_active: boolean;
   readonly setup_type: SetupType;
   readonly verified_at: string | null;
+  /** Absent if it was stored by an earlier version, like `proof_needed`. */
+  readonly points_here_at?: string | null;
+  readonly proof_needed?: ProofNeeded | null;
   /** The DNS records of the domain and below it. Absent if it had no zone, or was stored by an earlier version. */
   readonly records?: readonly DnsRecordSetRow[];
 }
@@ -28,7 +31,8 @@ const recordsToKeep = sql`(case when o.zone_id is null then '{}'::jsonb else jso
 export const domainsToKeep = sql`(
   select coalesce(jsonb_agg(jsonb_build_object(
     'id', o.id, 'name', o.name, 'is_wildcard', o.is_wildcard, 'is_primary', o.is_primary, 'is_https', o.is_https,
-    'is_active', o.is_active, 'setup_type', o.setup_type, 'verified_at', o.verified_at
+    'is_active', o.is_active, 'setup_type', o.setup_type, 'verified_at', o.verified_at,
+    'points_here_at', o.points_here_at, 'proof_needed', o.proof_needed
   ) || ${recordsToKeep} order by o.created_at, o.id), '[]')
   from domains o where o.environment_id = e.id and o.setup_type <> 'temporary')`;
 
@@ -42,13 +46,13 @@ export interface DomainOwner {
 export async function reinsertDomain(
   transaction: DatabaseTransaction,
   { environmentId, siteId, companyId }: DomainOwner,
-  { id, name, is_wildcard, is_active, setup_type, verified_at }: DeletedDomain,
+  { id, name, is_wildcard, is_active, setup_type, verified_at, ...more }: DeletedDomain,
 ): Promise<boolean> {
   const { rows } = await sql`
     insert into domains (id, environment_id, site_id, company_id, name, is_wildcard, is_active, setup_type, verified_at,
-      next_check_at)
+      points_here_at, proof_needed, next_check_at)
     values (${id}, ${environmentId}, ${siteId}, ${companyId}, ${name}, ${is_wildcard}, ${is_active}, ${setup_type},
-      ${verified_at}::timestamptz, now())
+      ${verified_at}::timestamptz, ${more.points_here_at ?? null}::timestamptz, ${more.proof_needed ?? null}, now())
     on conflict do nothing returning id`.execute(transaction);
   return rows.length === 1;
 }

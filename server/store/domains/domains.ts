@@ -1,7 +1,7 @@
 /** Domains of environments: customers' own and temporary ones. */
 import { type InsertObject, sql } from "kysely";
 import type { Pool } from "pg";
-import type { Database, DatabaseTransaction, SetupType, Tables } from "../database.ts";
+import type { Database, DatabaseTransaction, ProofNeeded, SetupType, Tables } from "../database.ts";
 
 interface NewDomain {
   readonly id: string;
@@ -14,7 +14,18 @@ interface NewDomain {
 
 export interface NewOwnDomain extends NewDomain {
   readonly setupType: SetupType;
+  /** Whether the company has just proven that it owns the name. Default: false. */
+  readonly isVerified?: boolean;
+  /** What is served only once that is proven; null (the default) for nothing. */
+  readonly proofNeeded?: ProofNeeded | null;
 }
+
+/** SQL expression: whether the domain `d` is not served because its company must prove ownership first. */
+export const isUnproven = sql<boolean>`(d.proof_needed is not distinct from 'all' and d.verified_at is null)`;
+
+/** SQL expression: whether the edge serves the names below the domain `d`, if it serves the domain. */
+export const servesSubdomains = sql<boolean>`(
+  d.is_wildcard and (d.proof_needed is null or d.verified_at is not null or d.points_here_at is not null))`;
 
 /** Inserts an environment's temporary domain as its primary domain. Returns false if the name is taken. */
 export function insertPrimaryDomain(transaction: DatabaseTransaction, domain: NewDomain): Promise<boolean> {
@@ -27,6 +38,8 @@ export function insertDomain(transaction: DatabaseTransaction, domain: NewOwnDom
   return insertRow(transaction, domain, {
     is_active: false,
     setup_type: domain.setupType,
+    proof_needed: domain.proofNeeded ?? null,
+    verified_at: domain.isVerified ? sql<Date>`now()` : null,
     next_check_at: sql<Date>`now()`,
     // Not the transaction's time, so that domains added together are listed in order.
     created_at: sql<Date>`clock_timestamp()`,
@@ -56,40 +69,11 @@ export async function lockNames(transaction: DatabaseTransaction, registrable: s
   await sql`select pg_advisory_xact_lock(${nameLocks}, hashtext(${registrable}))`.execute(transaction);
 }
 
-/** A domain that equals, covers or is covered by a new name. */
-export interface Overlap {
-  readonly id: string;
-  readonly name: string;
-  readonly companyId: string;
-  readonly environmentId: string;
-  readonly siteId: string;
-  readonly siteName: string;
-  readonly isTemporary: boolean;
-}
-
-export interface NewName {
-  readonly name: string;
-  readonly isWildcard: boolean;
-  /** The names whose wildcard covers it. */
-  readonly above: readonly string[];
-}
-
-export async function findOverlaps(
-  database: Database | DatabaseTransaction,
-  { name, isWildcard, above }: NewName,
-): Promise<readonly Overlap[]> {
-  const { rows } = await sql<Overlap>`
-    select d.id, d.name, d.company_id as "companyId", d.environment_id as "environmentId", d.site_id as "siteId",
-      s.display_name as "siteName", d.setup_type = 'temporary' as "isTemporary"
-    from domains d join sites s on s.id = d.site_id
-    where d.name = ${name} or (d.is_wildcard and d.name = any(${above}::text[]))
-      or (${isWildcard}::boolean and reverse(d.name) like reverse(${`.${name}`}::text) || '%')
-    order by d.name`.execute(database);
-  return rows;
-}
-
 /** Removes a domain. If it was primary, the temporary domain becomes primary. */
-export async function releaseDomain(transaction: DatabaseTransaction, domain: Overlap): Promise<void> {
+export async function releaseDomain(
+  transaction: DatabaseTransaction,
+  domain: { readonly id: string; readonly environmentId: string },
+): Promise<void> {
   await removeDomains(transaction, [domain.id]);
   await sql`
     update domains set is_primary = true
@@ -104,10 +88,11 @@ export async function removeDomains(transaction: DatabaseTransaction, ids: reado
   await transaction.deleteFrom("domains").where("id", "in", ids).execute();
 }
 
-/** Sets whether the edge serves the domains. Ignores ids that are gone. */
+/** Sets whether the edge serves the domains. Those that need a proof stay inactive. Ignores ids that are gone. */
 export async function setActive(database: Database, ids: readonly string[], isActive: boolean): Promise<void> {
   if (ids.length === 0) return;
-  await database.updateTable("domains").set({ is_active: isActive }).where("id", "in", ids).execute();
+  const next = sql<boolean>`${isActive}::boolean and not ${isUnproven}`;
+  await database.updateTable("domains as d").set({ is_active: next }).where("d.id", "in", ids).execute();
 }
 
 /** A domain for an operation. */
@@ -166,10 +151,12 @@ interface ListedDomain {
   readonly uses_own_dns: boolean;
   readonly is_verified: boolean;
   readonly points_here: boolean;
+  readonly needs_proof: boolean;
 }
 
 const listedColumns = `d.id, d.name, d.site_id, d.is_active, d.is_primary, d.is_wildcard, d.setup_type, d.uses_own_dns,
-  d.verified_at is not null as is_verified, d.points_here_at is not null as points_here`;
+  d.verified_at is not null as is_verified, d.points_here_at is not null as points_here,
+  d.proof_needed is not distinct from 'all' and d.verified_at is null as needs_proof`;
 
 /** Lists the environment's domains, the primary one first. Returns null if there is no such environment. */
 export async function listDomains(pool: Pool, environmentId: string): Promise<readonly ListedDomain[] | null> {

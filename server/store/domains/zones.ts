@@ -2,6 +2,7 @@
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../database.ts";
 import type { DnsRecordSetRow } from "./dnsRecords.ts";
+import { isUnproven } from "./domains.ts";
 import { keepZoneVersion } from "./zoneVersions.ts";
 
 /** A customer's domain without a zone. */
@@ -129,35 +130,49 @@ export async function raiseSerialsAbove(transaction: DatabaseTransaction, name: 
     where name = ${name} or ${name} like '%.' || name`.execute(transaction);
 }
 
-/**
- * SQL order of zones with the same name: the installation's own, then those with a verified domain, then the oldest.
- */
-const servedFirst = sql`z.name, (z.company_id is null) desc, exists (
-  select from domains d where d.zone_id = z.id and d.verified_at is not null) desc, z.created_at, z.id`;
-
-export interface ServedZone {
-  readonly id: string;
+export interface StoredZone {
   readonly name: string;
+  /** Null for the installation's own zone. */
+  readonly companyId: string | null;
   readonly serial: number;
   readonly records: readonly DnsRecordSetRow[];
 }
 
-/** Lists the served zone of each name with its records. */
-export async function listServedZones(database: Database): Promise<readonly ServedZone[]> {
-  const { rows } = await sql<ServedZone>`
-    with served as (select distinct on (z.name) z.id, z.name, z.serial from zones z order by ${servedFirst})
-    select s.id, s.name, s.serial, coalesce(
+/** Lists all zones with their records. Companies may have zones with the same name. */
+export async function listZones(database: Database): Promise<readonly StoredZone[]> {
+  const { rows } = await sql<StoredZone>`
+    select z.name, z.company_id as "companyId", z.serial, coalesce(
       jsonb_agg(jsonb_build_object('name', r.name, 'type', r.type, 'ttl', r.ttl, 'values', to_jsonb(r.resource_records))
         order by r.name, r.type) filter (where r.name is not null), '[]') as records
-    from served s left join dns_records r on r.zone_id = s.id group by s.id, s.name, s.serial order by s.name
+    from zones z left join dns_records r on r.zone_id = z.id group by z.id order by z.name, z.created_at, z.id
   `.execute(database);
   return rows;
 }
 
-/** Whether the zone is served, among those with its name. */
-export async function isServed(database: Database | DatabaseTransaction, zoneId: string): Promise<boolean> {
-  const { rows } = await sql<{ id: string }>`
-    select z.id from zones z where z.name = (select name from zones where id = ${zoneId}) order by ${servedFirst} limit 1
-  `.execute(database);
-  return rows[0]?.id === zoneId;
+export interface DomainInZone {
+  readonly zoneName: string;
+  readonly name: string;
+  readonly companyId: string;
+  readonly isProven: boolean;
+  /** Whether it is not served, because its company must prove ownership first. */
+  readonly isUnproven: boolean;
+  /** Whether the zone is delegated to this installation. */
+  readonly usesOwnDns: boolean;
+  /** Whether another company had a name in the zone. Only of unproven domains. */
+  readonly hadOthers: boolean;
+}
+
+/** Lists the domains in all zones, or in all zones with one name. */
+export async function listDomainsInZones(
+  database: Database | DatabaseTransaction,
+  zoneName: string | null,
+): Promise<readonly DomainInZone[]> {
+  const { rows } = await sql<DomainInZone>`
+    select z.name as "zoneName", d.name, d.company_id as "companyId", d.verified_at is not null as "isProven",
+      ${isUnproven} as "isUnproven", d.uses_own_dns as "usesOwnDns", ${isUnproven} and exists (
+        select from held_names h where h.company_id <> d.company_id
+          and (h.name = z.name or reverse(h.name) like reverse('.' || z.name) || '%')) as "hadOthers"
+    from zones z join domains d on d.zone_id = z.id
+    where ${zoneName}::text is null or z.name = ${zoneName} order by d.name`.execute(database);
+  return rows;
 }

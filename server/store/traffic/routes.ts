@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import { limitsInForce } from "../company/companyLimits.ts";
 import type { Database, DatabaseTransaction, Environments, ForceHttps } from "../database.ts";
 import { isCovered, isWildcardCovered } from "../domains/domainCertificates.ts";
+import { servesSubdomains } from "../domains/domains.ts";
 import { maySend } from "./mailDelivery.ts";
 import { isPageCacheOn } from "./pageCache.ts";
 
@@ -63,7 +64,7 @@ export async function listServed(database: Database, defaultQuotaBytes: number |
     .select(maySend("e").as("maySendMail"))
     .select(["e.denied_ips as deniedIps", "e.is_xml_rpc_on as isXmlRpcOn", "e.force_https as forceHttps"])
     .select(["e.redirect_list as redirectList", "e.page_cache_epoch as epoch", isPageCacheOn.as("isPageCacheOn")])
-    .select(["d.name", "d.is_wildcard as isWildcard", "d.is_primary as isPrimary"])
+    .select(["d.name", servesSubdomains.as("isWildcard"), "d.is_primary as isPrimary"])
     .select([isCovered.as("isCovered"), isWildcardCovered.as("isWildcardCovered")])
     .where("e.state", "=", "serving")
     .orderBy("e.number")
@@ -105,7 +106,7 @@ export async function listRestoringDomains(
   return database
     .selectFrom("environments as e")
     .innerJoin("domains as d", "d.environment_id", "e.id")
-    .select(["d.name", "d.is_wildcard as isWildcard"])
+    .select(["d.name", servesSubdomains.as("isWildcard")])
     .where("e.state", "=", "restoring")
     .where("d.is_active", "=", true)
     .orderBy("d.name")
