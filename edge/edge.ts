@@ -16,7 +16,9 @@ import { type DiskPages, openDiskPages } from "./cache/diskPages.ts";
 import { createPageCache } from "./cache/pageCache.ts";
 import type { PurgeScope } from "./cache/purgeScope.ts";
 import { createFileCache } from "./files/fileCache.ts";
+import { addressOf } from "./http/address.ts";
 import type { Limits } from "./http/limits.ts";
+import { createNetworkCounts } from "./http/networkCounts.ts";
 import { listen, listenOnSocket } from "./http/sockets.ts";
 import { createLoginBrake } from "./login/loginBrake.ts";
 import { createLogins } from "./login/logins.ts";
@@ -149,9 +151,14 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     logs,
     log,
   };
+  const open = countOpen(limits, log);
   const visitors = createVisitorServer(parts);
+  visitors.on("connection", (socket) => {
+    if (!open.connections.add(addressOf(socket), socket)) socket.destroy();
+  });
   const php = options.php === undefined ? null : createPhpServer(parts, options.php);
-  const secureVisitors = certificates === null ? null : createSecureVisitorServer(parts, tlsOptions(certificates, log));
+  const secureVisitors =
+    certificates === null ? null : createSecureVisitorServer(parts, tlsOptions(certificates, log), open);
   const admin = createAdminServer(parts, () => portOf(visitors));
   const servers: readonly HttpServer[] = [visitors, admin];
   const renewTicketKeys = () => secureVisitors?.setTicketKeys(randomBytes(ticketKeyBytes));
@@ -203,6 +210,19 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
 function createPhpServer(parts: EdgeParts, { identify }: PhpSocketOptions): PhpListener {
   const callers = createPhpCallers();
   return createPhpListener(createVisitorServer(parts, callers.find), callers, identify);
+}
+
+/** Counters of visitors' connections, for HTTP and HTTPS together, and of their concurrent HTTP/2 requests. */
+function countOpen({ connectionsPerNetwork: max }: Limits, log: EdgeLog) {
+  const report = (what: string) => (address: string) =>
+    log.warn(
+      { address, max },
+      `${what} are refused, because their address has too many. If it is a proxy, raise SITEWRIGHT_CONNECTIONS_PER_ADDRESS`,
+    );
+  return {
+    connections: createNetworkCounts(max, report("Connections")),
+    requests: createNetworkCounts(max, report("HTTP/2 requests")),
+  };
 }
 
 function openPagesOnDisk({ pages, log }: EdgeOptions): DiskPages | null {

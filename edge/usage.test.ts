@@ -65,6 +65,7 @@ describe("an upload that exceeds the disk quota", () => {
         uploadBytes: 10_000_000,
         headSeconds: 15,
         requestSeconds: 60,
+        connectionsPerNetwork: 10_000,
         bodyGraceSeconds: 10,
         silenceSeconds: 60,
         freezeSeconds: 20,

@@ -7,6 +7,7 @@ import { answerPageRequest, pageRequestOf, sendFreshPage } from "./cache/answerP
 import { resolve } from "./files/resolve.ts";
 import { sendFile } from "./files/static.ts";
 import { createHttp2VisitorServer, type Handler } from "./http/http2Server.ts";
+import type { NetworkCounts } from "./http/networkCounts.ts";
 import { makePage, sendPage } from "./http/pages.ts";
 import { exceedsUploadLimit, hasBody, isUpload, refuseBody, refuseUpload } from "./http/uploads.ts";
 import type { VisitorRequest, VisitorResponse, VisitorSocket } from "./http/visitorHttp.ts";
@@ -47,15 +48,23 @@ export function createVisitorServer(parts: EdgeParts, callerOf = nobody): Server
   return attach(createServer(serverOptions(parts)), parts, { callerOf, https: false });
 }
 
-/** Creates the TLS server, not listening yet. */
-export function createSecureVisitorServer(parts: EdgeParts, tls: TlsOptions): SecureServer {
+/**
+ * Creates the TLS server, not listening yet. `connections` counts them before they cost a handshake; `requests` counts
+ * those of HTTP/2.
+ */
+export function createSecureVisitorServer(
+  parts: EdgeParts,
+  tls: TlsOptions,
+  { connections, requests }: { readonly connections: NetworkCounts; readonly requests: NetworkCounts },
+): SecureServer {
   const listener = { callerOf: nobody, https: true };
   const http1 = attach(createServer(serverOptions(parts)), parts, listener);
   const bounds = { headBytes: maxHeadBytes, idleMilliseconds: keepAliveMilliseconds };
   return createSecureServer({
     tls,
+    connections,
     http1,
-    http2: createHttp2VisitorServer(createHandler(parts, listener), parts.limits, bounds),
+    http2: createHttp2VisitorServer({ ...createHandler(parts, listener), open: requests }, parts.limits, bounds),
   });
 }
 
@@ -81,7 +90,7 @@ function attach(server: Server, parts: EdgeParts, listener: Listener): Server {
   return server;
 }
 
-function createHandler(parts: EdgeParts, listener: Listener): Handler {
+function createHandler(parts: EdgeParts, listener: Listener): Omit<Handler, "open"> {
   const senderAt = (request: VisitorRequest, found: FoundRoute | NoRoute) =>
     senderOf(request.socket, listener.callerOf(request.socket), found);
   const answer = (request: VisitorRequest, response: VisitorResponse) => {

@@ -90,6 +90,7 @@ export async function startEdgeProcess({ config, log, makeServing }: EdgeProcess
         disk: { folder: join(config.data, "edge", "pages"), bytes: config.pageCacheDiskBytes },
       },
       limits: {
+        connectionsPerNetwork: config.connectionsPerAddress,
         uploadBytes: config.uploadLimitBytes,
         headSeconds,
         requestSeconds,

@@ -1,13 +1,23 @@
 /** The HTTP/2 server for visitors, with limits per connection. */
-import { createServer, type Http2Server, type Http2ServerRequest, type ServerHttp2Session } from "node:http2";
+import {
+  constants,
+  createServer,
+  type Http2Server,
+  type Http2ServerRequest,
+  type ServerHttp2Session,
+} from "node:http2";
+import { addressOf } from "./address.ts";
 import { Http2Response } from "./http2Response.ts";
 import type { Limits } from "./limits.ts";
+import type { NetworkCounts } from "./networkCounts.ts";
 import type { VisitorRequest, VisitorResponse } from "./visitorHttp.ts";
 
 export interface Handler {
   answer(request: VisitorRequest, response: VisitorResponse): void;
   /** Whether a client that sends `Expect: 100-continue` may send its body. */
   acceptsBody(request: VisitorRequest): boolean;
+  /** Counts the requests that are being answered. */
+  readonly open: NetworkCounts;
 }
 
 interface Http2Limits {
@@ -34,13 +44,16 @@ export function createHttp2VisitorServer(handler: Handler, limits: Limits, bound
   server.on("session", (session) => closeWhenInactive(session, limits, bounds.idleMilliseconds));
   server.on("request", (request, { stream }) => {
     watchUpload(request, limits.requestSeconds);
+    if (!handler.open.add(addressOf(request.socket), stream)) return stream.close(constants.NGHTTP2_REFUSED_STREAM);
     if (isHeadTooLong(request, bounds.headBytes)) return stream.respond({ ":status": 431 }, { endStream: true });
     handler.answer(request, new Http2Response(stream, request.method === "HEAD"));
   });
   server.on("checkContinue", (request, response) => {
+    const { stream } = response;
     watchUpload(request, limits.requestSeconds);
+    if (!handler.open.add(addressOf(request.socket), stream)) return stream.close(constants.NGHTTP2_REFUSED_STREAM);
     if (handler.acceptsBody(request)) response.writeContinue();
-    handler.answer(request, new Http2Response(response.stream, request.method === "HEAD"));
+    handler.answer(request, new Http2Response(stream, request.method === "HEAD"));
   });
   return server;
 }

@@ -1,5 +1,7 @@
 /** Limits for visitors' requests. */
 export interface Limits {
+  /** Open connections, and concurrent HTTP/2 requests, of a visitor's network. */
+  readonly connectionsPerNetwork: number;
   readonly uploadBytes: number;
   /** Timeout for receiving the head of a request. */
   readonly headSeconds: number;

@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
+import type { EdgeOptions } from "../edge.ts";
 import type { EdgeHost, EdgeTable } from "../tables/table.ts";
 import type { CertificateSecret } from "../tls/certificates.ts";
 import { putTable } from "./http.ts";
@@ -24,6 +25,7 @@ export async function makeSecret(...names: readonly string[]): Promise<Certifica
 export async function startSecureSite(
   files: Readonly<Record<string, string | Buffer>> = { "a.txt": "file" },
   others: readonly string[] = [],
+  edge: Partial<EdgeOptions> = {},
 ) {
   const secrets = new Map([["site", await makeSecret("site.localhost", ...others)]]);
   const readCertificate = async (id: string) => {
@@ -31,7 +33,7 @@ export async function startSecureSite(
     if (secret === undefined) throw new Error(`no certificate ${id}`);
     return secret;
   };
-  const world = await startSite(files, { edge: { tls: { port: 0, readCertificate } } });
+  const world = await startSite(files, { edge: { ...edge, tls: { port: 0, readCertificate } } });
   const hosts = Object.fromEntries(["site.localhost", ...others].map((name) => [name, "one"]));
   const tell = (generation: number, more: Partial<EdgeTable>, host: Partial<EdgeHost> = {}) => {
     const table = tableOf(generation, [world.environment], hosts);

@@ -28,6 +28,7 @@ export interface EdgeWorld {
 }
 
 export const limits = {
+  connectionsPerNetwork: 10_000,
   uploadBytes: 100_000,
   headSeconds: 15,
   requestSeconds: 60,

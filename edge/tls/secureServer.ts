@@ -12,12 +12,14 @@ import type { Http2Server, ServerHttp2Session } from "node:http2";
 import { createServer, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
 import { addressOf } from "../http/address.ts";
+import type { NetworkCounts } from "../http/networkCounts.ts";
 import { offersTls13 } from "./clientHello.ts";
 import { createHandshakes, defaultLimits, type HandshakeLimits } from "./handshakes.ts";
 import { handshakeMilliseconds } from "./options.ts";
 
 interface SecureParts {
   readonly tls: TlsOptions;
+  readonly connections: NetworkCounts;
   /** Neither of the two servers listens itself. */
   readonly http1: Http1Server;
   readonly http2: Http2Server;
@@ -32,7 +34,13 @@ export interface SecureServer {
   close(graceMilliseconds: number): Promise<void>;
 }
 
-export function createSecureServer({ tls, http1, http2, limits = defaultLimits }: SecureParts): SecureServer {
+export function createSecureServer({
+  tls,
+  connections,
+  http1,
+  http2,
+  limits = defaultLimits,
+}: SecureParts): SecureServer {
   const handshakes = createHandshakes(limits);
   const handshaking = new Map<string, () => void>();
   const sockets = new Set<Socket>();
@@ -46,6 +54,7 @@ export function createSecureServer({ tls, http1, http2, limits = defaultLimits }
   const listener = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
     socket.on("error", () => undefined).once("close", () => sockets.delete(socket));
+    if (!connections.add(addressOf(socket), socket)) return socket.destroy();
     const endHandshake = handshakes.begin(addressOf(socket), () => socket.destroy());
     if (endHandshake === null) return socket.destroy();
     const id = connectionId(socket);

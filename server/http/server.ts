@@ -15,6 +15,7 @@ import {
 } from "fastify";
 import { serveDownloads } from "./backups/downloads.ts";
 import { bodyLimit, readJsonBodies } from "./bodies.ts";
+import { type ConnectionLimits, limitConnections, requestMilliseconds, timeouts } from "./connections.ts";
 import { answerToClientError, type ErrorAnswer, errorAnswer } from "./faults.ts";
 import { serveHealth } from "./health.ts";
 import { serveHome } from "./home.ts";
@@ -32,7 +33,7 @@ const basePath = "/v2";
 
 interface ServerOptions {
   readonly app: App;
-  readonly limits: Limits;
+  readonly limits: Limits & ConnectionLimits;
   /** The token for `/metrics`. Null: only this machine may read it. */
   readonly metricsToken?: string | null;
   /** A logger with pino's interface. */
@@ -56,8 +57,10 @@ export function buildServer({ app, limits, metricsToken = null, log }: ServerOpt
     // Fastify's own 503 has another shape. Requests that arrive during shutdown are answered normally.
     return503OnClosing: false,
     clientErrorHandler: answerBrokenRequests(count),
-    http: { requireHostHeader: false },
+    requestTimeout: requestMilliseconds,
+    http: { requireHostHeader: false, ...timeouts(limits) },
   });
+  limitConnections(server.server, limits);
   readJsonBodies(server);
   server.decorateRequest("identified", null);
   server.addHook("onRequest", async (request, reply) => {

@@ -26,7 +26,17 @@ export function answerBrokenRequests(count: CountRequest) {
     const message = reasons[error.code ?? ""] ?? "could not be read as an HTTP request";
     const answer = isExceeded ? errorAnswer(429) : errorAnswer(400, { errors: [{ path: "", message }] });
     socket.end(asBytes(answer, headers));
+    closeSoon(socket);
   };
+}
+
+/** How long the client may take to receive the answer. */
+const closeMilliseconds = 2_000;
+
+/** Closes the connection even if the client keeps its half open. */
+function closeSoon(socket: Socket): void {
+  const timer = setTimeout(() => socket.destroy(), closeMilliseconds);
+  socket.once("close", () => clearTimeout(timer));
 }
 
 /** Handles two cases that Node would answer without a body. Needs `requireHostHeader: false`. */

@@ -65,6 +65,8 @@ export interface Config {
   readonly pageCacheDiskBytes: number;
   readonly idleSeconds: number;
   readonly uploadLimitBytes: number;
+  /** Open connections from one IPv4 address, or from 64 bits of an IPv6 address. */
+  readonly connectionsPerAddress: number;
   readonly rateLimitPerMinute: number;
   readonly creationLimitPerMinute: number;
   /** PHP versions that have reached their end of life; environments are moved to a newer one. */
@@ -188,6 +190,7 @@ function freeze(values: Settings): Config {
     pageCacheDiskBytes: values.SITEWRIGHT_PAGE_CACHE_DISK_MB * megabyte,
     idleSeconds: values.SITEWRIGHT_IDLE_SECONDS,
     uploadLimitBytes: values.SITEWRIGHT_UPLOAD_LIMIT_BYTES,
+    connectionsPerAddress: values.SITEWRIGHT_CONNECTIONS_PER_ADDRESS,
     rateLimitPerMinute: values.SITEWRIGHT_RATE_LIMIT_PER_MINUTE,
     creationLimitPerMinute: values.SITEWRIGHT_CREATION_LIMIT_PER_MINUTE,
     endedPhpVersions: values.SITEWRIGHT_ENDED_PHP_VERSIONS.split(",").filter((version) => version !== ""),

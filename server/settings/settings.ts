@@ -112,6 +112,11 @@ export const settings = v.object({
   SITEWRIGHT_PAGE_CACHE_DISK_MB: whole(0, 10_000_000, "the size of the page cache on disk, in MB"),
   SITEWRIGHT_IDLE_SECONDS: whole(1, 86_400, "how long an idle PHP worker is kept, in seconds"),
   SITEWRIGHT_UPLOAD_LIMIT_BYTES: whole(1, 1_073_741_824, "the largest upload to a site, in bytes"),
+  SITEWRIGHT_CONNECTIONS_PER_ADDRESS: whole(
+    10,
+    1_000_000,
+    "the most open connections from one IP address, or from the first 64 bits of one, to the sites or to the API",
+  ),
   SITEWRIGHT_RATE_LIMIT_PER_MINUTE: whole(1, 10_000_000, "the rate limit of an API key, in requests per minute"),
   SITEWRIGHT_CREATION_LIMIT_PER_MINUTE: whole(1, 10_000_000, "the rate limit of an API key for new sites, per minute"),
   SITEWRIGHT_ENDED_PHP_VERSIONS: text(
@@ -240,6 +245,8 @@ export function defaults(data: string): Settings {
     SITEWRIGHT_PAGE_CACHE_DISK_MB: 1_024,
     SITEWRIGHT_IDLE_SECONDS: 300,
     SITEWRIGHT_UPLOAD_LIMIT_BYTES: 64 * megabyte,
+    // Many visitors may share an address.
+    SITEWRIGHT_CONNECTIONS_PER_ADDRESS: 1_000,
     SITEWRIGHT_RATE_LIMIT_PER_MINUTE: 6_000,
     SITEWRIGHT_CREATION_LIMIT_PER_MINUTE: 60,
     SITEWRIGHT_ENDED_PHP_VERSIONS: "8.1",

@@ -30,6 +30,7 @@ const limits = {
   uploadBytes: 100_000,
   headSeconds: 15,
   requestSeconds: 60,
+  connectionsPerNetwork: 10_000,
   bodyGraceSeconds: 10,
   silenceSeconds: 60,
   freezeSeconds: 20,

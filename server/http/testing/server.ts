@@ -30,6 +30,7 @@ import { silentLog, type TestOperations, testOperations } from "@sitewright/serv
 import type { FastifyBaseLogger, FastifyInstance, InjectOptions } from "fastify";
 import type { Pool } from "pg";
 import { afterAll, beforeAll } from "vitest";
+import type { ConnectionLimits } from "../connections.ts";
 import type { Limits } from "../rateLimits.ts";
 import { buildServer } from "../server.ts";
 import { checkResponses } from "./documented.ts";
@@ -87,7 +88,7 @@ export interface TestServer {
 }
 
 interface TestServerOptions {
-  readonly limits?: Partial<Limits>;
+  readonly limits?: Partial<Limits & ConnectionLimits>;
   readonly log?: FastifyBaseLogger;
   readonly waitForOperation?: WaitForOperation;
   /** Default: every environment is empty. */
@@ -247,7 +248,12 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       findScreenshots: options.findScreenshots ?? (async () => []),
       knowsPlaces: options.knowsPlaces ?? true,
     },
-    limits: { rateLimitPerMinute: 1_000_000, creationLimitPerMinute: 1_000_000, ...options.limits },
+    limits: {
+      rateLimitPerMinute: 1_000_000,
+      creationLimitPerMinute: 1_000_000,
+      connectionsPerAddress: 1_000_000,
+      ...options.limits,
+    },
     metricsToken: options.metricsToken ?? null,
     log: options.log ?? silentLog,
   });
