@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withOwnCookies } from "./cookies.ts";
+import { withOwnCookies, withoutForgedCookies } from "./cookies.ts";
 
 const cookieOf = (value: string) => withOwnCookies([["Set-Cookie", value]], "sites.example.com")[0]?.[1];
 
@@ -27,4 +27,28 @@ test.each([
 test("other headers are unchanged", () => {
   const header = ["Location", "/?domain=sites.example.com;Domain=sites.example.com"] as const;
   expect(withOwnCookies([header], "sites.example.com")).toEqual([header]);
+});
+
+const cookiesFor = (cookie: string, hostName: string | null = "shop.sites.example.com") =>
+  withoutForgedCookies({ cookie }, hostName, "sites.example.com").cookie;
+
+test.each([
+  ["a=evil; b=2; a=own", "b=2"],
+  ["a=evil;a=own;b=2", "b=2"],
+  ["a=own; a=own; b=2", "a=own; a=own; b=2"],
+  ["wordpress.logged_in=evil; wordpress_logged_in=own; b=2", "b=2"],
+  ["wordpress[logged_in=evil; wordpress_logged_in=own; b=2", "b=2"],
+  ["__Host-id=evil; __Host-id=own; b=2", "b=2"],
+  ["a; a=own; b=2", "b=2"],
+  ["a=1=2; a=1=3; b=2", "b=2"],
+  ["list[x]=1; list[y]=2", "list[x]=1; list[y]=2"],
+  ["a=1; A=2", "a=1; A=2"],
+])("of the cookies %j PHP gets %j", (sent, passedOn) => {
+  expect(cookiesFor(sent)).toBe(passedOn);
+});
+
+test("doubled cookies are passed on at a customer's own domain, which is shared with no one", () => {
+  const doubled = "a=1; a=2";
+  for (const name of ["shop.example", "mysites.example.com", null]) expect(cookiesFor(doubled, name)).toBe(doubled);
+  expect(withoutForgedCookies({}, "shop.sites.example.com", "sites.example.com")).toEqual({});
 });

@@ -22,3 +22,39 @@ function ownCookie(cookie: string, siteSuffix: string): string {
   });
   return [first, ...own].join(";");
 }
+
+/**
+ * A visitor's headers for PHP without cookies that another site below the suffix may have replaced.
+ *
+ * A script of one site can set a cookie for the whole suffix. The browser sends it to all sites, without saying whose it is
+ * and, if it has a longer path, before the site's own cookie of that name, so that PHP takes it. Of a name with several
+ * values none is passed on, because each may be the forged one. `hostName` is in lower case, without port.
+ */
+export function withoutForgedCookies<T extends { cookie?: string | readonly string[] }>(
+  headers: T,
+  hostName: string | null,
+  siteSuffix: string,
+): T {
+  const { cookie } = headers;
+  if (typeof cookie !== "string" || hostName === null || !`.${hostName}`.endsWith(`.${siteSuffix}`)) return headers;
+  const values = new Map<string, Set<string>>();
+  const pairs = cookie.split(";").map((pair) => pair.trim());
+  for (const pair of pairs) {
+    const name = nameInPhp(pair);
+    values.set(name, (values.get(name) ?? new Set()).add(cookieValue(pair)));
+  }
+  return { ...headers, cookie: pairs.filter((pair) => values.get(nameInPhp(pair))?.size === 1).join("; ") };
+}
+
+/** PHP replaces some characters, so that `a.b` shadows `a_b`. Browsers allow these names, also with a prefix like `__Host-`. */
+function nameInPhp(pair: string): string {
+  const [name = ""] = pair.split("=", 1);
+  const bracket = name.indexOf("[");
+  const variable = bracket === -1 || !name.includes("]", bracket) ? name : name.slice(0, bracket);
+  return `${variable.trim().replaceAll(/[ .[+]/g, "_")}${name.slice(variable.length)}`;
+}
+
+function cookieValue(pair: string): string {
+  const equals = pair.indexOf("=");
+  return equals === -1 ? "" : pair.slice(equals + 1);
+}

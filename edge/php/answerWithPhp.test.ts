@@ -276,3 +276,9 @@ test("only the site's own PHP can request wp-cron.php", async () => {
   expect(upstream.asked).toEqual([]);
   expect((await ask(edge, "/wp-cron.php", { php: edge.loopbackSocket })).status).toBe(200);
 });
+
+test("a cookie that a neighbour may have set for all sites does not reach PHP", async () => {
+  const { edge, upstream } = await startSite();
+  await ask(edge, "/", { headers: { cookie: "wordpress_x=forged; wordpress_x=own; b=2" } });
+  expect(upstream.asked[0]?.request.headers.cookie).toBe("b=2");
+});

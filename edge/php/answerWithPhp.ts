@@ -1,10 +1,11 @@
 /** Streams a request to PHP and the response to the visitor, and to others who asked for the same page. */
 import type { Readable } from "node:stream";
-import { withOwnCookies } from "../http/cookies.ts";
+import { withOwnCookies, withoutForgedCookies } from "../http/cookies.ts";
 import { toUpstream, toVisitor } from "../http/headers.ts";
 import { sendPage } from "../http/pages.ts";
 import type { VisitorRequest, VisitorResponse } from "../http/visitorHttp.ts";
 import type { RequestLogs } from "../logs/edgeLog.ts";
+import { readHost } from "../tables/hosts.ts";
 import type { Visit } from "../visit/visit.ts";
 import { type CacheKey, cacheKeyOf } from "./cacheKey.ts";
 import type { Coalescing, SharedPage, SharedRender } from "./coalescing.ts";
@@ -193,7 +194,12 @@ export async function askForRead(visit: Visit, script: Script, parts: PhpParts):
   }
 }
 
-function ask(visit: Visit, script: Script, { upstream }: PhpParts, isReadOnly: boolean): Promise<UpstreamResponse> {
+function ask(
+  visit: Visit,
+  script: Script,
+  { upstream, siteSuffix }: PhpParts,
+  isReadOnly: boolean,
+): Promise<UpstreamResponse> {
   const { response, route } = visit;
   const gone = new AbortController();
   response.once("close", () => {
@@ -202,8 +208,10 @@ function ask(visit: Visit, script: Script, { upstream }: PhpParts, isReadOnly: b
   const { task, page, ...run } = script;
   const sent =
     page !== undefined ? sharedRequest(page) : task === undefined ? visitorRequest(visit) : visitorIdentity(visit);
+  const headers = withoutForgedCookies(sent.headers, readHost(visit.host), siteSuffix);
   const answer = upstream.handle(route.environment.id, {
     ...sent,
+    headers,
     ...run,
     ...(task === undefined ? {} : { task }),
     remoteAddress: visit.address,
