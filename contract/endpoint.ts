@@ -36,6 +36,8 @@ export interface ResponseSpec {
   readonly description: string;
   /** Decides which fields are sent. */
   readonly body: TSchema;
+  /** For a body that is text and not JSON: an example for each media type. */
+  readonly mediaTypes?: Readonly<Record<string, string>>;
   /** The documented form of the body, if it is more precise. */
   readonly documented?: TSchema;
   /** The result, if the body has nothing else, and the fields that it is nested in, outermost first. */
@@ -135,6 +137,8 @@ export type Answer<E extends Endpoint> = {
         readonly headers?: Readonly<Record<string, string>>;
         /** The serialised body in consecutive parts, for bodies that are expensive to serialise. Equal to `body`. */
         readonly parts?: readonly Buffer[];
+        /** The body as text that is sent while it is read, instead of `body`. The headers have its media type. */
+        readonly text?: AsyncIterable<string>;
         /** The object that the body was derived from. The body is serialised once for each such object. */
         readonly cacheKey?: object;
       }

@@ -4,7 +4,7 @@ import { addManualBackup, listBackups, removeBackup, restoreBackup } from "./bac
 import { listDeletedEnvironments, restoreDeletedEnvironment } from "./backups/deletedEnvironments.ts";
 import { listDeletedSites, restoreDeletedSite } from "./backups/deletedSites.ts";
 import { addDownloadableBackup, listDownloadableBackups } from "./backups/downloadableBackups.ts";
-import { listActivity } from "./company/activity.ts";
+import { exportActivity, listActivity } from "./company/activity.ts";
 import { createApiKey, listApiKeys, revokeApiKey } from "./company/apiKeys.ts";
 import { getCompanyLimits } from "./company/limits.ts";
 import { validateKey } from "./company/validate.ts";
@@ -186,6 +186,7 @@ export const endpoints = {
   createApiKey,
   revokeApiKey,
   listActivity,
+  exportActivity,
   listRegions,
   listPhpVersions,
   validateKey,

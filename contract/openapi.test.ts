@@ -179,11 +179,12 @@ describe.each(operations)("%s", (key, operation) => {
   it("has a valid example of every body", () => {
     const bodies = [operation.requestBody, ...Object.values(operation.responses).map(responseOf)];
     for (const { content } of bodies.filter((body) => body !== undefined)) {
-      const media = content["application/json"];
-      expect(examplesOf(media)).not.toEqual([]);
-      const validate = ajv.compile(absolute(media.schema));
-      for (const example of examplesOf(media)) {
-        expect(validate(example), `${JSON.stringify(example)}: ${ajv.errorsText(validate.errors)}`).toBe(true);
+      for (const media of Object.values(content)) {
+        expect(examplesOf(media)).not.toEqual([]);
+        const validate = ajv.compile(absolute(media.schema));
+        for (const example of examplesOf(media)) {
+          expect(validate(example), `${JSON.stringify(example)}: ${ajv.errorsText(validate.errors)}`).toBe(true);
+        }
       }
     }
   });

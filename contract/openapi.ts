@@ -180,12 +180,15 @@ function shareParameters(operations: readonly Operation[]): Node {
 }
 
 function successes(row: Endpoint, components: Components): Node {
-  const entries = Object.entries(row.responses).map(([status, { description: text, body, documented }]) => [
+  const entries = Object.entries(row.responses).map(([status, { description: text, body, documented, mediaTypes }]) => [
     status,
     {
       description: text,
       headers: { ...rateHeaders, ...(row.operation && { Location: { $ref: "#/components/headers/Location" } }) },
-      content: components.content(documented ?? body, row.operation && acceptedExample(row.operation)),
+      content:
+        mediaTypes === undefined
+          ? components.content(documented ?? body, row.operation && acceptedExample(row.operation))
+          : Object.fromEntries(Object.entries(mediaTypes).map(([type, example]) => [type, { schema: body, example }])),
     },
   ]);
   return Object.fromEntries(entries);

@@ -1,7 +1,16 @@
 import { execFile, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { appendFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -441,6 +450,22 @@ describe("operator audit", () => {
       parameters: { reason: "A test" },
       user_full_name: userInfo().username,
     });
+  });
+
+  it("exports the log of everyone or of one company into a new file", async () => {
+    const made = await operator(["company", "create", "Exported", "--json"], settings());
+    const { company_id } = JSON.parse(made.output);
+    await operator(["keys", "create", company_id], settings());
+    const file = join(data, "activity.jsonl");
+    const { output } = await operator(["audit", "export", file, "--company", company_id], settings());
+    expect(output).toBe(`Wrote 1 entry to ${file}.\n`);
+    expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ company_id, type: "createApiKey" });
+    const again = await operator(["audit", "export", file], settings());
+    expect(again).toMatchObject({ code: 2, errors: `${file} already exists. Choose another file.\n` });
+    const csv = join(data, "activity.csv");
+    expect((await operator(["audit", "export", csv, "--csv", "--from", "2026-01-01"], settings())).code).toBe(0);
+    expect(readFileSync(csv, "utf8")).toContain(",createCompany,");
+    expect((await operator(["audit", "export", join(data, "x"), "--to", "noon"], settings())).code).toBe(2);
   });
 
   it("knows which chains belonged to deleted companies", async () => {

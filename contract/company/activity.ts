@@ -74,6 +74,7 @@ export const activityTypes = [
   "revokeApiKey",
   "useApiKey",
   "downloadBackup",
+  "exportActivity",
 ] as const;
 export type ActivityType = (typeof activityTypes)[number];
 
@@ -130,6 +131,43 @@ const ActivityEntry = Type.Object(
   },
   { title: "ActivityEntry" },
 );
+
+const time = (description: string, example: string) =>
+  Type.Optional(
+    Type.String({
+      format: "date-time",
+      maxLength: 40,
+      description: `${description} Date and time with a time zone, in ISO 8601.`,
+      examples: [example],
+    }),
+  );
+
+export const exportActivity = endpoint({
+  method: "GET",
+  path: "/company/{id}/activity-logs/export",
+  tag: "Activity log",
+  summary: "Export a company's activity log",
+  description:
+    "Oldest first. As JSON lines, each entry has its seals in the company's hash chain. In CSV, values that a spreadsheet would run as a formula begin with an apostrophe. The export becomes an entry of the log.",
+  params: Type.Object({ id: uuid("Id of the company.") }),
+  query: Type.Object({
+    format: Type.Optional(Type.Enum(["jsonl", "csv"], { default: "jsonl", description: "JSON lines or CSV." })),
+    from: time("Only entries from this time on.", "2026-11-01T00:00:00Z"),
+    to: time("Only entries before this time.", "2026-12-01T00:00:00Z"),
+  }),
+  responses: {
+    200: {
+      description: "The entries.",
+      body: Type.String(),
+      mediaTypes: {
+        "application/x-ndjson": '{"id":4711,"created_at":"2026-11-26T12:00:00.000Z","type":"addSite","seals":[]}\n',
+        "text/csv": "id,created_at,type\n4711,2026-11-26T12:00:00.000Z,addSite\n",
+      },
+    },
+  },
+  verb: "read",
+  resource: { kind: "company", from: "params.id", underSiteScope: "filtered" },
+});
 
 export const listActivity = endpoint({
   method: "GET",

@@ -272,12 +272,12 @@ function expectError(answer: Reply, status: number, message: string): void {
   expectCommonHeaders(answer);
 }
 
-function expectCommonHeaders({ headers }: Reply): void {
+function expectCommonHeaders({ headers }: Reply, mediaType = "application/json"): void {
   for (const name of ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]) {
     expect(String(headers[name])).toMatch(/^\d+$/);
   }
   expect(headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
-  expect(headers["content-type"]).toBe("application/json; charset=utf-8");
+  expect(headers["content-type"]).toBe(`${mediaType}; charset=utf-8`);
 }
 
 /** Matches all paths of that shape: `/sites/plain` also matches `/sites/{site_id}`. */
@@ -290,7 +290,7 @@ describe.each(rows)("$method $path", (row) => {
     const answer = await validCall(row);
     expect(Object.keys(row.responses)).toContain(String(answer.status));
     expect(answer.status).toBeLessThan(300);
-    expectCommonHeaders(answer);
+    expectCommonHeaders(answer, Object.keys(row.responses[200]?.mediaTypes ?? {})[0]);
   });
 
   it("accepts a trailing slash", async () => {

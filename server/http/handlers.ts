@@ -2,7 +2,7 @@
 import type { Calls, Handlers, ResponseHandlers } from "@sitewright/contract/endpoints.ts";
 import type { Context } from "@sitewright/server/app/context.ts";
 import { backupCalls, backupResponseHandlers } from "./backups/calls.ts";
-import { companyCalls } from "./company/calls.ts";
+import { companyCalls, companyResponseHandlers } from "./company/calls.ts";
 import { domainCalls } from "./domains/calls.ts";
 import { operationCalls, operationResponseHandlers } from "./operations.ts";
 import { packageCalls } from "./packages/calls.ts";
@@ -24,6 +24,7 @@ export const responseHandlers = {
   ...packageResponseHandlers,
   ...backupResponseHandlers,
   ...operationResponseHandlers,
+  ...companyResponseHandlers,
 } satisfies ResponseHandlers<Context>;
 
 export const handlers = { ...calls, ...responseHandlers } satisfies Handlers<Context>;

@@ -17,6 +17,8 @@ export interface AnyAnswer {
   readonly headers?: Readonly<Record<string, string>>;
   /** The serialised body in consecutive parts. Only for reads. */
   readonly parts?: readonly Buffer[];
+  /** The body as text that is sent while it is read. Only for reads. */
+  readonly text?: AsyncIterable<string>;
   /** The object that the body was derived from; the body depends on nothing else. */
   readonly cacheKey?: object;
 }

@@ -65,7 +65,11 @@ export function makeResponder(app: App, route: Route, { stopping, answerOnce }: 
         : await once(answerOnce, identified, request, reply, { key, run });
     // After a refusal the transaction was rolled back, so there is nothing to follow up.
     if (answer.status < 300) for (const work of afterwards) await work();
-    return reply.code(answer.status).headers(answer.headers).type("application/json; charset=utf-8").send(answer.body);
+    const { status, body } = answer;
+    return reply
+      .code(status)
+      .headers({ "content-type": "application/json; charset=utf-8", ...answer.headers })
+      .send(body);
   };
 }
 
@@ -98,7 +102,9 @@ async function readAllowed(
 
 /** Sends parts one after another; joining them would need the same memory again for each request. */
 function sendable(reply: FastifyReply, answer: AnyAnswer): FinishedAnswer<string | Buffer | Readable> {
-  const { parts } = answer;
+  const { parts, text } = answer;
+  if (text !== undefined)
+    return { status: answer.status, headers: answer.headers ?? {}, body: Readable.from(text, { objectMode: false }) };
   if (parts === undefined) return finish(reply, answer);
   const bytes = parts.reduce((sum, { length }) => sum + length, 0);
   const headers = { ...answer.headers, "content-length": String(bytes) };

@@ -118,6 +118,24 @@ const commands: Readonly<Record<string, Command>> = {
     words: [0, 0],
     load: async () => (await import("./audit.ts")).verify,
   },
+  "audit export": {
+    usage: "audit export <file> [--company <id>] [--from <time>] [--to <time>] [--csv]",
+    summary: "writes the activity log of all companies and of the operator into a file, with its seals",
+    details: [
+      "--company  only the log of this company",
+      "--from     only entries from this time on, such as 2026-11-01 or 2026-11-01T12:00:00Z",
+      "--to       only entries before this time",
+      "--csv      for spreadsheets, without seals; otherwise JSON lines",
+    ],
+    options: {
+      company: { type: "string" },
+      from: { type: "string" },
+      to: { type: "string" },
+      csv: { type: "boolean" },
+    },
+    words: [1, 1],
+    load: async () => (await import("./auditExport.ts")).exportLog,
+  },
   "audit accept": {
     usage: 'audit accept "<reason>"',
     summary: "seals the activity log again as it is now, after a break was found and explained",

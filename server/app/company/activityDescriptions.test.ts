@@ -35,6 +35,7 @@ function namesFor(type: string): string[] {
   const { threadCount, threadMemory, delivery, domainName, forceHttps } = parameters;
   if (type === "useApiKey") return [keyName, parameters.count];
   if (type.endsWith("ApiKey")) return [keyName];
+  if (type === "exportActivity") return [parameters.count];
   if (type === "downloadBackup") return [parameters.fileName, parameters.count];
   if (type.endsWith("Site")) return [siteName];
   if (type === "changeSitePhpAllocation") return [siteName, threadCount, threadMemory];

@@ -771,6 +771,18 @@ const sentences: Record<ActivityType, Record<Language, string>> = {
     pt: "Usar a chave de API “{keyName}” ({count}×)",
     sv: "Använd API-nyckeln ”{keyName}” ({count}×)",
   },
+  exportActivity: {
+    da: "Eksportér aktivitetsloggen ({count}×)",
+    de: "Aktivitätsprotokoll exportieren ({count}×)",
+    en: "Export the activity log ({count}×)",
+    es: "Exportar el registro de actividad ({count}×)",
+    fr: "Exporter le journal d’activité ({count}×)",
+    it: "Esportare il registro delle attività ({count}×)",
+    ja: "アクティビティログのエクスポート（{count}回）",
+    nl: "Activiteitenlog exporteren ({count}×)",
+    pt: "Exportar o registro de atividades ({count}×)",
+    sv: "Exportera aktivitetsloggen ({count}×)",
+  },
   downloadBackup: {
     da: "Download backuppen “{fileName}” ({count}×)",
     de: "Backup „{fileName}“ herunterladen ({count}×)",

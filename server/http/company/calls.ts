@@ -1,10 +1,13 @@
 import * as activity from "@sitewright/server/app/company/activity.ts";
+import { exportLog } from "@sitewright/server/app/company/activityExport.ts";
 import * as apiKeys from "@sitewright/server/app/company/apiKeys.ts";
 import * as limits from "@sitewright/server/app/company/limits.ts";
 import { validate } from "@sitewright/server/app/company/validate.ts";
 import * as phpVersions from "@sitewright/server/app/sites/phpVersions.ts";
 import * as regions from "@sitewright/server/app/sites/regions.ts";
-import type { SomeCalls } from "../handling.ts";
+import type { SomeCalls, SomeResponseHandlers } from "../handling.ts";
+
+const mediaTypes = { jsonl: "application/x-ndjson; charset=utf-8", csv: "text/csv; charset=utf-8" } as const;
 
 export const companyCalls = {
   listApiKeys: (context) => apiKeys.list(context),
@@ -16,3 +19,16 @@ export const companyCalls = {
   listRegions: (context) => regions.list(context),
   listPhpVersions: (context) => phpVersions.list(context),
 } satisfies SomeCalls;
+
+export const companyResponseHandlers = {
+  exportActivity: async (context, { query }) => {
+    const { format = "jsonl" } = query;
+    const headers = {
+      "content-type": mediaTypes[format],
+      "content-disposition": `attachment; filename="activity.${format}"`,
+      "cache-control": "private, no-store",
+      "x-content-type-options": "nosniff",
+    };
+    return { status: 200, headers, body: "", text: exportLog(context, query) };
+  },
+} satisfies SomeResponseHandlers;
