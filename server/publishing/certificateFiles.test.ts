@@ -40,7 +40,7 @@ async function add(sealedFor = ""): Promise<PresentedCertificate> {
     .execute((transaction) =>
       addCertificate(transaction, { id, companyId, environmentId, source: "acme", certificate, keySealed }),
     );
-  return { id, names: certificate.names, notAfter };
+  return { id, environmentId, names: certificate.names, notAfter };
 }
 
 const published = ({ id, names, notAfter }: PresentedCertificate) => ({ id, names, notAfter: notAfter.getTime() });

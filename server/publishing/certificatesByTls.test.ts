@@ -77,29 +77,30 @@ async function start() {
   const transaction = () => world.own.database.transaction();
 
   /** Adds a custom certificate as the API does; returns its fingerprint. */
-  async function addCustom(): Promise<string> {
+  async function addCustom(names = [name], owner = { companyId, environment, domainId }): Promise<string> {
     const read = readCustomCertificate({
-      ...(await makeCertificate({ names: [name] })),
-      names: [name],
+      ...(await makeCertificate({ names })),
+      names: names.slice(0, 1),
       now: new Date(),
     });
     if (!read.ok) throw new Error(read.problem.reason);
     const { certificate } = read;
     const id = randomUUID();
     const keySealed = sealer.seal(certificate.key, `certificate:${id}`);
-    const place = { id, companyId, environmentId: environment.id, source: "custom" as const };
+    const { companyId: company, environment: place } = owner;
+    const row = { id, companyId: company, environmentId: place.id, source: "custom" as const };
     await transaction().execute(async (inside) => {
-      await addCertificate(inside, { ...place, certificate, keySealed });
-      await withdrawReplaced(inside, domainId, id);
+      await addCertificate(inside, { ...row, certificate, keySealed });
+      await withdrawReplaced(inside, owner.domainId, id);
     });
     await publisher.publish();
     return certificate.fingerprint;
   }
 
   /** The fingerprint of the certificate that a visitor gets, or null if the edge ends the handshake. */
-  async function served(): Promise<string | null> {
+  async function served(servername = name): Promise<string | null> {
     const port = edge.tlsPort ?? 0;
-    const socket = connect({ host: "127.0.0.1", port, servername: name, rejectUnauthorized: false });
+    const socket = connect({ host: "127.0.0.1", port, servername, rejectUnauthorized: false });
     try {
       await once(socket, "secureConnect");
       return socket.getPeerCertificate().fingerprint256.replaceAll(":", "").toLowerCase();
@@ -127,6 +128,22 @@ test("a custom certificate is served from the next handshake on, until it is rep
   await publisher.publish();
   expect(await served()).toBeNull();
   expect(await readdir(folder)).toEqual([]);
+});
+
+test("a certificate is served for the names of its own environment only, whatever else it contains", async () => {
+  const { world, addCustom, served } = await start();
+  const mine = await addCustom();
+  const other = await liveSite(world);
+  const [wide, narrow] = ["example.com", "shop.example.net"];
+  const addDomain = (more: { readonly name: string; readonly isWildcard: boolean }) =>
+    addOwnDomain(world.own.database, other.environment.id, more);
+  const owner = { ...other, domainId: await addDomain({ name: wide, isWildcard: true }) };
+  const theirs = await addCustom([wide, name, `*.${wide}`, "elsewhere.example"], owner);
+  expect([await served(wide), await served(`blog.${wide}`)]).toEqual([theirs, theirs]);
+  expect([await served(), await served("elsewhere.example")]).toEqual([mine, null]);
+  const second = { ...other, domainId: await addDomain({ name: narrow, isWildcard: false }) };
+  const covering = await addCustom(["*.example.net"], second);
+  expect([await served(narrow), await served("blog.example.net")]).toEqual([covering, null]);
 });
 
 test("the authority finds its challenge at the edge, and visitors get the certificate", async () => {

@@ -13,6 +13,7 @@ import { edgeGenerations } from "../store/generations.ts";
 import { listRestoringDomains, listServed, type ServedDomain, type ServedRow } from "../store/traffic/routes.ts";
 import { makeCertificateFiles } from "./certificateFiles.ts";
 import { makeRedirectFiles } from "./redirectFiles.ts";
+import { shownCertificates } from "./shownCertificates.ts";
 import { makeTablePublisher, type TablePublisher } from "./tablePublisher.ts";
 
 /** Rejects with `EdgeUnavailable` if the edge did not acknowledge the table. */
@@ -44,7 +45,11 @@ export function makePublisher(options: PublisherOptions): Publisher {
     const listed = await listServed(database, options.diskQuotaBytes ?? null);
     const served = await withRuleLists(listed);
     const rows = { served, away: await listRestoringDomains(database) };
-    const certificates = await certificateFiles.write(await listCertificates(database));
+    const names = [
+      ...served.flatMap(({ id, domains }) => domains.map((each) => ({ ...each, environmentId: id }))),
+      ...rows.away,
+    ];
+    const certificates = await certificateFiles.write(shownCertificates(await listCertificates(database), names));
     const challenges = await listChallenges(database);
     const table = { ...(await makeTable(generation, rows, options)), certificates, challenges };
     await writeDurableFile(tableFile(options.dataFolder), JSON.stringify(table));

@@ -41,9 +41,10 @@ export async function addCertificate(
     .execute();
 }
 
-/** A certificate that may be presented to visitors. */
+/** A certificate that may be presented to visitors of its environment. */
 export interface PresentedCertificate {
   readonly id: string;
+  readonly environmentId: string;
   readonly names: readonly string[];
   readonly notAfter: Date;
 }
@@ -74,7 +75,7 @@ export const shownFirst = sql`c.source desc, case when c.source = 'custom' then 
 export async function listCertificates(database: Database): Promise<PresentedCertificate[]> {
   return database
     .selectFrom("certificates as c")
-    .select(["c.id", "c.names", "c.not_after as notAfter"])
+    .select(["c.id", "c.environment_id as environmentId", "c.names", "c.not_after as notAfter"])
     .where("c.not_after", ">", sql<Date>`now()`)
     .where(({ exists, selectFrom }) =>
       exists(

@@ -99,14 +99,16 @@ function remainingDisk({ quotaBytes, diskBytes, measuredAt }: Measured): ServedL
   return { leftBytes: quotaBytes - diskBytes, measuredAt: measuredAt.getTime() };
 }
 
+export interface RestoringDomain extends Pick<ServedDomain, "name" | "isWildcard"> {
+  readonly environmentId: string;
+}
+
 /** Lists the active domains of environments that are being restored. */
-export async function listRestoringDomains(
-  database: Database,
-): Promise<readonly Pick<ServedDomain, "name" | "isWildcard">[]> {
+export async function listRestoringDomains(database: Database): Promise<readonly RestoringDomain[]> {
   return database
     .selectFrom("environments as e")
     .innerJoin("domains as d", "d.environment_id", "e.id")
-    .select(["d.name", servesSubdomains.as("isWildcard")])
+    .select(["d.name", servesSubdomains.as("isWildcard"), "e.id as environmentId"])
     .where("e.state", "=", "restoring")
     .where("d.is_active", "=", true)
     .orderBy("d.name")
