@@ -65,8 +65,26 @@ async function openWorld(sites: number, more: Partial<CronOptions> = {}) {
   });
   /** Waits until this many runs are under way. */
   const underWay = (count: number) => expect.poll(() => under.length).toBe(count);
-  return { ...own, ids, due, problems, lines, under, orders, clock, options, cron, underWay };
+  const addSiteOfAnother = async () => {
+    const another = await addCompany(own.database);
+    const { environmentId } = await addSite(own.database, another.companyId);
+    due.set(environmentId, ids.length);
+    return environmentId;
+  };
+  return { ...own, ids, due, problems, lines, under, orders, clock, options, cron, underWay, addSiteOfAnother };
 }
+
+test("companies take turns, so that one with many sites does not delay the others", async () => {
+  const { ids, cron, clock, under, orders, due, addSiteOfAnother } = await openWorld(4, { concurrency: 1 });
+  const other = await addSiteOfAnother();
+  for (const [rank, id] of [...ids, other].entries()) due.set(id, clock.now - 300_000 + rank);
+  await cron.reconcile();
+  for (const count of [1, 2, 3]) {
+    await expect.poll(() => orders.length).toBe(count);
+    under[0]?.answer(ok);
+  }
+  expect(orders).toEqual([ids[0], other, ids[1]]);
+});
 
 test("up to `concurrency` run at once, the most overdue first, and the next starts when one has ended", async () => {
   const { ids, cron, clock, under, orders, underWay, due } = await openWorld(5);

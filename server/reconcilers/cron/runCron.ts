@@ -1,6 +1,6 @@
 /**
- * Runs WP-Cron events when they are due, also of sleeping sites: up to `concurrency` environments at a time, the longest waiting
- * first. Due events are read from the sites' databases, so PHP is woken only if there is work. See docs/decisions/cron.md.
+ * Runs WP-Cron events when they are due, also of sleeping sites: up to `concurrency` environments at a time. Companies take
+ * turns, and within a company the longest waiting is first. Due events are read from the sites' databases, so PHP is woken only if there is work. See docs/decisions/cron.md.
  */
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { Logger } from "pino";
@@ -36,6 +36,8 @@ export function makeCron(options: CronOptions): Cron {
   const running = new Map<string, Promise<void>>();
   const reported = new Map<string, string>();
   let waiting: readonly DueRun[] = [];
+  /** Companies in the order in which their events ran, the last one at the end. */
+  const served = new Set<string>();
 
   /** Logs each problem once. */
   function report(id: string, problem: string | null): void {
@@ -61,14 +63,24 @@ export function makeCron(options: CronOptions): Cron {
 
   function fill(): void {
     while (!stopping.signal.aborted && running.size < concurrency) {
-      const [next, ...others] = waiting;
+      const next = nextInTurn();
       if (next === undefined) return;
-      waiting = others;
+      waiting = waiting.filter((due) => due !== next);
       if (!running.has(next.id)) start(next);
     }
   }
 
+  /** The longest waiting run of the company whose events ran the longest time ago. */
+  function nextInTurn(): DueRun | undefined {
+    const turn = new Map([...served].map((company, index) => [company, index + 1]));
+    const turnOf = ({ companyId }: DueRun) => turn.get(companyId) ?? 0;
+    const first = Math.min(...waiting.map(turnOf));
+    return waiting.find((due) => turnOf(due) === first);
+  }
+
   function start(due: DueRun): void {
+    served.delete(due.companyId);
+    served.add(due.companyId);
     const run = runOne(due)
       .catch((err: unknown) => {
         if (!stopping.signal.aborted) log.error({ err, environment: due.id }, "Running scheduled tasks failed");

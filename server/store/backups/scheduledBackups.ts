@@ -42,7 +42,8 @@ interface DueBackup {
 }
 
 /**
- * Chooses the environment whose scheduled backup is longest overdue and on which no operation is running or waiting.
+ * Chooses an environment whose scheduled backup is due and on which no operation is running or waiting: of the company with
+ * the fewest running scheduled backups, the longest overdue.
  * Returns null if there is none, or if `atOnce` scheduled backups are running. No other process can choose until the
  * transaction ends.
  */
@@ -64,6 +65,7 @@ export async function chooseDueBackup(
     .where("e.state", "=", "serving")
     .where("e.backup_due_at", "<=", now)
     .where(isFree)
+    .orderBy(runningOfCompany)
     .orderBy("e.backup_due_at")
     .orderBy("e.number")
     .limit(1)
@@ -72,6 +74,11 @@ export async function chooseDueBackup(
   const { failures, ...environment } = row;
   return { environment, failures };
 }
+
+/** SQL expression: the number of running scheduled backups of the company of the environment `e`. */
+const runningOfCompany = sql<number>`(
+  select count(*) from operations o
+  where o.company_id = e.company_id and o.kind = 'addScheduledBackup' and o.state in ('waiting', 'running'))`;
 
 /** SQL expression: no operation is running on the environment `e` or waiting for it. */
 const isFree = sql<boolean>`(

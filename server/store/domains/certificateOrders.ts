@@ -55,7 +55,10 @@ export const nextDueAt = (now: Date) => sql<Date | null>`(
 export const isCertificateDue = (now: Date) => sql<boolean>`(
   ${isEligible} and coalesce(${nextDueAt(now)}, ${now}::timestamptz) <= ${now}::timestamptz)`;
 
-/** Claims the next due domain for `seconds`, or returns null. Prefers unfinished orders. */
+/**
+ * Claims the next due domain for `seconds`, or returns null. Prefers unfinished orders, then the company with the fewest
+ * claimed orders.
+ */
 export async function claimOrder(database: Database, now: Date, seconds: number): Promise<ClaimedOrder | null> {
   await sql`
     insert into certificate_orders (domain_id, next_try_at)
@@ -67,7 +70,10 @@ export async function claimOrder(database: Database, now: Date, seconds: number)
       select o.domain_id from certificate_orders o join domains d on d.id = o.domain_id
       where o.next_try_at <= ${now}::timestamptz and (o.claimed_until is null or o.claimed_until < now())
         and (o.url is not null or ${isCertificateDue(now)})
-      order by o.url is null, o.next_try_at limit 1 for update of o skip locked
+      order by o.url is null, (
+        select count(*) from certificate_orders r join domains rd on rd.id = r.domain_id
+        where rd.company_id = d.company_id and r.claimed_until >= now()), o.next_try_at
+      limit 1 for update of o skip locked
     )
     update certificate_orders o set claimed_until = now() + make_interval(secs => ${seconds}::float8)
     from chosen, domains d

@@ -60,7 +60,12 @@ export async function claimDueDomains(
 ): Promise<readonly CheckedDomain[]> {
   const { rows } = await sql<CheckedDomain>`
     with due as (
-      select id from domains where next_check_at <= now() order by next_check_at limit ${limit} for update skip locked
+      select id from domains where id in (
+        select id from (
+          select id, next_check_at, row_number() over (partition by company_id order by next_check_at) as turn
+          from domains where next_check_at <= now()
+        ) waiting order by turn, next_check_at limit ${limit}
+      ) and next_check_at <= now() for update skip locked
     ), claimed as (
       update domains c set next_check_at = now() + make_interval(secs => ${seconds}) from due where c.id = due.id
       returning c.*

@@ -133,7 +133,8 @@ export async function findDueUpdates(database: Database): Promise<readonly DueEn
         then ${retryHinderedMinutes.urgent}::int else ${retryHinderedMinutes.usual}::int end))
       and not exists (select from operations o where o.environment_id = e.id and o.state in ('waiting', 'running'))
     group by e.id, a.environment_id
-    order by bool_or(p.is_vulnerable) desc, e.number`.execute(database);
+    order by row_number() over (partition by e.company_id order by bool_or(p.is_vulnerable) desc, e.number)
+      + ${runningOfCompany}, bool_or(p.is_vulnerable) desc, e.number`.execute(database);
   return rows.map(({ id, vulnerable_within_hours, updates, ...window }) => ({
     id,
     vulnerable_within_hours,
@@ -145,11 +146,18 @@ export async function findDueUpdates(database: Database): Promise<readonly DueEn
   }));
 }
 
-/** Counts waiting and running operations of automatic updates, without those started by users or API keys. */
+/** SQL: waiting and running operations of automatic updates, without those started by users or API keys. */
+const automaticOperations = sql`
+  operations o join activity a on a.id = o.activity_id
+    and o.kind in ('updatePlugin', 'updatePlugins', 'updateTheme', 'updateThemes') and o.state in ('waiting', 'running')
+    and a.user_id is null and a.api_key_id is null`;
+
+/** SQL expression: the number of running automatic updates of the company of the environment `e`. */
+const runningOfCompany = sql`(select count(*) from ${automaticOperations} where o.company_id = e.company_id)`;
+
+/** Counts waiting and running operations of automatic updates. */
 export async function countAutomaticOperations(database: Database): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    select count(*)::int as count from operations o join activity a on a.id = o.activity_id
-    where o.kind in ('updatePlugin', 'updatePlugins', 'updateTheme', 'updateThemes') and o.state in ('waiting', 'running')
-      and a.user_id is null and a.api_key_id is null`.execute(database);
+    select count(*)::int as count from ${automaticOperations}`.execute(database);
   return rows[0]?.count ?? 0;
 }

@@ -16,6 +16,7 @@ export interface CronRun {
 /** An environment whose scheduled tasks may run. */
 export interface CronEnvironment {
   readonly id: string;
+  readonly companyId: string;
   readonly number: number;
   /** Its primary domain. */
   readonly host: string;
@@ -52,13 +53,21 @@ export async function listForCron(database: Database): Promise<CronEnvironment[]
     .selectFrom("environments as e")
     .innerJoin("domains as d", (join) => join.onRef("d.environment_id", "=", "e.id").on("d.is_primary", "=", true))
     .leftJoin("cron_runs as r", "r.environment_id", "e.id")
-    .select(["e.id", "e.number", "e.created_at as createdAt", "d.name as host", "d.is_https"])
+    .select([
+      "e.id",
+      "e.company_id as companyId",
+      "e.number",
+      "e.created_at as createdAt",
+      "d.name as host",
+      "d.is_https",
+    ])
     .select(["r.began_at", "r.ended_at", "r.error", "r.failures"])
     .where(mayRun)
     .orderBy("e.number")
     .execute();
-  return rows.map(({ id, number, createdAt, host, is_https, ...run }) => ({
+  return rows.map(({ id, companyId, number, createdAt, host, is_https, ...run }) => ({
     id,
+    companyId,
     number,
     createdAt,
     host,

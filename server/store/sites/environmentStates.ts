@@ -55,7 +55,7 @@ export function environmentFacts(database: Database | DatabaseTransaction) {
 
 /**
  * Lists at most `limit` environments with one of these PHP versions that have not opted out of automatic changes,
- * without a waiting or running change, and without a failed one in the last `days` days.
+ * without a waiting or running change, and without a failed one in the last `days` days. Companies take turns.
  */
 export async function listForPhpUpdate(
   database: Database,
@@ -87,6 +87,7 @@ export async function listForPhpUpdate(
         ),
       ),
     )
+    .orderBy(sql`row_number() over (partition by e.company_id order by e.number)`)
     .orderBy("e.number")
     .limit(limit)
     .execute();
