@@ -11,10 +11,10 @@ import { createEnvironmentLogs } from "@sitewright/edge/logs/environmentLogs.ts"
 import type { Upstream } from "@sitewright/edge/php/upstream.ts";
 import { readRules } from "@sitewright/edge/redirects/readRules.ts";
 import type { RedirectSources } from "@sitewright/edge/redirectVisits.ts";
+import { phpGroup } from "@sitewright/runtimes/owner.ts";
 import { createPhpCredentials } from "@sitewright/runtimes/phpCredentials.ts";
 import { phpVersions } from "@sitewright/runtimes/playground/php/versions.ts";
 import { createPlaygroundServing, type PlaygroundServingOptions } from "@sitewright/runtimes/playground/serving.ts";
-import { phpGroup } from "@sitewright/runtimes/playground/site/release.ts";
 import { edgeSocketName } from "@sitewright/runtimes/playground/worker/assignment.ts";
 import type { OnStalePages, Serving } from "@sitewright/runtimes/serving.ts";
 import { type Logger, pino } from "pino";

@@ -369,6 +369,8 @@ describe("operator doctor", () => {
     const findings: { level: string; text: string }[] = JSON.parse(output);
     expect(code).toBe(1);
     expect(findings.map(({ text }) => text)).toContain("Mail: sent by the mail server in SITEWRIGHT_SMTP_URL.");
+    if (process.platform === "linux")
+      expect(findings.map(({ text }) => text)).toContain("Sites' processes can't gain privileges.");
     expect(findings.filter(({ level }) => level === "problem").map(({ text }) => text)).toContain(
       "Names: sites are below localhost, which other machines can't open. Set SITEWRIGHT_SITE_SUFFIX.",
     );

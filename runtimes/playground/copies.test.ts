@@ -5,10 +5,10 @@ import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { exampleSpec } from "../conformance.ts";
+import { ownerOf } from "../owner.ts";
 import { passwordDigest } from "../password.ts";
 import type { StageSpec, WordPressInstall } from "../runtime.ts";
 import type { ServedEnvironment } from "../serving.ts";
-import { ownerOf } from "./site/release.ts";
 import { runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
 

@@ -134,6 +134,16 @@ test.runIf(process.getuid?.() === 0)("a worker runs as the environment's own use
   expect(status).toMatch(/Groups:\s*200000\s*\n/);
 });
 
+test.runIf(process.platform === "linux")(
+  "a worker is the first to be killed if memory runs out, and gains no privileges",
+  async () => {
+    await visitorOf(world.serving, tenant).get("/");
+    const { pid } = world.serving.status().workers[0] ?? {};
+    expect((await readFile(`/proc/${pid}/oom_score_adj`, "utf8")).trim()).toBe("1000");
+    expect(await readFile(`/proc/${pid}/status`, "utf8")).toMatch(/NoNewPrivs:\s*1\n/);
+  },
+);
+
 test("two workers of a site lose no row when they write at the same time", async () => {
   const code = `$db = new PDO('sqlite:/database/counter.sqlite'); $db->setAttribute(PDO::ATTR_TIMEOUT, 20);
     $db->exec('CREATE TABLE IF NOT EXISTS rows_ (n INTEGER)');

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { listenOnSocket } from "../../edge/http/sockets.ts";
 import { createPhpCallers, createPhpListener, type PhpListener } from "../../edge/phpListener.ts";
 import { exampleRequest } from "../conformance.ts";
-import { phpGroup } from "./site/release.ts";
+import { phpGroup } from "../owner.ts";
 import { servedAs } from "./testing/handMade.ts";
 import { addScript, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";

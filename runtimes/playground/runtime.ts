@@ -127,7 +127,7 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
     unstage: (environment, token) => unstage(liveOf(environment), token),
     prune: (environment) => prune(liveOf(environment)),
     compare: (spec) => compareRelease(spec, environments),
-    snapshot: (environment, folder) => snapshot(liveOf(environment), folder, options.assets),
+    snapshot: (environment, folder) => snapshot(environment, liveOf(environment), folder, options.assets),
     countRows: (source, signal) => countRows(source, environments, signal),
     exportSite: (source, folder) => exportSite(source, folder, options.assets),
     countReplacements: (environment, change, signal) => countReplacements(environment, change, environments, signal),
@@ -135,12 +135,13 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
     stageAddress: (spec) => stageAddress(spec, environments),
     runWpCli: (environment, command, begin, signal) => wpCli.run(environment, command, begin, signal),
     listFiles: (environment) => ofCurrent(environment, filesOf),
-    wordpress: (environment) => ofCurrent(environment, (release) => wordpressOf(release, liveOf(environment))),
+    wordpress: (environment) =>
+      ofCurrent(environment, (release) => wordpressOf(environment, release, liveOf(environment))),
     nextEvents: (environments, signal) => events.next(environments, signal),
     cronEvents: (environment, signal) => events.all(environment, signal),
     packages: (wanted, signal) => readPackages(wanted, environments, signal),
     findUser: (environment, email) =>
-      ofCurrent(environment, (release) => findUser(release, liveOf(environment), email)),
+      ofCurrent(environment, (release) => findUser(environment, release, liveOf(environment), email)),
     diskUse: (environment) => ofCurrent(environment, diskUse),
   };
 }

@@ -13,9 +13,10 @@ import {
 import { createAssetStore } from "./assets/store.ts";
 import { createAccounts } from "./pool/accounts.ts";
 import { createDispatcher } from "./pool/dispatch.ts";
-import { isAtFirstRequest, limitsOf, maxProcessBytes } from "./pool/limits.ts";
+import { isAtFirstRequest, limitsOf } from "./pool/limits.ts";
 import type { Member } from "./pool/member.ts";
 import { watchMemory } from "./pool/memory.ts";
+import { maxProcessBytes } from "./pool/memoryLimits.ts";
 import { createPool, type Requester } from "./pool/pool.ts";
 import { createSpares } from "./pool/spares.ts";
 import { createCompiledStore } from "./templates/compiled.ts";

@@ -1,5 +1,7 @@
 /** `doctor`: checks the machine and the settings. */
 import { statfs } from "node:fs/promises";
+import { confinementProblem } from "@sitewright/runtimes/confinement.ts";
+import { hasNoNewPrivileges } from "@sitewright/runtimes/expendable.ts";
 import { nearestExisting } from "@sitewright/supervisor/dataFolder.ts";
 import { readLastStart, readRun } from "@sitewright/supervisor/records.ts";
 import { findChromium } from "../screenshots/chromium.ts";
@@ -31,6 +33,7 @@ export const doctor: Run = async ({ flags }, context) => {
   const source = await packageSource(config);
   const findings = [
     ...machine(config),
+    ...(await separation()),
     await disk(config),
     ...network(config),
     source,
@@ -67,6 +70,26 @@ function machine({ maxWorkers, spareWorkers }: Config): Finding[] {
       ? ok("User: root, so each environment's PHP runs as its own user.")
       : note("User: not root, so all sites' PHP runs as the same user. Start as root to separate them.");
   return [memory, user];
+}
+
+/** How well processes that run sites' code, or read their databases, are separated from the rest of the machine. */
+async function separation(): Promise<Finding[]> {
+  if (process.platform !== "linux") return [];
+  const privileges = hasNoNewPrivileges
+    ? ok("Sites' processes can't gain privileges.")
+    : note(
+        "Sites' processes may gain privileges through programs of this machine: setpriv is missing. Install util-linux.",
+      );
+  if (process.getuid?.() !== 0) return [privileges];
+  const reason = await confinementProblem();
+  const databases =
+    reason === null
+      ? ok("Sites' databases are read by processes without root, network and access to other files.")
+      : note(
+          `Sites' databases are read by processes of root, because this machine doesn't let root make namespaces (${reason}). ` +
+            "Install util-linux, or start the container with CAP_SYS_ADMIN.",
+        );
+  return [privileges, databases];
 }
 
 const minFreeBytes = 2_000_000_000;

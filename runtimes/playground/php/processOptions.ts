@@ -1,7 +1,9 @@
 /** Node options for processes that run PHP for a site. */
+import { withoutNewPrivileges } from "../../expendable.ts";
 import { machineCodeFlags } from "./machineCode.ts";
 
 interface ProcessOptions {
+  readonly execPath: string;
   readonly execArgv: string[];
   readonly env: NodeJS.ProcessEnv;
 }
@@ -9,7 +11,7 @@ interface ProcessOptions {
 /** Returns the options. `codeCache`: folder in which Node caches our compiled code across processes. */
 export function processOptions(codeCache: string): ProcessOptions {
   return {
-    execArgv: [...machineCodeFlags],
+    ...withoutNewPrivileges(machineCodeFlags),
     // This process's environment variables contain secrets, such as the database URL, so none are passed on.
     env: {
       NODE_COMPILE_CACHE: codeCache,

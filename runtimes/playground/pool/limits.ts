@@ -1,9 +1,9 @@
 /** Numbers and rules for starting, keeping and ending workers. */
 import type { ServedEnvironment, ServedLimits } from "../../serving.ts";
 import type { WorkerProcess } from "../worker/process.ts";
+import { defaultMemoryMb } from "./memoryLimits.ts";
 
 const megabyte = 1_048_576;
-export const defaultMemoryMb = 256;
 const defaultLimits: ServedLimits = { threads: 2, memoryMb: defaultMemoryMb, requestSeconds: null, disk: null };
 
 export function limitsOf({ limits }: Pick<ServedEnvironment, "limits">): ServedLimits {
@@ -36,14 +36,6 @@ const restingBytes = 330e6;
 /** Whether a worker must be replaced: PHP under WebAssembly never returns memory, and does not recover from a trap. */
 export function isWornOut(worker: WorkerProcess, memoryMb = defaultMemoryMb): boolean {
   return worker.isBroken || worker.requests >= maxRequests || worker.rssBytes > restingBytes + memoryMb * megabyte;
-}
-
-/**
- * Memory limit of a worker process, at which it is killed even during a response. A script can lift PHP's own limit,
- * but not this one: PHP's limit plus room for several copies of an upload and a response that is read slowly.
- */
-export function maxProcessBytes(memoryMb: number): number {
-  return 700e6 + 3 * memoryMb * megabyte;
 }
 
 type FirstRequestFacts = Pick<WorkerProcess, "requests" | "firstBegan">;

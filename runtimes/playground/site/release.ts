@@ -1,6 +1,8 @@
 /** The facts that the playground records about a release, and its layout for the edge. */
 import path from "node:path";
+import { giveTo } from "../../folderOwner.ts";
 import { environmentFolders, exists } from "../../folders.ts";
+import { ownerOf } from "../../owner.ts";
 import { partOf, parts, type Release, type ReleaseIdentity, releaseIn, requireRelease } from "../../releases.ts";
 import {
   DiskFull,
@@ -11,7 +13,7 @@ import {
 } from "../../runtime.ts";
 import { sharedFolders } from "../php/site.ts";
 import { databaseFile } from "../templates/template.ts";
-import { giveTo, isDiskFull } from "./copy/copy.ts";
+import { isDiskFull } from "./copy/copy.ts";
 
 export { releaseFolder } from "../../releases.ts";
 
@@ -24,18 +26,6 @@ export interface ReleaseFacts {
 }
 
 export type ReleaseRecord = ReleaseIdentity & ReleaseFacts;
-
-/**
- * Returns the user id of an environment: unprivileged and unique, so that environments can't access each other's files.
- */
-export function ownerOf(number: number): number {
-  return 200_000 + number;
-}
-
-/** Returns the group of all environments' PHP processes, or null if they run as this user. No environment has number 0. */
-export function phpGroup(): number | null {
-  return process.getuid?.() === 0 ? ownerOf(0) : null;
-}
 
 function hasFacts(record: object): record is ReleaseRecord {
   return "wordpressVersion" in record && "multisite" in record && "core" in record;

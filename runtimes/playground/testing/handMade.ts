@@ -1,10 +1,12 @@
 /** Creates releases and environments on disk directly, without the runtime, for tests of the serving side. */
 import { chmod, mkdir, realpath, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { giveTo } from "../../folderOwner.ts";
+import { ownerOf } from "../../owner.ts";
 import type { EnvironmentRef } from "../../runtime.ts";
 import type { ServedEnvironment } from "../../serving.ts";
-import { copyFolders, giveTo } from "../site/copy/copy.ts";
-import { ownerOf, releaseFolder } from "../site/release.ts";
+import { copyFolders } from "../site/copy/copy.ts";
+import { releaseFolder } from "../site/release.ts";
 import type { Site } from "./visitor.ts";
 import type { Playground } from "./world.ts";
 

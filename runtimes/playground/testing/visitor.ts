@@ -4,8 +4,8 @@ import path from "node:path";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { exampleRequest, type WordPressSpec } from "../../conformance.ts";
+import { ownerOf } from "../../owner.ts";
 import { NoAnswer, type PhpRequest, type Serving } from "../../serving.ts";
-import { ownerOf } from "../site/release.ts";
 
 export type Site = WordPressSpec & { readonly documentRoot: string };
 

@@ -4,10 +4,11 @@
  */
 import { realpathSync } from "node:fs";
 import path from "node:path";
+import { ownerOf, phpGroup } from "../../owner.ts";
 import type { EnvironmentRef } from "../../runtime.ts";
 import type { ServedEnvironment, ServedLimits } from "../../serving.ts";
-import { defaultMemoryMb } from "../pool/limits.ts";
-import { ownerOf, phpGroup, releaseFolder } from "../site/release.ts";
+import { defaultMemoryMb } from "../pool/memoryLimits.ts";
+import { releaseFolder } from "../site/release.ts";
 import type { AssignOrder } from "./messages.ts";
 
 export interface AssignmentOptions {

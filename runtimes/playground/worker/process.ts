@@ -4,6 +4,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { Duplex, Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { markExpendable } from "../../expendable.ts";
 import { NoAnswer, type NoAnswerReason, type OutgoingMail, type PhpResponse, type StalePages } from "../../serving.ts";
 import { processOptions } from "../php/processOptions.ts";
 import { defaultSteps } from "../pool/fairness.ts";
@@ -116,6 +117,7 @@ export class WorkerProcess {
       ...processOptions(order.codeCache),
       stdio: ["ignore", "ignore", "pipe", "ipc", "pipe"],
     });
+    markExpendable(this.#child.pid);
     const channel = this.#child.stdio[4];
     if (!(channel instanceof Duplex)) throw new Error("The worker has no channel.");
     this.#channel = channel;

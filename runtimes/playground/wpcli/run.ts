@@ -2,11 +2,12 @@
 import { type ChildProcess, fork } from "node:child_process";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { markExpendable } from "../../expendable.ts";
+import { residentBytes } from "../../processMemory.ts";
 import type { WpCliEnd, WpCliOutcome } from "../../runtime.ts";
 import type { OutgoingMail } from "../../serving.ts";
 import { processOptions } from "../php/processOptions.ts";
 import { defaultSteps } from "../pool/fairness.ts";
-import { residentBytes } from "../pool/memory.ts";
 import { lowerPriority } from "../worker/priority.ts";
 import type { MailReport, Order, PrepareOrder, Report } from "./messages.ts";
 import { TextTruncator } from "./truncatedText.ts";
@@ -56,6 +57,7 @@ class CommandProcess {
       ...processOptions(codeCache),
       stdio: ["ignore", "pipe", "pipe", "ipc", "pipe"],
     });
+    markExpendable(this.#child.pid);
     this.#closed = new Promise((resolve) => {
       this.#child.once("close", () => resolve());
       this.#child.once("error", () => resolve());

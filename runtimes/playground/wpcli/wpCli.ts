@@ -8,7 +8,7 @@ import type { EnvironmentRef, WpCliCommand, WpCliOutcome } from "../../runtime.t
 import type { AcceptMail, OutgoingMail } from "../../serving.ts";
 import { createTurns } from "../../turns.ts";
 import type { AssetStore } from "../assets/store.ts";
-import { defaultMemoryMb, maxProcessBytes } from "../pool/limits.ts";
+import { defaultMemoryMb, maxProcessBytes } from "../pool/memoryLimits.ts";
 import { layoutOf } from "../site/release.ts";
 import type { CompiledStore } from "../templates/compiled.ts";
 import { type AssignmentOptions, assignmentOf } from "../worker/assignment.ts";

@@ -33,6 +33,7 @@ export async function stageAddress(
     return async (folder: string) => {
       await layOutFiles(own, folder, change);
       await moveDatabases({
+        of: environment,
         from: await partOf(own, "database"),
         to: path.join(folder, "database"),
         main: mainDatabase(recordOf(own)),

@@ -23,7 +23,7 @@ export async function clone(
     const [files, databases] = await Promise.all([partOf(release, "public"), partOf(release, "database")]);
     await bothSettled(
       copyLive(files, webRoot),
-      copyDatabases({ from: databases, to: path.join(folder, "database"), addresses }),
+      copyDatabases({ of: source, from: databases, to: path.join(folder, "database"), addresses }),
     );
     const facts = recordOf(release);
     if (facts.wordpressVersion !== null) await rewriteConfig(webRoot, "folder" in source ? files : null, addresses);

@@ -40,9 +40,9 @@ async function lostRowsOf(plan: StagePlan, scratch: string): Promise<StageChange
   // If only one of them has WordPress, the source database replaces no table of this one.
   const isSameKind = path.basename(own.database) === path.basename(source.database);
   return findLostRows({
-    own: own.database,
-    source: isSameKind ? source.database : null,
-    scratch: path.join(scratch, "source.sqlite"),
+    own: { of: own.of, file: own.database },
+    source: isSameKind ? { of: source.of, file: source.database } : null,
+    scratch: path.join(scratch, "database"),
     tables: database === "all" ? null : database,
     addresses,
   });

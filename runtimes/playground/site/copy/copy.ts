@@ -2,6 +2,7 @@
 import { execFile } from "node:child_process";
 import { stat } from "node:fs/promises";
 import { promisify } from "node:util";
+import { removeLinksIn } from "../../../folderOwner.ts";
 import { removeTree } from "../../../folders.ts";
 
 const run = promisify(execFile);
@@ -17,9 +18,6 @@ const maxErrorLength = 2_000;
 const diskFullPattern = /: (No space left on device|Disk quota exceeded)$/m;
 const copyArguments = ["-a", ...(process.platform === "linux" ? ["--reflink=auto"] : [])];
 
-/** Arguments of `find` that remove links, pipes and sockets. */
-const removeLinks = ["!", "-type", "f", "!", "-type", "d", "-delete"];
-
 /** Copies folders into `target`, with times and permissions. Shares blocks if the file system supports it. */
 export async function copyFolders(sources: readonly string[], target: string): Promise<void> {
   await runCp([...copyArguments, ...sources, target]);
@@ -34,7 +32,7 @@ export async function copyLive(source: string, target: string): Promise<void> {
   await runCp([...copyArguments, source, target]).catch((error: unknown) => {
     if (!onlyVanished(error)) throw error;
   });
-  await run("find", [target, ...removeLinks], settings);
+  await removeLinksIn(target);
 }
 
 /**
@@ -51,7 +49,7 @@ export async function linkLive(source: string, target: string): Promise<void> {
       return copyLive(source, target);
     }
   }
-  await run("find", [target, ...removeLinks], settings);
+  await removeLinksIn(target);
 }
 
 /**
@@ -100,11 +98,6 @@ function firstLines(text: string): string {
 
 function onlyVanished(error: unknown): boolean {
   return error instanceof CopyFailed && error.onlyVanished;
-}
-
-/** Changes the owner of a folder and its content. */
-export async function giveTo(owner: number, folder: string): Promise<void> {
-  await run("chown", ["-R", `${owner}:${owner}`, folder], settings);
 }
 
 function codeOf(error: unknown): unknown {

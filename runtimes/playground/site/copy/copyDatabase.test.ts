@@ -126,6 +126,7 @@ test("a folder is copied with databases and other files, but without links and j
   await writeFile(path.join(live, "empty.sqlite"), "");
   await symlink("/etc/hostname", path.join(live, "link"));
   const copy = path.join(folder, "copy");
+  await mkdir(copy);
   expect((await copyDatabaseFolder(live, copy)).toSorted()).toEqual(["a.sqlite", "inner/b.db"]);
   expect((await readdir(copy, { recursive: true })).toSorted()).toEqual([
     "a.sqlite",

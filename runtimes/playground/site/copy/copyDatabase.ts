@@ -146,10 +146,10 @@ export async function copyDatabase(from: string, to: string): Promise<void> {
   }
 }
 
-/** Copies everything in `from` into the new folder `to`. Returns the relative paths of the databases. */
+/** Copies everything in `from` into the empty folder `to`. Returns the relative paths of the databases. */
 export async function copyDatabaseFolder(from: string, to: string): Promise<readonly string[]> {
   const { folders, databases, others } = await listDatabaseFiles(from);
-  for (const folder of ["", ...folders]) await mkdir(path.join(to, folder));
+  for (const folder of folders) await mkdir(path.join(to, folder));
   for (const file of databases) await copyDatabase(path.join(from, file), path.join(to, file));
   for (const file of others) {
     // It may have vanished since it was listed.

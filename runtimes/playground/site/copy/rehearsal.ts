@@ -16,7 +16,7 @@ export async function rehearse(environment: EnvironmentRef, token: string, envir
     const [files, databases] = await Promise.all([partOf(staged, "public"), partOf(staged, "database")]);
     await bothSettled(
       copyLive(files, path.join(folder, "public")),
-      copyDatabases({ from: databases, to: path.join(folder, "database"), addresses: [] }),
+      copyDatabases({ of: environment, from: databases, to: path.join(folder, "database"), addresses: [] }),
     );
     await giveToEnvironment(environment, folder);
     await writeRecord(folder, { ...recordOf(staged), token: rehearsal });

@@ -10,6 +10,7 @@ import {
   requireStillCurrent,
   writeRecord,
 } from "../../../releases.ts";
+import type { EnvironmentRef } from "../../../runtime.ts";
 import { bothSettled } from "../bothSettled.ts";
 import { addCoreToSnapshot } from "../core.ts";
 import { copyDatabases } from "../database/databases.ts";
@@ -20,22 +21,27 @@ import { linkLive } from "./copy.ts";
  * Creates a snapshot atomically. Does nothing if the folder exists. `live` is the environment's folder, `assets` the
  * folder of shared files.
  */
-export async function snapshot(live: string, folder: string, assets: string): Promise<void> {
+export async function snapshot(
+  environment: EnvironmentRef,
+  live: string,
+  folder: string,
+  assets: string,
+): Promise<void> {
   await mkdir(path.dirname(folder), { recursive: true });
   const build = async (target: string) => {
     const release = await requireRelease(live);
     await chmod(target, 0o700);
-    await requireStillCurrent(live, release, copyParts(release, target));
+    await requireStillCurrent(live, release, copyParts(environment, release, target));
     await addCoreToSnapshot(assets, recordOf(release), target);
     await writeRecord(target, { ...recordOf(release), ...firstRelease });
   };
   await reportFullDisk(() => buildAtomically(folder, `${folder}.new`, build));
 }
 
-async function copyParts(release: Release, target: string): Promise<void> {
+async function copyParts(of: EnvironmentRef, release: Release, target: string): Promise<void> {
   const [files, databases] = await Promise.all([partOf(release, "public"), partOf(release, "database")]);
   await bothSettled(
     linkLive(files, path.join(target, "public")),
-    copyDatabases({ from: databases, to: path.join(target, "database"), addresses: [] }),
+    copyDatabases({ of, from: databases, to: path.join(target, "database"), addresses: [] }),
   );
 }

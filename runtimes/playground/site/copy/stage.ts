@@ -26,6 +26,7 @@ import { copyFiles } from "./copyFiles.ts";
 
 /** One of the two sides: an environment's current release, or a snapshot. */
 interface Side {
+  readonly of: StageSpec["source"];
   readonly release: Release;
   readonly facts: ReleaseFacts;
   readonly webRoot: string;
@@ -47,7 +48,7 @@ async function sideOf(source: StageSpec["source"], environments: string): Promis
   const release = await sourceRelease(source, environments);
   const facts = recordOf(release);
   const database = path.join(await partOf(release, "database"), mainDatabase(facts));
-  return { release, facts, webRoot: await partOf(release, "public"), database };
+  return { of: source, release, facts, webRoot: await partOf(release, "public"), database };
 }
 
 /** Returns the environment's side. Its release may be incomplete if it is replaced completely. */
@@ -60,7 +61,13 @@ async function ownSide(spec: Omit<StageSpec, "token">, environments: string): Pr
     );
   }
   const [webRoot, database] = [path.join(release.folder, "public"), path.join(release.folder, "database")];
-  return { release, facts: plainFacts, webRoot, database: path.join(database, mainDatabase(plainFacts)) };
+  return {
+    of: spec.environment,
+    release,
+    facts: plainFacts,
+    webRoot,
+    database: path.join(database, mainDatabase(plainFacts)),
+  };
 }
 
 /** Requires both sides to be of the same kind: only then can files of one run with the database of the other. */
@@ -110,12 +117,12 @@ async function layOutFiles({ own, source, files, addresses }: StagePlan, folder:
 async function layOutDatabase({ own, source, database, addresses }: StagePlan, folder: string): Promise<void> {
   if (database === "none") return sharePart("database", own.release, folder);
   const to = path.join(folder, "database");
-  if (database === "all") return copyDatabases({ from: path.dirname(source.database), to, addresses });
-  await copyDatabases({ from: path.dirname(own.database), to, addresses: [] });
+  if (database === "all") return copyDatabases({ of: source.of, from: path.dirname(source.database), to, addresses });
+  await copyDatabases({ of: own.of, from: path.dirname(own.database), to, addresses: [] });
   await replaceTablesOf({
-    own: path.join(to, path.basename(own.database)),
-    source: source.database,
-    scratch: path.join(folder, "source.sqlite"),
+    own: { of: own.of, file: path.join(to, path.basename(own.database)) },
+    source: { of: source.of, file: source.database },
+    scratch: path.join(folder, "source"),
     tables: database,
     addresses,
   });

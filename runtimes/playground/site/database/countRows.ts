@@ -17,16 +17,21 @@ export async function countRows(
   signal: AbortSignal,
 ): Promise<RowCounts> {
   const release = await sourceRelease(source, environments);
-  if ("folder" in source) return count(release, null, signal);
+  if ("folder" in source) return count(source, release, null, signal);
   const scratch = scratchFolder(environmentFolders(environments, source).live, randomUUID());
   try {
-    return await reportFullDisk(() => count(release, scratch, signal));
+    return await reportFullDisk(() => count(source, release, scratch, signal));
   } finally {
     await removeTree(scratch);
   }
 }
 
-async function count(release: Release, scratch: string | null, signal: AbortSignal): Promise<RowCounts> {
+async function count(
+  of: EnvironmentRef | SnapshotFolder,
+  release: Release,
+  scratch: string | null,
+  signal: AbortSignal,
+): Promise<RowCounts> {
   const folder = await partOf(release, "database");
-  return countRowsOf({ folder, main: mainDatabase(recordOf(release)), scratch }, signal);
+  return countRowsOf({ of, folder, main: mainDatabase(recordOf(release)), scratch }, signal);
 }

@@ -25,7 +25,7 @@ import { findStoredUser } from "../users/wordpressUsers.ts";
 import { readStoredFacts, type StoredFacts } from "../wordpressFacts.ts";
 import { countRowsIn } from "./rowCounts.ts";
 
-/** Copies the folder `from` into the new folder `to`, with new addresses in the databases' texts. */
+/** Copies the folder `from` into the empty folder `to`, with new addresses in the databases' texts. */
 export interface CopyJob {
   readonly kind: "copy";
   readonly from: string;
@@ -33,26 +33,32 @@ export interface CopyJob {
   readonly addresses: readonly AddressChange[];
 }
 
-/** Two databases, and tables of them; null: all tables. */
-interface TwoDatabases {
-  readonly own: string;
-  readonly source: string;
-  /** New file for a copy of the source; removed at the end. */
-  readonly scratch: string;
+/** Copies one database that PHP may be writing to the new file `to`. */
+export interface CopyOneJob {
+  readonly kind: "copyOne";
+  readonly from: string;
+  readonly to: string;
 }
 
 /** Replaces tables of `own`, which must not be in use, by the source's tables with the new addresses. */
-export interface TablesJob extends TwoDatabases {
+export interface TablesJob {
   readonly kind: "tables";
+  readonly own: string;
+  /** Copy of the source, which is changed. */
+  readonly source: string;
   readonly tables: readonly string[];
   readonly addresses: readonly AddressChange[];
 }
 
 /** Resolves with `StageChanges.lost`, assuming the source's tables with the new addresses. */
-export interface LostJob extends Omit<TwoDatabases, "source"> {
+export interface LostJob {
   readonly kind: "lost";
-  /** Null if no tables replace the own ones: all their rows are lost. */
+  readonly own: string;
+  /** New file for a copy of the own database. */
+  readonly ownCopy: string;
+  /** Copy of the source, which is changed. Null if no tables replace the own ones: all their rows are lost. */
   readonly source: string | null;
+  /** Null: all tables. */
   readonly tables: readonly string[] | null;
   readonly addresses: readonly AddressChange[];
 }
@@ -81,7 +87,7 @@ export interface CountJob {
   /** The main database; tables of other databases are prefixed with their path. */
   readonly main: string;
   /**
-   * New folder for copies of the databases; removed at the end. Null: they are not being written and are read in place.
+   * Empty folder for copies of the databases. Null: they are not being written and are read in place.
    */
   readonly scratch: string | null;
 }
@@ -94,7 +100,7 @@ export interface DumpJob {
 }
 
 /**
- * Copies the folder `from` into the new folder `to`, and replaces texts in the database `main`. Resolves with
+ * Copies the folder `from` into the empty folder `to`, and replaces texts in the database `main`. Resolves with
  * `Replacements`.
  */
 export interface ReplaceJob {
@@ -106,7 +112,7 @@ export interface ReplaceJob {
 }
 
 /**
- * Copies the folder `from` into the new folder `to`, and changes the address of the WordPress in the database `main`
+ * Copies the folder `from` into the empty folder `to`, and changes the address of the WordPress in the database `main`
  * (`../address/moveSite.ts`).
  */
 export interface MoveJob {
@@ -122,6 +128,7 @@ export interface MoveJob {
 export type DatabaseJob =
   | MoveJob
   | CopyJob
+  | CopyOneJob
   | TablesJob
   | LostJob
   | FactsJob
@@ -145,29 +152,17 @@ async function copy({ from, to, addresses }: CopyJob): Promise<void> {
   for (const file of databases) changeAddresses(path.join(to, file), addresses);
 }
 
-async function replace({ own, source, scratch, tables, addresses }: TablesJob): Promise<void> {
-  await copyDatabase(source, scratch);
-  withDatabase(scratch, (database) => checkTables(database, "main", tables));
-  if (addresses.length > 0) changeAddresses(scratch, addresses, tables);
-  withDatabase(own, (database) => replaceTables(database, scratch, tables));
-  await rm(scratch);
+async function replace({ own, source, tables, addresses }: TablesJob): Promise<void> {
+  withDatabase(source, (database) => checkTables(database, "main", tables));
+  if (addresses.length > 0) changeAddresses(source, addresses, tables);
+  withDatabase(own, (database) => replaceTables(database, source, tables));
 }
 
-/** Copies the source's tables to `scratch`, with the new addresses. */
-async function copyIncoming(source: string, { scratch, tables, addresses }: LostJob): Promise<void> {
-  await copyDatabase(source, scratch);
-  if (tables !== null) withDatabase(scratch, (database) => checkTables(database, "main", tables));
-  if (addresses.length > 0) changeAddresses(scratch, addresses, tables ?? undefined);
-}
-
-async function lost(job: LostJob): Promise<unknown> {
-  const { own, source, scratch, tables } = job;
-  const ownCopy = `${scratch}.own`;
-  if (source !== null) await copyIncoming(source, job);
+async function lost({ own, ownCopy, source, tables, addresses }: LostJob): Promise<unknown> {
+  if (source !== null && tables !== null) withDatabase(source, (database) => checkTables(database, "main", tables));
+  if (source !== null && addresses.length > 0) changeAddresses(source, addresses, tables ?? undefined);
   await copyDatabase(own, ownCopy);
-  const found = lostRows(ownCopy, source === null ? null : scratch, tables);
-  await Promise.all([scratch, ownCopy].map((file) => rm(file, { force: true })));
-  return found;
+  return lostRows(ownCopy, source, tables);
 }
 
 async function facts({ file, scratch }: FactsJob): Promise<StoredFacts> {
@@ -199,9 +194,7 @@ async function user({ file, scratch, email }: UserJob): Promise<WordPressUser | 
 
 async function count({ folder, main, scratch }: CountJob): Promise<RowCounts> {
   if (scratch !== null) await copyDatabaseFolder(folder, scratch);
-  const counts = await countRowsIn(scratch ?? folder, main);
-  if (scratch !== null) await rm(scratch, { recursive: true });
-  return counts;
+  return countRowsIn(scratch ?? folder, main);
 }
 
 const noReplacements: Replacements = { places: [], skipped: { occurrences: 0, listed: [] }, addresses: [] };
@@ -220,6 +213,7 @@ async function work(job: DatabaseJob): Promise<unknown> {
   if (job.kind === "move") return move(job);
   if (job.kind === "replace") return replaceIn(job);
   if (job.kind === "copy") return copy(job);
+  if (job.kind === "copyOne") return copyDatabase(job.from, job.to);
   if (job.kind === "count") return count(job);
   if (job.kind === "facts") return facts(job);
   if (job.kind === "user") return user(job);

@@ -21,7 +21,8 @@ function make(file: string, sql: string): void {
   database.close();
 }
 
-const count = (scratch: string | null = null) => countRowsOf({ folder, main: "main.sqlite", scratch }, signal);
+const count = (scratch: string | null = null) =>
+  countRowsOf({ of: { folder }, folder, main: "main.sqlite", scratch }, signal);
 
 test("counts all tables except views, virtual tables, and those of SQLite and its driver", async () => {
   make(
@@ -70,7 +71,7 @@ test("reports a damaged database", async () => {
 test("an abort ends the work", async () => {
   make("main.sqlite", "CREATE TABLE a (id)");
   const controller = new AbortController();
-  const counting = countRowsOf({ folder, main: "main.sqlite", scratch: null }, controller.signal);
+  const counting = countRowsOf({ of: { folder }, folder, main: "main.sqlite", scratch: null }, controller.signal);
   controller.abort();
   await expect(counting).rejects.toThrow("abort");
 });

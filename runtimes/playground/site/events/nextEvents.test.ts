@@ -6,6 +6,7 @@ import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { EnvironmentRef } from "../../../runtime.ts";
+import { giveToEnvironment } from "../release.ts";
 import { createEventReader } from "./nextEvents.ts";
 
 const never = new AbortController().signal;
@@ -25,6 +26,7 @@ async function environment(): Promise<EnvironmentRef> {
   for (const part of ["public", "database"])
     await mkdir(path.join(root, one.id, "releases/1", part), { recursive: true });
   await symlink("releases/1", path.join(root, one.id, "current"));
+  await giveToEnvironment(one, path.join(root, one.id));
   return one;
 }
 
@@ -78,6 +80,7 @@ test("the next release's database is read", async () => {
   await reader.next([one], never);
   const next = path.join(root, one.id, "releases/2/database");
   await mkdir(next, { recursive: true });
+  await giveToEnvironment(one, path.join(root, one.id));
   await copyFile(fileOf(one), path.join(next, "wordpress.sqlite"));
   const database = new DatabaseSync(path.join(next, "wordpress.sqlite"));
   database.exec(`UPDATE wp_options SET option_value = '${listDueAt(9)}'`);

@@ -3,10 +3,12 @@
  * thousand idle sites this costs one `lstat` each; a database is read again only if it has been written.
  */
 import { type BigIntStats, lstatSync } from "node:fs";
+import { realpath } from "node:fs/promises";
 import path from "node:path";
+import type { Confinement } from "../../../confinement.ts";
 import { environmentFolders } from "../../../folders.ts";
 import { type CronEvents, type EnvironmentRef, type NextEvents, RuntimeFailure } from "../../../runtime.ts";
-import { runJob } from "../../templates/job.ts";
+import { runTenantJob } from "../../templates/job.ts";
 import { databaseFile } from "../../templates/template.ts";
 import { tablePrefixOf } from "../database/tablePrefix.ts";
 import type { EventsSource } from "./cronEvents.ts";
@@ -17,8 +19,8 @@ interface EventReader {
   all(environment: EnvironmentRef, signal: AbortSignal): Promise<CronEvents | null>;
 }
 
-/** How many databases one process reads. */
-const batchSize = 100;
+/** How many databases one process reads. If environments have users of their own, the process is one of them. */
+const batchSize = process.getuid?.() === 0 ? 1 : 100;
 const batchSeconds = 20;
 const singleSeconds = 5;
 /** Visitors come first. */
@@ -63,9 +65,28 @@ function isEventsRead(value: unknown): value is EventsRead {
   return typeof value === "object" && value !== null && "sites" in value && "problem" in value;
 }
 
-async function read(job: EventsJob, deadlineSeconds: number, signal: AbortSignal): Promise<readonly EventsRead[]> {
-  const found = await runJob("../site/events/eventsJob.ts", job, { deadlineSeconds, priority, signal });
-  if (Array.isArray(found) && found.length === job.sources.length && found.every(isEventsRead)) return found;
+/** Where to read, and how. */
+interface Reading {
+  readonly due: readonly Pick<Due, "environment" | "file">[];
+  readonly sources: readonly EventsSource[];
+  readonly scope: EventsJob["scope"];
+}
+
+async function read(
+  { due, sources, scope }: Reading,
+  deadlineSeconds: number,
+  signal: AbortSignal,
+): Promise<readonly EventsRead[]> {
+  const [first] = due;
+  if (first === undefined) return [];
+  const reads = [...new Set(sources.map(({ file }) => path.dirname(file)))];
+  const files = { source: first.environment, reads, writes: [] };
+  const jobAt = (at: Confinement["at"]): EventsJob => ({
+    sources: sources.map(({ file, prefix }) => ({ file: at(file), prefix })),
+    scope,
+  });
+  const found = await runTenantJob("../site/events/eventsJob.ts", jobAt, { files, deadlineSeconds, priority, signal });
+  if (Array.isArray(found) && found.length === sources.length && found.every(isEventsRead)) return found;
   throw new Error("Reading WP-Cron events returned an unknown result.");
 }
 
@@ -94,7 +115,10 @@ export function createEventReader(environments: string): EventReader {
   const fileOf = (environment: EnvironmentRef) => path.join(currentOf(environment), "database", databaseFile);
 
   async function sourceOf({ environment, file }: Pick<Due, "environment" | "file">): Promise<EventsSource> {
-    return { file, prefix: await tablePrefixOf(path.join(currentOf(environment), "public")) };
+    return {
+      file: await realpath(file).catch(() => file),
+      prefix: await tablePrefixOf(path.join(currentOf(environment), "public")),
+    };
   }
 
   /** Returns what to read now, or null if nothing has changed. Forgets environments that don't exist. */
@@ -131,7 +155,7 @@ export function createEventReader(environments: string): EventReader {
     const isSingle = all.length === 1;
     const sources = await Promise.all(all.map(sourceOf));
     try {
-      const found = await read({ sources, scope: "next" }, isSingle ? singleSeconds : batchSeconds, signal);
+      const found = await read({ due: all, sources, scope: "next" }, isSingle ? singleSeconds : batchSeconds, signal);
       for (const [index, each] of found.entries()) {
         const due = all[index];
         if (due !== undefined) store(due, each);
@@ -159,11 +183,8 @@ export function createEventReader(environments: string): EventReader {
     all: async (environment, signal) => {
       const file = fileOf(environment);
       if (factsOf(file) === null) return null;
-      const [found] = await read(
-        { sources: [await sourceOf({ environment, file })], scope: "all" },
-        singleSeconds,
-        signal,
-      );
+      const sources = [await sourceOf({ environment, file })];
+      const [found] = await read({ due: [{ environment, file }], sources, scope: "all" }, singleSeconds, signal);
       if (typeof found === "object") return found;
       throw new RuntimeFailure("The site's database is being written. Try again in a moment.");
     },

@@ -46,6 +46,7 @@ async function layOutWordPress(webRoot: string, release: Release, assets: string
 
 /** Dumps the database. Without WordPress there may be no database; without tables no file is written. */
 async function writeSql(
+  of: SnapshotFolder,
   facts: ReleaseFacts,
   databases: string,
   sql: string,
@@ -55,7 +56,7 @@ async function writeSql(
     if (facts.wordpressVersion === null) return { tables: 0, notes: [] };
     throw new RuntimeFailure("The site has no database, so it can't be exported.");
   }
-  const dumped = await dumpDatabase({ file, sql });
+  const dumped = await dumpDatabase({ of, file, sql });
   if (dumped.tables === 0) await rm(sql);
   return dumped;
 }
@@ -80,7 +81,7 @@ export async function exportSite(
     await layOutWordPress(webRoot, release, assets);
     // A site without WordPress may keep using SQLite.
     if (facts.wordpressVersion === null) await linkLive(databases, path.join(target, "database"));
-    dumped = await writeSql(facts, databases, path.join(target, "database.sql"));
+    dumped = await writeSql({ folder: source }, facts, databases, path.join(target, "database.sql"));
   };
   await reportFullDisk(() => buildAtomically(folder, `${folder}.new`, build));
   return { ...dumped, wordpressVersion: facts.wordpressVersion, multisite: facts.multisite };

@@ -1,22 +1,23 @@
 /** Lists the plugins and themes of environments, read from their files and databases in a separate process. */
 import path from "node:path";
+import type { Confinement } from "../../../confinement.ts";
 import { environmentFolders } from "../../../folders.ts";
 import { currentRelease, partOf } from "../../../releases.ts";
 import type { EnvironmentRef, InstalledPackages } from "../../../runtime.ts";
-import { runJob } from "../../templates/job.ts";
+import { runTenantJob } from "../../templates/job.ts";
 import { tablePrefixOf } from "../database/tablePrefix.ts";
 import { mainDatabase, recordOf } from "../release.ts";
 import type { PackagesJob, PackagesRead, PackagesSource } from "./packagesJob.ts";
 
-/** How many environments one process reads. */
-const batchSize = 100;
+/** How many environments one process reads. If environments have users of their own, the process is one of them. */
+const batchSize = process.getuid?.() === 0 ? 1 : 100;
 const batchSeconds = 60;
 const singleSeconds = 10;
 /** Visitors come first. */
 const priority = 10;
 
 interface Wanted {
-  readonly id: string;
+  readonly environment: EnvironmentRef;
   readonly source: PackagesSource;
 }
 
@@ -24,9 +25,21 @@ function isPackagesRead(value: unknown): value is PackagesRead {
   return value === null || (typeof value === "object" && "packages" in value && "problem" in value);
 }
 
-async function read(job: PackagesJob, deadlineSeconds: number, signal: AbortSignal): Promise<readonly PackagesRead[]> {
-  const found = await runJob("../site/packages/packagesJob.ts", job, { deadlineSeconds, priority, signal });
-  if (Array.isArray(found) && found.length === job.sources.length && found.every(isPackagesRead)) return found;
+async function read(
+  wanted: readonly Wanted[],
+  deadlineSeconds: number,
+  signal: AbortSignal,
+): Promise<readonly PackagesRead[]> {
+  const [first] = wanted;
+  if (first === undefined) return [];
+  const reads = wanted.flatMap(({ source: { webRoot, file } }) => [webRoot, path.dirname(file)]);
+  const files = { source: first.environment, reads, writes: [] };
+  const jobAt = (at: Confinement["at"]): PackagesJob => ({
+    sources: wanted.map(({ source: { webRoot, file, prefix } }) => ({ webRoot: at(webRoot), file: at(file), prefix })),
+  });
+  const options = { files, deadlineSeconds, priority, signal };
+  const found = await runTenantJob("../site/packages/packagesJob.ts", jobAt, options);
+  if (Array.isArray(found) && found.length === wanted.length && found.every(isPackagesRead)) return found;
   throw new Error("Reading plugins and themes returned an unknown result.");
 }
 
@@ -38,7 +51,7 @@ async function wantedOf(environment: EnvironmentRef, environments: string): Prom
   if (facts.wordpressVersion === null) return null;
   const [webRoot, databases] = await Promise.all([partOf(release, "public"), partOf(release, "database")]);
   const file = path.join(databases, mainDatabase(facts));
-  return { id: environment.id, source: { webRoot, file, prefix: await tablePrefixOf(webRoot) } };
+  return { environment, source: { webRoot, file, prefix: await tablePrefixOf(webRoot) } };
 }
 
 const neverEnds: InstalledPackages = {
@@ -56,15 +69,14 @@ async function readBatch(
 ): Promise<readonly (readonly [string, InstalledPackages])[]> {
   const isSingle = all.length === 1;
   try {
-    const job = { sources: all.map(({ source }) => source) };
-    const found = await read(job, isSingle ? singleSeconds : batchSeconds, signal);
-    return all.flatMap(({ id }, at) => {
+    const found = await read(all, isSingle ? singleSeconds : batchSeconds, signal);
+    return all.flatMap(({ environment: { id } }, at) => {
       const one = found[at] ?? null;
       return one === null ? [] : [[id, one] as const];
     });
   } catch {
     signal.throwIfAborted();
-    if (isSingle) return all.map(({ id }) => [id, neverEnds]);
+    if (isSingle) return all.map(({ environment: { id } }) => [id, neverEnds]);
     const each: (readonly [string, InstalledPackages])[] = [];
     for (const one of all) each.push(...(await readBatch([one], signal)));
     return each;

@@ -12,13 +12,14 @@ import { giveToEnvironment, mainDatabase, type ReleaseRecord, recordOf, reportFu
 type ReplacedRecord = ReleaseRecord & { readonly replacements: Replacements };
 
 async function replaceInCopy(
+  of: EnvironmentRef,
   release: Release,
   to: string,
   change: TextChange,
   signal?: AbortSignal,
 ): Promise<Replacements> {
   const from = await partOf(release, "database");
-  return replaceTextsOf({ from, to, main: mainDatabase(recordOf(release)), change }, signal);
+  return replaceTextsOf({ of, from, to, main: mainDatabase(recordOf(release)), change }, signal);
 }
 
 /**
@@ -35,7 +36,7 @@ export async function countReplacements(
   const release = await requireRelease(live);
   const scratch = scratchFolder(live, randomUUID());
   try {
-    return await reportFullDisk(() => replaceInCopy(release, scratch, change, signal));
+    return await reportFullDisk(() => replaceInCopy(environment, release, scratch, change, signal));
   } finally {
     await removeTree(scratch);
   }
@@ -51,7 +52,7 @@ export async function stageReplacement(
     const own = await requireRelease(live);
     return async (folder: string) => {
       await sharePart("public", own, folder);
-      const replacements = await replaceInCopy(own, path.join(folder, "database"), change);
+      const replacements = await replaceInCopy(environment, own, path.join(folder, "database"), change);
       await giveToEnvironment(environment, folder);
       const { wordpressVersion, multisite, core } = recordOf(own);
       const record: ReplacedRecord = { wordpressVersion, multisite, core, token, previous: own.number, replacements };

@@ -5,19 +5,26 @@ import path from "node:path";
 import { removeTree } from "../../../folders.ts";
 import { scratchFolder } from "../../../releaseMoves.ts";
 import { partOf, type Release } from "../../../releases.ts";
-import type { UserSearch } from "../../../runtime.ts";
+import type { EnvironmentRef, UserSearch } from "../../../runtime.ts";
 import { storedUserOf } from "../database/databases.ts";
 import { mainDatabase, recordOf, reportFullDisk } from "../release.ts";
 
 /** Implements `Runtime.findUser`. Null if there is no WordPress. `live` is the environment's folder. */
-export async function findUser(release: Release, live: string, email: string): Promise<UserSearch | null> {
+export async function findUser(
+  of: EnvironmentRef,
+  release: Release,
+  live: string,
+  email: string,
+): Promise<UserSearch | null> {
   const facts = recordOf(release);
   if (facts.wordpressVersion === null) return null;
   const file = path.join(await partOf(release, "database"), mainDatabase(facts));
   const folder = scratchFolder(live, randomUUID());
   await mkdir(folder, { mode: 0o700 });
   try {
-    const user = await reportFullDisk(() => storedUserOf({ file, scratch: path.join(folder, "copy.sqlite"), email }));
+    const user = await reportFullDisk(() =>
+      storedUserOf({ of, file, scratch: path.join(folder, "copy.sqlite"), email }),
+    );
     return { user };
   } finally {
     await removeTree(folder);

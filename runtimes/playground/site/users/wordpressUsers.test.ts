@@ -88,7 +88,7 @@ test("finds one of a hundred thousand users", () => {
 });
 
 const search = (file: string) =>
-  storedUserOf({ file, scratch: path.join(folder, "scratch.sqlite"), email: "ada@example.com" });
+  storedUserOf({ of: { folder }, file, scratch: path.join(folder, "scratch.sqlite"), email: "ada@example.com" });
 
 test("reports a damaged file from the other process", async () => {
   const file = path.join(folder, "damaged.sqlite");

@@ -1,0 +1,14 @@
+/** How much memory processes may use that run PHP for a site or read its files. */
+
+const megabyte = 1_048_576;
+
+/** PHP's memory limit. */
+export const defaultMemoryMb = 256;
+
+/**
+ * Memory limit of a worker process, at which it is killed even during a response. A script can lift PHP's own limit,
+ * but not this one: PHP's limit plus room for several copies of an upload and a response that is read slowly.
+ */
+export function maxProcessBytes(memoryMb: number): number {
+  return 700e6 + 3 * memoryMb * megabyte;
+}
