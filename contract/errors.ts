@@ -65,11 +65,19 @@ const errorData: Readonly<Record<ErrorStatus, TSchema>> = {
   400: faults,
   401: noData,
   403: Type.Object({
-    code: Type.Literal("scope_missing"),
-    needs: Type.String({
-      description: "The missing scope (`write`, `live`, `site:<id>`) or role (`role:admin`).",
-      examples: ["write"],
-    }),
+    code: Type.Enum(["scope_missing", "address_not_allowed"]),
+    needs: Type.Optional(
+      Type.String({
+        description: "With `scope_missing`: the missing scope (`write`, `live`, `site:<id>`) or role (`role:admin`).",
+        examples: ["write"],
+      }),
+    ),
+    address: Type.Optional(
+      Type.String({
+        description: "With `address_not_allowed`: the address that the request came from.",
+        examples: ["203.0.113.7"],
+      }),
+    ),
   }),
   404: noData,
   405: noData,
@@ -106,13 +114,13 @@ export function errorSchema(status: ErrorStatus, options: { readonly title?: str
 export const errorDescriptions: Readonly<Record<ErrorStatus, string>> = {
   400: "The request is malformed; `data.errors` lists every fault with a JSON pointer.",
   401: "The API key is missing, malformed, unknown, expired or revoked.",
-  403: "The key belongs to the right company, but its scopes or its user's role do not allow this. `data.needs` names what is missing.",
+  403: "The key belongs to the right company, but its scopes or its user's role do not allow this (`data.needs` names what is missing), or the key is not accepted from this address.",
   404: "The resource does not exist, or belongs to another company.",
   405: "The path does not support this method; the `Allow` header lists the supported ones.",
   409: "Another operation holds the environment, and `When-Busy: refuse` was sent. `data.blocked_by` lists the operations that the call would have to wait for.",
   413: "The body is larger than 1 MiB.",
   415: "The body is not declared as `application/json`.",
   416: "The requested range starts beyond the end of the file; `Content-Range` has the file's length.",
-  429: "The key has reached its rate limit; `Retry-After` is the number of seconds to wait.",
+  429: "The key or its company has reached its rate limit; `Retry-After` is the number of seconds to wait.",
   500: "An internal error. `data.reference_id` is the id of the log entry with the cause.",
 };

@@ -28,7 +28,9 @@ export const refusalReasons = {
   nothing_to_change: "The request contains no limit to change.",
   period_backwards: "The period ends before it starts.",
   not_an_address:
-    "An entry of `ip_list` is not an IP address or network, or can't be blocked (such as 0.0.0.0/0); `errors` lists each entry with what to send instead.",
+    "An entry of the list is not an IP address or network, or can't be blocked (such as 0.0.0.0/0); `errors` lists each entry with what to send instead.",
+  addresses_too_wide:
+    "`allowed_addresses` contains addresses from which the calling key, or the key that created this one, is not accepted; `allowed` is the list to stay within.",
   not_an_address_of_the_site:
     "`url` is neither a URL on one of the environment's domains nor a path that starts with a slash.",
   redirect_rule_refused: "A redirect rule is invalid; `errors` lists each invalid field with what it must be.",

@@ -6,6 +6,7 @@ import { createTurns } from "@sitewright/runtimes/turns.ts";
 import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
 import { makeDownloadTokens } from "./app/backups/downloadTokens.ts";
+import { type KeyUse, makeKeyUse } from "./app/company/keyUse.ts";
 import { makeRefusedKeys } from "./app/company/refusedKeys.ts";
 import { makeRepeatedActivity } from "./app/company/repeatedActivity.ts";
 import type { App } from "./app/context.ts";
@@ -113,6 +114,7 @@ export async function startControl({ config, runtime, log, settings }: ControlOp
     opened,
     services,
     secretKeys,
+    keyUse: makeKeyUse(opened.pool),
     log,
     capabilities: await runtime.capabilities(),
     lookUp: makeLookUp(config.resolver),
@@ -121,6 +123,9 @@ export async function startControl({ config, runtime, log, settings }: ControlOp
     waitForOperation: makeWaitForOperation({ database, notifications }),
   };
   await applyAddressSettings(parts);
+  started.defer(() =>
+    parts.keyUse.flush().catch((err: unknown) => log.warn({ err }, "Recording the use of API keys failed")),
+  );
   started.use(await startPeriodicWork(parts));
 
   const app = await makeApp(parts);
@@ -142,6 +147,7 @@ interface Parts
   readonly opened: OpenDatabase;
   readonly services: ControlServices;
   readonly secretKeys: KeySource;
+  readonly keyUse: KeyUse;
   readonly logs: ReturnType<typeof openLogs>;
   readonly log: Logger;
 }
@@ -168,6 +174,7 @@ async function startPeriodicWork(parts: Parts): Promise<AsyncDisposable> {
       writeRepeatedActivity: parts.refusedKeys.flush,
       lookUp: parts.lookUp,
       phpVersions: capabilities.phpVersions,
+      keyUse: parts.keyUse,
       spool: openSpool(config.mailSpool),
       deliver: makeMailDelivery(config),
       onBrokenMail: ({ id, environmentId }) =>
@@ -190,7 +197,7 @@ async function startPeriodicWork(parts: Parts): Promise<AsyncDisposable> {
   };
 }
 
-async function makeApp({ config, opened, services, secretKeys, logs, log: _, ...parts }: Parts): Promise<App> {
+async function makeApp({ config, opened, services, secretKeys, keyUse, logs, log: _, ...parts }: Parts): Promise<App> {
   const { database, runtime, publisher, edge, downloads, packageSource, sealer } = services;
   return {
     ...parts,
@@ -213,6 +220,7 @@ async function makeApp({ config, opened, services, secretKeys, logs, log: _, ...
     backupLists: makeBackupLists(opened.pool),
     companyPackages: makeCompanyPackageLists(opened.pool),
     downloadTokens: makeDownloadTokens(secretKeys),
+    keyUse,
     downloadHours: config.downloadHours,
     openDownload: (id) => downloads.open(id),
     acmeUrl: config.acmeUrl,

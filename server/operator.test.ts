@@ -251,7 +251,9 @@ describe("operator keys", () => {
     const revoked = await operator(["keys", "revoke", id], settings);
     expect(revoked.output).toBe('The key "Deployment" of Keys is revoked.\n');
     expect((await statusOf()).status).toBe("revoked");
-    expect((await operator(["keys"], settings)).output).toMatch(/^KEY ID +NAME +STATUS +COMPANY +USER +SCOPES\n/);
+    expect((await operator(["keys"], settings)).output).toMatch(
+      /^KEY ID +NAME +STATUS +COMPANY +USER +SCOPES +LAST USED +ADDRESSES\n/,
+    );
   });
 
   it("reports unknown ids", async () => {

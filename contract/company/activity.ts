@@ -71,6 +71,7 @@ export const activityTypes = [
   "deliverMail",
   "deleteMails",
   "createApiKey",
+  "changeApiKey",
   "revokeApiKey",
   "useApiKey",
   "downloadBackup",

@@ -1,7 +1,7 @@
 /** API keys. Each belongs to a user of a company. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
-import { line, nullable, pattern, uuid } from "../schema.ts";
+import { dateTime, line, nullable, pattern, uuid } from "../schema.ts";
 
 const status = Type.Enum(["active", "revoked", "expired"], { description: "Only `active` keys are accepted." });
 const expiresAt = nullable(
@@ -12,26 +12,47 @@ const expiresAt = nullable(
   }),
 );
 
+const createdBy = nullable(uuid("Id of the key that created it, and with which it is revoked; null: the operator."));
+const lastUsedAt = nullable(
+  dateTime("When it was last accepted, to the minute; null: never, or not since this was recorded."),
+);
+const addressList = Type.Array(Type.String({ maxLength: 100, examples: ["203.0.113.0/24"] }), {
+  maxItems: 100,
+  description:
+    "IP addresses and networks from which the key is accepted; null: any. Other requests get a 403. A key's list is never wider than that of the key that created it.",
+});
+
+/** As a request has it: with at least one entry. */
+const newAddressList = Type.Array(Type.String({ maxLength: 100, examples: ["203.0.113.0/24"] }), {
+  minItems: 1,
+  maxItems: 100,
+  description:
+    "IP addresses and networks from which the key is accepted. Null: all that the creating key is accepted from.",
+});
+
 const ApiKey = Type.Object(
   {
     id: uuid("Id of the key."),
     name: Type.String({ description: "Name of the key.", examples: ["Deploy"] }),
     status,
     expires_at: expiresAt,
+    created_by: createdBy,
+    last_used_at: lastUsedAt,
+    allowed_addresses: nullable(addressList),
   },
   { title: "ApiKey" },
 );
 
 const scopePattern = pattern(
-  "^(read|write|delete|push|non-live|site:[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})$",
-  "must be read, write, delete, push, non-live or site:<id>",
+  "^(read|write|delete|push|keys|non-live|site:[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})$",
+  "must be read, write, delete, push, keys, non-live or site:<id>",
 );
 
 const scopeList = Type.Array(Type.String({ pattern: scopePattern, examples: ["read"] }), {
   minItems: 1,
   maxItems: 200,
   description:
-    "Restrictions of the key. `read`, `write`, `delete`, `push`: only these kinds of calls are allowed. `site:<id>`: only these sites are accessible. `non-live`: live environments can't be changed. A group that is absent restricts nothing. Null: the key has all permissions of its user.",
+    "Restrictions of the key. `read`, `write`, `delete`, `push`, `keys` (create, change and revoke API keys): only these kinds of calls are allowed. `site:<id>`: only these sites are accessible. `non-live`: live environments can't be changed. A group that is absent restricts nothing. Null: the key has all permissions of its user.",
 });
 
 const ApiKeyWithScopes = Type.Object(
@@ -40,6 +61,9 @@ const ApiKeyWithScopes = Type.Object(
     name: Type.String({ description: "Name of the key.", examples: ["Deploy"] }),
     status,
     expires_at: expiresAt,
+    created_by: createdBy,
+    last_used_at: lastUsedAt,
+    allowed_addresses: nullable(addressList),
     scopes: nullable(scopeList),
   },
   { title: "ApiKeyWithScopes" },
@@ -68,7 +92,7 @@ export const createApiKey = endpoint({
   tag: "API keys",
   summary: "Create an API key",
   description:
-    "The new key belongs to the same user as the calling key, can't have more permissions, expires with it at the latest, and is revoked with it. `token` is shown only in this response.",
+    "The new key belongs to the same user as the calling key, can't have more permissions or be accepted from more addresses, expires with it at the latest, and is revoked with it. `token` is shown only in this response.",
   params: company,
   body: Type.Object(
     {
@@ -77,6 +101,7 @@ export const createApiKey = endpoint({
         nullable(Type.String({ format: "date-time", description: "When it expires. Null or omitted: never." })),
       ),
       scopes: Type.Optional(nullable(scopeList)),
+      allowed_addresses: Type.Optional(nullable(newAddressList)),
     },
     { title: "ApiKeyCreate" },
   ),
@@ -93,10 +118,36 @@ export const createApiKey = endpoint({
       }),
     ),
   },
-  refusals: ["company_limit_reached", "expiry_in_the_past", "unknown_site_scope"],
-  verb: "write",
+  refusals: [
+    "company_limit_reached",
+    "expiry_in_the_past",
+    "unknown_site_scope",
+    "not_an_address",
+    "addresses_too_wide",
+  ],
+  verb: "keys",
   resource: { kind: "company", from: "params.id", underSiteScope: "closed" },
   bucket: "creations",
+});
+
+export const setAllowedAddresses = endpoint({
+  method: "PUT",
+  path: "/company/{id}/api-keys/{key_id}/allowed-addresses",
+  tag: "API keys",
+  summary: "Set the addresses from which an API key is accepted",
+  description:
+    "In force when this call returns. The list can't be wider than that of the calling key, or of the key that created this one. The lists of keys that were created with it are reduced to what both lists allow. Users with the role `developer` can change only their own keys.",
+  params: Type.Object({ id: uuid("Id of the company."), key_id: uuid("Id of the key.") }),
+  body: Type.Object(
+    { allowed_addresses: nullable(newAddressList) },
+    { title: "AllowedAddresses", examples: [{ allowed_addresses: ["203.0.113.0/24", "2001:db8::7"] }] },
+  ),
+  responses: {
+    200: result(["api_key"], "The list is in force.", ApiKeyWithScopes),
+  },
+  refusals: ["not_an_address", "addresses_too_wide"],
+  verb: "keys",
+  resource: { kind: "company", from: "params.id", underSiteScope: "closed" },
 });
 
 const revokedExample = {
@@ -105,6 +156,9 @@ const revokedExample = {
     name: "Deploy",
     status: "revoked",
     expires_at: null,
+    created_by: null,
+    last_used_at: "2026-11-23T08:00:00.000Z",
+    allowed_addresses: null,
     scopes: null,
   },
 };
@@ -120,6 +174,6 @@ export const revokeApiKey = endpoint({
   responses: {
     200: result(["api_key"], "The key is revoked.", ApiKeyWithScopes, { examples: [revokedExample] }),
   },
-  verb: "delete",
+  verb: "keys",
   resource: { kind: "company", from: "params.id", underSiteScope: "closed" },
 });

@@ -19,6 +19,7 @@ import type { Pool } from "pg";
 import type { ScreenshotStore } from "../screenshots/screenshots.ts";
 import type { DownloadTokens } from "./backups/downloadTokens.ts";
 import type { Caller } from "./company/access.ts";
+import type { KeyUse } from "./company/keyUse.ts";
 import type { RefusedKeys } from "./company/refusedKeys.ts";
 import type { RepeatedActivity } from "./company/repeatedActivity.ts";
 import type { MetricsOptions } from "./metrics.ts";
@@ -83,6 +84,8 @@ export interface App {
   readonly acceptOperation: AcceptOperation;
   readonly waitForOperation: WaitForOperation;
   readonly downloadTokens: DownloadTokens;
+  /** Records when keys are used. */
+  readonly keyUse: KeyUse;
   /** How long a link to a downloadable backup is valid, in hours. */
   readonly downloadHours: number;
   /** Decrypts results that an operation has sealed. */

@@ -34,6 +34,18 @@ export class NotFound extends Error {
   override readonly name = "NotFound";
 }
 
+/** The key is not accepted from the address that the request came from. */
+export class AddressNotAllowed extends Error {
+  override readonly name = "AddressNotAllowed";
+  readonly address: string;
+  constructor(address: string) {
+    super(
+      `This API key can't be used from ${address}. Send the request from one of its allowed addresses, or add this one with a key that may change them.`,
+    );
+    this.address = address;
+  }
+}
+
 /** The key belongs to the right company, but its scopes or its user's role are not sufficient. */
 export class NotAllowed extends Error {
   override readonly name = "NotAllowed";

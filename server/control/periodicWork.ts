@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import { makeRebuild } from "../app/backups/rebuild.ts";
 import { makeScheduledBackup } from "../app/backups/scheduledBackups.ts";
 import { makeTestRestore } from "../app/backups/scheduledTestRestores.ts";
+import type { KeyUse } from "../app/company/keyUse.ts";
 import { makeAutomaticUpdate } from "../app/packages/automaticUpdateStarts.ts";
 import { makeRolloutStart } from "../app/packages/rolloutStarts.ts";
 import { makePhpUpdate } from "../app/sites/automaticPhp.ts";
@@ -80,6 +81,7 @@ interface PeriodicWorkOptions {
   /** Rejects if the archives are not the ones that hold the backups. */
   readonly checkArchive: (signal: AbortSignal) => Promise<void>;
   readonly lookUp: LookUp;
+  readonly keyUse: KeyUse;
   /** Null if there is none. */
   readonly packageSource: PackageSource | null;
   readonly sealer: Sealer;
@@ -120,6 +122,13 @@ export function periodicWork(options: PeriodicWorkOptions): readonly Reconciler[
       run: () => expire(database),
     },
     ...workOnActivity(options),
+    {
+      name: "recordKeyUse",
+      work: "Recording the use of API keys",
+      everySeconds: 10,
+      retrySeconds: 10,
+      run: () => options.keyUse.flush(),
+    },
     ...workOnUsage(options),
     {
       name: "runCron",

@@ -91,7 +91,7 @@ beforeAll(async () => {
   keys = await addKeys();
 });
 
-const verbs = ["read", "write", "delete", "push"] as const;
+const verbs = ["read", "write", "delete", "push", "keys"] as const;
 
 /** Tokens of keys that no test changes. */
 let keys: Awaited<ReturnType<typeof addKeys>>;
@@ -157,6 +157,7 @@ const bodies: Record<string, (companyId: string, values: Readonly<Record<string,
     "POST /sites/{site_id}/deleted-environments/{env_id}/restore": () => ({ display_name: randomUUID() }),
     "POST /sites/{site_id}/reset-site": () => ({ admin_password: "another battery staple" }),
     "POST /company/{id}/api-keys": () => ({ name: "Made by a test" }),
+    "PUT /company/{id}/api-keys/{key_id}/allowed-addresses": () => ({ allowed_addresses: null }),
     "POST /sites/{site_id}/environments": () => ({ ...environmentFields(), ...wordpressFields }),
     "POST /sites/{site_id}/environments/plain": environmentFields,
     "POST /sites/{site_id}/environments/clone": (_, { env_id }) => ({ ...environmentFields(), source_env_id: env_id }),

@@ -1,7 +1,7 @@
 /** Turns failures of all kinds into the API's errors. */
 
 import { type ErrorStatus, errorMessages } from "@sitewright/contract/errors.ts";
-import { Busy, NotAllowed, NotFound, Refused } from "@sitewright/server/app/failures.ts";
+import { AddressNotAllowed, Busy, NotAllowed, NotFound, Refused } from "@sitewright/server/app/failures.ts";
 import { busyData } from "@sitewright/server/app/operations.ts";
 
 /** Number of faults that a response lists. */
@@ -61,6 +61,10 @@ export function answerToClientError(error: unknown): ErrorAnswer | null {
   if (error instanceof Busy) return errorAnswer(409, busyData(error.blockedBy), { message: error.message });
   if (error instanceof NotFound) return errorAnswer(404);
   if (error instanceof NotAllowed) return errorAnswer(403, { code: "scope_missing", needs: error.needs });
+  if (error instanceof AddressNotAllowed) {
+    const data = { code: "address_not_allowed", address: error.address };
+    return errorAnswer(403, data, { message: error.message });
+  }
   if (error instanceof HttpFailure) return errorAnswer(error.status, null, error);
   return answerToFastifyError(error);
 }

@@ -1,7 +1,9 @@
 /** Authenticates requests and applies the rate limit, before a body is read. */
 import type { Endpoint, IdSource } from "@sitewright/contract/endpoint.ts";
 import { type Identified, identify, lookUpTarget, type Target } from "@sitewright/server/app/company/access.ts";
+import { isAddressAllowed } from "@sitewright/server/app/company/allowedAddresses.ts";
 import type { App } from "@sitewright/server/app/context.ts";
+import { AddressNotAllowed } from "@sitewright/server/app/failures.ts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { HttpFailure } from "./faults.ts";
 import type { CheckedInput, InputReader } from "./input.ts";
@@ -40,11 +42,15 @@ export function makeAuthenticator(app: App, count: CountRequest) {
     ]);
     request.identified = found.status === "fulfilled" ? found.value : null;
     // Counted even if the database does not answer: every response has the rate limit headers.
-    const usage = await count(route?.row, request.identified?.caller.keyId ?? request.ip);
+    const usage = await count(route?.row, request.identified?.caller ?? request.ip);
     reply.headers(usage.headers);
     if (usage.isExceeded) throw new HttpFailure(429);
     if (found.status === "rejected") throw found.reason;
-    if (route && !request.identified) throw new HttpFailure(401, { "www-authenticate": "Bearer" });
+    if (!route) return;
+    if (!request.identified) throw new HttpFailure(401, { "www-authenticate": "Bearer" });
+    const { keyId, allowedAddresses } = request.identified.caller;
+    if (!isAddressAllowed(allowedAddresses, request.ip)) throw new AddressNotAllowed(request.ip);
+    app.keyUse.note(keyId);
   };
 }
 

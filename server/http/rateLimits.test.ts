@@ -1,6 +1,29 @@
 import { describe, expect, it } from "vitest";
 import { siteFields, useTestServer } from "./testing/server.ts";
 
+describe("a company's rate limit", () => {
+  const test = useTestServer({ limits: { rateLimitPerMinute: 5 } });
+
+  it("is that of two keys, however many keys it has", async () => {
+    const { addKey, call } = test.current;
+    const tokens: string[] = [];
+    for (let number = 0; number < 3; number += 1) tokens.push((await addKey({})).token);
+    const accepted = [];
+    for (const key of tokens) {
+      for (let number = 0; number < 4; number += 1) {
+        const { status, headers } = await call("GET", "/v2/validate", { key });
+        if (status === 200) accepted.push(headers["x-ratelimit-remaining"]);
+      }
+    }
+    expect(accepted).toEqual(["4", "3", "2", "1", "4", "3", "2", "1", "1", "0"]);
+    const { status, headers } = await call("GET", "/v2/validate", { key: tokens[2] ?? "" });
+    expect(status).toBe(429);
+    expect(headers["x-ratelimit-limit"]).toBe("10");
+    const other = await call("GET", "/v2/validate", { key: test.current.otherCompany.api_key });
+    expect(other.status).toBe(200);
+  });
+});
+
 describe("a key's rate limit", () => {
   const test = useTestServer({ limits: { rateLimitPerMinute: 5, creationLimitPerMinute: 2 } });
 
@@ -20,7 +43,7 @@ describe("a key's rate limit", () => {
     expect(reset).toBeLessThanOrEqual(61);
   });
 
-  it("does not affect other keys", async () => {
+  it("does not affect other companies", async () => {
     const { call, otherCompany } = test.current;
     const { headers } = await call("GET", "/v2/validate", { key: otherCompany.api_key });
     expect(headers["x-ratelimit-remaining"]).toBe("4");

@@ -1,4 +1,5 @@
 /** Notes refused API keys for the activity log. */
+import { isAddressAllowed } from "@sitewright/server/app/company/allowedAddresses.ts";
 import type { App } from "@sitewright/server/app/context.ts";
 import type { FastifyInstance } from "fastify";
 import { callOf, tokenOf } from "./identity.ts";
@@ -10,8 +11,10 @@ export function noteRefusals(server: FastifyInstance, { refusedKeys }: Pick<App,
     const token = tokenOf(request);
     if (route === undefined || token === "") return;
     if (reply.statusCode === 401) refusedKeys.unusable(token, request.ip);
-    if (reply.statusCode === 403 && request.identified) {
-      refusedKeys.notAllowed(request.identified.caller, request.ip, callOf(route.row));
-    }
+    if (reply.statusCode !== 403 || !request.identified) return;
+    const { caller } = request.identified;
+    if (isAddressAllowed(caller.allowedAddresses, request.ip))
+      refusedKeys.notAllowed(caller, request.ip, callOf(route.row));
+    else refusedKeys.addressNotAllowed(caller, request.ip);
   });
 }

@@ -3,20 +3,22 @@ import { makeToken, readToken } from "../app/company/token.ts";
 import { endActivity, recordActivity, systemActor } from "../store/company/activity.ts";
 import { insertApiKey, type ListedKey, listAllKeys, lockApiKey, revokeApiKey } from "../store/company/apiKeys.ts";
 import { listCompanies } from "../store/company/companies.ts";
+import { lockCompany } from "../store/company/companyLimits.ts";
 import type { DatabaseTransaction } from "../store/database.ts";
 import type { Run } from "./command.ts";
 import { withRunningDatabase } from "./database.ts";
 import { exitFailed, Failure } from "./failure.ts";
-import { tableOf } from "./formatting.ts";
+import { ago, tableOf } from "./formatting.ts";
 
 export const list: Run = ({ flags }, { config }) =>
   withRunningDatabase(config, async (database) => {
     const keys = (await listAllKeys(database)).map((key) => ({ ...key, status: statusOf(key) }));
     if (flags.json === true) return JSON.stringify(keys);
-    const rows = keys.map(({ id, name, status, company_name, user_email, scopes }) => [
+    const rows = keys.map(({ id, name, status, company_name, user_email, scopes, last_used_at, allowed_addresses }) => [
       ...[id, name, status, company_name, user_email, scopes?.join(",") ?? "all"],
+      ...[last_used_at === null ? "never" : ago(last_used_at), allowed_addresses?.join(",") ?? "any"],
     ]);
-    return tableOf([["KEY ID", "NAME", "STATUS", "COMPANY", "USER", "SCOPES"], ...rows]);
+    return tableOf([["KEY ID", "NAME", "STATUS", "COMPANY", "USER", "SCOPES", "LAST USED", "ADDRESSES"], ...rows]);
   });
 
 function statusOf({ revoked_at, expires_at }: ListedKey): "active" | "revoked" | "expired" {
@@ -45,6 +47,7 @@ export const revoke: Run = ({ words: [keyId = ""] }, { config }) =>
     const key = (await listAllKeys(database)).find(({ id }) => id === keyId);
     if (key === undefined) throw new Failure(`There is no key ${keyId}. List them with: keys`, exitFailed);
     await database.transaction().execute(async (transaction) => {
+      await lockCompany(transaction, key.company_id);
       const locked = await lockApiKey(transaction, key.company_id, key.id);
       if (locked === null || locked.revoked_at !== null) return;
       await revokeApiKey(transaction, key.id, new Date());

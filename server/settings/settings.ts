@@ -117,8 +117,16 @@ export const settings = v.object({
     1_000_000,
     "the most open connections from one IP address, or from the first 64 bits of one, to the sites or to the API",
   ),
-  SITEWRIGHT_RATE_LIMIT_PER_MINUTE: whole(1, 10_000_000, "the rate limit of an API key, in requests per minute"),
-  SITEWRIGHT_CREATION_LIMIT_PER_MINUTE: whole(1, 10_000_000, "the rate limit of an API key for new sites, per minute"),
+  SITEWRIGHT_RATE_LIMIT_PER_MINUTE: whole(
+    1,
+    10_000_000,
+    "the rate limit of an API key, in requests per minute; a company has that of two keys",
+  ),
+  SITEWRIGHT_CREATION_LIMIT_PER_MINUTE: whole(
+    1,
+    10_000_000,
+    "the rate limit of an API key for new sites, per minute; a company has that of two keys",
+  ),
   SITEWRIGHT_ENDED_PHP_VERSIONS: text(
     "^(\\d+\\.\\d+(,\\d+\\.\\d+)*)?$",
     "PHP versions that have reached their end of life, such as 8.0,8.1: environments are moved to newer ones",

@@ -76,6 +76,8 @@ export interface ApiKeys {
   created_at: DefaultNow;
   /** The key with which it was created. */
   created_by: Nullable<string>;
+  allowed_addresses: string[] | null;
+  last_used_at: Date | null;
 }
 
 export interface Sites {

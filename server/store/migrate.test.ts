@@ -101,6 +101,8 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
     revoked_at: true,
     created_at: true,
     created_by: true,
+    allowed_addresses: true,
+    last_used_at: true,
   },
   sites: {
     id: true,

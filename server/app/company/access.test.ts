@@ -36,6 +36,7 @@ function caller(role: Caller["role"], scopes: readonly string[] | null = null): 
     keyId: "k",
     keyName: "k",
     expiresAt: null,
+    allowedAddresses: null,
     scopes,
     companyId: company,
     userId: "u",

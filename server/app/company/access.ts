@@ -6,6 +6,7 @@ import type { Endpoint, Role } from "@sitewright/contract/endpoint.ts";
 import { findKey, findTarget, type TargetKind, type TargetRecord } from "@sitewright/server/store/company/apiKeys.ts";
 import type { Pool } from "pg";
 import { NotAllowed, NotFound } from "../failures.ts";
+import type { AddressList } from "./allowedAddresses.ts";
 import { isSameHash, readToken } from "./token.ts";
 
 /** The key of a request, and the user it belongs to. */
@@ -13,6 +14,7 @@ export interface Caller {
   readonly keyId: string;
   readonly keyName: string;
   readonly expiresAt: Date | null;
+  readonly allowedAddresses: AddressList;
   /** Null: everything that the role allows. */
   readonly scopes: readonly string[] | null;
   readonly companyId: string;
@@ -54,6 +56,7 @@ export async function identify(
     keyId: key.key_id,
     keyName: key.key_name,
     expiresAt: key.expires_at,
+    allowedAddresses: key.allowed_addresses,
     scopes: key.scopes,
     companyId: key.company_id,
     userId: key.user_id,
@@ -74,7 +77,7 @@ export async function lookUpTarget(pool: Pool, kind: TargetKind, id: string): Pr
   return targetFrom(await findTarget(pool, kind, id));
 }
 
-const verbs = ["read", "write", "delete", "push"];
+const verbs = ["read", "write", "delete", "push", "keys"];
 const rank: Record<Role, number> = { billing: 0, developer: 1, admin: 2, owner: 3 };
 
 /** The sites that the key is limited to, or null for all sites of the company. */

@@ -747,6 +747,18 @@ const sentences: Record<ActivityType, Record<Language, string>> = {
     pt: "Criar a chave de API “{keyName}”",
     sv: "Skapa API-nyckeln ”{keyName}”",
   },
+  changeApiKey: {
+    da: "Skift API-nøglen “{keyName}”",
+    de: "API-Schlüssel „{keyName}“ ändern",
+    en: "Change the API key “{keyName}”",
+    es: "Cambiar la clave de API «{keyName}»",
+    fr: "Modifier la clé d’API « {keyName} »",
+    it: "Modificare la chiave API «{keyName}»",
+    ja: "APIキー「{keyName}」の変更",
+    nl: "API-sleutel ‘{keyName}’ wijzigen",
+    pt: "Alterar a chave de API “{keyName}”",
+    sv: "Ändra API-nyckeln ”{keyName}”",
+  },
   revokeApiKey: {
     da: "Tilbagekald API-nøglen “{keyName}”",
     de: "API-Schlüssel „{keyName}“ widerrufen",

@@ -6,6 +6,7 @@ const caller: Caller = {
   keyId: "key",
   keyName: "Deploy",
   expiresAt: null,
+  allowedAddresses: null,
   scopes: null,
   companyId: "company",
   userId: "user",

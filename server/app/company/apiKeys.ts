@@ -7,13 +7,17 @@ import {
   type NewApiKey,
   revokeApiKey,
   type ShownKey,
+  setAllowedAddresses,
 } from "@sitewright/server/store/company/apiKeys.ts";
+import { lockCompany } from "@sitewright/server/store/company/companyLimits.ts";
+import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { knownSiteIds } from "@sitewright/server/store/sites/sites.ts";
 import type { Context } from "../context.ts";
 import { NotAllowed, NotFound, Refused } from "../failures.ts";
 import { readTimestamp } from "../timestamps.ts";
 import { hasRole } from "./access.ts";
 import { recordDone } from "./activityEntries.ts";
+import { type AddressList, intersection, isWithin, readAddressList } from "./allowedAddresses.ts";
 import { requireRoomFor } from "./limits.ts";
 import { grantedScopes } from "./scopes.ts";
 import { makeToken, readToken } from "./token.ts";
@@ -25,6 +29,9 @@ interface KeyView {
   readonly name: string;
   readonly status: KeyStatus;
   readonly expires_at: string | null;
+  readonly created_by: string | null;
+  readonly last_used_at: string | null;
+  readonly allowed_addresses: string[] | null;
   readonly scopes: string[] | null;
 }
 
@@ -35,6 +42,9 @@ function view(key: ShownKey, now: Date): KeyView {
     name: key.name,
     status: key.revoked_at ? "revoked" : isExpired ? "expired" : "active",
     expires_at: key.expires_at?.toISOString() ?? null,
+    created_by: key.created_by,
+    last_used_at: key.last_used_at?.toISOString() ?? null,
+    allowed_addresses: key.allowed_addresses && [...key.allowed_addresses],
     scopes: key.scopes ? [...key.scopes] : null,
   };
 }
@@ -51,10 +61,11 @@ interface KeyRequest {
   readonly name: string;
   readonly expires_at?: string | null;
   readonly scopes?: readonly string[] | null;
+  readonly allowed_addresses?: readonly string[] | null;
 }
 
 /**
- * Creates a key for the caller's user with at most the permissions and the lifetime of the calling key. Its token is returned
+ * Creates a key for the caller's user with at most the permissions, the addresses and the lifetime of the calling key. Its token is returned
  * only once.
  */
 export async function create(context: Context, request: KeyRequest): Promise<{ api_key: KeyView; token: string }> {
@@ -65,32 +76,89 @@ export async function create(context: Context, request: KeyRequest): Promise<{ a
   }
   const scopes = grantedScopes(caller.scopes, request.scopes ?? null);
   await refuseUnknownSites(context, scopes);
+  const addresses = readAddressList(request.allowed_addresses ?? null);
   const token = makeToken();
-  const key: NewApiKey = {
-    ...readToken(token),
-    companyId: caller.companyId,
-    userId: caller.userId,
-    name: request.name,
-    scopes,
-    expiresAt: earlier(expiresAt, caller.expiresAt),
-    createdBy: caller.keyId,
-  };
-  await context.inTransaction(async (transaction) => {
-    if (!(await lockCreatingKey(transaction, caller.keyId))) throw new NotFound();
+  const created = await changeKeys(context, async (transaction) => {
+    const creator = await lockCreatingKey(transaction, caller.keyId);
+    if (!creator) throw new NotFound();
     await requireRoomFor(context, transaction, { api_keys: 1 });
+    const key: NewApiKey = {
+      ...readToken(token),
+      companyId: caller.companyId,
+      userId: caller.userId,
+      name: request.name,
+      scopes,
+      expiresAt: earlier(expiresAt, creator.expires_at),
+      allowedAddresses: withinList(addresses ?? creator.allowed_addresses, creator.allowed_addresses),
+      createdBy: caller.keyId,
+    };
     await insertApiKey(transaction, key);
-    const parameters = { keyName: request.name };
-    await recordDone(context, transaction, { type: "createApiKey", category: "userManagement", parameters });
+    await record(context, transaction, "createApiKey", request.name);
+    return shown(key);
   });
-  const created = {
+  return { api_key: view(created, new Date()), token };
+}
+
+function shown(key: NewApiKey): ShownKey {
+  return {
     id: key.id,
     name: key.name,
     user_id: key.userId,
-    scopes,
+    scopes: key.scopes,
     expires_at: key.expiresAt,
     revoked_at: null,
+    created_by: key.createdBy ?? null,
+    last_used_at: null,
+    allowed_addresses: key.allowedAddresses ?? null,
   };
-  return { api_key: view(created, new Date()), token };
+}
+
+/** Returns the list. Throws `Refused` if it contains addresses that the other one does not. */
+function withinList(list: AddressList, allowed: AddressList): AddressList {
+  if (isWithin(list, allowed)) return list;
+  const message =
+    "allowed_addresses contains addresses that its creator or the calling key is not accepted from. Stay within their lists.";
+  throw new Refused("addresses_too_wide", message, { allowed });
+}
+
+/** Changes the addresses from which the key is accepted, and reduces those of the keys created with it. */
+export function setAddresses(context: Context, keyId: string, entries: AddressList): Promise<KeyView> {
+  const { caller } = context;
+  const list = readAddressList(entries);
+  return changeKeys(context, async (transaction) => {
+    const key = await lockOwnKey(context, transaction, keyId);
+    const creator = key.created_by && (await lockCreatingKey(transaction, key.created_by));
+    withinList(list, caller.allowedAddresses);
+    if (creator) withinList(list, creator.allowed_addresses);
+    await setAllowedAddresses(transaction, keyId, list, intersection);
+    await record(context, transaction, "changeApiKey", key.name);
+    return view({ ...key, allowed_addresses: list }, new Date());
+  });
+}
+
+/** Runs in a transaction that no other change of the company's keys runs next to. */
+function changeKeys<T>(context: Context, work: (transaction: DatabaseTransaction) => Promise<T>): Promise<T> {
+  return context.inTransaction(async (transaction) => {
+    await lockCompany(transaction, context.caller.companyId);
+    return work(transaction);
+  });
+}
+
+/** Locks a key that the caller may manage. Throws `NotFound` or `NotAllowed`. */
+async function lockOwnKey({ caller }: Context, transaction: DatabaseTransaction, keyId: string): Promise<ShownKey> {
+  const key = await lockApiKey(transaction, caller.companyId, keyId);
+  if (!key) throw new NotFound();
+  if (key.user_id !== caller.userId && !hasRole(caller, "admin")) throw new NotAllowed("role:admin");
+  return key;
+}
+
+async function record(
+  context: Context,
+  transaction: DatabaseTransaction,
+  type: "createApiKey" | "changeApiKey" | "revokeApiKey",
+  keyName: string,
+): Promise<void> {
+  await recordDone(context, transaction, { type, category: "userManagement", parameters: { keyName } });
 }
 
 /** The earlier of two times; null is never. */
@@ -101,15 +169,11 @@ function earlier(one: Date | null, other: Date | null): Date | null {
 
 /** Revokes the key and all keys created with it. Revoking it again keeps the original time. */
 export function revoke(context: Context, keyId: string): Promise<KeyView> {
-  const { caller } = context;
-  return context.inTransaction(async (transaction) => {
-    const key = await lockApiKey(transaction, caller.companyId, keyId);
-    if (!key) throw new NotFound();
-    if (key.user_id !== caller.userId && !hasRole(caller, "admin")) throw new NotAllowed("role:admin");
+  return changeKeys(context, async (transaction) => {
+    const key = await lockOwnKey(context, transaction, keyId);
     const now = new Date();
     if (!key.revoked_at) await revokeApiKey(transaction, keyId, now);
-    const parameters = { keyName: key.name };
-    await recordDone(context, transaction, { type: "revokeApiKey", category: "userManagement", parameters });
+    await record(context, transaction, "revokeApiKey", key.name);
     return view({ ...key, revoked_at: key.revoked_at ?? now }, now);
   });
 }

@@ -16,6 +16,8 @@ export interface RefusedKeys {
   unusable(token: string, ipAddress: string): void;
   /** Counts a call that the key may not make. */
   notAllowed(caller: Caller, ipAddress: string, call: string): void;
+  /** Counts a request from an address that is not among the key's. */
+  addressNotAllowed(caller: Caller, ipAddress: string): void;
   /** Counts a call about a resource of another company, which only the operator may learn. */
   foreign(caller: Caller, ipAddress: string, call: string): void;
   /** Writes the entries. */
@@ -46,6 +48,8 @@ export function makeRefusedKeys(pool: Pool, repeated: RepeatedActivity): Refused
       else repeated.note(unknownKey(null));
     },
     notAllowed: (caller, ipAddress, call) => repeated.note(keyEvent(caller, ipAddress, `It may not call ${call}.`)),
+    addressNotAllowed: (caller, ipAddress) =>
+      repeated.note(keyEvent(caller, ipAddress, "It is not accepted from this address.")),
     foreign: (caller, ipAddress, call) =>
       repeated.note({
         ...keyEvent(caller, ipAddress, `It belongs to another company than the target of ${call}.`),

@@ -9,23 +9,57 @@ export class InvalidNetwork extends Error {
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-const ipv4Bits = 32;
 /** `::ffff:203.0.113.7` is an IPv4 address, written as an IPv6 address. */
 const mappedBits = 96;
 
+interface Network {
+  readonly address: Address;
+  readonly bits: number;
+}
+
 /**
  * Returns the shortest form: `203.0.113.7`, `2001:db8::/32`. IPv4-mapped IPv6 addresses become IPv4 addresses. Throws
- * `InvalidNetwork` for anything else, and for networks that are likely a mistake: with bits set after the prefix (a single
- * address may be meant), with all addresses, or with the loopback address, from which all visitors behind a local proxy come.
+ * `InvalidNetwork` for anything else, and for networks with bits set after the prefix: a single address may be meant.
+ */
+export function readAnyNetwork(text: string): string {
+  return written(checked(parse(text)));
+}
+
+/**
+ * Like `readAnyNetwork`, but for visitors to block: also refuses all addresses, and the loopback address, from which all
+ * visitors behind a local proxy come.
  */
 export function readNetwork(text: string): string {
-  const [written = "", prefix, ...more] = text.split("/");
-  const address = readAddress(written);
-  const maxBits = address.toByteArray().length * 8;
+  const network = parse(text);
+  if (containsLoopback(network)) {
+    throw new InvalidNetwork(
+      "not contain the loopback addresses (127.0.0.0/8, ::1), since all visitors behind a local proxy have them",
+    );
+  }
+  if (network.bits === 0) throw new InvalidNetwork("not contain all addresses, since that would block every visitor");
+  return written(checked(network));
+}
+
+/** Whether every address of the second network is in the first. Both are in their shortest form. */
+export function contains(outer: string, inner: string): boolean {
+  const [wide, narrow] = [parse(outer), parse(inner)];
+  if (wide.address.kind() !== narrow.address.kind() || wide.bits > narrow.bits) return false;
+  return textOf(networkOf(narrow.address, wide.bits)) === textOf(wide.address);
+}
+
+function parse(text: string): Network {
+  const [address = "", prefix, ...more] = text.split("/");
+  const parsed = readAddress(address);
+  const maxBits = bitsOf(parsed);
   const bits = prefix === undefined ? maxBits : readPrefix(prefix, maxBits);
   if (more.length > 0) throw new InvalidNetwork("have at most one slash");
-  return shortest(address, bits);
+  if (parsed instanceof ipaddr.IPv6 && parsed.isIPv4MappedAddress() && bits >= mappedBits) {
+    return { address: parsed.toIPv4Address(), bits: bits - mappedBits };
+  }
+  return { address: parsed, bits };
 }
+
+const bitsOf = (address: Address): number => address.toByteArray().length * 8;
 
 function readAddress(text: string): Address {
   if (text.includes("%")) throw new InvalidNetwork("be an IP address without a zone, which is local to one machine");
@@ -45,34 +79,24 @@ function readPrefix(text: string, maxBits: number): number {
   throw new InvalidNetwork(`have a whole number from 1 to ${maxBits} after the slash`);
 }
 
-function shortest(address: Address, bits: number): string {
-  if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= mappedBits) {
-    return shortest(address.toIPv4Address(), bits - mappedBits);
-  }
-  if (containsLoopback(address, bits)) {
-    throw new InvalidNetwork(
-      "not contain the loopback addresses (127.0.0.0/8, ::1), since all visitors behind a local proxy have them",
-    );
-  }
-  if (bits === 0) throw new InvalidNetwork("not contain all addresses, since that would block every visitor");
-  const maxBits = address instanceof ipaddr.IPv6 ? mappedBits + ipv4Bits : ipv4Bits;
+function checked({ address, bits }: Network): Network {
   const network = networkOf(address, bits);
-  if (written(network) !== written(address)) {
-    const valid = `${written(network)}/${bits}, or ${written(address)} for the single address`;
-    throw new InvalidNetwork(`have no bits set after the prefix: ${valid}`);
-  }
-  return bits === maxBits ? written(address) : `${written(address)}/${bits}`;
+  if (textOf(network) === textOf(address)) return { address, bits };
+  const valid = `${textOf(network)}/${bits}, or ${textOf(address)} for the single address`;
+  throw new InvalidNetwork(`have no bits set after the prefix: ${valid}`);
 }
 
-function containsLoopback(address: Address, bits: number): boolean {
+function written({ address, bits }: Network): string {
+  return bits === bitsOf(address) ? textOf(address) : `${textOf(address)}/${bits}`;
+}
+
+function containsLoopback({ address, bits }: Network): boolean {
   const loopback = address instanceof ipaddr.IPv6 ? "::1" : "127.0.0.1";
   const isWithin = address instanceof ipaddr.IPv4 && address.range() === "loopback";
-  return (
-    isWithin || (bits > 0 && written(networkOf(ipaddr.parse(loopback), bits)) === written(networkOf(address, bits)))
-  );
+  return isWithin || (bits > 0 && textOf(networkOf(ipaddr.parse(loopback), bits)) === textOf(networkOf(address, bits)));
 }
 
-function written(address: Address): string {
+function textOf(address: Address): string {
   return address instanceof ipaddr.IPv6 ? address.toRFC5952String() : address.toString();
 }
 

@@ -19,6 +19,9 @@ describe("a new key", () => {
         name: "Deploy",
         status: "active",
         expires_at: null,
+        created_by: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        last_used_at: null,
+        allowed_addresses: null,
         scopes: null,
       },
       token: expect.stringMatching(/^sk_[0-9a-f]{32}_[A-Za-z0-9_-]{43}$/),
@@ -84,11 +87,23 @@ describe("a new key", () => {
 
   it("can't have more permissions than the calling key", async () => {
     const { addKey, call } = test.current;
-    const { token } = await addKey({ scopes: ["write", "non-live"] });
-    const more = await call("POST", keysPath(), { body: { name: "x", scopes: ["write", "delete"] }, key: token });
+    const { token } = await addKey({ scopes: ["keys", "non-live"] });
+    const more = await call("POST", keysPath(), { body: { name: "x", scopes: ["keys", "delete"] }, key: token });
     expect(more.body.data).toEqual({ code: "scope_missing", needs: "delete" });
     const same = await call("POST", keysPath(), { body: { name: "x" }, key: token });
-    expect(same.body.api_key.scopes).toEqual(["write", "non-live"]);
+    expect(same.body.api_key.scopes).toEqual(["keys", "non-live"]);
+  });
+
+  it("needs the scope keys, and no other", async () => {
+    const { addKey, call } = test.current;
+    const { token: others } = await addKey({ scopes: ["read", "write", "delete", "push"] });
+    const refused = await call("POST", keysPath(), { body: { name: "x" }, key: others });
+    expect(refused.body.data).toEqual({ code: "scope_missing", needs: "keys" });
+    const { token: keys } = await addKey({ scopes: ["keys"] });
+    const { body } = await call("POST", keysPath(), { body: { name: "x" }, key: keys });
+    expect(body.api_key.scopes).toEqual(["keys"]);
+    expect((await call("DELETE", `${keysPath()}/${body.api_key.id}`, { key: others })).status).toBe(403);
+    expect((await call("DELETE", `${keysPath()}/${body.api_key.id}`, { key: keys })).status).toBe(200);
   });
 });
 
@@ -140,9 +155,10 @@ describe("the list of keys", () => {
     const revoked = await addKey({ name: "Revoked" });
     await call("DELETE", `${keysPath()}/${revoked.id}`);
     const { body, text } = await call("GET", keysPath());
+    const unused = { created_by: body.api_keys.at(-1).id, last_used_at: null, allowed_addresses: null };
     expect(body.api_keys.slice(0, 2)).toEqual([
-      { id: revoked.id, name: "Revoked", status: "revoked", expires_at: null },
-      { id: expired.id, name: "Expired", status: "expired", expires_at: "1970-01-01T00:00:00.000Z" },
+      { id: revoked.id, name: "Revoked", status: "revoked", expires_at: null, ...unused },
+      { id: expired.id, name: "Expired", status: "expired", expires_at: "1970-01-01T00:00:00.000Z", ...unused },
     ]);
     expect(body.api_keys.at(-1)).toMatchObject({ name: "First key", status: "active" });
     expect(text).not.toContain(company.api_key);
@@ -161,8 +177,8 @@ describe("revoking a key", () => {
     const { addKey, call, database } = test.current;
     const { id, token } = await addKey({ name: "Leaked" });
     const first = await call("DELETE", `${keysPath()}/${id}`);
-    expect(first.body).toEqual({
-      api_key: { id, name: "Leaked", status: "revoked", expires_at: null, scopes: null },
+    expect(first.body).toMatchObject({
+      api_key: { id, name: "Leaked", status: "revoked", scopes: null },
     });
     expect((await call("GET", "/v2/validate", { key: token })).status).toBe(401);
     const revokedAt = () =>

@@ -12,6 +12,8 @@ const mediaTypes = { jsonl: "application/x-ndjson; charset=utf-8", csv: "text/cs
 export const companyCalls = {
   listApiKeys: (context) => apiKeys.list(context),
   createApiKey: (context, { body }) => apiKeys.create(context, body),
+  setAllowedAddresses: (context, { params, body }) =>
+    apiKeys.setAddresses(context, params.key_id, body.allowed_addresses),
   revokeApiKey: (context, { params }) => apiKeys.revoke(context, params.key_id),
   getCompanyLimits: (context) => limits.get(context),
   validateKey: (context) => validate(context),

@@ -62,6 +62,14 @@ describe("the activity log of a company", () => {
     ]);
   });
 
+  it("has requests from an address that is not among the key's", async () => {
+    const { id, token } = await test.current.addKey({ name: "Deploy", allowed_addresses: ["203.0.113.0/24"] });
+    await call(token, path(), "GET", { "x-forwarded-for": "198.51.100.1" });
+    expect(await written()).toMatchObject([
+      { api_key_id: id, ip_address: "198.51.100.1", public_error: "It is not accepted from this address." },
+    ]);
+  });
+
   it("has no entry for requests without a key or with a good one", async () => {
     await call(null);
     await call(test.current.company.api_key);

@@ -10,6 +10,7 @@ import { fakeCapabilities } from "@sitewright/runtimes/fake/runtime.ts";
 import { createTurns } from "@sitewright/runtimes/turns.ts";
 import { makeDownloadTokens } from "@sitewright/server/app/backups/downloadTokens.ts";
 import { createCompany, type NewCompany } from "@sitewright/server/app/company/companies.ts";
+import { makeKeyUse } from "@sitewright/server/app/company/keyUse.ts";
 import { makeRefusedKeys } from "@sitewright/server/app/company/refusedKeys.ts";
 import { makeRepeatedActivity } from "@sitewright/server/app/company/repeatedActivity.ts";
 import type { App } from "@sitewright/server/app/context.ts";
@@ -60,6 +61,7 @@ export interface TestServer {
   readonly server: FastifyInstance;
   readonly database: Database;
   readonly pool: Pool;
+  readonly keyUse: App["keyUse"];
   readonly operations: TestOperations;
   readonly company: NewCompany;
   readonly otherCompany: NewCompany;
@@ -211,6 +213,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const operations = await testOperations({ url, database, addSite: noSteps });
   const repeatedActivity = makeRepeatedActivity(database);
   const refusedKeys = makeRefusedKeys(pool, repeatedActivity);
+  const keyUse = makeKeyUse(pool);
   const server = buildServer({
     app: {
       settings: testSettings,
@@ -238,6 +241,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       waitForOperation: options.waitForOperation ?? operations.wait,
       downloadTokens: makeDownloadTokens(fixedKeys(downloadKey)),
       downloadHours: 72,
+      keyUse,
       sealer: operations.sealer,
       openDownload: options.openDownload ?? (async () => null),
       acmeUrl,
@@ -341,6 +345,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     server,
     database,
     pool,
+    keyUse,
     operations,
     company,
     otherCompany,

@@ -19,6 +19,7 @@ describe("finding a key", () => {
       secret_hash: key.secretHash,
       scopes: ["read"],
       expires_at: null,
+      allowed_addresses: null,
       is_usable: true,
       company_id: owner.companyId,
       user_id: owner.userId,

@@ -10,6 +10,7 @@ interface KeyRecord {
   readonly secret_hash: Buffer;
   readonly scopes: readonly string[] | null;
   readonly expires_at: Date | null;
+  readonly allowed_addresses: readonly string[] | null;
   /** Not revoked and not expired, by the database's clock. */
   readonly is_usable: boolean;
   readonly company_id: string;
@@ -30,7 +31,7 @@ export interface TargetRecord {
 export type TargetKind = "site" | "environment" | "operation" | "backup" | "deletedSite" | "domain";
 
 const keyColumns = `
-  k.id as key_id, k.name as key_name, k.secret_hash, k.scopes, k.expires_at,
+  k.id as key_id, k.name as key_name, k.secret_hash, k.scopes, k.expires_at, k.allowed_addresses,
   (k.revoked_at is null and (k.expires_at is null or k.expires_at > now())) as is_usable,
   k.company_id, u.id as user_id, u.role, u.full_name, u.first_name`;
 
@@ -101,6 +102,8 @@ export interface NewApiKey {
   readonly secretHash: Buffer;
   readonly scopes: readonly string[] | null;
   readonly expiresAt: Date | null;
+  /** Default: it is accepted from anywhere. */
+  readonly allowedAddresses?: readonly string[] | null;
   /** The key that creates it; absent: the operator. */
   readonly createdBy?: string;
 }
@@ -116,12 +119,23 @@ export async function insertApiKey(transaction: DatabaseTransaction, key: NewApi
       secret_hash: key.secretHash,
       scopes: key.scopes ? [...key.scopes] : null,
       expires_at: key.expiresAt,
+      allowed_addresses: key.allowedAddresses ? [...key.allowedAddresses] : null,
       created_by: key.createdBy ?? null,
     })
     .execute();
 }
 
-const visibleColumns = ["id", "name", "user_id", "scopes", "expires_at", "revoked_at"] as const;
+const visibleColumns = [
+  "id",
+  "name",
+  "user_id",
+  "scopes",
+  "expires_at",
+  "revoked_at",
+  "created_by",
+  "last_used_at",
+  "allowed_addresses",
+] as const;
 
 /** The visible part of a key. */
 export interface ShownKey {
@@ -131,6 +145,9 @@ export interface ShownKey {
   readonly scopes: readonly string[] | null;
   readonly expires_at: Date | null;
   readonly revoked_at: Date | null;
+  readonly created_by: string | null;
+  readonly last_used_at: Date | null;
+  readonly allowed_addresses: readonly string[] | null;
 }
 
 /** Lists the keys of a company, or of one of its users, newest first. */
@@ -167,18 +184,53 @@ export async function deleteApiKey(database: Database, keyId: string): Promise<v
 }
 
 /**
- * Locks a key that is about to create another one until the transaction ends, so that it can't be revoked in between.
- * Returns false if it is revoked.
+ * Locks a key that is about to create another one until the transaction ends, so that it can be neither revoked nor
+ * restricted in between. Returns null if it is revoked.
  */
-export async function lockCreatingKey(transaction: DatabaseTransaction, keyId: string): Promise<boolean> {
+export async function lockCreatingKey(transaction: DatabaseTransaction, keyId: string): Promise<ShownKey | null> {
   const found = await transaction
     .selectFrom("api_keys")
-    .select("id")
+    .select(visibleColumns)
     .where("id", "=", keyId)
     .where("revoked_at", "is", null)
     .forShare()
     .executeTakeFirst();
-  return found !== undefined;
+  return found ?? null;
+}
+
+/**
+ * Changes the addresses from which a key is accepted, and reduces those of all keys that were created with it, and with
+ * those: `reduce` returns what is left of a key's list below its creator's. Keys are locked like in `revokeApiKey`.
+ */
+export async function setAllowedAddresses(
+  transaction: DatabaseTransaction,
+  keyId: string,
+  list: readonly string[] | null,
+  reduce: (list: readonly string[] | null, creators: readonly string[] | null) => readonly string[] | null,
+): Promise<void> {
+  await storeAddresses(transaction, keyId, list);
+  const created = await transaction
+    .selectFrom("api_keys")
+    .select(["id", "allowed_addresses"])
+    .where("created_by", "=", keyId)
+    .orderBy("id")
+    .forNoKeyUpdate()
+    .execute();
+  for (const { id, allowed_addresses } of created) {
+    await setAllowedAddresses(transaction, id, reduce(allowed_addresses, list), reduce);
+  }
+}
+
+async function storeAddresses(
+  transaction: DatabaseTransaction,
+  keyId: string,
+  list: readonly string[] | null,
+): Promise<void> {
+  await transaction
+    .updateTable("api_keys")
+    .set({ allowed_addresses: list && [...list] })
+    .where("id", "=", keyId)
+    .execute();
 }
 
 /**
@@ -206,7 +258,8 @@ export interface ListedKey extends ShownKey {
 /** Lists the keys of all companies, newest first. */
 export async function listAllKeys(database: Database): Promise<ListedKey[]> {
   const { rows } = await sql<ListedKey>`
-    select k.id, k.name, k.user_id, k.scopes, k.expires_at, k.revoked_at, k.company_id, c.name as company_name,
+    select k.id, k.name, k.user_id, k.scopes, k.expires_at, k.revoked_at, k.created_by, k.last_used_at,
+      k.allowed_addresses, k.company_id, c.name as company_name,
       u.email as user_email
     from api_keys k join companies c on c.id = k.company_id join users u on u.id = k.user_id
     order by k.created_at desc, k.id`.execute(database);
