@@ -117,6 +117,14 @@ describe("a domain that points here", () => {
     expect((await certificates()).map((each) => each.names.toSorted())).toEqual([["example.com", "www.example.com"]]);
   });
 
+  test("gets no certificate for its www. name if that is another environment's domain", async () => {
+    await addReady({ name: "example.com", isWildcard: true });
+    const other = await liveSite(world);
+    await addOwnDomain(database(), other.environment.id, { name: "www.example.com" });
+    await orderCertificates(optionsWith());
+    expect((await certificates()).map((each) => each.names)).toEqual([["example.com"]]);
+  });
+
   test("gets a renewal when a third of the lifetime is left, and not before; the old certificate is published until it expires", async () => {
     await addReady();
     await orderCertificates(optionsWith());

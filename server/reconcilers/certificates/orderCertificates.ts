@@ -129,10 +129,11 @@ function wildcardOf(name: string): string {
  * served.
  */
 function namesFor(claimed: ClaimedOrder, registrable: string): string[] {
-  const { name, isWildcard, leftOut } = claimed;
+  const { name, isWildcard, isWwwElsewhere, leftOut } = claimed;
   if (usesDnsChallenge(claimed)) return isWildcard ? [name, wildcardOf(name)] : [name];
   const www = `www.${name}`;
-  return isWildcard && name === registrable && !leftOut.includes(www) ? [name, www] : [name];
+  const includesWww = isWildcard && name === registrable && !isWwwElsewhere && !leftOut.includes(www);
+  return includesWww ? [name, www] : [name];
 }
 
 /** Releases the order for other processes. */

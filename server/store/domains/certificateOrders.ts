@@ -11,6 +11,8 @@ export interface ClaimedOrder {
   readonly domainId: string;
   readonly name: string;
   readonly isWildcard: boolean;
+  /** Whether its `www.` name is a domain of another environment, which has its own certificate. */
+  readonly isWwwElsewhere: boolean;
   /** Whether it points here, so that the edge can answer challenges over HTTP. */
   readonly pointsHere: boolean;
   /** The name of the challenge that our DNS server answers, or null. */
@@ -79,7 +81,8 @@ export async function claimOrder(database: Database, now: Date, seconds: number)
     from chosen, domains d
     where o.domain_id = chosen.domain_id and d.id = o.domain_id
     returning d.id as "domainId", d.name, d.is_wildcard as "isWildcard",
-      d.points_here_at is not null as "pointsHere", d.challenge_name as "challengeName", d.company_id as "companyId",
+      exists (select from domains w where w.name = 'www.' || d.name and w.environment_id <> d.environment_id)
+        as "isWwwElsewhere", d.points_here_at is not null as "pointsHere", d.challenge_name as "challengeName", d.company_id as "companyId",
       d.environment_id as "environmentId", o.directory, o.url, o.names, o.certificate_id as "certificateId",
       o.key_sealed as "keySealed", o.left_out as "leftOut", o.failures`.execute(database);
   return rows[0] ?? null;

@@ -16,18 +16,30 @@ export async function nextSerials(
   database: Database,
   zones: readonly ServedZone[],
 ): Promise<ReadonlyMap<string, number>> {
-  const columns = {
-    names: zones.map(({ name }) => name),
-    serials: zones.map(({ serial }) => serial),
-    digests: zones.map(({ digest }) => digest),
-  };
-  const { rows } = await sql<{ name: string; serial: number }>`
+  const known = await database.selectFrom("served_zones").selectAll().execute();
+  const byName = new Map(known.map((zone) => [zone.name, zone]));
+  const changed = zones.filter(({ name, serial, digest }) => {
+    const before = byName.get(name);
+    return before === undefined || before.digest !== digest || before.serial < serial;
+  });
+  const raised = await store(database, changed);
+  return new Map([...known, ...raised].map(({ name, serial }) => [name, serial]));
+}
+
+type Serial = Pick<ServedZone, "name" | "serial">;
+
+/** Returns the new serials. Other processes may store the same zones at the same time. */
+async function store(database: Database, zones: readonly ServedZone[]): Promise<readonly Serial[]> {
+  const names = zones.map(({ name }) => name);
+  const serials = zones.map(({ serial }) => serial);
+  const digests = zones.map(({ digest }) => digest);
+  const { rows } = await sql<Serial>`
     insert into served_zones as z (name, serial, digest)
-    select * from unnest(${columns.names}::text[], ${columns.serials}::bigint[], ${columns.digests}::text[]) order by 1
+    select * from unnest(${names}::text[], ${serials}::bigint[], ${digests}::text[]) order by 1
     on conflict (name) do update set digest = excluded.digest, serial =
       greatest(excluded.serial, z.serial + case when z.digest = excluded.digest then 0 else 1 end)
     returning name, serial`.execute(database);
-  return new Map(rows.map(({ name, serial }) => [name, serial]));
+  return rows;
 }
 
 /** Forgets zones that no longer exist. */
