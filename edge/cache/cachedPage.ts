@@ -10,7 +10,7 @@ type Headers = readonly (readonly [name: string, value: string])[];
 
 /** A page as rendered by PHP. */
 export interface RenderedPage {
-  readonly request: Pick<PageRequest, "environmentId" | "key" | "address">;
+  readonly request: Pick<PageRequest, "environmentId" | "key" | "address" | "isVariant">;
   readonly headers: Headers;
   readonly body: Buffer;
   /** Milliseconds since 1970. */

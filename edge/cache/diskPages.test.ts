@@ -11,7 +11,7 @@ const always = { fresh: 1, stale: 2, lastResort: 3, variesByLanguage: false };
 
 function page(path: string, body = "a page", environmentId = "one"): RenderedPage {
   const address = { segments: path.split("/").filter((one) => one !== ""), query: "" };
-  const request = { environmentId, key: `${environmentId} 1 ${path}`, address };
+  const request = { environmentId, key: `${environmentId} 1 ${path}`, address, isVariant: false };
   return {
     request,
     headers: [["Content-Type", "text/html"]],
@@ -124,6 +124,23 @@ test("removes the oldest pages when the limit is exceeded, also those of the pre
   const { pages: next } = await start(folder, 2_000);
   await next.indexed();
   expect(await readdir(join(folder, "one"))).toHaveLength(1);
+});
+
+test("pages that were asked for again outlast others, also if memory answered", async () => {
+  const body = "x".repeat(1_000);
+  const { pages, folder } = await start(undefined, 5_000);
+  const files = () => readdirSync(join(folder, "one")).filter((name) => !name.endsWith(".new"));
+  const write = async (path: string) => {
+    const before = files();
+    pages.put(page(path, body));
+    await eventually(() => expect(files().some((name) => !before.includes(name))).toBe(true));
+  };
+  await put(pages, page("/loaded", body));
+  await write("/touched");
+  pages.touch("one", key("/touched"));
+  for (let at = 0; at < 6; at += 1) await write(`/once/${at}`);
+  for (const path of ["/loaded", "/touched"]) expect(await pages.get("one", key(path))).not.toBeNull();
+  expect(await pages.get("one", key("/once/0"))).toBeNull();
 });
 
 test("a page replaces the earlier one with the same key", async () => {

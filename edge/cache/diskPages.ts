@@ -23,11 +23,15 @@ export interface DiskPages {
   put(page: RenderedPage): void;
   /** Null if there is none. Never rejects. */
   get(environmentId: string, key: string): Promise<RenderedPage | null>;
+  /** Notes that the page was asked for again, so that it is kept longer. */
+  touch(environmentId: string, key: string): void;
   remove(environmentId: string, key: string): void;
   /** Removes the matching pages. They are gone when this returns. */
   purge(environmentId: string, isPurged: IsPurged): void;
   /** Removes all pages except those of these environments whose keys start with the given version and a space. */
   retain(versions: ReadonlyMap<string, string>): void;
+  /** Sets who pays for each environment's pages. */
+  setPayers(payers: ReadonlyMap<string, string>): void;
   /** Marks a write. Until the returned function is called, a new process would discard the environment's pages. */
   beginWrite(environmentId: string): () => void;
   /** Resolves when the files that existed at startup are in the index. */
@@ -37,7 +41,7 @@ export interface DiskPages {
 interface DiskPagesOptions {
   /** Used for nothing else. */
   readonly folder: string;
-  /** Maximum for all pages together. The pages written longest ago are removed first. */
+  /** Maximum for all pages together. */
   readonly bytes: number;
   readonly onFailure: (error: unknown) => void;
 }
@@ -69,7 +73,7 @@ export function openDiskPages({ folder, bytes: maxBytes, onFailure }: DiskPagesO
 
   /** Renames the folder, which takes effect at once, and then removes it in the background. */
   function dropFolder(environmentId: string): void {
-    pages.forgetWhere((page) => page.environmentId === environmentId);
+    pages.forgetAll(environmentId);
     serial += 1;
     const gone = join(folder, `.gone-${process.pid}-${Date.now()}-${serial}`);
     if (!existsSync(folderOf(environmentId))) return;
@@ -84,10 +88,10 @@ export function openDiskPages({ folder, bytes: maxBytes, onFailure }: DiskPagesO
   }
 
   async function write(page: RenderedPage): Promise<void> {
-    const { environmentId, key, address } = page.request;
+    const { environmentId, key, address, isVariant } = page.request;
     const content = writePageFile(page);
     const file = fileOf(environmentId, key);
-    const entry: PageFile = { environmentId, file, key, address, bytes: content.length };
+    const entry: PageFile = { environmentId, file, key, address, isVariant, bytes: content.length };
     serial += 1;
     const unfinished = `${file}.${serial}.new`;
     pages.addPending(entry);
@@ -128,8 +132,10 @@ export function openDiskPages({ folder, bytes: maxBytes, onFailure }: DiskPagesO
     // The index is newer: the file was written or removed in the meantime.
     if (pages.has(file)) return;
     if (head === null) rmSync(file, { force: true });
-    else if (existsSync(file))
-      pages.add({ environmentId, file, key: head.request.key, address: head.request.address, bytes: head.bytes });
+    else if (existsSync(file)) {
+      const { key, address, isVariant } = head.request;
+      pages.add({ environmentId, file, key, address, isVariant, bytes: head.bytes });
+    }
   }
 
   mustSucceed(removeMarked);
@@ -140,9 +146,15 @@ export function openDiskPages({ folder, bytes: maxBytes, onFailure }: DiskPagesO
       if (maxBytes > 0 && !isDisabled) write(page).catch(onFailure);
     },
     async get(environmentId, key) {
-      const content = isDisabled ? null : await readFile(fileOf(environmentId, key)).catch(() => null);
+      const file = fileOf(environmentId, key);
+      const content = isDisabled ? null : await readFile(file).catch(() => null);
       const page = content === null ? null : readPageFile(content);
-      return page?.request.key === key && page.request.environmentId === environmentId ? page : null;
+      if (page?.request.key !== key || page.request.environmentId !== environmentId) return null;
+      pages.touch(file);
+      return page;
+    },
+    touch(environmentId, key) {
+      if (!isDisabled) pages.touch(fileOf(environmentId, key));
     },
     remove(environmentId, key) {
       const file = fileOf(environmentId, key);
@@ -150,13 +162,16 @@ export function openDiskPages({ folder, bytes: maxBytes, onFailure }: DiskPagesO
       mustSucceed(() => rmSync(file, { force: true }));
     },
     purge(environmentId, isPurged) {
-      if (isIndexed) pages.removeWhere((page) => page.environmentId === environmentId && isPurged(page.address));
+      if (isIndexed) pages.removeWhere(environmentId, (page) => isPurged(page.address));
       else dropFolder(environmentId);
     },
     retain(versions) {
-      const isKept = ({ environmentId, key }: PageFile) => key.startsWith(`${versions.get(environmentId)} `);
-      pages.removeWhere((page) => !isKept(page));
+      for (const id of pages.environments()) {
+        const start = `${versions.get(id)} `;
+        pages.removeWhere(id, ({ key }) => !key.startsWith(start));
+      }
     },
+    setPayers: pages.setPayers,
     beginWrite(environmentId) {
       const others = writers.get(environmentId) ?? 0;
       writers.set(environmentId, others + 1);

@@ -1,7 +1,7 @@
-/** Cached pages in memory, by key and by environment. The least recently used pages are removed when memory is full. */
-import { LRUCache } from "lru-cache";
+/** Cached pages in memory, by key. */
 import type { PageAddress } from "../visit/pageRequest.ts";
 import type { CachedPage } from "./cachedPage.ts";
+import { createPageShares, type Held, type Shareable } from "./pageShares.ts";
 
 interface MemoryPages {
   get(key: string): CachedPage | undefined;
@@ -11,46 +11,65 @@ interface MemoryPages {
   removeAt(environmentId: string, isPurged: (address: PageAddress) => boolean): number;
   /** Removes all pages except those of these environments whose keys start with the given version and a space. */
   retain(versions: ReadonlyMap<string, string>): void;
+  /** Sets who pays for each environment's pages. */
+  setPayers(payers: ReadonlyMap<string, string>): void;
   usage(): { readonly pages: number; readonly bytes: number };
 }
 
-export function createMemoryPages(maxBytes: number): MemoryPages {
-  const byEnvironment = new Map<string, Map<string, CachedPage>>();
-  const pages = new LRUCache<string, CachedPage>({
-    maxSize: maxBytes,
-    maxEntrySize: Math.max(1, Math.floor(maxBytes / 4)),
-    sizeCalculation: ({ size }) => size,
-    dispose: ({ request: { environmentId } }, key) => {
-      const own = byEnvironment.get(environmentId);
-      own?.delete(key);
-      if (own?.size === 0) byEnvironment.delete(environmentId);
-    },
-  });
+interface MemoryPage extends Shareable {
+  readonly cached: CachedPage;
+}
+
+/** Larger pages are not kept in memory. */
+const maxPageFraction = 1 / 4;
+
+/** `onAskedAgain` is called when a page is asked for the first time since it was put here. */
+export function createMemoryPages(
+  maxBytes: number,
+  onAskedAgain: (request: CachedPage["request"]) => void,
+): MemoryPages {
+  const pages = new Map<string, Held<MemoryPage>>();
+  const shares = createPageShares<MemoryPage>(maxBytes, ({ cached }) => pages.delete(cached.request.key));
+
+  function remove(key: string): Held<MemoryPage> | undefined {
+    const held = pages.get(key);
+    if (held === undefined) return undefined;
+    pages.delete(key);
+    shares.remove(held);
+    return held;
+  }
+
+  function removeWhere(environmentId: string, isOld: (page: CachedPage) => boolean): number {
+    const old = shares.of(environmentId).filter(({ page }) => isOld(page.cached));
+    for (const { page } of old) remove(page.cached.request.key);
+    return old.length;
+  }
 
   return {
-    get: (key) => pages.get(key),
-    put: (page) => {
-      const { environmentId, key } = page.request;
-      pages.set(key, page);
-      // The cache rejects pages that are too large.
-      if (!pages.has(key)) return;
-      const own = byEnvironment.get(environmentId) ?? new Map<string, CachedPage>();
-      byEnvironment.set(environmentId, own.set(key, page));
+    get: (key) => {
+      const held = pages.get(key);
+      if (held === undefined) return undefined;
+      const { cached } = held.page;
+      if (shares.touch(held)) onAskedAgain(cached.request);
+      return cached;
     },
-    remove: (key) => {
-      pages.delete(key);
+    put: (cached) => {
+      const { key, environmentId, isVariant } = cached.request;
+      const replaced = remove(key);
+      if (cached.size > maxBytes * maxPageFraction) return;
+      const page = { cached, environmentId, isVariant, bytes: cached.size };
+      pages.set(key, shares.add(page, replaced?.isAskedAgain ?? false));
+      shares.makeRoom();
     },
-    removeAt: (environmentId, isPurged) => {
-      const old = [...(byEnvironment.get(environmentId) ?? [])].filter(([, { request: ask }]) => isPurged(ask.address));
-      for (const [key] of old) pages.delete(key);
-      return old.length;
-    },
+    remove: (key) => void remove(key),
+    removeAt: (environmentId, isPurged) => removeWhere(environmentId, ({ request }) => isPurged(request.address)),
     retain: (versions) => {
-      for (const [id, own] of byEnvironment) {
-        const old = [...own.keys()].filter((key) => !key.startsWith(`${versions.get(id)} `));
-        for (const key of old) pages.delete(key);
+      for (const id of shares.environments()) {
+        const start = `${versions.get(id)} `;
+        removeWhere(id, ({ request }) => !request.key.startsWith(start));
       }
     },
-    usage: () => ({ pages: pages.size, bytes: pages.calculatedSize }),
+    setPayers: shares.setPayers,
+    usage: () => ({ pages: pages.size, bytes: shares.bytes() }),
   };
 }

@@ -1,12 +1,14 @@
 import { randomBytes } from "node:crypto";
-import { writeFile } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { PassThrough } from "node:stream";
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { eventually } from "../testing/eventually.ts";
 import { FakeNoAnswer, textAnswer } from "../testing/fakeUpstream.ts";
 import { ask, putTable } from "../testing/http.ts";
-import { tableOf } from "../testing/withEdge.ts";
+import { makeEnvironment, makeFolder, startEmptyEdge, tableOf, writeFiles } from "../testing/withEdge.ts";
 import { browser, html, startCachedSite } from "./testing/cachedSite.ts";
 
 type Site = Awaited<ReturnType<typeof startCachedSite>>;
@@ -481,7 +483,50 @@ describe("a page that is too old", () => {
   });
 });
 
-test("memory is limited, and the least recently used pages are removed", async () => {
+test.each([
+  ["queries", (at: number) => [`/0/?lang=${at}`, {}] as const],
+  ["comment pages", (at: number) => [`/0/?cpage=${at}`, {}] as const],
+  ["ports", (at: number) => ["/0/", { host: `site.localhost:${at + 1}` }] as const],
+])("made-up %s don't push out a site's pages, even if each is requested twice", async (_, variant) => {
+  const site = await startCachedSite({}, { edge: { pages: { memoryBytes: 1 << 20 } } });
+  site.respond = (_made, { url }) => textAnswer(`${url} ${"x".repeat(100_000)}`, html);
+  for (const path of ["/0/", "/1/", "/2/"]) await warm(site, path);
+  for (let at = 0; at < 10; at += 1) {
+    const [path, more] = variant(at);
+    expect((await site.get(path, {}, more)).cache).toBe("MISS");
+    await eventually(async () => expect((await site.get(path, {}, more)).cache).toBe("HIT"));
+  }
+  for (const path of ["/0/", "/1/", "/2/"]) expect(await stateOf(site, path)).toBe("HIT");
+});
+
+test("one company's pages don't push out another's, in memory and on disk", async () => {
+  const folder = await makeFolder();
+  const disk = { folder: path.join(folder, "pages"), bytes: 1 << 20 };
+  const root = path.join(folder, "site");
+  await writeFiles(root, { "index.php": "<?php" });
+  const { edge, upstream } = await startEmptyEdge({ pages: { memoryBytes: 1 << 20, disk } });
+  const cached = { overlays: { "wp-includes": tmpdir() }, pageCache: { epoch: 1 } };
+  const environment = (id: string, number: number, companyId: string) =>
+    makeEnvironment(root, { ...cached, id, number, companyId });
+  const environments = [environment("a1", 1, "a"), environment("a2", 2, "a"), environment("v", 3, "v")];
+  const hosts = { "a1.localhost": "a1", "a2.localhost": "a2", "v.localhost": "v" };
+  await putTable(edge, tableOf(1, environments, hosts));
+  upstream.answer = (_, id) => textAnswer("x".repeat(id === "v" ? 40_000 : 200_000), html);
+  const visit = async (host: string, url: string) =>
+    (await ask(edge, url, { host, headers: browser })).headers["x-cache"];
+  for (let at = 0; at < 5; at += 1) {
+    await visit("v.localhost", `/${at}/`);
+    await eventually(async () => expect(await visit("v.localhost", `/${at}/`)).toBe("HIT"));
+  }
+  for (let at = 0; at < 20; at += 1) for (const host of ["a1.localhost", "a2.localhost"]) await visit(host, `/${at}/`);
+  upstream.asked.splice(0);
+  for (let at = 0; at < 5; at += 1) expect(await visit("v.localhost", `/${at}/`)).toBe("HIT");
+  const files = async () => (await readdir(path.join(disk.folder, "v"))).length;
+  await eventually(async () => expect(await files()).toBe(5));
+  expect(upstream.asked).toEqual([]);
+});
+
+test("memory is limited, and pages that were requested long ago are removed", async () => {
   const site = await startCachedSite({}, { edge: { pages: { memoryBytes: 1 << 20 } } });
   site.respond = (_, { url }) => textAnswer(`${url} ${randomBytes(50_000).toString("hex")}`, html);
   await warm(site, "/first/");

@@ -3,11 +3,12 @@
  * purged.
  *
  * A page is not cached if it was purged while PHP was rendering it, because it may show the old content, or if PHP
- * reports at its end that it is private. Memory is limited in bytes; the least recently used pages are removed.
+ * reports at its end that it is private. Memory and disk are limited in bytes and shared fairly (`pageShares.ts`).
  */
 import type { PageRecorder } from "../php/pageRecorder.ts";
 import type { UpstreamResponse } from "../php/upstream.ts";
 import type { EdgeEnvironment } from "../tables/table.ts";
+import { payerOf } from "../visit/claimant.ts";
 import { type PageRequest, versionOf } from "../visit/pageRequest.ts";
 import { type CachedPage, toCachedPage } from "./cachedPage.ts";
 import type { DiskPages } from "./diskPages.ts";
@@ -67,7 +68,8 @@ export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): P
   const refreshes = createRefreshes(now);
   const pendingPages = new Set<PendingPage>();
   const languageKeys = new Set<string>();
-  const pages = createMemoryPages(memoryBytes);
+  // Memory keeps popular pages from being loaded from disk again, so the disk is told.
+  const pages = createMemoryPages(memoryBytes, ({ environmentId, key }) => disk?.touch(environmentId, key));
 
   function usable(page: CachedPage | null | undefined): CachedPage | null {
     if (page === null || page === undefined) return null;
@@ -174,6 +176,9 @@ export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): P
       return pages.removeAt(environmentId, isPurged);
     },
     retain(environments) {
+      const payers = new Map(environments.map((environment) => [environment.id, payerOf(environment)]));
+      pages.setPayers(payers);
+      disk?.setPayers(payers);
       const versions = new Map<string, string>();
       for (const environment of environments) {
         const version = versionOf(environment);

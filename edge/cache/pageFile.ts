@@ -9,14 +9,20 @@ const maxHeadBytes = 64 << 10;
 
 /** The head as stored. Field names must not change, because a new version reads the files of the previous one. */
 interface StoredHead extends Pick<RenderedPage, "headers" | "madeAt" | "lifetime"> {
-  readonly ask: { readonly environmentId: string; readonly key: string; readonly place: PageAddress };
+  readonly ask: {
+    readonly environmentId: string;
+    readonly key: string;
+    readonly place: PageAddress;
+    /** Older files lack it. */
+    readonly isVariant?: boolean;
+  };
   readonly bodyBytes: number;
 }
 
 export function writePageFile({ request, headers, madeAt, lifetime, body }: RenderedPage): Buffer {
-  const { environmentId, key, address } = request;
+  const { environmentId, key, address, isVariant } = request;
   const head: StoredHead = {
-    ask: { environmentId, key, place: address },
+    ask: { environmentId, key, place: address, isVariant },
     headers,
     madeAt,
     lifetime,
@@ -61,8 +67,8 @@ function readHead(content: Buffer): { readonly head: Head; readonly bytes: numbe
   try {
     const { ask, ...head }: StoredHead = JSON.parse(content.toString("utf8", lengthBytes, bytes));
     if (typeof ask?.key !== "string" || !Number.isInteger(head.bodyBytes)) return null;
-    const { environmentId, key, place } = ask;
-    return { head: { ...head, request: { environmentId, key, address: place } }, bytes };
+    const { environmentId, key, place, isVariant = place.query !== "" } = ask;
+    return { head: { ...head, request: { environmentId, key, address: place, isVariant } }, bytes };
   } catch {
     return null;
   }

@@ -1,12 +1,11 @@
 /** Index of the cached pages on disk and of those being written, with their total size. */
 import type { PageAddress } from "../visit/pageRequest.ts";
+import { createPageShares, type Held, type Shareable } from "./pageShares.ts";
 
-export interface PageFile {
-  readonly environmentId: string;
+export interface PageFile extends Shareable {
   readonly file: string;
   readonly key: string;
   readonly address: PageAddress;
-  readonly bytes: number;
 }
 
 interface PageIndex {
@@ -17,33 +16,39 @@ interface PageIndex {
   hasPending(): boolean;
   /** Ends a write. Returns whether the page was still wanted. */
   removePending(page: PageFile): boolean;
-  /** Adds a page that is on disk. If the limit is exceeded, the oldest files are removed. */
+  /** Adds a page that is on disk. If the limit is exceeded, files are removed. */
   add(page: PageFile): void;
+  /** Notes that a page was asked for. */
+  touch(file: string): void;
   /** Forgets a file and any write to it. */
   forget(file: string): void;
   /** Whether the file is on disk or being written. */
   has(file: string): boolean;
-  /** Removes the matching pages and cancels matching writes. */
-  removeWhere(isOld: (page: PageFile) => boolean): void;
-  /** As `removeWhere`, for files that are already gone. */
-  forgetWhere(isGone: (page: PageFile) => boolean): void;
+  /** Removes the environment's matching pages and cancels matching writes. */
+  removeWhere(environmentId: string, isOld: (page: PageFile) => boolean): void;
+  /** Forgets all pages of an environment and cancels its writes. Their files are already gone. */
+  forgetAll(environmentId: string): void;
+  /** Environments that have pages on disk or being written. */
+  environments(): readonly string[];
+  /** Sets who pays for each environment's pages. */
+  setPayers(payers: ReadonlyMap<string, string>): void;
 }
 
 /** `remove` removes a file. */
 export function createPageIndex(maxBytes: number, remove: (file: string) => void): PageIndex {
-  /** By path, oldest first. */
-  const files = new Map<string, PageFile>();
+  const files = new Map<string, Held<PageFile>>();
   const pending = new Set<PageFile>();
-  let bytes = 0;
-
-  function forget(file: string): void {
-    bytes -= files.get(file)?.bytes ?? 0;
+  const shares = createPageShares<PageFile>(maxBytes, ({ file }) => {
     files.delete(file);
-  }
-
-  function removeFile(file: string): void {
-    forget(file);
     remove(file);
+  });
+
+  function forget(file: string): Held<PageFile> | undefined {
+    const held = files.get(file);
+    if (held === undefined) return undefined;
+    files.delete(file);
+    shares.remove(held);
+    return held;
   }
 
   function removePendingWhere(isOld: (page: PageFile) => boolean): void {
@@ -56,26 +61,32 @@ export function createPageIndex(maxBytes: number, remove: (file: string) => void
     hasPending: () => pending.size > 0,
     removePending: (page) => pending.delete(page),
     add: (page) => {
-      forget(page.file);
-      files.set(page.file, page);
-      bytes += page.bytes;
-      for (const oldest of files.keys()) {
-        if (bytes <= maxBytes) break;
-        removeFile(oldest);
-      }
+      const replaced = forget(page.file);
+      files.set(page.file, shares.add(page, replaced?.isAskedAgain ?? false));
+      shares.makeRoom();
+    },
+    touch: (file) => {
+      const held = files.get(file);
+      if (held !== undefined) shares.touch(held);
     },
     forget: (file) => {
       removePendingWhere((page) => page.file === file);
       forget(file);
     },
     has: (file) => files.has(file) || [...pending].some((page) => page.file === file),
-    removeWhere: (isOld) => {
-      removePendingWhere(isOld);
-      for (const page of [...files.values()]) if (isOld(page)) removeFile(page.file);
+    removeWhere: (environmentId, isOld) => {
+      removePendingWhere((page) => page.environmentId === environmentId && isOld(page));
+      for (const { page } of shares.of(environmentId)) {
+        if (!isOld(page)) continue;
+        forget(page.file);
+        remove(page.file);
+      }
     },
-    forgetWhere: (isGone) => {
-      removePendingWhere(isGone);
-      for (const page of [...files.values()]) if (isGone(page)) forget(page.file);
+    forgetAll: (environmentId) => {
+      removePendingWhere((page) => page.environmentId === environmentId);
+      for (const { page } of shares.of(environmentId)) forget(page.file);
     },
+    environments: () => [...new Set([...shares.environments(), ...[...pending].map((page) => page.environmentId)])],
+    setPayers: shares.setPayers,
   };
 }

@@ -55,6 +55,8 @@ export function readPageRequest({
     environmentId: environment.id,
     key,
     address: { segments: path.segments, query },
+    // Any port is served. On the usual ones, browsers leave it out.
+    isVariant: query !== "" || name.includes(":"),
     url,
     headers: { host: name, accept, "user-agent": userAgent },
   };

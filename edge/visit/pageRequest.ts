@@ -7,6 +7,8 @@ export interface PageRequest {
   readonly key: string;
   /** The page's address in the site, used to purge it. */
   readonly address: PageAddress;
+  /** Whether it is one of many possible forms of a page: with a query, a language or an unusual port. */
+  readonly isVariant: boolean;
   /** Path and query for PHP. */
   readonly url: string;
   /** Request headers for PHP. */
@@ -29,5 +31,5 @@ export function versionOf({ id, pageCache, release, phpVersion, phpRestarts = 0 
 export function withLanguage(ask: PageRequest, language: string | undefined): PageRequest {
   const wanted = (language ?? "*").toLowerCase().replace(/\s+/g, "");
   const headers = language === undefined ? ask.headers : { ...ask.headers, "accept-language": wanted };
-  return { ...ask, key: `${ask.key} ${wanted}`, headers };
+  return { ...ask, key: `${ask.key} ${wanted}`, isVariant: true, headers };
 }
