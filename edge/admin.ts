@@ -7,6 +7,7 @@
  * - `GET /status`: what the edge is serving.
  * - `GET /usage`: usage of each environment since the edge started.
  * - `POST /try`: sends one request to an environment that need not be served, and returns the outcome.
+ * - `POST /logins/take`: the logins since the last such request.
  * - `POST /login`: makes a login link valid for one use.
  * - `POST /cache/purge`: clears cached pages and returns how many were in memory.
  * - `POST /task`: runs a platform task or a script in a served environment's PHP, and returns the outcome.
@@ -75,12 +76,13 @@ async function answer(
   if (endpoint === "POST /try") return answerTrial(parts, request, response);
   if (endpoint === "POST /task") return answerTask(parts, request, response);
   if (endpoint === "POST /login") return addLogin(parts, request, response);
+  if (endpoint === "POST /logins/take") return reply(response, 200, { logins: parts.loginEvents.take() });
   if (endpoint === "POST /cache/purge") return purge(parts, request, response);
   if (endpoint === "POST /settle") return settle(parts, request, response);
   if (endpoint === "GET /status") return reply(response, 200, status(parts, port()));
   reply(response, 404, {
     message:
-      "Endpoints: PUT /table, GET /status, GET /usage, POST /cache/purge, POST /login, POST /settle, POST /task, POST /try",
+      "Endpoints: PUT /table, GET /status, GET /usage, POST /cache/purge, POST /login, POST /logins/take, POST /settle, POST /task, POST /try",
   });
 }
 

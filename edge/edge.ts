@@ -21,6 +21,7 @@ import type { Limits } from "./http/limits.ts";
 import { createNetworkCounts } from "./http/networkCounts.ts";
 import { listen, listenOnSocket } from "./http/sockets.ts";
 import { createLoginBrake } from "./login/loginBrake.ts";
+import { createLoginEvents } from "./login/loginEvents.ts";
 import { createLogins } from "./login/logins.ts";
 import type { EdgeLog } from "./logs/edgeLog.ts";
 import type { EnvironmentLogs } from "./logs/environmentLogs.ts";
@@ -145,6 +146,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     ...caches,
     logins,
     loginBrake: createLoginBrake(),
+    loginEvents: createLoginEvents(),
     redirectVisit,
     limits,
     siteSuffix: options.siteSuffix,

@@ -5,6 +5,7 @@ import type { PageCache } from "./cache/pageCache.ts";
 import type { FileCache } from "./files/fileCache.ts";
 import type { Limits } from "./http/limits.ts";
 import type { LoginBrake } from "./login/loginBrake.ts";
+import type { LoginEvents } from "./login/loginEvents.ts";
 import type { Logins } from "./login/logins.ts";
 import type { EdgeLog } from "./logs/edgeLog.ts";
 import type { EnvironmentLogs } from "./logs/environmentLogs.ts";
@@ -29,6 +30,7 @@ export interface EdgeParts {
   readonly answerTimes: AnswerTimes;
   readonly logins: Logins;
   readonly loginBrake: LoginBrake;
+  readonly loginEvents: LoginEvents;
   readonly redirectVisit: RedirectVisit;
   readonly limits: Limits;
   /** New sites get host names below it. */

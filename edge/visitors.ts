@@ -196,11 +196,11 @@ async function runScript(visit: Visit, script: Script, parts: EdgeParts): Promis
   if (exceedsQuota(visit)) return refuseBody(request, response, makePage(errorFormat, "diskFull"));
   if (isRefusedLogin(visit, script, parts.loginBrake)) return refuseLogin(visit, parts.loginBrake);
   if (!mayWrite(request, path, script.script)) {
-    return inLoginTurn(visit, script, parts.loginBrake, (visit) => answerRead(visit, script, parts));
+    return inLoginTurn(visit, script, parts, (visit) => answerRead(visit, script, parts));
   }
   if (parts.writes.isFrozen(route.environment.id)) return sendPage(errorFormat, response, "frozen");
   if (hasBody(request) && visit.body === null) return handleWithBody(visit, errorFormat, parts);
-  return inLoginTurn(visit, script, parts.loginBrake, (visit) => runWrite(visit, script, errorFormat, parts));
+  return inLoginTurn(visit, script, parts, (visit) => runWrite(visit, script, errorFormat, parts));
 }
 
 async function runWrite(

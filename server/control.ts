@@ -171,6 +171,7 @@ async function startPeriodicWork(parts: Parts): Promise<AsyncDisposable> {
       cron,
       logs: parts.logs,
       acceptOperation: parts.acceptOperation,
+      repeatedActivity: parts.repeatedActivity,
       writeRepeatedActivity: parts.refusedKeys.flush,
       lookUp: parts.lookUp,
       phpVersions: capabilities.phpVersions,

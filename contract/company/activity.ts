@@ -70,6 +70,8 @@ export const activityTypes = [
   "modifyMailDelivery",
   "deliverMail",
   "deleteMails",
+  "logInToWp",
+  "useWpLoginLink",
   "createApiKey",
   "changeApiKey",
   "revokeApiKey",

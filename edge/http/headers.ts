@@ -25,9 +25,11 @@ const untrustedEndings = /^(?!sec-).*(?:-ip|clientip|scheme|https|-ssl)$/;
 
 /** Whether a login succeeded, from the platform's PHP (`runtimes/playground/platform/logins.php`). */
 export const loginHeader = "x-sitewright-login";
+/** The percent-encoded name of its user, if the site has one of that name. */
+export const loginUserHeader = "x-sitewright-login-user";
 
 /** `status` is how PHP reports the status; `x-powered-by` would reveal its version to attackers. */
-const fromPhpOnly = new Set(["status", "x-powered-by", loginHeader]);
+const fromPhpOnly = new Set(["status", "x-powered-by", loginHeader, loginUserHeader]);
 
 /** The visitor's headers for PHP, with the `host` that was used for routing. */
 export function toUpstream(

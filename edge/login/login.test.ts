@@ -37,6 +37,15 @@ const loggedIn = () =>
 const press = ({ edge }: EdgeWorld, link: string, sending: Sending = {}) =>
   ask(edge, link, { method: "POST", headers: html, ...sending });
 
+test("a used link is a login for the activity log", async () => {
+  const world = await startSite();
+  world.upstream.answer = loggedIn;
+  await press(world, await addLink(world));
+  const got = await ask(world.edge, "/logins/take", { socketPath: world.edge.adminSocket, method: "POST", body: "{}" });
+  const login = { environmentId: "one", address: "127.0.0.1", outcome: "succeeded", byLink: true, user: "ada" };
+  expect(JSON.parse(got.body).logins).toEqual([{ ...login, count: 1 }]);
+});
+
 test("opening a link shows a button without PHP; pressing it logs in once", async () => {
   const world = await startSite();
   world.upstream.answer = loggedIn;

@@ -5,6 +5,7 @@
 import { escapeText, layout, pageHeaders, sendPage } from "../http/pages.ts";
 import { abortWrite, answerWrite, type PhpParts } from "../php/answerWithPhp.ts";
 import type { Visit } from "../visit/visit.ts";
+import type { LoginEvents } from "./loginEvents.ts";
 import type { Logins } from "./logins.ts";
 
 const loginSegment = "sitewright-login";
@@ -16,7 +17,10 @@ export function isLoginLink({ path }: Pick<Visit, "path">): boolean {
 /** Keeps the token out of the Referer header. */
 const noReferrer = { "referrer-policy": "no-referrer" };
 
-export async function answerLogin(visit: Visit, parts: PhpParts & { readonly logins: Logins }): Promise<void> {
+export async function answerLogin(
+  visit: Visit,
+  parts: PhpParts & { readonly logins: Logins; readonly loginEvents: LoginEvents },
+): Promise<void> {
   const { request, response, route, path } = visit;
   const { id } = route.environment;
   const token = new URLSearchParams(path.query).get("token") ?? "";
@@ -37,6 +41,8 @@ export async function answerLogin(visit: Visit, parts: PhpParts & { readonly log
   }
   parts.coalescing.stopSharing(id);
   parts.log.info({ environment: id, user: used.userId }, "login link used");
+  const { address } = visit;
+  parts.loginEvents.note({ environmentId: id, address, outcome: "succeeded", byLink: true, user: used.login });
   // The request itself is not passed on to PHP: its referrer contains the token.
   request.resume();
   const input = JSON.stringify({ input: { user: used.userId, login: used.login } });

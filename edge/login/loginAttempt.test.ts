@@ -100,3 +100,44 @@ test("a turn ends if PHP fails, or if the site is frozen", async () => {
   world.upstream.answer = () => failed;
   expect((await ask(world.edge, "/wp-login.php", form)).status).toBe(200);
 });
+
+const take = async ({ edge }: Pick<EdgeWorld, "edge">) => {
+  const got = await ask(edge, "/logins/take", { socketPath: edge.adminSocket, method: "POST", body: "{}" });
+  return JSON.parse(got.body).logins;
+};
+
+test("logins are counted for the activity log by address, outcome and user, until they are taken", async () => {
+  const world = await startSite(files);
+  const answerAs = (outcome: string, user?: string) => {
+    const more = user === undefined ? [] : [["X-Sitewright-Login-User", user] as const];
+    world.upstream.answer = () => textAnswer("page", [["X-Sitewright-Login", outcome], ...more]);
+  };
+  answerAs("failed", "Ad%C3%A9%20L");
+  await repeat(world, "/wp-login.php", form, 2);
+  answerAs("failed");
+  await repeat(world, "/wp-login.php", form, 1);
+  answerAs("succeeded", "ada");
+  const login = await ask(world.edge, "/", { method: "POST", body: "shop_user=ada" });
+  expect(login.headers).not.toHaveProperty("x-sitewright-login-user");
+  // Programs with an application password log in with every request.
+  answerAs("succeeded");
+  await repeat(world, "/", withPassword, 2);
+  const common = { environmentId: "one", address: "127.0.0.1", byLink: false };
+  expect(await take(world)).toEqual([
+    { ...common, outcome: "failed", user: "Adé L", count: 2 },
+    { ...common, outcome: "failed", user: null, count: 1 },
+    { ...common, outcome: "succeeded", user: "ada", count: 1 },
+  ]);
+  expect(await take(world)).toEqual([]);
+});
+
+test.each(["%", "%00", "", "a%0Ab"])("the made-up user name %j is ignored", async (user) => {
+  const world = await startSite(files);
+  world.upstream.answer = () =>
+    textAnswer("page", [
+      ["X-Sitewright-Login", "failed"],
+      ["X-Sitewright-Login-User", user],
+    ]);
+  await repeat(world, "/wp-login.php", form, 1);
+  expect(await take(world)).toMatchObject([{ user: null, count: 1 }]);
+});

@@ -2,7 +2,7 @@
  * Recognises logins. Those at the usual addresses take a turn, or are refused here. Other forms, such as a shop's, can't be
  * told from other requests, so the platform's PHP refuses a login in them. It also reports the outcome of every login.
  */
-import { loginHeader } from "../http/headers.ts";
+import { loginHeader, loginUserHeader } from "../http/headers.ts";
 import { networkOf } from "../http/network.ts";
 import { makePage } from "../http/pages.ts";
 import { refuseBody } from "../http/uploads.ts";
@@ -10,9 +10,15 @@ import type { VisitorRequest } from "../http/visitorHttp.ts";
 import type { Script } from "../php/script.ts";
 import type { Visit, VisitLogin } from "../visit/visit.ts";
 import type { LoginBrake, LoginRefusal, LoginTarget } from "./loginBrake.ts";
+import { type LoginEvents, readUserName } from "./loginEvents.ts";
 
 const readMethods = new Set(["GET", "HEAD", "OPTIONS"]);
 const loginScripts = ["/wp-login.php", "/xmlrpc.php"];
+
+interface LoginParts {
+  readonly loginBrake: LoginBrake;
+  readonly loginEvents: LoginEvents;
+}
 
 /** Whether the request is a login that must be refused, before its body is received. */
 export function isRefusedLogin(visit: Visit, script: Script, brake: LoginBrake): boolean {
@@ -23,20 +29,20 @@ export function isRefusedLogin(visit: Visit, script: Script, brake: LoginBrake):
 export async function inLoginTurn(
   visit: Visit,
   script: Script,
-  brake: LoginBrake,
+  parts: LoginParts,
   run: (visit: Visit) => Promise<void>,
 ): Promise<void> {
   const { request, response } = visit;
   const target = targetOf(visit);
-  if (!isLogin(request, script)) return run(withOtherLogin(visit, target, brake));
+  if (!isLogin(request, script)) return run(withOtherLogin(visit, target, parts));
   const left = new AbortController();
   const leave = () => left.abort();
   response.once("close", leave);
-  const turn = await brake.enter(target, left.signal);
+  const turn = await parts.loginBrake.enter(target, left.signal);
   response.off("close", leave);
   if (turn.kind === "refused") return response.destroyed ? undefined : sendRefusal(visit, turn);
   try {
-    await run({ ...visit, login: watch(target, brake, false, turn.leave) });
+    await run({ ...visit, login: watch(visit, target, parts, { isRefused: false, leave: turn.leave }) });
   } finally {
     turn.leave();
   }
@@ -58,18 +64,32 @@ function isLogin({ method, headers }: VisitorRequest, { script }: Script): boole
 }
 
 /** A form of a plugin may be a login. */
-function withOtherLogin(visit: Visit, target: LoginTarget, brake: LoginBrake): Visit {
+function withOtherLogin(visit: Visit, target: LoginTarget, parts: LoginParts): Visit {
   if (readMethods.has(visit.request.method ?? "")) return visit;
-  return { ...visit, login: watch(target, brake, brake.refusalOf(target) !== null, () => undefined) };
+  const isRefused = parts.loginBrake.refusalOf(target) !== null;
+  return { ...visit, login: watch(visit, target, parts, { isRefused, leave: () => undefined }) };
 }
 
 /** Records the outcome when PHP answers. */
-function watch(target: LoginTarget, brake: LoginBrake, isRefused: boolean, leave: () => void): VisitLogin {
+function watch(
+  { address }: Visit,
+  target: LoginTarget,
+  { loginBrake, loginEvents }: LoginParts,
+  { isRefused, leave }: { readonly isRefused: boolean; readonly leave: () => void },
+): VisitLogin {
   return {
     isRefused,
     onAnswer(headers) {
-      const outcome = headers.find(([name]) => name.toLowerCase() === loginHeader)?.[1];
-      if (outcome === "failed" || outcome === "succeeded") brake.note(target, outcome);
+      const headerOf = (wanted: string) => headers.find(([name]) => name.toLowerCase() === wanted)?.[1];
+      const outcome = headerOf(loginHeader);
+      if (outcome === "failed" || outcome === "succeeded") {
+        loginBrake.note(target, outcome);
+        const { environmentId } = target;
+        const user = readUserName(headerOf(loginUserHeader));
+        // Programs with an application password log in with every request: PHP then sends no name.
+        const isEvent = outcome === "failed" || user !== null;
+        if (isEvent) loginEvents.note({ environmentId, address, outcome, byLink: false, user });
+      }
       leave();
     },
   };

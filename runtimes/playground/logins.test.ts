@@ -66,6 +66,15 @@ describe("the outcome of a login is reported", () => {
     expect(outcomeOf(await visitor().post("/wp-login.php", { log: "", pwd: "" }))).toBeUndefined();
   });
 
+  test("with the user's name, unless the site has no such user: that may be a mistyped password", async () => {
+    const { adminUser } = site.wordpress;
+    const userOf = async (log: string, pwd: string) =>
+      (await visitor().post("/wp-login.php", { log, pwd, "wp-submit": "Log In" })).headers["x-sitewright-login-user"];
+    expect(await userOf(adminUser, "wrong")).toBe(encodeURIComponent(adminUser));
+    expect(await userOf(adminUser, adminPassword)).toBe(encodeURIComponent(adminUser));
+    expect(await userOf(adminPassword, "wrong")).toBeUndefined();
+  });
+
   test("of another form", async () => {
     const { adminUser } = site.wordpress;
     const form = (shop_password: string) => visitor().post("/", { shop_user: adminUser, shop_password });

@@ -19,6 +19,21 @@ const edgeStatus = v.object({
   }),
 });
 
+const takenLogins = v.object({
+  logins: v.array(
+    v.object({
+      environmentId: v.string(),
+      address: v.nullable(v.string()),
+      outcome: v.picklist(["failed", "succeeded"]),
+      byLink: v.boolean(),
+      user: v.nullable(v.string()),
+      count: v.number(),
+    }),
+  ),
+});
+
+export type TakenLogin = v.InferOutput<typeof takenLogins>["logins"][number];
+
 export type EdgeStatus = v.InferOutput<typeof edgeStatus>;
 
 export interface TrialOrder {
@@ -104,6 +119,8 @@ export interface EdgeClient {
   status(signal?: AbortSignal): Promise<EdgeStatus>;
   /** Usage of each environment since the edge started. */
   usage(signal?: AbortSignal): Promise<EdgeUsage>;
+  /** Takes the logins since the last call. They are lost if this is rejected. */
+  takeLogins(signal?: AbortSignal): Promise<readonly TakenLogin[]>;
   /** Waits for running writes to the environment to end. The table that freezes it must be in force. */
   settle(environmentId: string, signal?: AbortSignal): Promise<void>;
   /**
@@ -165,6 +182,11 @@ export function makeEdgeClient(socketPath: string): EdgeClient {
       const answer = await ask("GET", "/usage", null, signal);
       if (!isUsage(answer)) throw new EdgeUnavailable("The edge sent an invalid answer to a usage request");
       return answer;
+    },
+    takeLogins: async (signal) => {
+      const answer = await ask("POST", "/logins/take", "{}", signal);
+      if (!v.is(takenLogins, answer)) throw new EdgeUnavailable("The edge sent an invalid list of logins");
+      return answer.logins;
     },
     settle: async (environmentId, signal) => {
       await ask("POST", "/settle", JSON.stringify({ environmentId }), signal, settleTimeoutMilliseconds);

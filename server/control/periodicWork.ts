@@ -5,6 +5,8 @@ import { makeRebuild } from "../app/backups/rebuild.ts";
 import { makeScheduledBackup } from "../app/backups/scheduledBackups.ts";
 import { makeTestRestore } from "../app/backups/scheduledTestRestores.ts";
 import type { KeyUse } from "../app/company/keyUse.ts";
+import type { RepeatedActivity } from "../app/company/repeatedActivity.ts";
+import { noteSiteLogin } from "../app/company/siteLogins.ts";
 import { makeAutomaticUpdate } from "../app/packages/automaticUpdateStarts.ts";
 import { makeRolloutStart } from "../app/packages/rolloutStarts.ts";
 import { makePhpUpdate } from "../app/sites/automaticPhp.ts";
@@ -13,7 +15,7 @@ import type { Downloads } from "../archives/downloads.ts";
 import { pruneActivity } from "../audit/prune.ts";
 import { sealActivity } from "../audit/seal.ts";
 import type { DnsClient } from "../clients/dnsClient.ts";
-import type { EdgeClient } from "../clients/edgeClient.ts";
+import type { EdgeClient, TakenLogin } from "../clients/edgeClient.ts";
 import type { LookUp } from "../domains/lookUp.ts";
 import { readDomainName } from "../domains/names.ts";
 import type { Logs } from "../logs/logs.ts";
@@ -29,6 +31,7 @@ import { makeHttpSolver } from "../reconcilers/certificates/httpSolver.ts";
 import { orderCertificates } from "../reconcilers/certificates/orderCertificates.ts";
 import { checkDomains } from "../reconcilers/checkDomains.ts";
 import { checkForUpdates } from "../reconcilers/checkForUpdates.ts";
+import { collectLogins } from "../reconcilers/collectLogins.ts";
 import { collectUsage, expireUsage } from "../reconcilers/collectUsage.ts";
 import type { Cron } from "../reconcilers/cron/runCron.ts";
 import { deliverMails } from "../reconcilers/deliverMails.ts";
@@ -55,6 +58,7 @@ import { raiseVerified } from "../store/backups/damage.ts";
 import type { Database } from "../store/database.ts";
 import { removeOldCertificates } from "../store/domains/certificates.ts";
 import { beginWaiting } from "../store/operations.ts";
+import type { NamedEnvironment } from "../store/sites/environments.ts";
 import { deleteOldMails } from "../store/traffic/mails.ts";
 
 interface PeriodicWorkOptions {
@@ -69,6 +73,7 @@ interface PeriodicWorkOptions {
   readonly downloads: Downloads;
   readonly logs: Logs;
   readonly acceptOperation: AcceptOperation;
+  readonly repeatedActivity: RepeatedActivity;
   readonly writeRepeatedActivity: () => Promise<void>;
   readonly config: Config;
   readonly phpVersions: readonly string[];
@@ -146,7 +151,10 @@ export function periodicWork(options: PeriodicWorkOptions): readonly Reconciler[
   ];
 }
 
-function workOnActivity({ database, config, writeRepeatedActivity }: PeriodicWorkOptions): Reconciler[] {
+function workOnActivity(options: PeriodicWorkOptions): Reconciler[] {
+  const { database, edge, config, repeatedActivity, writeRepeatedActivity } = options;
+  const noteLogin = (environment: NamedEnvironment, login: TakenLogin) =>
+    noteSiteLogin(repeatedActivity, environment, login);
   const { data, activityDays: days } = config;
   return [
     {
@@ -155,6 +163,13 @@ function workOnActivity({ database, config, writeRepeatedActivity }: PeriodicWor
       everySeconds: 1,
       retrySeconds: 5,
       run: () => sealActivity({ database, data }),
+    },
+    {
+      name: "collectLogins",
+      work: "Collecting logins at sites",
+      everySeconds: 10,
+      retrySeconds: 10,
+      run: () => collectLogins({ database, edge, note: noteLogin }),
     },
     {
       name: "writeRepeatedActivity",

@@ -13,13 +13,33 @@ function sitewright_report_login( string $outcome ): void {
 	}
 }
 
+/** Tells who logs in. A name that no user has may be a mistyped password, so it is not told. */
+function sitewright_report_login_user( $name ): void {
+	$user = is_string( $name ) ? ( get_user_by( 'login', $name ) ?: get_user_by( 'email', $name ) ) : false;
+	if ( $user && ! headers_sent() ) {
+		header( 'X-Sitewright-Login-User: ' . rawurlencode( $user->user_login ) );
+	}
+}
+
 // Of forms and XML-RPC, and of application passwords.
-foreach ( array( 'wp_login_failed', 'application_password_failed_authentication' ) as $hook ) {
-	sitewright_hook( $hook, static fn () => sitewright_report_login( 'failed' ), 1 );
-}
-foreach ( array( 'wp_login', 'application_password_did_authenticate' ) as $hook ) {
-	sitewright_hook( $hook, static fn () => sitewright_report_login( 'succeeded' ), 1 );
-}
+sitewright_hook(
+	'wp_login_failed',
+	static function ( $name ) {
+		sitewright_report_login( 'failed' );
+		sitewright_report_login_user( $name );
+	},
+	1
+);
+sitewright_hook(
+	'wp_login',
+	static function ( $name ) {
+		sitewright_report_login( 'succeeded' );
+		sitewright_report_login_user( $name );
+	},
+	1
+);
+sitewright_hook( 'application_password_failed_authentication', static fn () => sitewright_report_login( 'failed' ), 1 );
+sitewright_hook( 'application_password_did_authenticate', static fn () => sitewright_report_login( 'succeeded' ), 1 );
 
 if ( isset( $_SERVER['HTTP_X_SITEWRIGHT_LOGINS'] ) ) {
 	sitewright_hook(

@@ -27,6 +27,7 @@ const parameters = {
   environmentCount: "300",
   fileName: "cafe-live.zip",
   count: "17",
+  userName: "ada",
 };
 
 /** The parameters that a description of this type must contain. */
@@ -35,6 +36,9 @@ function namesFor(type: string): string[] {
   const { threadCount, threadMemory, delivery, domainName, forceHttps } = parameters;
   if (type === "useApiKey") return [keyName, parameters.count];
   if (type.endsWith("ApiKey")) return [keyName];
+  if (["logInToWp", "useWpLoginLink"].includes(type)) {
+    return [siteName, environmentName, parameters.userName, parameters.count];
+  }
   if (type === "exportActivity") return [parameters.count];
   if (type === "downloadBackup") return [parameters.fileName, parameters.count];
   if (type.endsWith("Site")) return [siteName];

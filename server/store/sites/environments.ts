@@ -148,3 +148,22 @@ export async function listAllEnvironments(database: Database): Promise<ListedEnv
     order by c.name, s.display_name, s.id, e.number`.execute(database);
   return rows;
 }
+
+export interface NamedEnvironment {
+  readonly id: string;
+  readonly companyId: string;
+  readonly siteId: string;
+  readonly siteName: string;
+  readonly environmentName: string;
+}
+
+/** Lists environments with the display names of their sites. */
+export function listNamed(database: Database, ids: readonly string[]): Promise<NamedEnvironment[]> {
+  return database
+    .selectFrom("environments")
+    .innerJoin("sites", "sites.id", "environments.site_id")
+    .select(["environments.id", "environments.company_id as companyId", "environments.site_id as siteId"])
+    .select(["sites.display_name as siteName", "environments.display_name as environmentName"])
+    .where("environments.id", "in", ids)
+    .execute();
+}
