@@ -1,6 +1,7 @@
 /** The serving side of the playground runtime: runs PHP in workers, which are child processes. */
 import { availableParallelism } from "node:os";
 import path from "node:path";
+import { machineMemory } from "../processMemory.ts";
 import type { EnvironmentRef } from "../runtime.ts";
 import {
   type AcceptMail,
@@ -43,6 +44,8 @@ export interface PlaygroundServingOptions {
   readonly spareWorkers: number;
   /** Maximum number of workers with an environment. */
   readonly maxWorkers: number;
+  /** Memory for workers with an environment, all together. Absent: 60 % of the machine's. */
+  readonly allWorkersMemoryBytes?: number;
   readonly requestDeadlineSeconds: number;
   /** The largest request body that reaches PHP. Absent: 256 MB. */
   readonly uploadBytes?: number;
@@ -108,6 +111,13 @@ export interface PlaygroundServing extends Serving {
 
 const defaultCandidateSeconds = 60;
 const defaultAheadSeconds = 60;
+/**
+ * A little more than the maximum number of workers usually needs: half of the memory. The rest is for spares, PostgreSQL, the
+ * server and the system's cache of files.
+ */
+const workersShareOfMemory = 0.6;
+/** For two workers: a site may need a second one for requests to itself. */
+const minWorkersMemory = 800e6;
 
 /**
  * Whether the worker is rendering its first page. That uses one CPU core, and much of a second one for the compilers.
@@ -199,6 +209,10 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
     candidateSeconds: options.candidateSeconds ?? defaultCandidateSeconds,
     start,
     onRest: (member) => accounts.measure(member),
+    memoryBytes: options.allWorkersMemoryBytes ?? Math.max(minWorkersMemory, machineMemory() * workersShareOfMemory),
+    onMemoryExcess: ({ environment }) => {
+      accounts.of(environment.id).counted.killedForMemory += 1;
+    },
   });
   const accounts = createAccounts(() => pool.members());
 

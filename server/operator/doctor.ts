@@ -2,11 +2,11 @@
 import { statfs } from "node:fs/promises";
 import { confinementProblem } from "@sitewright/runtimes/confinement.ts";
 import { hasNoNewPrivileges } from "@sitewright/runtimes/expendable.ts";
+import { machineMemory } from "@sitewright/runtimes/processMemory.ts";
 import { nearestExisting } from "@sitewright/supervisor/dataFolder.ts";
 import { readLastStart, readRun } from "@sitewright/supervisor/records.ts";
 import { findChromium } from "../screenshots/chromium.ts";
 import { type Config, loadConfig } from "../settings/config.ts";
-import { machineMemory } from "../settings/machineMemory.ts";
 import { memoryPerWorker } from "../settings/settings.ts";
 import { readInstallationNumbers } from "../store/installationMetrics.ts";
 import { lastChecks } from "../store/packages/packageChecks.ts";

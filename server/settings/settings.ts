@@ -8,10 +8,10 @@ import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { machineMemory } from "@sitewright/runtimes/processMemory.ts";
 import * as v from "valibot";
 import { archiveUrlForm } from "./archiveUrl.ts";
 import { tsigKeyForm, tsigKeyPattern } from "./dnsSettings.ts";
-import { machineMemory } from "./machineMemory.ts";
 
 const whole = (minimum: number, maximum: number, description: string) =>
   v.pipe(

@@ -1,9 +1,8 @@
 /** Numbers and rules for starting, keeping and ending workers. */
 import type { ServedEnvironment, ServedLimits } from "../../serving.ts";
 import type { WorkerProcess } from "../worker/process.ts";
-import { defaultMemoryMb } from "./memoryLimits.ts";
+import { allocatedBytes, defaultMemoryMb } from "./memoryLimits.ts";
 
-const megabyte = 1_048_576;
 const defaultLimits: ServedLimits = { threads: 2, memoryMb: defaultMemoryMb, requestSeconds: null, disk: null };
 
 export function limitsOf({ limits }: Pick<ServedEnvironment, "limits">): ServedLimits {
@@ -30,12 +29,10 @@ export const recheckMilliseconds = 125;
 export const queueLength = 100;
 
 const maxRequests = 1000;
-/** Memory of a worker without PHP's data. */
-const restingBytes = 330e6;
 
 /** Whether a worker must be replaced: PHP under WebAssembly never returns memory, and does not recover from a trap. */
 export function isWornOut(worker: WorkerProcess, memoryMb = defaultMemoryMb): boolean {
-  return worker.isBroken || worker.requests >= maxRequests || worker.rssBytes > restingBytes + memoryMb * megabyte;
+  return worker.isBroken || worker.requests >= maxRequests || worker.rssBytes > allocatedBytes(memoryMb);
 }
 
 type FirstRequestFacts = Pick<WorkerProcess, "requests" | "firstBegan">;

@@ -15,13 +15,15 @@ interface Watched {
 }
 
 async function check({ worker, limitBytes, onExcess }: Watched): Promise<void> {
-  if ((await residentBytes(worker.pid)) <= limitBytes || worker.isBroken) return;
+  const bytes = await residentBytes(worker.pid);
+  if (bytes > 0) worker.rssBytes = bytes;
+  if (bytes <= limitBytes || worker.isBroken) return;
   onExcess();
   worker.kill("crashed");
 }
 
 /**
- * Watches the workers that `watched` returns at the time. Works on Linux only. Returns a function that stops watching.
+ * Watches the workers that `watched` returns at the time, and records their memory. Works on Linux only. Returns a function that stops watching.
  */
 export function watchMemory(watched: () => readonly Watched[]): () => void {
   const timer = setInterval(() => {

@@ -5,8 +5,16 @@ const megabyte = 1_048_576;
 /** PHP's memory limit. */
 export const defaultMemoryMb = 256;
 
+/** Memory of a worker without PHP's data, and of one that is still booting. */
+export const restingBytes = 330e6;
+
+/** The memory that a worker can use at any time. */
+export function allocatedBytes(memoryMb: number): number {
+  return restingBytes + memoryMb * megabyte;
+}
+
 /**
- * Memory limit of a worker process, at which it is killed even during a response. A script can lift PHP's own limit,
+ * Memory limit of a worker process, at which it is killed even during a response, however much memory is free. A script can lift PHP's own limit,
  * but not this one: PHP's limit plus room for several copies of an upload and a response that is read slowly.
  */
 export function maxProcessBytes(memoryMb: number): number {

@@ -26,7 +26,15 @@ function environment(id: string): ServedEnvironment {
 
 function openPool(options: Partial<PoolOptions> = {}) {
   const start = () => new WorkerProcess({ type: "boot", phpVersion: "8.3", compiled: null, codeCache }, 60);
-  const pool = createPool({ maxWorkers: 1, idleSeconds: 60, waitSeconds: 60, candidateSeconds: 60, start, ...options });
+  const pool = createPool({
+    maxWorkers: 1,
+    memoryBytes: Number.POSITIVE_INFINITY,
+    idleSeconds: 60,
+    waitSeconds: 60,
+    candidateSeconds: 60,
+    start,
+    ...options,
+  });
   onTestFinished(() => pool.close());
   return pool;
 }

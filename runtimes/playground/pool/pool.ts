@@ -226,7 +226,10 @@ export function createPool(options: PoolOptions): Pool {
     Math.min(2000, options.idleSeconds * 250, options.candidateSeconds * 250),
   );
   sweep.unref();
-  const recheck = setInterval(serveWaiting, recheckMilliseconds);
+  const recheck = setInterval(() => {
+    roster.relieveMemory();
+    serveWaiting();
+  }, recheckMilliseconds);
   recheck.unref();
 
   async function close(): Promise<void> {

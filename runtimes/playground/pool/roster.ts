@@ -2,10 +2,14 @@
 import { NoAnswer, type ServedEnvironment } from "../../serving.ts";
 import type { WorkerProcess } from "../worker/process.ts";
 import type { Member } from "./member.ts";
-import { chooseToEnd } from "./shares.ts";
+import { makeRoomFor, type Room, relieve } from "./memoryBudget.ts";
 
 export interface RosterOptions {
   readonly maxWorkers: number;
+  /** Memory for all workers together. */
+  readonly memoryBytes: number;
+  /** Called before a busy worker is killed because others need its memory. */
+  onMemoryExcess?(member: Member): void;
   /** Starts a worker for the environment; for visitors, uses a suitable spare if there is one. */
   start(environment: ServedEnvironment, isBackground: boolean): WorkerProcess;
   /** Called before a worker is ended, and when it has finished a request. */
@@ -17,8 +21,13 @@ interface Roster {
   /** Starts a worker, which is busy from the beginning. Throws `NoAnswer`. */
   start(environment: ServedEnvironment, isBackground: boolean): Member;
   end(member: Member): void;
-  /** Makes room for one more worker of the company by ending idle ones if necessary; false if that is not enough. */
+  /**
+   * Makes room for one more worker of the company, by ending idle ones and killing one above its allocation of memory if
+   * necessary; false if that is not enough.
+   */
   makeRoom(company: string, allowed: number): boolean;
+  /** Ends workers if all together use more memory than there is for them. */
+  relieveMemory(): void;
 }
 
 /** Whether the worker counts towards the maximum. Background workers don't. */
@@ -48,6 +57,13 @@ export function createRoster(options: RosterOptions, onExit: () => void): Roster
     member.worker.kill("unavailable");
   }
 
+  function clear({ ending, killing }: Room<Member>): void {
+    for (const member of ending) end(member);
+    if (killing === null) return;
+    options.onMemoryExcess?.(killing);
+    killing.worker.kill("crashed");
+  }
+
   return {
     all: () => members,
     start: (environment, isBackground) => {
@@ -65,9 +81,10 @@ export function createRoster(options: RosterOptions, onExit: () => void): Roster
     makeRoom: (company, allowed) => {
       const surplus = members.filter(countsTowardsMaximum).length + 1 - allowed;
       const wanted = { company, maxWorkers: options.maxWorkers, surplus, now: performance.now() };
-      const ending = chooseToEnd(members, wanted);
-      for (const member of ending ?? []) end(member);
-      return ending !== null;
+      const room = makeRoomFor(members, wanted, options.memoryBytes);
+      if (room !== null) clear(room);
+      return room !== null;
     },
+    relieveMemory: () => clear(relieve(members, options.memoryBytes)),
   };
 }

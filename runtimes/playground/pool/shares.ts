@@ -45,7 +45,7 @@ export function isAtLimit(members: readonly SharedMember[], environment: SharedM
   return ofCompany(members, companyOf(environment)).filter(({ isBusy }) => isBusy).length >= most;
 }
 
-interface Wanted {
+export interface Wanted {
   /** The company that wants a worker. */
   readonly company: string;
   readonly maxWorkers: number;

@@ -1,8 +1,8 @@
 /** Runs WP-CLI commands for environments, each in its own process as the environment's user. */
 
-import { totalmem } from "node:os";
 import path from "node:path";
 import { environmentFolders } from "../../folders.ts";
+import { machineMemory } from "../../processMemory.ts";
 import { requireRelease } from "../../releases.ts";
 import type { EnvironmentRef, WpCliCommand, WpCliOutcome } from "../../runtime.ts";
 import type { AcceptMail, OutgoingMail } from "../../serving.ts";
@@ -41,8 +41,7 @@ interface WpCli {
 const defaultLimits = { maxOutputBytes: 256 << 10, killOutputBytes: 64 << 20 };
 /** A command uses as much memory as a worker; an eighth of the machine's memory, or a container's, is for commands. */
 const memoryPerCommand = 400 << 20;
-const memoryBytes = Math.min(totalmem(), process.constrainedMemory() || totalmem());
-const maxConcurrent = Math.min(8, Math.max(2, Math.floor(memoryBytes / 8 / memoryPerCommand)));
+const maxConcurrent = Math.min(8, Math.max(2, Math.floor(machineMemory() / 8 / memoryPerCommand)));
 
 const noNetwork: WpCliNetwork = { run: "/nowhere", credentialOf: () => "", edgePort: 0, siteSuffix: "localhost" };
 
