@@ -5,7 +5,7 @@ import { listDeletedEnvironments, restoreDeletedEnvironment } from "./backups/de
 import { listDeletedSites, restoreDeletedSite } from "./backups/deletedSites.ts";
 import { addDownloadableBackup, listDownloadableBackups } from "./backups/downloadableBackups.ts";
 import { exportActivity, listActivity } from "./company/activity.ts";
-import { createApiKey, listApiKeys, revokeApiKey, setAllowedAddresses } from "./company/apiKeys.ts";
+import { createApiKey, listApiKeys, revokeApiKey, rotateApiKey, setAllowedAddresses } from "./company/apiKeys.ts";
 import { getCompanyLimits } from "./company/limits.ts";
 import { validateKey } from "./company/validate.ts";
 import { getCertificate, removeCertificate, replaceCertificate } from "./domains/certificates.ts";
@@ -185,6 +185,7 @@ export const endpoints = {
   listApiKeys,
   createApiKey,
   setAllowedAddresses,
+  rotateApiKey,
   revokeApiKey,
   listActivity,
   exportActivity,

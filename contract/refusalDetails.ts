@@ -66,6 +66,7 @@ export const refusalDetails = {
     from: number("Start of the period. Milliseconds since 1970.", 1_795_190_400_000),
     to: number("End of the period. Milliseconds since 1970.", 1_795_104_000_000),
   },
+  key_already_rotated: { replaced_by: uuid("Id of the successor.") },
   addresses_too_wide: { allowed: texts("The list to stay within.", ["203.0.113.0/24"]) },
   not_an_address: faults("/ip_list/0", "must be an IP address such as 203.0.113.7 or 2001:db8::1"),
   redirect_rule_refused: faults("/new_value/to", "must not be empty"),

@@ -31,6 +31,8 @@ export const refusalReasons = {
     "An entry of the list is not an IP address or network, or can't be blocked (such as 0.0.0.0/0); `errors` lists each entry with what to send instead.",
   addresses_too_wide:
     "`allowed_addresses` contains addresses from which the calling key, or the key that created this one, is not accepted; `allowed` is the list to stay within.",
+  key_not_below: "The calling key is neither the key to be rotated nor a key above it.",
+  key_already_rotated: "The key has been rotated; `replaced_by` is the id of its successor.",
   not_an_address_of_the_site:
     "`url` is neither a URL on one of the environment's domains nor a path that starts with a slash.",
   redirect_rule_refused: "A redirect rule is invalid; `errors` lists each invalid field with what it must be.",

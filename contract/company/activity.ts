@@ -74,6 +74,7 @@ export const activityTypes = [
   "useWpLoginLink",
   "createApiKey",
   "changeApiKey",
+  "rotateApiKey",
   "revokeApiKey",
   "useApiKey",
   "downloadBackup",

@@ -13,6 +13,7 @@ const expiresAt = nullable(
 );
 
 const createdBy = nullable(uuid("Id of the key that created it, and with which it is revoked; null: the operator."));
+const replacedBy = nullable(uuid("Id of the key that replaces it; null: none."));
 const lastUsedAt = nullable(
   dateTime("When it was last accepted, to the minute; null: never, or not since this was recorded."),
 );
@@ -37,6 +38,7 @@ const ApiKey = Type.Object(
     status,
     expires_at: expiresAt,
     created_by: createdBy,
+    replaced_by: replacedBy,
     last_used_at: lastUsedAt,
     allowed_addresses: nullable(addressList),
   },
@@ -62,6 +64,7 @@ const ApiKeyWithScopes = Type.Object(
     status,
     expires_at: expiresAt,
     created_by: createdBy,
+    replaced_by: replacedBy,
     last_used_at: lastUsedAt,
     allowed_addresses: nullable(addressList),
     scopes: nullable(scopeList),
@@ -150,6 +153,45 @@ export const setAllowedAddresses = endpoint({
   resource: { kind: "company", from: "params.id", underSiteScope: "closed" },
 });
 
+export const rotateApiKey = endpoint({
+  method: "POST",
+  path: "/company/{id}/api-keys/{key_id}/rotate",
+  tag: "API keys",
+  summary: "Rotate an API key",
+  description:
+    "Creates a successor with the same user, name, scopes, addresses and expiry. The old key stays valid for `overlap_hours`, then expires. Keys that were created with the old one count as created with the successor from now on. A key can be rotated by itself and by the keys above it. `token` is shown only in this response.",
+  params: Type.Object({ id: uuid("Id of the company."), key_id: uuid("Id of the key.") }),
+  body: Type.Object(
+    {
+      overlap_hours: Type.Number({
+        minimum: 0,
+        maximum: 720,
+        default: 24,
+        description: "For how many hours the old key stays valid. 0: it is refused as soon as this call returns.",
+      }),
+    },
+    { title: "ApiKeyRotate", examples: [{ overlap_hours: 24 }] },
+  ),
+  responses: {
+    201: result(
+      [],
+      "The successor has been created.",
+      Type.Object({
+        api_key: ApiKeyWithScopes,
+        token: Type.String({
+          description: "The successor itself. Send it as `Authorization: Bearer <token>`.",
+          examples: ["sk_…"],
+        }),
+        replaced_key: ApiKeyWithScopes,
+      }),
+    ),
+  },
+  refusals: ["key_not_below", "key_already_rotated"],
+  verb: "keys",
+  resource: { kind: "company", from: "params.id", underSiteScope: "closed" },
+  bucket: "creations",
+});
+
 const revokedExample = {
   api_key: {
     id: "54fb80af-576c-4fdc-ba4f-b596c83f15a1",
@@ -157,6 +199,7 @@ const revokedExample = {
     status: "revoked",
     expires_at: null,
     created_by: null,
+    replaced_by: null,
     last_used_at: "2026-11-23T08:00:00.000Z",
     allowed_addresses: null,
     scopes: null,
@@ -169,8 +212,14 @@ export const revokeApiKey = endpoint({
   tag: "API keys",
   summary: "Revoke an API key",
   description:
-    "The key, and all keys that were created with it, are refused as soon as this call returns. They stay in the list as `revoked`; revoking a key again changes nothing. Users with the role `developer` can revoke only their own keys.",
+    "The key, all keys that were created with it, and the key that has replaced it, are refused as soon as this call returns. They stay in the list as `revoked`; revoking a key again changes nothing. Users with the role `developer` can revoke only their own keys.",
   params: Type.Object({ id: uuid("Id of the company."), key_id: uuid("Id of the key.") }),
+  query: Type.Object({
+    keep_successor: Type.Boolean({
+      default: false,
+      description: "Whether the key that has replaced it stays valid, for example to end the overlap early.",
+    }),
+  }),
   responses: {
     200: result(["api_key"], "The key is revoked.", ApiKeyWithScopes, { examples: [revokedExample] }),
   },

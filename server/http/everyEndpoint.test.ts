@@ -157,6 +157,7 @@ const bodies: Record<string, (companyId: string, values: Readonly<Record<string,
     "POST /sites/{site_id}/deleted-environments/{env_id}/restore": () => ({ display_name: randomUUID() }),
     "POST /sites/{site_id}/reset-site": () => ({ admin_password: "another battery staple" }),
     "POST /company/{id}/api-keys": () => ({ name: "Made by a test" }),
+    "POST /company/{id}/api-keys/{key_id}/rotate": () => ({ overlap_hours: 1 }),
     "PUT /company/{id}/api-keys/{key_id}/allowed-addresses": () => ({ allowed_addresses: null }),
     "POST /sites/{site_id}/environments": () => ({ ...environmentFields(), ...wordpressFields }),
     "POST /sites/{site_id}/environments/plain": environmentFields,
@@ -246,7 +247,8 @@ function bodyOf(row: Endpoint, companyId = ids.id ?? "", values = ids): Record<s
 }
 
 /** Ids for a valid call of the row: new resources if the call deletes, restores or needs an idle one. */
-async function valuesFor(row: Endpoint): Promise<Record<string, string>> {
+async function valuesFor(row: Endpoint, key = test.current.company.api_key): Promise<Record<string, string>> {
+  if (row.path.endsWith("/rotate")) return { ...ids, key_id: await keyBelow(key) };
   const isResourceItself = !row.path.endsWith("/domains");
   const isDeleted =
     row.method === "DELETE" &&
@@ -258,8 +260,16 @@ async function valuesFor(row: Endpoint): Promise<Record<string, string>> {
   return { ...ids, ...(await siteAndEnvironments(test.current.company.api_key)) };
 }
 
+/** Creates a key with another one. Returns its id. */
+async function keyBelow(key: string): Promise<string> {
+  const { call, company } = test.current;
+  const options = { body: { name: "To be rotated" }, key };
+  const { body } = await call("POST", `/v2/company/${company.company_id}/api-keys`, options);
+  return body.api_key.id;
+}
+
 async function validCall(row: Endpoint, options: { key?: string; suffix?: string } = {}): Promise<Reply> {
-  const values = await valuesFor(row);
+  const values = await valuesFor(row, options.key);
   const { suffix = "", ...rest } = options;
   const [path = "", query] = pathOf(row, values).split("?");
   const more = query === undefined ? "" : `${suffix.includes("?") ? "&" : "?"}${query}`;

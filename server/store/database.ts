@@ -77,6 +77,7 @@ export interface ApiKeys {
   /** The key with which it was created. */
   created_by: Nullable<string>;
   allowed_addresses: string[] | null;
+  replaced_by: Nullable<string>;
   last_used_at: Date | null;
 }
 

@@ -102,6 +102,7 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
     created_at: true,
     created_by: true,
     allowed_addresses: true,
+    replaced_by: true,
     last_used_at: true,
   },
   sites: {

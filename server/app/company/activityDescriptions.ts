@@ -759,6 +759,18 @@ const sentences: Record<ActivityType, Record<Language, string>> = {
     pt: "Alterar a chave de API “{keyName}”",
     sv: "Ändra API-nyckeln ”{keyName}”",
   },
+  rotateApiKey: {
+    da: "Udskift API-nøglen “{keyName}”",
+    de: "API-Schlüssel „{keyName}“ ersetzen",
+    en: "Replace the API key “{keyName}”",
+    es: "Reemplazar la clave de API «{keyName}»",
+    fr: "Remplacer la clé d’API « {keyName} »",
+    it: "Sostituire la chiave API «{keyName}»",
+    ja: "APIキー「{keyName}」の交換",
+    nl: "API-sleutel ‘{keyName}’ vervangen",
+    pt: "Substituir a chave de API “{keyName}”",
+    sv: "Byta ut API-nyckeln ”{keyName}”",
+  },
   revokeApiKey: {
     da: "Tilbagekald API-nøglen “{keyName}”",
     de: "API-Schlüssel „{keyName}“ widerrufen",

@@ -24,18 +24,19 @@ import { makeToken, readToken } from "./token.ts";
 
 type KeyStatus = "active" | "revoked" | "expired";
 
-interface KeyView {
+export interface KeyView {
   readonly id: string;
   readonly name: string;
   readonly status: KeyStatus;
   readonly expires_at: string | null;
   readonly created_by: string | null;
+  readonly replaced_by: string | null;
   readonly last_used_at: string | null;
   readonly allowed_addresses: string[] | null;
   readonly scopes: string[] | null;
 }
 
-function view(key: ShownKey, now: Date): KeyView {
+export function view(key: ShownKey, now: Date): KeyView {
   const isExpired = key.expires_at !== null && key.expires_at <= now;
   return {
     id: key.id,
@@ -43,6 +44,7 @@ function view(key: ShownKey, now: Date): KeyView {
     status: key.revoked_at ? "revoked" : isExpired ? "expired" : "active",
     expires_at: key.expires_at?.toISOString() ?? null,
     created_by: key.created_by,
+    replaced_by: key.replaced_by,
     last_used_at: key.last_used_at?.toISOString() ?? null,
     allowed_addresses: key.allowed_addresses && [...key.allowed_addresses],
     scopes: key.scopes ? [...key.scopes] : null,
@@ -99,7 +101,8 @@ export async function create(context: Context, request: KeyRequest): Promise<{ a
   return { api_key: view(created, new Date()), token };
 }
 
-function shown(key: NewApiKey): ShownKey {
+/** A new key as it is shown. */
+export function shown(key: NewApiKey): ShownKey {
   return {
     id: key.id,
     name: key.name,
@@ -108,6 +111,7 @@ function shown(key: NewApiKey): ShownKey {
     expires_at: key.expiresAt,
     revoked_at: null,
     created_by: key.createdBy ?? null,
+    replaced_by: null,
     last_used_at: null,
     allowed_addresses: key.allowedAddresses ?? null,
   };
@@ -137,7 +141,7 @@ export function setAddresses(context: Context, keyId: string, entries: AddressLi
 }
 
 /** Runs in a transaction that no other change of the company's keys runs next to. */
-function changeKeys<T>(context: Context, work: (transaction: DatabaseTransaction) => Promise<T>): Promise<T> {
+export function changeKeys<T>(context: Context, work: (transaction: DatabaseTransaction) => Promise<T>): Promise<T> {
   return context.inTransaction(async (transaction) => {
     await lockCompany(transaction, context.caller.companyId);
     return work(transaction);
@@ -145,17 +149,22 @@ function changeKeys<T>(context: Context, work: (transaction: DatabaseTransaction
 }
 
 /** Locks a key that the caller may manage. Throws `NotFound` or `NotAllowed`. */
-async function lockOwnKey({ caller }: Context, transaction: DatabaseTransaction, keyId: string): Promise<ShownKey> {
+export async function lockOwnKey(
+  { caller }: Context,
+  transaction: DatabaseTransaction,
+  keyId: string,
+): Promise<ShownKey> {
   const key = await lockApiKey(transaction, caller.companyId, keyId);
   if (!key) throw new NotFound();
   if (key.user_id !== caller.userId && !hasRole(caller, "admin")) throw new NotAllowed("role:admin");
   return key;
 }
 
-async function record(
+/** Writes the entry of a change of a key into the activity log. */
+export async function record(
   context: Context,
   transaction: DatabaseTransaction,
-  type: "createApiKey" | "changeApiKey" | "revokeApiKey",
+  type: "createApiKey" | "changeApiKey" | "rotateApiKey" | "revokeApiKey",
   keyName: string,
 ): Promise<void> {
   await recordDone(context, transaction, { type, category: "userManagement", parameters: { keyName } });
@@ -167,12 +176,14 @@ function earlier(one: Date | null, other: Date | null): Date | null {
   return one < other ? one : other;
 }
 
-/** Revokes the key and all keys created with it. Revoking it again keeps the original time. */
-export function revoke(context: Context, keyId: string): Promise<KeyView> {
+/**
+ * Revokes the key, all keys created with it and, unless `keepsSuccessor`, the key that has replaced it. Revoking it again keeps the original time.
+ */
+export function revoke(context: Context, keyId: string, keepsSuccessor: boolean): Promise<KeyView> {
   return changeKeys(context, async (transaction) => {
     const key = await lockOwnKey(context, transaction, keyId);
     const now = new Date();
-    if (!key.revoked_at) await revokeApiKey(transaction, keyId, now);
+    if (!key.revoked_at) await revokeApiKey(transaction, keyId, now, { keepsSuccessor });
     await record(context, transaction, "revokeApiKey", key.name);
     return view({ ...key, revoked_at: key.revoked_at ?? now }, now);
   });

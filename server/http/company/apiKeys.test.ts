@@ -20,6 +20,7 @@ describe("a new key", () => {
         status: "active",
         expires_at: null,
         created_by: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        replaced_by: null,
         last_used_at: null,
         allowed_addresses: null,
         scopes: null,
@@ -155,7 +156,12 @@ describe("the list of keys", () => {
     const revoked = await addKey({ name: "Revoked" });
     await call("DELETE", `${keysPath()}/${revoked.id}`);
     const { body, text } = await call("GET", keysPath());
-    const unused = { created_by: body.api_keys.at(-1).id, last_used_at: null, allowed_addresses: null };
+    const unused = {
+      created_by: body.api_keys.at(-1).id,
+      replaced_by: null,
+      last_used_at: null,
+      allowed_addresses: null,
+    };
     expect(body.api_keys.slice(0, 2)).toEqual([
       { id: revoked.id, name: "Revoked", status: "revoked", expires_at: null, ...unused },
       { id: expired.id, name: "Expired", status: "expired", expires_at: "1970-01-01T00:00:00.000Z", ...unused },

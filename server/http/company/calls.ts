@@ -1,6 +1,7 @@
 import * as activity from "@sitewright/server/app/company/activity.ts";
 import { exportLog } from "@sitewright/server/app/company/activityExport.ts";
 import * as apiKeys from "@sitewright/server/app/company/apiKeys.ts";
+import { rotate } from "@sitewright/server/app/company/keyRotation.ts";
 import * as limits from "@sitewright/server/app/company/limits.ts";
 import { validate } from "@sitewright/server/app/company/validate.ts";
 import * as phpVersions from "@sitewright/server/app/sites/phpVersions.ts";
@@ -14,7 +15,8 @@ export const companyCalls = {
   createApiKey: (context, { body }) => apiKeys.create(context, body),
   setAllowedAddresses: (context, { params, body }) =>
     apiKeys.setAddresses(context, params.key_id, body.allowed_addresses),
-  revokeApiKey: (context, { params }) => apiKeys.revoke(context, params.key_id),
+  rotateApiKey: (context, { params, body }) => rotate(context, params.key_id, body.overlap_hours),
+  revokeApiKey: (context, { params, query }) => apiKeys.revoke(context, params.key_id, query.keep_successor),
   getCompanyLimits: (context) => limits.get(context),
   validateKey: (context) => validate(context),
   listActivity: (context, { query }) => activity.list(context, query),

@@ -105,7 +105,7 @@ export interface NewApiKey {
   /** Default: it is accepted from anywhere. */
   readonly allowedAddresses?: readonly string[] | null;
   /** The key that creates it; absent: the operator. */
-  readonly createdBy?: string;
+  readonly createdBy?: string | null;
 }
 
 export async function insertApiKey(transaction: DatabaseTransaction, key: NewApiKey): Promise<void> {
@@ -133,6 +133,7 @@ const visibleColumns = [
   "expires_at",
   "revoked_at",
   "created_by",
+  "replaced_by",
   "last_used_at",
   "allowed_addresses",
 ] as const;
@@ -146,6 +147,7 @@ export interface ShownKey {
   readonly expires_at: Date | null;
   readonly revoked_at: Date | null;
   readonly created_by: string | null;
+  readonly replaced_by: string | null;
   readonly last_used_at: Date | null;
   readonly allowed_addresses: readonly string[] | null;
 }
@@ -234,19 +236,61 @@ async function storeAddresses(
 }
 
 /**
- * Revokes a key and all keys that were created with it, and with those. Each is locked before the keys that it created are
- * looked for, so that none is created in between.
+ * Revokes a key, all keys that were created with it, and with those, and the keys that have replaced any of them. Each is
+ * locked before those are looked for, so that none is created in between. `keepsSuccessor`: the key that has replaced the
+ * first one stays.
  */
-export async function revokeApiKey(transaction: DatabaseTransaction, keyId: string, at: Date): Promise<void> {
-  for (let creators = [keyId]; creators.length > 0; ) {
-    await transaction
+export async function revokeApiKey(
+  transaction: DatabaseTransaction,
+  keyId: string,
+  at: Date,
+  { keepsSuccessor = false } = {},
+): Promise<void> {
+  for (let revoked = [keyId]; revoked.length > 0; ) {
+    const replaced = await transaction
       .updateTable("api_keys")
       .set((columns) => ({ revoked_at: columns.fn.coalesce("revoked_at", columns.val(at)) }))
-      .where("id", "in", creators)
+      .where("id", "in", revoked)
+      .returning(["id", "replaced_by"])
       .execute();
-    const created = await transaction.selectFrom("api_keys").select("id").where("created_by", "in", creators).execute();
-    creators = created.map(({ id }) => id);
+    const created = await transaction.selectFrom("api_keys").select("id").where("created_by", "in", revoked).execute();
+    const successors = replaced.filter(({ id }) => !(keepsSuccessor && id === keyId));
+    revoked = [...created.map(({ id }) => id), ...successors.flatMap(({ replaced_by }) => replaced_by ?? [])];
   }
+}
+
+/** Whether the key is `creator`, or was created with it, or with a key that was. */
+export async function isCreatedWith(
+  transaction: DatabaseTransaction,
+  keyId: string,
+  creator: string,
+): Promise<boolean> {
+  const { rows } = await sql<{ found: boolean }>`
+    with recursive above (id, created_by) as (
+      select id, created_by from api_keys where id = ${keyId}
+      union select k.id, k.created_by from above a join api_keys k on k.id = a.created_by
+    )
+    select exists (select from above where id = ${creator}) as found`.execute(transaction);
+  return rows[0]?.found ?? false;
+}
+
+/** Ends the key no later than `expiresAt`, and lets the successor take its place. Returns the key. */
+export async function replaceApiKey(
+  transaction: DatabaseTransaction,
+  keyId: string,
+  successor: string,
+  expiresAt: Date,
+): Promise<ShownKey> {
+  await transaction.updateTable("api_keys").set({ created_by: successor }).where("created_by", "=", keyId).execute();
+  return transaction
+    .updateTable("api_keys")
+    .set((columns) => ({
+      replaced_by: successor,
+      expires_at: columns.fn<Date>("least", ["expires_at", columns.val(expiresAt)]),
+    }))
+    .where("id", "=", keyId)
+    .returning(visibleColumns)
+    .executeTakeFirstOrThrow();
 }
 
 export interface ListedKey extends ShownKey {
@@ -258,7 +302,7 @@ export interface ListedKey extends ShownKey {
 /** Lists the keys of all companies, newest first. */
 export async function listAllKeys(database: Database): Promise<ListedKey[]> {
   const { rows } = await sql<ListedKey>`
-    select k.id, k.name, k.user_id, k.scopes, k.expires_at, k.revoked_at, k.created_by, k.last_used_at,
+    select k.id, k.name, k.user_id, k.scopes, k.expires_at, k.revoked_at, k.created_by, k.replaced_by, k.last_used_at,
       k.allowed_addresses, k.company_id, c.name as company_name,
       u.email as user_email
     from api_keys k join companies c on c.id = k.company_id join users u on u.id = k.user_id
