@@ -19,7 +19,7 @@ import { readToken } from "./app/company/token.ts";
 import { sealActivity } from "./audit/seal.ts";
 import { edgeGenerations } from "./store/generations.ts";
 import { noteSourceCheck } from "./store/packages/packageChecks.ts";
-import { addCompany, addSite } from "./store/testing/rows.ts";
+import { addCompany, addOwnDomain, addSite } from "./store/testing/rows.ts";
 import { useTestDatabase } from "./testing/database.ts";
 
 const test = useTestDatabase();
@@ -262,6 +262,35 @@ describe("operator keys", () => {
     expect(created).toMatchObject({ code: 1, output: "", errors: expect.stringContaining("There is no company") });
     const revoked = await operator(["keys", "revoke", "nothing"], settings);
     expect(revoked).toMatchObject({ code: 1, output: "", errors: expect.stringContaining("There is no key nothing.") });
+  });
+});
+
+describe("operator domain confirm", () => {
+  it("makes a domain that waits for a proof the company's own, with entries in both logs", async () => {
+    const settings = { DATABASE_URL: test.url };
+    const { companyId } = await addCompany(test.database);
+    const { environmentId, displayName } = await addSite(test.database, companyId);
+    const name = `${randomUUID()}.example`;
+    const id = await addOwnDomain(test.database, environmentId, { name, proofNeeded: "all" });
+    const before = await edgeGenerations.last(test.database);
+    const confirmed = await operator(["domain", "confirm", `${name.toUpperCase()}.`], settings);
+    expect(confirmed.output).toBe(`"${name}" of the site "${displayName}" is now proven, and will be served.\n`);
+    const row = test.database.selectFrom("domains").select(["is_active", "verified_at"]).where("id", "=", id);
+    expect(await row.executeTakeFirstOrThrow()).toEqual({ is_active: true, verified_at: expect.any(Date) });
+    expect(await edgeGenerations.last(test.database)).toBeGreaterThan(before);
+    const entries = test.database
+      .selectFrom("activity")
+      .select(["company_id", "type"])
+      .where("type", "like", "%Domain");
+    expect(await entries.orderBy("id").execute()).toEqual([
+      { company_id: companyId, type: "verifyDomain" },
+      { company_id: null, type: "confirmDomain" },
+    ]);
+  });
+
+  it.each(["missing.example", "not a name"])("reports that nobody has added %j", async (name) => {
+    const { code, errors } = await operator(["domain", "confirm", name], { DATABASE_URL: test.url });
+    expect([code, errors]).toEqual([1, expect.stringContaining(`No company has a domain "${name}"`)]);
   });
 });
 

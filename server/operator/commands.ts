@@ -71,6 +71,12 @@ const commands: Readonly<Record<string, Command>> = {
     words: [0, 0],
     load: async () => (await import("./company.ts")).list,
   },
+  "domain confirm": {
+    usage: "domain confirm <domain name>",
+    summary: "says that the company that added a domain owns it, if it can't prove that by DNS",
+    words: [1, 1],
+    load: async () => (await import("./domains.ts")).confirm,
+  },
   "keys create": {
     usage: 'keys create <company id> ["<name>"] [--json]',
     summary: "creates an API key for the company's owner, and prints it",

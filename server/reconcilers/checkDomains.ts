@@ -17,17 +17,11 @@ import {
   recordsToQuery,
 } from "../domains/records.ts";
 import type { Publisher } from "../publishing/publishRoutes.ts";
-import { endActivity, recordActivity, systemActor } from "../store/company/activity.ts";
-import type { Database, DatabaseTransaction } from "../store/database.ts";
-import {
-  type CheckedDomain,
-  type CheckOutcome,
-  checkBelowSoon,
-  claimDueDomains,
-  noteCheck,
-} from "../store/domains/domainChecks.ts";
+import type { Database } from "../store/database.ts";
+import { type CheckedDomain, type CheckOutcome, claimDueDomains, noteCheck } from "../store/domains/domainChecks.ts";
 import { lockNames } from "../store/domains/domains.ts";
-import { endOtherHolds, findNameClaim } from "../store/domains/nameClaims.ts";
+import { findNameClaim } from "../store/domains/nameClaims.ts";
+import { noteProof } from "../store/domains/proofs.ts";
 import { dnsGenerations, edgeGenerations } from "../store/generations.ts";
 
 interface CheckDomainsOptions {
@@ -68,23 +62,6 @@ async function checkOne(domain: CheckedDomain, options: CheckDomainsOptions): Pr
     if (isRouteChanged) await edgeGenerations.announce(transaction);
     return isRouteChanged;
   });
-}
-
-/** Ends the rights of the name's former companies. */
-async function noteProof(transaction: DatabaseTransaction, domain: CheckedDomain): Promise<void> {
-  const { companyId, siteId, siteName, name: domainName } = domain;
-  await endOtherHolds(transaction, domain);
-  await checkBelowSoon(transaction, domain);
-  const parameters = { domainName, siteName, environmentName: domain.environmentName };
-  const entry = {
-    companyId,
-    siteId,
-    category: "siteActions",
-    type: "verifyDomain",
-    parameters,
-    actor: systemActor,
-  } as const;
-  await endActivity(transaction, await recordActivity(transaction, entry), { hasFailed: false });
 }
 
 async function lookUpDomain(
