@@ -18,6 +18,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { json } from "node:stream/consumers";
 import * as v from "valibot";
 import { type AnswerTimesOfStatus, answerTimeBuckets } from "./answerTimes.ts";
+import type { BodyUsage } from "./bodies/bodies.ts";
 import type { EdgeParts } from "./parts.ts";
 import { readTaskOrder, runTask } from "./php/task.ts";
 import { readTrialOrder, runTrial } from "./php/trial.ts";
@@ -42,6 +43,8 @@ const loginOffer = v.object({
 });
 
 interface EdgeStatus extends UpstreamStatus {
+  /** Request bodies. */
+  readonly bodies: BodyUsage;
   readonly generation: number;
   readonly environments: number;
   /** The public HTTP port. */
@@ -139,11 +142,12 @@ async function answerTask(parts: EdgeParts, request: IncomingMessage, response: 
   reply(response, 200, result);
 }
 
-function status({ routes, upstream, answerTimes }: EdgeParts, port: number): EdgeStatus {
+function status({ routes, upstream, bodies, answerTimes }: EdgeParts, port: number): EdgeStatus {
   const table = routes.table();
   const answers = { buckets: answerTimeBuckets, times: answerTimes.read() };
   const upstreamStatus = upstream.status?.() ?? { workers: [], spares: 0, compiledPhpVersions: [] };
-  return { generation: table.generation, environments: table.environments.length, ...upstreamStatus, port, answers };
+  const served = { generation: table.generation, environments: table.environments.length, port };
+  return { ...served, ...upstreamStatus, bodies: bodies.usage(), answers };
 }
 
 function reply(response: ServerResponse, code: number, body: object): void {

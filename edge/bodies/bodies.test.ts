@@ -53,10 +53,10 @@ describe("a body", () => {
     request.end();
     const body = await receiving;
     for (const _ of ["first time", "again"]) expect((await buffer(body)).equals(Buffer.concat(sent))).toBe(true);
-    expect(bodies.usage()).toEqual({ memoryBytes: files === 0 ? pieces * piece : 0, diskBytes: files });
+    expect(bodies.usage()).toMatchObject({ memoryBytes: files === 0 ? pieces * piece : 0, diskBytes: files });
     await body.close();
     await body.close();
-    expect(bodies.usage()).toEqual({ memoryBytes: 0, diskBytes: 0 });
+    expect(bodies.usage()).toMatchObject({ memoryBytes: 0, diskBytes: 0 });
   });
 
   test("is in memory once", async () => {
@@ -94,7 +94,7 @@ describe("a body", () => {
     for (const chunk of piecesOf(48)) request.write(chunk);
     await expect(receiving).rejects.toBeInstanceOf(NoRoom);
     expect(request.destroyed).toBe(false);
-    expect(bodies.usage()).toEqual({ memoryBytes: 0, diskBytes: 0 });
+    expect(bodies.usage()).toMatchObject({ memoryBytes: 0, diskBytes: 0 });
   });
 
   test("never gets more than half of the free disk space, nor space for 128 of the largest uploads", async () => {
@@ -122,7 +122,7 @@ describe("a body", () => {
     await expect(bodies.receive(left, someone)).rejects.toBeInstanceOf(VisitorLeft);
     const failing = await open({ freeBytes: () => Promise.reject(new Error("no such disk")) });
     await expect(failing.bodies.receive(upload(2 * megabyte), someone)).rejects.toThrow("no such disk");
-    expect([bodies.usage(), await readdir(folder)]).toEqual([{ memoryBytes: 0, diskBytes: 0 }, []]);
+    expect([bodies.usage(), await readdir(folder)]).toMatchObject([{ memoryBytes: 0, diskBytes: 0 }, []]);
   });
 });
 
@@ -141,7 +141,7 @@ test("a visitor who leaves while space for a body is being claimed leaves nothin
   request.destroy();
   free.resolve(1e9);
   await expect(receiving).rejects.toBeInstanceOf(VisitorLeft);
-  expect(bodies.usage()).toEqual({ memoryBytes: 0, diskBytes: 0 });
+  expect(bodies.usage()).toMatchObject({ memoryBytes: 0, diskBytes: 0 });
 });
 
 test("files of a killed process are removed at startup", async () => {

@@ -7,7 +7,7 @@ import { Writable } from "node:stream";
 import { UploadTooLarge } from "../http/uploads.ts";
 import type { VisitorRequest } from "../http/visitorHttp.ts";
 import { cleanBodyFolder } from "./bodyFile.ts";
-import { type Body, type BodyStore, createBodyStore } from "./bodyStore.ts";
+import { type Body, type BodyStore, createBodyStore, NoRoom } from "./bodyStore.ts";
 import { type Claimant, createBudget } from "./budget.ts";
 import { isTooSlow, type Pace } from "./pace.ts";
 import { createPayerLimiter } from "./payerLimiter.ts";
@@ -18,8 +18,15 @@ export interface Bodies {
    * file system. Then the rest of the body is still unread.
    */
   receive(request: VisitorRequest, claimant: Claimant): Promise<Body>;
+  usage(): BodyUsage;
+}
+
+export interface BodyUsage {
   /** Bytes that bodies hold, or have been promised. */
-  usage(): { readonly memoryBytes: number; readonly diskBytes: number };
+  readonly memoryBytes: number;
+  readonly diskBytes: number;
+  /** Bodies that were refused since the start because there was no room. */
+  readonly refused: number;
 }
 
 export class VisitorLeft extends Error {
@@ -58,6 +65,7 @@ const paceCheckMilliseconds = 1_000;
 export async function openBodies({ folder, uploadBytes, pace, freeBytes }: BodyOptions): Promise<Bodies> {
   await cleanBodyFolder(folder);
   const [memory, disk, writes] = [createBudget(), createBudget(), createPayerLimiter(maxWrites)];
+  let refused = 0;
   const free = freeBytes ?? (() => freeSpace(folder));
   const diskBytes = async () => Math.min(maxUploads * uploadBytes, (await free()) * diskFraction);
 
@@ -76,10 +84,11 @@ export async function openBodies({ folder, uploadBytes, pace, freeBytes }: BodyO
         return store.body();
       } catch (error) {
         await store.body().close();
+        if (error instanceof NoRoom) refused += 1;
         throw error;
       }
     },
-    usage: () => ({ memoryBytes: memory.held(), diskBytes: disk.held() }),
+    usage: () => ({ memoryBytes: memory.held(), diskBytes: disk.held(), refused }),
   };
 }
 

@@ -30,6 +30,8 @@ test("uploads beyond a network's share are refused before they are read, and tol
   expect(answer).toMatch(/\r\nretry-after: 60\r\n/i);
   expect(answer).toContain("nothing was saved");
   expect(world.upstream.asked).toEqual([]);
+  const status = await ask(world.edge, "/status", { socketPath: world.edge.adminSocket });
+  expect(JSON.parse(status.body).bodies).toEqual({ memoryBytes: 0, diskBytes: 84 * megabyte, refused: 1 });
   // Small forms still have room.
   expect((await ask(world.edge, "/", { method: "POST", body: "a=1" })).status).toBe(200);
   for (const { socket } of visitors) socket.destroy();

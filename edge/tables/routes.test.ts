@@ -15,7 +15,9 @@ const status = async (edge: Parameters<typeof putTable>[0]) =>
 test("an edge without a table serves nothing", async () => {
   const { edge, upstream } = await startEmptyEdge();
   expect((await ask(edge, "/")).status).toBe(503);
-  const idle = { generation: 0, environments: 0, workers: [], spares: 0, compiledPhpVersions: [], port: edge.port };
+  const bodies = { memoryBytes: 0, diskBytes: 0, refused: 0 };
+  const php = { workers: [], spares: 0, compiledPhpVersions: [] };
+  const idle = { generation: 0, environments: 0, port: edge.port, ...php, bodies };
   const answers = {
     buckets: answerTimeBuckets,
     times: [{ status: "5xx", counts: expect.any(Array), sumSeconds: expect.any(Number) }],

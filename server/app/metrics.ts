@@ -19,6 +19,8 @@ export interface EdgeNumbers {
   readonly workers: readonly { readonly busy: boolean }[];
   /** PHP processes that wait for a site. */
   readonly spares: number;
+  /** Bytes of request bodies, and how many were refused because there was no room. */
+  readonly bodies: { readonly memoryBytes: number; readonly diskBytes: number; readonly refused: number };
   /** A histogram of the time that answers took: upper limits in seconds, and counts by class of status. */
   readonly answers: {
     readonly buckets: readonly number[];
@@ -119,6 +121,12 @@ function addEdge(registry: Registry, { maxWorkers }: MetricsOptions): Update {
     "state",
   ]);
   gauge(registry, "php_workers_limit", "PHP processes that may run at once for sites.").set(maxWorkers);
+  const bodies = gauge(registry, "request_body_bytes", "Request bodies that the edge holds or expects.", ["place"]);
+  const refused = new Counter({
+    name: "sitewright_request_bodies_refused_total",
+    help: "Request bodies refused for lack of space since the edge started.",
+    registers: [registry],
+  });
   const counter = <Label extends string>(suffix: string, help: string, labelNames: readonly Label[]) =>
     new Counter({ name: `sitewright_answer_seconds_${suffix}`, help, labelNames, registers: [registry] });
   const help = "Answers to visitors since the edge started";
@@ -127,11 +135,14 @@ function addEdge(registry: Registry, { maxWorkers }: MetricsOptions): Update {
   const count = counter("count", `${help}: their number.`, ["status"]);
   return ({ edge }) => {
     up.set(edge === null ? 0 : 1);
-    for (const metric of [workers, buckets, sum, count]) metric.reset();
+    for (const metric of [workers, bodies, refused, buckets, sum, count]) metric.reset();
     if (edge === null) return;
     workers.set({ state: "busy" }, edge.workers.filter(({ busy }) => busy).length);
     workers.set({ state: "idle" }, edge.workers.filter(({ busy }) => !busy).length);
     workers.set({ state: "spare" }, edge.spares);
+    bodies.set({ place: "memory" }, edge.bodies.memoryBytes);
+    bodies.set({ place: "disk" }, edge.bodies.diskBytes);
+    refused.inc(edge.bodies.refused);
     for (const { status, counts, sumSeconds } of edge.answers.times) {
       let total = 0;
       for (const [at, number] of counts.entries()) {

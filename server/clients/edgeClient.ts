@@ -12,6 +12,8 @@ const edgeStatus = v.object({
   /** PHP workers with a site, and the number of spare workers. */
   workers: v.array(v.object({ busy: v.boolean() })),
   spares: v.number(),
+  /** Bytes of request bodies, and how many were refused because there was no room. */
+  bodies: v.object({ memoryBytes: v.number(), diskBytes: v.number(), refused: v.number() }),
   /** A histogram of response times: upper limits in seconds, and counts by status class. */
   answers: v.object({
     buckets: v.array(v.number()),

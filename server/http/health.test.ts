@@ -1,7 +1,12 @@
 import { expect, it } from "vitest";
 import { startTestServer } from "./testing/server.ts";
 
-const edgeNumbers = async () => ({ workers: [], spares: 0, answers: { buckets: [], times: [] } });
+const edgeNumbers = async () => ({
+  workers: [],
+  spares: 0,
+  bodies: { memoryBytes: 0, diskBytes: 0, refused: 0 },
+  answers: { buckets: [], times: [] },
+});
 
 it("GET /health says whether the database and the edge work, without a key", async () => {
   await using healthy = await startTestServer({ edgeNumbers });

@@ -117,24 +117,30 @@ describe("metrics for operators", () => {
     expect(values.get("sitewright_disk_free_bytes")).toBeGreaterThan(1e6);
   });
 
-  it("have the edge's PHP workers and response times, and whether the edge is up", async () => {
+  it("have the edge's PHP workers, request bodies and response times, and whether the edge is up", async () => {
     expect((await valuesOf(test.current)).get("sitewright_edge_up")).toBe(0);
     const times = [{ status: "2xx", counts: [4, 2, 1], sumSeconds: 3.5 }];
     await using server = await startTestServer({
       edgeNumbers: async () => ({
         workers: [{ busy: true }, { busy: false }, { busy: false }],
         spares: 1,
+        bodies: { memoryBytes: 10, diskBytes: 20, refused: 3 },
         answers: { buckets: [0.1, 1], times },
       }),
     });
     for (let round = 0; round < 2; round += 1) {
       const values = await valuesOf(server);
-      expect(Object.fromEntries([...values].filter(([name]) => /^sitewright_(edge|php|answer)/.test(name)))).toEqual({
+      expect(
+        Object.fromEntries([...values].filter(([name]) => /^sitewright_(edge|php|request|answer)/.test(name))),
+      ).toEqual({
         sitewright_edge_up: 1,
         'sitewright_php_workers{state="busy"}': 1,
         'sitewright_php_workers{state="idle"}': 2,
         'sitewright_php_workers{state="spare"}': 1,
         sitewright_php_workers_limit: 8,
+        'sitewright_request_body_bytes{place="memory"}': 10,
+        'sitewright_request_body_bytes{place="disk"}': 20,
+        sitewright_request_bodies_refused_total: 3,
         'sitewright_answer_seconds_bucket{status="2xx",le="0.1"}': 4,
         'sitewright_answer_seconds_bucket{status="2xx",le="1"}': 6,
         'sitewright_answer_seconds_bucket{status="2xx",le="+Inf"}': 7,
