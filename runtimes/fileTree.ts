@@ -1,5 +1,5 @@
 /** Lists the files of a web root as a tree, and measures disk usage. */
-import { lstat, readdir, statfs } from "node:fs/promises";
+import { lstat, readdir } from "node:fs/promises";
 import path from "node:path";
 import type { Part, Release } from "./releases.ts";
 import { type DiskUse, type FileEntry, RuntimeFailure } from "./runtime.ts";
@@ -60,6 +60,5 @@ async function sizeOf(file: string): Promise<number> {
 /** Disk usage of a release. Missing parts count as 0. */
 export async function diskUse(release: Release): Promise<DiskUse> {
   const bytesOf = (part: Part) => bytesIn(path.join(release.folder, part));
-  const { bavail, bsize } = await statfs(path.dirname(release.folder));
-  return { files: await bytesOf("public"), database: await bytesOf("database"), free: bavail * bsize };
+  return { files: await bytesOf("public"), database: await bytesOf("database") };
 }

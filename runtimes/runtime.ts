@@ -232,11 +232,10 @@ export interface InstalledPackages {
   readonly problem: string | null;
 }
 
-/** Disk usage of an environment, and free space on its disk, in bytes. */
+/** Disk usage of an environment in bytes. */
 export interface DiskUse {
   readonly files: number;
   readonly database: number;
-  readonly free: number;
 }
 
 /** Number of rows by table name. */
@@ -506,4 +505,6 @@ export interface Runtime {
   findUser(environment: EnvironmentRef, email: string): Promise<UserSearch | null>;
   /** Returns null if the environment doesn't exist. */
   diskUse(environment: EnvironmentRef): Promise<DiskUse | null>;
+  /** How many bytes environments may still use on their disk together; negative if the reserve is not free. */
+  freeDisk(): Promise<number>;
 }

@@ -178,6 +178,7 @@ function playground(config: Config, log: Logger, tools: ServingTools): ReturnTyp
     ...tools,
     spareWorkers: config.spareWorkers,
     maxWorkers: config.maxWorkers,
+    diskReserveBytes: config.diskReserveBytes,
     requestDeadlineSeconds: config.requestDeadlineSeconds,
     idleSeconds: config.idleSeconds,
     uploadBytes: config.uploadLimitBytes,

@@ -13,13 +13,20 @@ const processes: Readonly<Record<string, () => Promise<void>>> = {
     const { openSpool } = await import("./mail/spool.ts");
     const { makeAcceptMail } = await import("./mail/accept.ts");
     await runControl(async (config: Config, log: Logger) => {
-      const { assets, environments, readyCopies, edgePort } = config;
+      const { assets, environments, diskReserveBytes, readyCopies, edgePort } = config;
       const { of: credentialOf } = createPhpCredentials(await openKeySource(secretsKeyFile(config.data)));
       const network = { ...phpNetwork(config), credentialOf, edgePort };
       const onFailure = (err: unknown) =>
         log.error({ err }, "Storing a message from a WP-CLI command failed; PHP got an error");
       const acceptMail = makeAcceptMail({ spool: openSpool(config.mailSpool), onFailure });
-      return createPlaygroundRuntime({ assets, environments, ready: readyCopies, network, acceptMail });
+      return createPlaygroundRuntime({
+        assets,
+        environments,
+        diskReserveBytes,
+        ready: readyCopies,
+        network,
+        acceptMail,
+      });
     });
   },
   edge: async () => {

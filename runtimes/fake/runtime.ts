@@ -13,6 +13,7 @@ import {
   reinstateFolder,
   retireFolder,
 } from "../folders.ts";
+import { freeDisk } from "../freeDisk.ts";
 import { installPackage } from "../packageInstall.ts";
 import { prune, rehearseRelease, stageRelease, switchBack, switchTo, unstage } from "../releaseMoves.ts";
 import {
@@ -299,5 +300,6 @@ export function createFakeRuntime(options: { readonly folder: string }): Runtime
         const release = await currentRelease(liveOf(environment));
         return release === null ? null : diskUse(release);
       }),
+    freeDisk: () => scripted("freeDisk", null, () => freeDisk({ folder: environments, bytes: 0 })),
   };
 }

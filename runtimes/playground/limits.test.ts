@@ -1,8 +1,9 @@
 /** Limits of environments, with real PHP. */
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { exampleRequest } from "../conformance.ts";
 import { addScript, outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
@@ -220,3 +221,17 @@ describe("CPU time", () => {
     expect(await php("echo 'quiet';")).toBe("quiet");
   }, 60_000);
 });
+
+test("on a disk without space beyond the reserve, pages are served, files can be deleted, and nothing grows", async () => {
+  const full = await openPlayground({ diskReserveBytes: Number.MAX_SAFE_INTEGER / 2 });
+  onTestFinished(() => full.close());
+  const crowded = await full.site();
+  await writeFile(path.join(crowded.documentRoot, "old.bin"), "x");
+  const run = (code: string) => runPhp(full.serving, crowded, code);
+  expect(await run("echo json_encode([@file_put_contents('new.bin', 'x'), @touch('empty.bin')]);")).toBe(
+    "[false,false]",
+  );
+  expect(await run("echo json_encode(@file_put_contents('old.bin', 'y'));")).toBe("false");
+  expect((await visitorOf(full.serving, crowded).get("/")).status).toBe(200);
+  expect(await run("echo json_encode([unlink('old.bin'), file_exists('old.bin')]);")).toBe("[true,false]");
+}, 60_000);

@@ -4,6 +4,7 @@
  */
 import { diskUse, listFiles } from "../fileTree.ts";
 import { destroyFolder, environmentFolders, reinstateFolder, retireFolder } from "../folders.ts";
+import { freeDisk } from "../freeDisk.ts";
 import { installPackage } from "../packageInstall.ts";
 import { prune, switchBack, switchTo, unstage } from "../releaseMoves.ts";
 import { currentRelease, ownWebRoot, partOf, type Release, stagedRelease } from "../releases.ts";
@@ -45,6 +46,8 @@ export interface PlaygroundRuntimeOptions {
    * none.
    */
   readonly ready?: { readonly folder: string; readonly count: number };
+  /** How much of the disk sites must leave free. Absent: nothing. */
+  readonly diskReserveBytes?: number;
   /** Network access of WP-CLI commands. Absent: none. */
   readonly network?: WpCliNetwork;
   /** Takes e-mail from WP-CLI commands. Absent: nothing is sent. */
@@ -56,7 +59,7 @@ export interface PlaygroundRuntimeOptions {
 export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runtime {
   const assets = createAssetStore({ folder: options.assets });
   const templates = createTemplateStore(assets);
-  const { environments } = options;
+  const { environments, diskReserveBytes = 0 } = options;
   const ready =
     options.ready === undefined
       ? noPreparedCopies
@@ -69,6 +72,7 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
     assets,
     compiled: createCompiledStore(assets, templates),
     environments,
+    diskReserveBytes,
     network: options.network ?? null,
     acceptMail: options.acceptMail ?? (async () => "nothing can be sent from here"),
     ...(options.wpCliLimits && { limits: options.wpCliLimits }),
@@ -143,5 +147,6 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
     findUser: (environment, email) =>
       ofCurrent(environment, (release) => findUser(environment, release, liveOf(environment), email)),
     diskUse: (environment) => ofCurrent(environment, diskUse),
+    freeDisk: () => freeDisk({ folder: environments, bytes: diskReserveBytes }),
   };
 }

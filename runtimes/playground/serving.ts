@@ -66,6 +66,8 @@ export interface PlaygroundServingOptions {
   readonly mayReach?: readonly string[];
   /** URL of the package source; null: none. Absent: WordPress.org. */
   readonly packageSource?: string | null;
+  /** How much of the disk PHP must leave free. Absent: nothing. */
+  readonly diskReserveBytes?: number;
   /**
    * PHP versions to compile besides the default one: when a site uses them, or else in advance during quiet periods, in
    * this order. Absent: none.

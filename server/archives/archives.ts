@@ -2,7 +2,7 @@
  * Stores the content of backups: pieces of files, deduplicated per company, compressed and encrypted, in packs in a folder or
  * an object store. See `docs/decisions/backups.md` for the reasons.
  */
-import { mkdir, statfs } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Blobs } from "./blobs.ts";
 import { BackupDamaged, load, loadManifest, readLost } from "./load.ts";
@@ -68,8 +68,6 @@ export interface Archives {
   /** The path of the work folder of this name. Changes nothing. */
   workPlace(name: string): string;
   removeWorkFolder(name: string): Promise<void>;
-  /** Free bytes on the disk of the work folders. */
-  freeBytes(): Promise<number>;
 }
 
 interface ArchivesOptions {
@@ -214,11 +212,6 @@ export function openArchives({ blobs, key, indexOf, work, removeFolder }: Archiv
     removeWorkFolder: async (name) => {
       // A killed process may have left an unfinished `.new` folder.
       for (const place of [workOf(name), `${workOf(name)}.new`]) await removeFolder(place);
-    },
-    freeBytes: async () => {
-      await mkdir(work, { recursive: true, mode: 0o700 });
-      const { bavail, bsize } = await statfs(work);
-      return bavail * bsize;
     },
   };
 }

@@ -25,7 +25,7 @@ const measure = (diskQuotaBytes: number | null = null) =>
     runtime: {
       diskUse: async ({ id }: EnvironmentRef) => {
         measured.push(id);
-        return { files: size, database: 1, free: 0 };
+        return { files: size, database: 1 };
       },
     },
     publisher: {

@@ -58,6 +58,8 @@ export interface Config {
   readonly maxWorkers: number;
   readonly requestDeadlineSeconds: number;
   readonly maxPhpMemoryMb: number;
+  /** Disk space that sites must leave free. */
+  readonly diskReserveBytes: number;
   /** Default quota of an environment, or null for no limit. */
   readonly diskQuotaBytes: number | null;
   readonly pageCacheMemoryBytes: number;
@@ -185,6 +187,7 @@ function freeze(values: Settings): Config {
     maxWorkers: values.SITEWRIGHT_MAX_WORKERS,
     requestDeadlineSeconds: values.SITEWRIGHT_REQUEST_DEADLINE_SECONDS,
     maxPhpMemoryMb: values.SITEWRIGHT_MAX_PHP_MEMORY_MB,
+    diskReserveBytes: values.SITEWRIGHT_DISK_RESERVE_MB * 1_000_000,
     diskQuotaBytes: values.SITEWRIGHT_DISK_QUOTA_MB === null ? null : values.SITEWRIGHT_DISK_QUOTA_MB * 1_000_000,
     pageCacheMemoryBytes: values.SITEWRIGHT_PAGE_CACHE_MEMORY_MB * megabyte,
     pageCacheDiskBytes: values.SITEWRIGHT_PAGE_CACHE_DISK_MB * megabyte,

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createDiskBudget } from "./diskBudget.ts";
 
 const megabyte = 1 << 20;
@@ -46,4 +46,47 @@ test("tells for each request whether anything was written", () => {
   expect(disk.end()).toBe(true);
   disk.begin(null);
   expect(disk.end()).toBe(false);
+});
+
+describe("the disk's reserve", () => {
+  function nearlyFull(freeBytes: number) {
+    let asked = 0;
+    const disk = createDiskBudget();
+    disk.keepFree(() => {
+      asked += 1;
+      return freeBytes;
+    });
+    disk.begin(null);
+    return { disk, asked: () => asked };
+  }
+
+  test.each([
+    { free: 10, bytes: 10, isDatabase: false, taken: true },
+    { free: 10, bytes: 11, isDatabase: false, taken: false },
+    { free: -1, bytes: 1, isDatabase: false, taken: false },
+    { free: -1, bytes: -1, isDatabase: false, taken: true },
+    { free: -1, bytes: 4096, isDatabase: true, taken: true },
+    { free: -300 * megabyte, bytes: 4096, isDatabase: true, taken: false },
+  ])("with $free bytes above it, $bytes more of the database ($isDatabase): $taken", (sample) => {
+    const { free, bytes, isDatabase, taken } = sample;
+    expect(nearlyFull(free).disk.take(bytes, isDatabase)).toBe(taken);
+  });
+
+  test("is not asked about with every change, but again in the next request and after some megabytes", () => {
+    const { disk, asked } = nearlyFull(1e9);
+    for (let count = 0; count < 1_000; count += 1) disk.take(1_000, false);
+    expect(asked()).toBe(1);
+    disk.take(20 * megabyte, false);
+    expect(asked()).toBe(2);
+    disk.end();
+    disk.begin(null);
+    disk.take(1, false);
+    expect(asked()).toBe(3);
+  });
+
+  test("also counts what is written into holes of files", () => {
+    const { disk } = nearlyFull(-1);
+    expect(disk.mayOverwrite(1, false)).toBe(false);
+    expect(disk.mayOverwrite(4096, true)).toBe(true);
+  });
 });

@@ -51,11 +51,13 @@ export function limitGrowth(
     if (!isJournal(node, Math.max(before, after))) take(after - before);
   }
 
-  function grow({ node, nfd }: FsStream, end: number): void {
+  function grow({ node, nfd }: FsStream, position: number, length: number): void {
+    const end = position + length;
     budget.noteWrite();
     if (!budget.isLimited()) return;
     const { size } = mount.callHost(() => fstatSync(nfd));
     if (end > size) resize(node, size, end);
+    else if (!budget.mayOverwrite(length, isDatabase)) throw mount.makeError(noSpaceLeft);
   }
 
   return {
@@ -87,11 +89,11 @@ export function limitGrowth(
       take(-size);
     },
     write: (stream, buffer, offset, length, position) => {
-      grow(stream, position + length);
+      grow(stream, position, length);
       return streams.write(stream, buffer, offset, length, position);
     },
     msync: (stream, buffer, position, length, flags) => {
-      grow(stream, position + length);
+      grow(stream, position, length);
       return streams.msync(stream, buffer, position, length, flags);
     },
     streamSetattr: (stream, attributes) => {

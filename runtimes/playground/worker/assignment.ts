@@ -29,6 +29,8 @@ export interface AssignmentOptions {
   readonly packageSource?: string | null;
   /** Whether PHP may connect to mail servers. Absent: false. */
   readonly maySendMail?: boolean;
+  /** How much of the disk must stay free. Absent: nothing. */
+  readonly diskReserveBytes?: number;
 }
 
 /** Name of the socket in the folder `run`. */
@@ -72,5 +74,6 @@ export function assignmentOf(environment: AssignedEnvironment, options: Assignme
       credential: options.credentialOf(environment),
     },
     memoryMb: environment.limits?.memoryMb ?? defaultMemoryMb,
+    diskReserveBytes: options.diskReserveBytes ?? 0,
   };
 }

@@ -5,8 +5,10 @@
  * A spare has booted PHP before it knows its environment, and has usually rendered pages of a pristine template, so
  * that the opcode cache is filled. It changes to the environment's user before it accesses any of its files.
  */
+
 import { flushCompileCache } from "node:module";
 import { Socket } from "node:net";
+import { freeDiskSync } from "../../freeDisk.ts";
 import type { OutgoingMail } from "../../serving.ts";
 import { bootPhp, type GuardedPhp } from "../php/boot.ts";
 import { loadModule } from "../php/machineCode.ts";
@@ -63,6 +65,8 @@ async function assign(php: GuardedPhp, order: AssignOrder): Promise<void> {
   network = own.network;
   php.limitMemory(own.memoryMb);
   setPackageSource(php, own.network.packageSource);
+  const reserve = { folder: ".", bytes: own.diskReserveBytes };
+  php.disk.keepFree(() => freeDiskSync(reserve));
   await mountSite(php, own.folders, { writes: php.writes, disk: php.disk });
 }
 

@@ -39,6 +39,8 @@ export interface AssignOrder {
   readonly network: NetworkRules;
   /** PHP's `memory_limit`. */
   readonly memoryMb: number;
+  /** How much of the disk must stay free. */
+  readonly diskReserveBytes: number;
 }
 
 export type Order = BootOrder | WarmOrder | AssignOrder;

@@ -2,11 +2,13 @@
  * Main module of a process that runs one WP-CLI command. Like a worker, it changes to the environment's user before it
  * accesses any of its files, and has the same network access as the environment's PHP. Its standard input is empty.
  */
+
 import { once } from "node:events";
 import { readFileSync, writeSync } from "node:fs";
 import path from "node:path";
 import { Worker } from "node:worker_threads";
 import type { PHP } from "@php-wasm/universal";
+import { freeDiskSync } from "../../freeDisk.ts";
 import type { OutgoingMail } from "../../serving.ts";
 import { bootPhp, type GuardedPhp } from "../php/boot.ts";
 import { loadModule } from "../php/machineCode.ts";
@@ -94,6 +96,8 @@ async function prepare({
   await watchdogLoaded;
   const own = enterEnvironment(assignment);
   network = own.network;
+  const reserve = { folder: ".", bytes: own.diskReserveBytes };
+  php.disk.keepFree(() => freeDiskSync(reserve));
   await mountSite(php, own.folders, { writes: php.writes, disk: php.disk });
   php.disk.begin(diskLeftBytes);
   setPackageSource(php, own.network.packageSource);

@@ -21,6 +21,8 @@ export interface WpCliOptions {
   readonly assets: AssetStore;
   readonly compiled: CompiledStore;
   readonly environments: string;
+  /** How much of the disk commands must leave free. */
+  readonly diskReserveBytes: number;
   /** Null: no network access. */
   readonly network: WpCliNetwork | null;
   readonly acceptMail: AcceptMail;
@@ -45,14 +47,15 @@ const maxConcurrent = Math.min(8, Math.max(2, Math.floor(machineMemory() / 8 / m
 
 const noNetwork: WpCliNetwork = { run: "/nowhere", credentialOf: () => "", edgePort: 0, siteSuffix: "localhost" };
 
-export function createWpCli({ assets, compiled, environments, network, acceptMail, limits }: WpCliOptions): WpCli {
+export function createWpCli(options: WpCliOptions): WpCli {
+  const { assets, compiled, environments, diskReserveBytes, network, acceptMail, limits } = options;
   const turns = createTurns({ total: maxConcurrent });
 
   async function assignment(environment: EnvironmentRef, memoryMb: number, maySendMail: boolean) {
     const release = await requireRelease(environmentFolders(environments, environment).live);
     const layout = await layoutOf(release, assets.folder);
     const assigned = { ...environment, ...layout, isOffline: network === null, limits: { memoryMb } };
-    return assignmentOf(assigned, { environments, ...(network ?? noNetwork), maySendMail });
+    return assignmentOf(assigned, { environments, diskReserveBytes, ...(network ?? noNetwork), maySendMail });
   }
 
   async function run(

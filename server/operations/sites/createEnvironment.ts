@@ -115,6 +115,7 @@ async function provision(
 ): Promise<{ readonly wordpressVersion: string | null }> {
   const { database, runtime } = services;
   const { environment, phpVersion, address, content } = input;
+  if (content.kind !== "clone") await requireDiskSpace(runtime, { copies: [] }, "The new environment");
   if (content.kind === "plain") return runtime.provision({ environment, phpVersion, wordpress: null });
   if (content.kind === "clone") {
     const { source, sourceAddress } = content;

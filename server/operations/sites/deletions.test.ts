@@ -107,11 +107,15 @@ test.each(subjects)("a %s is writable again if its backup fails", async (_, subj
 test("disk space for the backup is checked first", async () => {
   const request = await deletingSite.prepare(world);
   const { runtime } = world.services;
-  const nearlyFull = { ...runtime, diskUse: async () => ({ files: 300e6, database: 100e6, free: 500e6 }) };
+  const nearlyFull = {
+    ...runtime,
+    diskUse: async () => ({ files: 300e6, database: 100e6 }),
+    freeDisk: async () => 500e6,
+  };
   const small: World = { ...world, services: { ...world.services, runtime: nearlyFull } };
   const row = await withEngine(small, (harness) => harness.submit(request));
   expect(row.public_error).toBe(
-    `The backup before the deletion needs about 550 MB on the server's disk, but only 500 MB are free. Nothing was changed. ${bypassHint}`,
+    `The backup before the deletion needs about 550 MB on the server's disk, but only 500 MB are free for sites. Nothing was changed. ${bypassHint}`,
   );
   expect(row.steps_done).toBe(0);
 });

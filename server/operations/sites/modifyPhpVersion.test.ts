@@ -101,14 +101,14 @@ test("nothing is changed if the backup fails", async () => {
 test("nothing is started if there is no disk space for the backup, and the error has the numbers", async () => {
   let tries = 0;
   const { row, left } = await modify(({ runtime }) => ({
-    runtime: { ...runtime, diskUse: async () => ({ files: 3e9, database: 1e9, free: 2e9 }) },
+    runtime: { ...runtime, diskUse: async () => ({ files: 3e9, database: 1e9 }), freeDisk: async () => 2e9 },
     runTrial: async () => {
       tries += 1;
       return true;
     },
   }));
   expect(row.public_error).toBe(
-    "The change to PHP 8.4 needs about 5050 MB on the server's disk, but only 2000 MB are free. Nothing was changed.",
+    "The change to PHP 8.4 needs about 5050 MB on the server's disk, but only 2000 MB are free for sites. Nothing was changed.",
   );
   expect(tries).toBe(0);
   expect(await left()).toEqual([]);

@@ -15,8 +15,6 @@ interface SpaceNeeded {
   readonly copies: readonly Copy[];
   /** Needed in addition to the copies. */
   readonly moreBytes?: number;
-  /** Free space on the disk. Required if `copies` is empty; otherwise the runtime measures it. */
-  readonly freeBytes?: number;
 }
 
 /** Reserved for other writes of the installation. */
@@ -26,10 +24,10 @@ function megabytes(bytes: number): string {
   return `${Math.ceil(bytes / 1e6)} MB`;
 }
 
-/** Throws `StepFailure` with the numbers if `what`, such as "The push", needs more disk space than is free. */
+/** Throws `StepFailure` with the numbers if `what`, such as "The push", needs more disk space than sites may use. */
 export async function requireDiskSpace(
-  runtime: Pick<Runtime, "diskUse">,
-  { copies, moreBytes = 0, freeBytes = Number.POSITIVE_INFINITY }: SpaceNeeded,
+  runtime: Pick<Runtime, "diskUse" | "freeDisk">,
+  { copies, moreBytes = 0 }: SpaceNeeded,
   what: string,
 ): Promise<void> {
   const uses = await Promise.all(
@@ -39,10 +37,10 @@ export async function requireDiskSpace(
     (sum, { use, times }) => sum + (use ? use.files * times.files + use.database * times.database : 0),
     reserveBytes + moreBytes,
   );
-  const free = Math.min(freeBytes, ...uses.map(({ use }) => use?.free ?? Number.POSITIVE_INFINITY));
+  const free = await runtime.freeDisk();
   if (free >= needed) return;
   throw new StepFailure(
-    `${what} needs about ${megabytes(needed)} on the server's disk, but only ${megabytes(free)} are free. Nothing was changed.`,
+    `${what} needs about ${megabytes(needed)} on the server's disk, but only ${megabytes(Math.max(0, free))} are free for sites. Nothing was changed.`,
   );
 }
 
