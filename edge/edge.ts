@@ -11,6 +11,8 @@ import type { Server } from "node:net";
 import { setImmediate as nextRound } from "node:timers/promises";
 import { createAdminServer } from "./admin.ts";
 import { createAnswerTimes } from "./answerTimes.ts";
+import { type ApiCertificate, withApiCertificate } from "./api/apiCertificate.ts";
+import type { ApiName } from "./api/apiName.ts";
 import { openBodies } from "./bodies/bodies.ts";
 import { type DiskPages, openDiskPages } from "./cache/diskPages.ts";
 import { createPageCache } from "./cache/pageCache.ts";
@@ -34,7 +36,7 @@ import { createPhpCallers, createPhpListener, type IdentifyPhp, type PhpListener
 import { createRedirectVisits, type RedirectSources } from "./redirectVisits.ts";
 import { createRoutes } from "./tables/routes.ts";
 import { loadTableFile } from "./tables/tableFile.ts";
-import { createCertificates, type ReadCertificate } from "./tls/certificates.ts";
+import { type Certificates, createCertificates, type ReadCertificate } from "./tls/certificates.ts";
 import { tlsOptions } from "./tls/options.ts";
 import type { SecureServer } from "./tls/secureServer.ts";
 import { createTraffic } from "./traffic.ts";
@@ -62,6 +64,8 @@ export interface EdgeOptions {
   readonly limits: Limits;
   /** New sites get host names below it. */
   readonly siteSuffix: string;
+  /** The name at which the API is reached over TLS. Absent: none. */
+  readonly api?: ApiName & ApiCertificate;
   /** Closed together with the edge. */
   readonly logs: EnvironmentLogs;
   readonly log: EdgeLog;
@@ -113,7 +117,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
   const pace = { requestSeconds, graceSeconds: bodyGraceSeconds };
   const bodies = await openBodies({ folder: options.bodyFolder, uploadBytes, pace });
   const writes = createWrites(limits.freezeSeconds);
-  const certificates = options.tls === undefined ? null : createCertificates(options.tls.readCertificate, log);
+  const certificates = createAllCertificates(options);
   const redirects = createRedirectVisits(options.redirects ?? null, log);
   const { memoryBytes, now = Date.now } = options.pages ?? defaultPageCache;
   const pageCache = createPageCache({ memoryBytes, disk: openPagesOnDisk(options), now });
@@ -138,6 +142,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
   const logins = createLogins();
   const { redirectVisit } = redirects;
   const parts: EdgeParts = {
+    api: options.api ?? null,
     routes,
     ...tlsParts,
     upstream,
@@ -225,6 +230,12 @@ function countOpen({ connectionsPerNetwork: max }: Limits, log: EdgeLog) {
     connections: createNetworkCounts(max, report("Connections")),
     requests: createNetworkCounts(max, report("HTTP/2 requests")),
   };
+}
+
+function createAllCertificates({ tls, api, log }: EdgeOptions): Certificates | null {
+  if (tls === undefined) return null;
+  const ofSites = createCertificates(tls.readCertificate, log);
+  return api === undefined ? ofSites : withApiCertificate(ofSites, api, log);
 }
 
 function openPagesOnDisk({ pages, log }: EdgeOptions): DiskPages | null {

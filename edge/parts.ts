@@ -1,5 +1,7 @@
 /** The parts of an edge, created in `edge.ts`. Functions take only the parts that they use. */
+
 import type { AnswerTimes } from "./answerTimes.ts";
+import type { ApiName } from "./api/apiName.ts";
 import type { Bodies } from "./bodies/bodies.ts";
 import type { PageCache } from "./cache/pageCache.ts";
 import type { FileCache } from "./files/fileCache.ts";
@@ -18,6 +20,8 @@ import type { Routes } from "./tables/routes.ts";
 import type { Traffic } from "./traffic.ts";
 
 export interface EdgeParts {
+  /** Null if the API has no name of its own. */
+  readonly api: ApiName | null;
   readonly routes: Routes;
   readonly upstream: Upstream;
   readonly bodies: Bodies;

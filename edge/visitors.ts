@@ -2,10 +2,12 @@
 import { createServer, type Server } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { TlsOptions } from "node:tls";
+import { answerForApi, isForApi } from "./api/apiName.ts";
 import { receiveBody } from "./bodies/receiveBody.ts";
 import { answerPageRequest, pageRequestOf, sendFreshPage } from "./cache/answerPage.ts";
 import { resolve } from "./files/resolve.ts";
 import { sendFile } from "./files/static.ts";
+import { addressOf } from "./http/address.ts";
 import { createHttp2VisitorServer, type Handler } from "./http/http2Server.ts";
 import type { NetworkCounts } from "./http/networkCounts.ts";
 import { makePage, sendPage } from "./http/pages.ts";
@@ -96,6 +98,14 @@ function createHandler(parts: EdgeParts, listener: Listener): Omit<Handler, "ope
   const answer = (request: VisitorRequest, response: VisitorResponse) => {
     const startedAt = performance.now();
     const { socket } = request;
+    const { api } = parts;
+    if (api !== null && listener.callerOf === nobody && isForApi(request, api)) {
+      const asked = { request, response, address: addressOf(socket), https: listener.https };
+      answerForApi(asked, api, parts.tlsPort()).catch((error: unknown) =>
+        handleFailure(parts, request, response, error),
+      );
+      return;
+    }
     const found = findRoute(request, parts.routes);
     // Read now: a closed connection has no address.
     const sender = senderAt(request, found);

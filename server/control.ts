@@ -19,6 +19,7 @@ import { periodicWork } from "./control/periodicWork.ts";
 import { type ControlServices, makeControlServices } from "./control/services.ts";
 import { makeLookUp } from "./domains/lookUp.ts";
 import type { FirstRun } from "./firstRun.ts";
+import { listenForEdge } from "./http/edgeSocket.ts";
 import { buildServer } from "./http/server.ts";
 import { type KeySource, openKeySource } from "./keyFile.ts";
 import { openLogs } from "./logs/logs.ts";
@@ -132,6 +133,7 @@ export async function startControl({ config, runtime, log, settings }: ControlOp
   const server = buildServer({ app, limits: config, metricsToken: config.metricsToken, log });
   started.defer(() => server.close());
   const address = await listen(server, config);
+  if (config.apiName !== null) started.use(await listenForEdge(server, config.apiSocket));
   const facts = await countContent(database);
   const owned = started.move();
   return { url: address, facts, firstRun, lost: engine.lost, stop: () => owned.disposeAsync() };

@@ -6,7 +6,7 @@
  */
 import { rmdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type Edge, startEdge } from "@sitewright/edge/edge.ts";
+import { type Edge, type EdgeOptions, startEdge } from "@sitewright/edge/edge.ts";
 import { createEnvironmentLogs } from "@sitewright/edge/logs/environmentLogs.ts";
 import type { Upstream } from "@sitewright/edge/php/upstream.ts";
 import { readRules } from "@sitewright/edge/redirects/readRules.ts";
@@ -18,6 +18,7 @@ import { createPlaygroundServing, type PlaygroundServingOptions } from "@sitewri
 import { edgeSocketName } from "@sitewright/runtimes/playground/worker/assignment.ts";
 import type { OnStalePages, Serving } from "@sitewright/runtimes/serving.ts";
 import { type Logger, pino } from "pino";
+import { makeApiCertificateReader } from "./apiCertificate.ts";
 import { readEdgeCertificate } from "./edgeCertificate.ts";
 import { openGeoip } from "./geoip.ts";
 import { openKeySource } from "./keyFile.ts";
@@ -75,6 +76,7 @@ export async function startEdgeProcess({ config, log, makeServing }: EdgeProcess
       host: config.host,
       port: config.edgePort,
       tls: { port: config.edgeTlsPort, readCertificate: await certificateReader(config) },
+      ...(config.apiName !== null && { api: await apiOf(config, config.apiName) }),
       adminSocket: join(config.run, "edge.sock"),
       php: {
         socket: join(phpFolder(config), edgeSocketName),
@@ -118,6 +120,11 @@ async function redirectSources({ data, geoip }: Config): Promise<RedirectSources
 async function certificateReader(config: Config) {
   const sealer = await openSealer(secretsKeyFile(config.data));
   return (id: string) => readEdgeCertificate(join(config.data, "edge", "certificates"), id, sealer);
+}
+
+async function apiOf(config: Config, name: string): Promise<NonNullable<EdgeOptions["api"]>> {
+  const sealer = await openSealer(secretsKeyFile(config.data));
+  return { name, socket: config.apiSocket, readCertificate: makeApiCertificateReader(config, sealer) };
 }
 
 function explain(error: unknown, config: Config): unknown {

@@ -117,6 +117,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   "runtimes/fake": room("A runtime for tests, with failures on request.", "runtimes"),
   edge: room(
     "The public web server: request handling, the access log, and the admin socket.",
+    "edge/api",
     "edge/http",
     "edge/bodies",
     "edge/tables",
@@ -128,6 +129,13 @@ export const rooms: Readonly<Record<string, Room>> = {
     "edge/login",
     "edge/logs",
     "edge/redirects",
+  ),
+  "edge/api": room(
+    "The API's own name: requests are passed on to the control process.",
+    "edge/http",
+    "edge/tables",
+    "edge/tls",
+    "edge/logs",
   ),
   "edge/http": room("HTTP: versions, headers, encodings, paths, uploads, limits, and error pages."),
   "edge/bodies": room("Request bodies: budgets, minimum speed, and storage until PHP reads them.", "edge/http"),

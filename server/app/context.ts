@@ -29,6 +29,8 @@ export interface Settings {
   readonly host: string;
   /** New sites are at `<name>.<siteSuffix>`. */
   readonly siteSuffix: string;
+  /** The API's own name at the edge, or null. */
+  readonly apiName: string | null;
   /** Names of this installation's DNS servers, the primary one first. */
   readonly dnsNames: readonly string[];
   readonly edgePort: number;

@@ -94,17 +94,21 @@ describe("the installation reserves", () => {
     ["demo.sites.example.com", false, "is below"],
     ["a.demo.sites.example.com", true, "is below"],
     ["example.com", true, "would cover"],
-  ])("%s (wildcard: %s), which %s its suffix", (name, isWildcard, reason) => {
-    expect(reservedReason(name, isWildcard, suffix)).toContain(reason);
+    ["api.example.net", false, "installation's API"],
+    ["v2.api.example.net", false, "installation's API"],
+    ["example.net", true, "would cover api.example.net"],
+  ])("%s (wildcard: %s): %s", (name, isWildcard, reason) => {
+    expect(reservedReason(name, isWildcard, { suffix, apiName: "api.example.net" })).toContain(reason);
   });
 
   test.each([
     ["example.com", false],
     ["othersites.example.com", true],
     ["shop.example.com", true],
-    ["example.net", true],
+    ["example.net", false],
+    ["otherapi.example.net", true],
   ])("not %s (wildcard: %s)", (name, isWildcard) => {
-    expect(reservedReason(name, isWildcard, suffix)).toBeNull();
+    expect(reservedReason(name, isWildcard, { suffix, apiName: "api.example.net" })).toBeNull();
   });
 });
 

@@ -77,7 +77,17 @@ function shorten(text: string): string {
  * Returns why the installation reserves a name, as the end of a sentence, or null if it does not. Names below its
  * suffix are temporary names of sites, and a wildcard above the suffix would cover them.
  */
-export function reservedReason(name: string, isWildcard: boolean, suffix: string): string | null {
+export function reservedReason(
+  name: string,
+  isWildcard: boolean,
+  { suffix, apiName }: { readonly suffix: string; readonly apiName: string | null },
+): string | null {
+  if (apiName !== null && (name === apiName || name.endsWith(`.${apiName}`))) {
+    return "is the name of this installation's API, or below it";
+  }
+  if (apiName !== null && isWildcard && apiName.endsWith(`.${name}`)) {
+    return `would cover ${apiName}, the name of this installation's API. Send is_wildcardless: true`;
+  }
   if (name === suffix || name.endsWith(`.${suffix}`)) {
     return `is below ${suffix}, which is reserved for temporary names of sites`;
   }

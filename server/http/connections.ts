@@ -23,7 +23,9 @@ export function timeouts({ headSeconds = defaultHeadSeconds }: ConnectionLimits)
 export function limitConnections(server: Server, { connectionsPerAddress }: ConnectionLimits): void {
   const open = new Map<string, number>();
   server.on("connection", (socket: Socket) => {
-    const network = networkOf(socket.remoteAddress ?? "");
+    // From the edge, which counts the connections of its clients itself.
+    if (socket.remoteAddress === undefined) return;
+    const network = networkOf(socket.remoteAddress);
     const count = open.get(network) ?? 0;
     if (count >= connectionsPerAddress) return socket.destroy();
     open.set(network, count + 1);

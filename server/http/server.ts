@@ -16,6 +16,7 @@ import {
 import { serveDownloads } from "./backups/downloads.ts";
 import { bodyLimit, readJsonBodies } from "./bodies.ts";
 import { type ConnectionLimits, limitConnections, requestMilliseconds, timeouts } from "./connections.ts";
+import { isTrustedProxy } from "./edgeSocket.ts";
 import { answerToClientError, type ErrorAnswer, errorAnswer } from "./faults.ts";
 import { serveHealth } from "./health.ts";
 import { serveHome } from "./home.ts";
@@ -47,8 +48,7 @@ export function buildServer({ app, limits, metricsToken = null, log }: ServerOpt
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit,
-    // A proxy with TLS on this machine tells the client's address and scheme.
-    trustProxy: "loopback",
+    trustProxy: isTrustedProxy,
     genReqId: () => randomUUID(),
     // Long parameters must reach their schema, which refuses them like any other malformed id.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 100_000 },

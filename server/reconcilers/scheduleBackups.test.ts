@@ -30,6 +30,7 @@ async function run(time: number, hours = 24): Promise<void> {
   const settings = {
     host: "127.0.0.1",
     siteSuffix: "localhost",
+    apiName: null,
     edgePort: 8081,
     endedPhpVersions: [],
     edgeTlsPort: 8443,

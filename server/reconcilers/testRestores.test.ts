@@ -16,6 +16,7 @@ const noSteps = { kind: "addSite", steps: [], succeeded: async () => null, faile
 const settings = {
   host: "127.0.0.1",
   siteSuffix: "localhost",
+  apiName: null,
   edgePort: 8081,
   endedPhpVersions: [],
   edgeTlsPort: 8443,

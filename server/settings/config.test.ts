@@ -68,6 +68,33 @@ describe("an unset setting", () => {
   });
 });
 
+describe("the API's name", () => {
+  const name = { SITEWRIGHT_API_NAME: "api.example.com", SITEWRIGHT_SITE_SUFFIX: "sites.example.com" };
+
+  test("can have the operator's certificate", () => {
+    const files = { SITEWRIGHT_API_CERTIFICATE: "/etc/api.pem", SITEWRIGHT_API_CERTIFICATE_KEY: "/etc/api.key" };
+    expect(loadConfig({ ...name, ...files })).toMatchObject({
+      apiName: "api.example.com",
+      apiCertificate: { chain: "/etc/api.pem", key: "/etc/api.key" },
+    });
+    expect(loadConfig(name).apiCertificate).toBeNull();
+    for (const missing of Object.keys({ ...files, SITEWRIGHT_API_NAME: "" })) {
+      expect(() => loadConfig({ ...name, ...files, [missing]: "" })).toThrow(`${missing} is needed`);
+    }
+  });
+
+  test.each([
+    "api",
+    "API.example.com",
+    "-api.example.com",
+    "203.0.113.7:443",
+    "sites.example.com",
+    "a.sites.example.com",
+  ])("can't be %s", (wrong) => {
+    expect(() => loadConfig({ ...name, SITEWRIGHT_API_NAME: wrong })).toThrow(`SITEWRIGHT_API_NAME=${wrong}`);
+  });
+});
+
 describe("a setting", () => {
   test("is converted to its type", () => {
     const config = loadConfig({
@@ -239,7 +266,9 @@ describe("a setting", () => {
 
   test.each(["93.184.216.34", "2606:2800::1"])("the public address %s is refused for the API", (address) => {
     expect(problemsOf({ SITEWRIGHT_API_HOST: address })).toEqual([
-      expect.stringMatching(/would publish the API without TLS.*a proxy with TLS on this machine\.$/),
+      expect.stringMatching(
+        /would publish the API without TLS.*SITEWRIGHT_API_NAME, which the sites' TLS port serves\.$/,
+      ),
     ]);
   });
 

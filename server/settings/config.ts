@@ -22,6 +22,12 @@ export interface Config {
   readonly host: string;
   /** Where the API listens. */
   readonly apiHost: string;
+  /** The API's own name at the edge, or null. */
+  readonly apiName: string | null;
+  /** The operator's certificate for it, as PEM files, or null. */
+  readonly apiCertificate: { readonly chain: string; readonly key: string } | null;
+  /** Where the API listens for the edge. */
+  readonly apiSocket: string;
   /** Ports: 0 means any free port. */
   readonly controlPort: number;
   readonly edgePort: number;
@@ -164,6 +170,9 @@ function freeze(values: Settings): Config {
     data,
     host: values.SITEWRIGHT_HOST,
     apiHost: values.SITEWRIGHT_API_HOST,
+    apiName: values.SITEWRIGHT_API_NAME,
+    apiCertificate: apiCertificateOf(values),
+    apiSocket: join(resolve(values.SITEWRIGHT_RUN), "api.sock"),
     controlPort: values.SITEWRIGHT_CONTROL_PORT,
     edgePort: values.SITEWRIGHT_EDGE_PORT,
     edgeTlsPort: values.SITEWRIGHT_EDGE_TLS_PORT,
@@ -231,6 +240,11 @@ function freeze(values: Settings): Config {
     activityDays: values.SITEWRIGHT_ACTIVITY_DAYS,
     logLevel: values.SITEWRIGHT_LOG_LEVEL,
   });
+}
+
+function apiCertificateOf(values: Settings): Config["apiCertificate"] {
+  const { SITEWRIGHT_API_CERTIFICATE: chain, SITEWRIGHT_API_CERTIFICATE_KEY: key } = values;
+  return chain === null || key === null ? null : { chain, key };
 }
 
 function advisoriesOf({ SITEWRIGHT_ADVISORIES: location }: Settings): string | null {

@@ -50,6 +50,17 @@ function missingValues(values: Record<string, unknown>): string[] {
       Boolean(values.SITEWRIGHT_DNS_SECONDARIES),
       "zones are copied by SITEWRIGHT_DNS_SECONDARIES",
     ],
+    [
+      "SITEWRIGHT_API_NAME",
+      Boolean(values.SITEWRIGHT_API_CERTIFICATE),
+      "SITEWRIGHT_API_CERTIFICATE is a certificate for it",
+    ],
+    ["SITEWRIGHT_API_CERTIFICATE_KEY", Boolean(values.SITEWRIGHT_API_CERTIFICATE), "SITEWRIGHT_API_CERTIFICATE is set"],
+    [
+      "SITEWRIGHT_API_CERTIFICATE",
+      Boolean(values.SITEWRIGHT_API_CERTIFICATE_KEY),
+      "SITEWRIGHT_API_CERTIFICATE_KEY is set",
+    ],
     ["SITEWRIGHT_ACME_EAB_KEY", Boolean(values.SITEWRIGHT_ACME_EAB_KEY_ID), "SITEWRIGHT_ACME_EAB_KEY_ID is set"],
     ["SITEWRIGHT_ACME_EAB_KEY_ID", Boolean(values.SITEWRIGHT_ACME_EAB_KEY), "SITEWRIGHT_ACME_EAB_KEY is set"],
     ["SITEWRIGHT_POWERDNS_URL", isPowerDns, "SITEWRIGHT_DNS_BACKEND is powerdns"],
@@ -59,7 +70,19 @@ function missingValues(values: Record<string, unknown>): string[] {
   const both = isPowerDns && Boolean(values.SITEWRIGHT_DNS_SECONDARIES);
   return [
     ...missing.map(([name, , because]) => `${name} is needed, because ${because}.`),
+    ...apiNameProblems(values),
     ...(both ? ["SITEWRIGHT_DNS_SECONDARIES is for the built-in DNS server. Configure secondaries in PowerDNS."] : []),
+  ];
+}
+
+/** A name below the suffix could be a site's, and sites there could set cookies for it. */
+function apiNameProblems({
+  SITEWRIGHT_API_NAME: name,
+  SITEWRIGHT_SITE_SUFFIX: suffix,
+}: Record<string, unknown>): string[] {
+  if (typeof name !== "string" || !`.${name}`.endsWith(`.${suffix}`)) return [];
+  return [
+    `SITEWRIGHT_API_NAME=${name} is below SITEWRIGHT_SITE_SUFFIX=${suffix}, where sites have their names. Choose another.`,
   ];
 }
 
@@ -80,7 +103,7 @@ function wrongText(name: string, value: string, setting: Setting): string[] {
   if (isWrong) return [`${name}=${value} is not accepted. Accepted: ${accepted(setting)}.`];
   if (name === "SITEWRIGHT_API_HOST" && isReachableFromInternet(value)) {
     const advice =
-      "Set it to 127.0.0.1 and reach the API through a VPN, an SSH tunnel, or a proxy with TLS on this machine.";
+      "Set it to 127.0.0.1 and choose a name for the API with SITEWRIGHT_API_NAME, which the sites' TLS port serves.";
     return [`${name}=${value} would publish the API without TLS, so that API keys travel in plain text. ${advice}`];
   }
   if (name !== "SITEWRIGHT_ARCHIVE_URL") return [];

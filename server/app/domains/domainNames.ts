@@ -20,7 +20,7 @@ import { Refused } from "../failures.ts";
 export function readWantedName({ settings }: Context, text: string, isWildcard: boolean): NewName {
   try {
     const { name, registrable } = readDomainName(text);
-    const reason = reservedReason(name, isWildcard, settings.siteSuffix);
+    const reason = reservedReason(name, isWildcard, { suffix: settings.siteSuffix, apiName: settings.apiName });
     if (reason !== null) throw new Refused("domain_reserved", `"${name}" ${reason}.`, { field: "domain_name" });
     return { name, registrable, isWildcard, above: namesAbove(name) };
   } catch (error) {

@@ -82,6 +82,7 @@ describe("POST /sites/environments/{env_id}/domains", () => {
     [{ domain_name: "https://example.com" }, "not_a_domain_name"],
     [{ domain_name: "localhost" }, "not_a_domain_name"],
     [{ domain_name: "demo.localhost" }, "domain_reserved"],
+    [{ domain_name: "API.sitewright.example" }, "domain_reserved"],
     [{ domain_name: "a.example", is_wildcardless: true, add_with_www_subdomain: true }, "www_without_wildcard"],
     [{ domain_name: "a.example", custom_ssl_key: "x" }, "custom_certificate_refused"],
     [{ domain_name: "a.example", custom_ssl_cert: "x" }, "custom_certificate_refused"],

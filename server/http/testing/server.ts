@@ -155,6 +155,7 @@ const packageSource: App["packageSource"] = {
 export const testSettings = {
   host: "127.0.0.1",
   siteSuffix: "localhost",
+  apiName: "api.sitewright.example",
   dnsNames: ["ns1.localhost", "ns2.localhost"],
   edgePort: 8081,
   edgeTlsPort: 8443,

@@ -183,6 +183,7 @@ describe("the reconciler", () => {
     const settings = {
       host: "127.0.0.1",
       siteSuffix: "localhost",
+      apiName: null,
       edgePort: own.facts.edgePort,
       endedPhpVersions: [],
       edgeTlsPort: 8443,

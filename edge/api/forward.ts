@@ -1,0 +1,78 @@
+/** Passes a request on to the control process, and streams the response back. */
+import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
+import { pipeline } from "node:stream";
+import { toUpstream, toVisitor } from "../http/headers.ts";
+import { hasBody, refuseBody } from "../http/uploads.ts";
+import type { VisitorRequest, VisitorResponse } from "../http/visitorHttp.ts";
+import { errorPage } from "./errorPage.ts";
+
+interface Forwarded {
+  readonly request: VisitorRequest;
+  readonly response: VisitorResponse;
+  readonly url: string;
+  /** The API's name, and the port unless it is the usual one. */
+  readonly host: string;
+  /** The client's IP address. */
+  readonly address: string;
+  readonly https: boolean;
+  readonly socket: string;
+}
+
+const retryAfterSeconds = 5;
+/** Browsers then use TLS without being redirected first. */
+const strictTransport = ["Strict-Transport-Security", "max-age=31536000"];
+
+/** Resolves when the response has ended, or was cut off. */
+export function forward(forwarded: Forwarded): Promise<void> {
+  const { request, response, url, socket } = forwarded;
+  return new Promise((resolve) => {
+    response.once("close", resolve);
+    const upstream = httpRequest({
+      socketPath: socket,
+      // A connection for each request: on a local socket it costs little, and an idle one may be closed at any time.
+      agent: false,
+      method: request.method ?? "GET",
+      path: url,
+      headers: headersOf(forwarded),
+      setHost: false,
+    });
+    upstream.once("response", (answer) => sendBack(answer, response));
+    upstream.once("error", () => {
+      if (response.headersSent || response.destroyed) response.destroy();
+      else refuseUnavailable(request, response);
+    });
+    response.once("close", () => upstream.destroy());
+    // Not `pipeline`, which would close the client's connection if the API answers before it has read the body.
+    if (hasBody(request)) request.once("error", () => upstream.destroy()).pipe(upstream);
+    else upstream.end();
+  });
+}
+
+/** The address and the scheme come from this connection: the client's own headers of that kind have been removed. */
+function headersOf({ request, host, address, https }: Forwarded): OutgoingHttpHeaders {
+  const own = Object.entries(toUpstream(request, host)).map(([name, value]) => [
+    name,
+    typeof value === "string" ? value : [...value],
+  ]);
+  return {
+    ...Object.fromEntries(own),
+    "x-forwarded-for": address,
+    "x-forwarded-proto": https ? "https" : "http",
+    "x-forwarded-host": host,
+    connection: "close",
+  };
+}
+
+function sendBack(answer: IncomingMessage, response: VisitorResponse): void {
+  const { rawHeaders } = answer;
+  const headers = rawHeaders.flatMap((name, at) => (at % 2 === 0 ? [[name, rawHeaders[at + 1] ?? ""] as const] : []));
+  response.writeHead(answer.statusCode ?? 502, [...toVisitor(headers), ...strictTransport]);
+  // If the API stops in the middle, the response is cut off too, so that it does not look complete.
+  pipeline(answer, response, () => undefined);
+}
+
+function refuseUnavailable(request: VisitorRequest, response: VisitorResponse): void {
+  const message =
+    "The API is not available at the moment, probably because it is restarting. Try again in a few seconds.";
+  void refuseBody(request, response, errorPage(503, message, { "retry-after": retryAfterSeconds }));
+}

@@ -1,0 +1,28 @@
+/** Accepts requests that the edge passes on, from clients that use the API's own name. */
+import { chmod, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import type { FastifyInstance } from "fastify";
+import ipaddr from "ipaddr.js";
+
+/**
+ * Whether the sender tells the client's address and scheme: the edge, whose socket has no address, or a proxy with TLS on this
+ * machine.
+ */
+export function isTrustedProxy(address: string | undefined): boolean {
+  if (address === undefined) return true;
+  return ipaddr.isValid(address) && ipaddr.process(address).range() === "loopback";
+}
+
+/** Only this user may enter the socket's folder. The server handles its connections like those of its own port. */
+export async function listenForEdge({ server }: FastifyInstance, socket: string): Promise<AsyncDisposable> {
+  const listener = createServer((connection) => server.emit("connection", connection));
+  await rm(socket, { force: true });
+  await new Promise<void>((resolve, reject) => {
+    listener.once("error", reject).listen(socket, resolve);
+  });
+  await chmod(socket, 0o600);
+  return {
+    // Its connections end together with the server's.
+    [Symbol.asyncDispose]: async () => void listener.close(),
+  };
+}
