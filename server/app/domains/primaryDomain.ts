@@ -5,7 +5,7 @@ import { evaluateRecords, type Installation, pointingRecords, recordKey } from "
 import type { ChangePrimaryDomainInput } from "@sitewright/server/operations/domains/changePrimaryDomain.ts";
 import type { ForceHttps } from "@sitewright/server/store/database.ts";
 import { hasCertificateFor } from "@sitewright/server/store/domains/domainCertificates.ts";
-import { type CheckedDomain, findCheckedDomain } from "@sitewright/server/store/domains/domainChecks.ts";
+import { type CheckedDomain, checkSoon, findCheckedDomain } from "@sitewright/server/store/domains/domainChecks.ts";
 import { type DomainFactsRow, domainsOfEnvironment } from "@sitewright/server/store/domains/domains.ts";
 import { type EnvironmentFacts, environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
 import { findForceHttps, setForceHttps } from "@sitewright/server/store/traffic/forceHttps.ts";
@@ -69,7 +69,7 @@ export async function change(context: Context, environmentId: string, request: C
  * can't become primary pass: they are refused later.
  */
 async function refuseUnreachable(
-  { database, lookUp, settings }: Context,
+  { database, inTransaction, lookUp, settings }: Context,
   environmentId: string,
   domainId: string,
 ): Promise<void> {
@@ -77,6 +77,8 @@ async function refuseUnreachable(
   if (domain === null || domain.environmentId !== environmentId.toLowerCase()) return;
   if (domain.setupType === "temporary" || !domain.isActive) return;
   const isHere = await pointsHere(domain, lookUp, settings);
+  // The names below it may be served only once a check has seen that.
+  if (isHere === true && domain.pointsHereAt === null) await inTransaction((inside) => checkSoon(inside, [domain.id]));
   if (isHere === true) return;
   const wanted = pointingRecords(domain, settings).filter(({ isRequired }) => isRequired);
   const records = wanted.map(({ type, value }) => `${type} ${value}`).join(", ");

@@ -95,6 +95,19 @@ describe("PUT /sites/environments/{env_id}/change-primary-domain", () => {
     });
   });
 
+  it("has a domain that points here checked soon, since that may serve the names below it", async () => {
+    const { database } = test.current;
+    const { id } = await test.current.addSiteWithEnvironment();
+    const name = `${randomUUID()}.example`;
+    const own = await addOwnDomain(database, id, { name });
+    const next_check_at = new Date(Date.now() + 3_600_000);
+    await database.updateTable("domains").set({ next_check_at }).where("id", "=", own).execute();
+    inDns.set(`A ${name}.`, testSettings.edgeAddresses.slice(0, 1));
+    expect((await makePrimary(id, { domain_id: own })).status).toBe(202);
+    const row = database.selectFrom("domains").select("next_check_at").where("id", "=", own);
+    expect((await row.executeTakeFirstOrThrow()).next_check_at?.getTime()).toBeLessThan(next_check_at.getTime());
+  });
+
   it("needs confirm for a domain that does not point here", async () => {
     const { id } = await test.current.addSiteWithEnvironment();
     const name = `${randomUUID()}.example`;

@@ -162,6 +162,10 @@ export interface DomainInZone {
   readonly hadOthers: boolean;
 }
 
+/** SQL expression: whether the held name `h` is below the zone `z`. Unlike `like` with a column, it can use the index. */
+const isHeldBelow = sql`
+  reverse(h.name) ~>=~ reverse('.' || z.name) and reverse(h.name) ~<~ (reverse('.' || z.name) || '~')`;
+
 /** Lists the domains in all zones, or in all zones with one name. */
 export async function listDomainsInZones(
   database: Database | DatabaseTransaction,
@@ -170,8 +174,7 @@ export async function listDomainsInZones(
   const { rows } = await sql<DomainInZone>`
     select z.name as "zoneName", d.name, d.company_id as "companyId", d.verified_at is not null as "isProven",
       ${isUnproven} as "isUnproven", d.uses_own_dns as "usesOwnDns", ${isUnproven} and exists (
-        select from held_names h where h.company_id <> d.company_id
-          and (h.name = z.name or reverse(h.name) like reverse('.' || z.name) || '%')) as "hadOthers"
+        select from held_names h where h.company_id <> d.company_id and (h.name = z.name or ${isHeldBelow})) as "hadOthers"
     from zones z join domains d on d.zone_id = z.id
     where ${zoneName}::text is null or z.name = ${zoneName} order by d.name`.execute(database);
   return rows;
