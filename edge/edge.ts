@@ -57,6 +57,8 @@ export interface EdgeOptions {
   readonly tableFile: string;
   /** For large request bodies. Used for nothing else: it is emptied at startup. */
   readonly bodyFolder: string;
+  /** Disk space that sites may still use, in bytes. Absent: what is free where `bodyFolder` is. */
+  readonly freeDisk?: () => Promise<number>;
   /** Absent: no redirect rules. */
   readonly redirects?: RedirectSources;
   /** Size of the page cache. Absent: 64 MB in memory. */
@@ -115,7 +117,8 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
   const { upstream, limits, logs, log } = options;
   const { uploadBytes, requestSeconds, bodyGraceSeconds } = limits;
   const pace = { requestSeconds, graceSeconds: bodyGraceSeconds };
-  const bodies = await openBodies({ folder: options.bodyFolder, uploadBytes, pace });
+  const { bodyFolder: folder, freeDisk } = options;
+  const bodies = await openBodies({ folder, uploadBytes, pace, ...(freeDisk && { freeDisk }) });
   const writes = createWrites(limits.freezeSeconds);
   const certificates = createAllCertificates(options);
   const redirects = createRedirectVisits(options.redirects ?? null, log);

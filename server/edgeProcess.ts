@@ -11,6 +11,7 @@ import { createEnvironmentLogs } from "@sitewright/edge/logs/environmentLogs.ts"
 import type { Upstream } from "@sitewright/edge/php/upstream.ts";
 import { readRules } from "@sitewright/edge/redirects/readRules.ts";
 import type { RedirectSources } from "@sitewright/edge/redirectVisits.ts";
+import { freeDisk } from "@sitewright/runtimes/freeDisk.ts";
 import { phpGroup } from "@sitewright/runtimes/owner.ts";
 import { createPhpCredentials } from "@sitewright/runtimes/phpCredentials.ts";
 import { phpVersions } from "@sitewright/runtimes/playground/php/versions.ts";
@@ -86,6 +87,7 @@ export async function startEdgeProcess({ config, log, makeServing }: EdgeProcess
       tableFile: join(config.data, "edge", "table.json"),
       // Not below the system's folder for temporary files, which may be in memory.
       bodyFolder: join(config.data, "edge", "bodies"),
+      freeDisk: () => freeDisk({ folder: config.data, bytes: config.diskReserveBytes }),
       redirects: await redirectSources(config),
       pages: {
         memoryBytes: config.pageCacheMemoryBytes,

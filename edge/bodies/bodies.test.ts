@@ -78,7 +78,7 @@ describe("a body", () => {
   });
 
   test("of an announced length is refused before it is read if there is no room", async () => {
-    const { bodies } = await open({ freeBytes: async () => 12 * megabyte });
+    const { bodies } = await open({ freeDisk: async () => 12 * megabyte });
     bodies.receive(upload(2 * megabyte), someone).catch(() => undefined);
     await expect.poll(() => bodies.usage().diskBytes).toBe(2 * megabyte);
     const request = upload(2 * megabyte);
@@ -88,7 +88,7 @@ describe("a body", () => {
   });
 
   test("of unknown length is refused when there is no more room, and gives its room back", async () => {
-    const { bodies } = await open({ freeBytes: async () => 12 * megabyte });
+    const { bodies } = await open({ freeDisk: async () => 12 * megabyte });
     const request = upload();
     const receiving = bodies.receive(request, someone);
     for (const chunk of piecesOf(48)) request.write(chunk);
@@ -98,9 +98,9 @@ describe("a body", () => {
   });
 
   test("never gets more than half of the free disk space, nor space for 128 of the largest uploads", async () => {
-    const full = await open({ freeBytes: async () => 2 * megabyte });
+    const full = await open({ freeDisk: async () => 2 * megabyte });
     await expect(full.bodies.receive(upload(2 * megabyte), someone)).rejects.toBeInstanceOf(NoRoom);
-    const { bodies } = await open({ uploadBytes: 2 * megabyte, freeBytes: async () => 1e12 });
+    const { bodies } = await open({ uploadBytes: 2 * megabyte, freeDisk: async () => 1e12 });
     const uploads = Array.from({ length: 60 }, () => bodies.receive(upload(2 * megabyte), someone));
     const outcomes = await Promise.all(
       uploads.map((each) => Promise.race([each.catch(() => "refused"), held(bodies)])),
@@ -120,7 +120,7 @@ describe("a body", () => {
     await expect(broken).rejects.toBeInstanceOf(VisitorLeft);
     const left = upload(2 * megabyte).destroy();
     await expect(bodies.receive(left, someone)).rejects.toBeInstanceOf(VisitorLeft);
-    const failing = await open({ freeBytes: () => Promise.reject(new Error("no such disk")) });
+    const failing = await open({ freeDisk: () => Promise.reject(new Error("no such disk")) });
     await expect(failing.bodies.receive(upload(2 * megabyte), someone)).rejects.toThrow("no such disk");
     expect([bodies.usage(), await readdir(folder)]).toMatchObject([{ memoryBytes: 0, diskBytes: 0 }, []]);
   });
@@ -129,11 +129,11 @@ describe("a body", () => {
 test("a visitor who leaves while space for a body is being claimed leaves nothing behind", async () => {
   const asked = Promise.withResolvers<void>();
   const free = Promise.withResolvers<number>();
-  const freeBytes = () => {
+  const freeDisk = () => {
     asked.resolve();
     return free.promise;
   };
-  const { bodies } = await open({ freeBytes });
+  const { bodies } = await open({ freeDisk });
   const request = upload();
   const receiving = bodies.receive(request, someone);
   for (const chunk of piecesOf(17)) request.write(chunk);

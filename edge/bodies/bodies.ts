@@ -44,15 +44,15 @@ export interface BodyOptions {
   /** Limit for one body. */
   readonly uploadBytes: number;
   readonly pace: Pace;
-  /** Free disk space in bytes. Absent: the folder's. */
-  readonly freeBytes?: () => Promise<number>;
+  /** Disk space that sites may still use, in bytes. Absent: what is free where the folder is. */
+  readonly freeDisk?: () => Promise<number>;
 }
 
 /** Budget for bodies in memory. Those that don't fit go to files. */
 const memoryBytes = 64 << 20;
 /** Files may hold this many of the largest bodies, */
 const maxUploads = 128;
-/** and at most this fraction of the free disk space. */
+/** and at most this fraction of the disk space that sites may still use. */
 const diskFraction = 1 / 2;
 /**
  * Concurrent writes of one payer: half of this process's disk threads, so that one site's uploads don't block other
@@ -62,11 +62,11 @@ const maxWrites = 2;
 const paceCheckMilliseconds = 1_000;
 
 /** Rejects if the folder can't be created. */
-export async function openBodies({ folder, uploadBytes, pace, freeBytes }: BodyOptions): Promise<Bodies> {
+export async function openBodies({ folder, uploadBytes, pace, freeDisk }: BodyOptions): Promise<Bodies> {
   await cleanBodyFolder(folder);
   const [memory, disk, writes] = [createBudget(), createBudget(), createPayerLimiter(maxWrites)];
   let refused = 0;
-  const free = freeBytes ?? (() => freeSpace(folder));
+  const free = freeDisk ?? (() => freeSpace(folder));
   const diskBytes = async () => Math.min(maxUploads * uploadBytes, (await free()) * diskFraction);
 
   return {

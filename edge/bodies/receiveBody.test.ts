@@ -42,6 +42,14 @@ test("uploads beyond a network's share are refused before they are read, and tol
   });
 });
 
+test("while the disk's reserve is used, small forms are accepted and large uploads refused", async () => {
+  const limits = largeUploads.edge.limits;
+  const world = await startSite({}, { edge: { limits, freeDisk: async () => -1 } });
+  const large = await ask(world.edge, "/", { method: "POST", body: Buffer.alloc(2 * megabyte) });
+  expect([large.status, large.headers["retry-after"]]).toEqual([503, "60"]);
+  expect((await ask(world.edge, "/", { method: "POST", body: "action=delete" })).status).toBe(200);
+});
+
 test("a chunked upload gets the same page when its room ends", async () => {
   const world = await startSite({}, largeUploads);
   const visitors = Array.from({ length: 42 }, () => beginUpload(world, 2 * megabyte));
