@@ -9,7 +9,7 @@ import { chmod, chown, lstat, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
-import { withoutNewPrivileges } from "./expendable.ts";
+import { nodeWithoutNewPrivileges } from "./expendable.ts";
 import { giveTo, removeLinksIn } from "./folderOwner.ts";
 import { ownerOf } from "./owner.ts";
 import type { EnvironmentRef, SnapshotFolder } from "./runtime.ts";
@@ -90,7 +90,7 @@ function within(file: string, folder: string): string | null {
 
 /** Returns how to start Node with these flags. The same command as usual if confinement is not possible here. */
 export async function confine(files: JobFiles, flags: readonly string[]): Promise<Confinement> {
-  const node = withoutNewPrivileges(flags);
+  const node = nodeWithoutNewPrivileges(flags);
   const free = { ...node, user: null, at: (file: string) => file, end: async () => undefined };
   if (process.getuid?.() !== 0 || (await confinementProblem()) !== null) return free;
   const user = await userFor(files);

@@ -7,7 +7,7 @@ import { accessSync, constants, writeFileSync } from "node:fs";
 const mostExpendable = "1000";
 const setprivPlaces = ["/usr/bin/setpriv", "/bin/setpriv"];
 
-/** Lets the system kill the process first, and its future children. Ignores a process that has just ended. */
+/** Lets the system kill a process first that has just been started. Ignores a process that has ended. */
 export function markExpendable(pid: number | undefined): void {
   if (process.platform !== "linux" || pid === undefined) return;
   try {
@@ -35,14 +35,28 @@ const setpriv = findSetpriv();
 /** Whether processes can be kept from gaining privileges here. */
 export const hasNoNewPrivileges = setpriv !== null;
 
-interface NodeCommand {
-  readonly execPath: string;
-  readonly execArgv: string[];
+interface Command {
+  readonly file: string;
+  readonly parameters: string[];
 }
 
-/** Returns how to start Node with these flags as a process that can't gain privileges, for `fork`. */
-export function withoutNewPrivileges(flags: readonly string[]): NodeCommand {
+/** Returns how to run a program without a way to gain privileges. */
+export function withoutNewPrivileges(file: string, parameters: readonly string[]): Command {
   return setpriv === null
-    ? { execPath: process.execPath, execArgv: [...flags] }
-    : { execPath: setpriv, execArgv: ["--no-new-privs", process.execPath, ...flags] };
+    ? { file, parameters: [...parameters] }
+    : { file: setpriv, parameters: ["--no-new-privs", file, ...parameters] };
+}
+
+const markAndRun = `{ echo ${mostExpendable} > /proc/self/oom_score_adj; } 2>/dev/null; exec "$@"`;
+
+/** Like `withoutNewPrivileges`, and the system kills the program, and all processes that it starts, first. */
+export function asExpendable(file: string, parameters: readonly string[]): Command {
+  const command = withoutNewPrivileges(file, parameters);
+  return { file: "/bin/sh", parameters: ["-c", markAndRun, "sh", command.file, ...command.parameters] };
+}
+
+/** Like `withoutNewPrivileges`, for Node with these flags: options of `fork`. */
+export function nodeWithoutNewPrivileges(flags: readonly string[]): { execPath: string; execArgv: string[] } {
+  const { file, parameters } = withoutNewPrivileges(process.execPath, flags);
+  return { execPath: file, execArgv: parameters };
 }

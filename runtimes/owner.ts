@@ -14,3 +14,10 @@ export function ownerOf(number: number): number {
 export function phpGroup(): number | null {
   return process.getuid?.() === 0 ? ownerOf(0) : null;
 }
+
+const browserCount = 16;
+
+/** Returns the users of browsers that take screenshots, one for each at a time. Below those of environments. */
+export function browserUsers(): readonly number[] {
+  return Array.from({ length: browserCount }, (_, index) => firstUser - 1 - index);
+}

@@ -93,7 +93,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     "server/store",
     "runtimes",
   ),
-  "server/screenshots": room("Screenshots of sites and the difference between two."),
+  "server/screenshots": room("Screenshots of sites and the difference between two.", "runtimes"),
   "server/moving": room("The installation backup file: format, writing and reading.", "server/store", "server"),
   "server/operator": room(
     "Commands for the operator of the installation.",

@@ -5,7 +5,7 @@ import { hasNoNewPrivileges } from "@sitewright/runtimes/expendable.ts";
 import { machineMemory } from "@sitewright/runtimes/processMemory.ts";
 import { nearestExisting } from "@sitewright/supervisor/dataFolder.ts";
 import { readLastStart, readRun } from "@sitewright/supervisor/records.ts";
-import { findChromium } from "../screenshots/chromium.ts";
+import { findChromium, hasSandbox } from "../screenshots/chromium.ts";
 import { type Config, loadConfig } from "../settings/config.ts";
 import { memoryPerWorker } from "../settings/settings.ts";
 import { readInstallationNumbers } from "../store/installationMetrics.ts";
@@ -38,9 +38,7 @@ export const doctor: Run = async ({ flags }, context) => {
     ...network(config),
     source,
     ...features(config),
-    (await findChromium(config.chromium === "none" ? null : config.chromium)) === null
-      ? note("Screenshots before and after updates are not available: install Chromium, then restart Sitewright.")
-      : ok("Screenshots: Chromium is installed."),
+    await screenshots(config),
     ...(await content(config, source)),
   ];
   const problems = findings.filter(({ level }) => level === "problem").length;
@@ -90,6 +88,17 @@ async function separation(): Promise<Finding[]> {
             "Install util-linux, or start the container with CAP_SYS_ADMIN.",
         );
   return [privileges, databases];
+}
+
+async function screenshots({ chromium: wanted }: Config): Promise<Finding> {
+  const chromium = await findChromium(wanted === "none" ? null : wanted);
+  if (chromium === null)
+    return note("Screenshots before and after updates are not available: install Chromium, then restart Sitewright.");
+  if (await hasSandbox(chromium)) return ok("Screenshots: Chromium is installed, and runs in its sandbox.");
+  return note(
+    "Screenshots: Chromium runs without its sandbox, which needs user namespaces. Allow them for Chromium, or set " +
+      "SITEWRIGHT_CHROMIUM=none if you don't trust your customers.",
+  );
 }
 
 const minFreeBytes = 2_000_000_000;

@@ -1,5 +1,5 @@
 /** Removes old screenshots, and temporary files of screenshots that were never finished. */
-import { removeLeftoverScreenshots } from "../screenshots/chromium.ts";
+import { removeLeftoverScreenshots } from "../screenshots/browserPlace.ts";
 import { openScreenshotStore } from "../screenshots/screenshots.ts";
 
 const retentionDays = 30;

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { PNG } from "pngjs";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { findChromium, removeLeftoverScreenshots } from "./chromium.ts";
+import { removeLeftoverScreenshots } from "./browserPlace.ts";
+import { findChromium } from "./chromium.ts";
 import { compareScreenshots } from "./compareScreenshots.ts";
 import type { LoadedPage, LoadPage } from "./pageProxy.ts";
 import { makeScreenshots, openScreenshotStore } from "./screenshots.ts";
@@ -170,7 +171,7 @@ test("old temporary folders of killed processes are removed, and those of other 
   await symlink(path.join(folder, "something-else"), path.join(folder, "sitewright-picture-c"));
   const kept = ["sitewright-picture-b", "sitewright-picture-c", "something-else"];
   if (isRoot) {
-    await make("sitewright-picture-d", 199_998, new Date(0));
+    await make("sitewright-picture-d", 150_000, new Date(0));
     kept.push("sitewright-picture-d");
   }
   await removeLeftoverScreenshots(new Date(Date.now() - 60_000), folder);

@@ -1,5 +1,5 @@
 /** Node options for processes that run PHP for a site. */
-import { withoutNewPrivileges } from "../../expendable.ts";
+import { nodeWithoutNewPrivileges } from "../../expendable.ts";
 import { machineCodeFlags } from "./machineCode.ts";
 
 interface ProcessOptions {
@@ -11,7 +11,7 @@ interface ProcessOptions {
 /** Returns the options. `codeCache`: folder in which Node caches our compiled code across processes. */
 export function processOptions(codeCache: string): ProcessOptions {
   return {
-    ...withoutNewPrivileges(machineCodeFlags),
+    ...nodeWithoutNewPrivileges(machineCodeFlags),
     // This process's environment variables contain secrets, such as the database URL, so none are passed on.
     env: {
       NODE_COMPILE_CACHE: codeCache,
