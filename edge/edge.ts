@@ -68,6 +68,8 @@ export interface EdgeOptions {
   readonly siteSuffix: string;
   /** The name at which the API is reached over TLS. Absent: none. */
   readonly api?: ApiName & ApiCertificate;
+  /** Writes the security.txt for names that belong to no site. Absent or null: there is none. */
+  readonly securityTxt?: (() => string) | null;
   /** Closed together with the edge. */
   readonly logs: EnvironmentLogs;
   readonly log: EdgeLog;
@@ -158,6 +160,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     redirectVisit,
     limits,
     siteSuffix: options.siteSuffix,
+    securityTxt: options.securityTxt ?? null,
     logs,
     log,
   };

@@ -39,6 +39,8 @@ export interface EdgeParts {
   readonly limits: Limits;
   /** New sites get host names below it. */
   readonly siteSuffix: string;
+  /** Writes the security.txt for names that belong to no site, or null. */
+  readonly securityTxt: (() => string) | null;
   /** Access and error logs of environments, for their owners. */
   readonly logs: EnvironmentLogs;
   readonly log: EdgeLog;

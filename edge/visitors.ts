@@ -21,6 +21,7 @@ import { frontController } from "./php/cacheKey.ts";
 import { isRestRequest, mayWrite } from "./php/mayWrite.ts";
 import type { Script } from "./php/script.ts";
 import { logResponse } from "./requestLog.ts";
+import { answerSecurityTxt } from "./securityTxt.ts";
 import { type FoundRoute, findRoute, type NoRoute } from "./tables/findRoute.ts";
 import type { Route } from "./tables/routes.ts";
 import { answerChallenge } from "./tls/challenge.ts";
@@ -139,6 +140,7 @@ async function handle(parts: EdgeParts, incoming: IncomingRequest, found: FoundR
     return refuseUpload(request, response, parts.limits.uploadBytes);
   // A TRACE response would expose a visitor's cookies to scripts in the page.
   if (request.method === "TRACE") return sendPage(request, response, "methodNotAllowed", { allow: "GET, HEAD, POST" });
+  if (answerSecurityTxt(request, response, found, parts)) return;
   if (typeof found === "string") return sendPage(request, response, found);
   if (incoming.https && isMisdirected(request, found.host, parts)) return sendPage(request, response, "misdirected");
   const visit = { ...incoming, ...found, pageRequest: pageRequestOf({ ...incoming, ...found }, parts.pageCache) };

@@ -37,6 +37,7 @@ import { openScreenshotStore } from "./screenshots/screenshots.ts";
 import { secretsKeyFile } from "./sealedSettings.ts";
 import { sealerOf } from "./sealing.ts";
 import { type Config, loadConfig } from "./settings/config.ts";
+import { securityTxtOf } from "./settings/securityTxt.ts";
 import { movableSettings } from "./settings/settingsFile.ts";
 import { makeBackupLists } from "./store/backups/backupList.ts";
 import { migrate } from "./store/migrate.ts";
@@ -130,7 +131,13 @@ export async function startControl({ config, runtime, log, settings }: ControlOp
   started.use(await startPeriodicWork(parts));
 
   const app = await makeApp(parts);
-  const server = buildServer({ app, limits: config, metricsToken: config.metricsToken, log });
+  const server = buildServer({
+    app,
+    limits: config,
+    metricsToken: config.metricsToken,
+    securityTxt: securityTxtOf(config.securityContact),
+    log,
+  });
   started.defer(() => server.close());
   const address = await listen(server, config);
   if (config.apiName !== null) started.use(await listenForEdge(server, config.apiSocket));

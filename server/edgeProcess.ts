@@ -29,6 +29,7 @@ import { phpFolder, phpNetwork } from "./phpNetwork.ts";
 import { secretsKeyFile } from "./sealedSettings.ts";
 import { openSealer } from "./sealing.ts";
 import { type Config, loadConfig } from "./settings/config.ts";
+import { securityTxtOf } from "./settings/securityTxt.ts";
 
 /** Long enough for an upload over a slow connection, and longer than PHP's deadline. */
 const requestSeconds = 300;
@@ -104,6 +105,7 @@ export async function startEdgeProcess({ config, log, makeServing }: EdgeProcess
         holdSeconds,
       },
       siteSuffix: config.siteSuffix,
+      securityTxt: securityTxtOf(config.securityContact),
       logs,
       log,
     });

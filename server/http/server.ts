@@ -28,6 +28,7 @@ import { refuseUnknownPaths } from "./paths.ts";
 import { type Limits, makeRateLimits } from "./rateLimits.ts";
 import { noteRefusals } from "./refusals.ts";
 import { makeResponder } from "./respond.ts";
+import { serveSecurityTxt } from "./securityTxt.ts";
 import { answerBrokenRequests, answerInsteadOfNode } from "./sockets.ts";
 
 const basePath = "/v2";
@@ -37,12 +38,20 @@ interface ServerOptions {
   readonly limits: Limits & ConnectionLimits;
   /** The token for `/metrics`. Null: only this machine may read it. */
   readonly metricsToken?: string | null;
+  /** Writes the security.txt. Absent or null: there is none. */
+  readonly securityTxt?: (() => string) | null;
   /** A logger with pino's interface. */
   readonly log: FastifyBaseLogger;
 }
 
 /** Builds the server. Call `await server.listen({ host, port })` to start it and `await server.close()` to stop it. */
-export function buildServer({ app, limits, metricsToken = null, log }: ServerOptions): FastifyInstance {
+export function buildServer({
+  app,
+  limits,
+  metricsToken = null,
+  securityTxt = null,
+  log,
+}: ServerOptions): FastifyInstance {
   const count = makeRateLimits(limits);
   const server = fastify({
     loggerInstance: log,
@@ -82,6 +91,7 @@ export function buildServer({ app, limits, metricsToken = null, log }: ServerOpt
   serveMetrics(server, makeMetrics({ ...app, maxWorkers: app.limits.maxWorkers }), metricsToken);
   serveHealth(server, app);
   serveHome(server);
+  serveSecurityTxt(server, securityTxt);
   return server;
 }
 

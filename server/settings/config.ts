@@ -128,6 +128,8 @@ export interface Config {
   readonly metricsToken: string | null;
   /** Number of environments whose scheduled tasks run at the same time; 0: none run. */
   readonly cronRuns: number;
+  /** Where to report vulnerabilities, as a URL, or null if there is no security.txt. */
+  readonly securityContact: string | null;
   /** Days after which entries of the activity log are removed, or null for never. */
   readonly activityDays: number | null;
   readonly logLevel: "silent" | "fatal" | "error" | "warn" | "info" | "debug" | "trace";
@@ -237,6 +239,7 @@ function freeze(values: Settings): Config {
     acmeCaFile: values.SITEWRIGHT_ACME_CA_FILE,
     metricsToken: values.SITEWRIGHT_METRICS_TOKEN,
     cronRuns: values.SITEWRIGHT_CRON_RUNS,
+    securityContact: values.SITEWRIGHT_SECURITY_CONTACT,
     activityDays: values.SITEWRIGHT_ACTIVITY_DAYS,
     logLevel: values.SITEWRIGHT_LOG_LEVEL,
   });

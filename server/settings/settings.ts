@@ -203,6 +203,10 @@ export const settings = v.object({
     "the token for /metrics: 16 to 200 visible ASCII characters without spaces",
   ),
   SITEWRIGHT_CRON_RUNS: whole(0, 32, "the number of sites whose scheduled tasks run at the same time (0: none run)"),
+  SITEWRIGHT_SECURITY_CONTACT: textOrNone(
+    "^(mailto:[^\\s@,]+@[^\\s@,]+|https://[^\\s]+)$",
+    "where to report vulnerabilities, published in /.well-known/security.txt: mailto:security@example.com or https://…",
+  ),
   SITEWRIGHT_ACTIVITY_DAYS: v.nullable(whole(30, 36_500, "how many days the activity log is kept")),
   SITEWRIGHT_LOG_LEVEL: v.pipe(
     v.picklist(["silent", "fatal", "error", "warn", "info", "debug", "trace"]),
@@ -303,6 +307,7 @@ export function defaults(data: string): Settings {
     SITEWRIGHT_METRICS_TOKEN: null,
     // Leaves processors to visitors.
     SITEWRIGHT_CRON_RUNS: Math.min(4, Math.max(1, Math.floor(availableParallelism() / 2))),
+    SITEWRIGHT_SECURITY_CONTACT: null,
     SITEWRIGHT_ACTIVITY_DAYS: null,
     SITEWRIGHT_LOG_LEVEL: "info",
   };

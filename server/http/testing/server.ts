@@ -127,6 +127,8 @@ interface TestServerOptions {
   readonly findScreenshots?: App["findScreenshots"];
   /** Default: no token. */
   readonly metricsToken?: string;
+  /** Default: none. */
+  readonly securityTxt?: () => string;
   /** Default: true. */
   readonly knowsPlaces?: boolean;
 }
@@ -260,6 +262,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       ...options.limits,
     },
     metricsToken: options.metricsToken ?? null,
+    securityTxt: options.securityTxt ?? null,
     log: options.log ?? silentLog,
   });
   const problems = checkResponses(server);
