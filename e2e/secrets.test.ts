@@ -5,12 +5,16 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { makeCertificate, type TestCertificate } from "@sitewright/server/certificates/testing/openssl.ts";
+import { openKeys } from "@sitewright/server/keyFile.ts";
+import { secretsKeyFile } from "@sitewright/server/sealedSettings.ts";
+import { sealPrefix } from "@sitewright/server/sealing.ts";
 import { openPool } from "@sitewright/server/store/open.ts";
 import { rowsOf } from "@sitewright/server/testing/installation.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { send } from "./http.ts";
 import { createFolder, type Installation, startHere, type TestFolder } from "./installation.ts";
 import { type CreatedSite, createSite, succeed } from "./sites.ts";
+import { until } from "./until.ts";
 
 const word = () => randomBytes(18).toString("hex");
 const given = {
@@ -34,6 +38,8 @@ const settings = {
 let home: TestFolder;
 let installation: Installation;
 let secrets: Readonly<Record<string, string>>;
+/** The address of the downloadable backup. */
+let download: string;
 
 beforeAll(async () => {
   home = await createFolder();
@@ -84,8 +90,9 @@ async function logIn(environment: string): Promise<string> {
 
 async function takeDownload(environment: string): Promise<string> {
   const answer = await installation.api("GET", `${environment}/downloadable-backups`);
-  const [, token = ""] = /\/([A-Za-z0-9_-]{64})[^A-Za-z0-9_-]/.exec(answer.text) ?? [];
+  const [address = "", token = ""] = /http[^"]+\/([A-Za-z0-9_-]{64})[^"]*/.exec(answer.text) ?? [];
   expect(token).not.toBe("");
+  download = address;
   return token;
 }
 
@@ -102,7 +109,7 @@ async function uploadCertificate(site: CreatedSite): Promise<TestCertificate> {
 }
 
 /** The forms in which a secret might be stored. */
-function formsOf(secret: string): readonly Buffer[] {
+function formsOf(secret: string | Buffer): readonly Buffer[] {
   const bytes = Buffer.from(secret);
   return [bytes, ...(["base64", "base64url", "hex"] as const).map((form) => Buffer.from(bytes.toString(form)))];
 }
@@ -124,25 +131,34 @@ async function filesWithSecrets(): Promise<string[]> {
   return found.sort();
 }
 
+async function operator(...command: readonly string[]): Promise<string> {
+  const env = { ...process.env, SITEWRIGHT_DATA: installation.data };
+  const options = { cwd: join(import.meta.dirname, ".."), env };
+  return (await promisify(execFile)("npm", ["run", "--silent", "operator", "--", ...command], options)).stdout;
+}
+
+/** All rows, each after the name of its table. */
+async function databaseLines(): Promise<string[]> {
+  const run: { database_url: string } = JSON.parse(await readFile(join(installation.data, "run.json"), "utf8"));
+  const pool = openPool(run.database_url, { connections: 1 });
+  const rows = await rowsOf(pool).finally(() => pool.end());
+  return Object.entries(rows).flatMap(([table, lines]) => lines.map((line) => `${table} ${line}`));
+}
+
 describe("a used installation", () => {
   test("has the first credentials in one file, which the operator can delete, and no other secret in any file", async () => {
     expect(await filesWithSecrets()).toEqual([
       "data/first-run.json: firstApiKey",
       "data/first-run.json: ownerPassword",
     ]);
-    const forget = ["run", "--silent", "operator", "--", "first-run", "--forget"];
-    const env = { ...process.env, SITEWRIGHT_DATA: installation.data };
-    await promisify(execFile)("npm", forget, { cwd: join(import.meta.dirname, ".."), env });
+    await operator("first-run", "--forget");
     expect(await filesWithSecrets()).toEqual([]);
     expect((await installation.api("GET", "/validate")).status).toBe(200);
   });
 
   test("has no secret in its database", async () => {
-    const run: { database_url: string } = JSON.parse(await readFile(join(installation.data, "run.json"), "utf8"));
-    const pool = openPool(run.database_url, { connections: 1 });
-    const rows = await rowsOf(pool).finally(() => pool.end());
-    const tables = Object.entries(rows).filter(([, lines]) => namesIn(Buffer.from(lines.join("\n"))).length > 0);
-    expect(tables.map(([table]) => table)).toEqual([]);
+    const tables = (await databaseLines()).filter((line) => namesIn(Buffer.from(line)).length > 0);
+    expect(tables).toEqual([]);
   });
 
   test("prints no secret", () => {
@@ -153,5 +169,31 @@ describe("a used installation", () => {
     const processes = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
     const commands = await Promise.all(processes.map((id) => readFile(`/proc/${id}/cmdline`).catch(() => "")));
     expect(namesIn(Buffer.from(commands.join("\n")))).toEqual([]);
+  });
+
+  test("rotates the key of its secrets while it runs", async () => {
+    const [old] = await openKeys(secretsKeyFile(installation.data));
+    await until(
+      async () => {
+        const { remaining }: { remaining: string[] } = JSON.parse(await operator("secrets", "rotate", "--json"));
+        expect(remaining).toEqual([expect.stringMatching(/^running processes/), "links to downloadable backups"]);
+      },
+      { deadlineSeconds: 60, intervalMilliseconds: 500 },
+    );
+    const forms = formsOf(sealPrefix(old));
+    const isOld = (content: Buffer) => forms.some((form) => content.includes(form));
+    expect((await databaseLines()).filter((line) => isOld(Buffer.from(line)))).toEqual([]);
+    const files = await readdir(installation.data, { recursive: true, withFileTypes: true });
+    for (const entry of files.filter((each) => each.isFile() && !each.parentPath.includes("/postgres"))) {
+      const file = join(entry.parentPath, entry.name);
+      expect({ file, isOld: isOld(await readFile(file).catch(() => Buffer.alloc(0))) }).toEqual({ file, isOld: false });
+    }
+    // Old results can be read, and control seals with the new key without a restart.
+    const operations = (await installation.api("GET", "/operations?limit=100")).text;
+    const [, operation = ""] = /"operation_id":"([^"]*wp-cli[^"]*)"/.exec(operations) ?? [];
+    const result = await installation.api("GET", `/operations/${operation}`);
+    expect(result.json<{ data: { result: { exit_code: number } } }>().data.result.exit_code).toBe(0);
+    await createSite(installation, { display_name: "After", admin_password: word() });
+    expect((await send("GET", download)).status).toBe(200);
   });
 });

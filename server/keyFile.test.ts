@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { addKey, openKeySource, openKeys, readKeySource, removeOlderKeys } from "./keyFile.ts";
+import { addKey, openKeySource, openKeys, readKeySource, removeKeysBefore } from "./keyFile.ts";
 import { makeSealer, openSealer } from "./sealing.ts";
 
 let folder: string;
@@ -55,7 +55,7 @@ describe("a new key", () => {
     expect(sealer.open(before, "one")).toBe("hush");
     const after = sealer.seal("hush", "one");
     expect(sealer.isCurrent(after)).toBe(true);
-    await removeOlderKeys(file);
+    await removeKeysBefore(file, keys.newest());
     expect(sealer.open(after, "one")).toBe("hush");
     expect(() => sealer.open(before, "one")).toThrow("is not in the key file");
   });

@@ -100,10 +100,11 @@ export async function addKey(file: string): Promise<FileKeys> {
   return keys;
 }
 
-/** Removes all but the newest key. The caller holds the lock of the rotation. */
-export async function removeOlderKeys(file: string): Promise<void> {
-  const [newest] = await openKeys(file);
-  await writeKeys(file, [newest]);
+/** Removes the keys that are older than `key`. The caller holds the lock of the rotation. */
+export async function removeKeysBefore(file: string, key: FileKey): Promise<void> {
+  const [newest, ...older] = await openKeys(file);
+  const last = [newest, ...older].findIndex(({ id }) => id.equals(key.id));
+  if (last >= 0) await writeKeys(file, [newest, ...older.slice(0, last)]);
 }
 
 function textOf(file: string): string | null {

@@ -43,6 +43,33 @@ export function openSettings<Values extends NodeJS.Dict<string>>(values: Values,
   return { ...values, ...Object.fromEntries(opened) };
 }
 
+/** Seals every sealed value in a text with settings again, unless it was sealed with the newest key. */
+export function resealSettings(text: string, sealer: Sealer) {
+  let count = 0;
+  let damaged = 0;
+  const resealed = text.replace(/\bsealed:[A-Za-z0-9+/]+=*/g, (value) => {
+    const bytes = Buffer.from(value.slice(prefix.length), "base64");
+    if (sealer.isCurrent(bytes)) return value;
+    const name = [...secretSettings].find((each) => canOpen(each, bytes, sealer));
+    if (name === undefined) {
+      damaged += 1;
+      return value;
+    }
+    count += 1;
+    return sealOne(name, sealer.open(bytes, contextOf(name)), sealer);
+  });
+  return { text: resealed, count, damaged };
+}
+
+function canOpen(name: string, sealed: Buffer, sealer: Sealer): boolean {
+  try {
+    sealer.open(sealed, contextOf(name));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function sealOne(name: string, value: string, sealer: Pick<Sealer, "seal">): string {
   return `${prefix}${sealer.seal(value, contextOf(name)).toString("base64")}`;
 }

@@ -45,6 +45,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   ),
   "server/reconcilers": room(
     "Periodic work without input that is safe to repeat, such as backups, cron, mail and certificates.",
+    "server/rotation",
     "server/store",
     "server/archives",
     "server/domains",
@@ -78,6 +79,11 @@ export const rooms: Readonly<Record<string, Room>> = {
   ),
   "server/store": room("PostgreSQL: queries, one file per noun, and numbered migrations.", "contract"),
   "server/audit": room("The activity log's hash chains: sealing, verification and export.", "server/store", "server"),
+  "server/rotation": room(
+    "The rotation of the keys in `secrets`: seals everything again, and removes keys that nothing needs.",
+    "server/store",
+    "server",
+  ),
   "server/archives": room("The content of backups in an archive store, and zip files to download.", "server"),
   "server/domains": room("Domain names, the DNS records they need, and DNS lookups.", "dns"),
   "server/logs": room("Reads and expires the logs that the edge writes."),
@@ -104,6 +110,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     "server/moving",
     "server/packages",
     "server/screenshots",
+    "server/rotation",
     "server/settings",
     "server/store",
     "server",

@@ -52,6 +52,7 @@ import { makeTakeMails } from "../reconcilers/takeMails.ts";
 import { startTestRestores } from "../reconcilers/testRestores.ts";
 import { updateAutomatically } from "../reconcilers/updateAutomatically.ts";
 import { updatePhp } from "../reconcilers/updatePhp.ts";
+import { continueRotation } from "../rotation/rotateSecrets.ts";
 import type { Sealer } from "../sealing.ts";
 import type { Config } from "../settings/config.ts";
 import { raiseVerified } from "../store/backups/damage.ts";
@@ -133,6 +134,15 @@ export function periodicWork(options: PeriodicWorkOptions): readonly Reconciler[
       everySeconds: 10,
       retrySeconds: 10,
       run: () => options.keyUse.flush(),
+    },
+    {
+      name: "continueRotation",
+      work: "Rotating the key for secrets",
+      everySeconds: hour,
+      retrySeconds: minute,
+      run: async () => {
+        await continueRotation({ database, data: options.config.data });
+      },
     },
     ...workOnUsage(options),
     {

@@ -63,7 +63,7 @@ export async function makeControlServices(options: ControlServicesOptions): Prom
       dns,
       dataFolder: config.data,
       names: config,
-      transfers: config.dnsSecondaries === null ? noTransfers : transfersOf(config.dnsSecondaries, sealer),
+      transfers: () => (config.dnsSecondaries === null ? noTransfers : transfersOf(config.dnsSecondaries, sealer)),
       edgeAddresses: config.edgeAddresses,
       log,
     }),

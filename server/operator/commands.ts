@@ -168,6 +168,14 @@ const commands: Readonly<Record<string, Command>> = {
     words: [1, 1],
     load: async () => (await import("./restore.ts")).runRestore,
   },
+  "secrets rotate": {
+    usage: "secrets rotate [--force] [--json]",
+    summary: "replaces the key that seals secrets while the installation runs, or continues a replacement",
+    details: ["--force  begins another replacement while the older key is still kept"],
+    options: { ...json, force: { type: "boolean" } },
+    words: [0, 0],
+    load: async () => (await import("./secrets.ts")).rotate,
+  },
   "first-run": {
     usage: "first-run [--forget]",
     summary: "shows which file has the first company's API key and password",

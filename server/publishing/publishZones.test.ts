@@ -33,7 +33,7 @@ async function start() {
   const client = makeDnsClient(server.adminSocket, "127.0.0.1");
   const { database } = world;
   const names = { dnsNames: ["ns1.example.net", "ns2.example.net"], siteSuffix: "sites.test" };
-  const transfers = noTransfers;
+  const transfers = () => noTransfers;
   const options = {
     database,
     dns: client,

@@ -37,7 +37,8 @@ interface ZonePublisherOptions {
   /** The table is also written to `dns/table.jsonl` in this folder. */
   readonly dataFolder: string;
   readonly names: DnsNames;
-  readonly transfers: Transfers;
+  /** Called for each table, since the sealing key may change. */
+  readonly transfers: () => Transfers;
   /** Public addresses of the edge, to which new zones point. */
   readonly edgeAddresses: readonly string[];
   readonly log: Logger;
@@ -56,7 +57,10 @@ export function makeZonePublisher(options: ZonePublisherOptions): ZonePublisher 
     await ensureZone(database, null, `acme-challenge.${names.siteSuffix}`);
     const zones = mergeZones(await listZones(database), await listDomainsInZones(database, null));
     const challenges = await listDnsChallenges(database);
-    const table = await withSerials(database, zoneTable(generation, { zones, challenges }, { names, transfers }));
+    const table = await withSerials(
+      database,
+      zoneTable(generation, { zones, challenges }, { names, transfers: transfers() }),
+    );
     await writeDurableFile(zonesFile(options.dataFolder), writeTable(table));
     await dns.putTable(table);
   }

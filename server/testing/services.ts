@@ -66,7 +66,7 @@ export function servicesOf(facts: WorldFacts, database: Database, runtime: Runti
       database,
       dns,
       dataFolder: facts.dataFolder,
-      transfers: noTransfers,
+      transfers: () => noTransfers,
       names: { dnsNames: ["ns1.localhost"], siteSuffix: "localhost" },
       edgeAddresses: ["203.0.113.7"],
       log: silentLog,

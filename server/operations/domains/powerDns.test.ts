@@ -24,7 +24,7 @@ beforeAll(async () => {
     database: own.own.database,
     dns,
     dataFolder: own.facts.dataFolder,
-    transfers: noTransfers,
+    transfers: () => noTransfers,
     names: { dnsNames: ["ns1.localhost"], siteSuffix },
     edgeAddresses: ["203.0.113.7"],
     log: silentLog,
