@@ -17,6 +17,7 @@ import { measureDns } from "./dns.ts";
 import { measureDnsRecords } from "./dnsRecords.ts";
 import { measureDomains } from "./domains.ts";
 import { measureEnvironments } from "./environments.ts";
+import { measureFairness } from "./fairness.ts";
 import { measureImports } from "./imports.ts";
 import { untilIdle, withStealTime } from "./machine.ts";
 import { measureNeighbours } from "./neighbours.ts";
@@ -42,6 +43,7 @@ const parts = [
   "packages",
   "operations",
   "neighbours",
+  "fairness",
   "page",
   "cache",
   "dns",
@@ -206,6 +208,10 @@ try {
   if (isSelected("neighbours")) {
     log("a quiet site next to a busy one …");
     figures.push(...(await measureNeighbours(installation, untilReady, log)));
+  }
+  if (isSelected("fairness")) {
+    log("a company next to a hostile one …");
+    figures.push(...(await measureFairness(installation, clone.folder, untilReady, log)));
   }
   if (isSelected("page")) {
     log("an uncached page …");

@@ -1,0 +1,10 @@
+/** Carries out attacks of `attacks.ts` until it is killed. Arguments: the attacker as JSON, and the names of the attacks. */
+import { constants, setPriority } from "node:os";
+import { attacks } from "./attacks.ts";
+
+// Real attackers have their own processors.
+setPriority(constants.priority.PRIORITY_LOW);
+// Ctrl-C does not reach this process, because it has its own session.
+process.once("disconnect", () => process.exit());
+const [attacker = "", ...names] = process.argv.slice(2);
+for (const name of names) attacks[name]?.(JSON.parse(attacker));
