@@ -30,6 +30,7 @@ import type { EnvironmentLogs } from "./logs/environmentLogs.ts";
 import type { EdgeParts } from "./parts.ts";
 import { createCoalescing } from "./php/coalescing.ts";
 import { createFairQueue } from "./php/fairQueue.ts";
+import { createUnreadResponses } from "./php/unreadResponses.ts";
 import type { Upstream } from "./php/upstream.ts";
 import { createWrites } from "./php/writes.ts";
 import { createPhpCallers, createPhpListener, type IdentifyPhp, type PhpListener } from "./phpListener.ts";
@@ -152,6 +153,9 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     ...tlsParts,
     upstream,
     bodies,
+    unread: createUnreadResponses(limits.unreadBytes, (count) =>
+      log.warn({ count }, "Responses were cut off, because their visitors read too slowly and memory was needed"),
+    ),
     writes,
     ...caches,
     logins,

@@ -13,6 +13,7 @@ import type { EdgeLog } from "./logs/edgeLog.ts";
 import type { EnvironmentLogs } from "./logs/environmentLogs.ts";
 import type { Coalescing } from "./php/coalescing.ts";
 import type { FairQueue } from "./php/fairQueue.ts";
+import type { UnreadResponses } from "./php/unreadResponses.ts";
 import type { Upstream } from "./php/upstream.ts";
 import type { Writes } from "./php/writes.ts";
 import type { RedirectVisit } from "./redirectVisits.ts";
@@ -25,6 +26,7 @@ export interface EdgeParts {
   readonly routes: Routes;
   readonly upstream: Upstream;
   readonly bodies: Bodies;
+  readonly unread: UnreadResponses;
   readonly writes: Writes;
   readonly coalescing: Coalescing;
   readonly pageCache: PageCache;

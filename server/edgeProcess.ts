@@ -35,6 +35,8 @@ import { securityTxtOf } from "./settings/securityTxt.ts";
 const requestSeconds = 300;
 const headSeconds = 15;
 const bodyGraceSeconds = 10;
+/** Twice as much may accumulate for a second. */
+const unreadBytes = 256 << 20;
 const silenceAfterDeadlineSeconds = 60;
 /** Longer writes to a frozen site are aborted, because a push and the site's editors wait for them. */
 const freezeSeconds = 20;
@@ -100,6 +102,7 @@ export async function startEdgeProcess({ config, log, makeServing }: EdgeProcess
         headSeconds,
         requestSeconds,
         bodyGraceSeconds,
+        unreadBytes,
         silenceSeconds: config.requestDeadlineSeconds + silenceAfterDeadlineSeconds,
         freezeSeconds,
         holdSeconds,

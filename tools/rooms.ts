@@ -167,6 +167,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   "edge/php": room(
     "PHP requests: choosing the script, forwarding, coalescing, and write freezes.",
     "edge/http",
+    "edge/bodies",
     "edge/tables",
     "edge/visit",
     "edge/files",

@@ -9,6 +9,8 @@ export interface Limits {
   readonly requestSeconds: number;
   /** A request body has no minimum speed during this time. */
   readonly bodyGraceSeconds: number;
+  /** Bytes of PHP's responses that visitors have not read yet, all together. */
+  readonly unreadBytes: number;
   /** An inactive connection is closed after this time. Must be longer than PHP's time limit. */
   readonly silenceSeconds: number;
   /** How long a freeze waits for running PHP requests of the environment. */

@@ -6,12 +6,14 @@ import { sendPage } from "../http/pages.ts";
 import type { VisitorRequest, VisitorResponse } from "../http/visitorHttp.ts";
 import type { RequestLogs } from "../logs/edgeLog.ts";
 import { readHost } from "../tables/hosts.ts";
+import { claimantOf } from "../visit/claimant.ts";
 import type { Visit } from "../visit/visit.ts";
 import { type CacheKey, cacheKeyOf } from "./cacheKey.ts";
 import type { Coalescing, SharedPage, SharedRender } from "./coalescing.ts";
 import { logVisitFailure } from "./failureLog.ts";
 import type { PageRecorder } from "./pageRecorder.ts";
 import type { Script, SharedRequest } from "./script.ts";
+import type { UnreadResponses } from "./unreadResponses.ts";
 import {
   type NoAnswerReason,
   reasonOf,
@@ -31,6 +33,7 @@ export interface PhpParts extends RequestLogs {
   readonly upstream: Upstream;
   readonly writes: Writes;
   readonly coalescing: Coalescing;
+  readonly unread: UnreadResponses;
   /** Host names below it belong to sites of different companies. */
   readonly siteSuffix: string;
 }
@@ -256,6 +259,12 @@ async function streamResponse(
   const { request, response } = visit;
   // Tells PHP at once that the visitor has left, even if it is not sending anything.
   response.once("close", () => answer.body.destroy());
+  const endWatch = parts.unread.watch({
+    claimant: claimantOf(visit),
+    bytes: () => response.writableLength + answer.body.readableLength,
+    cutOff: () => response.destroy(),
+  });
+  response.once("close", endWatch);
   const hasNoBody = request.method === "HEAD" || answer.status === 204 || answer.status === 304;
   try {
     // With a wrong length from PHP, one response would run into the next on the same connection.

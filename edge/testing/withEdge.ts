@@ -33,6 +33,7 @@ export const limits = {
   headSeconds: 15,
   requestSeconds: 60,
   bodyGraceSeconds: 10,
+  unreadBytes: 1_000_000_000,
   silenceSeconds: 60,
   freezeSeconds: 20,
   holdSeconds: 20,

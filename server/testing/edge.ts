@@ -32,6 +32,7 @@ const limits = {
   requestSeconds: 60,
   connectionsPerNetwork: 10_000,
   bodyGraceSeconds: 10,
+  unreadBytes: 1_000_000_000,
   silenceSeconds: 60,
   freezeSeconds: 20,
   holdSeconds: 20,
