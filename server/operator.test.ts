@@ -501,6 +501,27 @@ describe("operator audit", () => {
     expect((await operator(["audit", "export", join(data, "x"), "--to", "noon"], settings())).code).toBe(2);
   });
 
+  it("names the commands that change something, and who ran them", async () => {
+    const made = await operator(["company", "create", "Recorded", "--json"], settings());
+    const { company_id } = JSON.parse(made.output);
+    await operator(["keys", "create", company_id, "Deploy"], settings());
+    await operator(["company", "limits", company_id], settings());
+    await operator(["company", "limits", company_id, "--sites", "3"], settings());
+    const entries = await test.database
+      .selectFrom("activity")
+      .select(["type", "parameters", "user_full_name"])
+      .where("company_id", "is", null)
+      .where(({ ref }) => ref("parameters", "->>").key("companyId"), "=", company_id)
+      .orderBy("id")
+      .execute();
+    expect(entries.map(({ type, parameters }) => [type, parameters])).toEqual([
+      ["createCompany", { companyId: company_id, companyName: "Recorded" }],
+      ["createApiKey", { companyId: company_id, keyName: "Deploy" }],
+      ["changeCompanyLimits", { companyId: company_id, changes: '{"sites":3}' }],
+    ]);
+    for (const { user_full_name } of entries) expect(user_full_name).toContain(userInfo().username);
+  });
+
   it("knows which chains belonged to deleted companies", async () => {
     const made = await operator(["company", "create", "Deleted", "--json"], settings());
     const { company_id } = JSON.parse(made.output);

@@ -2,18 +2,23 @@
 import { isAbsolute, resolve } from "node:path";
 import { findInstallationFile, withDatabase } from "@sitewright/supervisor/postgres/ownDatabase.ts";
 import { interruptedRestoreMessage, readLastStart } from "@sitewright/supervisor/records.ts";
+import type { Pool } from "pg";
 import { type BackupResult, backupInstallation, type HeaderFields } from "../moving/backupInstallation.ts";
 import { readDataFolderFiles } from "../moving/dataFolderFiles.ts";
 import { checkTarget } from "../moving/envelope.ts";
 import { describeArchiveLocation, parseArchiveUrl } from "../settings/archiveUrl.ts";
 import type { Config } from "../settings/config.ts";
 import { movableSettings } from "../settings/settingsFile.ts";
-import { openPool } from "../store/open.ts";
+import { recordOperatorAction } from "../store/company/activity.ts";
+import { databaseOn, openPool } from "../store/open.ts";
+import { operatorActor } from "./actor.ts";
 import type { CommandContext, Run } from "./command.ts";
 import { exitFailed, Failure } from "./failure.ts";
 import { ago, contentOf, environmentList, sizeOf } from "./formatting.ts";
 import { backUpAll } from "./freshBackups.ts";
 import { choosePassphrase } from "./passphrase.ts";
+
+const [notNullViolation, undefinedColumn] = ["23502", "42703"];
 
 interface BackupOptions {
   readonly file: string;
@@ -44,12 +49,26 @@ export async function backup({ file, isForced, isFresh }: BackupOptions, context
     try {
       const print = (line: string) => void terminal.output.write(`${line}\n`);
       const problems = isFresh ? await backUpAll(pool, config.data, print) : [];
+      await record(pool, env);
       const result = await backupInstallation(pool, fields, { ...target, passphrase });
       return [report(result, fields, { file: target.file, isFresh }), ...reportProblems(problems)].join("\n");
     } finally {
       await pool.end();
     }
   });
+}
+
+/** The database of an older version, before its first start with this one, can't record it. */
+async function record(pool: Pool, env: NodeJS.ProcessEnv): Promise<void> {
+  const entry = { type: "backUpInstallation", parameters: {}, actor: operatorActor(env) };
+  try {
+    await databaseOn(pool)
+      .transaction()
+      .execute((transaction) => recordOperatorAction(transaction, entry));
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : null;
+    if (code !== notNullViolation && code !== undefinedColumn) throw error;
+  }
 }
 
 function requireInstallation({ data }: Config): void {

@@ -1,4 +1,5 @@
 /** `company limits`: shows and sets what companies may use. */
+import { recordOperatorAction } from "../store/company/activity.ts";
 import { listCompanies } from "../store/company/companies.ts";
 import {
   type CompanyLimit,
@@ -10,6 +11,7 @@ import {
   setCompanyLimits,
 } from "../store/company/companyLimits.ts";
 import type { Database } from "../store/database.ts";
+import { operatorActor } from "./actor.ts";
 import type { Arguments, Run } from "./command.ts";
 import { withRunningDatabase } from "./database.ts";
 import { exitFailed, Failure, usageError } from "./failure.ts";
@@ -49,12 +51,24 @@ export const limits: Run = (given, { config }) => {
     const { id } = await targetOf(database, given);
     if (given.flags.reset === true) await removeCompanyLimits(database, id);
     if (Object.keys(changes).length > 0) await setCompanyLimits(database, id, changes);
+    await recordChange(database, id, given.flags.reset === true ? { reset: true, ...changes } : changes);
     const company = await targetOf(database, given);
     const inForce = await (id === null ? commonLimits(database) : companyLimits(database, id));
     if (given.flags.json === true) return JSON.stringify({ company_id: id, limits: inForce });
     return `${company.name}\n${tableOf(limitNames.map((name) => [`  ${flagOf[name].noun}`, shown(name, inForce)]))}`;
   });
 };
+
+/** Looking at limits is not recorded. */
+async function recordChange(database: Database, id: string | null, changes: object): Promise<void> {
+  if (Object.keys(changes).length === 0) return;
+  const parameters = { companyId: id ?? "all", changes: JSON.stringify(changes) };
+  await database
+    .transaction()
+    .execute((transaction) =>
+      recordOperatorAction(transaction, { type: "changeCompanyLimits", parameters, actor: operatorActor() }),
+    );
+}
 
 interface Target {
   /** Null: all companies without limits of their own. */

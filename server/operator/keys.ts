@@ -1,10 +1,11 @@
 /** `keys`, `keys create` and `keys revoke`: the API keys of all companies. */
 import { makeToken, readToken } from "../app/company/token.ts";
-import { endActivity, recordActivity, systemActor } from "../store/company/activity.ts";
+import { endActivity, recordActivity, recordOperatorAction, systemActor } from "../store/company/activity.ts";
 import { insertApiKey, type ListedKey, listAllKeys, lockApiKey, revokeApiKey } from "../store/company/apiKeys.ts";
 import { listCompanies } from "../store/company/companies.ts";
 import { lockCompany } from "../store/company/companyLimits.ts";
 import type { DatabaseTransaction } from "../store/database.ts";
+import { operatorActor } from "./actor.ts";
 import type { Run } from "./command.ts";
 import { withRunningDatabase } from "./database.ts";
 import { exitFailed, Failure } from "./failure.ts";
@@ -56,6 +57,7 @@ export const revoke: Run = ({ words: [keyId = ""] }, { config }) =>
     return `The key "${key.name}" of ${key.company_name} is revoked.`;
   });
 
+/** In the log of the company, which does not name the operator's account, and in the operator's. */
 async function recordDone(
   transaction: DatabaseTransaction,
   companyId: string,
@@ -71,4 +73,6 @@ async function recordDone(
     actor: systemActor,
   };
   await endActivity(transaction, await recordActivity(transaction, entry), { hasFailed: false });
+  const parameters = { companyId, keyName };
+  await recordOperatorAction(transaction, { type, parameters, actor: operatorActor() });
 }
