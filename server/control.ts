@@ -110,6 +110,7 @@ export async function startControl({ config, runtime, log, settings }: ControlOp
   started.defer(() => refusedKeys.flush().catch((err) => log.warn({ err }, "Writing the activity log failed")));
 
   const parts: Parts = {
+    apiChallenges: new Map(),
     repeatedActivity,
     refusedKeys,
     config,
@@ -136,6 +137,7 @@ export async function startControl({ config, runtime, log, settings }: ControlOp
     limits: config,
     metricsToken: config.metricsToken,
     securityTxt: securityTxtOf(config.securityContact),
+    challenges: parts.apiChallenges,
     log,
   });
   started.defer(() => server.close());
@@ -158,6 +160,8 @@ interface Parts
   readonly secretKeys: KeySource;
   readonly keyUse: KeyUse;
   readonly logs: ReturnType<typeof openLogs>;
+  /** Running challenges for the API's own name. */
+  readonly apiChallenges: Map<string, string>;
   readonly log: Logger;
 }
 
@@ -179,6 +183,7 @@ async function startPeriodicWork(parts: Parts): Promise<AsyncDisposable> {
       config,
       cron,
       logs: parts.logs,
+      apiChallenges: parts.apiChallenges,
       acceptOperation: parts.acceptOperation,
       repeatedActivity: parts.repeatedActivity,
       writeRepeatedActivity: parts.refusedKeys.flush,

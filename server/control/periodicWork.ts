@@ -28,6 +28,7 @@ import type { ZonePublisher } from "../publishing/publishZones.ts";
 import { makeDnsChallenges } from "../reconcilers/certificates/dnsChallenges.ts";
 import { makeDnsSolver } from "../reconcilers/certificates/dnsSolver.ts";
 import { makeHttpSolver } from "../reconcilers/certificates/httpSolver.ts";
+import { makeApiCertificateOrder } from "../reconcilers/certificates/orderApiCertificate.ts";
 import { orderCertificates } from "../reconcilers/certificates/orderCertificates.ts";
 import { checkDomains } from "../reconcilers/checkDomains.ts";
 import { checkForUpdates } from "../reconcilers/checkForUpdates.ts";
@@ -91,6 +92,8 @@ interface PeriodicWorkOptions {
   /** Null if there is none. */
   readonly packageSource: PackageSource | null;
   readonly sealer: Sealer;
+  /** Receives the challenges for the API's own name, which the API answers. */
+  readonly apiChallenges: Map<string, string>;
   /** PEM of the roots for the certificate authority's own certificate, or null for the system's. */
   readonly acmeRoots: readonly string[] | null;
   readonly log: Logger;
@@ -356,6 +359,7 @@ function workOnCertificates(options: PeriodicWorkOptions): Reconciler[] {
     },
   }));
   return [
+    ...orderForApi(options),
     {
       name: "removeOldCertificates",
       work: "Removing old certificates",
@@ -364,6 +368,30 @@ function workOnCertificates(options: PeriodicWorkOptions): Reconciler[] {
       run: removeOld,
     },
     ...ordering,
+  ];
+}
+
+/** Usually only looks at the certificate. */
+const apiCertificateSeconds = 10;
+
+function orderForApi(options: PeriodicWorkOptions): Reconciler[] {
+  const { database, config, sealer, edge, acmeRoots: roots, apiChallenges: challenges, signal } = options;
+  const { data, apiName: name, apiCertificate, acmeUrl: directory, acmeEmail: email, acmeBinding: binding } = config;
+  if (name === null || apiCertificate !== null || directory === null) return [];
+  const isEdgeReady = () =>
+    edge.status().then(
+      () => true,
+      () => false,
+    );
+  const authority = { database, sealer, directory, roots, email, binding, signal };
+  return [
+    {
+      name: "orderApiCertificate",
+      work: "Ordering the certificate for SITEWRIGHT_API_NAME",
+      everySeconds: apiCertificateSeconds,
+      retrySeconds: apiCertificateSeconds,
+      run: makeApiCertificateOrder({ ...authority, name, data, challenges, isEdgeReady }),
+    },
   ];
 }
 

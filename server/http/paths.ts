@@ -15,7 +15,7 @@ const patterns = [...rowsByPath].map(([path, group]) => ({
 const fixed = [
   {
     pattern:
-      /^\/(health\/?|metrics\/?|tour\.md\/?|reference\/[^/]+\/[^/]+\/?|v2\/openapi\.json\/?|v2\/downloads\/[^/]+\/[^/]+)?$/,
+      /^\/(health\/?|metrics\/?|tour\.md\/?|reference\/[^/]+\/[^/]+\/?|v2\/openapi\.json\/?|v2\/downloads\/[^/]+\/[^/]+|\.well-known\/acme-challenge\/[^/]+)?$/,
     methods: ["GET", "HEAD"],
   },
 ];

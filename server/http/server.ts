@@ -15,6 +15,7 @@ import {
 } from "fastify";
 import { serveDownloads } from "./backups/downloads.ts";
 import { bodyLimit, readJsonBodies } from "./bodies.ts";
+import { serveChallenges } from "./challenges.ts";
 import { type ConnectionLimits, limitConnections, requestMilliseconds, timeouts } from "./connections.ts";
 import { isTrustedProxy } from "./edgeSocket.ts";
 import { answerToClientError, type ErrorAnswer, errorAnswer } from "./faults.ts";
@@ -40,6 +41,8 @@ interface ServerOptions {
   readonly metricsToken?: string | null;
   /** Writes the security.txt. Absent or null: there is none. */
   readonly securityTxt?: (() => string) | null;
+  /** Running challenges of a certificate authority. Absent: none. */
+  readonly challenges?: ReadonlyMap<string, string>;
   /** A logger with pino's interface. */
   readonly log: FastifyBaseLogger;
 }
@@ -50,6 +53,7 @@ export function buildServer({
   limits,
   metricsToken = null,
   securityTxt = null,
+  challenges = new Map(),
   log,
 }: ServerOptions): FastifyInstance {
   const count = makeRateLimits(limits);
@@ -90,6 +94,7 @@ export function buildServer({
   serveDownloads(server, app, stopping);
   serveMetrics(server, makeMetrics({ ...app, maxWorkers: app.limits.maxWorkers }), metricsToken);
   serveHealth(server, app);
+  serveChallenges(server, challenges);
   serveHome(server);
   serveSecurityTxt(server, securityTxt);
   return server;

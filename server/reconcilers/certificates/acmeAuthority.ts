@@ -5,7 +5,7 @@ import type { Sealer } from "../../sealing.ts";
 import type { Database } from "../../store/database.ts";
 import { findAccount, setAccountUrl, storeAccount } from "../../store/domains/acmeAccounts.ts";
 
-interface AuthorityOptions {
+export interface AuthorityOptions {
   readonly database: Database;
   readonly sealer: Sealer;
   /** URL of the authority's directory. */

@@ -1,6 +1,6 @@
 /**
- * Completes an ACME order, from its current state to the certificate in the database. Each step is stored before the next
- * one, so that another process can continue with the same order and key.
+ * Completes an ACME order, from its current state to the stored certificate. For a domain, each step is stored before the
+ * next one, so that another process can continue with the same order and key.
  */
 import { createPrivateKey, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -33,22 +33,34 @@ export class OrderTakesLong extends Error {
   override readonly name = "OrderTakesLong";
 }
 
-interface IssueOptions {
-  readonly database: Database;
-  readonly sealer: Sealer;
+interface CompleteOptions {
   readonly acme: Acme;
   readonly account: string;
   readonly solvers: readonly Solver[];
   readonly signal: AbortSignal;
-  readonly now: () => Date;
   /** Extends the claim on the order. */
   readonly hold: () => Promise<void>;
 }
 
+interface IssueOptions extends CompleteOptions {
+  readonly database: Database;
+  readonly sealer: Sealer;
+  readonly now: () => Date;
+}
+
 /** An order that exists at the authority. */
-type OpenOrder = Pick<ClaimedOrder, "domainId" | "name" | "challengeName" | "companyId" | "environmentId" | "names"> & {
+interface AcmeOrder extends Pick<ClaimedOrder, "domainId" | "name" | "challengeName" | "names"> {
   readonly url: string;
-};
+}
+
+type OpenOrder = AcmeOrder & Pick<ClaimedOrder, "companyId" | "environmentId">;
+
+/** Keeps the key and the certificate of an order. */
+interface OrderKeeper {
+  /** Returns the key, PEM, and creates it at the first call. */
+  readonly findKey: () => Promise<string>;
+  readonly store: (chain: string) => Promise<void>;
+}
 
 /** Milliseconds between polls. The authority may ask for longer pauses, up to the maximum. */
 const minPause = 100;
@@ -57,8 +69,20 @@ const timeoutMilliseconds = 60_000;
 /** Minimum time between two certificates of a domain, even if the first one expires soon. */
 const minMillisecondsBetweenOrders = 6 * 3_600_000;
 
-/** Resolves when the certificate is stored. */
-export async function issueCertificate(order: OpenOrder, options: IssueOptions): Promise<void> {
+/** Resolves when the domain's certificate is in the database. */
+export function issueCertificate(order: OpenOrder, options: IssueOptions): Promise<void> {
+  return completeOrder(
+    order,
+    {
+      findKey: async () => (await keyOf(order, options)).key,
+      store: (chain) => store(order, chain, options),
+    },
+    options,
+  );
+}
+
+/** Resolves when the keeper has stored the certificate. */
+export async function completeOrder(order: AcmeOrder, keeper: OrderKeeper, options: CompleteOptions): Promise<void> {
   const { acme, account } = options;
   const read = () => acme.readOrder(account, order.url);
   let current = (await read()).value;
@@ -67,16 +91,16 @@ export async function issueCertificate(order: OpenOrder, options: IssueOptions):
     current = await until(read, ({ status }) => status !== "pending", options);
   }
   if (current.status === "ready") {
-    await finalize(order, current, options);
+    await finalize(order, current, await keeper.findKey(), options);
     current = await until(read, ({ status }) => status !== "ready" && status !== "processing", options);
   } else if (current.status === "processing") {
     current = await until(read, ({ status }) => status !== "processing", options);
   }
   if (current.status !== "valid" || current.certificate === undefined) throw await refusal(current, options);
-  await store(order, await acme.readChain(account, current.certificate), options);
+  await keeper.store(await acme.readChain(account, current.certificate));
 }
 
-async function authorize(order: OpenOrder, url: string, options: IssueOptions): Promise<void> {
+async function authorize(order: AcmeOrder, url: string, options: CompleteOptions): Promise<void> {
   const { acme, account, solvers } = options;
   const read = () => acme.readAuthorization(account, url);
   const { value: authorization } = await read();
@@ -98,7 +122,7 @@ async function authorize(order: OpenOrder, url: string, options: IssueOptions): 
 async function begin(
   { url }: Challenge,
   read: () => Promise<Read<Authorization>>,
-  { acme, account }: IssueOptions,
+  { acme, account }: CompleteOptions,
 ): Promise<void> {
   try {
     await acme.beginChallenge(account, url);
@@ -123,10 +147,14 @@ function choose({ identifier, challenges }: Authorization, solvers: readonly Sol
 }
 
 /** The key is stored before the authority sees the request. */
-async function finalize(order: OpenOrder, { finalize: url }: Order, options: IssueOptions): Promise<void> {
-  const key = createPrivateKey((await keyOf(order, options)).key);
-  await options.hold();
-  await options.acme.finalize(options.account, url, makeRequest(order.names, key));
+async function finalize(
+  { names }: AcmeOrder,
+  { finalize: url }: Order,
+  key: string,
+  { acme, account, hold }: CompleteOptions,
+): Promise<void> {
+  await hold();
+  await acme.finalize(account, url, makeRequest(names, createPrivateKey(key)));
 }
 
 async function keyOf({ domainId }: OpenOrder, { database, sealer }: IssueOptions) {
@@ -159,7 +187,7 @@ async function store(order: OpenOrder, chain: string, options: IssueOptions): Pr
 async function until<Value>(
   read: () => Promise<Read<Value>>,
   isMet: (value: Value) => boolean,
-  { hold, signal }: Pick<IssueOptions, "hold" | "signal">,
+  { hold, signal }: Pick<CompleteOptions, "hold" | "signal">,
 ): Promise<Value> {
   const deadline = performance.now() + timeoutMilliseconds;
   for (let pause = minPause; performance.now() < deadline; pause = Math.min(pause * 2, maxPause)) {
@@ -175,7 +203,7 @@ async function until<Value>(
 
 async function refusal(
   { authorizations, error, status }: Order,
-  { acme, account }: IssueOptions,
+  { acme, account }: CompleteOptions,
 ): Promise<OrderRefused> {
   const all = await Promise.all(authorizations.map(async (url) => (await acme.readAuthorization(account, url)).value));
   const refused = all.filter((one) => one.status !== "valid" && one.status !== "pending");
