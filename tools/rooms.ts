@@ -45,7 +45,6 @@ export const rooms: Readonly<Record<string, Room>> = {
   ),
   "server/reconcilers": room(
     "Periodic work without input that is safe to repeat, such as backups, cron, mail and certificates.",
-    "server/rotation",
     "server/store",
     "server/archives",
     "server/domains",
