@@ -1,12 +1,24 @@
-/** The users that environments' files belong to, and that their PHP runs as. Only if this process is root. */
+/**
+ * The users that environments' files belong to, and that their PHP runs as, if this process is root: a range of user ids that
+ * nothing else on the machine uses. The ids of groups are the same.
+ */
 
-/** Environment 1 has the user after this one. */
-const firstUser = 200_000;
+/** Environments per installation: more than a machine can serve. */
+export const usersPerInstallation = 100_000;
+const browserCount = 16;
+
+let firstUser = 200_000;
+
+/** Sets where the range begins. Call it at startup: files keep their owner. */
+export function useUsersFrom(id: number): void {
+  firstUser = id;
+}
 
 /**
  * Returns the user id of an environment: unprivileged and unique, so that environments can't access each other's files.
  */
 export function ownerOf(number: number): number {
+  if (number >= usersPerInstallation - browserCount) throw new Error(`There is no user for environment ${number}.`);
   return firstUser + number;
 }
 
@@ -15,9 +27,8 @@ export function phpGroup(): number | null {
   return process.getuid?.() === 0 ? ownerOf(0) : null;
 }
 
-const browserCount = 16;
-
-/** Returns the users of browsers that take screenshots, one for each at a time. Below those of environments. */
+/** Returns the users of browsers that take screenshots, one for each at a time: the last ones of the range. */
 export function browserUsers(): readonly number[] {
-  return Array.from({ length: browserCount }, (_, index) => firstUser - 1 - index);
+  const end = firstUser + usersPerInstallation;
+  return Array.from({ length: browserCount }, (_, index) => end - 1 - index);
 }

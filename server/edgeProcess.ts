@@ -12,7 +12,7 @@ import type { Upstream } from "@sitewright/edge/php/upstream.ts";
 import { readRules } from "@sitewright/edge/redirects/readRules.ts";
 import type { RedirectSources } from "@sitewright/edge/redirectVisits.ts";
 import { freeDisk } from "@sitewright/runtimes/freeDisk.ts";
-import { phpGroup } from "@sitewright/runtimes/owner.ts";
+import { phpGroup, useUsersFrom } from "@sitewright/runtimes/owner.ts";
 import { createPhpCredentials } from "@sitewright/runtimes/phpCredentials.ts";
 import { phpVersions } from "@sitewright/runtimes/playground/php/versions.ts";
 import { createPlaygroundServing, type PlaygroundServingOptions } from "@sitewright/runtimes/playground/serving.ts";
@@ -168,6 +168,7 @@ export async function runEdge(): Promise<void> {
   process.on("disconnect", () => stopping.resolve());
   try {
     const config = loadConfig(process.env);
+    useUsersFrom(config.firstUserId);
     const log = pino({ level: config.logLevel, base: undefined });
     const edge = await startEdgeProcess({ config, log, makeServing: (tools) => playground(config, log, tools) });
     await sendToParent({ type: "ready", port: edge.port });

@@ -12,7 +12,9 @@ const processes: Readonly<Record<string, () => Promise<void>>> = {
     const { secretsKeyFile } = await import("./sealedSettings.ts");
     const { openSpool } = await import("./mail/spool.ts");
     const { makeAcceptMail } = await import("./mail/accept.ts");
+    const { useUsersFrom } = await import("@sitewright/runtimes/owner.ts");
     await runControl(async (config: Config, log: Logger) => {
+      useUsersFrom(config.firstUserId);
       const { assets, environments, diskReserveBytes, readyCopies, edgePort } = config;
       const { of: credentialOf } = createPhpCredentials(await openKeySource(secretsKeyFile(config.data)));
       const network = { ...phpNetwork(config), credentialOf, edgePort };

@@ -37,6 +37,7 @@ import {
 import { removeRunFolder } from "./runFolder.ts";
 import type { Service } from "./service.ts";
 import type { Terminal } from "./terminal.ts";
+import { checkUserIds } from "./userIds.ts";
 import { warningIn } from "./warnings.ts";
 
 interface InstallationOptions {
@@ -81,6 +82,7 @@ export function makeInstallation(options: InstallationOptions): Installation {
     const unfinishedRestore = interruptedRestoreMessage(config.data);
     if (unfinishedRestore !== null) throw new Error(unfinishedRestore);
     ensureOwnedFolder(config.run);
+    checkUserIds(config, report);
     const ports = await choosePorts(config, report);
     const env = childEnvironment(options, ports);
     const sealer = await openSealer(secretsKeyFile(config.data));

@@ -2,9 +2,11 @@
 import { statfs } from "node:fs/promises";
 import { confinementProblem } from "@sitewright/runtimes/confinement.ts";
 import { hasNoNewPrivileges } from "@sitewright/runtimes/expendable.ts";
+import { useUsersFrom } from "@sitewright/runtimes/owner.ts";
 import { machineMemory } from "@sitewright/runtimes/processMemory.ts";
 import { nearestExisting } from "@sitewright/supervisor/dataFolder.ts";
 import { readLastStart, readRun } from "@sitewright/supervisor/records.ts";
+import { foreignSite, overlapOf } from "@sitewright/supervisor/userIds.ts";
 import { findChromium, hasSandbox } from "../screenshots/chromium.ts";
 import { type Config, loadConfig } from "../settings/config.ts";
 import { memoryPerWorker } from "../settings/settings.ts";
@@ -30,10 +32,11 @@ const marks: Readonly<Record<Level, string>> = { ok: "ok      ", note: "note    
 
 export const doctor: Run = async ({ flags }, context) => {
   const config = effectiveConfig(context.config);
+  useUsersFrom(config.firstUserId);
   const source = await packageSource(config);
   const findings = [
     ...machine(config),
-    ...(await separation()),
+    ...(await separation(config)),
     await disk(config),
     ...network(config),
     source,
@@ -71,7 +74,7 @@ function machine({ maxWorkers, spareWorkers }: Config): Finding[] {
 }
 
 /** How well processes that run sites' code, or read their databases, are separated from the rest of the machine. */
-async function separation(): Promise<Finding[]> {
+async function separation(config: Config): Promise<Finding[]> {
   if (process.platform !== "linux") return [];
   const privileges = hasNoNewPrivileges
     ? ok("Sites' processes can't gain privileges.")
@@ -87,7 +90,21 @@ async function separation(): Promise<Finding[]> {
           `Sites' databases are read by processes of root, because this machine doesn't let root make namespaces (${reason}). ` +
             "Install util-linux, or start the container with CAP_SYS_ADMIN.",
         );
-  return [privileges, databases];
+  return [privileges, userIds(config), databases];
+}
+
+function userIds(config: Config): Finding {
+  const other = foreignSite(config);
+  if (other !== null) {
+    return problem(
+      `Users: ${other} belongs to another installation whose sites have the same users as ours, so they can read each other's ` +
+        "files. Give one of the two another SITEWRIGHT_FIRST_USER_ID before it has sites.",
+    );
+  }
+  const overlap = overlapOf(config.firstUserId);
+  return overlap === null
+    ? ok(`Users: sites have the users from ${config.firstUserId}.`)
+    : problem(`Users: ${overlap}`);
 }
 
 async function screenshots({ chromium: wanted }: Config): Promise<Finding> {

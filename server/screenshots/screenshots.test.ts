@@ -1,6 +1,7 @@
 import { chmod, chown, mkdir, mkdtemp, readdir, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { browserUsers } from "@sitewright/runtimes/owner.ts";
 import { PNG } from "pngjs";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { removeLeftoverScreenshots } from "./browserPlace.ts";
@@ -159,15 +160,16 @@ test("a file that is not a PNG can't be compared", async () => {
 test("old temporary folders of killed processes are removed, and those of other users are kept", async () => {
   const folder = await freshFolder();
   const isRoot = process.getuid?.() === 0;
+  const [browser = 0] = browserUsers();
   const make = async (name: string, uid: number, at: Date) => {
     await mkdir(path.join(folder, name));
     await writeFile(path.join(folder, name, "picture.png"), "");
     if (isRoot) await chown(path.join(folder, name), uid, uid);
     await utimes(path.join(folder, name), at, at);
   };
-  await make("sitewright-picture-a", 199_999, new Date(0));
-  await make("sitewright-picture-b", 199_999, new Date());
-  await make("something-else", 199_999, new Date(0));
+  await make("sitewright-picture-a", browser, new Date(0));
+  await make("sitewright-picture-b", browser, new Date());
+  await make("something-else", browser, new Date(0));
   await symlink(path.join(folder, "something-else"), path.join(folder, "sitewright-picture-c"));
   const kept = ["sitewright-picture-b", "sitewright-picture-c", "something-else"];
   if (isRoot) {

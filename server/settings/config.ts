@@ -60,6 +60,8 @@ export interface Config {
   readonly readyCopies: { readonly folder: string; readonly count: number };
   /** Folder for sockets: its path is short, and other users have no access. */
   readonly run: string;
+  /** The first user id of sites, if Sitewright is root. */
+  readonly firstUserId: number;
   readonly spareWorkers: number;
   readonly maxWorkers: number;
   readonly requestDeadlineSeconds: number;
@@ -194,6 +196,7 @@ function freeze(values: Settings): Config {
     environments: join(data, "environments"),
     readyCopies: { folder: join(data, "ready"), count: readyCopies },
     run: resolve(values.SITEWRIGHT_RUN),
+    firstUserId: values.SITEWRIGHT_FIRST_USER_ID,
     spareWorkers: values.SITEWRIGHT_SPARE_WORKERS,
     maxWorkers: values.SITEWRIGHT_MAX_WORKERS,
     requestDeadlineSeconds: values.SITEWRIGHT_REQUEST_DEADLINE_SECONDS,

@@ -112,6 +112,11 @@ export const settings = v.object({
   ),
   SITEWRIGHT_ASSETS: text("^.+$", "the folder for WordPress and other unpacked downloads"),
   SITEWRIGHT_RUN: text("^.+$", "a folder with a short path, for sockets"),
+  SITEWRIGHT_FIRST_USER_ID: whole(
+    65_536,
+    4_000_000_000,
+    "if Sitewright is root: the first of 100,000 user ids for sites, which nothing else on the machine may have",
+  ),
   SITEWRIGHT_SPARE_WORKERS: whole(0, 32, "the number of spare PHP workers, which wait for a site"),
   SITEWRIGHT_MAX_WORKERS: whole(1, 512, "the maximum number of PHP workers"),
   SITEWRIGHT_REQUEST_DEADLINE_SECONDS: whole(1, 3_600, "the time limit for a PHP request, in seconds"),
@@ -263,6 +268,7 @@ export function defaults(data: string): Settings {
     SITEWRIGHT_FIRST_API_KEY: null,
     SITEWRIGHT_ASSETS: join(data, "assets"),
     SITEWRIGHT_RUN: shortFolder(data),
+    SITEWRIGHT_FIRST_USER_ID: 200_000,
     // Enough for a laptop, and for one new site at a time. Each takes 240 MB.
     SITEWRIGHT_SPARE_WORKERS: 1,
     // Leaves half of the memory to the rest of the machine.
