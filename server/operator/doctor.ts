@@ -127,10 +127,14 @@ async function disk({ data }: Config): Promise<Finding> {
   return problem(`Disk: only ${sizeOf(free)} free in ${data}. Free up space before sites, backups and updates fail.`);
 }
 
-function network({ host, apiHost, siteSuffix, edgeAddresses }: Config): Finding[] {
+function network({ host, apiHost, apiName, siteSuffix, edgeAddresses }: Config): Finding[] {
   const isLocal = (address: string) => /^(127\.|::1$|localhost$)/.test(address);
   const api = isLocal(apiHost)
-    ? ok(`API: only this machine can reach it (SITEWRIGHT_API_HOST is ${apiHost}).`)
+    ? ok(
+        apiName === null
+          ? `API: only this machine can reach it (SITEWRIGHT_API_HOST is ${apiHost}).`
+          : `API: other machines can reach it over TLS, at ${apiName}.`,
+      )
     : note(`API: without TLS on ${apiHost}, so API keys travel that network in plain text.`);
   if (isLocal(host)) return [api, note(`Network: only this machine can reach the sites (SITEWRIGHT_HOST is ${host}).`)];
   return [

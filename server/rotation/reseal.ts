@@ -1,6 +1,7 @@
 /** Seals everything again with the newest key in `secrets/key`, in the database and in files. Can be repeated at any time. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { apiCertificateFolder } from "../apiCertificate.ts";
 import { writeDurableFile } from "../durableFile.ts";
 import type { KeySource } from "../keyFile.ts";
 import { resealSettings } from "../sealedSettings.ts";
@@ -34,7 +35,9 @@ export async function resealAll(options: ResealOptions): Promise<Resealed> {
     parts.push(await resealColumn(options, sealer, column));
   }
   options.onStep?.("files");
-  parts.push(await resealCertificateFiles(options.data, sealer));
+  for (const folder of [join(options.data, "edge", "certificates"), apiCertificateFolder(options.data)]) {
+    parts.push(await resealCertificateFiles(folder, sealer));
+  }
   parts.push(await resealSettingsFiles(options.data, sealer));
   parts.push(await republishZones(options, sealer));
   return {
@@ -77,8 +80,7 @@ function openOrNull(sealer: Sealer, sealed: Buffer, context: string): string | n
   }
 }
 
-async function resealCertificateFiles(data: string, sealer: Sealer): Promise<Resealed> {
-  const folder = join(data, "edge", "certificates");
+async function resealCertificateFiles(folder: string, sealer: Sealer): Promise<Resealed> {
   const remaining: string[] = [];
   let count = 0;
   for (const id of await readdir(folder).catch(() => [])) {

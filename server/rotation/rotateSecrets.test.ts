@@ -102,15 +102,19 @@ async function addRows(): Promise<Secret[]> {
 }
 
 async function addFiles(): Promise<Secret[]> {
-  for (const folder of ["edge/certificates", "dns"]) await mkdir(join(data, folder), { recursive: true });
+  for (const folder of ["edge/certificates", "edge/api-certificate", "dns"])
+    await mkdir(join(data, folder), { recursive: true });
   const certificate = join(data, "edge", "certificates", "one");
   await writeFile(certificate, sealer.seal("served", "edge-certificate:one"));
+  const apiCertificate = join(data, "edge", "api-certificate", "api");
+  await writeFile(apiCertificate, sealer.seal("of the API", "edge-certificate:api"));
   const lastStart = join(data, "last-start.json");
   await writeFile(lastStart, JSON.stringify(sealSettings(settings, sealer)));
   await writeFile(join(data, "settings.env"), "SITEWRIGHT_BACKUP_DAYS=30\n");
   await publishZones();
   return [
     { name: "served", read: async () => sealer.open(await readFile(certificate), "edge-certificate:one") },
+    { name: "of the API", read: async () => sealer.open(await readFile(apiCertificate), "edge-certificate:api") },
     {
       name: "smtp://mailer:hush@mail.example",
       read: async () => openSettings(JSON.parse(await readFile(lastStart, "utf8")), data).SITEWRIGHT_SMTP_URL,
@@ -147,7 +151,7 @@ describe("rotating the key for secrets", () => {
     const [old] = readKeys(secretsKeyFile(data)) ?? [];
     const generation = await dnsGenerations.last(own.database);
     const state = await rotateSecrets(options());
-    expect(state).toMatchObject({ count: 8, olderKeys: 1 });
+    expect(state).toMatchObject({ count: 9, olderKeys: 1 });
     expect(state.remaining).toEqual([
       "the DNS server's table, which is being published again",
       expect.stringMatching(/^running processes, until 20/),
