@@ -28,7 +28,7 @@ import { answerChallenge } from "./tls/challenge.ts";
 import { redirectToHttps } from "./tls/forceHttps.ts";
 import { isMisdirected } from "./tls/misdirected.ts";
 import { createSecureServer, type SecureServer } from "./tls/secureServer.ts";
-import { claimantOf } from "./visit/claimant.ts";
+import { claimantOf, payerOf } from "./visit/claimant.ts";
 import { type PhpCaller, type Sender, senderOf } from "./visit/sender.ts";
 import type { Visit } from "./visit/visit.ts";
 
@@ -153,9 +153,8 @@ async function handle(parts: EdgeParts, incoming: IncomingRequest, found: FoundR
 
 /** Waits for the request's turn. False if the visitor has left or got the busy page. */
 async function waitForTurn({ request, response, route }: Visit, { fairQueue, traffic }: EdgeParts): Promise<boolean> {
-  const { id } = route.environment;
-  traffic.track(request, response, id);
-  if (await fairQueue.take(id)) return !response.destroyed;
+  traffic.track(request, response, route.environment.id);
+  if (await fairQueue.take(payerOf(route.environment))) return !response.destroyed;
   sendPage(request, response, "busy");
   return false;
 }

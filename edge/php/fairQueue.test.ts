@@ -23,7 +23,7 @@ function take(queue: ReturnType<typeof createFairQueue>, id: string, times: numb
 
 const count = (done: readonly string[], id: string) => done.filter((one) => one === id).length;
 
-test("a busy environment does not delay another one", () => {
+test("a busy company does not delay another one", () => {
   const { queue } = createManualQueue();
   const done: string[] = [];
   take(queue, "crowd", 100, done);

@@ -1,15 +1,15 @@
 /**
- * Prevents one busy environment from delaying the others. The event loop handles all requests that arrived together
- * before it accepts new ones, so a thousand requests to one site would delay a request to another. In each turn of the
- * event loop only a few requests per environment start; the others wait for the next turn.
+ * Prevents one busy company from delaying the others. The event loop handles all requests that arrived together before it
+ * accepts new ones, so a thousand requests to one site would delay a request to another. In each turn of the event loop only
+ * a few requests per company start; the others wait for the next turn.
  */
 
 export interface FairQueue {
-  /** True when the request may start, usually at once. False if too many of the environment's requests are waiting. */
-  take(environmentId: string): Promise<boolean> | boolean;
+  /** True when the request may start, usually at once. False if too many of the company's requests are waiting. */
+  take(payer: string): Promise<boolean> | boolean;
 }
 
-/** Requests per environment and turn. Serving a file takes a fraction of a millisecond. */
+/** Requests per company and turn. Serving a file takes a fraction of a millisecond. */
 const perTurn = 8;
 const maxWaiting = 1_000;
 
@@ -40,9 +40,9 @@ export function createFairQueue(nextTurn: (begin: () => void) => void = setImmed
   }
 
   return {
-    take(environmentId) {
-      const queue = queues.get(environmentId) ?? { started: 0, waiting: [] };
-      queues.set(environmentId, queue);
+    take(payer) {
+      const queue = queues.get(payer) ?? { started: 0, waiting: [] };
+      queues.set(payer, queue);
       schedule();
       if (queue.started < perTurn && queue.waiting.length === 0) {
         queue.started += 1;
