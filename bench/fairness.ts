@@ -5,6 +5,7 @@
  *
  * The process that attacks has the lowest priority, because real attackers have their own processors.
  */
+import { spawn } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
 import { attacks } from "@sitewright/e2e/attacks.ts";
 import { addAttacker, under, type Victim, victimOf } from "@sitewright/e2e/hostileCompany.ts";
@@ -69,6 +70,32 @@ function figuresOf(attack: string, alone: Measured, attacked: Measured): Figure[
   ];
 }
 
+/** Processes that each use a processor, at the same priority as the installation. */
+const busyProcesses = 20;
+const sitesAtOnce = 10;
+
+/** Load makes things late and never makes them fail. */
+async function measureBusyMachine(installation: Installation): Promise<Figure> {
+  const busy = Array.from({ length: busyProcesses }, () =>
+    spawn(process.execPath, ["-e", "for (;;);"], { stdio: "ignore" }),
+  );
+  try {
+    const names = Array.from({ length: sitesAtOnce }, (_, index) => `On a busy machine ${index + 1}`);
+    const { milliseconds, value } = await timed(() =>
+      Promise.allSettled(names.map((display_name) => createSite(installation, { display_name }))),
+    );
+    const made = value.filter(({ status }) => status === "fulfilled").length;
+    return {
+      name: `${sitesAtOnce} sites at once, next to ${busyProcesses} processes that never pause`,
+      measured: `${made} in ${duration(milliseconds)}`,
+      target: String(sitesAtOnce),
+      isMet: made === sitesAtOnce,
+    };
+  } finally {
+    for (const child of busy) child.kill();
+  }
+}
+
 /** `folder` is the clone that the installation runs in. `ready` resolves when the machine is idle. */
 export async function measureFairness(
   installation: Installation,
@@ -79,7 +106,7 @@ export async function measureFairness(
   const site = await createSite(installation, { display_name: "Victim", site_title: "Victim" });
   const attacker = await addAttacker(installation, folder, attackerSites);
   const victim = victimOf(installation, site);
-  const figures: Figure[] = [];
+  const figures = [await measureBusyMachine(installation)];
   const rounds = [...Object.keys(attacks).map((name) => [name]), Object.keys(attacks)];
   for (const names of rounds) {
     const attack = names.length === 1 ? (names[0] ?? "") : "all attacks together";
