@@ -82,6 +82,15 @@ describe("a command", () => {
     expect(uid).toBe(process.getuid?.() === 0 ? ownerOf(site.environment.number) : process.getuid?.());
   });
 
+  test("can open its own descriptors by number, and gets a warning for others", { timeout }, async () => {
+    const open = (number: number) => `var_dump((bool) fopen('php://fd/${number}', 'w'));`;
+    const ended = await wp(["eval", `${open(2)} ${open(999)} ${open(99_999)} echo 'goes on';`]);
+    expect(ended).toMatchObject({ exitCode: 0, end: "itself" });
+    expect(ended.stdout.text).toContain("bool(true)\nbool(false)\nbool(false)\ngoes on");
+    expect(ended.stderr.text).toMatch(/Error duping file descriptor 999/);
+    expect(ended.stderr.text).toMatch(/must be non-negative numbers smaller than 4096/);
+  });
+
   test("deletes a plugin", { timeout }, async () => {
     const plugins = () => readdir(path.join(site.documentRoot, "wp-content/plugins"));
     expect(await plugins()).toContain("hello.php");

@@ -2,12 +2,13 @@
  * Boots PHP with the settings that WordPress under WebAssembly needs. A PHP runtime serves one environment until its
  * process ends: a script can modify the scripts that PHP runs before every other script.
  */
+import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { getCACertificates } from "node:tls";
 import { type InstantiateWasm, loadNodeRuntime } from "@php-wasm/node";
 import { PHP, __private__dont__use as runtimeOf, SupportedPHPVersions, setPhpIniEntries } from "@php-wasm/universal";
 import type { OutgoingMail } from "../../serving.ts";
-import { mainModuleOf } from "./build.ts";
+import { mainModuleOf, wasmFileOf } from "./build.ts";
 import { createDiskBudget } from "./diskBudget.ts";
 import { createExtraLogLines } from "./extraLogLines.ts";
 import { opcodeFolder, sessionFolder, siteFolder } from "./folders.ts";
@@ -177,10 +178,20 @@ export interface OpcodeFiles {
   readonly kind: MountKind;
 }
 
-/** Instantiates PHP from a precompiled module. The library expects this to happen asynchronously. */
+/** Emscripten's limit of open files. */
+const maxOpenFiles = 4096;
+
+/**
+ * Functions of the system that the library lacks: calling one would end the process. PHP asks for the first when it opens
+ * `php://fd/N`, and then tells by itself whether N is open. These numbers are PHP's own; the host's have no meaning there.
+ */
+const missingFunctions = { getdtablesize: () => maxOpenFiles };
+
+/** Instantiates PHP's module. The library expects this to happen asynchronously. */
 function instantiate(module: WebAssembly.Module): InstantiateWasm {
   return (imports, receive) => {
-    void WebAssembly.instantiate(module, imports).then((instance) => receive(instance, module));
+    const completed = { ...imports, env: { ...imports.env, ...missingFunctions } };
+    void WebAssembly.instantiate(module, completed).then((instance) => receive(instance, module));
   };
 }
 
@@ -201,8 +212,8 @@ export async function bootPhp(options: {
   if (!SupportedPHPVersions.includes(options.version)) throw new Error(`There is no PHP ${options.version}.`);
   loadSocketLibrary(options.version);
   // Without a name, PHP would see this program's path on the host as the variable `_`.
-  const precompiled = options.module ? { instantiateWasm: instantiate(options.module) } : {};
-  const emscriptenOptions = { processId: process.pid, thisProgram: "php", ...precompiled };
+  const module = options.module ?? (await WebAssembly.compile(await readFile(await wasmFileOf(options.version))));
+  const emscriptenOptions = { processId: process.pid, thisProgram: "php", instantiateWasm: instantiate(module) };
   const php = new GuardedPhp(await loadNodeRuntime(options.version, { followSymlinks: false, emscriptenOptions }));
   php.guard(options.network);
   await php.setSapiName("fpm-fcgi");

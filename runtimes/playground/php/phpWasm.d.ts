@@ -88,7 +88,7 @@ declare module "@php-wasm/node" {
       readonly emscriptenOptions: {
         readonly processId: number;
         readonly thisProgram: string;
-        readonly instantiateWasm?: InstantiateWasm;
+        readonly instantiateWasm: InstantiateWasm;
       };
     },
   ): Promise<number>;
