@@ -73,7 +73,9 @@ async function inventory(): Promise<readonly unknown[]> {
       installation.api("GET", list),
     ),
   );
-  const active = keys?.json<{ api_keys: { status: string }[] }>().api_keys.filter(({ status }) => status === "active");
+  const active = keys
+    ?.json<{ api_keys: { id: string; status: string }[] }>()
+    .api_keys.flatMap(({ id, status }) => (status === "active" ? [id] : []));
   return [
     sites?.text,
     domains?.text,
