@@ -78,6 +78,10 @@ test("a restore into an empty data folder brings back the site and its post, at 
   expect(page.text).not.toContain(`:${new URL(old.firstRun.sites_url).port}/`);
 });
 
+test("the activity log is intact after the move", async () => {
+  expect(await operator(newData(), ["audit", "verify"])).toMatch(/^OK: \d+ seals in 2 chains verified\.\n/);
+});
+
 test("the restored installation can create a site, make backups and be moved again", async () => {
   const another = await createSite(installation, { display_name: "Lighthouse", site_title: "Lighthouse" });
   expect((await installation.visit(`${another.address}/`)).text).toContain("Lighthouse");
