@@ -57,6 +57,19 @@ test("PHP of other sites has a count like every visitor", async () => {
   expect(await repeat(world, "/wp-login.php", form, 1)).toEqual([200]);
 });
 
+test("pages of a site that is protected by a password are still served", async () => {
+  const world = await startLogins();
+  await repeat(world, "/wp-json/wp/v2/users/me", withPassword);
+  expect((await ask(world.edge, "/", withPassword)).status).toBe(200);
+  expect((await ask(world.edge, "/wp-json/", withPassword)).status).toBe(429);
+});
+
+test("where the REST API has another address, PHP is told to refuse passwords", async () => {
+  const world = await startLogins();
+  expect(await repeat(world, "/api/wp/v2/users/me", withPassword, 6)).toEqual([200, 200, 200, 200, 200, 200]);
+  expect(world.upstream.asked.at(-1)?.request.headers["x-sitewright-logins"]).toBe("refused");
+});
+
 test("a success starts the count again", async () => {
   const world = await startLogins();
   await repeat(world, "/wp-login.php", form, 4);

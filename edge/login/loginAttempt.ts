@@ -7,6 +7,7 @@ import { networkOf } from "../http/network.ts";
 import { makePage } from "../http/pages.ts";
 import { refuseBody } from "../http/uploads.ts";
 import type { VisitorRequest } from "../http/visitorHttp.ts";
+import { isRestRequest } from "../php/mayWrite.ts";
 import type { Script } from "../php/script.ts";
 import type { Visit, VisitLogin } from "../visit/visit.ts";
 import type { LoginBrake, LoginRefusal, LoginTarget } from "./loginBrake.ts";
@@ -22,7 +23,7 @@ interface LoginParts {
 
 /** Whether the request is a login that must be refused, before its body is received. */
 export function isRefusedLogin(visit: Visit, script: Script, brake: LoginBrake): boolean {
-  return isLogin(visit.request, script) && brake.refusalOf(targetOf(visit)) !== null;
+  return isLogin(visit, script) && brake.refusalOf(targetOf(visit)) !== null;
 }
 
 /** Calls `run` when it is the request's turn, if it may be a login, or at once. Or sends a refusal. */
@@ -32,9 +33,9 @@ export async function inLoginTurn(
   parts: LoginParts,
   run: (visit: Visit) => Promise<void>,
 ): Promise<void> {
-  const { request, response } = visit;
+  const { response } = visit;
   const target = targetOf(visit);
-  if (!isLogin(request, script)) return run(withOtherLogin(visit, target, parts));
+  if (!isLogin(visit, script)) return run(withOtherLogin(visit, target, parts));
   const left = new AbortController();
   const leave = () => left.abort();
   response.once("close", leave);
@@ -57,15 +58,20 @@ function targetOf({ address, route }: Visit): LoginTarget {
   return { environmentId: route.environment.id, network: networkOf(address) };
 }
 
-/** Whether the request is at one of the usual addresses of logins, or has a password that WordPress checks. */
-function isLogin({ method, headers }: VisitorRequest, { script }: Script): boolean {
-  if (/^basic\b/i.test(headers.authorization ?? "")) return true;
-  return method === "POST" && loginScripts.some((end) => script.endsWith(end));
+/** Whether the request is at one of the usual addresses of logins, or has a password for the REST API. */
+function isLogin({ request, path }: Visit, { script }: Script): boolean {
+  if (hasPassword(request) && isRestRequest(path)) return true;
+  return request.method === "POST" && loginScripts.some((end) => script.endsWith(end));
 }
 
-/** A form of a plugin may be a login. */
+/** Plugins that protect a whole site use such passwords for pages, too. */
+function hasPassword({ headers }: VisitorRequest): boolean {
+  return /^basic\b/i.test(headers.authorization ?? "");
+}
+
+/** A form of a plugin may be a login, and the REST API may have another address. */
 function withOtherLogin(visit: Visit, target: LoginTarget, parts: LoginParts): Visit {
-  if (readMethods.has(visit.request.method ?? "")) return visit;
+  if (readMethods.has(visit.request.method ?? "") && !hasPassword(visit.request)) return visit;
   const isRefused = parts.loginBrake.refusalOf(target) !== null;
   return { ...visit, login: watch(visit, target, parts, { isRefused, leave: () => undefined }) };
 }

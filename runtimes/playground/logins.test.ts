@@ -99,6 +99,8 @@ describe("the outcome of a login is reported", () => {
     expect(outcomeOf(await me("wrong"))).toBe("failed");
     const answer = await me(made);
     expect([answer.status, outcomeOf(answer)]).toEqual([200, "succeeded"]);
+    const headers = { ...basic(site.wordpress.adminUser, made), "x-sitewright-logins": "refused" };
+    expect((await visitor().get(url, { headers })).status).toBe(401);
   });
 });
 

@@ -42,6 +42,7 @@ sitewright_hook( 'application_password_failed_authentication', static fn () => s
 sitewright_hook( 'application_password_did_authenticate', static fn () => sitewright_report_login( 'succeeded' ), 1 );
 
 if ( isset( $_SERVER['HTTP_X_SITEWRIGHT_LOGINS'] ) ) {
+	sitewright_hook( 'wp_is_application_passwords_available', static fn () => false, PHP_INT_MAX );
 	sitewright_hook(
 		'authenticate',
 		static fn () => new WP_Error(
