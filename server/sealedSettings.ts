@@ -14,6 +14,9 @@ const contextOf = (name: string) => `setting:${name}`;
 /** The file of the keys with which the secrets of a data folder are sealed. */
 export const secretsKeyFile = (data: string): string => join(data, "secrets", "key");
 
+/** The file of the keys with which backups are encrypted. */
+export const archiveKeyFile = (data: string): string => join(data, "secrets", "archive-key");
+
 /** Returns the environment with the settings file of its data folder, without sealed values. Throws `ConfigError`. */
 export function readEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return openSettings(withSettingsFile(env), resolve(env.SITEWRIGHT_DATA || "data"));

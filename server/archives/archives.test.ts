@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { fixedKeys } from "../keyFile.ts";
 import { openArchives } from "./archives.ts";
 import { openFolderBlobs } from "./folderBlobs.ts";
 import { createMemoryIndex } from "./testing/memoryIndex.ts";
@@ -15,7 +16,13 @@ async function makeWorld() {
   onTestFinished(() => rm(root, { recursive: true, force: true }));
   const [index, place] = [createMemoryIndex(), join(root, "archives")];
   const blobs = openFolderBlobs(place);
-  const options = { blobs, key: randomBytes(32), indexOf: () => index, work: join(root, "work"), removeFolder };
+  const options = {
+    blobs,
+    keys: fixedKeys(randomBytes(32)),
+    indexOf: () => index,
+    work: join(root, "work"),
+    removeFolder,
+  };
   const archives = openArchives(options);
   const filled = async (name: string, content: string | Buffer) => {
     const folder = await archives.workFolder(name);
@@ -36,7 +43,7 @@ test("a backup can be restored, but only with the key", async () => {
   const kept = { ...backup, ...(await archives.keep(backup, await filled("one", "hello"), null, signal)) };
   await archives.restore(kept, join(root, "restored"), all, signal);
   expect(await readFile(join(root, "restored", "a.txt"), "utf8")).toBe("hello");
-  const withOtherKey = openArchives({ ...options, key: randomBytes(32) });
+  const withOtherKey = openArchives({ ...options, keys: fixedKeys(randomBytes(32)) });
   await expect(withOtherKey.restore(kept, join(root, "other"), all, signal)).rejects.toThrow("can't be restored");
 });
 

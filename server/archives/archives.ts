@@ -4,6 +4,7 @@
  */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import type { KeySource } from "../keyFile.ts";
 import type { Blobs } from "./blobs.ts";
 import { BackupDamaged, load, loadManifest, readLost } from "./load.ts";
 import { splitNames } from "./manifest.ts";
@@ -72,8 +73,8 @@ export interface Archives {
 
 interface ArchivesOptions {
   readonly blobs: Blobs;
-  /** 32 bytes. Never stored in the blobs. */
-  readonly key: Buffer;
+  /** Never stored in the blobs. The newest encrypts; backups of older ones can be read. */
+  readonly keys: KeySource;
   readonly indexOf: (backup: ArchivedBackup) => PieceIndex;
   /** Folder for work folders, on the same disk as environments, because files are hard-linked into it. */
   readonly work: string;
@@ -84,29 +85,31 @@ interface ArchivesOptions {
 /** Each retry does without the packs that the attempt before found damaged. */
 const maxAttempts = 4;
 
-export function openArchives({ blobs, key, indexOf, work, removeFolder }: ArchivesOptions): Archives {
+export function openArchives({ blobs, keys, indexOf, work, removeFolder }: ArchivesOptions): Archives {
   const folderOf = (companyId: string) => `packs/${companyId}`;
 
-  const packsOf = (companyId: string, signal: AbortSignal): PackStore => ({
-    blobs,
-    box: makePieceBox(key, companyId),
-    folder: folderOf(companyId),
-    signal,
-  });
+  const packsOf = (companyId: string, signal: AbortSignal): PackStore => {
+    const [newest, ...older] = keys.all().map(({ bytes }) => bytes);
+    if (newest === undefined) throw new Error("There is no archive key");
+    return { blobs, box: makePieceBox(newest, companyId, older), folder: folderOf(companyId), signal };
+  };
 
   function optionsFor(backup: ArchivedBackup, signal: AbortSignal): PieceStore {
     return { ...packsOf(backup.companyId, signal), index: indexOf(backup) };
   }
 
-  async function filesOf(before: KeptBackup | null, signal: AbortSignal) {
+  /** Without files after a change of the key: new backups must not need pieces of the old one. */
+  async function filesOf(before: KeptBackup | null, { box, signal }: PieceStore) {
     if (before === null) return new Map();
-    const manifest = await loadManifest(splitNames(before.manifest), optionsFor(before, signal)).catch(
+    // With the keys of the new backup, which may have changed since.
+    const manifest = await loadManifest(splitNames(before.manifest), { ...optionsFor(before, signal), box }).catch(
       (error: unknown) => {
         // The new backup is then made without the damaged one.
-        if (error instanceof BackupDamaged) return { files: [] };
+        if (error instanceof BackupDamaged) return { files: [], isCurrent: false };
         throw error;
       },
     );
+    if (!manifest.isCurrent) return new Map();
     return new Map(manifest.files.map((file) => [file.path, file]));
   }
 
@@ -140,7 +143,7 @@ export function openArchives({ blobs, key, indexOf, work, removeFolder }: Archiv
     reading: Reading,
   ) {
     const since = new Date();
-    const files = await filesOf(before, options.signal);
+    const files = await filesOf(before, options);
     let addedBytes = 0;
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       let damaged: readonly string[] = [];

@@ -2,12 +2,14 @@
  * Reads a backup as described in docs/archive-format.md, without product code, to prove that the page is sufficient. A change
  * that breaks this test also breaks rescues, and needs a new version of the format.
  */
+
 import { createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { zstdDecompressSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
+import { fixedKeys } from "../keyFile.ts";
 import { openArchives } from "./archives.ts";
 import { openFolderBlobs } from "./folderBlobs.ts";
 import { createMemoryIndex } from "./testing/memoryIndex.ts";
@@ -68,7 +70,7 @@ test("a backup can be read with only the key, the rows and the page on the forma
   const [index, key, companyId] = [createMemoryIndex(), randomBytes(32), "2f1e0a44-9d2b-4c55-8a7e-0d7f3b6c9a10"];
   const archives = openArchives({
     blobs: openFolderBlobs(join(root, "archives")),
-    key,
+    keys: fixedKeys(key),
     indexOf: () => index,
     work: join(root, "work"),
     removeFolder: (folder) => rm(folder, { recursive: true, force: true }),

@@ -1,8 +1,10 @@
 /** Which stores are accepted, and which are refused because the backups are elsewhere. */
+
 import { mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { fixedKeys } from "../keyFile.ts";
 import { archiveFolderExists } from "../settings/archiveUrl.ts";
 import { openFolderBlobs } from "./folderBlobs.ts";
 import { canCreateKey, guardBlobs, type SamplePiece, type StoreMemory } from "./guardedBlobs.ts";
@@ -62,7 +64,7 @@ async function makeFolder() {
     return guardBlobs({
       blobs: openFolderBlobs(folder),
       memory,
-      key: withKey,
+      keys: withKey && fixedKeys(withKey),
       place: name,
       isThere: () => archiveFolderExists({ kind: "folder", folder }),
       onNewStore: (sentence) => warnings.push(sentence),

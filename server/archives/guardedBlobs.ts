@@ -3,6 +3,7 @@
  * address would look like a new, empty store, or like one that has lost everything. Also makes sure that the key is the one
  * that the backups are encrypted with: with another key, all of them would look damaged.
  */
+import type { KeySource } from "../keyFile.ts";
 import { BlobMissing, type Blobs } from "./blobs.ts";
 import { ObjectStoreFailure } from "./objectStoreFailure.ts";
 import { keyCheckOf, makePieceBox, PieceDamaged } from "./pieceBox.ts";
@@ -41,8 +42,8 @@ export interface StoreMemory {
 interface GuardOptions {
   readonly blobs: Blobs;
   readonly memory: StoreMemory;
-  /** The archives' key, or null if it is missing. */
-  readonly key: Buffer | null;
+  /** The archives' keys, or null if they are missing. */
+  readonly keys: KeySource | null;
   /** The place as shown to operators, without secrets. */
   readonly place: string;
   /** Whether the place exists. Always true unless it is a folder. */
@@ -76,7 +77,7 @@ export async function canCreateKey(
   return before !== place && isThere();
 }
 
-export function guardBlobs({ blobs, memory, key, place, isThere, onNewStore }: GuardOptions): GuardedBlobs {
+export function guardBlobs({ blobs, memory, keys, place, isThere, onNewStore }: GuardOptions): GuardedBlobs {
   let trustedUntil = 0;
 
   async function isMarked(mark: string, signal: AbortSignal): Promise<boolean> {
@@ -93,38 +94,41 @@ export function guardBlobs({ blobs, memory, key, place, isThere, onNewStore }: G
   }
 
   /** Checks sample pieces in the store. Rejects if the key does not open them. */
-  async function checkSamples(key: Buffer, signal: AbortSignal): Promise<"unused" | "missing" | "opened"> {
+  async function checkSamples(signal: AbortSignal): Promise<"unused" | "missing" | "opened"> {
     const pieces = await memory.sampleKeptPieces();
     let hasOtherKey = false;
     for (const piece of pieces) {
       const sealed = await readIfThere(piece.blob, piece.start, piece.length, signal);
       if (sealed === null) continue;
-      if (opens(key, piece, sealed)) return "opened";
+      if (requireKeys().some((key) => opens(key, piece, sealed))) return "opened";
       hasOtherKey = true;
     }
     if (hasOtherKey) throw wrongKey(place);
     return pieces.length === 0 ? "unused" : "missing";
   }
 
-  function requireKey(): Buffer {
-    if (key === null) throw wrongKey(place);
-    return key;
+  /** The newest first. */
+  function requireKeys(): readonly [Buffer, ...Buffer[]] {
+    if (keys === null) throw wrongKey(place);
+    const [newest, ...older] = keys.all();
+    return [newest.bytes, ...older.map(({ bytes }) => bytes)];
   }
 
   /** If the key's check value is not recorded yet (by older versions), tries the key on sample pieces. */
   async function checkKey({ mark, keyCheck }: KnownStore, signal: AbortSignal): Promise<void> {
-    const own = keyCheckOf(requireKey(), mark);
-    if (keyCheck?.equals(own)) return;
-    if (keyCheck !== null) throw wrongKey(place);
-    if ((await checkSamples(requireKey(), signal)) !== "missing") await memory.rememberKey(own);
+    const [own, ...older] = requireKeys().map((key) => keyCheckOf(key, mark));
+    if (own === undefined || keyCheck?.equals(own)) return;
+    const isRotated = keyCheck !== null && older.some((check) => check.equals(keyCheck));
+    if (keyCheck !== null && !isRotated) throw wrongKey(place);
+    if (isRotated || (await checkSamples(signal)) !== "missing") await memory.rememberKey(own);
   }
 
   /** Marks the store for the first time. A store that was used before there were marks must contain some known pieces. */
   async function markFirst(mark: string, signal: AbortSignal): Promise<void> {
-    const samples = await checkSamples(requireKey(), signal);
+    const samples = await checkSamples(signal);
     if (samples === "missing") throw wrongStore(`None of the existing backups is in ${place}.`);
     await blobs.put(`${markFolder}/${mark}`, content, signal);
-    await memory.rememberKey(keyCheckOf(requireKey(), mark));
+    await memory.rememberKey(keyCheckOf(requireKeys()[0], mark));
     await memory.remember(place);
   }
 
@@ -136,7 +140,7 @@ export function guardBlobs({ blobs, memory, key, place, isThere, onNewStore }: G
           "Check the address, or create the folder to start an empty archive there.",
       );
     }
-    const keyCheck = keyCheckOf(requireKey(), mark);
+    const keyCheck = keyCheckOf(requireKeys()[0], mark);
     await blobs.put(`${markFolder}/${mark}`, content, signal);
     await memory.startFromScratch(place, keyCheck);
     onNewStore(

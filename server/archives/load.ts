@@ -24,14 +24,21 @@ const locateBatch = 4_096;
 const concurrency = 16;
 const nanosecondsPerSecond = 1e9;
 
+interface LoadedManifest extends Manifest {
+  /** Whether it was written with the newest archive key. Then all files were. */
+  readonly isCurrent: boolean;
+}
+
 /** Rejects with `BackupDamaged`. */
-export async function loadManifest(names: readonly Buffer[], options: PieceStore): Promise<Manifest> {
+export async function loadManifest(names: readonly Buffer[], options: PieceStore): Promise<LoadedManifest> {
   const contents = new Map<string, Buffer>();
   const targets = new Map(names.map((name) => [keyOf(name), [{ path: "its list of files", start: 0 }]]));
   await readPieces(names, targets, options, async (content, name) => {
     contents.set(keyOf(name), content);
   });
-  return readManifest(names.map((name) => contents.get(keyOf(name)) ?? Buffer.alloc(0)));
+  const pieces = names.map((name) => contents.get(keyOf(name)) ?? Buffer.alloc(0));
+  const isCurrent = names.every((name, at) => options.box.nameOf(pieces[at] ?? Buffer.alloc(0)).equals(name));
+  return { ...readManifest(pieces), isCurrent };
 }
 
 /**

@@ -38,7 +38,7 @@ function larger(memory: Buffer, atLeast: number): Buffer {
   return next;
 }
 
-export function createPacker({ blobs, index, folder, signal }: PieceStore, maker: PieceMaker): Packer {
+export function createPacker({ blobs, box, index, folder, signal }: PieceStore, maker: PieceMaker): Packer {
   const known = new Set<string>();
   /** The pack that is being filled. */
   let memory: Buffer = Buffer.alloc(0);
@@ -55,7 +55,7 @@ export function createPacker({ blobs, index, folder, signal }: PieceStore, maker
   async function write(content: Buffer, inside: readonly PackedPiece[]): Promise<void> {
     const pack = randomUUID();
     const name = blobOf(folder, pack);
-    await index.beginPack(pack);
+    await index.beginPack(pack, box.keyId);
     await blobs.put(name, content, signal);
     await requireStored(name, content);
     await index.addPack(pack, content.length, inside);

@@ -16,6 +16,7 @@ import {
   randomBytes,
 } from "node:crypto";
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { makeFileKey } from "../keyFile.ts";
 
 /** Maximum size of a piece's content. */
 export const pieceBytes = 1 << 20;
@@ -32,12 +33,14 @@ export interface PieceKeys {
 
 export interface PieceBox {
   readonly keys: PieceKeys;
+  /** The id of the archive key from which `keys` are derived. */
+  readonly keyId: Buffer;
   /** Returns 32 bytes. */
   nameOf(content: Buffer): Buffer;
   seal(content: Buffer, name: Buffer): Buffer;
   /** Like `seal`, without concatenating the parts. */
   sealInParts(content: Buffer, name: Buffer): readonly Buffer[];
-  /** Throws `PieceDamaged` if any bit differs from what was sealed under this name. */
+  /** Also opens what was sealed with an older archive key. Throws `PieceDamaged` if any bit differs from what was sealed under this name. */
   open(sealed: Buffer, name: Buffer): Buffer;
 }
 
@@ -83,12 +86,37 @@ function unpack(packed: Buffer): Buffer {
   return packed[0] === compressed[0] ? zstdDecompressSync(body, { maxOutputLength: pieceBytes }) : body;
 }
 
-/** `key` is the installation's: 32 random bytes that are stored outside the archives. */
-export function makePieceBox(key: Buffer, companyId: string): PieceBox {
+/**
+ * `key` is the installation's: 32 random bytes that are stored outside the archives. Pieces of `olderKeys`, newest first, can
+ * be opened too.
+ */
+export function makePieceBox(key: Buffer, companyId: string, olderKeys: readonly Buffer[] = []): PieceBox {
+  const newest = singleBox(key, companyId);
+  const boxes = [newest, ...olderKeys.map((older) => singleBox(older, companyId))];
+  return {
+    ...newest,
+    keyId: makeFileKey(key).id,
+    open: (sealed, name) => {
+      const failures: unknown[] = [];
+      for (const box of boxes) {
+        try {
+          return box.open(sealed, name);
+        } catch (error) {
+          if (!(error instanceof PieceDamaged)) throw error;
+          failures.push(error);
+        }
+      }
+      throw failures[0];
+    },
+  };
+}
+
+function singleBox(key: Buffer, companyId: string) {
   return pieceBoxOf({ naming: derive(key, companyId, "name"), sealing: derive(key, companyId, "seal") });
 }
 
-export function pieceBoxOf(keys: PieceKeys): PieceBox {
+/** A box with the keys of one archive key. */
+export function pieceBoxOf(keys: PieceKeys): Omit<PieceBox, "keyId"> {
   const { naming, sealing } = keys;
   // On processors without SHA-256 instructions, such as many rented ones, BLAKE2 takes half the time.
   const nameOf = (content: Buffer) => createHmac("blake2b512", naming).update(content).digest().subarray(0, nameBytes);

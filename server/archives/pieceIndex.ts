@@ -25,7 +25,7 @@ export interface PieceIndex {
   /** Returns the pieces that are already stored. The backup then needs their packs, so they are not removed. */
   claim(names: readonly Buffer[]): Promise<ReadonlySet<string>>;
   /** Records that a pack is about to be written. */
-  beginPack(pack: string): Promise<void>;
+  beginPack(pack: string, keyId: Buffer): Promise<void>;
   /** Records that a pack was written and read back, and that the backup needs it. */
   addPack(pack: string, bytes: number, pieces: readonly PackedPiece[]): Promise<void>;
   /** Locations of the stored ones among these pieces, preferably in packs that are not lost. */

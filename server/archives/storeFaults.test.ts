@@ -1,4 +1,5 @@
 /** Stores that are full, slow, missing or damaged, and the effects on backups. */
+
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -8,6 +9,7 @@ import type { Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { fixedKeys } from "../keyFile.ts";
 import { type KeptBackup, openArchives } from "./archives.ts";
 import type { Blobs } from "./blobs.ts";
 import { openFolderBlobs } from "./folderBlobs.ts";
@@ -124,7 +126,7 @@ async function makeArchive() {
   const [index, place] = [createMemoryIndex(), join(root, "archives")];
   const archives = openArchives({
     blobs: openFolderBlobs(place),
-    key: randomBytes(32),
+    keys: fixedKeys(randomBytes(32)),
     indexOf: () => index,
     work: join(root, "work"),
     removeFolder: (folder) => rm(folder, { recursive: true, force: true }),

@@ -6,7 +6,8 @@ import type { Logger } from "pino";
 import { type Archives, openArchives } from "../archives/archives.ts";
 import { canCreateKey, guardBlobs } from "../archives/guardedBlobs.ts";
 import { openBlobs } from "../archives/openBlobs.ts";
-import { openKeys, readKeys } from "../keyFile.ts";
+import { fixedKeys, openKeySource, readKeySource } from "../keyFile.ts";
+import { archiveKeyFile } from "../sealedSettings.ts";
 import { archiveFolderExists, describeArchiveLocation, parseArchiveUrl } from "../settings/archiveUrl.ts";
 import type { Config } from "../settings/config.ts";
 import { storeMemory } from "../store/backups/archiveStore.ts";
@@ -27,15 +28,14 @@ export async function openArchiveStore(config: Config, database: Database, log: 
     place: config.archiveUrl === null ? "archives in the data folder" : describeArchiveLocation(place),
     isThere: () => archiveFolderExists(place),
   };
-  const keyFile = join(config.data, "secrets", "archive-key");
-  const keys = (await canCreateKey(memory, where)) ? await openKeys(keyFile) : readKeys(keyFile);
-  const key = keys?.[0].bytes ?? null;
+  const keyFile = archiveKeyFile(config.data);
+  const keys = (await canCreateKey(memory, where)) ? await openKeySource(keyFile) : readKeySource(keyFile);
   const onNewStore = (sentence: string) => log.warn(sentence);
-  const blobs = guardBlobs({ ...where, blobs: await openBlobs(place), memory, key, onNewStore });
+  const blobs = guardBlobs({ ...where, blobs: await openBlobs(place), memory, keys, onNewStore });
   const archives = openArchives({
     blobs,
     // If the key is missing, `guardBlobs` refuses all access, so this one is never used.
-    key: key ?? randomBytes(32),
+    keys: keys ?? fixedKeys(randomBytes(32)),
     indexOf: (backup) => piecesFor(database, backup),
     work: join(config.data, "work"),
     removeFolder: removeTree,

@@ -53,6 +53,7 @@ import { makeTakeMails } from "../reconcilers/takeMails.ts";
 import { startTestRestores } from "../reconcilers/testRestores.ts";
 import { updateAutomatically } from "../reconcilers/updateAutomatically.ts";
 import { updatePhp } from "../reconcilers/updatePhp.ts";
+import { continueArchiveRotation } from "../rotation/rotateArchiveKey.ts";
 import { continueRotation } from "../rotation/rotateSecrets.ts";
 import type { Sealer } from "../sealing.ts";
 import type { Config } from "../settings/config.ts";
@@ -140,11 +141,12 @@ export function periodicWork(options: PeriodicWorkOptions): readonly Reconciler[
     },
     {
       name: "continueRotation",
-      work: "Rotating the key for secrets",
+      work: "Rotating keys",
       everySeconds: hour,
       retrySeconds: minute,
       run: async () => {
         await continueRotation({ database, data: options.config.data });
+        await continueArchiveRotation({ database, data: options.config.data });
       },
     },
     ...workOnUsage(options),

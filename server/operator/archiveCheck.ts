@@ -6,7 +6,8 @@ import type { Pool } from "pg";
 import { openArchives } from "../archives/archives.ts";
 import type { Blobs } from "../archives/blobs.ts";
 import { openBlobs } from "../archives/openBlobs.ts";
-import { readKeys } from "../keyFile.ts";
+import { readKeySource } from "../keyFile.ts";
+import { archiveKeyFile } from "../sealedSettings.ts";
 import { describeArchiveLocation, parseArchiveUrl } from "../settings/archiveUrl.ts";
 import type { Config } from "../settings/config.ts";
 import { piecesFor } from "../store/backups/pieces.ts";
@@ -56,11 +57,11 @@ async function newestBackups(pool: Pool): Promise<EnvironmentBackup[]> {
 
 async function checkAll(pool: Pool, config: Config, blobs: Blobs, environments: readonly EnvironmentBackup[]) {
   const database = databaseOn(pool);
-  const keys = readKeys(join(config.data, "secrets", "archive-key"));
+  const keys = readKeySource(archiveKeyFile(config.data));
   if (keys === null) throw new Error("The backup does not contain the archive key.");
   const archives = openArchives({
     blobs: listedOnce(blobs),
-    key: keys[0].bytes,
+    keys,
     indexOf: (backup) => piecesFor(database, backup),
     work: join(config.data, "work"),
     removeFolder: removeTree,

@@ -168,6 +168,14 @@ const commands: Readonly<Record<string, Command>> = {
     words: [1, 1],
     load: async () => (await import("./restore.ts")).runRestore,
   },
+  "archive-key rotate": {
+    usage: "archive-key rotate [--force] [--json]",
+    summary: "replaces the key that encrypts backups while the installation runs, or shows how far a replacement is",
+    details: ["--force  begins another replacement while the older key is still needed"],
+    options: { ...json, force: { type: "boolean" } },
+    words: [0, 0],
+    load: async () => (await import("./archiveKey.ts")).rotate,
+  },
   "secrets rotate": {
     usage: "secrets rotate [--force] [--json]",
     summary: "replaces the key that seals secrets while the installation runs, or continues a replacement",

@@ -31,7 +31,7 @@ async function addBackup(days: number, place?: Awaited<ReturnType<typeof addEnvi
   const backup = await beginBackup(test.database, { environmentId, operationId, ...facts });
   if (backup === null) throw new Error("There is no environment");
   const [index, pack] = [piecesFor(test.database, backup), randomUUID()];
-  await index.beginPack(pack);
+  await index.beginPack(pack, Buffer.alloc(8));
   await index.addPack(pack, 1, []);
   await finishBackup(test.database, backup, { manifest: Buffer.alloc(0), files: 0, bytes: 0, addedBytes: 0 });
   return { ...backup, siteId, environmentId, operationId, pack };

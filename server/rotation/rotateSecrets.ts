@@ -4,8 +4,8 @@
  */
 import { addKey, type KeySource, openKeySource, openKeys, removeKeysBefore } from "../keyFile.ts";
 import { secretsKeyFile } from "../sealedSettings.ts";
-import type { Database } from "../store/database.ts";
-import { hasDownloadBefore, lockRotation } from "../store/sealedValues.ts";
+import { hasDownloadBefore } from "../store/sealedValues.ts";
+import { changeKeyFile } from "./changeKeyFile.ts";
 import { type Resealed, type ResealOptions, resealAll } from "./reseal.ts";
 
 /**
@@ -26,7 +26,7 @@ type RotationOptions = Pick<ResealOptions, "database" | "data" | "onStep"> & { r
 /** Begins a rotation, or continues the one that is under way. `isForced`: begins another one all the same. */
 export async function rotateSecrets(options: RotationOptions, { isForced = false } = {}): Promise<RotationState> {
   const file = secretsKeyFile(options.data);
-  await changeFile(options.database, async () => {
+  await changeKeyFile(options.database, async () => {
     const [, older] = await openKeys(file);
     if (older === undefined || isForced) await addKey(file);
   });
@@ -46,7 +46,7 @@ async function continueWith(options: RotationOptions, keys: KeySource): Promise<
   const remaining = [...resealed.remaining, ...(await otherReasons(options, newest.madeAt))];
   if (remaining.length === 0) {
     options.onStep?.("removal");
-    await changeFile(options.database, () => removeKeysBefore(secretsKeyFile(options.data), newest));
+    await changeKeyFile(options.database, () => removeKeysBefore(secretsKeyFile(options.data), newest));
   }
   return { ...resealed, remaining, since: newest.madeAt, olderKeys: keys.all().length - 1 };
 }
@@ -59,12 +59,4 @@ async function otherReasons({ database, now = () => new Date() }: RotationOption
     ...(now() < earliest ? [`running processes, until ${earliest.toISOString()}`] : []),
     ...((await hasDownloadBefore(database, madeAt)) ? ["links to downloadable backups"] : []),
   ];
-}
-
-/** Changes the key file, which only one process may do at a time. */
-function changeFile(database: Database, work: () => Promise<unknown>): Promise<void> {
-  return database.transaction().execute(async (transaction) => {
-    await lockRotation(transaction);
-    await work();
-  });
 }

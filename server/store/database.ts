@@ -417,6 +417,7 @@ export interface Packs {
   bytes: number | null;
   state_since: DefaultNow;
   read_at: NullableDate;
+  key_id: Buffer | null;
 }
 
 export interface Pieces {

@@ -190,7 +190,7 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
     expires_at: true,
   },
   cron_runs: { environment_id: true, began_at: true, ended_at: true, error: true, failures: true },
-  packs: { id: true, company_id: true, state: true, bytes: true, state_since: true, read_at: true },
+  packs: { id: true, company_id: true, state: true, bytes: true, state_since: true, read_at: true, key_id: true },
   pieces: { company_id: true, name: true, pack_id: true, start: true, length: true },
   backup_packs: { backup_id: true, pack_id: true },
   package_source: { is_only: true, checked_at: true, problem: true },

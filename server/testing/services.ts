@@ -2,6 +2,7 @@
  * Creates the services of operations from a plain description of a world, in the test's process or in one that is
  * killed.
  */
+
 import { join } from "node:path";
 import { removeTree } from "@sitewright/runtimes/folders.ts";
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
@@ -11,6 +12,7 @@ import { openFolderBlobs } from "../archives/folderBlobs.ts";
 import { namingFailures } from "../archives/namedFailures.ts";
 import { makeDnsClient } from "../clients/dnsClient.ts";
 import { makeEdgeClient } from "../clients/edgeClient.ts";
+import { fixedKeys } from "../keyFile.ts";
 import { makeLoadCandidate } from "../operations/steps/loadCandidate.ts";
 import { makeProbe } from "../operations/steps/probe.ts";
 import type { Services } from "../operations/steps/services.ts";
@@ -83,7 +85,7 @@ export function servicesOf(facts: WorldFacts, database: Database, runtime: Runti
     purge: (order, signal) => edge.purge(order, signal),
     archives: openArchives({
       blobs: namingFailures(openFolderBlobs(join(facts.dataFolder, "archives"))),
-      key: archiveKey,
+      keys: fixedKeys(archiveKey),
       indexOf: (backup) => piecesFor(database, backup),
       work: join(facts.dataFolder, "work"),
       removeFolder: removeTree,

@@ -4,6 +4,7 @@ import { removeTree } from "@sitewright/runtimes/folders.ts";
 import { openArchives } from "../archives/archives.ts";
 import type { Blobs } from "../archives/blobs.ts";
 import { guardBlobs } from "../archives/guardedBlobs.ts";
+import { fixedKeys } from "../keyFile.ts";
 import { storeMemory } from "../store/backups/archiveStore.ts";
 import { piecesFor } from "../store/backups/pieces.ts";
 import type { World } from "./world.ts";
@@ -12,7 +13,7 @@ import type { World } from "./world.ts";
 export function withStore(world: World, blobs: Blobs, key: Buffer): World {
   const archives = openArchives({
     blobs,
-    key,
+    keys: fixedKeys(key),
     indexOf: (backup) => piecesFor(world.own.database, backup),
     work: join(world.facts.dataFolder, "work"),
     removeFolder: removeTree,
@@ -30,5 +31,9 @@ interface GuardedStore {
 /** Does the same with the control process's guard: the store is used only if it is the one that holds the backups. */
 export function withGuardedStore(world: World, { blobs, key, place, isThere }: GuardedStore): World {
   const memory = storeMemory(world.own.database);
-  return withStore(world, guardBlobs({ blobs, memory, key, place, isThere, onNewStore: () => undefined }), key);
+  return withStore(
+    world,
+    guardBlobs({ blobs, memory, keys: fixedKeys(key), place, isThere, onNewStore: () => undefined }),
+    key,
+  );
 }

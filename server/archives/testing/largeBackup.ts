@@ -2,12 +2,14 @@
  * A process that backs up a folder with one file of the given number of megabytes, restores it, and sends its peak memory in
  * megabytes over IPC. Fails if the restored file differs.
  */
+
 import { createHash, randomBytes } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { mkdir, mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { fixedKeys } from "../../keyFile.ts";
 import { openArchives } from "../archives.ts";
 import { openFolderBlobs } from "../folderBlobs.ts";
 import { createMemoryIndex } from "./memoryIndex.ts";
@@ -33,7 +35,7 @@ try {
   const index = createMemoryIndex();
   const archives = openArchives({
     blobs: openFolderBlobs(join(root, "archives")),
-    key: randomBytes(32),
+    keys: fixedKeys(randomBytes(32)),
     indexOf: () => index,
     work: join(root, "work"),
     removeFolder: (folder) => rm(folder, { recursive: true, force: true }),

@@ -2,6 +2,7 @@
  * Random histories of backups that are created, removed and expired in any order and concurrently, with processes that die
  * at any point: each listed backup can be restored byte for byte at any time, and in the end the store has no unneeded pack.
  */
+
 import { randomBytes, randomUUID } from "node:crypto";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -12,6 +13,7 @@ import { type Archives, openArchives } from "../../archives/archives.ts";
 import type { Blobs } from "../../archives/blobs.ts";
 import { openFolderBlobs } from "../../archives/folderBlobs.ts";
 import type { PieceIndex } from "../../archives/pieceIndex.ts";
+import { fixedKeys } from "../../keyFile.ts";
 import { expireBackups } from "../../reconcilers/expireBackups.ts";
 import { findBackup, removeBackupById } from "../../store/backups/backups.ts";
 import { piecesFor } from "../../store/backups/pieces.ts";
@@ -106,7 +108,7 @@ async function makeHistory(seed: number) {
   function archivesOf(call: Call): Archives {
     return openArchives({
       blobs: blobsThrough(call, blobs),
-      key,
+      keys: fixedKeys(key),
       indexOf: (backup) => indexThrough(call, piecesFor(database, backup)),
       work: join(world.facts.dataFolder, "work"),
       removeFolder: removeTree,

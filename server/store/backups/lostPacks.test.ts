@@ -26,7 +26,7 @@ async function twoOnOnePack() {
   };
   const [first, second, pack, name] = [await begin(), await begin(), randomUUID(), randomBytes(32)];
   const index = piecesFor(test.database, first);
-  await index.beginPack(pack);
+  await index.beginPack(pack, Buffer.alloc(8));
   await index.addPack(pack, 10, [{ name, start: 0, length: 10 }]);
   await piecesFor(test.database, second).claim([name]);
   return { first, second, pack };

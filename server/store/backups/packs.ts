@@ -75,6 +75,15 @@ export async function removePack(database: Database, id: string): Promise<void> 
   await database.deleteFrom("packs").where("id", "=", id).where("state", "=", "unused").execute();
 }
 
+/** Counts the packs that are not encrypted with this archive key, except those that no backup needs. */
+export async function countPacksOfOtherKeys(database: Database, keyId: Buffer): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count from packs where state <> 'unused' and key_id is distinct from ${keyId}`.execute(
+    database,
+  );
+  return rows[0]?.count ?? 0;
+}
+
 export interface PackToRead {
   readonly id: string;
   readonly companyId: string;

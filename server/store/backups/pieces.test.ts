@@ -27,7 +27,7 @@ async function withPack(companyId: string, count = 2) {
   const backup = await begin(companyId);
   const pieces = Array.from({ length: count }, (_, at) => ({ name: randomBytes(32), start: at * 10, length: 10 }));
   const [index, pack] = [piecesFor(test.database, backup), randomUUID()];
-  await index.beginPack(pack);
+  await index.beginPack(pack, Buffer.alloc(8));
   await index.addPack(pack, count * 10, pieces);
   return { backup, index, pack, names: pieces.map(({ name }) => name), pieces };
 }
@@ -73,7 +73,7 @@ it("a pack that is being written can't be used yet", async () => {
   const { companyId } = await addCompany(test.database);
   const index = piecesFor(test.database, await begin(companyId));
   const pack = randomUUID();
-  await index.beginPack(pack);
+  await index.beginPack(pack, Buffer.alloc(8));
   expect(await index.neededPacks()).toEqual(new Map());
   expect(await markUnusedPacks(test.database, later())).toBeGreaterThan(0);
   const piece = { name: randomBytes(32), start: 0, length: 1 };
@@ -130,7 +130,7 @@ it("a piece that two backups added at once is found for each in its own pack", a
     [0, 1].map(async () => {
       const backup = await begin(companyId);
       const [index, pack] = [piecesFor(test.database, backup), randomUUID()];
-      await index.beginPack(pack);
+      await index.beginPack(pack, Buffer.alloc(8));
       await index.addPack(pack, 10, [{ name, start: 0, length: 10 }]);
       return { index, pack };
     }),

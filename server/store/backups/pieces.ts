@@ -42,8 +42,9 @@ export function piecesFor(
         select name from found join locked on locked.id = found.pack_id`.execute(database);
       return new Set(rows.map(({ name }) => keyOf(name)));
     },
-    beginPack: async (pack: string): Promise<void> => {
-      await database.insertInto("packs").values({ id: pack, company_id: companyId, state: "writing" }).execute();
+    beginPack: async (pack: string, keyId: Buffer): Promise<void> => {
+      const row = { id: pack, company_id: companyId, state: "writing", key_id: keyId } as const;
+      await database.insertInto("packs").values(row).execute();
     },
     addPack: async (pack: string, bytes: number, pieces: readonly PieceRow[]): Promise<void> => {
       await database.transaction().execute(async (transaction) => {
