@@ -91,6 +91,22 @@ describe("a command", () => {
     expect(ended.stderr.text).toMatch(/must be non-negative numbers smaller than 4096/);
   });
 
+  test.runIf(process.platform === "linux")(
+    "is the first to be killed if memory runs out, and gains no privileges",
+    { timeout },
+    async () => {
+      const seen: string[] = [];
+      const begin = async () => {
+        for (const pid of commandProcesses()) {
+          seen.push(readFileSync(`/proc/${pid}/oom_score_adj`, "utf8").trim());
+          seen.push(/NoNewPrivs:\s*\d/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[0] ?? "");
+        }
+      };
+      expect(await wp(["option", "get", "blogname"], { begin })).toMatchObject({ exitCode: 0 });
+      expect(seen).toEqual(["1000", "NoNewPrivs:\t1"]);
+    },
+  );
+
   test("deletes a plugin", { timeout }, async () => {
     const plugins = () => readdir(path.join(site.documentRoot, "wp-content/plugins"));
     expect(await plugins()).toContain("hello.php");
