@@ -51,6 +51,8 @@ export async function startFaultyEngine(
     sealer: await openSealer(join(facts.dataFolder, "secrets", "key")),
     definitions: Object.values(definitions).map((definition) => withFaults(definition, faultOf, death)),
     log: silentLog,
+    // Operations that share a death all wait for it, at the same time.
+    concurrency: Number.POSITIVE_INFINITY,
     backoffs: testBackoffs,
     sweepMilliseconds: 100,
     maxAttempts: facts.maxAttempts ?? 3,
