@@ -266,7 +266,7 @@ async function limitsAre({ own, facts }: World, request: OperationRequest, wante
   return found.flatMap(({ id, ...limits }) => [
     ...compare(wanted, limits),
     ...compare(
-      { threads, memoryMb, requestSeconds, disk: null },
+      { threads, companyThreads: null, memoryMb, requestSeconds, disk: null },
       table.environments.find((environment) => environment.id === id)?.limits ?? {},
     ),
   ]);
