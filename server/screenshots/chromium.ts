@@ -5,6 +5,7 @@
  */
 import { access, constants } from "node:fs/promises";
 import path from "node:path";
+import { makeMachineTrial } from "@sitewright/runtimes/machineTrial.ts";
 import { copyFromBrowser, withBrowserPlace } from "./browserPlace.ts";
 import { runBrowser } from "./browserProcess.ts";
 
@@ -50,13 +51,14 @@ export async function findChromium(wanted: string | null): Promise<string | null
   return null;
 }
 
-const sandboxes = new Map<string, Promise<boolean>>();
+const sandboxes = new Map<string, () => Promise<boolean>>();
 
 /** Whether this Chromium's sandbox works here. It needs user namespaces, which containers and some systems forbid. */
 export function hasSandbox(chromium: string): Promise<boolean> {
-  const found = sandboxes.get(chromium) ?? tryOutSandbox(chromium);
-  sandboxes.set(chromium, found);
-  return found;
+  const find =
+    sandboxes.get(chromium) ?? makeMachineTrial({ tryOut: () => tryOutSandbox(chromium), isSuccess: (works) => works });
+  sandboxes.set(chromium, find);
+  return find();
 }
 
 function tryOutSandbox(chromium: string): Promise<boolean> {
