@@ -8,14 +8,14 @@ import { type EdgeWorld, makeEnvironment, startSite, tableOf } from "./testing/w
 
 /** What PHP of the environment `two` gets from the site `one`. */
 const asNeighbour = ({ edge }: EdgeWorld) => ({ php: edge.loopbackSocket, phpOf: "two" });
-const neighbourAddress = "fd5a:17d2:9c4e::2";
+const neighbourAddress = "fd5a:17d2:0:2::1";
 
 test("PHP is a visitor at other environments, with an address of its own in requests and logs", async () => {
   const world = await startSite();
   await ask(world.edge, "/", asNeighbour(world));
   const { request } = world.upstream.asked[0] ?? {};
   expect(request).toMatchObject({ fromPhp: false, remoteAddress: neighbourAddress });
-  expect((await logged(world, "access", 1))[0]).toMatch(/^fd5a:17d2:9c4e::2 - - \[/);
+  expect((await logged(world, "access", 1))[0]).toMatch(/^fd5a:17d2:0:2::1 - - \[/);
 });
 
 test("PHP of another environment can be blocked by its address, with a body too, and PHP of the own one can't", async () => {

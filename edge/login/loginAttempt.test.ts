@@ -55,6 +55,7 @@ test("PHP of other sites has a count like every visitor", async () => {
   const asNeighbour = { ...form, php: world.edge.loopbackSocket, phpOf: "two" };
   expect(await repeat(world, "/wp-login.php", asNeighbour, 6)).toEqual([200, 200, 200, 200, 200, 429]);
   expect(await repeat(world, "/wp-login.php", form, 1)).toEqual([200]);
+  expect(await repeat(world, "/wp-login.php", { ...asNeighbour, phpOf: "three" }, 1)).toEqual([200]);
 });
 
 test("pages of a site that is protected by a password are still served", async () => {

@@ -3,6 +3,7 @@
  * PHP has privileges at its own environment only. For other environments it is a visitor with an address of its own, which
  * their logs name and their owners can block.
  */
+import ipaddr from "ipaddr.js";
 import { addressOf } from "../http/address.ts";
 import type { VisitorSocket } from "../http/visitorHttp.ts";
 import type { FoundRoute, NoRoute } from "../tables/findRoute.ts";
@@ -20,13 +21,16 @@ export interface Sender {
   readonly fromPhp: boolean;
 }
 
-/** A network of our own among those for private use (RFC 4193, section 3.1). No packet ever has such an address. */
-const phpNetwork = "fd5a:17d2:9c4e::";
+/** The beginning of a network of our own among those for private use (RFC 4193, section 3.1). No packet has such an address. */
+const phpNetwork = [0xfd5a, 0x17d2] as const;
 
-/** Returns the address that PHP of this environment has at other environments, in its canonical form. */
+/**
+ * Returns the address that PHP of this environment has at other environments, in its canonical form. Each environment has a
+ * /64 of its own: limits per network (`networkOf`) would otherwise count the PHP of all companies together.
+ */
 export function addressOfPhp({ number }: Pick<PhpCaller, "number">): string {
   const [high, low] = [Math.floor(number / 0x10000), number % 0x10000];
-  return `${phpNetwork}${high === 0 ? "" : `${high.toString(16)}:`}${low.toString(16)}`;
+  return new ipaddr.IPv6([...phpNetwork, high, low, 0, 0, 0, 1]).toString();
 }
 
 /** `caller` is null unless PHP opened the connection. */

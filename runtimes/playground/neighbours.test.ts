@@ -7,6 +7,7 @@ import { createEnvironmentLogs } from "../../edge/logs/environmentLogs.ts";
 import { collectLog } from "../../edge/testing/collectLog.ts";
 import { ask, putTable } from "../../edge/testing/http.ts";
 import { limits, makeEnvironment, tableOf } from "../../edge/testing/withEdge.ts";
+import { addressOfPhp } from "../../edge/visit/sender.ts";
 import { fixedKeys } from "../../server/keyFile.ts";
 import { phpGroup } from "../owner.ts";
 import { createPhpCredentials } from "../phpCredentials.ts";
@@ -67,7 +68,7 @@ async function asAttacker(code: string): Promise<string> {
   return (await ask(edge, "/run.php", { host: "attacker.localhost" })).body;
 }
 
-const neighbour = () => `fd5a:17d2:9c4e::${attacker.environment.number.toString(16)}`;
+const neighbour = () => addressOfPhp(attacker.environment);
 
 test("PHP has the loopback address at its own site", async () => {
   const own = `http://attacker.localhost:${edge.port}`;
