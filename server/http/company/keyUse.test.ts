@@ -63,6 +63,20 @@ describe("the last use of a key", () => {
     expect(await lastUse()).toBe(at(600).toISOString());
   });
 
+  it("is written for other keys while one is being changed, without waiting for that", async () => {
+    const other = await test.current.addKey({});
+    const use = aProcess();
+    use.note(id);
+    use.note(other.id);
+    await test.current.database.transaction().execute(async (transaction) => {
+      await transaction.updateTable("api_keys").set({ name: "Changing" }).where("id", "=", other.id).execute();
+      await use.flush();
+    });
+    expect(await lastUse()).toBe(at(0).toISOString());
+    id = other.id;
+    expect(await lastUse()).toBeNull();
+  });
+
   it("is written later if the database does not answer", async () => {
     const use = aProcess();
     await test.current.database.schema.alterTable("api_keys").renameTo("away").execute();
