@@ -1,4 +1,5 @@
 /** The addresses and networks from which an API key is accepted. Null is everywhere; an empty list is nowhere. */
+import { isIP } from "node:net";
 import { Refused } from "../failures.ts";
 import { contains, InvalidNetwork, readAnyNetwork } from "../traffic/networks.ts";
 
@@ -22,10 +23,15 @@ export function readAddressList(entries: AddressList): AddressList {
   throw new Refused("not_an_address", `An entry of allowed_addresses ${first.message}.`, { errors });
 }
 
-/** Whether a request from this address is accepted. IPv4-mapped IPv6 addresses count as IPv4 addresses. */
+/**
+ * Whether a request from this address is accepted. IPv4-mapped IPv6 addresses count as IPv4 addresses. Text that is not an
+ * address, as some proxies send in X-Forwarded-For, is in no list.
+ */
 export function isAddressAllowed(list: AddressList, address: string): boolean {
   if (list === null) return true;
-  const network = readAnyNetwork(address.replace(/%.*/, ""));
+  const [withoutZone = ""] = address.split("%", 1);
+  if (isIP(withoutZone) === 0) return false;
+  const network = readAnyNetwork(withoutZone);
   return list.some((allowed) => contains(allowed, network));
 }
 

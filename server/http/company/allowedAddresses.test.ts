@@ -27,6 +27,8 @@ describe("a key with allowed addresses", () => {
     [["0.0.0.0/0"], "198.51.100.1", 200],
     [["0.0.0.0/0"], "2001:db8::1", 403],
     [["10.0.0.1", "127.0.0.1"], "127.0.0.1", 200],
+    [["203.0.113.7"], "203.0.113.7:51234", 403],
+    [["0.0.0.0/0", "::/0"], "unknown", 403],
   ])("limited to %j is answered from %s with %i", async (allowed_addresses, address, status) => {
     const { token } = await key({ allowed_addresses });
     expect((await validateFrom(address, token)).status).toBe(status);
