@@ -193,17 +193,13 @@ function workOnActivity(options: PeriodicWorkOptions): Reconciler[] {
       retrySeconds: 5,
       run: writeRepeatedActivity,
     },
-    ...(days === null
-      ? []
-      : [
-          {
-            name: "pruneActivity",
-            work: "Removing old entries of the activity log",
-            everySeconds: hour,
-            retrySeconds: minute,
-            run: () => pruneActivity({ database, data, days }),
-          },
-        ]),
+    {
+      name: "pruneActivity",
+      work: "Removing old entries of the activity log",
+      everySeconds: hour,
+      retrySeconds: minute,
+      run: () => pruneActivity({ database, data, days }),
+    },
   ];
 }
 

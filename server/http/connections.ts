@@ -1,10 +1,10 @@
 /** Limits how many connections an address may have open, and how long they may take to send a request. */
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
-import ipaddr from "ipaddr.js";
+import { clientNetwork } from "@sitewright/server/app/traffic/networks.ts";
 
 export interface ConnectionLimits {
-  /** From one IPv4 address, or from 64 bits of an IPv6 address. */
+  /** From one IPv4 address, or from one IPv6 /64. */
   readonly connectionsPerAddress: number;
   /** Timeout for the head of a request. Absent: 15. */
   readonly headSeconds?: number;
@@ -25,7 +25,7 @@ export function limitConnections(server: Server, { connectionsPerAddress }: Conn
   server.on("connection", (socket: Socket) => {
     // From the edge, which counts the connections of its clients itself.
     if (socket.remoteAddress === undefined) return;
-    const network = networkOf(socket.remoteAddress);
+    const network = clientNetwork(socket.remoteAddress);
     const count = open.get(network) ?? 0;
     if (count >= connectionsPerAddress) return socket.destroy();
     open.set(network, count + 1);
@@ -35,14 +35,4 @@ export function limitConnections(server: Server, { connectionsPerAddress }: Conn
       else open.delete(network);
     });
   });
-}
-
-const networkBytes = 8;
-
-/** For IPv6 the first 64 bits, because one client usually has all addresses below them. */
-function networkOf(address: string): string {
-  if (!ipaddr.isValid(address)) return "";
-  const parsed = ipaddr.process(address);
-  const bytes = parsed.toByteArray();
-  return (parsed instanceof ipaddr.IPv6 ? bytes.slice(0, networkBytes) : bytes).join(".");
 }

@@ -4,6 +4,7 @@ import { type Identified, identify, lookUpTarget, type Target } from "@sitewrigh
 import { isAddressAllowed } from "@sitewright/server/app/company/allowedAddresses.ts";
 import type { App } from "@sitewright/server/app/context.ts";
 import { AddressNotAllowed } from "@sitewright/server/app/failures.ts";
+import { clientNetwork } from "@sitewright/server/app/traffic/networks.ts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { HttpFailure } from "./faults.ts";
 import type { CheckedInput, InputReader } from "./input.ts";
@@ -42,7 +43,7 @@ export function makeAuthenticator(app: App, count: CountRequest) {
     ]);
     request.identified = found.status === "fulfilled" ? found.value : null;
     // Counted even if the database does not answer: every response has the rate limit headers.
-    const usage = await count(route?.row, request.identified?.caller ?? request.ip);
+    const usage = await count(route?.row, request.identified?.caller ?? clientNetwork(request.ip));
     reply.headers(usage.headers);
     if (usage.isExceeded) throw new HttpFailure(429);
     if (found.status === "rejected") throw found.reason;

@@ -64,4 +64,12 @@ describe("a key's rate limit", () => {
     for (let number = 0; number < 6; number += 1) answers.push(await call("GET", "/v2/validate", { key: "wrong" }));
     expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401, 429]);
   });
+
+  it("is counted by IPv6 network without a valid key", async () => {
+    const from = (address: string) =>
+      test.current.call("GET", "/v2/validate", { key: null, headers: { "x-forwarded-for": address } });
+    for (let host = 1; host <= 5; host += 1) await from(`2001:db8::${host}`);
+    expect((await from("2001:db8::ffff:6")).status).toBe(429);
+    expect((await from("2001:db8:0:1::1")).status).toBe(401);
+  });
 });

@@ -1,5 +1,5 @@
 /**
- * Rate limits. Requests are counted by company and by API key, or by IP address if there is no valid key. A company can't
+ * Rate limits. Requests are counted by company and by API key, or by IPv4 address or IPv6 /64 if there is no valid key. A company can't
  * raise its limit with more keys, and no key can use up all of it.
  */
 import type { Endpoint } from "@sitewright/contract/endpoint.ts";
@@ -21,7 +21,7 @@ const maxRetrySeconds = 30;
 /** A company may send as many requests as so many of its keys. */
 const keysPerCompany = 2;
 
-/** The key of a request, or its IP address. */
+/** The key of a request, or its network. */
 type Client = string | { readonly keyId: string; readonly companyId: string };
 
 export type CountRequest = (row: Endpoint | undefined, client: Client) => Promise<Usage>;

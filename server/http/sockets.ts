@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import { clientNetwork } from "@sitewright/server/app/traffic/networks.ts";
 import type { FastifyInstance } from "fastify";
 import { type ErrorAnswer, errorAnswer, Malformed } from "./faults.ts";
 import type { CountRequest } from "./rateLimits.ts";
@@ -15,14 +16,14 @@ const reasons: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "The request took too long to arrive",
 };
 
-/** Makes the listener for Node's `clientError`. There is no request yet, so it is counted by IP address. */
+/** Makes the listener for Node's `clientError`. There is no request yet, so it is counted by network. */
 export function answerBrokenRequests(count: CountRequest) {
   return async (error: ConnectionError, socket: Socket): Promise<void> => {
     if (error.code === "ECONNRESET" || !socket.writable) {
       socket.destroy();
       return;
     }
-    const { headers, isExceeded } = await count(undefined, socket.remoteAddress ?? "");
+    const { headers, isExceeded } = await count(undefined, clientNetwork(socket.remoteAddress ?? ""));
     const message = reasons[error.code ?? ""] ?? "could not be read as an HTTP request";
     const answer = isExceeded ? errorAnswer(429) : errorAnswer(400, { errors: [{ path: "", message }] });
     socket.end(asBytes(answer, headers));

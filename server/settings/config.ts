@@ -75,7 +75,7 @@ export interface Config {
   readonly pageCacheDiskBytes: number;
   readonly idleSeconds: number;
   readonly uploadLimitBytes: number;
-  /** Open connections from one IPv4 address, or from 64 bits of an IPv6 address. */
+  /** Open connections from one IPv4 address, or from one IPv6 /64. */
   readonly connectionsPerAddress: number;
   readonly rateLimitPerMinute: number;
   readonly creationLimitPerMinute: number;
@@ -132,8 +132,8 @@ export interface Config {
   readonly cronRuns: number;
   /** Where to report vulnerabilities, as a URL, or null if there is no security.txt. */
   readonly securityContact: string | null;
-  /** Days after which entries of the activity log are removed, or null for never. */
-  readonly activityDays: number | null;
+  /** Days after which entries of the activity log are removed. */
+  readonly activityDays: number;
   readonly logLevel: "silent" | "fatal" | "error" | "warn" | "info" | "debug" | "trace";
 }
 

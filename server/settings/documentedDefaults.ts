@@ -22,7 +22,6 @@ const descriptions: Readonly<Record<string, string>> = {
   SITEWRIGHT_SCHEDULED_BACKUP_DAYS: sameAsBackupDays,
   SITEWRIGHT_SYSTEM_BACKUP_DAYS: sameAsBackupDays,
   SITEWRIGHT_UNDELETE_DAYS: sameAsBackupDays,
-  SITEWRIGHT_ACTIVITY_DAYS: "no limit",
   SITEWRIGHT_CHROMIUM: "an installed Chromium, if any",
   SITEWRIGHT_MAIL_FROM: "the message's sender",
   SITEWRIGHT_ACME_CA_FILE: "the built-in root certificates",

@@ -134,17 +134,17 @@ export const settings = v.object({
   SITEWRIGHT_CONNECTIONS_PER_ADDRESS: whole(
     10,
     1_000_000,
-    "the most open connections from one IP address, or from the first 64 bits of one, to the sites or to the API",
+    "the most open connections from one IP address, or from one IPv6 /64, to the sites or to the API",
   ),
   SITEWRIGHT_RATE_LIMIT_PER_MINUTE: whole(
     1,
     10_000_000,
-    "the rate limit of an API key, in requests per minute; a company has that of two keys",
+    "the rate limit of an API key, in requests per minute; a company may send twice as many",
   ),
   SITEWRIGHT_CREATION_LIMIT_PER_MINUTE: whole(
     1,
     10_000_000,
-    "the rate limit of an API key for new sites, per minute; a company has that of two keys",
+    "the rate limit of an API key for new sites, per minute; a company may send twice as many",
   ),
   SITEWRIGHT_ENDED_PHP_VERSIONS: text(
     "^(\\d+\\.\\d+(,\\d+\\.\\d+)*)?$",
@@ -212,7 +212,7 @@ export const settings = v.object({
     "^(mailto:[^\\s@,]+@[^\\s@,]+|https://[^\\s]+)$",
     "where to report vulnerabilities, published in /.well-known/security.txt: mailto:security@example.com or https://…",
   ),
-  SITEWRIGHT_ACTIVITY_DAYS: v.nullable(whole(30, 36_500, "how many days the activity log is kept")),
+  SITEWRIGHT_ACTIVITY_DAYS: whole(30, 36_500, "how many days the activity log is kept"),
   SITEWRIGHT_LOG_LEVEL: v.pipe(
     v.picklist(["silent", "fatal", "error", "warn", "info", "debug", "trace"]),
     v.description("the log level: silent, fatal, error, warn, info, debug or trace"),
@@ -314,7 +314,8 @@ export function defaults(data: string): Settings {
     // Leaves processors to visitors.
     SITEWRIGHT_CRON_RUNS: Math.min(4, Math.max(1, Math.floor(availableParallelism() / 2))),
     SITEWRIGHT_SECURITY_CONTACT: null,
-    SITEWRIGHT_ACTIVITY_DAYS: null,
+    // More than a year, and not for ever: strangers can add entries.
+    SITEWRIGHT_ACTIVITY_DAYS: 400,
     SITEWRIGHT_LOG_LEVEL: "info",
   };
 }

@@ -7,6 +7,7 @@
 import { systemActor } from "@sitewright/server/store/company/activity.ts";
 import { findKey } from "@sitewright/server/store/company/apiKeys.ts";
 import type { Pool } from "pg";
+import { clientNetwork } from "../traffic/networks.ts";
 import type { Caller } from "./access.ts";
 import type { RepeatableEvent, RepeatedActivity } from "./repeatedActivity.ts";
 import { isSameHash, readToken } from "./token.ts";
@@ -24,7 +25,7 @@ export interface RefusedKeys {
   flush(): Promise<void>;
 }
 
-/** Different tokens and addresses between two flushes. Further ones count as unknown keys of no address. */
+/** Different tokens and networks between two flushes. Further ones count as unknown keys of no address. */
 const maxTokens = 1_000;
 const category = "userManagement";
 
@@ -41,7 +42,7 @@ export function makeRefusedKeys(pool: Pool, repeated: RepeatedActivity): Refused
   return {
     unusable: (token, ipAddress) => {
       const facts = readToken(token);
-      const key = `${facts.id} ${facts.secretHash.toString("hex")} ${ipAddress}`;
+      const key = `${facts.id} ${facts.secretHash.toString("hex")} ${clientNetwork(ipAddress)}`;
       const found = tokens.get(key);
       if (found !== undefined) found.count += 1;
       else if (tokens.size < maxTokens) tokens.set(key, { ...facts, ipAddress, count: 1 });

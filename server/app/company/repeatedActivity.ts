@@ -4,7 +4,9 @@
  */
 import type { ActivityCategory } from "@sitewright/contract/operationKinds.ts";
 import { endActivity, recordActivity, systemActor } from "@sitewright/server/store/company/activity.ts";
+import { holdCompany } from "@sitewright/server/store/company/companies.ts";
 import type { Actor, Database, DatabaseTransaction } from "@sitewright/server/store/database.ts";
+import { clientNetwork } from "../traffic/networks.ts";
 
 export interface RepeatableEvent {
   /** Null for the operator's log. */
@@ -19,14 +21,14 @@ export interface RepeatableEvent {
 }
 
 export interface RepeatedActivity {
-  /** Counts events; by default one. */
+  /** Counts events; by default one. Of the actor's IPv6 address only the network is recorded. */
   note(event: RepeatableEvent, count?: number): void;
-  /** Writes the entries. If that fails, they are written the next time. */
+  /** Writes the entries, except those of deleted companies. Those that can't be written are written the next time. */
   flush(): Promise<void>;
 }
 
 /** Different events of a company between two flushes. Further ones of a type count as one, without their details. */
-const maxPerCompany = 200;
+const maxPerCompany = 20;
 
 interface Counted {
   readonly event: RepeatableEvent;
@@ -37,7 +39,8 @@ export function makeRepeatedActivity(database: Database): RepeatedActivity {
   /** By company, then by event. */
   let counted = new Map<string | null, Map<string, Counted>>();
 
-  function note(event: RepeatableEvent, count = 1): void {
+  function note(given: RepeatableEvent, count = 1): void {
+    const event = { ...given, actor: withoutInterface(given.actor) };
     const ofCompany = counted.get(event.companyId) ?? new Map<string, Counted>();
     counted.set(event.companyId, ofCompany);
     const key = JSON.stringify(event);
@@ -53,28 +56,44 @@ export function makeRepeatedActivity(database: Database): RepeatedActivity {
       if (counted.size === 0) return;
       const written = counted;
       counted = new Map();
-      const entries = [...written.values()].flatMap((ofCompany) => [...ofCompany.values()]);
-      try {
-        await database.transaction().execute(async (transaction) => {
-          for (const entry of entries) await write(transaction, entry);
-        });
-      } catch (error) {
-        for (const { event, count } of entries) note(event, count);
-        throw error;
+      const failures: unknown[] = [];
+      for (const [companyId, ofCompany] of written) {
+        const entries = [...ofCompany.values()];
+        try {
+          await writeAll(database, companyId, entries);
+        } catch (error) {
+          for (const { event, count } of entries) note(event, count);
+          failures.push(error);
+        }
       }
+      if (failures.length > 0) throw failures[0];
     },
   };
 }
 
 function noteWithoutDetails(ofCompany: Map<string, Counted>, event: RepeatableEvent, count: number): void {
-  const { type, publicError } = event;
-  const key = JSON.stringify([type, publicError]);
+  const publicError = event.publicError === null ? null : "There were too many to list each of them.";
+  const withoutDetails = { ...event, ...noDetails, publicError };
+  const key = JSON.stringify(withoutDetails);
   const found = ofCompany.get(key);
-  if (found === undefined) ofCompany.set(key, { event: { ...event, ...noDetails }, count });
+  if (found === undefined) ofCompany.set(key, { event: withoutDetails, count });
   else found.count += count;
 }
 
 const noDetails = { siteId: null, parameters: {}, actor: systemActor };
+
+/** One client usually has all addresses of its network, and could fill the log with them. */
+function withoutInterface(actor: Actor): Actor {
+  return { ...actor, ipAddress: actor.ipAddress && clientNetwork(actor.ipAddress) };
+}
+
+/** One transaction per company, so that no company's entries wait for another's. A deleted company has no log any more. */
+async function writeAll(database: Database, companyId: string | null, entries: readonly Counted[]): Promise<void> {
+  await database.transaction().execute(async (transaction) => {
+    if (companyId !== null && !(await holdCompany(transaction, companyId))) return;
+    for (const entry of entries) await write(transaction, entry);
+  });
+}
 
 async function write(transaction: DatabaseTransaction, { event, count }: Counted): Promise<void> {
   const { publicError, ...entry } = event;

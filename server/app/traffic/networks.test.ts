@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { InvalidNetwork, readNetwork } from "./networks.ts";
+import { clientNetwork, InvalidNetwork, readNetwork } from "./networks.ts";
 
 test.each([
   ["203.0.113.7", "203.0.113.7"],
@@ -77,4 +77,15 @@ test.each([
 ])("rejects %j", (text, message) => {
   expect(() => readNetwork(text)).toThrow(InvalidNetwork);
   expect(() => readNetwork(text)).toThrow(message);
+});
+
+test.each([
+  ["203.0.113.7", "203.0.113.7"],
+  ["::ffff:203.0.113.7", "203.0.113.7"],
+  ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
+  ["fe80::1%eth0", "fe80::/64"],
+  ["203.0.113.7:51234", "unknown"],
+  ["", "unknown"],
+])("counts %s as a client of %s", (address, network) => {
+  expect(clientNetwork(address)).toBe(network);
 });

@@ -47,6 +47,21 @@ export function contains(outer: string, inner: string): boolean {
   return textOf(networkOf(narrow.address, wide.bits)) === textOf(wide.address);
 }
 
+/** Bits of an IPv6 address that identify the client's network. */
+const clientBits = 64;
+
+/**
+ * Returns the network that counts as one client: of IPv6 the first 64 bits, because a provider's customer usually has all
+ * addresses below them; otherwise the address itself. All addresses that can't be read count as one client, `unknown`.
+ */
+export function clientNetwork(address: string): string {
+  const [withoutZone = ""] = address.split("%", 1);
+  if (isIP(withoutZone) === 0) return "unknown";
+  const { address: parsed, bits } = parse(withoutZone);
+  const network = parsed instanceof ipaddr.IPv6 ? clientBits : bits;
+  return written({ address: networkOf(parsed, network), bits: network });
+}
+
 function parse(text: string): Network {
   const [address = "", prefix, ...more] = text.split("/");
   const parsed = readAddress(address);

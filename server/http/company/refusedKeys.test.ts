@@ -81,10 +81,10 @@ describe("the activity log of a company", () => {
     const { id, token } = await test.current.addKey({ name: "Leaked" });
     await test.current.call("DELETE", `${path()}/${id}`);
     for (let address = 0; address < 300; address += 1) {
-      await call(token, path(), "GET", { "x-forwarded-for": `2001:db8::${address.toString(16)}` });
+      await call(token, path(), "GET", { "x-forwarded-for": `2001:db8:0:${address.toString(16)}::1` });
     }
     const entries = await written();
-    expect(entries).toHaveLength(201);
+    expect(entries).toHaveLength(21);
     expect(entries.reduce((sum, { parameters }) => sum + Number(parameters.count), 0)).toBe(300);
     expect(entries.filter(({ ip_address }) => ip_address === null)).toHaveLength(1);
   });

@@ -26,6 +26,17 @@ export async function deleteCompany(database: Database, id: string): Promise<boo
   return numAffectedRows === 1n;
 }
 
+/** Keeps a company from being deleted until the transaction ends. Returns whether it exists. */
+export async function holdCompany(transaction: DatabaseTransaction, id: string): Promise<boolean> {
+  const found = await transaction
+    .selectFrom("companies")
+    .select("id")
+    .where("id", "=", id)
+    .forKeyShare()
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
 /** Whether a company has this name. */
 export async function hasCompanyNamed(database: Database, name: string): Promise<boolean> {
   const found = await database.selectFrom("companies").select("id").where("name", "=", name).executeTakeFirst();
