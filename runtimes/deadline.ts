@@ -2,17 +2,18 @@
  * Deadlines that count running time. On a machine with ten times more work than it has processors, everything gets a tenth of
  * one, and a deadline in seconds of the clock would turn a late result into a failure.
  */
-import { availableParallelism, loadavg } from "node:os";
+import { cpus, loadavg } from "node:os";
 
 /** How often the load is read. The system updates its average every five seconds. */
 const intervalSeconds = 5;
 /** More than this is not only load: without a bound, nothing would ever be given up. */
-const maxFactor = 20;
+const maxFactor = 10;
 
 /** By how much longer everything takes than on an idle machine: 1 if there are as many processors as work. */
 export function machineOverload(): number {
   const [lastMinute = 0] = loadavg();
-  return Math.min(maxFactor, Math.max(1, lastMinute / availableParallelism()));
+  // Not `availableParallelism`, which is a container's: the load is that of the whole machine.
+  return Math.min(maxFactor, Math.max(1, lastMinute / cpus().length));
 }
 
 /**

@@ -2,8 +2,8 @@
  * Limits how much work runs at the same time, and lets parties take turns, so that none of them waits for another's long
  * queue. When work ends, the party with the least running work is next, and of these the one that was served longest ago.
  *
- * Long work can't be interrupted. A party without running work therefore need not wait for others' as long as there are not
- * more than twice as many runs as planned: whoever fills all places delays only their own work.
+ * Long work can't be interrupted. A party without running work therefore gets one of some extra places if all others are taken:
+ * a party that fills all places delays only its own work.
  */
 
 export interface Turns {
@@ -21,6 +21,8 @@ interface TurnsOptions {
   readonly total: number;
   /** How much of it may be one party's. Absent: all. */
   readonly perParty?: number;
+  /** How much more may run of parties that have nothing else running. Absent: as much again. */
+  readonly extra?: number;
 }
 
 interface Party {
@@ -30,14 +32,14 @@ interface Party {
   readonly waiting: (() => void)[];
 }
 
-export function createTurns({ total, perParty = total }: TurnsOptions): Turns {
+export function createTurns({ total, perParty = total, extra = total }: TurnsOptions): Turns {
   const parties = new Map<string, Party>();
   let running = 0;
   let starts = 0;
 
   function mayStart(party: Party): boolean {
     if (party.running >= perParty) return false;
-    return running < (party.running === 0 ? 2 * total : total);
+    return running < (party.running === 0 ? total + extra : total);
   }
 
   function startNext(): void {

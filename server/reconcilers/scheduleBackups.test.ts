@@ -41,9 +41,10 @@ async function run(time: number, hours = 24): Promise<void> {
   await scheduleBackups({ database, hours, begin, now: () => start + time });
 }
 
-async function addEnvironment(): Promise<string> {
-  const { companyId } = await addCompany(own.database);
-  return (await addSite(own.database, companyId)).environmentId;
+/** Absent: a company of its own. */
+async function addEnvironment(companyId?: string): Promise<string> {
+  const ofCompany = companyId ?? (await addCompany(own.database)).companyId;
+  return (await addSite(own.database, ofCompany)).environmentId;
 }
 
 const timeOf = (id: string, after = 0, hours = 24) =>
@@ -145,9 +146,10 @@ describe("after downtime", () => {
     expect(await begunAt([0, back, back + minute, next - 1, next])).toEqual([0, 1, 0, 0, 1]);
   });
 
-  test("two are made at the same time, the most overdue first", async () => {
+  test("two of a company are made at the same time, the most overdue first", async () => {
+    const { companyId } = await addCompany(own.database);
     const ids = [];
-    for (let count = 0; count < 5; count += 1) ids.push(await addEnvironment());
+    for (let count = 0; count < 5; count += 1) ids.push(await addEnvironment(companyId));
     await run(0);
     const inOrder = ids.toSorted((one, other) => timeOf(one) - timeOf(other));
     const back = 240 * hour;
@@ -163,8 +165,28 @@ describe("after downtime", () => {
     expect(await running()).toEqual([]);
   });
 
+  test("one more is made of a company that has none, next to another's that take long", async () => {
+    const { companyId } = await addCompany(own.database);
+    for (let count = 0; count < 3; count += 1) await addEnvironment(companyId);
+    await run(0);
+    await run(240 * hour);
+    expect(await running()).toHaveLength(2);
+    const others = [await addEnvironment(), await addEnvironment()];
+    await run(240 * hour);
+    await own.database
+      .updateTable("environments")
+      .set({ backup_due_at: new Date(start) })
+      .where("id", "in", others)
+      .execute();
+    await run(240 * hour);
+    const begun = await running();
+    expect(begun).toHaveLength(3);
+    expect(others).toContain(begun[2]);
+  });
+
   test("several processes together make no more than that, and none twice", async () => {
-    for (let count = 0; count < 6; count += 1) await addEnvironment();
+    const { companyId } = await addCompany(own.database);
+    for (let count = 0; count < 6; count += 1) await addEnvironment(companyId);
     await run(0);
     await Promise.all(Array.from({ length: 4 }, () => run(240 * hour)));
     expect(new Set(await running()).size).toBe(2);

@@ -12,7 +12,7 @@ function update(name: string, more: Partial<DueUpdate> = {}): DueUpdate {
 
 function environment(updates: readonly DueUpdate[], vulnerable_within_hours: number | null = null): DueEnvironment {
   const window = { days: [0, 1, 2, 3, 4, 5, 6], start_minute: 120, hours: 3, time_zone: "UTC" };
-  return { id: "e", window, vulnerable_within_hours, updates };
+  return { id: "e", companyId: "c", isCompanyIdle: true, window, vulnerable_within_hours, updates };
 }
 
 describe("during its window an environment gets", () => {

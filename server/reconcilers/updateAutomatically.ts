@@ -23,26 +23,28 @@ interface UpdateAutomaticallyOptions {
   readonly now?: () => Date;
 }
 
-/** Each update copies a site and tests the copy, and visitors need the machine too. */
+/** Each update copies a site and tests the copy, and visitors need the machine too. One more may run of an idle company. */
 const concurrency = 4;
 const hour = 3_600_000;
 
 /** A failure in one environment does not stop the others. Rejects at the end if any failed. */
 export async function updateAutomatically(options: UpdateAutomaticallyOptions): Promise<void> {
   const { database, begin, now = () => new Date() } = options;
-  let free = concurrency - (await countAutomaticOperations(database));
-  if (free <= 0) return;
+  let running = await countAutomaticOperations(database);
+  const begun = new Set<string>();
   const errors: Error[] = [];
   for (const environment of await findDueUpdates(database)) {
+    const isIdle = environment.isCompanyIdle && !begun.has(environment.companyId);
+    if (running >= concurrency + Number(isIdle)) continue;
     try {
       const next = nextUpdate(environment, now());
       if (next === null) continue;
       await begin(environment.id, next.kind, next.names);
-      free -= 1;
+      running += 1;
+      begun.add(environment.companyId);
     } catch (cause) {
       errors.push(new Error(`Starting the automatic update of environment ${environment.id} failed`, { cause }));
     }
-    if (free <= 0) break;
   }
   if (errors.length > 0) throw new AggregateError(errors, `Automatic updates that could not start: ${errors.length}`);
 }

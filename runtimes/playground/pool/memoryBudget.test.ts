@@ -47,6 +47,16 @@ describe("one more worker", () => {
     expect(roomFor("a", members, 2.6e9)).toEqual({ ending: [], killing: larger });
   });
 
+  test("has only a worker of a company above its share killed, and only for a company below its own", () => {
+    const greedy = Array.from({ length: 10 }, () => member("greedy", { rssBytes: 5e8 }));
+    const within = member("within", { rssBytes: 6.4e8 });
+    expect(roomFor("greedy", [...greedy, within], 5 * gigabyte)).toBeNull();
+    expect(roomFor("within", [...greedy, within], 5 * gigabyte)).toBeNull();
+    const above = member("greedy", { rssBytes: 9e8 });
+    expect(roomFor("within", [...greedy, above, within], 5 * gigabyte)).toEqual({ ending: [], killing: above });
+    expect(roomFor("greedy", [...greedy, above, within], 5 * gigabyte)).toBeNull();
+  });
+
   test("waits while all others are within their allocations, unless its company has none", () => {
     const members = [member("a", { rssBytes: 5e8 }), member("b", { rssBytes: 5e8 })];
     expect(roomFor("a", members, gigabyte)).toBeNull();
@@ -70,6 +80,12 @@ describe("workers that have grown beyond the budget", () => {
     const members = [large, recent, old].filter((each) => each !== undefined);
     expect(relieve(members, 1.9e9)).toEqual({ ending: [old], killing: null });
     expect(relieve(members, gigabyte)).toEqual({ ending: [old, recent], killing: large });
+  });
+
+  test("of a company within its share are not killed for one that uses more", () => {
+    const greedy = Array.from({ length: 10 }, () => member("greedy", { rssBytes: 5e8 }));
+    const within = member("within", { rssBytes: 6.4e8 });
+    expect(relieve([...greedy, within], 5 * gigabyte)).toEqual({ ending: [], killing: null });
   });
 
   test("are not killed within their allocations", () => {

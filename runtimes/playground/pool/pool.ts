@@ -92,12 +92,10 @@ export function createPool(options: PoolOptions): Pool {
     const company = companyOf(environment);
     const allowed = options.maxWorkers + reserve;
     if (roster.makeRoom(company, allowed)) return true;
-    return !hasItsShare(company) && roster.makeRoom(company, allowed + reserveForShares(options.maxWorkers));
-  }
-
-  function hasItsShare(company: string): boolean {
     const counted = roster.all().filter(countsTowardsMaximum);
-    return ofCompany(counted, company).length >= shareOf(counted, company, options.maxWorkers);
+    const has = ofCompany(counted, company).length;
+    if (has >= shareOf(counted, company, options.maxWorkers, performance.now())) return false;
+    return roster.makeRoom(company, allowed + reserveForShares(options.maxWorkers, has));
   }
 
   /** Background work for different environments runs one after the other: ends the previous background worker first. */
@@ -107,7 +105,7 @@ export function createPool(options: PoolOptions): Pool {
     }
     const working = roster.all().filter(({ isInBackground }) => isInBackground);
     const isFirst = ofCompany(working, companyOf(environment)).length === 0;
-    const reserve = reserveForBackground + (isFirst ? reserveForShares(options.maxWorkers) : 0);
+    const reserve = reserveForBackground + (isFirst ? reserveForShares(options.maxWorkers, 0) : 0);
     return roster.all().length < options.maxWorkers + reserve ? roster.start(environment, true) : null;
   }
 
@@ -181,7 +179,8 @@ export function createPool(options: PoolOptions): Pool {
     if (isCandidate(member)) member.candidateUntil = performance.now() + options.candidateSeconds * 1000;
     const counted = roster.all().filter(countsTowardsMaximum);
     const company = companyOf(member.environment);
-    const isAboveShare = ofCompany(counted, company).length > shareOf(counted, company, options.maxWorkers);
+    const share = shareOf(counted, company, options.maxWorkers, performance.now());
+    const isAboveShare = ofCompany(counted, company).length > share;
     const isSurplus = counted.length > options.maxWorkers && isAboveShare;
     if (isSurplus || wornOut(member) || member.worker.isStuckAtLowPriority || !wanted(member)) roster.end(member);
     serveWaiting();

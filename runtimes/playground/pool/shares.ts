@@ -1,7 +1,7 @@
 /**
  * How companies share the workers, so that none of them can take all, whatever its sites do.
  *
- * A company's share is the maximum divided by the companies that have workers now. It may have more as long as nobody else
+ * A company's share is the maximum divided by the companies that use workers now. It may have more as long as no other company
  * wants them: requests of the company with the fewest busy workers come first, and idle workers of the company with the most
  * are ended first. A company that is below its share gets a worker even if others hold the maximum with long requests: some
  * workers above the maximum are kept for that, and those above it are ended when they become free.
@@ -17,8 +17,11 @@ export interface SharedMember {
   readonly worker: { readonly lastUsed: number };
 }
 
-/** An idle worker that was used within this time is not ended for a company above its share: it would be started again. */
-const protectedMilliseconds = 30_000;
+/**
+ * A worker that was used within this time is in use: its company counts for the shares, and it is not ended for a company that
+ * has its share, because it would be started again.
+ */
+const inUseMilliseconds = 10_000;
 
 export function companyOf({ id, companyId }: Pick<ServedEnvironment, "id" | "companyId">): string {
   return companyId ?? id;
@@ -28,15 +31,24 @@ export function ofCompany<M extends SharedMember>(members: readonly M[], company
   return members.filter(({ environment }) => companyOf(environment) === company);
 }
 
-/** The number of workers to which each company is entitled. `company` counts even if it has none yet. */
-export function shareOf(members: readonly SharedMember[], company: string, maxWorkers: number): number {
-  const companies = new Set([company, ...members.map(({ environment }) => companyOf(environment))]);
+function isInUse({ isBusy, hasVisitors, worker }: SharedMember, now: number): boolean {
+  return isBusy || (hasVisitors && now - worker.lastUsed < inUseMilliseconds);
+}
+
+/** The number of workers to which each company is entitled. `company` counts even if it uses none yet. */
+export function shareOf(members: readonly SharedMember[], company: string, maxWorkers: number, now: number): number {
+  const inUse = members.filter((member) => isInUse(member, now));
+  const companies = new Set([company, ...inUse.map(({ environment }) => companyOf(environment))]);
   return Math.max(1, Math.floor(maxWorkers / companies.size));
 }
 
-/** The number of workers above the maximum for companies that are below their share. */
-export function reserveForShares(maxWorkers: number): number {
-  return Math.max(1, Math.floor(maxWorkers / 4));
+/**
+ * The number of workers above the maximum for a company that is below its share. A company that has one already leaves half of
+ * them to others that have none.
+ */
+export function reserveForShares(maxWorkers: number, has: number): number {
+  const reserve = Math.max(1, Math.floor(maxWorkers / 4));
+  return has === 0 ? reserve : Math.floor(reserve / 2);
 }
 
 /** Whether the company's environments together have as many busy workers as its limit allows. */
@@ -55,41 +67,39 @@ export interface Wanted {
   readonly now: number;
 }
 
-/** Chooses idle workers to end for another one. Null if there are not enough. */
-export function chooseToEnd<M extends SharedMember>(
-  members: readonly M[],
-  { company, maxWorkers, surplus, now }: Wanted,
-): readonly M[] | null {
-  const chosen: M[] = [];
-  while (chosen.length < surplus) {
-    const next = chooseOne(
-      members.filter((member) => !chosen.includes(member)),
-      { company, maxWorkers, now },
-    );
-    if (next === null) return null;
-    chosen.push(next);
-  }
-  return chosen;
-}
-
-function chooseOne<M extends SharedMember>(
+/** Yields idle workers in the order in which they may be ended for another one. */
+export function* idleInTurn<M extends SharedMember>(
   members: readonly M[],
   { company, maxWorkers, now }: Omit<Wanted, "surplus">,
-): M | null {
-  const share = shareOf(members, company, maxWorkers);
-  const countOf = (other: string) => ofCompany(members, other).length;
-  const isGreedy = countOf(company) >= share;
-  const idle = members.filter((member) => {
-    if (member.isBusy) return false;
-    const owner = companyOf(member.environment);
-    const isProtected = member.hasVisitors && now - member.worker.lastUsed < protectedMilliseconds;
-    return owner === company || countOf(owner) > share || !(isGreedy && isProtected);
-  });
-  const [first] = idle.toSorted(
-    (one, other) =>
-      countOf(companyOf(other.environment)) - countOf(companyOf(one.environment)) ||
-      Number(one.hasVisitors) - Number(other.hasVisitors) ||
-      one.worker.lastUsed - other.worker.lastUsed,
-  );
-  return first ?? null;
+): Generator<M, void> {
+  const share = shareOf(members, company, maxWorkers, now);
+  const counts = countByCompany(members);
+  const countOf = (member: M) => counts.get(companyOf(member.environment)) ?? 0;
+  const left = new Set(members.filter(({ isBusy }) => !isBusy));
+  for (;;) {
+    const isGreedy = (counts.get(company) ?? 0) >= share;
+    const mayEnd = (member: M) =>
+      companyOf(member.environment) === company || countOf(member) > share || !(isGreedy && isInUse(member, now));
+    const [next] = [...left]
+      .filter(mayEnd)
+      .toSorted((one, other) => countOf(other) - countOf(one) || byUse(one, other));
+    if (next === undefined) return;
+    left.delete(next);
+    counts.set(companyOf(next.environment), countOf(next) - 1);
+    yield next;
+  }
+}
+
+function countByCompany(members: readonly SharedMember[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { environment } of members) {
+    const company = companyOf(environment);
+    counts.set(company, (counts.get(company) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** Workers that have only done background work come first, then the least recently used. */
+export function byUse(one: SharedMember, other: SharedMember): number {
+  return Number(one.hasVisitors) - Number(other.hasVisitors) || one.worker.lastUsed - other.worker.lastUsed;
 }

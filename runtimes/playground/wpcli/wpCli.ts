@@ -49,7 +49,7 @@ const noNetwork: WpCliNetwork = { run: "/nowhere", credentialOf: () => "", edgeP
 
 export function createWpCli(options: WpCliOptions): WpCli {
   const { assets, compiled, environments, diskReserveBytes, network, acceptMail, limits } = options;
-  const turns = createTurns({ total: maxConcurrent });
+  const turns = createTurns({ total: maxConcurrent, perParty: maxConcurrent - 1, extra: Math.ceil(maxConcurrent / 2) });
 
   async function assignment(environment: EnvironmentRef, memoryMb: number, maySendMail: boolean) {
     const release = await requireRelease(environmentFolders(environments, environment).live);

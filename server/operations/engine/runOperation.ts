@@ -102,9 +102,13 @@ class Run {
 
   async #takeTurn(): Promise<void> {
     const { turns, stop } = this.#services;
-    this.#endTurn = await turns.take(this.#row.company_id, stop).catch(() => {
+    const end = await turns.take(this.#row.company_id, stop).catch(() => {
       throw new Stopping();
     });
+    this.#endTurn = () => {
+      this.#endTurn = () => {};
+      end();
+    };
   }
 
   /** Runs a step that may fail. */
@@ -222,7 +226,11 @@ class Run {
 
   #retryUntilDone<T>(name: string, work: () => Promise<T>): Promise<T> {
     const { persistentBackoff, stop } = this.#services;
-    const onFailure = (err: Error) => this.#log.error({ err, part: name }, "Part of an operation failed; retrying");
+    const onFailure = (err: Error) => {
+      this.#log.error({ err, part: name }, "Part of an operation failed; retrying");
+      // It may take days, and others must not wait for it.
+      this.#endTurn();
+    };
     return retryUntilDone(work, { backoff: persistentBackoff, stop, onFailure });
   }
 

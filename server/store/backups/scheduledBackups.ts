@@ -43,9 +43,8 @@ interface DueBackup {
 
 /**
  * Chooses an environment whose scheduled backup is due and on which no operation is running or waiting: of the company with
- * the fewest running scheduled backups, the longest overdue.
- * Returns null if there is none, or if `atOnce` scheduled backups are running. No other process can choose until the
- * transaction ends.
+ * the fewest running scheduled backups, the longest overdue. If `atOnce` are running, one more is chosen of a company that
+ * has none running. Returns null if there is none. No other process can choose until the transaction ends.
  */
 export async function chooseDueBackup(
   transaction: DatabaseTransaction,
@@ -59,12 +58,13 @@ export async function chooseDueBackup(
     .where("kind", "=", "addScheduledBackup")
     .where("state", "in", ["waiting", "running"])
     .executeTakeFirstOrThrow();
-  if (running >= atOnce) return null;
+  if (running > atOnce) return null;
   const row = await environmentFacts(transaction)
     .select("e.backup_failures as failures")
     .where("e.state", "=", "serving")
     .where("e.backup_due_at", "<=", now)
     .where(isFree)
+    .$if(running >= atOnce, (query) => query.where(runningOfCompany, "=", 0))
     .orderBy(runningOfCompany)
     .orderBy("e.backup_due_at")
     .orderBy("e.number")

@@ -90,6 +90,9 @@ export interface DueUpdate {
 
 export interface DueEnvironment {
   readonly id: string;
+  readonly companyId: string;
+  /** Whether no automatic update of its company is running. */
+  readonly isCompanyIdle: boolean;
   readonly window: StoredWindow;
   readonly vulnerable_within_hours: number | null;
   readonly updates: readonly DueUpdate[];
@@ -97,6 +100,8 @@ export interface DueEnvironment {
 
 interface DueRow extends StoredWindow {
   readonly id: string;
+  readonly company_id: string;
+  readonly is_company_idle: boolean;
   readonly vulnerable_within_hours: number | null;
   readonly updates: readonly (Omit<DueUpdate, "vulnerable_since"> & { readonly vulnerable_since: string | null })[];
 }
@@ -114,7 +119,7 @@ const retryHinderedMinutes = { usual: 60, urgent: 10 };
  */
 export async function findDueUpdates(database: Database): Promise<readonly DueEnvironment[]> {
   const { rows } = await sql<DueRow>`
-    select e.id, a.days, a.start_minute, a.hours, a.time_zone, a.vulnerable_within_hours,
+    select e.id, e.company_id, ${runningOfCompany} = 0 as is_company_idle, a.days, a.start_minute, a.hours, a.time_zone, a.vulnerable_within_hours,
       json_agg(json_build_object(
         'kind', p.kind, 'name', p.name,
         'vulnerable_since', case when p.is_vulnerable and a.vulnerable_within_hours is not null then p.vulnerable_since end,
@@ -135,8 +140,10 @@ export async function findDueUpdates(database: Database): Promise<readonly DueEn
     group by e.id, a.environment_id
     order by row_number() over (partition by e.company_id order by bool_or(p.is_vulnerable) desc, e.number)
       + ${runningOfCompany}, bool_or(p.is_vulnerable) desc, e.number`.execute(database);
-  return rows.map(({ id, vulnerable_within_hours, updates, ...window }) => ({
+  return rows.map(({ id, company_id, is_company_idle, vulnerable_within_hours, updates, ...window }) => ({
     id,
+    companyId: company_id,
+    isCompanyIdle: is_company_idle,
     vulnerable_within_hours,
     window,
     updates: updates.map(({ vulnerable_since: since, ...update }) => ({

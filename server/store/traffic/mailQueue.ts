@@ -77,7 +77,7 @@ async function listCandidates(database: Database, recipientsPerHour: number): Pr
       from used u left join limits_of_companies c on c.company_id = u.company_id
       group by u.company_id, c.mail_recipients_per_hour
     )
-    select environment_id as "environmentId", (u.recipients = 0 and c.recipients = 0) as "isFirst",
+    select environment_id as "environmentId", (u.recipients = 0 and (c.most is null or c.recipients = 0)) as "isFirst",
       least(${recipientsPerHour} - u.recipients, c.most - c.recipients)::integer as left
     from due join used u using (environment_id) join company c on c.company_id = u.company_id
     where least(${recipientsPerHour} - u.recipients, c.most - c.recipients) > 0
