@@ -114,8 +114,8 @@ export interface PlaygroundServing extends Serving {
 const defaultCandidateSeconds = 60;
 const defaultAheadSeconds = 60;
 /**
- * A little more than the maximum number of workers usually needs: half of the memory. The rest is for spares, PostgreSQL, the
- * server and the system's cache of files.
+ * The maximum number of workers usually needs half of the memory, so this is a little more. The rest is for spares, PostgreSQL,
+ * the server and the system's cache of files.
  */
 const workersShareOfMemory = 0.6;
 /** For two workers: a site may need a second one for requests to itself. */

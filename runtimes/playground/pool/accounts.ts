@@ -1,4 +1,7 @@
-/** Resource usage of each environment since this process started, and the worker priorities that follow from that of each company. */
+/**
+ * Resource usage of each environment since this process started, and the worker priorities that follow from that of each
+ * company.
+ */
 import { readFileSync } from "node:fs";
 import type { DiskAllowance, EnvironmentUsage } from "../../serving.ts";
 import type { WorkerProcess } from "../worker/process.ts";

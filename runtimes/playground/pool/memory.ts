@@ -23,7 +23,8 @@ async function check({ worker, limitBytes, onExcess }: Watched): Promise<void> {
 }
 
 /**
- * Watches the workers that `watched` returns at the time, and records their memory. Works on Linux only. Returns a function that stops watching.
+ * Watches the workers that `watched` returns at the time, and records their memory. Works on Linux only. Returns a function
+ * that stops watching.
  */
 export function watchMemory(watched: () => readonly Watched[]): () => void {
   const timer = setInterval(() => {

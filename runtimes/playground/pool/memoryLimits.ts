@@ -14,8 +14,9 @@ export function allocatedBytes(memoryMb: number): number {
 }
 
 /**
- * Memory limit of a worker process, at which it is killed even during a response, however much memory is free. A script can lift PHP's own limit,
- * but not this one: PHP's limit plus room for several copies of an upload and a response that is read slowly.
+ * Memory limit of a worker process, at which it is killed even during a response, however much memory is free. A script can
+ * lift PHP's own limit, but not this one: PHP's limit plus room for several copies of an upload and a response that is read
+ * slowly.
  */
 export function maxProcessBytes(memoryMb: number): number {
   return 700e6 + 3 * memoryMb * megabyte;
