@@ -231,6 +231,8 @@ async function makeApp({ config, opened, services, secretKeys, keyUse, logs, log
     cronEvents: (environment, signal) => runtime.cronEvents(environment, signal),
     findUser: (environment, email) => runtime.findUser(environment, email),
     readings: createTurns({ total: 4, perParty: 2 }),
+    // Of ten connections to the database.
+    exports: createTurns({ total: 2, perParty: 1 }),
     siteTasks: makeSiteTasks(edge),
     backupLists: makeBackupLists(opened.pool),
     companyPackages: makeCompanyPackageLists(opened.pool),

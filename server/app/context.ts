@@ -70,6 +70,8 @@ export interface App {
   readonly findUser: Runtime["findUser"];
   /** Turns of companies at reading files and databases of sites. */
   readonly readings: Turns;
+  /** Turns of companies at reading pages of their activity logs. */
+  readonly exports: Turns;
   /** Reads the installed plugins and themes of the environments now. */
   readonly readPackages: (environments: readonly ToRead[], signal: AbortSignal) => Promise<void>;
   readonly siteTasks: SiteTasks;

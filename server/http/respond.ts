@@ -1,5 +1,5 @@
 /** Handles an authenticated request: authorises, validates, calls the handler at most once per key, and serialises. */
-import { Readable } from "node:stream";
+import { addAbortSignal, Readable } from "node:stream";
 import type { Endpoint } from "@sitewright/contract/endpoint.ts";
 import { whenBusyValues } from "@sitewright/contract/operations.ts";
 import { authorise, type Identified } from "@sitewright/server/app/company/access.ts";
@@ -61,7 +61,7 @@ export function makeResponder(app: App, route: Route, { stopping, answerOnce }: 
     const run = async (access: RequestDatabase) => finish(reply, await handle(access));
     const answer =
       key === undefined
-        ? sendable(reply, await handle(withoutKey(app)))
+        ? sendable(reply, await handle(withoutKey(app)), stopping)
         : await once(answerOnce, identified, request, reply, { key, run });
     // After a refusal the transaction was rolled back, so there is nothing to follow up.
     if (answer.status < 300) for (const work of afterwards) await work();
@@ -100,11 +100,20 @@ async function readAllowed(
   return input;
 }
 
-/** Sends parts one after another; joining them would need the same memory again for each request. */
-function sendable(reply: FastifyReply, answer: AnyAnswer): FinishedAnswer<string | Buffer | Readable> {
+/**
+ * Sends parts one after another; joining them would need the same memory again for each request. Text that is read while it is
+ * sent ends when the server stops, since a slow client could take for ever.
+ */
+function sendable(
+  reply: FastifyReply,
+  answer: AnyAnswer,
+  stopping: AbortSignal,
+): FinishedAnswer<string | Buffer | Readable> {
   const { parts, text } = answer;
-  if (text !== undefined)
-    return { status: answer.status, headers: answer.headers ?? {}, body: Readable.from(text, { objectMode: false }) };
+  if (text !== undefined) {
+    const body = addAbortSignal(stopping, Readable.from(text, { objectMode: false }));
+    return { status: answer.status, headers: answer.headers ?? {}, body };
+  }
   if (parts === undefined) return finish(reply, answer);
   const bytes = parts.reduce((sum, { length }) => sum + length, 0);
   const headers = { ...answer.headers, "content-length": String(bytes) };

@@ -15,17 +15,21 @@ interface ExportQuery {
   readonly to?: string;
 }
 
-/** Returns the company's log as text, oldest entry first. It is read while it is sent. */
+/**
+ * Returns the company's log as text, oldest entry first. It is read while it is sent, one page of all exports of a company at a
+ * time.
+ */
 export function exportLog(context: Context, { format = "jsonl", from, to }: ExportQuery): AsyncIterable<string> {
   const period = {
     from: from === undefined ? null : readTimestamp(from),
     to: to === undefined ? null : readTimestamp(to),
   };
   const { companyId } = context.caller;
-  const actor = context.actor;
+  const { actor, exports, signal } = context;
   const common = { companyId, siteId: null, category: "userManagement", type: "exportActivity" } as const;
   context.repeatedActivity.note({ ...common, parameters: {}, actor, publicError: null });
-  const pages = readActivity(context.database, { companyId, siteIds: sitesInScope(context.caller), ...period });
+  const filter = { companyId, siteIds: sitesInScope(context.caller), ...period };
+  const pages = readActivity(context.database, filter, (queries) => exports.run(companyId, queries, signal));
   return writeActivity(pages, format);
 }
 

@@ -1,11 +1,15 @@
 /** The export of the activity log. */
+
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { hashOf, origin } from "@sitewright/server/audit/chain.ts";
 import { sealActivity } from "@sitewright/server/audit/seal.ts";
+import { sql } from "kysely";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { siteFields, useTestServer } from "../testing/server.ts";
+import { siteFields, startTestServer, useTestServer } from "../testing/server.ts";
 
 const test = useTestServer();
 
@@ -61,6 +65,47 @@ describe("the exported activity log", () => {
     expect(linesOf((await exported(`?to=${now.toISOString()}`)).text).length).toBeGreaterThan(0);
     expect((await exported("?from=2100-01-01T00:00:00Z")).text).toBe("");
     expect((await exported("?from=yesterday")).status).toBe(400);
+  });
+
+  it("of a period has the entries of long transactions, whose ids are out of order", async () => {
+    const { company, database } = test.current;
+    const minutes = [-60, 1, -5, 2, 60];
+    for (const [at, offset] of minutes.entries()) {
+      await sql`insert into activity (company_id, category, type, is_done, created_at) values
+        (${company.company_id}, 'billing', ${`entry ${at}`}, true, '2020-01-02'::timestamptz + ${offset} * interval '1 minute')
+      `.execute(database);
+    }
+    const { text } = await exported("?from=2020-01-02T00:00:00Z&to=2020-01-02T00:10:00Z");
+    expect(linesOf(text).map(({ type }) => type)).toEqual(["entry 1", "entry 3"]);
+  });
+
+  it("is read when it is the company's turn, which takes nothing from other companies", async () => {
+    const { call, company, exports, otherCompany } = test.current;
+    const ended: string[] = [];
+    const end = await exports.take(company.company_id);
+    const own = exported().then(() => ended.push("own"));
+    const path = `/v2/company/${otherCompany.company_id}/activity-logs/export`;
+    for (let time = 0; time < 3; time += 1) await call("GET", path, { key: otherCompany.api_key });
+    ended.push("others");
+    end();
+    await own;
+    expect(ended).toEqual(["others", "own"]);
+  });
+
+  it("does not keep the server from stopping if a client reads it slowly", async () => {
+    const own = await startTestServer();
+    const { company_id, api_key } = own.company;
+    // More than the buffers of a connection hold.
+    await sql`insert into activity (company_id, category, type, is_done, parameters)
+      select ${company_id}, 'billing', 'bulk', true, jsonb_build_object('text', repeat('x', 60000))
+      from generate_series(1, 600)`.execute(own.database);
+    const socket = connect({ port: await own.listen(), host: "127.0.0.1" }).on("error", () => undefined);
+    onTestFinished(() => void socket.destroy());
+    const path = `/v2/company/${company_id}/activity-logs/export`;
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${api_key}\r\n\r\n`);
+    await once(socket, "data");
+    socket.pause();
+    await own[Symbol.asyncDispose]();
   });
 
   it("as CSV contains no formulas", async () => {

@@ -62,6 +62,7 @@ export interface TestServer {
   readonly database: Database;
   readonly pool: Pool;
   readonly keyUse: App["keyUse"];
+  readonly exports: App["exports"];
   readonly operations: TestOperations;
   readonly company: NewCompany;
   readonly otherCompany: NewCompany;
@@ -217,6 +218,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const repeatedActivity = makeRepeatedActivity(database);
   const refusedKeys = makeRefusedKeys(pool, repeatedActivity);
   const keyUse = makeKeyUse(pool);
+  const exports = createTurns({ total: 2, perParty: 1 });
   const server = buildServer({
     app: {
       settings: testSettings,
@@ -231,6 +233,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       readPackages: options.readPackages?.(database) ?? (async () => undefined),
       findUser: options.findUser ?? findUser,
       readings: createTurns({ total: 4 }),
+      exports,
       siteTasks: options.siteTasks ?? siteTasks,
       packageSource: options.packageSource === undefined ? packageSource : options.packageSource,
       lookUp: options.lookUp ?? (async () => []),
@@ -350,6 +353,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     database,
     pool,
     keyUse,
+    exports,
     operations,
     company,
     otherCompany,
