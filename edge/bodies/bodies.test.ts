@@ -67,6 +67,22 @@ describe("a body", () => {
     for await (const chunk of await bodies.receive(request, someone)) expect(chunk.buffer).toBe(sent.buffer);
   });
 
+  test.each([
+    { where: "memory", length: 20_000 },
+    { where: "a file", length: 2 * megabyte },
+  ])("of one-byte chunks is held in few buffers in $where", async ({ length }) => {
+    const { bodies } = await open();
+    const sent = Buffer.alloc(20_000, "0123456789");
+    const request = upload(length);
+    for (let at = 0; at < sent.length; at += 1) request.write(sent.subarray(at, at + 1));
+    request.end();
+    const body = await bodies.receive(request, someone);
+    const read: Buffer[] = [];
+    for await (const chunk of body) read.push(chunk);
+    expect(read.length).toBeLessThan(10);
+    expect(Buffer.concat(read).equals(sent)).toBe(true);
+  });
+
   test("goes to disk, whatever its size, when memory is used up", async () => {
     const { bodies } = await open();
     const requests = Array.from({ length: 30 }, () => upload(megabyte));

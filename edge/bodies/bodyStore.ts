@@ -5,6 +5,7 @@
 import type { FileHandle } from "node:fs/promises";
 import { openBodyFile, readBodyFile } from "./bodyFile.ts";
 import type { Claim } from "./budget.ts";
+import { blockBytes, createChunks } from "./chunks.ts";
 
 /** A complete request body. It can be read more than once. */
 export interface Body extends AsyncIterable<Buffer> {
@@ -43,7 +44,7 @@ const maxBytesInMemory = 1 << 20;
 const stepBytes = 1 << 20;
 
 export function createBodyStore({ memory, disk, memoryBytes, diskBytes, folder, write }: Storage): BodyStore {
-  const chunks: Buffer[] = [];
+  const chunks = createChunks();
   let size = 0;
   let reserved = 0;
   let file: FileHandle | null = null;
@@ -62,9 +63,17 @@ export function createBodyStore({ memory, disk, memoryBytes, diskBytes, folder, 
     file ??= await openBodyFile(folder);
   }
 
+  /** The last few bytes stay in memory, so that small chunks don't become small writes. */
   async function writeChunks(to: FileHandle): Promise<void> {
-    for (const chunk of chunks.splice(0)) await write(() => to.write(chunk));
+    if (chunks.size() < blockBytes) return;
+    for (const chunk of chunks.buffers()) await write(() => to.write(chunk));
+    chunks.clear();
     memory.release();
+  }
+
+  async function* read(): AsyncIterable<Buffer> {
+    if (file !== null) yield* readBodyFile(file);
+    yield* chunks.buffers();
   }
 
   return {
@@ -72,16 +81,15 @@ export function createBodyStore({ memory, disk, memoryBytes, diskBytes, folder, 
     async add(chunk) {
       size += chunk.length;
       await reserve(size);
-      // Not copied: copying every upload would cause much garbage collection, which delays other sites' visitors.
-      chunks.push(chunk);
+      chunks.add(chunk);
       if (file !== null) await writeChunks(file);
     },
     body: () => ({
-      [Symbol.asyncIterator]: () => (file === null ? each(chunks) : readBodyFile(file))[Symbol.asyncIterator](),
+      [Symbol.asyncIterator]: () => read()[Symbol.asyncIterator](),
       async close() {
         const open = file;
         file = null;
-        chunks.splice(0);
+        chunks.clear();
         memory.release();
         // Only then is the space free again.
         await open?.close();
@@ -89,8 +97,4 @@ export function createBodyStore({ memory, disk, memoryBytes, diskBytes, folder, 
       },
     }),
   };
-}
-
-async function* each(chunks: readonly Buffer[]): AsyncIterable<Buffer> {
-  yield* chunks;
 }
