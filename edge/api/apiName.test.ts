@@ -185,6 +185,47 @@ test("uploads and downloads are streamed, in both directions at once", async () 
   expect((await buffer(response)).toString()).toBe("second");
 });
 
+test.each(["GET", "HEAD", "DELETE", "OPTIONS", "PATCH", "POST", "PUT"])(
+  "the body of a %s request is never read as another request",
+  async (method) => {
+    const world = await startApi();
+    const bodies: string[] = [];
+    world.control.answer = async (asked, response) => {
+      bodies.push(await text(asked));
+      response.end();
+    };
+    const body = `GET /v2/smuggled HTTP/1.1\r\nHost: ${name}\r\n\r\n`;
+    await askApi(world, "/v2/sites", { method, body, headers: { "transfer-encoding": "chunked" } });
+    // Headers that `Connection` names are not passed on.
+    const length = { "content-length": String(body.length), connection: "content-length" };
+    await askApi(world, "/v2/sites", { method, body, headers: length });
+    await ask2(
+      visit(world.tlsPort, chainOf(world), name),
+      "/v2/sites",
+      { ":authority": name, ":method": method },
+      body,
+    );
+    expect(bodies).toEqual([body, body, body]);
+    expect(world.control.asked.map(({ url }) => url)).toEqual(["/v2/sites", "/v2/sites", "/v2/sites"]);
+  },
+);
+
+test("an answer to an upload that the API does not read arrives, because only the edge then closes the connection", async () => {
+  const world = await startApi();
+  const closed = Promise.withResolvers<void>();
+  world.control.answer = ({ socket }, response) => {
+    socket.once("close", () => closed.resolve());
+    response.writeHead(401).end("no key");
+  };
+  const to = { host: "127.0.0.1", port: world.tlsPort, servername: name, ca: chainOf(world), agent: false };
+  const sent = secureRequest({ ...to, method: "POST", headers: { host: name, "content-length": 1_000_000 } });
+  sent.write("first");
+  const [response] = await once(sent, "response");
+  expect([response.statusCode, await text(response)]).toEqual([401, "no key"]);
+  await closed.promise;
+  expect(world.control.asked[0]?.headers.connection).toBe("keep-alive");
+});
+
 test("a long poll waits for the API, and ends there when the client leaves", async () => {
   const world = await startApi();
   const waiting: ServerResponse[] = [];

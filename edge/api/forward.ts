@@ -36,10 +36,17 @@ export function forward(forwarded: Forwarded): Promise<void> {
       headers: headersOf(forwarded),
       setHost: false,
     });
-    upstream.once("response", (answer) => sendBack(answer, response));
-    upstream.once("error", () => {
-      if (response.headersSent || response.destroyed) response.destroy();
-      else refuseUnavailable(request, response);
+    upstream.once("response", (answer) => {
+      sendBack(answer, response);
+      // The API may answer before it has read the body. The rest is discarded, so that the client gets to read the answer.
+      answer.once("end", () => {
+        request.unpipe(upstream).resume();
+        upstream.destroy();
+      });
+    });
+    // After the head of the answer, its own end says whether it is complete.
+    upstream.on("error", () => {
+      if (!response.headersSent && !response.destroyed) refuseUnavailable(request, response);
     });
     response.once("close", () => upstream.destroy());
     // Not `pipeline`, which would close the client's connection if the API answers before it has read the body.
@@ -54,13 +61,17 @@ function headersOf({ request, host, address, https }: Forwarded): OutgoingHttpHe
     name,
     typeof value === "string" ? value : [...value],
   ]);
-  return {
+  const headers: OutgoingHttpHeaders = {
     ...Object.fromEntries(own),
     "x-forwarded-for": address,
     "x-forwarded-proto": https ? "https" : "http",
     "x-forwarded-host": host,
-    connection: "close",
+    // The edge closes the connection after the answer. If the API did, it could lose an answer to a body that it did not read.
+    connection: "keep-alive",
   };
+  // Node adds this for some methods only. Without it, the API would read the body as the next request.
+  if (hasBody(request) && headers["content-length"] === undefined) headers["transfer-encoding"] = "chunked";
+  return headers;
 }
 
 function sendBack(answer: IncomingMessage, response: VisitorResponse): void {

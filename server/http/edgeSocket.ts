@@ -13,6 +13,16 @@ export function isTrustedProxy(address: string | undefined): boolean {
   return ipaddr.isValid(address) && ipaddr.process(address).range() === "loopback";
 }
 
+/**
+ * Leaves it to the edge to close its connections. Fastify closes those with a body that it refused to read, and the edge,
+ * which is still sending the body, could then lose the answer.
+ */
+export function keepEdgeConnections(server: FastifyInstance): void {
+  server.addHook("onSend", async ({ socket }, reply) => {
+    if (socket.remoteAddress === undefined) reply.removeHeader("connection");
+  });
+}
+
 /** Only this user may enter the socket's folder. The server handles its connections like those of its own port. */
 export async function listenForEdge({ server }: FastifyInstance, socket: string): Promise<AsyncDisposable> {
   const listener = createServer((connection) => server.emit("connection", connection));

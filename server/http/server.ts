@@ -17,7 +17,7 @@ import { serveDownloads } from "./backups/downloads.ts";
 import { bodyLimit, readJsonBodies } from "./bodies.ts";
 import { serveChallenges } from "./challenges.ts";
 import { type ConnectionLimits, limitConnections, requestMilliseconds, timeouts } from "./connections.ts";
-import { isTrustedProxy } from "./edgeSocket.ts";
+import { isTrustedProxy, keepEdgeConnections } from "./edgeSocket.ts";
 import { answerToClientError, type ErrorAnswer, errorAnswer } from "./faults.ts";
 import { serveHealth } from "./health.ts";
 import { serveHome } from "./home.ts";
@@ -84,6 +84,7 @@ export function buildServer({
   answerInsteadOfNode(server);
   refuseUnknownPaths(server);
   server.setErrorHandler(answerError);
+  keepEdgeConnections(server);
   const stopping = stopPromptly(server);
   const answerOnce = makeAnswerOnce(app.database);
   for (const [name, row] of Object.entries(endpoints)) {
