@@ -21,6 +21,7 @@ import { createFileCache } from "./files/fileCache.ts";
 import { addressOf } from "./http/address.ts";
 import type { Limits } from "./http/limits.ts";
 import { createNetworkCounts } from "./http/networkCounts.ts";
+import { createOpenCounts } from "./http/openCounts.ts";
 import { listen, listenOnSocket } from "./http/sockets.ts";
 import { createLoginBrake } from "./login/loginBrake.ts";
 import { createLoginEvents } from "./login/loginEvents.ts";
@@ -100,6 +101,9 @@ export interface EdgeTlsOptions {
   readonly port: number;
   readonly readCertificate: ReadCertificate;
 }
+
+/** Open connections of one environment's PHP. A script needs one for each request that it sends at the same time. */
+const maxPhpConnections = 200;
 
 /** Keys for TLS session tickets. They are renewed regularly and on every restart. */
 const ticketKeyBytes = 48;
@@ -226,7 +230,13 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
 
 function createPhpServer(parts: EdgeParts, { identify }: PhpSocketOptions): PhpListener {
   const callers = createPhpCallers();
-  return createPhpListener(createVisitorServer(parts, callers.find), callers, identify);
+  const open = createOpenCounts(maxPhpConnections, (environmentId) =>
+    parts.log.warn(
+      { environmentId, max: maxPhpConnections },
+      "Connections of PHP are refused: its environment has too many",
+    ),
+  );
+  return createPhpListener(createVisitorServer(parts, callers.find), callers, identify, open);
 }
 
 /** Counters of visitors' connections, for HTTP and HTTPS together, and of their concurrent HTTP/2 requests. */

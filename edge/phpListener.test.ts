@@ -1,6 +1,7 @@
 import { connect } from "node:net";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { EdgeEnvironment } from "./tables/table.ts";
+import { eventually } from "./testing/eventually.ts";
 import { ask, putTable } from "./testing/http.ts";
 import { logged } from "./testing/logged.ts";
 import { ruleOf } from "./testing/redirectRule.ts";
@@ -79,6 +80,19 @@ test("a credential and the request may arrive together, or in pieces", async () 
   const answer = new Promise<string>((resolve) => socket.setEncoding("latin1").once("data", resolve));
   socket.write("Host: site.localhost\r\nConnection: close\r\n\r\n");
   expect(await answer).toMatch(/^HTTP\/1\.1 200 OK/);
+});
+
+test("PHP of an environment has at most 200 connections, and other environments still have theirs", async () => {
+  const world = await startSite({ "style.css": "css" });
+  const open = Array.from({ length: 200 }, () => connect(world.edge.loopbackSocket).on("error", () => undefined));
+  onTestFinished(() => open.forEach((socket) => void socket.destroy()));
+  for (const socket of open) socket.write("one\n");
+  await eventually(async () => expect(await sendToPhpSocket(world, `one\n${request}`)).toBe(""));
+  expect((await ask(world.edge, "/style.css", asNeighbour(world))).body).toBe("css");
+  const warnings = world.logged.filter(({ level }) => level === "warn");
+  expect(warnings).toMatchObject([{ facts: { environmentId: "one", max: 200 } }]);
+  for (const socket of open.slice(100)) socket.destroy();
+  await eventually(async () => expect(await sendToPhpSocket(world, `one\n${request}`)).toContain("css"));
 });
 
 test("an edge with a connection that never sends a credential can be closed", async () => {

@@ -4,6 +4,7 @@
  */
 import type { Server as HttpServer } from "node:http";
 import { createServer, type Server, type Socket } from "node:net";
+import type { OpenCounts } from "./http/openCounts.ts";
 import type { VisitorSocket } from "./http/visitorHttp.ts";
 import type { PhpCaller } from "./visit/sender.ts";
 
@@ -35,15 +36,23 @@ export function createPhpCallers(): PhpCallers {
   };
 }
 
-/** Creates the listener. It passes connections with a valid credential on to `http`, and closes all others. */
-export function createPhpListener(http: HttpServer, callers: PhpCallers, identify: IdentifyPhp): PhpListener {
+/**
+ * Creates the listener. It passes connections with a valid credential on to `http`, and closes all others. `open` counts the
+ * connections of each environment by its id.
+ */
+export function createPhpListener(
+  http: HttpServer,
+  callers: PhpCallers,
+  identify: IdentifyPhp,
+  open: OpenCounts,
+): PhpListener {
   const sockets = new Set<Socket>();
   const listener = createServer((socket) => {
     sockets.add(socket);
     socket.on("error", () => undefined).once("close", () => sockets.delete(socket));
     readCredential(socket, (credential) => {
       const caller = identify(credential);
-      if (caller === null) {
+      if (caller === null || !open.add(caller.id, socket)) {
         socket.destroy();
         return;
       }

@@ -6,6 +6,7 @@ import { networkInterfaces, tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { createOpenCounts } from "../../edge/http/openCounts.ts";
 import { listenOnSocket } from "../../edge/http/sockets.ts";
 import { createPhpCallers, createPhpListener, type PhpListener } from "../../edge/phpListener.ts";
 import { exampleRequest } from "../conformance.ts";
@@ -41,7 +42,12 @@ async function startEdge(): Promise<PhpListener> {
     else answer.body.pipe(response);
   });
   const identify = (credential: string) => (credential === site.environment.id ? site.environment : null);
-  const listener = createPhpListener(http, createPhpCallers(), identify);
+  const listener = createPhpListener(
+    http,
+    createPhpCallers(),
+    identify,
+    createOpenCounts(200, () => undefined),
+  );
   await listenOnSocket(listener.listener, path.join(world.run, edgeSocketName), phpGroup());
   return listener;
 }
