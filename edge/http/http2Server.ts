@@ -5,6 +5,7 @@ import {
   type Http2Server,
   type Http2ServerRequest,
   type ServerHttp2Session,
+  type ServerHttp2Stream,
 } from "node:http2";
 import { addressOf } from "./address.ts";
 import { Http2Response } from "./http2Response.ts";
@@ -42,19 +43,19 @@ export function createHttp2VisitorServer(handler: Handler, limits: Limits, bound
   };
   const server = createServer({ settings });
   server.on("session", (session) => closeWhenInactive(session, limits, bounds.idleMilliseconds));
-  server.on("request", (request, { stream }) => {
+  const receive = (request: Http2ServerRequest, stream: ServerHttp2Stream, continueBody: () => void) => {
     watchUpload(request, limits.requestSeconds);
     if (!handler.open.add(addressOf(request.socket), stream)) return stream.close(constants.NGHTTP2_REFUSED_STREAM);
     if (isHeadTooLong(request, bounds.headBytes)) return stream.respond({ ":status": 431 }, { endStream: true });
+    continueBody();
     handler.answer(request, new Http2Response(stream, request.method === "HEAD"));
-  });
-  server.on("checkContinue", (request, response) => {
-    const { stream } = response;
-    watchUpload(request, limits.requestSeconds);
-    if (!handler.open.add(addressOf(request.socket), stream)) return stream.close(constants.NGHTTP2_REFUSED_STREAM);
-    if (handler.acceptsBody(request)) response.writeContinue();
-    handler.answer(request, new Http2Response(stream, request.method === "HEAD"));
-  });
+  };
+  server.on("request", (request, { stream }) => receive(request, stream, () => undefined));
+  server.on("checkContinue", (request, response) =>
+    receive(request, response.stream, () => {
+      if (handler.acceptsBody(request)) response.writeContinue();
+    }),
+  );
   return server;
 }
 
