@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { connect, type SecureVersion } from "node:tls";
 import { expect, onTestFinished, test } from "vitest";
-import { offersTls13 } from "./clientHello.ts";
+import { firstRecordBytes, offersTls13 } from "./clientHello.ts";
 
 /** The first message of a client that supports TLS up to this version. */
 async function helloOf(maxVersion: SecureVersion): Promise<Buffer> {
@@ -31,4 +31,16 @@ test("a message that is cut off at any byte, or whose bytes are all the same, is
     expect(typeof offersTls13(hello.subarray(0, length))).toBe("boolean");
   }
   for (const byte of [0, 1, 43, 127, 255]) expect(offersTls13(Buffer.alloc(2_000, byte))).toBe(false);
+});
+
+test("the first record is waited for, and nothing that is no handshake or longer than a record can be", async () => {
+  const hello = await helloOf("TLSv1.3");
+  expect([1, 4, 5, hello.length].map((length) => firstRecordBytes(hello.subarray(0, length)))).toEqual([
+    5,
+    5,
+    hello.length,
+    hello.length,
+  ]);
+  expect(firstRecordBytes(Buffer.from("GET / HTTP/1.1"))).toBe(1);
+  expect(firstRecordBytes(Buffer.from([22, 3, 1, 255, 255]))).toBe(5);
 });

@@ -1,9 +1,24 @@
 /** Reads the first message of a TLS handshake (RFC 8446, section 4.1.2), as far as needed before OpenSSL gets it. */
 
-const recordAndMessageHeaders = 5 + 4;
+/** The first byte of a TLS connection (RFC 8446, section 5.1). */
+export const handshakeRecord = 22;
+const recordHeader = 5;
+const maxRecordBytes = 1 << 14;
+const recordAndMessageHeaders = recordHeader + 4;
 const versionAndRandom = 2 + 32;
 const supportedVersions = 43;
 const tls13 = 0x0304;
+
+/**
+ * How many bytes to wait for before the handshake is looked at: those of the first record. Nothing more if it can't be a
+ * record of a handshake.
+ */
+export function firstRecordBytes(received: Buffer): number {
+  if (received[0] !== handshakeRecord) return 1;
+  if (received.length < recordHeader) return recordHeader;
+  const length = received.readUInt16BE(recordHeader - 2);
+  return length > maxRecordBytes ? recordHeader : recordHeader + length;
+}
 
 /**
  * Whether the client offers TLS 1.3, which the edge then chooses. `first` is what the connection has sent so far; false

@@ -13,7 +13,7 @@ import { createServer, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
 import { addressOf } from "../http/address.ts";
 import type { NetworkCounts } from "../http/networkCounts.ts";
-import { offersTls13 } from "./clientHello.ts";
+import { firstRecordBytes, handshakeRecord, offersTls13 } from "./clientHello.ts";
 import { createHandshakes, defaultLimits, type HandshakeLimits } from "./handshakes.ts";
 import { handshakeMilliseconds } from "./options.ts";
 
@@ -65,10 +65,11 @@ export function createSecureServer({
       endHandshake();
     };
     handshaking.set(id, endOnce);
-    socket.once("close", endOnce).once("data", (first: Buffer) => {
+    socket.once("close", endOnce);
+    readFirstRecord(socket, (first) => {
       if (first[0] !== handshakeRecord) return refusePlainHttp(socket);
       // The TLS server reads the first bytes again.
-      socket.pause().unshift(first);
+      socket.unshift(first);
       (offersTls13(first) ? resumable : notResumable).emit("connection", socket);
     });
   });
@@ -110,8 +111,17 @@ function connectionId({ remoteAddress, remotePort, localAddress }: Socket): stri
   return `${remoteAddress} ${remotePort} ${localAddress}`;
 }
 
-/** The first byte of a TLS connection (RFC 8446, section 5.1). */
-const handshakeRecord = 22;
+/** Calls `receive` with what has arrived when that contains the first record, and leaves the socket paused. */
+function readFirstRecord(socket: Socket, receive: (first: Buffer) => void): void {
+  let received = Buffer.of();
+  const read = (chunk: Buffer) => {
+    received = Buffer.concat([received, chunk]);
+    if (received.length < firstRecordBytes(received)) return;
+    socket.off("data", read).pause();
+    receive(received);
+  };
+  socket.on("data", read);
+}
 
 const plainHttpMessage = "This port is for https. Write https:// instead of http:// in front of the address.\n";
 const plainHttpResponse = [

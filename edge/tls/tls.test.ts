@@ -1,7 +1,9 @@
+import { once } from "node:events";
 import { request as httpsRequest } from "node:https";
+import { connect as connectBare, createServer } from "node:net";
 import { text } from "node:stream/consumers";
 import { connect, type SecureVersion, type TLSSocket } from "node:tls";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { ask, putTable } from "../testing/http.ts";
 import { makeSecret, site, startSecureSite } from "../testing/secureSite.ts";
 import { tableOf } from "../testing/withEdge.ts";
@@ -104,6 +106,37 @@ async function visitAgain(version: SecureVersion, host: string) {
 test("TLS 1.3 sessions can be resumed, and TLS 1.2 sessions can't", async () => {
   expect(await visitAgain("TLSv1.3", "site.localhost")).toMatchObject({ status: "200", isResumed: true });
   expect(await visitAgain("TLSv1.2", "site.localhost")).toMatchObject({ status: "200", isResumed: false });
+});
+
+/** Returns the port of a proxy that waits for `pause` after the first bytes of each connection. */
+async function splitFirst(bytes: number, port: number, pause: () => Promise<unknown>): Promise<number> {
+  const proxy = createServer((client) => {
+    const edge = connectBare({ host: "127.0.0.1", port, noDelay: true });
+    client.once("data", async (hello: Buffer) => {
+      client.pause();
+      edge.write(hello.subarray(0, bytes));
+      await pause();
+      edge.write(hello.subarray(bytes));
+      client.pipe(edge);
+    });
+    edge.pipe(client);
+    for (const socket of [client, edge]) socket.on("error", () => undefined);
+  });
+  proxy.listen(0, "127.0.0.1");
+  onTestFinished(() => void proxy.close());
+  await once(proxy, "listening");
+  const address = proxy.address();
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+test.each([1, 5, 60])("sessions can be resumed if the ClientHello is split after %i bytes", async (bytes) => {
+  const { edge, tlsPort, tell } = await startSecureSite();
+  await tell(2, { certificates: [site] });
+  // The answer shows that the edge has read what arrived before.
+  const port = await splitFirst(bytes, tlsPort, () => ask(edge, "/a.txt"));
+  const first = await visit(port, { version: "TLSv1.3" });
+  const again = await visit(port, { version: "TLSv1.3", session: first.newSession });
+  expect(again).toMatchObject({ status: "200", isResumed: true });
 });
 
 test.each(["TLSv1.2", "TLSv1.3"] as const)("another site is refused with a session of %s", async (version) => {
