@@ -2,7 +2,7 @@
 import { createServer, type Server } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { TlsOptions } from "node:tls";
-import { answerForApi, isForApi } from "./api/apiName.ts";
+import { answerForApi } from "./api/apiName.ts";
 import { receiveBody } from "./bodies/receiveBody.ts";
 import { answerPageRequest, pageRequestOf, sendFreshPage } from "./cache/answerPage.ts";
 import { resolve } from "./files/resolve.ts";
@@ -22,7 +22,7 @@ import { isRestRequest, mayWrite } from "./php/mayWrite.ts";
 import type { Script } from "./php/script.ts";
 import { logResponse } from "./requestLog.ts";
 import { answerSecurityTxt } from "./securityTxt.ts";
-import { type FoundRoute, findRoute, type NoRoute } from "./tables/findRoute.ts";
+import { type FoundRoute, findRoute, type NoRoute, targetOf } from "./tables/findRoute.ts";
 import type { Route } from "./tables/routes.ts";
 import { answerChallenge } from "./tls/challenge.ts";
 import { redirectToHttps } from "./tls/forceHttps.ts";
@@ -41,13 +41,11 @@ const maxFormBytes = 100_000;
 
 const jsonErrors = { headers: { accept: "application/json" } };
 
-/** Returns the environment whose PHP opened the connection; null for visitors. */
+/** Returns the environment whose PHP opened the connection. */
 type FindCaller = (socket: VisitorSocket) => PhpCaller | null;
 
-const nobody: FindCaller = () => null;
-
 /** Creates a server that isn't listening yet. `callerOf`: for connections of this installation's PHP. Absent: visitors. */
-export function createVisitorServer(parts: EdgeParts, callerOf = nobody): Server {
+export function createVisitorServer(parts: EdgeParts, callerOf: FindCaller | null = null): Server {
   return attach(createServer(serverOptions(parts)), parts, { callerOf, https: false });
 }
 
@@ -60,7 +58,7 @@ export function createSecureVisitorServer(
   tls: TlsOptions,
   { connections, requests }: { readonly connections: NetworkCounts; readonly requests: NetworkCounts },
 ): SecureServer {
-  const listener = { callerOf: nobody, https: true };
+  const listener = { callerOf: null, https: true };
   const http1 = attach(createServer(serverOptions(parts)), parts, listener);
   const bounds = { headBytes: maxHeadBytes, idleMilliseconds: keepAliveMilliseconds };
   return createSecureServer({
@@ -95,19 +93,20 @@ function attach(server: Server, parts: EdgeParts, listener: Listener): Server {
 
 function createHandler(parts: EdgeParts, listener: Listener): Omit<Handler, "open"> {
   const senderAt = (request: VisitorRequest, found: FoundRoute | NoRoute) =>
-    senderOf(request.socket, listener.callerOf(request.socket), found);
+    senderOf(request.socket, listener.callerOf?.(request.socket) ?? null, found);
   const answer = (request: VisitorRequest, response: VisitorResponse) => {
     const startedAt = performance.now();
     const { socket } = request;
     const { api } = parts;
-    if (api !== null && listener.callerOf === nobody && isForApi(request, api)) {
-      const asked = { request, response, address: addressOf(socket), https: listener.https };
+    const target = targetOf(request);
+    if (api !== null && listener.callerOf === null && target.name === api.name) {
+      const asked = { request, response, url: target.url, address: addressOf(socket), https: listener.https };
       answerForApi(asked, api, parts.tlsPort()).catch((error: unknown) =>
         handleFailure(parts, request, response, error),
       );
       return;
     }
-    const found = findRoute(request, parts.routes);
+    const found = findRoute(target, parts.routes);
     // Read now: a closed connection has no address.
     const sender = senderAt(request, found);
     response.once("close", () => {
@@ -120,7 +119,7 @@ function createHandler(parts: EdgeParts, listener: Listener): Omit<Handler, "ope
     );
   };
   const acceptsBody = (request: VisitorRequest) => {
-    const found = findRoute(request, parts.routes);
+    const found = findRoute(targetOf(request), parts.routes);
     return !isBlocked(found, senderAt(request, found)) && !exceedsUploadLimit(request, parts.limits.uploadBytes);
   };
   return { answer, acceptsBody };
@@ -128,7 +127,8 @@ function createHandler(parts: EdgeParts, listener: Listener): Omit<Handler, "ope
 
 /** Which listener accepted the request. */
 interface Listener extends Pick<Visit, "https"> {
-  readonly callerOf: FindCaller;
+  /** Null if it accepts visitors, not PHP. */
+  readonly callerOf: FindCaller | null;
 }
 type IncomingRequest = Pick<Visit, "request" | "response" | "body" | "https" | keyof Sender>;
 
@@ -178,7 +178,8 @@ async function answerVisit(visit: Visit, parts: EdgeParts): Promise<void> {
     case "php":
       // Sitewright runs scheduled tasks itself: anyone else could only keep PHP busy.
       if (decision.script.endsWith("/wp-cron.php") && !fromPhp) return sendPage(request, response, "notFound");
-      if (decision.script === "/xmlrpc.php" && route.environment.isXmlRpcOn !== true) return refuseXmlRpc(visit);
+      // A copy of WordPress in a folder has one, too.
+      if (decision.script.endsWith("/xmlrpc.php") && route.environment.isXmlRpcOn !== true) return refuseXmlRpc(visit);
       return runScript(visit, { script: decision.script, pathInfo: decision.pathInfo }, parts);
     case "static":
       return sendFile(visit, decision, parts.fileCache);
@@ -240,7 +241,7 @@ async function handleWithBody(
   const { request, response, address, fromPhp, https, route } = visit;
   const body = await receiveBody(visit, claimantOf(visit), errorFormat, parts);
   if (body === null) return;
-  const found = findRoute(request, parts.routes);
+  const found = findRoute(targetOf(request), parts.routes);
   try {
     // PHP has privileges at its own environment only.
     if (fromPhp && !leadsTo(found, route)) sendPage(errorFormat, response, "unavailable");
@@ -279,7 +280,7 @@ async function answerRead(visit: Visit, script: Script, parts: EdgeParts): Promi
   if (response.destroyed) return;
   if (!isThawed) return sendPage(request, response, "wouldWrite");
   const incoming = { request, response, body: null, address, fromPhp, https };
-  return handle(parts, incoming, findRoute(request, parts.routes));
+  return handle(parts, incoming, findRoute(targetOf(request), parts.routes));
 }
 
 /** Waits for the thaw. False if it takes too long or the visitor has left. */

@@ -22,6 +22,12 @@ test("XML-RPC is refused at a site of a subdirectory network", async () => {
   expect((await ask(edge, "/blog/xmlrpc.php", call)).status).toBe(403);
 });
 
+test("XML-RPC is refused at a copy of WordPress in a folder", async () => {
+  const { edge, upstream } = await startSite({ ...files, "old/xmlrpc.php": "<?php" });
+  expect((await ask(edge, "/old/xmlrpc.php", call)).status).toBe(403);
+  expect(upstream.asked).toEqual([]);
+});
+
 test("XML-RPC can be turned on for an environment", async () => {
   const { edge } = await startSite(files, { environment: { isXmlRpcOn: true } });
   expect((await ask(edge, "/xmlrpc.php", call)).body).toBe("POST /xmlrpc.php");

@@ -12,7 +12,7 @@ export interface PhpCredentials {
   environmentOf(credential: string): EnvironmentRef | null;
 }
 
-/** Keys that all processes of an installation share and nobody else knows. They can change while they are used. */
+/** Keys that all processes of an installation share and no one else knows. They can change while they are used. */
 interface Keys {
   newest(): { readonly bytes: Uint8Array };
   all(): readonly { readonly bytes: Uint8Array }[];

@@ -2,10 +2,8 @@
  * Requests to the API's own name. They are passed on to the control process, over TLS only: API keys must not travel in plain
  * text.
  */
-
-import { splitTarget } from "../http/path.ts";
 import { refuseBody } from "../http/uploads.ts";
-import { hostOf, type VisitorRequest, type VisitorResponse } from "../http/visitorHttp.ts";
+import type { VisitorRequest, VisitorResponse } from "../http/visitorHttp.ts";
 import { readHost } from "../tables/hosts.ts";
 import { errorPage } from "./errorPage.ts";
 import { forward } from "./forward.ts";
@@ -20,6 +18,8 @@ export interface ApiName {
 interface ApiRequest {
   readonly request: VisitorRequest;
   readonly response: VisitorResponse;
+  /** Path and query. */
+  readonly url: string;
   /** The client's IP address. */
   readonly address: string;
   readonly https: boolean;
@@ -28,26 +28,19 @@ interface ApiRequest {
 const challengeFolder = "/.well-known/acme-challenge/";
 const defaultPort = 443;
 
-/** Whether the request is for the API, not for a site. */
-export function isForApi({ url = "", rawHeaders }: VisitorRequest, { name }: ApiName): boolean {
-  return readHost(splitTarget(url).host ?? hostOf({ rawHeaders })) === name;
-}
-
 /** `tlsPort` is null if the edge has no TLS. */
 export async function answerForApi(
   asked: ApiRequest,
   { name, socket }: ApiName,
   tlsPort: number | null,
 ): Promise<void> {
-  const { request, response, https } = asked;
+  const { request, response, url, https } = asked;
   const { headers, method = "GET", socket: connection } = request;
-  const url = splitTarget(request.url ?? "/").url;
   const origin = `https://${name}${tlsPort === defaultPort ? "" : `:${tlsPort}`}`;
   if (https && readHost(String(connection.servername ?? "")) !== name) {
     return refuseBody(request, response, errorPage(421, "This connection was made for another name. Open a new one."));
   }
-  if (https || isChallenge(method, url))
-    return forward({ ...asked, url, host: origin.slice("https://".length), socket });
+  if (https || isChallenge(method, url)) return forward({ ...asked, host: origin.slice("https://".length), socket });
   if (headers.authorization !== undefined) {
     const message = `Your API key was sent without encryption, and others may have read it. Revoke it, and use ${origin}/ with a new one.`;
     return refuseBody(request, response, errorPage(403, message));

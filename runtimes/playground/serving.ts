@@ -32,7 +32,7 @@ import { WorkerProcess } from "./worker/process.ts";
 export interface PlaygroundServingOptions {
   readonly assets: string;
   readonly environments: string;
-  /** Folder of the socket on which the edge listens for PHP. Large request bodies are spooled here, too. */
+  /** Folder of the socket on which the edge listens for PHP. */
   readonly run: string;
   /** Returns what shows the edge that a connection comes from this environment's PHP: one line. */
   readonly credentialOf: (environment: EnvironmentRef) => string;
