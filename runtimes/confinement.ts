@@ -3,28 +3,41 @@
  * file may attack it. The process runs as the environment's user, in its own mount and network namespaces. The folders that
  * it needs are mounted in a place that the user can reach, because the folders above them may be closed to it, and SQLite
  * resolves every path to an absolute one.
+ *
+ * Where root can't make namespaces, as in most containers, the process still runs as that user, and belongs to a group that may
+ * pass through the folders above.
  */
 import { execFile } from "node:child_process";
-import { chmod, chown, lstat, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { chmod, chown, type FileHandle, lstat, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { nodeWithoutNewPrivileges } from "./expendable.ts";
-import { giveTo, removeLinksIn } from "./folderOwner.ts";
-import { ownerOf } from "./owner.ts";
+import { giveOpened, giveTo, letGroupPass, openFolderOf, removeLinksIn } from "./folderOwner.ts";
+import { makeMachineTrial } from "./machineTrial.ts";
+import { ownerOf, readersGroup } from "./owner.ts";
 import type { EnvironmentRef, SnapshotFolder } from "./runtime.ts";
 
 const run = promisify(execFile);
 
-/** Mounts each folder after the first two parameters, up to `--`, and runs the command after it. */
+/**
+ * Mounts each folder after the first parameter, up to `--`, and runs the command after it. The identity of a folder follows its
+ * path, which may lead elsewhere by now.
+ */
 const mountAndRun = `
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 place=$1; shift; number=0
+mount_here() {
+  cd "$1" && [ "$(stat -c %d:%i .)" = "$2" ] && mount --no-canonicalize --bind . "$place/$number"
+}
 while [ "$1" != -- ]; do
-  mount --bind "$1" "$place/$number" || exit 1
-  number=$((number + 1)); shift
+  ( mount_here "$1" "$2" ) || exit 1
+  number=$((number + 1)); shift 2
 done
 shift; exec "$@"`;
+
+/** What to do about `confinementProblem`. */
+export const namespacesAdvice = "Install util-linux, or start the container with CAP_SYS_ADMIN.";
 
 const namespaces = ["--mount", "--net", "--propagation", "private"];
 
@@ -38,12 +51,20 @@ export interface JobFiles {
   readonly writes: readonly string[];
 }
 
+/** A user that a process changes to before it reads a file of the source. */
+export interface ProcessUser {
+  /** User and group. */
+  readonly id: number;
+  /** Further groups. */
+  readonly groups: readonly number[];
+}
+
 /** How to start a process. */
 export interface Confinement {
   readonly execPath: string;
   readonly execArgv: string[];
-  /** User and group to change to before reading a file of the source; null: none. */
-  readonly user: number | null;
+  /** Null: this process's user. */
+  readonly user: ProcessUser | null;
   /** Returns the path under which the process finds a file in one of its folders. */
   at(file: string): string;
   /** Call when the process has ended. */
@@ -53,34 +74,55 @@ export interface Confinement {
 /** The user of processes that read snapshots. It owns nothing else. */
 const snapshotUser = () => ownerOf(0);
 
-async function ownerOfFolder(folder: string): Promise<number> {
-  return (await lstat(folder)).uid;
-}
-
-/** Throws if PHP's user has replaced a folder by a link to a folder of another user. */
 async function userFor({ source, reads: [first] }: JobFiles): Promise<number> {
   if (first === undefined) throw new Error("A confined process needs a folder to read.");
-  const owner = await ownerOfFolder(first);
-  if ("number" in source) {
-    const user = ownerOf(source.number);
-    if (owner === user) return user;
-    throw new Error(`${first} belongs to user ${owner} instead of ${user}.`);
-  }
-  if (owner !== 0) return owner;
+  if ("number" in source) return ownerOf(source.number);
+  const { uid } = await lstat(first);
+  if (uid !== 0) return uid;
   await giveTo(snapshotUser(), first);
   return snapshotUser();
 }
 
-/** Makes a folder with a mount point for each folder. */
-async function makePlace(folders: readonly string[]): Promise<string> {
+/** A folder of a process, held open so that no other one can get its identity. */
+interface OpenFolder {
+  readonly path: string;
+  readonly handle: FileHandle;
+}
+
+const closeAll = (folders: readonly OpenFolder[]) => Promise.all(folders.map(({ handle }) => handle.close()));
+
+/** Throws if PHP's user has replaced a folder by a link, or by a folder of another user. */
+async function openFolders(user: number, { reads, writes }: JobFiles): Promise<readonly OpenFolder[]> {
+  const opened: OpenFolder[] = [];
+  try {
+    for (const folder of reads) opened.push({ path: folder, handle: await openFolderOf([user], folder) });
+    for (const folder of writes) {
+      const handle = await openFolderOf([user, 0], folder);
+      opened.push({ path: folder, handle });
+      await giveOpened(user, handle);
+    }
+    return opened;
+  } catch (error) {
+    await closeAll(opened);
+    throw error;
+  }
+}
+
+/** Makes a folder with mount points. */
+async function makePlace(count: number): Promise<string> {
   const place = await mkdtemp(path.join(tmpdir(), "sitewright-job-"));
   await chmod(place, 0o711);
-  for (const number of folders.keys()) await mkdir(path.join(place, String(number)));
+  for (let number = 0; number < count; number += 1) await mkdir(path.join(place, String(number)));
   return place;
 }
 
-function commandIn(place: string, folders: readonly string[], command: readonly string[]): string[] {
-  return [...namespaces, "--", "/bin/sh", "-c", mountAndRun, "sh", place, ...folders, "--", ...command];
+async function commandIn(place: string, folders: readonly OpenFolder[], command: readonly string[]): Promise<string[]> {
+  const identities: string[] = [];
+  for (const { path: folder, handle } of folders) {
+    const { dev, ino } = await handle.stat({ bigint: true });
+    identities.push(folder, `${dev}:${ino}`);
+  }
+  return [...namespaces, "--", "/bin/sh", "-c", mountAndRun, "sh", place, ...identities, "--", ...command];
 }
 
 function within(file: string, folder: string): string | null {
@@ -88,58 +130,86 @@ function within(file: string, folder: string): string | null {
   return relative === ".." || relative.startsWith("../") || path.isAbsolute(relative) ? null : relative;
 }
 
-/** Returns how to start Node with these flags. The same command as usual if confinement is not possible here. */
-export async function confine(files: JobFiles, flags: readonly string[]): Promise<Confinement> {
-  const node = nodeWithoutNewPrivileges(flags);
-  const free = { ...node, user: null, at: (file: string) => file, end: async () => undefined };
-  if (process.getuid?.() !== 0 || (await confinementProblem()) !== null) return free;
-  const user = await userFor(files);
-  for (const folder of files.writes) await giveTo(user, folder);
-  const folders = [...files.reads, ...files.writes];
-  const place = await makePlace(folders);
+interface NodeCommand {
+  readonly execPath: string;
+  readonly execArgv: string[];
+}
+
+type Start = Omit<Confinement, "end">;
+
+/** Returns how to start the command with nothing but its folders. */
+async function inPlace(place: string, folders: readonly OpenFolder[], user: number, node: NodeCommand): Promise<Start> {
   return {
     execPath: "/usr/bin/unshare",
-    execArgv: commandIn(place, folders, [node.execPath, ...node.execArgv]),
-    user,
+    execArgv: await commandIn(place, folders, [node.execPath, ...node.execArgv]),
+    user: { id: user, groups: [] },
     at: (file) => {
-      for (const [number, folder] of folders.entries()) {
+      for (const [number, { path: folder }] of folders.entries()) {
         const relative = within(file, folder);
         if (relative !== null) return path.join(place, String(number), relative);
       }
       throw new Error(`${file} is in none of the folders of its process.`);
     },
-    end: async () => {
-      // Others must not follow links that an attacked process has left.
-      for (const folder of files.writes) await removeLinksIn(folder);
-      await rm(place, { recursive: true, force: true });
-    },
   };
 }
 
-let found: Promise<string | null> | null = null;
-
-/** Returns why processes can't be confined on this machine, or null if they can. For root. */
-export function confinementProblem(): Promise<string | null> {
-  found ??= tryOut();
-  return found;
+/** Returns how to start the command as the user, without namespaces. */
+async function asUser(folders: readonly OpenFolder[], user: number, node: NodeCommand): Promise<Start> {
+  for (const { path: folder } of folders) await letGroupPass({ user, group: readersGroup() }, folder);
+  return { ...node, user: { id: user, groups: [readersGroup()] }, at: (file) => file };
 }
+
+/**
+ * Returns how to start Node with these flags. The same command as usual if this process is not root. Throws if a folder does
+ * not belong to the source.
+ */
+export async function confine(files: JobFiles, flags: readonly string[]): Promise<Confinement> {
+  const node = nodeWithoutNewPrivileges(flags);
+  if (!isRoot) return { ...node, user: null, at: (file) => file, end: async () => undefined };
+  const user = await userFor(files);
+  const folders = await openFolders(user, files);
+  const place = (await confinementProblem()) === null ? await makePlace(folders.length) : null;
+  const end = async () => {
+    await closeAll(folders);
+    // Others must not follow links that an attacked process has left.
+    for (const folder of files.writes) await removeLinksIn(folder);
+    if (place !== null) await rm(place, { recursive: true, force: true });
+  };
+  try {
+    const start = await (place === null ? asUser(folders, user, node) : inPlace(place, folders, user, node));
+    return { ...start, end };
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}
+
+const isRoot = process.platform === "linux" && process.getuid?.() === 0;
+
+/**
+ * Returns why this machine does not let root make namespaces for processes, or null if it does or this process is not root.
+ */
+export const confinementProblem = makeMachineTrial({ tryOut, isSuccess: (problem) => problem === null });
 
 /** Runs a program as another user on a mounted folder below one that is closed to that user. */
 async function tryOut(): Promise<string | null> {
+  if (!isRoot) return null;
   const folder = await mkdtemp(path.join(tmpdir(), "sitewright-try-"));
-  const place = await makePlace([folder]);
+  const place = await makePlace(1);
+  const own = path.join(folder, "own");
+  await mkdir(own, { mode: 0o700 });
+  await chown(own, snapshotUser(), snapshotUser());
+  const opened = { path: own, handle: await openFolderOf([snapshotUser()], own) };
   try {
-    const own = path.join(folder, "own");
-    await mkdir(own, { mode: 0o700 });
-    await chown(own, snapshotUser(), snapshotUser());
     const user = String(snapshotUser());
-    const asUser = ["setpriv", "--no-new-privs", "--reuid", user, "--regid", user, "--clear-groups"];
-    const command = [...asUser, "test", "-w", path.join(place, "0")];
-    await run("/usr/bin/unshare", commandIn(place, [own], command));
+    const asThisUser = ["setpriv", "--no-new-privs", "--reuid", user, "--regid", user, "--clear-groups"];
+    const command = [...asThisUser, "test", "-w", path.join(place, "0")];
+    await run("/usr/bin/unshare", await commandIn(place, [opened], command));
     return null;
   } catch (error) {
     return error instanceof Error ? error.message.trim() : String(error);
   } finally {
+    await opened.handle.close();
     await Promise.all([folder, place].map((each) => rm(each, { recursive: true, force: true })));
   }
 }

@@ -6,6 +6,8 @@
 /** Environments per installation: more than a machine can serve. */
 export const usersPerInstallation = 100_000;
 const browserCount = 16;
+/** Browsers and the readers' group. */
+const reservedCount = browserCount + 1;
 
 let firstUser = 200_000;
 
@@ -18,7 +20,7 @@ export function useUsersFrom(id: number): void {
  * Returns the user id of an environment: unprivileged and unique, so that environments can't access each other's files.
  */
 export function ownerOf(number: number): number {
-  if (number >= usersPerInstallation - browserCount) throw new Error(`There is no user for environment ${number}.`);
+  if (number >= usersPerInstallation - reservedCount) throw new Error(`There is no user for environment ${number}.`);
   return firstUser + number;
 }
 
@@ -31,4 +33,12 @@ export function phpGroup(): number | null {
 export function browserUsers(): readonly number[] {
   const end = firstUser + usersPerInstallation;
   return Array.from({ length: browserCount }, (_, index) => end - 1 - index);
+}
+
+/**
+ * Returns the group that may pass through folders of root, to reach sites' databases below them. Only processes that read one
+ * database and end belong to it.
+ */
+export function readersGroup(): number {
+  return firstUser + usersPerInstallation - reservedCount;
 }

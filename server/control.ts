@@ -1,6 +1,7 @@
 /**
  * The control process: the API, the operations and the reconcilers. PostgreSQL must be running, and the runtime prepared.
  */
+import { confinementProblem } from "@sitewright/runtimes/confinement.ts";
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import { createTurns } from "@sitewright/runtimes/turns.ts";
 import type { FastifyInstance } from "fastify";
@@ -13,6 +14,7 @@ import type { App } from "./app/context.ts";
 import { addressOf } from "./app/sites/addresses.ts";
 import { moveSites } from "./app/sites/addressMoves.ts";
 import { recordChangedSettings } from "./audit/changedSettings.ts";
+import { warnAboutConfinement } from "./control/confinementWarning.ts";
 import { makeMailDelivery, readAcmeRoots } from "./control/externalServices.ts";
 import { prepareFirstRun } from "./control/firstCompany.ts";
 import { periodicWork } from "./control/periodicWork.ts";
@@ -91,6 +93,7 @@ export async function startControl({ config, runtime, log, settings }: ControlOp
 
   const secretKeys = await openKeySource(secretsKeyFile(config.data));
   const sealer = sealerOf(secretKeys);
+  warnAboutConfinement(await confinementProblem(), log);
   const services = await makeControlServices({ config, database, runtime, sealer, log });
   const definitions = operationDefinitions(services);
   const firstRun = await prepareFirstRun(database, config);

@@ -1,6 +1,6 @@
 /** `doctor`: checks the machine and the settings. */
 import { statfs } from "node:fs/promises";
-import { confinementProblem } from "@sitewright/runtimes/confinement.ts";
+import { confinementProblem, namespacesAdvice } from "@sitewright/runtimes/confinement.ts";
 import { hasNoNewPrivileges } from "@sitewright/runtimes/expendable.ts";
 import { useUsersFrom } from "@sitewright/runtimes/owner.ts";
 import { machineMemory } from "@sitewright/runtimes/processMemory.ts";
@@ -87,8 +87,8 @@ async function separation(config: Config): Promise<Finding[]> {
     reason === null
       ? ok("Sites' databases are read by processes without root, network and access to other files.")
       : note(
-          `Sites' databases are read by processes of root, because this machine doesn't let root make namespaces (${reason}). ` +
-            "Install util-linux, or start the container with CAP_SYS_ADMIN.",
+          `Sites' databases are read by processes of the sites' users without namespaces of their own (${reason}), so a hostile ` +
+            `one could reach networks, and files that all users may read. ${namespacesAdvice}`,
         );
   return [privileges, userIds(config), databases];
 }

@@ -2,7 +2,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { getPriority, setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
-import { type Confinement, confine, type JobFiles } from "../../confinement.ts";
+import { type Confinement, confine, type JobFiles, type ProcessUser } from "../../confinement.ts";
 import { setDeadline } from "../../deadline.ts";
 import { markExpendable } from "../../expendable.ts";
 import { residentBytes } from "../../processMemory.ts";
@@ -16,8 +16,8 @@ type Outcome =
 /** A job as its process receives it. */
 interface Order {
   readonly job: object;
-  /** User and group to change to before the work; null: none. */
-  readonly user: number | null;
+  /** The user to change to before the work; null: none. */
+  readonly user: ProcessUser | null;
 }
 
 function isOutcome(value: unknown): value is Outcome {
@@ -146,11 +146,11 @@ function sendOutcome(outcome: Outcome): void {
   process.send?.(outcome, () => process.kill(process.pid, "SIGKILL"));
 }
 
-function becomeUser(user: number | null): void {
+function becomeUser(user: ProcessUser | null): void {
   if (user === null) return;
-  process.setgroups?.([]);
-  process.setgid?.(user);
-  process.setuid?.(user);
+  process.setgroups?.([...user.groups]);
+  process.setgid?.(user.id);
+  process.setuid?.(user.id);
 }
 
 /** Runs the one job that it receives. If the parent process dies, the work is abandoned. */

@@ -1,15 +1,18 @@
-import { chown, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { chown, lchown, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { promisify } from "node:util";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { confinementProblem, type JobFiles } from "../../confinement.ts";
 import { hasNoNewPrivileges } from "../../expendable.ts";
-import { ownerOf } from "../../owner.ts";
+import { ownerOf, readersGroup } from "../../owner.ts";
 import type { LookAround } from "../testing/lookAround.ts";
 import { runTenantJob } from "./job.ts";
 
 const isRoot = process.getuid?.() === 0;
+const hasNamespaces = isRoot && (await confinementProblem()) === null;
 const environment = { number: 7 };
 const owner = ownerOf(environment.number);
 
@@ -52,26 +55,40 @@ function isSeen(value: unknown): value is Seen {
 
 interface Changes {
   readonly source?: JobFiles["source"];
+  /** Further folders to read. */
+  readonly others?: readonly string[];
   readonly fillMemory?: boolean;
   readonly memoryBytes?: number;
 }
 
-async function lookAround({ source = environment, fillMemory = false, ...limits }: Changes = {}): Promise<Seen> {
-  const files = { source, reads: [path.dirname(database)], writes: [results] };
-  const jobAt = (at: (file: string) => string): LookAround => ({
-    database: at(database),
-    results: at(results),
-    secret,
-    fillMemory,
-  });
-  const found = await runTenantJob("../testing/lookAround.ts", jobAt, { files, deadlineSeconds: 60, ...limits });
+function orderOf({ fillMemory = false }: Changes, at: (file: string) => string): LookAround {
+  return { database: at(database), results: at(results), secret, fillMemory };
+}
+
+async function lookAround({ source = environment, others = [], ...changes }: Changes = {}): Promise<Seen> {
+  const { fillMemory: _, ...limits } = changes;
+  const files = { source, reads: [path.dirname(database), ...others], writes: [results] };
+  const options = { files, deadlineSeconds: 60, ...limits };
+  const found = await runTenantJob("../testing/lookAround.ts", (at) => orderOf(changes, at), options);
   if (!isSeen(found)) throw new Error("The job returned something else.");
   return found;
 }
 
-test.runIf(isRoot)("processes can be confined on this machine", async () => {
-  expect(await confinementProblem()).toBeNull();
-});
+/** Like `lookAround`, called by a process that is root as in a container: without the capability to make namespaces. */
+async function lookAroundInContainer(): Promise<Seen> {
+  const files: JobFiles = { source: environment, reads: [path.dirname(database)], writes: [results] };
+  const script = `
+    import { runTenantJob } from ${JSON.stringify(new URL("job.ts", import.meta.url).href)};
+    const [files, order] = process.argv.slice(1).map((each) => JSON.parse(each));
+    const options = { files, deadlineSeconds: 60 };
+    console.log(JSON.stringify(await runTenantJob("../testing/lookAround.ts", () => order, options)));`;
+  const node = [process.execPath, "--input-type=module", "--eval", script];
+  const order = orderOf({}, (file) => file);
+  const parameters = ["--bounding-set=-sys_admin", ...node, JSON.stringify(files), JSON.stringify(order)];
+  const found: unknown = JSON.parse((await promisify(execFile)("setpriv", parameters)).stdout);
+  if (!isSeen(found)) throw new Error("The job returned something else.");
+  return found;
+}
 
 test("a job reads a database of a site and leaves a result", async () => {
   const seen = await lookAround();
@@ -79,29 +96,50 @@ test("a job reads a database of a site and leaves a result", async () => {
   expect(await readFile(path.join(results, "made"), "utf8")).toBe("made");
 });
 
-test.runIf(isRoot)("a job runs as the environment's user, and sees neither other files nor a network", async () => {
-  const seen = await lookAround();
-  expect(seen).toMatchObject({ uid: owner, groups: [owner], secret: "unreadable", network: [] });
-  expect(seen.status).toMatch(/CapEff:\s*0+\n/);
-  expect((await stat(path.join(results, "made"))).uid).toBe(owner);
-});
+test.runIf(hasNamespaces)(
+  "a job runs as the environment's user, and sees neither other files nor a network",
+  async () => {
+    const seen = await lookAround();
+    expect(seen).toMatchObject({ uid: owner, groups: [owner], secret: "unreadable", network: [] });
+    expect(seen.status).toMatch(/CapEff:\s*0+\n/);
+    expect((await stat(path.join(results, "made"))).uid).toBe(owner);
+  },
+);
 
 test.runIf(process.platform === "linux")("a job is the first to be killed, and gains no privileges", async () => {
   const seen = await lookAround();
   expect(seen.oomScore).toBe("1000");
-  expect(hasNoNewPrivileges).toBe(true);
-  expect(seen.status).toMatch(/NoNewPrivs:\s*1\n/);
+  expect(/NoNewPrivs:\s*(\d)\n/.exec(seen.status)?.[1]).toBe(hasNoNewPrivileges ? "1" : "0");
+});
+
+test.runIf(isRoot)("a job in a container that forbids namespaces runs as the environment's user too", async () => {
+  const seen = await lookAroundInContainer();
+  expect(seen).toMatchObject({ rows: 1, uid: owner, secret: "unreadable" });
+  expect(seen.groups.toSorted()).toEqual([owner, readersGroup()].toSorted());
+  expect(seen.status).toMatch(/CapEff:\s*0+\n/);
+  expect((await stat(path.join(results, "made"))).uid).toBe(owner);
 });
 
 test.runIf(isRoot)("a folder that belongs to another environment is refused", async () => {
   await expect(lookAround({ source: { number: 8 } })).rejects.toThrow(`belongs to user ${owner}`);
 });
 
-test.runIf(isRoot)("a link in the place of a folder is not followed", async () => {
+test.runIf(isRoot)("every folder is checked, not only the first", async () => {
+  const other = path.join(folder, "other");
+  await mkdir(other, { mode: 0o700 });
+  await chown(other, owner + 1, owner + 1);
+  await expect(lookAround({ others: [other] })).rejects.toThrow(`belongs to user ${owner + 1}`);
+});
+
+test.runIf(isRoot)("a link of the environment's user in the place of a folder is not followed", async () => {
   const link = path.join(folder, "link");
   await symlink(path.dirname(database), link);
-  database = path.join(link, "a.sqlite");
-  await expect(lookAround({ source: { number: 0 } })).rejects.toThrow("belongs to user");
+  await lchown(link, owner, owner);
+  await expect(lookAround({ others: [link] })).rejects.toThrow("ENOTDIR");
+  await rm(results, { recursive: true });
+  await symlink(path.dirname(database), results);
+  await lchown(results, owner, owner);
+  await expect(lookAround()).rejects.toThrow("ENOTDIR");
 });
 
 test.runIf(isRoot)("the databases of a snapshot are read by a user who owns nothing else", async () => {

@@ -2,6 +2,7 @@
 import { mkdir, rename } from "node:fs/promises";
 import path from "node:path";
 import type { Confinement, JobFiles } from "../../../confinement.ts";
+import { giveTo } from "../../../folderOwner.ts";
 import { removeTree } from "../../../folders.ts";
 import type { Replacements, RowCounts, StageChanges, WordPressUser } from "../../../runtime.ts";
 import type { Dumped } from "../../mysql/dump.ts";
@@ -73,6 +74,8 @@ async function copySource({ of, file }: OwnedDatabase, scratch: string): Promise
   const to = path.join(scratch, sourceCopy);
   const files = { source: of, reads: [path.dirname(file)], writes: [scratch] };
   await run(files, (at) => ({ kind: "copyOne", from: at(file), to: at(to) }));
+  // The next process may be another environment's, and takes folders of nobody else.
+  if (process.getuid?.() === 0) await giveTo(0, scratch);
   return to;
 }
 
