@@ -1,4 +1,5 @@
-/** Removes expired rows: idempotency keys, old operations and rollouts. */
+/** Removes expired rows: idempotency keys, old operations, rollouts and API keys. */
+import { deleteEndedApiKeys } from "../store/company/apiKeys.ts";
 import type { Database } from "../store/database.ts";
 import { deleteExpiredIdempotencyKeys } from "../store/expiry.ts";
 import { deleteOperations, listEndedOperations } from "../store/operations.ts";
@@ -6,10 +7,13 @@ import { deleteEndedRollouts } from "../store/packages/rollouts.ts";
 
 /** The API promises that an ended operation can be read for at least seven days. */
 const operationRetentionDays = 30;
+/** As long as entries of the activity log that name the key are kept by default. */
+const apiKeyRetentionDays = 400;
 const batch = 500;
 
 export async function expire(database: Database): Promise<void> {
   await deleteExpiredIdempotencyKeys(database);
+  await deleteEndedApiKeys(database, apiKeyRetentionDays);
   await deleteEndedRollouts(database, operationRetentionDays);
   for (;;) {
     const ids = await listEndedOperations(database, operationRetentionDays, batch);

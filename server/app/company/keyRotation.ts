@@ -9,6 +9,7 @@ import {
 import type { Context } from "../context.ts";
 import { NotFound, Refused } from "../failures.ts";
 import { changeKeys, type KeyView, lockOwnKey, record, shown, view } from "./apiKeys.ts";
+import { requireRoomFor } from "./limits.ts";
 import { makeToken, readToken } from "./token.ts";
 
 interface Rotated {
@@ -35,6 +36,8 @@ export function rotate(context: Context, keyId: string, overlapHours: number): P
     }
     const now = new Date();
     refuseUnusable(key, now);
+    // Both keys are valid during the overlap, so rotating again and again would otherwise exceed the limit.
+    if (overlapHours > 0) await requireRoomFor(context, transaction, { api_keys: 1 });
     const token = makeToken();
     const successor: NewApiKey = {
       ...readToken(token),

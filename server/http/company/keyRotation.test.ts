@@ -1,3 +1,4 @@
+import { removeCompanyLimits, setCompanyLimits } from "@sitewright/server/store/company/companyLimits.ts";
 import { describe, expect, it } from "vitest";
 import { addKeyOf } from "../testing/roles.ts";
 import { useTestServer } from "../testing/server.ts";
@@ -82,6 +83,17 @@ describe("rotating a key", () => {
     const successor = answers.find(({ status }) => status === 201)?.body.api_key.id;
     const second = answers.find(({ status }) => status === 400)?.body.data;
     expect(second).toEqual({ code: "key_already_rotated", replaced_by: successor });
+  });
+
+  it("counts towards the company's limit during an overlap", async () => {
+    const { addKey, company, database } = test.current;
+    const { id, token } = await addKey({});
+    await setCompanyLimits(database, company.company_id, { api_keys: 1 });
+    const refused = await rotate(id, token, { overlap_hours: 0.001 });
+    const accepted = await rotate(id, token, { overlap_hours: 0 });
+    await removeCompanyLimits(database, company.company_id);
+    expect(refused.body.data).toMatchObject({ code: "company_limit_reached", limit: "api_keys" });
+    expect(accepted.status).toBe(201);
   });
 
   it("is not possible for a revoked key", async () => {

@@ -5,7 +5,7 @@ import { insertTestCompany } from "../../testing/engine.ts";
 import { insertOperation } from "../operations.ts";
 import { addApiKey, addCompany, addSite } from "../testing/rows.ts";
 import { recordActivity, systemActor } from "./activity.ts";
-import { findKey, listApiKeys, lockApiKey, revokeApiKey } from "./apiKeys.ts";
+import { deleteEndedApiKeys, findKey, listApiKeys, lockApiKey, revokeApiKey } from "./apiKeys.ts";
 
 const test = useTestDatabase();
 
@@ -109,5 +109,23 @@ describe("a company's keys", () => {
       expect((await lockApiKey(transaction, owner.companyId, key.id))?.id).toBe(key.id);
       expect(await lockApiKey(transaction, other.companyId, key.id)).toBeNull();
     });
+  });
+});
+
+describe("deleting ended keys", () => {
+  it("removes keys that ended long ago, but none with a key below it", async () => {
+    const owner = await addCompany(test.database);
+    const days = (count: number) => new Date(Date.now() - count * 86_400_000);
+    const add = (name: string, more: object) => addApiKey(test.database, owner, { name, ...more });
+    await add("expired", { expiresAt: days(401) });
+    await add("recent", { expiresAt: days(399) });
+    const parent = await add("parent", { expiresAt: days(500) });
+    await add("child", { expiresAt: days(399), createdBy: parent.id });
+    const revoked = await add("revoked", { expiresAt: days(-1) });
+    await test.database.transaction().execute((open) => revokeApiKey(open, revoked.id, days(401)));
+    await add("usable", {});
+    await deleteEndedApiKeys(test.database, 400);
+    const left = await listApiKeys(test.database, owner.companyId, null);
+    expect(left.map(({ name }) => name).toSorted()).toEqual(["child", "parent", "recent", "usable"]);
   });
 });

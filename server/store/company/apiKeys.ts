@@ -186,6 +186,16 @@ export async function deleteApiKey(database: Database, keyId: string): Promise<v
 }
 
 /**
+ * Deletes keys that were revoked or expired that long ago. Keys with keys below them stay until those are deleted, so that
+ * revoking a key never misses one below it.
+ */
+export async function deleteEndedApiKeys(database: Database, days: number): Promise<void> {
+  await sql`
+    delete from api_keys k where least(k.revoked_at, k.expires_at) < now() - make_interval(days => ${days}::int)
+      and not exists (select from api_keys below where below.created_by = k.id)`.execute(database);
+}
+
+/**
  * Locks a key that is about to create another one until the transaction ends, so that it can be neither revoked nor
  * restricted in between. Returns null if it is revoked.
  */
