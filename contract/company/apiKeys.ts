@@ -139,7 +139,7 @@ export const setAllowedAddresses = endpoint({
   tag: "API keys",
   summary: "Set the addresses from which an API key is accepted",
   description:
-    "In force when this call returns. The list can't be wider than that of the calling key, or of the key that created this one. The lists of keys that were created with it are reduced to what both lists allow. Users with the role `developer` can change only their own keys.",
+    "In force when this call returns. The list can't be wider than that of the calling key, or of the key that created this one. The lists of keys that were created with it are reduced to what both lists allow. Users with the role `developer` can change only their own keys. A key with `read`, `write` or `push`, but not `delete`, can change only itself and the keys below it.",
   params: Type.Object({ id: uuid("Id of the company."), key_id: uuid("Id of the key.") }),
   body: Type.Object(
     { allowed_addresses: nullable(newAddressList) },
@@ -159,7 +159,7 @@ export const rotateApiKey = endpoint({
   tag: "API keys",
   summary: "Rotate an API key",
   description:
-    "Creates a successor with the same user, name, scopes, addresses and expiry. The old key stays valid for `overlap_hours`, then expires. Keys that were created with the old one count as created with the successor from now on. A key can be rotated by itself and by the keys above it. `token` is shown only in this response.",
+    "Creates a successor with the same user, name, scopes, addresses and expiry. The old key stays valid for `overlap_hours`, then expires; until then both count towards the company's limit. Keys that were created with the old one count as created with the successor from now on. A key can be rotated by itself and by the keys above it. `token` is shown only in this response.",
   params: Type.Object({ id: uuid("Id of the company."), key_id: uuid("Id of the key.") }),
   body: Type.Object(
     {
@@ -186,7 +186,7 @@ export const rotateApiKey = endpoint({
       }),
     ),
   },
-  refusals: ["key_not_below", "key_already_rotated"],
+  refusals: ["key_not_below", "key_already_rotated", "company_limit_reached"],
   verb: "keys",
   resource: { kind: "company", from: "params.id", underSiteScope: "closed" },
   bucket: "creations",
@@ -212,7 +212,7 @@ export const revokeApiKey = endpoint({
   tag: "API keys",
   summary: "Revoke an API key",
   description:
-    "The key, all keys that were created with it, and the key that has replaced it, are refused as soon as this call returns. They stay in the list as `revoked`; revoking a key again changes nothing. Users with the role `developer` can revoke only their own keys.",
+    "The key, all keys that were created with it, and the key that has replaced it, are refused as soon as this call returns. They stay in the list as `revoked` for 400 days; revoking a key again changes nothing. Users with the role `developer` can revoke only their own keys. A key with `read`, `write` or `push`, but not `delete`, can revoke only itself and the keys below it.",
   params: Type.Object({ id: uuid("Id of the company."), key_id: uuid("Id of the key.") }),
   query: Type.Object({
     keep_successor: Type.Boolean({

@@ -111,6 +111,15 @@ function missingVerb(row: Endpoint, caller: Caller): string | null {
   return narrowed && !caller.scopes?.includes(row.verb) ? row.verb : null;
 }
 
+/**
+ * Whether a key with these scopes can change and revoke only itself and the keys below it. Until November 2026, revoking any key
+ * needed `delete`, and keys with `write` got `keys` by a migration.
+ */
+export function managesOnlyOwnKeys(scopes: readonly string[] | null): boolean {
+  if (scopes === null || scopes.includes("delete")) return false;
+  return scopes.some((scope) => scope !== "keys" && verbs.includes(scope));
+}
+
 /** Whether the caller has write access. */
 export function canWrite(caller: Caller): boolean {
   const narrowed = caller.scopes?.some((scope) => verbs.includes(scope)) ?? false;

@@ -1,6 +1,7 @@
 /** API keys: lists, creates and revokes them. */
 import {
   insertApiKey,
+  isCreatedWith,
   listApiKeys,
   lockApiKey,
   lockCreatingKey,
@@ -15,7 +16,7 @@ import { knownSiteIds } from "@sitewright/server/store/sites/sites.ts";
 import type { Context } from "../context.ts";
 import { NotAllowed, NotFound, Refused } from "../failures.ts";
 import { readTimestamp } from "../timestamps.ts";
-import { hasRole } from "./access.ts";
+import { hasRole, managesOnlyOwnKeys } from "./access.ts";
 import { recordDone } from "./activityEntries.ts";
 import { type AddressList, intersection, isWithin, readAddressList } from "./allowedAddresses.ts";
 import { requireRoomFor } from "./limits.ts";
@@ -67,8 +68,8 @@ interface KeyRequest {
 }
 
 /**
- * Creates a key for the caller's user with at most the permissions, the addresses and the lifetime of the calling key. Its token is returned
- * only once.
+ * Creates a key for the caller's user with at most the permissions, the addresses and the lifetime of the calling key. Its
+ * token is returned only once.
  */
 export async function create(context: Context, request: KeyRequest): Promise<{ api_key: KeyView; token: string }> {
   const { caller } = context;
@@ -77,6 +78,7 @@ export async function create(context: Context, request: KeyRequest): Promise<{ a
     throw new Refused("expiry_in_the_past", "expires_at is in the past. Send a later time, or leave it out.");
   }
   const scopes = grantedScopes(caller.scopes, request.scopes ?? null);
+  if (managesOnlyOwnKeys(caller.scopes) && !managesOnlyOwnKeys(scopes)) throw new NotAllowed("delete");
   await refuseUnknownSites(context, scopes);
   const addresses = readAddressList(request.allowed_addresses ?? null);
   const token = makeToken();
@@ -157,6 +159,9 @@ export async function lockOwnKey(
   const key = await lockApiKey(transaction, caller.companyId, keyId);
   if (!key) throw new NotFound();
   if (key.user_id !== caller.userId && !hasRole(caller, "admin")) throw new NotAllowed("role:admin");
+  if (managesOnlyOwnKeys(caller.scopes) && !(await isCreatedWith(transaction, keyId, caller.keyId))) {
+    throw new NotAllowed("delete");
+  }
   return key;
 }
 
@@ -177,7 +182,8 @@ function earlier(one: Date | null, other: Date | null): Date | null {
 }
 
 /**
- * Revokes the key, all keys created with it and, unless `keepsSuccessor`, the key that has replaced it. Revoking it again keeps the original time.
+ * Revokes the key, all keys created with it and, unless `keepsSuccessor`, the key that has replaced it. Revoking it again
+ * keeps the original time.
  */
 export function revoke(context: Context, keyId: string, keepsSuccessor: boolean): Promise<KeyView> {
   return changeKeys(context, async (transaction) => {

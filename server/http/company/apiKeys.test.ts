@@ -108,6 +108,37 @@ describe("a new key", () => {
   });
 });
 
+describe("a key with keys and other scopes, but not delete", () => {
+  const revoke = (id: string, key: string) => test.current.call("DELETE", `${keysPath()}/${id}`, { key });
+
+  it.each([["read"], ["write"], ["push"]])(
+    "such as %s, changes and revokes only itself and the keys below it",
+    async (scope) => {
+      const { addKey, call } = test.current;
+      const [limited, other] = [await addKey({ scopes: [scope, "keys"] }), await addKey({})];
+      const refusal = { code: "scope_missing", needs: "delete" };
+      expect((await revoke(other.id, limited.token)).body.data).toEqual(refusal);
+      const body = { allowed_addresses: ["203.0.113.7"] };
+      const path = `${keysPath()}/${other.id}/allowed-addresses`;
+      expect((await call("PUT", path, { key: limited.token, body })).body.data).toEqual(refusal);
+      const child = (await call("POST", keysPath(), { key: limited.token, body: { name: "Child" } })).body.api_key;
+      expect((await revoke(child.id, limited.token)).status).toBe(200);
+      expect((await revoke(limited.id, limited.token)).status).toBe(200);
+      const stronger = await addKey({ scopes: [scope, "delete", "keys"] });
+      expect((await revoke(other.id, stronger.token)).status).toBe(200);
+    },
+  );
+
+  it("can't create a key with keys alone, which manages all keys", async () => {
+    const { addKey, call } = test.current;
+    const { token } = await addKey({ scopes: ["write", "keys"] });
+    const create = (scopes: string[]) => call("POST", keysPath(), { key: token, body: { name: "x", scopes } });
+    expect((await create(["keys"])).body.data).toEqual({ code: "scope_missing", needs: "delete" });
+    expect((await create(["write", "keys"])).status).toBe(201);
+    expect((await create(["write"])).status).toBe(201);
+  });
+});
+
 describe("a key that was created with another", () => {
   const create = async (key: string, fields: object = {}) => {
     const answer = await test.current.call("POST", keysPath(), { key, body: { name: "Child", ...fields } });
