@@ -38,9 +38,11 @@ afterAll(async () => {
 });
 
 async function backUpTo(path: string): Promise<BackupResult> {
-  const files = await readDataFolderFiles(world.facts.dataFolder);
-  const fields = { files, settings: {}, archives: "the folder", archiveFolder: null };
-  return backupInstallation(world.own.pool, fields, { ...cheap, file: path });
+  const readFields = async () => {
+    const files = await readDataFolderFiles(world.facts.dataFolder);
+    return { files, settings: {}, archives: "the folder", archiveFolder: null };
+  };
+  return backupInstallation(world.own.pool, readFields, { ...cheap, file: path });
 }
 
 async function emptyDatabase(): Promise<TestDatabase> {

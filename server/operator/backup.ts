@@ -50,7 +50,7 @@ export async function backup({ file, isForced, isFresh }: BackupOptions, context
       const print = (line: string) => void terminal.output.write(`${line}\n`);
       const problems = isFresh ? await backUpAll(pool, config.data, print) : [];
       await record(pool, env);
-      const result = await backupInstallation(pool, fields, { ...target, passphrase });
+      const result = await backupInstallation(pool, () => headerFieldsOf(config, env), { ...target, passphrase });
       return [report(result, fields, { file: target.file, isFresh }), ...reportProblems(problems)].join("\n");
     } finally {
       await pool.end();

@@ -7,10 +7,16 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { withStartedDatabase } from "@sitewright/supervisor/postgres/ownDatabase.ts";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { origin } from "../audit/chain.ts";
+import { writeHeads } from "../audit/heads.ts";
+import { addKey } from "../keyFile.ts";
 import { openSealed, sealFile } from "../moving/envelope.ts";
+import { readHeader } from "../moving/format.ts";
 import { readEnvironment } from "../sealedSettings.ts";
 import { loadConfig } from "../settings/config.ts";
+import { sealingLock } from "../store/company/activitySeals.ts";
 import { openPool } from "../store/open.ts";
+import { rotationLock } from "../store/sealedValues.ts";
 import { createTestDatabase } from "../testing/database.ts";
 import { fillInstallation, type LiveSite, rowsOf } from "../testing/installation.ts";
 import { makeWorld, type World } from "../testing/world.ts";
@@ -256,5 +262,47 @@ describe("restore", () => {
     expect(rows).toMatchObject(await movedRows());
     expect(rows.restores).toHaveLength(1);
     rmSync(data, { recursive: true });
+  });
+});
+
+// Last, because it records more backups.
+describe("a backup while keys or the log change", () => {
+  /** Resolves when another process waits for a lock that this one holds. */
+  const someoneWaits = () =>
+    expect
+      .poll(async () => {
+        const waiting = "select from pg_locks where locktype = 'advisory' and not granted";
+        return (await world.own.pool.query(waiting)).rowCount;
+      })
+      .toBe(1);
+
+  test.each<[string, string, number, () => Promise<unknown>]>([
+    [
+      "the keys",
+      "secrets/archive-key",
+      rotationLock,
+      () => addKey(join(world.facts.dataFolder, "secrets/archive-key")),
+    ],
+    [
+      "the hashes of the log",
+      "activity-heads.json",
+      sealingLock,
+      () => writeHeads(world.facts.dataFolder, new Map([["chain", { start: origin, head: origin }]])),
+    ],
+  ])("has %s of its snapshot", async (_, path, lock, change) => {
+    const { dataFolder: SITEWRIGHT_DATA, databaseUrl: DATABASE_URL } = world.facts;
+    const changed = join(SITEWRIGHT_DATA, path);
+    const before = existsSync(changed) ? readFileSync(changed) : null;
+    onTestFinished(() => (before === null ? rmSync(changed) : writeFileSync(changed, before)));
+    const client = await world.own.pool.connect();
+    await client.query("select pg_advisory_lock($1)", [lock]);
+    const outcome = operator(["backup", "late", "--force"], { SITEWRIGHT_DATA, DATABASE_URL });
+    await someoneWaits();
+    await change();
+    // Ends the lock.
+    client.release(true);
+    expect(await outcome).toMatchObject({ code: 0, errors: "" });
+    const { files } = await readHeader(await openSealed(join(folder, "late"), passphrase));
+    expect(files[path]).toBe(readFileSync(changed, "base64"));
   });
 });

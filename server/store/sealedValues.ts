@@ -92,7 +92,8 @@ export async function replaceSealed(
   );
 }
 
-const rotationLock = 4_711_029;
+/** The key of an advisory lock that has no other use. */
+export const rotationLock = 4_711_029;
 
 /** Waits until no other process rotates keys, and then keeps others from it until the transaction ends. */
 export async function lockRotation(transaction: DatabaseTransaction): Promise<void> {

@@ -6,7 +6,7 @@ import type { ActivitySealTable, ActivityTable, Database, DatabaseTransaction } 
 export const operatorChain = "00000000-0000-0000-0000-000000000000";
 
 /** The key of an advisory lock that has no other use. */
-const lock = 4_711_030;
+export const sealingLock = 4_711_030;
 
 export type EntryRow = Selectable<ActivityTable>;
 export type SealRow = Selectable<ActivitySealTable>;
@@ -17,7 +17,7 @@ export type SealRow = Selectable<ActivitySealTable>;
  */
 export function whileNotSealing<T>(database: Database, work: (own: Database) => Promise<T>): Promise<T> {
   return database.connection().execute(async (own) => {
-    await sql`select pg_advisory_lock(${lock})`.execute(own);
+    await sql`select pg_advisory_lock(${sealingLock})`.execute(own);
     return withLock(own, work);
   });
 }
@@ -25,7 +25,7 @@ export function whileNotSealing<T>(database: Database, work: (own: Database) => 
 /** As `whileNotSealing`, but does nothing if another process is sealing. */
 export async function unlessSealing(database: Database, work: (own: Database) => Promise<void>): Promise<void> {
   await database.connection().execute(async (own) => {
-    const { rows } = await sql<{ locked: boolean }>`select pg_try_advisory_lock(${lock}) as locked`.execute(own);
+    const { rows } = await sql<{ locked: boolean }>`select pg_try_advisory_lock(${sealingLock}) as locked`.execute(own);
     if (rows[0]?.locked === true) await withLock(own, work);
   });
 }
@@ -34,7 +34,7 @@ async function withLock<T>(own: Database, work: (own: Database) => Promise<T>): 
   try {
     return await work(own);
   } finally {
-    await sql`select pg_advisory_unlock(${lock})`.execute(own);
+    await sql`select pg_advisory_unlock(${sealingLock})`.execute(own);
   }
 }
 
