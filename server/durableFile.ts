@@ -33,6 +33,13 @@ export async function writeDurableFile(
   await syncFolder(folder);
 }
 
+const temporaryName = /\.\d+\.[0-9a-f]{12}$/;
+
+/** Whether a file's name is that of a temporary file. A process that is killed while it writes leaves one behind. */
+export function isTemporaryName(name: string): boolean {
+  return temporaryName.test(name);
+}
+
 /** Makes renames and links in `folder` durable. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r");

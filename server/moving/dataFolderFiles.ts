@@ -4,15 +4,13 @@
  */
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { writeDurableFile } from "../durableFile.ts";
+import { isTemporaryName, writeDurableFile } from "../durableFile.ts";
 import { UnusableFile } from "./envelope.ts";
 
 const secrets = "secrets";
 /** Files that may be missing. */
 const others = ["first-run.json", "activity-heads.json"];
 const secretName = /^[0-9A-Za-z][0-9A-Za-z._-]*$/;
-/** Temporary files, left behind by a process that was killed while it wrote a key. */
-const temporaryName = /\.\d+\.[0-9a-f]{12}$/;
 
 /** Content in base64, by path below the data folder. */
 type DataFolderFiles = Readonly<Record<string, string>>;
@@ -20,7 +18,7 @@ type DataFolderFiles = Readonly<Record<string, string>>;
 export async function readDataFolderFiles(data: string): Promise<DataFolderFiles> {
   const names = await readdir(join(data, secrets)).catch(() => []);
   const keys = names
-    .filter((name) => secretName.test(name) && !temporaryName.test(name))
+    .filter((name) => secretName.test(name) && !isTemporaryName(name))
     .map((name) => `${secrets}/${name}`);
   const found = await Promise.all(
     [...keys, ...others].map(async (path) => {

@@ -1,8 +1,8 @@
 /** Seals everything again with the newest key in `secrets/key`, in the database and in files. Can be repeated at any time. */
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { apiCertificateFolder } from "../apiCertificate.ts";
-import { writeDurableFile } from "../durableFile.ts";
+import { isTemporaryName, writeDurableFile } from "../durableFile.ts";
 import type { KeySource } from "../keyFile.ts";
 import { resealSettings } from "../sealedSettings.ts";
 import { type Sealer, sealerOf, sealPrefix } from "../sealing.ts";
@@ -80,10 +80,23 @@ function openOrNull(sealer: Sealer, sealed: Buffer, context: string): string | n
   }
 }
 
+/** No file takes as long to write. Milliseconds. */
+const longestWrite = 3_600_000;
+
+/** Removes a temporary file unless another process may be writing it. */
+async function removeLeftover(file: string): Promise<void> {
+  const facts = await stat(file).catch(() => null);
+  if (facts !== null && Date.now() - facts.mtimeMs > longestWrite) await rm(file, { force: true });
+}
+
 async function resealCertificateFiles(folder: string, sealer: Sealer): Promise<Resealed> {
   const remaining: string[] = [];
   let count = 0;
   for (const id of await readdir(folder).catch(() => [])) {
+    if (isTemporaryName(id)) {
+      await removeLeftover(join(folder, id));
+      continue;
+    }
     const sealed = await readFile(join(folder, id)).catch(() => null);
     if (sealed === null || sealer.isCurrent(sealed)) continue;
     const context = `edge-certificate:${id}`;

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { access, mkdir, mkdtemp, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -217,6 +217,21 @@ describe("rotating the key for secrets", () => {
     expect(linked?.remaining).toEqual(["links to downloadable backups"]);
     await own.pool.query("delete from downloadable_backups");
     expect(await continueRotation({ ...options(), now: later })).toMatchObject({ remaining: [], olderKeys: 0 });
+  });
+
+  test("does not keep it for temporary files of killed processes, and removes old ones", async () => {
+    const temporary = ["api-certificate/api.12.0123456789ab", "certificates/one.12.0123456789ab"].map((path) =>
+      join(data, "edge", path),
+    );
+    for (const file of temporary) await writeFile(file, sealer.seal("half", "edge-certificate:api").subarray(0, 50));
+    await rotateSecrets(options());
+    await publishZones();
+    for (const file of temporary) {
+      await access(file);
+      await utimes(file, 0, 0);
+    }
+    expect(await continueRotation({ ...options(), now: later })).toMatchObject({ remaining: [], olderKeys: 0 });
+    for (const file of temporary) await expect(access(file)).rejects.toThrow("ENOENT");
   });
 
   test("begins once, however often and by however many it is asked, unless it is forced", async () => {
