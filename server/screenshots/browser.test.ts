@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chmod, link, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { browserUsers } from "@sitewright/runtimes/owner.ts";
 import { expect, onTestFinished, test } from "vitest";
 import { type BrowserPlace, copyFromBrowser, withBrowserPlace } from "./browserPlace.ts";
 import { runBrowser } from "./browserProcess.ts";
@@ -40,6 +41,29 @@ test.runIf(isRoot)(
     });
   },
 );
+
+test("browsers wait for a place instead of failing, unless they are aborted", async () => {
+  const gate = Promise.withResolvers<void>();
+  let running = 0;
+  let most = 0;
+  const browse = () =>
+    withBrowserPlace(async () => {
+      running += 1;
+      most = Math.max(most, running);
+      await gate.promise;
+      running -= 1;
+    });
+  const [places, further] = [browserUsers().length, 2];
+  const all = Array.from({ length: places + further }, browse);
+  await expect.poll(() => running).toBe(places);
+  const aborted = new AbortController();
+  const last = withBrowserPlace(async () => "ran", aborted.signal);
+  aborted.abort(new Error("The update was cancelled"));
+  await expect(last).rejects.toThrow("The update was cancelled");
+  gate.resolve();
+  await Promise.all(all);
+  expect(most).toBe(places);
+});
 
 test.runIf(process.platform === "linux")("a browser is the first to be killed, and gains no privileges", async () => {
   const script = "cat /proc/self/oom_score_adj; grep NoNewPrivs /proc/self/status";

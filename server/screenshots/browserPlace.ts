@@ -7,6 +7,7 @@ import { chmod, chown, type FileHandle, lstat, mkdir, mkdtemp, open, readdir, rm
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { browserUsers } from "@sitewright/runtimes/owner.ts";
+import { createTurns } from "@sitewright/runtimes/turns.ts";
 
 /** Not in the data folder, which other users can't enter. */
 const prefix = "sitewright-picture-";
@@ -18,6 +19,8 @@ export interface BrowserPlace {
   readonly user: number | null;
 }
 
+/** As many as there are users. Further ones wait. */
+const turns = createTurns({ total: browserUsers().length });
 const usersInUse = new Set<number>();
 
 function takeUser(): number | null {
@@ -28,8 +31,15 @@ function takeUser(): number | null {
   return user;
 }
 
-/** Calls `work` with a new folder, which is removed at the end. */
-export async function withBrowserPlace<T>(work: (place: BrowserPlace) => Promise<T>): Promise<T> {
+/**
+ * Calls `work` with a new folder, which is removed at the end. Waits while too many browsers are running; rejects with the
+ * signal's reason if it is aborted meanwhile.
+ */
+export function withBrowserPlace<T>(work: (place: BrowserPlace) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  return turns.run("browsers", () => workInPlace(work), signal);
+}
+
+async function workInPlace<T>(work: (place: BrowserPlace) => Promise<T>): Promise<T> {
   const outer = await mkdtemp(path.join(tmpdir(), prefix));
   const user = takeUser();
   try {

@@ -95,5 +95,5 @@ export async function takeScreenshot({ chromium, url, proxyPort, file }: Shot, s
     ];
     await runBrowser(chromium, parameters, place, signal);
     await copyFromBrowser(place, pictureName, file);
-  });
+  }, signal);
 }
