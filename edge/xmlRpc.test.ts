@@ -17,6 +17,12 @@ test("XML-RPC is refused with a reason, for every method and spelling", async ()
   expect(upstream.asked).toEqual([]);
 });
 
+test("programs get told how to turn XML-RPC on", async () => {
+  const { edge } = await startSite(files);
+  const got = await ask(edge, "/xmlrpc.php", { ...call, headers: { ...call.headers, accept: "text/xml" } });
+  expect(got.body).toContain("PUT /v2/sites/tools/xml-rpc");
+});
+
 test("XML-RPC is refused at a site of a subdirectory network", async () => {
   const { edge } = await startSite(files, { environment: { multisite: "subdirectory" } });
   expect((await ask(edge, "/blog/xmlrpc.php", call)).status).toBe(403);

@@ -42,9 +42,11 @@ const pages = {
     status: 403,
     code: "xml_rpc_off",
     title: "XML-RPC is off",
-    text: "This site does not accept XML-RPC requests, because programs that guess passwords use them.",
-    owner:
-      "If Jetpack, a mobile app or another program needs XML-RPC, turn it on with the API (PUT /v2/sites/tools/xml-rpc).",
+    // Most clients show at most this text.
+    text:
+      "This site does not accept XML-RPC requests, because programs that guess passwords use them. " +
+      "Its owner can turn XML-RPC on with the API (PUT /v2/sites/tools/xml-rpc).",
+    owner: "Jetpack and WordPress's mobile app need XML-RPC. An upgrade has turned it off even if they were in use.",
   },
   misdirected: {
     status: 421,
