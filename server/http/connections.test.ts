@@ -1,8 +1,10 @@
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
+import { connect, createServer, type Server, Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import { limitConnections } from "./connections.ts";
 import { startTestServer } from "./testing/server.ts";
 
+const client = "192.0.2.1";
 const head = "GET /v2/validate HTTP/1.1\r\nHost: x\r\n";
 
 async function open(port: number, bytes = ""): Promise<Socket> {
@@ -15,17 +17,55 @@ async function open(port: number, bytes = ""): Promise<Socket> {
 }
 
 test("an address has a limited number of open connections", async () => {
-  await using limited = await startTestServer({ limits: { connectionsPerAddress: 3 } });
-  const port = await limited.listen();
-  const [first, ...others] = await Promise.all([open(port), open(port), open(port)]);
-  await ended(await open(port, `${head}\r\n`));
+  const server = createServer();
+  limitConnections(server, { connectionsPerAddress: 2 });
+  const [first, second, third] = [
+    connectFrom(server, client),
+    connectFrom(server, client),
+    connectFrom(server, client),
+  ];
+  expect([first, second, third].map(({ destroyed }) => destroyed)).toEqual([false, false, true]);
+  expect(connectFrom(server, "198.51.100.1").destroyed).toBe(false);
   first.destroy();
-  const answers = async () =>
-    fetch(`http://127.0.0.1:${port}/v2/validate`).then(
-      ({ status }) => status,
-      () => null,
-    );
-  await expect.poll(answers).toBe(401);
+  await once(first, "close");
+  expect(connectFrom(server, client).destroyed).toBe(false);
+});
+
+/** Connects as from another machine. */
+function connectFrom(server: Server, address: string): Socket {
+  const socket = new Socket();
+  Object.defineProperty(socket, "remoteAddress", { value: address });
+  server.emit("connection", socket);
+  return socket;
+}
+
+test("clients of a proxy on this machine have a limited number of open requests each, and it has no limit", async () => {
+  await using limited = await startTestServer({ limits: { connectionsPerAddress: 2 } });
+  const port = await limited.listen();
+  /** The body is missing. */
+  const unfinished = [
+    "POST /v2/sites HTTP/1.1",
+    "Host: x",
+    `Authorization: Bearer ${limited.company.api_key}`,
+    `X-Forwarded-For: ${client}`,
+    "Content-Type: application/json",
+    "Content-Length: 100",
+    "",
+    "",
+  ].join("\r\n");
+  const [first, ...others] = await Promise.all([
+    open(port, unfinished),
+    open(port, unfinished),
+    open(port),
+    open(port),
+  ]);
+  const ask = (address: string) =>
+    fetch(`http://127.0.0.1:${port}/v2/validate`, { headers: { "x-forwarded-for": address } });
+  await expect.poll(async () => (await ask(client)).status).toBe(429);
+  expect((await ask(client)).headers.get("retry-after")).toBe("1");
+  expect((await ask("198.51.100.1")).status).toBe(401);
+  first.destroy();
+  await expect.poll(async () => (await ask(client)).status).toBe(401);
   for (const socket of others) socket.destroy();
 });
 

@@ -1,7 +1,10 @@
-/** Limits how many connections an address may have open, and how long they may take to send a request. */
-import type { Server } from "node:http";
-import type { Socket } from "node:net";
+/** Limits how many connections and requests an address may have open, and how long they may take to send a request. */
+import type { Server, Socket } from "node:net";
 import { clientNetwork } from "@sitewright/server/app/traffic/networks.ts";
+import type { FastifyInstance } from "fastify";
+import { isTrustedProxy } from "./edgeSocket.ts";
+import { HttpFailure } from "./faults.ts";
+import type { CountRequest } from "./rateLimits.ts";
 
 export interface ConnectionLimits {
   /** From one IPv4 address, or from one IPv6 /64. */
@@ -19,20 +22,48 @@ export function timeouts({ headSeconds = defaultHeadSeconds }: ConnectionLimits)
   return { headersTimeout: headSeconds * 1000, connectionsCheckingInterval: Math.min(headSeconds * 500, 5_000) };
 }
 
-/** Closes connections beyond the limit of their address at once. */
+/** Closes connections beyond the limit of their address at once. A trusted proxy's connections are of many clients. */
 export function limitConnections(server: Server, { connectionsPerAddress }: ConnectionLimits): void {
-  const open = new Map<string, number>();
+  const take = countByNetwork(connectionsPerAddress);
   server.on("connection", (socket: Socket) => {
-    // From the edge, which counts the connections of its clients itself.
-    if (socket.remoteAddress === undefined) return;
-    const network = clientNetwork(socket.remoteAddress);
+    if (isTrustedProxy(socket.remoteAddress)) return;
+    const release = take(socket.remoteAddress ?? "");
+    if (release === null) socket.destroy();
+    else socket.once("close", release);
+  });
+}
+
+/** Refuses requests beyond the limit of their client, who may use a trusted proxy's connections. */
+export function limitRequests(
+  server: FastifyInstance,
+  { connectionsPerAddress }: ConnectionLimits,
+  count: CountRequest,
+): void {
+  const take = countByNetwork(connectionsPerAddress);
+  server.addHook("onRequest", async (request, reply) => {
+    const release = take(request.ip);
+    if (release !== null) {
+      reply.raw.once("close", release);
+      return;
+    }
+    const { headers } = await count(undefined, clientNetwork(request.ip));
+    reply.headers({ "retry-after": "1", ...headers });
+    throw new HttpFailure(429);
+  });
+}
+
+/** Returns a function that takes one of `limit` places of an address's network and returns its release, or null if all are taken. */
+function countByNetwork(limit: number): (address: string) => (() => void) | null {
+  const open = new Map<string, number>();
+  return (address) => {
+    const network = clientNetwork(address);
     const count = open.get(network) ?? 0;
-    if (count >= connectionsPerAddress) return socket.destroy();
+    if (count >= limit) return null;
     open.set(network, count + 1);
-    socket.once("close", () => {
+    return () => {
       const left = (open.get(network) ?? 0) - 1;
       if (left > 0) open.set(network, left);
       else open.delete(network);
-    });
-  });
+    };
+  };
 }

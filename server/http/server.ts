@@ -16,7 +16,13 @@ import {
 import { serveDownloads } from "./backups/downloads.ts";
 import { bodyLimit, readJsonBodies } from "./bodies.ts";
 import { serveChallenges } from "./challenges.ts";
-import { type ConnectionLimits, limitConnections, requestMilliseconds, timeouts } from "./connections.ts";
+import {
+  type ConnectionLimits,
+  limitConnections,
+  limitRequests,
+  requestMilliseconds,
+  timeouts,
+} from "./connections.ts";
 import { isTrustedProxy, keepEdgeConnections } from "./edgeSocket.ts";
 import { answerToClientError, type ErrorAnswer, errorAnswer } from "./faults.ts";
 import { serveHealth } from "./health.ts";
@@ -79,6 +85,7 @@ export function buildServer({
   server.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
   });
+  limitRequests(server, limits, count);
   server.addHook("onRequest", makeAuthenticator(app, count));
   noteRefusals(server, app);
   answerInsteadOfNode(server);

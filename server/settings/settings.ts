@@ -124,7 +124,7 @@ export const settings = v.object({
   SITEWRIGHT_DISK_RESERVE_MB: whole(
     0,
     1_000_000_000,
-    "the disk space that sites must leave free, in MB; below it they can only delete",
+    "the disk space that sites must leave free, in MB; below it they can only read and delete files, and be deleted without a backup",
   ),
   SITEWRIGHT_DISK_QUOTA_MB: v.nullable(whole(1, 1_000_000_000, "the default disk quota of an environment, in MB")),
   SITEWRIGHT_PAGE_CACHE_MEMORY_MB: whole(1, 65_536, "the size of the page cache in memory, in MB"),
@@ -134,7 +134,7 @@ export const settings = v.object({
   SITEWRIGHT_CONNECTIONS_PER_ADDRESS: whole(
     10,
     1_000_000,
-    "the most open connections from one IP address, or from one IPv6 /64, to the sites or to the API",
+    "the most open connections from one IP address, or from one IPv6 /64, to the sites or to the API, and open requests to the API",
   ),
   SITEWRIGHT_RATE_LIMIT_PER_MINUTE: whole(
     1,
