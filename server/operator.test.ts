@@ -415,6 +415,14 @@ describe("operator doctor", () => {
     expect(output).toMatch(/Sitewright is not running on .* Start it with: npm start/);
   });
 
+  it("reports less free disk space than sites must leave, in which they can write nothing", async () => {
+    const settings = { SITEWRIGHT_DATA: join(data, "not", "there"), SITEWRIGHT_WPORG_URL: "none" };
+    const { output } = await operator(["doctor"], { ...settings, SITEWRIGHT_DISK_RESERVE_MB: "1000000000" });
+    expect(output).toMatch(
+      /^PROBLEM {2}Disk: only .* free .* sites must leave 1000000 GB free, .* SITEWRIGHT_DISK_RESERVE_MB\.$/m,
+    );
+  });
+
   it("reports a package source that does not answer once", async () => {
     await noteSourceCheck(test.database, "The package source could not be reached.");
     const settings = { DATABASE_URL: test.url, SITEWRIGHT_WPORG_URL: "http://127.0.0.1:9" };

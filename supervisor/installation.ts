@@ -37,7 +37,7 @@ import {
 import { removeRunFolder } from "./runFolder.ts";
 import type { Service } from "./service.ts";
 import type { Terminal } from "./terminal.ts";
-import { checkUserIds } from "./userIds.ts";
+import { checkUserIds, chooseUserIds } from "./userIds.ts";
 import { warningIn } from "./warnings.ts";
 
 interface InstallationOptions {
@@ -82,9 +82,11 @@ export function makeInstallation(options: InstallationOptions): Installation {
     const unfinishedRestore = interruptedRestoreMessage(config.data);
     if (unfinishedRestore !== null) throw new Error(unfinishedRestore);
     ensureOwnedFolder(config.run);
-    checkUserIds(config, report);
+    const firstUserId = chooseUserIds(config, options.env);
+    checkUserIds({ ...config, firstUserId }, report);
     const ports = await choosePorts(config, report);
-    const env = childEnvironment(options, ports);
+    writeInstallation(config.data, { ...ports, siteSuffix: config.siteSuffix, firstUserId });
+    const env = { ...childEnvironment(options, ports), SITEWRIGHT_FIRST_USER_ID: String(firstUserId) };
     const sealer = await openSealer(secretsKeyFile(config.data));
     writeLastStart(config.data, effectiveSettings(options, ports), sealer);
     const prepared = options.isPrepared() ? Promise.resolve() : prepare(env);
@@ -226,7 +228,6 @@ async function choosePorts(config: Config, report: (sentence: string) => void): 
     // A clean stop removes the record.
     readRun(config.data) === null ? 0 : orphanTimeoutMs,
   );
-  writeInstallation(config.data, { controlPort, edgePort, edgeTlsPort, dnsPort, siteSuffix: config.siteSuffix });
   if (chosen !== null && chosen.edgePort !== edgePort) {
     report(
       `Sites now use port ${edgePort} instead of ${chosen.edgePort}. The URLs of existing sites are being changed. ` +

@@ -13,6 +13,8 @@ interface InstallationRecord {
   /** Missing if the last start was a version without DNS. */
   readonly dnsPort?: number;
   readonly siteSuffix: string;
+  /** The first user id of sites. Missing if every start was without root, or by an earlier version. */
+  readonly firstUserId?: number;
 }
 
 /** Exists while the supervisor runs. The operator's commands read the database URL from it. */

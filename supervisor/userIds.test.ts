@@ -2,7 +2,8 @@ import { chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { checkUserIds, foreignSite, overlapOf } from "./userIds.ts";
+import { writeInstallation } from "./records.ts";
+import { checkUserIds, chooseUserIds, foreignSite, overlapOf } from "./userIds.ts";
 
 const isRoot = process.getuid?.() === 0;
 let root: string;
@@ -37,6 +38,48 @@ describe("the users of sites", () => {
     write("subuid", "bob:165536:65536\ncleo:300000:100000\n");
     expect(overlapOf(200_000, root)).toContain("Set SITEWRIGHT_FIRST_USER_ID=400000,");
     expect(overlapOf(400_000, root)).toBeNull();
+  });
+});
+
+describe("the first of them", () => {
+  const data = () => join(root, "data");
+  const choose = (setting?: string) => {
+    const settings = { firstUserId: Number(setting ?? 200_000), data: data(), environments };
+    return chooseUserIds(settings, setting === undefined ? {} : { SITEWRIGHT_FIRST_USER_ID: setting }, root);
+  };
+  const record = (firstUserId: number) => {
+    mkdirSync(data(), { recursive: true });
+    writeInstallation(data(), {
+      controlPort: 1,
+      edgePort: 2,
+      siteSuffix: "localhost",
+      firstUserId,
+    });
+  };
+  const takeDefault = () => write("subuid", "bob:165536:65536\n");
+
+  it("is free before there are sites, and stays the same when there are", () => {
+    expect(choose()).toBe(200_000);
+    takeDefault();
+    expect(choose()).toBe(300_000);
+    record(300_000);
+    write("subuid", "");
+    expect(choose()).toBe(300_000);
+    mkdirSync(join(environments, "site"), { recursive: true });
+    write("subuid", "bob:300000:65536\n");
+    expect(choose()).toBe(300_000);
+  });
+
+  it("is the default for sites of an earlier version, which recorded none", () => {
+    takeDefault();
+    mkdirSync(join(environments, "site"), { recursive: true });
+    expect(choose()).toBe(200_000);
+  });
+
+  it("is the setting if it is given, even if it is not free", () => {
+    takeDefault();
+    record(300_000);
+    expect(choose("200000")).toBe(200_000);
   });
 });
 

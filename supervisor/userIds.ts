@@ -2,6 +2,7 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { usersPerInstallation } from "@sitewright/runtimes/owner.ts";
+import { readInstallation } from "./records.ts";
 
 const setting = "SITEWRIGHT_FIRST_USER_ID";
 
@@ -62,6 +63,26 @@ function freeRange(reserved: readonly Reserved[]): number {
   return first;
 }
 
+interface UserIdSettings {
+  readonly firstUserId: number;
+  readonly environments: string;
+}
+
+/**
+ * Returns the first user of sites: the setting if it is given, otherwise that of the last start. Before there are sites, ids
+ * that something else uses are avoided.
+ */
+export function chooseUserIds(
+  { firstUserId, data, environments }: UserIdSettings & { readonly data: string },
+  env: NodeJS.ProcessEnv,
+  root = "/",
+): number {
+  if (env[setting]) return firstUserId;
+  const wanted = readInstallation(data)?.firstUserId ?? firstUserId;
+  const isFree = overlapOf(wanted, root) === null;
+  return isFree || namesIn(environments).length > 0 ? wanted : freeRange(reservedIds(root));
+}
+
 /** Users below are people and services, so a site of theirs was not made by root. */
 const lowestFirstUser = 65_536;
 
@@ -80,11 +101,6 @@ function namesIn(folder: string): readonly string[] {
   } catch {
     return [];
   }
-}
-
-interface UserIdSettings {
-  readonly firstUserId: number;
-  readonly environments: string;
 }
 
 /**

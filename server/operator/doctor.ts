@@ -1,18 +1,18 @@
 /** `doctor`: checks the machine and the settings. */
-import { statfs } from "node:fs/promises";
 import { confinementProblem, namespacesAdvice } from "@sitewright/runtimes/confinement.ts";
 import { hasNoNewPrivileges } from "@sitewright/runtimes/expendable.ts";
+import { freeDisk } from "@sitewright/runtimes/freeDisk.ts";
 import { useUsersFrom } from "@sitewright/runtimes/owner.ts";
 import { machineMemory } from "@sitewright/runtimes/processMemory.ts";
 import { nearestExisting } from "@sitewright/supervisor/dataFolder.ts";
 import { readLastStart, readRun } from "@sitewright/supervisor/records.ts";
-import { foreignSite, overlapOf } from "@sitewright/supervisor/userIds.ts";
+import { chooseUserIds, foreignSite, overlapOf } from "@sitewright/supervisor/userIds.ts";
 import { findChromium, hasSandbox } from "../screenshots/chromium.ts";
 import { type Config, loadConfig } from "../settings/config.ts";
 import { memoryPerWorker } from "../settings/settings.ts";
 import { readInstallationNumbers } from "../store/installationMetrics.ts";
 import { lastChecks } from "../store/packages/packageChecks.ts";
-import type { Run } from "./command.ts";
+import type { CommandContext, Run } from "./command.ts";
 import { withRunningDatabase } from "./database.ts";
 import { exitFailed } from "./failure.ts";
 import { plural, sizeOf } from "./formatting.ts";
@@ -31,7 +31,7 @@ const problem = (text: string): Finding => ({ level: "problem", text });
 const marks: Readonly<Record<Level, string>> = { ok: "ok      ", note: "note    ", problem: "PROBLEM " };
 
 export const doctor: Run = async ({ flags }, context) => {
-  const config = effectiveConfig(context.config);
+  const config = effectiveConfig(context);
   useUsersFrom(config.firstUserId);
   const source = await packageSource(config);
   const findings = [
@@ -51,10 +51,13 @@ export const doctor: Run = async ({ flags }, context) => {
   return `${text}\n\n${problems === 0 ? "No problems" : plural(problems, "problem")} found.`;
 };
 
-/** The settings of the running installation, which may differ from this terminal's. */
-function effectiveConfig(config: Config): Config {
-  const settings = readRun(config.data) === null ? null : readLastStart(config.data);
-  return settings === null ? config : loadConfig({ ...process.env, ...settings, SITEWRIGHT_DATA: config.data });
+/** The settings of the running installation, which may differ from this terminal's, or of the next start. */
+function effectiveConfig({ config, env }: Pick<CommandContext, "config" | "env">): Config {
+  const isRunning = readRun(config.data) !== null;
+  const settings = isRunning ? readLastStart(config.data) : null;
+  const effective =
+    settings === null ? config : loadConfig({ ...process.env, ...settings, SITEWRIGHT_DATA: config.data });
+  return { ...effective, firstUserId: chooseUserIds(config, isRunning ? {} : env) };
 }
 
 function machine({ maxWorkers, spareWorkers }: Config): Finding[] {
@@ -118,13 +121,14 @@ async function screenshots({ chromium: wanted }: Config): Promise<Finding> {
   );
 }
 
-const minFreeBytes = 2_000_000_000;
-
-async function disk({ data }: Config): Promise<Finding> {
-  const { bavail, bsize } = await statfs(nearestExisting(data));
-  const free = bavail * bsize;
-  if (free >= minFreeBytes) return ok(`Disk: ${sizeOf(free)} free.`);
-  return problem(`Disk: only ${sizeOf(free)} free in ${data}. Free up space before sites, backups and updates fail.`);
+async function disk({ environments, diskReserveBytes: bytes }: Config): Promise<Finding> {
+  const forSites = await freeDisk({ folder: nearestExisting(environments), bytes });
+  const free = sizeOf(forSites + bytes);
+  if (forSites > 0) return ok(`Disk: ${free} free, of which sites may use ${sizeOf(forSites)}.`);
+  return problem(
+    `Disk: only ${free} free for ${environments}, and sites must leave ${sizeOf(bytes)} free, so they can write nothing. ` +
+      "Free up space, or lower SITEWRIGHT_DISK_RESERVE_MB.",
+  );
 }
 
 function network({ host, apiHost, apiName, siteSuffix, edgeAddresses }: Config): Finding[] {
