@@ -14,7 +14,7 @@ import { makePage, sendPage } from "./http/pages.ts";
 import { exceedsUploadLimit, hasBody, isUpload, refuseBody, refuseUpload } from "./http/uploads.ts";
 import type { VisitorRequest, VisitorResponse, VisitorSocket } from "./http/visitorHttp.ts";
 import { answerLogin, isLoginLink } from "./login/login.ts";
-import { inLoginTurn, isRefusedLogin, refuseLogin } from "./login/loginAttempt.ts";
+import { inLoginTurn, loginRefusalOf, sendLoginRefusal } from "./login/loginAttempt.ts";
 import type { EdgeParts } from "./parts.ts";
 import { abortWrite, answerWithPhp, answerWrite } from "./php/answerWithPhp.ts";
 import { frontController } from "./php/cacheKey.ts";
@@ -206,7 +206,8 @@ async function runScript(visit: Visit, script: Script, parts: EdgeParts): Promis
   const { request, response, route, path } = visit;
   const errorFormat = isRestRequest(path) ? jsonErrors : request;
   if (exceedsQuota(visit)) return refuseBody(request, response, makePage(errorFormat, "diskFull"));
-  if (isRefusedLogin(visit, script, parts.loginBrake)) return refuseLogin(visit, parts.loginBrake);
+  const refusal = loginRefusalOf(visit, script, parts.loginBrake);
+  if (refusal !== null) return sendLoginRefusal(visit, refusal);
   if (!mayWrite(request, path, script.script)) {
     return inLoginTurn(visit, script, parts, (visit) => answerRead(visit, script, parts));
   }

@@ -78,6 +78,8 @@ export interface PhpRequest {
   readonly pathInfo: string;
   /** Lower-case names; as sent by the visitor, `host` included. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  /** Called when a worker is free: returns further headers. Called again if that worker dies before it begins. */
+  readonly headersAtStart?: () => Readonly<Record<string, string>>;
   /** Complete, so that PHP never waits for a visitor. It is read again if a worker dies before the request begins. */
   readonly body: AsyncIterable<Buffer> | null;
   readonly remoteAddress: string;

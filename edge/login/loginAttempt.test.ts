@@ -11,8 +11,12 @@ const failed: FakeAnswer = textAnswer("no", [["X-Sitewright-Login", "failed"]]);
 /** A site whose logins have the outcome, as the platform's PHP reports it. */
 async function startLogins(outcome = "failed") {
   const world = await startSite(files, { environment: { isXmlRpcOn: true } });
-  const php = { outcome };
-  world.upstream.answer = () => textAnswer("page", [["X-Sitewright-Login", php.outcome]]);
+  const php = { outcome, user: "ada" };
+  world.upstream.answer = () =>
+    textAnswer("page", [
+      ["X-Sitewright-Login", php.outcome],
+      ["X-Sitewright-Login-User", php.user],
+    ]);
   return { ...world, php };
 }
 
@@ -71,13 +75,38 @@ test("where the REST API has another address, PHP is told to refuse passwords", 
   expect(world.upstream.asked.at(-1)?.request.headers["x-sitewright-logins"]).toBe("refused");
 });
 
-test("a success starts the count again", async () => {
+test.each([
+  ["starts the count of the user again", "ada", [200, 200, 200, 200, 200, 429]],
+  ["forgives no failures of other users", "mallory", [200, 429, 429, 429, 429, 429]],
+])("a success %s", async (_, user, statuses) => {
   const world = await startLogins();
   await repeat(world, "/wp-login.php", form, 4);
-  world.php.outcome = "succeeded";
+  Object.assign(world.php, { outcome: "succeeded", user });
   await repeat(world, "/wp-login.php", form, 1);
-  world.php.outcome = "failed";
-  expect(await repeat(world, "/wp-login.php", form, 6)).toEqual([200, 200, 200, 200, 200, 429]);
+  Object.assign(world.php, { outcome: "failed", user: "ada" });
+  expect(await repeat(world, "/wp-login.php", form, 6)).toEqual(statuses);
+});
+
+test.each([
+  ["the REST API", "/wp-json/wp/v2/posts", withPassword],
+  ["XML-RPC", "/xmlrpc.php", { ...form, body: "<methodCall/>" }],
+])("programs may send many requests at once to %s while none fails", async (_, path, sending) => {
+  const world = await startLogins("none");
+  const worker = Promise.withResolvers<void>();
+  world.upstream.worker = () => worker.promise;
+  const all = Array.from({ length: 20 }, () => ask(world.edge, path, sending));
+  worker.resolve();
+  expect((await Promise.all(all)).map(({ status }) => status)).toEqual(all.map(() => 200));
+});
+
+test.each([
+  ["a user who is logged in", { ...withPassword.headers, cookie: "a=b; wordpress_logged_in_0123=ada" }],
+  ["a program with a key of WooCommerce", { authorization: `Basic ${btoa("ck_0123:cs_4567")}` }],
+])("%s can use the REST API after failures of others, but not log in", async (_, headers) => {
+  const world = await startLogins();
+  await repeat(world, "/wp-login.php", form);
+  expect(await repeat(world, "/wp-json/wp/v2/posts", { headers }, 1)).toEqual([200]);
+  expect(world.upstream.asked.at(-1)?.request.headers["x-sitewright-logins"]).toBe("refused");
 });
 
 test("many at once are no way around it", async () => {
@@ -96,6 +125,24 @@ test.each(["/", "/my-account/", "/wp-admin/admin-ajax.php"])(
     expect((await ask(world.edge, "/wp-login.php", form)).status).toBe(429);
   },
 );
+
+test("forms that wait for a worker are judged when they get it", async () => {
+  const world = await startLogins();
+  const waiting: (() => void)[] = [];
+  const startNext = () => waiting.shift()?.();
+  // One worker, which is busy until all have arrived.
+  world.upstream.worker = () =>
+    new Promise((resolve) => {
+      if (waiting.push(resolve) === 20) startNext();
+    });
+  world.upstream.answer = () => {
+    setImmediate(startNext);
+    return textAnswer("no", [["X-Sitewright-Login", "failed"]]);
+  };
+  await Promise.all(Array.from({ length: 20 }, () => ask(world.edge, "/my-account/", form)));
+  const orders = world.upstream.asked.map(({ request }) => request.headers["x-sitewright-logins"]);
+  expect(orders.filter((order) => order === undefined).length).toBe(5);
+});
 
 test("visitors can't send the platform's headers, and don't get them", async () => {
   const world = await startLogins();

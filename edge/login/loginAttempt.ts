@@ -6,103 +6,100 @@ import { loginHeader, loginUserHeader } from "../http/headers.ts";
 import { networkOf } from "../http/network.ts";
 import { makePage } from "../http/pages.ts";
 import { refuseBody } from "../http/uploads.ts";
-import type { VisitorRequest } from "../http/visitorHttp.ts";
 import { isRestRequest } from "../php/mayWrite.ts";
 import type { Script } from "../php/script.ts";
 import type { Visit, VisitLogin } from "../visit/visit.ts";
-import type { LoginBrake, LoginRefusal, LoginTarget } from "./loginBrake.ts";
+import { readBasicUser } from "./basicUser.ts";
+import type { LoginBrake, LoginRefusal, LoginTarget, LoginTry, LoginTurn } from "./loginBrake.ts";
 import { type LoginEvents, readUserName } from "./loginEvents.ts";
 
 const readMethods = new Set(["GET", "HEAD", "OPTIONS"]);
-const loginScripts = ["/wp-login.php", "/xmlrpc.php"];
+/** Anyone can send such a cookie, so it allows nothing: PHP refuses passwords instead of the edge. */
+const loginCookie = /(?:^|;\s*)wordpress_logged_in_/;
+/** The random keys of WooCommerce's REST API, which WordPress does not take for passwords. */
+const shopKey = /^ck_/;
 
 interface LoginParts {
   readonly loginBrake: LoginBrake;
   readonly loginEvents: LoginEvents;
 }
 
-/** Whether the request is a login that must be refused, before its body is received. */
-export function isRefusedLogin(visit: Visit, script: Script, brake: LoginBrake): boolean {
-  return isLogin(visit, script) && brake.refusalOf(targetOf(visit)) !== null;
+/** `other`: a login among other requests. `none`: can't be a login. */
+type Kind = LoginTry["by"] | "other" | "none";
+
+/** Not null if the request is a login that must be refused, before its body is received. */
+export function loginRefusalOf(visit: Visit, script: Script, brake: LoginBrake): LoginRefusal | null {
+  const kind = kindOf(visit, script);
+  return kind === "form" || kind === "program" ? brake.refusalOf(targetOf(visit, kind)) : null;
 }
 
-/** Calls `run` when it is the request's turn, if it may be a login, or at once. Or sends a refusal. */
+/** Calls `run` when it is the request's turn, if it is a login, or at once. Or sends a refusal. */
 export async function inLoginTurn(
   visit: Visit,
   script: Script,
   parts: LoginParts,
   run: (visit: Visit) => Promise<void>,
 ): Promise<void> {
-  const { response } = visit;
-  const target = targetOf(visit);
-  if (!isLogin(visit, script)) return run(withOtherLogin(visit, target, parts));
-  const left = new AbortController();
-  const leave = () => left.abort();
-  response.once("close", leave);
-  const turn = await parts.loginBrake.enter(target, left.signal);
-  response.off("close", leave);
-  if (turn.kind === "refused") return response.destroyed ? undefined : sendRefusal(visit, turn);
+  const kind = kindOf(visit, script);
+  if (kind === "none") return run(visit);
+  const target = targetOf(visit, kind);
+  const { loginBrake } = parts;
+  const turn = kind === "other" ? loginBrake.watch(target) : await enter(visit, { ...target, by: kind }, loginBrake);
+  if (turn.kind === "refused") return visit.response.destroyed ? undefined : sendLoginRefusal(visit, turn);
   try {
-    await run({ ...visit, login: watch(visit, target, parts, { isRefused: false, leave: turn.leave }) });
+    await run({ ...visit, login: loginOf(visit, turn, parts) });
   } finally {
     turn.leave();
   }
 }
 
-export async function refuseLogin(visit: Visit, brake: LoginBrake): Promise<void> {
-  const refusal = brake.refusalOf(targetOf(visit));
-  if (refusal !== null) await sendRefusal(visit, refusal);
+export async function sendLoginRefusal({ request, response }: Visit, { reason, seconds }: LoginRefusal): Promise<void> {
+  const minutes = `${Math.ceil(seconds / 60)} ${seconds > 60 ? "minutes" : "minute"}`;
+  const page = makePage(request, reason === "failures" ? "loginsRefused" : "loginsBusy", { minutes });
+  await refuseBody(request, response, { ...page, headers: { ...page.headers, "retry-after": seconds } });
 }
 
-function targetOf({ address, route }: Visit): LoginTarget {
-  return { environmentId: route.environment.id, network: networkOf(address) };
+/** Plugins that protect a whole site use passwords for pages, too; and the REST API may have another address. */
+function kindOf({ request: { method = "GET", headers }, path }: Visit, { script }: Script): Kind {
+  if (method === "POST" && script.endsWith("/wp-login.php")) return "form";
+  if (method === "POST" && script.endsWith("/xmlrpc.php")) return "program";
+  const user = readBasicUser(headers.authorization);
+  if (user === null) return readMethods.has(method) ? "none" : "other";
+  const isOther = !isRestRequest(path) || shopKey.test(user) || loginCookie.test(headers.cookie ?? "");
+  return isOther ? "other" : "program";
 }
 
-/** Whether the request is at one of the usual addresses of logins, or has a password for the REST API. */
-function isLogin({ request, path }: Visit, { script }: Script): boolean {
-  if (hasPassword(request) && isRestRequest(path)) return true;
-  return request.method === "POST" && loginScripts.some((end) => script.endsWith(end));
+/** The name in a form arrives with its body, and only PHP reads that. */
+function targetOf({ address, route, request }: Visit, kind: Kind): LoginTarget {
+  const user = kind === "form" ? null : readBasicUser(request.headers.authorization);
+  return { environmentId: route.environment.id, network: networkOf(address), user };
 }
 
-/** Plugins that protect a whole site use such passwords for pages, too. */
-function hasPassword({ headers }: VisitorRequest): boolean {
-  return /^basic\b/i.test(headers.authorization ?? "");
-}
-
-/** A form of a plugin may be a login, and the REST API may have another address. */
-function withOtherLogin(visit: Visit, target: LoginTarget, parts: LoginParts): Visit {
-  if (readMethods.has(visit.request.method ?? "") && !hasPassword(visit.request)) return visit;
-  const isRefused = parts.loginBrake.refusalOf(target) !== null;
-  return { ...visit, login: watch(visit, target, parts, { isRefused, leave: () => undefined }) };
+async function enter({ response }: Visit, attempt: LoginTry, brake: LoginBrake): Promise<LoginTurn | LoginRefusal> {
+  const left = new AbortController();
+  const leave = () => left.abort();
+  response.once("close", leave);
+  const turn = await brake.enter(attempt, left.signal);
+  response.off("close", leave);
+  return turn;
 }
 
 /** Records the outcome when PHP answers. */
-function watch(
-  { address }: Visit,
-  target: LoginTarget,
-  { loginBrake, loginEvents }: LoginParts,
-  { isRefused, leave }: { readonly isRefused: boolean; readonly leave: () => void },
-): VisitLogin {
+function loginOf({ address, route }: Visit, turn: LoginTurn, { loginEvents }: LoginParts): VisitLogin {
   return {
-    isRefused,
+    begin: turn.begin,
     onAnswer(headers) {
       const headerOf = (wanted: string) => headers.find(([name]) => name.toLowerCase() === wanted)?.[1];
       const outcome = headerOf(loginHeader);
       if (outcome === "failed" || outcome === "succeeded") {
-        loginBrake.note(target, outcome);
-        const { environmentId } = target;
         const user = readUserName(headerOf(loginUserHeader));
+        turn.note(outcome, user);
         // Programs with an application password log in with every request: PHP then sends no name.
         const isEvent = outcome === "failed" || user !== null;
+        const environmentId = route.environment.id;
         if (isEvent) loginEvents.note({ environmentId, address, outcome, byLink: false, user });
       }
-      leave();
+      turn.leave();
     },
   };
-}
-
-async function sendRefusal({ request, response }: Visit, { reason, seconds }: LoginRefusal): Promise<void> {
-  const minutes = `${Math.ceil(seconds / 60)} ${seconds > 60 ? "minutes" : "minute"}`;
-  const page = makePage(request, reason === "failures" ? "loginsRefused" : "loginsBusy", { minutes });
-  await refuseBody(request, response, { ...page, headers: { ...page.headers, "retry-after": seconds } });
 }

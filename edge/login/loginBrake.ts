@@ -1,9 +1,16 @@
 /**
  * Slows down programs that guess passwords.
  *
- * After a few failed logins, a network gets no further attempts at that site for a while. Attempts that are still running
- * count as failed, so that many at once gain nothing. If a site has many failures from many networks, locking it would lock
- * out its owner as well: attempts then take turns instead, and networks that have logged in before need not wait.
+ * After a few failed logins, a network gets no further attempts at that site for a while. A success forgives only failures of
+ * the same user: otherwise the owner of any account could guess the passwords of others without limit. For a user who has
+ * logged in from the network before, only his own failures count, so that his programs work next to a neighbour's.
+ *
+ * Attempts that are still running count as failed, so that many at once gain nothing. Those at the login form take turns.
+ * Programs with a password send many requests at once, and forms of plugins look like any other request, so these are not
+ * held up, but judged when PHP begins with them: as few run at once as PHP has workers.
+ *
+ * If a site has many failures from many networks, locking it would lock out its owner as well: attempts then take turns
+ * instead, and networks that have logged in before need not wait.
  *
  * Everything is in memory, and bounded: if there are too many networks or sites, the least recently used are forgotten.
  */
@@ -16,10 +23,24 @@ export interface LoginTarget {
   readonly environmentId: string;
   /** As returned by `networkOf`. */
   readonly network: string;
+  /** In lower case. Null if only PHP can tell. */
+  readonly user: string | null;
 }
 
-/** `leave` must be called when the attempt is over. */
-export type LoginTurn = { readonly kind: "allowed"; readonly leave: () => void } | LoginRefusal;
+export interface LoginTry extends LoginTarget {
+  /** `program`: in the REST API or XML-RPC. */
+  readonly by: "form" | "program";
+}
+
+export interface LoginTurn {
+  readonly kind: "allowed";
+  /** Called when PHP begins with the attempt. False if PHP must refuse it. */
+  begin(): boolean;
+  /** Records the outcome, unless the attempt was refused. `user` is null if PHP did not name one. */
+  note(outcome: LoginOutcome, user: string | null): void;
+  /** Must be called when the attempt is over. */
+  leave(): void;
+}
 
 export interface LoginRefusal {
   readonly kind: "refused";
@@ -31,44 +52,54 @@ export interface LoginRefusal {
 
 export interface LoginBrake {
   /** Waits until the attempt may start. `left` aborts when the visitor leaves, which refuses it. */
-  enter(target: LoginTarget, left: AbortSignal): Promise<LoginTurn>;
-  /** Null if logins of the network are accepted now. */
+  enter(attempt: LoginTry, left: AbortSignal): Promise<LoginTurn | LoginRefusal>;
+  /** For a request that may be a login, among others. It never waits, and is judged when it begins. */
+  watch(target: LoginTarget): LoginTurn;
+  /** Null if logins are accepted now. */
   refusalOf(target: LoginTarget): LoginRefusal | null;
-  /** Records the outcome of an attempt, also of one that did not `enter`. */
-  note(target: LoginTarget, outcome: LoginOutcome): void;
 }
 
-/** Failed logins after which a network is refused, and for how long. */
+/** Failed logins within that time after which a network is refused. */
 const maxFailures = 5;
-const refusalSeconds = 600;
-/** Failed logins of all networks within that time after which a site's attempts take turns. */
+const windowMilliseconds = 600_000;
+/** Failed logins of all networks after which a site's attempts take turns. A network counts with its first few only. */
 const maxSiteFailures = 50;
 const maxWaiting = 50;
 const maxWaitingPerNetwork = 3;
-/** For visitors for whom there is no place to wait. */
+const maxWaitMilliseconds = 20_000;
+/** For visitors for whom there is no place to wait, or no turn soon. */
 const full: LoginRefusal = { kind: "refused", reason: "full", seconds: 10 };
 
 const maxNetworks = 50_000;
 const maxSites = 10_000;
 
-const windowMilliseconds = refusalSeconds * 1_000;
-
-interface NetworkAttempts {
-  failures: number;
-  failedAt: number;
-  running: number;
+interface Failure {
+  /** As PHP reports it. Only a success of this user forgives the failure. */
+  readonly user: string | null;
+  /** In the request. It may have tried another user's password in its body as well. */
+  readonly claimed: string | null;
+  readonly at: number;
 }
 
-const noAttempts: Readonly<NetworkAttempts> = { failures: 0, failedAt: 0, running: 0 };
+interface NetworkAttempts {
+  /** Oldest first. */
+  failures: readonly Failure[];
+  /** Attempts that have a turn. */
+  running: number;
+  /** Attempts without a turn with which PHP has begun. */
+  begun: number;
+}
 
 interface Waiting {
-  readonly target: LoginTarget;
-  readonly settle: (turn: LoginTurn) => void;
+  readonly attempt: LoginTry;
+  readonly settle: (turn: LoginTurn | LoginRefusal) => void;
 }
 
 interface SiteAttempts {
-  failures: number;
+  /** Number of failures by network. */
+  failures: Map<string, number>;
   countedSince: number;
+  /** Attempts from networks that have not logged in before. */
   running: number;
   waiting: Waiting[];
 }
@@ -82,75 +113,160 @@ function once(run: () => void): () => void {
   };
 }
 
+function keyOf({ environmentId, network, user }: LoginTarget): string {
+  return user === null ? `${environmentId} ${network}` : `${environmentId} ${network} ${user}`;
+}
+
 /** `now` returns monotonic milliseconds. */
 export function createLoginBrake(now: () => number = () => performance.now()): LoginBrake {
   const networks = new LRUCache<string, NetworkAttempts>({ max: maxNetworks });
   const sites = new LRUCache<string, SiteAttempts>({ max: maxSites });
-  /** Networks that have logged in. */
+  /** Networks that have logged in, and networks with the user who has. */
   const known = new LRUCache<string, true>({ max: maxNetworks });
 
-  const keyOf = ({ environmentId, network }: LoginTarget) => `${environmentId} ${network}`;
+  const isKnown = (target: LoginTarget) => known.has(keyOf(target));
 
-  function networkAt(target: LoginTarget): NetworkAttempts {
-    const key = keyOf(target);
-    const attempts = networks.get(key) ?? { ...noAttempts };
+  function networkAt({ environmentId, network }: LoginTarget): NetworkAttempts {
+    const key = keyOf({ environmentId, network, user: null });
+    const attempts = networks.get(key) ?? { failures: [], running: 0, begun: 0 };
     networks.set(key, attempts);
-    if (now() - attempts.failedAt >= windowMilliseconds) attempts.failures = 0;
+    attempts.failures = attempts.failures.filter(({ at }) => now() - at < windowMilliseconds);
     return attempts;
   }
 
   function siteAt({ environmentId }: LoginTarget): SiteAttempts {
-    const site = sites.get(environmentId) ?? { failures: 0, countedSince: now(), running: 0, waiting: [] };
+    const site = sites.get(environmentId) ?? { failures: new Map(), countedSince: now(), running: 0, waiting: [] };
     sites.set(environmentId, site);
-    if (now() - site.countedSince >= windowMilliseconds) Object.assign(site, { failures: 0, countedSince: now() });
+    if (now() - site.countedSince >= windowMilliseconds) {
+      Object.assign(site, { failures: new Map(), countedSince: now() });
+    }
     return site;
   }
 
+  function isAttacked({ failures }: SiteAttempts): boolean {
+    return failures.values().reduce((sum, count) => sum + count, 0) >= maxSiteFailures;
+  }
+
+  /** The recent failures that count for the target. */
+  function failuresOf(target: LoginTarget): readonly Failure[] {
+    const { failures } = networkAt(target);
+    if (target.user === null || !isKnown(target)) return failures;
+    return failures.filter(({ user, claimed }) => user === target.user || claimed === target.user);
+  }
+
   function refusalOf(target: LoginTarget): LoginRefusal | null {
-    const { failures, failedAt } = networks.get(keyOf(target)) ?? noAttempts;
-    const seconds = Math.ceil((failedAt + windowMilliseconds - now()) / 1_000);
-    return failures < maxFailures || seconds <= 0 ? null : { kind: "refused", reason: "failures", seconds };
+    const decisive = failuresOf(target).at(-maxFailures);
+    if (decisive === undefined || failuresOf(target).length < maxFailures) return null;
+    return {
+      kind: "refused",
+      reason: "failures",
+      seconds: Math.ceil((decisive.at + windowMilliseconds - now()) / 1_000),
+    };
   }
 
-  function canStart(target: LoginTarget, site: SiteAttempts): boolean {
-    const { failures, running } = networkAt(target);
-    if (failures + running >= maxFailures) return false;
-    return site.failures < maxSiteFailures || site.running === 0 || known.has(keyOf(target));
+  /** Programs that fail nowhere may run as many requests at once as they like. */
+  function isLimited(attempt: LoginTry): boolean {
+    return attempt.by === "form" || (!isKnown(attempt) && failuresOf(attempt).length > 0);
   }
 
-  function start(target: LoginTarget, site: SiteAttempts): LoginTurn {
-    const attempts = networkAt(target);
+  function canStart(attempt: LoginTry, site: SiteAttempts): boolean {
+    if (isLimited(attempt) && failuresOf(attempt).length + networkAt(attempt).running >= maxFailures) return false;
+    return !isAttacked(site) || site.running === 0 || isKnown(attempt);
+  }
+
+  function start(attempt: LoginTry, site: SiteAttempts): LoginTurn {
+    const isStranger = !isKnown(attempt);
+    if (!isLimited(attempt) && !(isStranger && isAttacked(site))) return watch(attempt);
+    const attempts = networkAt(attempt);
     attempts.running += 1;
-    site.running += 1;
-    const leave = once(() => {
+    if (isStranger) site.running += 1;
+    const leave = () => {
       attempts.running -= 1;
-      site.running -= 1;
+      if (isStranger) site.running -= 1;
       startWaiting(site);
-    });
-    return { kind: "allowed", leave };
+    };
+    return turnOf(attempt, () => refusalOf(attempt) === null, leave);
+  }
+
+  function watch(target: LoginTarget): LoginTurn {
+    let state: "waiting" | "begun" | "over" = "waiting";
+    const attempts = networkAt(target);
+    const begin = () => {
+      // Again, if the first worker has died.
+      if (state !== "waiting") return refusalOf(target) === null;
+      const failures = failuresOf(target).length;
+      if (failures > 0 && failures + attempts.running + attempts.begun >= maxFailures) return false;
+      state = "begun";
+      attempts.begun += 1;
+      return true;
+    };
+    const leave = () => {
+      if (state === "begun") attempts.begun -= 1;
+      state = "over";
+    };
+    return turnOf(target, begin, leave);
+  }
+
+  function turnOf(target: LoginTarget, begin: () => boolean, leave: () => void): LoginTurn {
+    let isRefused = false;
+    return {
+      kind: "allowed",
+      begin: () => {
+        isRefused = !begin();
+        return !isRefused;
+      },
+      note: (outcome, user) => {
+        // WordPress reports a refused attempt as failed.
+        if (!isRefused) note(target, outcome, user?.toLowerCase() ?? null);
+      },
+      leave: once(leave),
+    };
+  }
+
+  function note(target: LoginTarget, outcome: LoginOutcome, reported: string | null): void {
+    const attempts = networkAt(target);
+    if (outcome === "failed") {
+      if (refusalOf(target) !== null) return;
+      attempts.failures = [...attempts.failures, { user: reported, claimed: target.user, at: now() }];
+      noteAtSite(target);
+      return;
+    }
+    attempts.failures = attempts.failures.filter(({ user }) => user === null || user !== reported);
+    // PHP names everyone but the user in the request's header.
+    const user = reported ?? target.user;
+    if (user === null) return;
+    known.set(keyOf({ ...target, user: null }), true);
+    known.set(keyOf({ ...target, user }), true);
+  }
+
+  function noteAtSite(target: LoginTarget): void {
+    const site = siteAt(target);
+    const count = site.failures.get(target.network) ?? 0;
+    if (count < maxFailures && !isAttacked(site)) site.failures.set(target.network, count + 1);
   }
 
   /** Null: the attempt has to wait. */
-  function tryNow(target: LoginTarget, site: SiteAttempts): LoginTurn | null {
-    const refusal = refusalOf(target);
-    if (refusal !== null) return refusal;
-    return canStart(target, site) ? start(target, site) : null;
+  function tryNow(attempt: LoginTry, site: SiteAttempts): LoginTurn | LoginRefusal | null {
+    return refusalOf(attempt) ?? (canStart(attempt, site) ? start(attempt, site) : null);
   }
 
+  /** Oldest first. */
   function startWaiting(site: SiteAttempts): void {
     for (const waiting of [...site.waiting]) {
-      const turn = tryNow(waiting.target, site);
+      const turn = tryNow(waiting.attempt, site);
       if (turn !== null) waiting.settle(turn);
     }
   }
 
-  function wait(target: LoginTarget, site: SiteAttempts, left: AbortSignal): Promise<LoginTurn> {
+  function wait(attempt: LoginTry, site: SiteAttempts, left: AbortSignal): Promise<LoginTurn | LoginRefusal> {
     return new Promise((resolve) => {
       const leave = () => waiting.settle(full);
+      const timer = setTimeout(leave, maxWaitMilliseconds).unref();
       const waiting: Waiting = {
-        target,
+        attempt,
         settle(turn) {
           site.waiting = site.waiting.filter((other) => other !== waiting);
+          clearTimeout(timer);
           left.removeEventListener("abort", leave);
           resolve(turn);
         },
@@ -160,28 +276,20 @@ export function createLoginBrake(now: () => number = () => performance.now()): L
     });
   }
 
+  /** At an attacked site a network has one place only: otherwise a few would take all of them, and every second turn. */
+  function isFull(site: SiteAttempts, { network }: LoginTarget): boolean {
+    const ofNetwork = site.waiting.filter(({ attempt }) => attempt.network === network).length;
+    return site.waiting.length >= maxWaiting || ofNetwork >= (isAttacked(site) ? 1 : maxWaitingPerNetwork);
+  }
+
   return {
-    async enter(target, left) {
-      const site = siteAt(target);
-      const turn = tryNow(target, site);
+    async enter(attempt, left) {
+      const site = siteAt(attempt);
+      const turn = tryNow(attempt, site);
       if (turn !== null) return turn;
-      const sameNetwork = site.waiting.filter(({ target: { network } }) => network === target.network);
-      const isFull = site.waiting.length >= maxWaiting || sameNetwork.length >= maxWaitingPerNetwork;
-      if (isFull || left.aborted) return full;
-      return wait(target, site, left);
+      return isFull(site, attempt) || left.aborted ? full : wait(attempt, site, left);
     },
+    watch,
     refusalOf,
-    note(target, outcome) {
-      const attempts = networkAt(target);
-      if (outcome === "succeeded") {
-        attempts.failures = 0;
-        known.set(keyOf(target), true);
-        return;
-      }
-      siteAt(target).failures += 1;
-      if (attempts.failures >= maxFailures) return;
-      attempts.failures += 1;
-      attempts.failedAt = now();
-    },
   };
 }

@@ -203,7 +203,7 @@ function ask(
   { upstream, siteSuffix }: PhpParts,
   isReadOnly: boolean,
 ): Promise<UpstreamResponse> {
-  const { response, route } = visit;
+  const { response, route, login } = visit;
   const gone = new AbortController();
   response.once("close", () => {
     if (!response.writableFinished) gone.abort();
@@ -217,13 +217,13 @@ function ask(
     headers,
     ...run,
     ...(task === undefined ? {} : { task }),
+    ...(login === undefined ? {} : { headersAtStart: () => (login.begin() ? {} : refusedLogins) }),
     remoteAddress: visit.address,
     https: visit.https,
     fromPhp: visit.fromPhp,
     signal: gone.signal,
     isReadOnly,
   });
-  const { login } = visit;
   if (login !== undefined) answer.then(({ headers }) => login.onAnswer(headers)).catch(() => login.onAnswer([]));
   return answer;
 }
@@ -233,9 +233,8 @@ type RequestParts = Pick<UpstreamRequest, "method" | "url" | "headers" | "body">
 /** Makes the platform's PHP refuse logins (`runtimes/playground/platform/logins.php`). */
 const refusedLogins = { "x-sitewright-logins": "refused" };
 
-function visitorRequest({ request, path, host, body, login }: Visit): RequestParts {
-  const headers = { ...toUpstream(request, host), ...(login?.isRefused === true && refusedLogins) };
-  return { method: request.method ?? "GET", url: path.url, headers, body };
+function visitorRequest({ request, path, host, body }: Visit): RequestParts {
+  return { method: request.method ?? "GET", url: path.url, headers: toUpstream(request, host), body };
 }
 
 function sharedRequest({ url, headers }: SharedRequest): RequestParts {

@@ -22,6 +22,8 @@ export interface UpstreamRequest {
   readonly pathInfo: string;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  /** Called when a worker is free: returns further headers. Called again if that worker dies before it begins. */
+  readonly headersAtStart?: () => Readonly<Record<string, string>>;
   /** Complete, so that PHP never waits for a visitor. Can be read again if PHP dies before the request begins. */
   readonly body: AsyncIterable<Buffer> | null;
   readonly remoteAddress: string;

@@ -22,6 +22,8 @@ export interface FakeUpstream extends Upstream {
   readonly asked: Asked[];
   /** Every list of environments that was set, oldest first. */
   readonly lists: (readonly EdgeEnvironment[])[];
+  /** Awaited before PHP begins with a request. */
+  worker: () => Promise<void>;
   /** How requests are answered. By default with the name of the script. */
   answer: Answer;
   readonly tried: Tried[];
@@ -50,6 +52,7 @@ export function createFakeUpstream(): FakeUpstream {
   const fake: FakeUpstream = {
     asked: [],
     lists: [],
+    worker: async () => {},
     answer: (request) => textAnswer(`${request.method} ${request.script}${request.pathInfo}`),
     tried: [],
     trial: (request) => textAnswer(request.script),
@@ -61,7 +64,9 @@ export function createFakeUpstream(): FakeUpstream {
       fake.lists.push(environments);
       await fake.beforeTaking(environments);
     },
-    async handle(environmentId, request) {
+    async handle(environmentId, { headersAtStart, ...sent }) {
+      await fake.worker();
+      const request = { ...sent, headers: { ...sent.headers, ...headersAtStart?.() } };
       fake.asked.push({ environmentId, request });
       return whole(await fake.answer(request, environmentId));
     },

@@ -25,8 +25,8 @@ export interface Visit extends Sender {
 
 /** A request that may be a login, among others of its visitor. */
 export interface VisitLogin {
-  /** Whether PHP must refuse to log anyone in, because of earlier failures. */
-  readonly isRefused: boolean;
+  /** Called when PHP begins. False if PHP must refuse to log anyone in, because of earlier failures. */
+  begin(): boolean;
   /** Called with PHP's headers, or with none if PHP has failed. */
   onAnswer(headers: readonly (readonly [name: string, value: string])[]): void;
 }

@@ -130,6 +130,14 @@ test("logins are refused when the edge says so, even with the right password", a
   expect((await callXmlRpc(usersBlogs(adminPassword), refused)).text).toContain("<int>403</int>");
 });
 
+test("the edge may say so when a worker is free", async () => {
+  const headers = basic(site.wordpress.adminUser, "wrong");
+  const url = "/?rest_route=/wp/v2/users/me";
+  expect(outcomeOf(await visitor().get(url, { headers }))).toBe("failed");
+  const headersAtStart = () => ({ "x-sitewright-logins": "refused" });
+  expect(outcomeOf(await visitor().get(url, { headers, headersAtStart }))).toBeUndefined();
+});
+
 describe("user names", () => {
   const listed = async (url: string, of = visitor()) => {
     const { status, text } = await of.get(url);

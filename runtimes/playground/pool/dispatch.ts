@@ -66,6 +66,7 @@ export function createDispatcher({ accounts, release }: DispatcherOptions): Disp
 }
 
 function headOf(request: PhpRequest, allowed: Pick<RequestHead, "diskLeftBytes" | "maySendMail">): RequestHead {
-  const { method, url, script, pathInfo, headers, remoteAddress, https, isReadOnly = false, task = null } = request;
+  const { method, url, script, pathInfo, remoteAddress, https, isReadOnly = false, task = null } = request;
+  const headers = { ...request.headers, ...request.headersAtStart?.() };
   return { method, url, script, pathInfo, headers, remoteAddress, https, isReadOnly, task, ...allowed };
 }
