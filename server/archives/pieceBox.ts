@@ -40,7 +40,10 @@ export interface PieceBox {
   seal(content: Buffer, name: Buffer): Buffer;
   /** Like `seal`, without concatenating the parts. */
   sealInParts(content: Buffer, name: Buffer): readonly Buffer[];
-  /** Also opens what was sealed with an older archive key. Throws `PieceDamaged` if any bit differs from what was sealed under this name. */
+  /**
+   * Also opens what was sealed with an older archive key. Throws `PieceDamaged` if any bit differs from what was sealed under
+   * this name.
+   */
   open(sealed: Buffer, name: Buffer): Buffer;
 }
 

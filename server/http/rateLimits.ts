@@ -1,6 +1,6 @@
 /**
- * Rate limits. Requests are counted by company and by API key, or by IPv4 address or IPv6 /64 if there is no valid key. A company can't
- * raise its limit with more keys, and no key can use up all of it.
+ * Rate limits. Requests are counted by company and by API key, or by IPv4 address or IPv6 /64 if there is no valid key. A
+ * company can't raise its limit with more keys, and no key can use up all of it.
  */
 import type { Endpoint } from "@sitewright/contract/endpoint.ts";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";

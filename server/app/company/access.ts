@@ -112,8 +112,8 @@ function missingVerb(row: Endpoint, caller: Caller): string | null {
 }
 
 /**
- * Whether a key with these scopes can change and revoke only itself and the keys below it. Until November 2026, revoking any key
- * needed `delete`, and keys with `write` got `keys` by a migration.
+ * Whether a key with these scopes can change and revoke only itself and the keys below it. Until November 2026, revoking any
+ * key needed `delete`, and keys with `write` got `keys` by a migration.
  */
 export function managesOnlyOwnKeys(scopes: readonly string[] | null): boolean {
   if (scopes === null || scopes.includes("delete")) return false;

@@ -1,6 +1,7 @@
 /**
  * Runs WP-Cron events when they are due, also of sleeping sites: up to `concurrency` environments at a time. Companies take
- * turns, and within a company the longest waiting is first. Due events are read from the sites' databases, so PHP is woken only if there is work. See docs/decisions/cron.md.
+ * turns, and within a company the longest waiting is first. Due events are read from the sites' databases, so PHP is woken
+ * only if there is work. See docs/decisions/cron.md.
  */
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { Logger } from "pino";
