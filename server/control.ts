@@ -40,7 +40,7 @@ import { secretsKeyFile } from "./sealedSettings.ts";
 import { sealerOf } from "./sealing.ts";
 import { type Config, loadConfig } from "./settings/config.ts";
 import { securityTxtOf } from "./settings/securityTxt.ts";
-import { movableSettings } from "./settings/settingsFile.ts";
+import { givenSettings } from "./settings/settingsFile.ts";
 import { makeBackupLists } from "./store/backups/backupList.ts";
 import { migrate } from "./store/migrate.ts";
 import { openNotifications } from "./store/notifications.ts";
@@ -269,7 +269,7 @@ export async function runControl(makeRuntime: (config: Config, log: Logger) => P
   await runSupervised(async () => {
     const config = loadConfig(process.env);
     const log = pino({ level: config.logLevel, base: undefined });
-    const settings = movableSettings(process.env);
+    const settings = givenSettings(process.env);
     const control = await startControl({ config, runtime: await makeRuntime(config, log), log, settings });
     setTimeout(releaseMemory, releaseMemoryAfter).unref();
     return control;

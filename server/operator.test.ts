@@ -50,6 +50,16 @@ function operator(given: readonly string[], settings: NodeJS.ProcessEnv): Promis
   });
 }
 
+/** Runs `work` while nothing can be written into the activity log. */
+async function withoutActivity(work: () => Promise<void>): Promise<void> {
+  await test.database.schema.alterTable("activity").renameTo("away").execute();
+  try {
+    await work();
+  } finally {
+    await test.database.schema.alterTable("away").renameTo("activity").execute();
+  }
+}
+
 describe("operator company create", () => {
   it("creates a company with an owner and a key, and prints only JSON", async () => {
     const made = await operator(["company", "create", 'Zweite Firma "& Söhne"', "--json"], {
@@ -105,6 +115,14 @@ describe("operator company create", () => {
       code: 1,
       errors: expect.stringContaining('There already is a company called "Twice".'),
     });
+  });
+
+  it("creates nothing that can't be recorded", async () => {
+    const before = await test.database.selectFrom("companies").selectAll().execute();
+    await withoutActivity(async () => {
+      expect((await operator(["company", "create", "Unrecorded"], { DATABASE_URL: test.url })).code).toBe(1);
+    });
+    expect(await test.database.selectFrom("companies").selectAll().execute()).toEqual(before);
   });
 
   it("says which settings are wrong", async () => {
@@ -169,6 +187,13 @@ describe("operator company limits", () => {
     const reset = await limits(own.companyId, "--reset");
     expect(reset.output).toContain("Test (the limits of --all apply)");
     expect(await limitsOf(own.companyId)).toMatchObject({ sites: 7, disk_bytes: null });
+  });
+
+  it("sets nothing that can't be recorded", async () => {
+    const { companyId } = await addCompany(test.database);
+    await withoutActivity(async () => expect((await limits(companyId, "--sites", "3")).code).toBe(1));
+    const own = test.database.selectFrom("company_limits").select("sites").where("company_id", "=", companyId);
+    expect(await own.execute()).toEqual([]);
   });
 
   it("makes the control process publish them", async () => {

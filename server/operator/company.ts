@@ -15,13 +15,10 @@ export const create: Run = ({ words: [name = ""], flags }, { config }) =>
       if (await hasCompanyNamed(database, name.trim())) {
         throw new Failure(`There already is a company called "${name.trim()}". Choose another name.`, exitFailed);
       }
-      const company = await createCompany(database, { name });
-      const parameters = { companyId: company.company_id, companyName: name };
-      await database
-        .transaction()
-        .execute((transaction) =>
-          recordOperatorAction(transaction, { type: "createCompany", parameters, actor: operatorActor() }),
-        );
+      const company = await createCompany(database, { name }, (transaction, { company_id }) => {
+        const parameters = { companyId: company_id, companyName: name };
+        return recordOperatorAction(transaction, { type: "createCompany", parameters, actor: operatorActor() });
+      });
       return flags.json === true ? JSON.stringify(company) : format(company, name);
     } catch (error) {
       if (error instanceof UnusableCompany) throw new Failure(error.message, exitFailed, { cause: error });

@@ -10,7 +10,7 @@ import {
   removeCompanyLimits,
   setCompanyLimits,
 } from "../store/company/companyLimits.ts";
-import type { Database } from "../store/database.ts";
+import type { Database, DatabaseTransaction } from "../store/database.ts";
 import { operatorActor } from "./actor.ts";
 import type { Arguments, Run } from "./command.ts";
 import { withRunningDatabase } from "./database.ts";
@@ -49,9 +49,12 @@ export const limits: Run = (given, { config }) => {
   const changes = changesOf(given);
   return withRunningDatabase(config, async (database) => {
     const { id } = await targetOf(database, given);
-    if (given.flags.reset === true) await removeCompanyLimits(database, id);
-    if (Object.keys(changes).length > 0) await setCompanyLimits(database, id, changes);
-    await recordChange(database, id, given.flags.reset === true ? { reset: true, ...changes } : changes);
+    const isReset = given.flags.reset === true;
+    await database.transaction().execute(async (transaction) => {
+      if (isReset) await removeCompanyLimits(transaction, id);
+      if (Object.keys(changes).length > 0) await setCompanyLimits(transaction, id, changes);
+      await recordChange(transaction, id, isReset ? { reset: true, ...changes } : changes);
+    });
     const company = await targetOf(database, given);
     const inForce = await (id === null ? commonLimits(database) : companyLimits(database, id));
     if (given.flags.json === true) return JSON.stringify({ company_id: id, limits: inForce });
@@ -60,14 +63,10 @@ export const limits: Run = (given, { config }) => {
 };
 
 /** Looking at limits is not recorded. */
-async function recordChange(database: Database, id: string | null, changes: object): Promise<void> {
+async function recordChange(transaction: DatabaseTransaction, id: string | null, changes: object): Promise<void> {
   if (Object.keys(changes).length === 0) return;
   const parameters = { companyId: id ?? "all", changes: JSON.stringify(changes) };
-  await database
-    .transaction()
-    .execute((transaction) =>
-      recordOperatorAction(transaction, { type: "changeCompanyLimits", parameters, actor: operatorActor() }),
-    );
+  await recordOperatorAction(transaction, { type: "changeCompanyLimits", parameters, actor: operatorActor() });
 }
 
 interface Target {

@@ -304,11 +304,15 @@ describe("delivering messages", () => {
     for (const environmentId of [...environmentIds, ...environmentIds]) {
       await addMail(test.database, environmentId, { hasServer: true });
     }
-    await setCompanyLimits(test.database, companyId, { mail_recipients_per_hour: 3 });
+    await test.database
+      .transaction()
+      .execute((open) => setCompanyLimits(open, companyId, { mail_recipients_per_hour: 3 }));
     const { handed, deliver } = server();
     await deliverAll({ deliver });
     expect(handed).toHaveLength(3);
-    await setCompanyLimits(test.database, companyId, { mail_recipients_per_hour: 4 });
+    await test.database
+      .transaction()
+      .execute((open) => setCompanyLimits(open, companyId, { mail_recipients_per_hour: 4 }));
     await deliverAll({ deliver });
     expect(handed).toHaveLength(4);
   });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { loadConfig } from "./config.ts";
-import { formatSettings, movableSettings, settingsPath, withSettingsFile } from "./settingsFile.ts";
+import { formatSettings, givenSettings, movableSettings, settingsPath, withSettingsFile } from "./settingsFile.ts";
 
 let data = "";
 beforeAll(() => {
@@ -47,6 +47,11 @@ test("settings of one machine, or of its first startup, are not movable", () => 
     PATH: "/bin",
   };
   expect(movableSettings({ ...others, ...movable, SITEWRIGHT_EDGE_PORT: "" })).toEqual(movable);
+});
+
+test("all settings that are given are compared, also those of one machine and secret ones", () => {
+  const given = { DATABASE_URL: "postgresql://x", SITEWRIGHT_FIRST_USER_ID: "300000", SITEWRIGHT_DATA: "/data" };
+  expect(givenSettings({ ...given, SITEWRIGHT_EDGE_PORT: "", PATH: "/bin" })).toEqual(given);
 });
 
 test.each(["s3://KEY:a%2F'b@host/bucket?region=x", "with \"both\" 'quotes'", "# no comment", "back\\nslash", " "])(

@@ -39,9 +39,13 @@ function readSettings(data: string): NodeJS.Dict<string> {
 
 /** The settings in the environment that also apply to another machine. */
 export function movableSettings(env: NodeJS.ProcessEnv): Record<string, string> {
-  const names = Object.keys(settings.entries).filter((name) => !machineSettings.has(name));
+  return Object.fromEntries(Object.entries(givenSettings(env)).filter(([name]) => !machineSettings.has(name)));
+}
+
+/** The settings in the environment, secret ones too. */
+export function givenSettings(env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(
-    names.flatMap((name) => {
+    Object.keys(settings.entries).flatMap((name) => {
       const value = env[name];
       return value === undefined || value === "" ? [] : [[name, value]];
     }),

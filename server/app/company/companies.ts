@@ -28,10 +28,20 @@ export class UnusableCompany extends Error {
   override readonly name = "UnusableCompany";
 }
 
-/** Creates a company with an owner and a key. Throws `UnusableCompany` if the name or the e-mail address can't be used. */
-export async function createCompany(database: Database, options: CompanyOptions): Promise<NewCompany> {
+/**
+ * Creates a company with an owner and a key, and records it in the same transaction. Throws `UnusableCompany` if the name or
+ * the e-mail address can't be used.
+ */
+export async function createCompany(
+  database: Database,
+  options: CompanyOptions,
+  record: (transaction: DatabaseTransaction, facts: NewCompany) => Promise<void> = async () => undefined,
+): Promise<NewCompany> {
   const prepared = await prepareCompany(options);
-  await database.transaction().execute((transaction) => insertAll(transaction, prepared));
+  await database.transaction().execute(async (transaction) => {
+    await insertAll(transaction, prepared);
+    await record(transaction, prepared.facts);
+  });
   return prepared.facts;
 }
 

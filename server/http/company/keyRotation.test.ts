@@ -88,10 +88,10 @@ describe("rotating a key", () => {
   it("counts towards the company's limit during an overlap", async () => {
     const { addKey, company, database } = test.current;
     const { id, token } = await addKey({});
-    await setCompanyLimits(database, company.company_id, { api_keys: 1 });
+    await database.transaction().execute((open) => setCompanyLimits(open, company.company_id, { api_keys: 1 }));
     const refused = await rotate(id, token, { overlap_hours: 0.001 });
     const accepted = await rotate(id, token, { overlap_hours: 0 });
-    await removeCompanyLimits(database, company.company_id);
+    await database.transaction().execute((open) => removeCompanyLimits(open, company.company_id));
     expect(refused.body.data).toMatchObject({ code: "company_limit_reached", limit: "api_keys" });
     expect(accepted.status).toBe(201);
   });

@@ -7,11 +7,11 @@ const companyId = () => test.current.company.company_id;
 const call: typeof test.current.call = (...given) => test.current.call(...given);
 const limitsOf = async () => (await call("GET", `/v2/company/${companyId()}/limits`)).body.company;
 const limit = (limits: Parameters<typeof setCompanyLimits>[2], id: string | null = companyId()) =>
-  setCompanyLimits(test.current.database, id, limits);
+  test.current.database.transaction().execute((open) => setCompanyLimits(open, id, limits));
 
 afterEach(async () => {
-  await removeCompanyLimits(test.current.database, companyId());
-  await removeCompanyLimits(test.current.database, null);
+  await test.current.database.transaction().execute((open) => removeCompanyLimits(open, companyId()));
+  await test.current.database.transaction().execute((open) => removeCompanyLimits(open, null));
 });
 
 const newSite = (path = "/v2/sites") => {

@@ -29,7 +29,7 @@ async function leftBytes(ids: readonly string[], defaultQuotaBytes: number | nul
 it("lets the environments of a company grow by what they have left together", async () => {
   const { companyId, ids } = await addCompanyWithSizes(300, 100);
   expect(await leftBytes(ids, null)).toEqual([null, null]);
-  await setCompanyLimits(test.database, companyId, { disk_bytes: 1_000 });
+  await test.database.transaction().execute((open) => setCompanyLimits(open, companyId, { disk_bytes: 1_000 }));
   expect(await leftBytes(ids, null)).toEqual([600, 600]);
   expect(await leftBytes(ids, 500)).toEqual([200, 400]);
   expect(await quotaOf(test.database, ids[0] ?? "", null)).toBe(900);
@@ -40,13 +40,15 @@ it("lets a company exceed the installation's quota only if it has a limit of its
   const { companyId, ids } = await addCompanyWithSizes(100);
   await test.database.updateTable("environments").set({ disk_quota_bytes: 900 }).where("id", "in", ids).execute();
   expect(await leftBytes(ids, 500)).toEqual([400]);
-  await setCompanyLimits(test.database, companyId, { disk_bytes: 800 });
+  await test.database.transaction().execute((open) => setCompanyLimits(open, companyId, { disk_bytes: 800 }));
   expect(await leftBytes(ids, 500)).toEqual([700]);
 });
 
 it("lets no environment have more threads or memory than its company", async () => {
   const { companyId, ids } = await addCompanyWithSizes(100);
-  await setCompanyLimits(test.database, companyId, { php_threads: 1, php_memory_mb: 128 });
+  await test.database
+    .transaction()
+    .execute((open) => setCompanyLimits(open, companyId, { php_threads: 1, php_memory_mb: 128 }));
   const [row] = (await listServed(test.database, null)).filter(({ id }) => ids.includes(id));
   expect(row?.limits).toMatchObject({ threads: 1, companyThreads: 1, memoryMb: 128 });
 });

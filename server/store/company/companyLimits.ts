@@ -127,25 +127,21 @@ export async function commonLimits(database: Database | DatabaseTransaction): Pr
  * companies that have none of their own.
  */
 export async function setCompanyLimits(
-  database: Database,
+  transaction: DatabaseTransaction,
   companyId: string | null,
   changes: Partial<CompanyLimits>,
 ): Promise<void> {
-  await database.transaction().execute(async (transaction) => {
-    const inForce = (await ownCompanyLimits(transaction, companyId)) ?? (await commonLimits(transaction));
-    await deleteRow(transaction, companyId);
-    const row = { ...inForce, ...changes, company_id: companyId };
-    await transaction.insertInto("company_limits").values(row).execute();
-    await edgeGenerations.announce(transaction);
-  });
+  const inForce = (await ownCompanyLimits(transaction, companyId)) ?? (await commonLimits(transaction));
+  await deleteRow(transaction, companyId);
+  const row = { ...inForce, ...changes, company_id: companyId };
+  await transaction.insertInto("company_limits").values(row).execute();
+  await edgeGenerations.announce(transaction);
 }
 
 /** Removes a company's own limits, so that the common ones apply to it, and publishes that. */
-export async function removeCompanyLimits(database: Database, companyId: string | null): Promise<void> {
-  await database.transaction().execute(async (transaction) => {
-    await deleteRow(transaction, companyId);
-    await edgeGenerations.announce(transaction);
-  });
+export async function removeCompanyLimits(transaction: DatabaseTransaction, companyId: string | null): Promise<void> {
+  await deleteRow(transaction, companyId);
+  await edgeGenerations.announce(transaction);
 }
 
 async function deleteRow(transaction: DatabaseTransaction, companyId: string | null): Promise<void> {
