@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { systemActor } from "../store/company/activity.ts";
 import { readOperation } from "../store/operations.ts";
 import { insertRollout } from "../store/packages/rollouts.ts";
+import { addApiKey, addCompany } from "../store/testing/rows.ts";
 import { useTestDatabase } from "../testing/database.ts";
 import { insertTestCompany, silentLog, testOperations } from "../testing/engine.ts";
 import { expire } from "./expire.ts";
@@ -92,6 +93,18 @@ describe("expire", () => {
     await expire(own.database);
     const left = await own.database.selectFrom("rollouts").select("id").execute();
     expect(left.map(({ id }) => id).toSorted()).toEqual([recent, underWay].toSorted());
+  });
+
+  test("removes API keys 400 days after they ended, and no others", async () => {
+    const owner = await addCompany(own.database);
+    const at = (daysAgo: number) => new Date(Date.now() - daysAgo * 86_400_000);
+    const [, recent] = [
+      await addApiKey(own.database, owner, { expiresAt: at(401) }),
+      await addApiKey(own.database, owner, { expiresAt: at(399) }),
+    ];
+    await expire(own.database);
+    const left = own.database.selectFrom("api_keys").select("id").where("company_id", "=", owner.companyId);
+    expect(await left.execute()).toEqual([{ id: recent.id }]);
   });
 
   test("removes idempotency keys after a day", async () => {
