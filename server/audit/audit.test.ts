@@ -2,9 +2,9 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { endActivity, recordActivity, recordOperatorAction, systemActor } from "../store/company/activity.ts";
-import { operatorChain } from "../store/company/activitySeals.ts";
+import { operatorChain, whileNotSealing } from "../store/company/activitySeals.ts";
 import { addCompany } from "../store/testing/rows.ts";
 import { createTestDatabase, type TestDatabase } from "../testing/database.ts";
 import { headsFileName, readHeads } from "./heads.ts";
@@ -231,6 +231,39 @@ describe("removing old entries", () => {
     await change(sql`delete from activity_seals where activity_id = ${third}`);
     await change(sql`delete from activity where id = ${third}`);
     expect((await reportOf()).broken).toMatchObject({ sequence: 3 });
+  });
+
+  it("lets new entries be sealed between batches", async () => {
+    await end(await begin());
+    await own.database
+      .transaction()
+      .execute((transaction) =>
+        recordOperatorAction(transaction, { type: "createCompany", parameters: { companyId }, actor: systemActor }),
+      );
+    const all = await ids();
+    await age(all);
+    await seal();
+    const reading = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    const first = own.database.transaction().execute(async (transaction) => {
+      await sql`select from activity_seals for update`.execute(transaction);
+      held.resolve();
+      await reading.promise;
+    });
+    await held.promise;
+    const pruning = prune();
+    const isWaiting = async (type: string) => {
+      const { rows } = await sql`select from pg_locks where not granted and locktype = ${type}`.execute(own.database);
+      return rows.length > 0;
+    };
+    await vi.waitUntil(() => isWaiting("transactionid"));
+    const between = whileNotSealing(own.database, ids);
+    await vi.waitUntil(() => isWaiting("advisory"));
+    reading.resolve();
+    await Promise.all([first, pruning]);
+    expect(await between).toHaveLength(all.length - 1);
+    await prune();
+    expect(await ids()).toEqual([]);
   });
 
   it("stops at a break, which stays visible", async () => {

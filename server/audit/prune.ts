@@ -15,11 +15,10 @@ interface PruneOptions {
 
 /** Removes entries older than `days`, except those of stored operations, and those from the first break of a chain on. */
 export async function pruneActivity({ database, data, days }: PruneOptions): Promise<void> {
-  await unlessSealing(database, async (own) => {
-    for (const chain of await listChains(own)) {
-      while (await pruneBatch({ database: own, data, days }, chain));
-    }
-  });
+  for (const chain of await listChains(database)) {
+    // One lock per batch, so that new entries are sealed in between. Without it, the next run continues.
+    while (await unlessSealing(database, (own) => pruneBatch({ database: own, data, days }, chain)));
+  }
 }
 
 /** Returns whether there may be more to remove. */

@@ -22,11 +22,11 @@ export function whileNotSealing<T>(database: Database, work: (own: Database) => 
   });
 }
 
-/** As `whileNotSealing`, but does nothing if another process is sealing. */
-export async function unlessSealing(database: Database, work: (own: Database) => Promise<void>): Promise<void> {
-  await database.connection().execute(async (own) => {
+/** As `whileNotSealing`, but does nothing and returns undefined if another process is sealing. */
+export function unlessSealing<T>(database: Database, work: (own: Database) => Promise<T>): Promise<T | undefined> {
+  return database.connection().execute(async (own) => {
     const { rows } = await sql<{ locked: boolean }>`select pg_try_advisory_lock(${sealingLock}) as locked`.execute(own);
-    if (rows[0]?.locked === true) await withLock(own, work);
+    return rows[0]?.locked === true ? withLock(own, work) : undefined;
   });
 }
 
