@@ -90,8 +90,9 @@ describe.runIf(isRoot)("a start as root", () => {
     return reported;
   };
   const makeSite = (owner: number) => {
-    mkdirSync(join(environments, "site"), { recursive: true });
-    chownSync(join(environments, "site"), owner, owner);
+    const folder = join(environments, `site-${owner}`);
+    mkdirSync(folder, { recursive: true });
+    chownSync(folder, owner, owner);
   };
 
   it("is refused without sites if the users overlap others", () => {
@@ -110,6 +111,12 @@ describe.runIf(isRoot)("a start as root", () => {
     makeSite(200_001);
     expect(() => start(400_000)).toThrow(/belong to user 200001, .* Set SITEWRIGHT_FIRST_USER_ID to what it was/);
     expect(start(200_000)).toEqual([]);
+  });
+
+  it("is not refused if only some sites have users beyond the range, but reports them", () => {
+    makeSite(200_001);
+    makeSite(300_001);
+    expect(start(200_000)).toEqual([expect.stringContaining("belong to user 300001")]);
   });
 
   it("accepts sites that root made without users", () => {

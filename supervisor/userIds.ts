@@ -86,13 +86,11 @@ export function chooseUserIds(
 /** Users below are people and services, so a site of theirs was not made by root. */
 const lowestFirstUser = 65_536;
 
-/** Returns a user who owns an existing site but is not in the range, or null. */
-function foreignOwner(environments: string, firstUserId: number): number | null {
-  for (const name of namesIn(environments)) {
-    const { uid } = lstatSync(join(environments, name), { throwIfNoEntry: false }) ?? { uid: 0 };
-    if (uid >= lowestFirstUser && !isIn(uid, firstUserId)) return uid;
-  }
-  return null;
+/** Returns the users who own existing sites. */
+function ownersIn(environments: string): readonly number[] {
+  return namesIn(environments)
+    .map((name) => lstatSync(join(environments, name), { throwIfNoEntry: false })?.uid ?? 0)
+    .filter((uid) => uid >= lowestFirstUser);
 }
 
 function namesIn(folder: string): readonly string[] {
@@ -104,8 +102,9 @@ function namesIn(folder: string): readonly string[] {
 }
 
 /**
- * Throws if sites belong to users of another range, or if there are no sites yet and the range overlaps another one. If there
- * are sites, an overlap is only reported, because their users can't simply be changed.
+ * Throws if all sites belong to users of another range, or if there are no sites yet and the range overlaps another one. If
+ * there are sites, an overlap is only reported, because their users can't simply be changed. So are single sites outside the
+ * range: earlier versions had no upper end.
  */
 export function checkUserIds(
   { firstUserId, environments }: UserIdSettings,
@@ -113,11 +112,17 @@ export function checkUserIds(
   root = "/",
 ): void {
   if (process.getuid?.() !== 0) return;
-  const owner = foreignOwner(environments, firstUserId);
-  if (owner !== null) {
-    throw new Error(
-      `Sites in ${environments} belong to user ${owner}, which is not one of ${firstUserId} to ` +
-        `${firstUserId + usersPerInstallation - 1}. Set ${setting} to what it was when they were created.`,
+  const owners = ownersIn(environments);
+  const foreign = owners.find((owner) => !isIn(owner, firstUserId));
+  if (foreign !== undefined) {
+    const finding =
+      `Sites in ${environments} belong to user ${foreign}, which is not one of ${firstUserId} to ` +
+      `${firstUserId + usersPerInstallation - 1}.`;
+    if (!owners.some((owner) => isIn(owner, firstUserId))) {
+      throw new Error(`${finding} Set ${setting} to what it was when they were created.`);
+    }
+    report(
+      `${finding} They can't run PHP. Move this installation with operator backup and restore, which gives them other users.`,
     );
   }
   const overlap = overlapOf(firstUserId, root);

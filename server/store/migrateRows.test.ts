@@ -159,3 +159,22 @@ test("names of deleted sites and removed domains are held for their companies", 
     { name: "gone.example", is_wildcard: true, days: 90 },
   ]);
 });
+
+test("environments whose number has no user get another one, and the next numbers follow the used ones", async () => {
+  const { pool, drop } = await createTestDatabase({ template: "template0" });
+  onTestFinished(drop);
+  const migrations = await readMigrations();
+  const at = migrations.findIndex(({ name }) => name.endsWith("-environment-numbers"));
+  await migrate(pool, migrations.slice(0, at));
+  await pool.query(`
+    ${writtenAfter["0001-first"]}
+    update environments set number = default where id = '${staging}';
+    select setval('environments_number_seq', 100010);
+    update environments set number = default where id = '${live}'`);
+  await migrate(pool);
+  const { rows } = await pool.query("select number from environments order by number");
+  const numbers: number[] = rows.map(({ number }) => number);
+  expect(numbers[0]).toBe(3);
+  // 100011 continues at 28, because the numbers begin again after 99983.
+  expect(numbers[1]).toBe(29);
+});

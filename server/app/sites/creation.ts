@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
 import type { CreateEnvironmentInput, NewContent } from "@sitewright/server/operations/sites/createEnvironment.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
-import { insertPrimaryDomain } from "@sitewright/server/store/domains/domains.ts";
+import { insertPrimaryDomain, isDomainNameTaken } from "@sitewright/server/store/domains/domains.ts";
 import type { EnvironmentFacts } from "@sitewright/server/store/sites/environmentStates.ts";
 import { insertEnvironment, removeEnvironmentRows } from "@sitewright/server/store/sites/environments.ts";
 import { removeSite } from "@sitewright/server/store/sites/sites.ts";
@@ -38,10 +38,12 @@ export async function insertUnderName(
 ): Promise<NewEnvironment | null> {
   const { siteName, isWildcard, ...columns } = facts;
   const { siteId } = facts;
+  const host = hostOf(settings, name, siteName);
+  // Checked first, so that a taken host takes no number.
+  if (await isDomainNameTaken(transaction, host)) return null;
   const id = randomUUID();
   const number = await insertEnvironment(transaction, { ...columns, id, companyId, name, containerId: randomUUID() });
   if (number === null) return null;
-  const host = hostOf(settings, name, siteName);
   const domain = { id: randomUUID(), environmentId: id, siteId, companyId, name: host, isWildcard };
   if (await insertPrimaryDomain(transaction, domain)) {
     return { ...facts, id, number, address: addressOf(settings, { host, is_https: false }) };

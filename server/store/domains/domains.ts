@@ -33,6 +33,11 @@ export function insertPrimaryDomain(transaction: DatabaseTransaction, domain: Ne
   return insertRow(transaction, domain, { is_primary: true, ...known });
 }
 
+export async function isDomainNameTaken(transaction: DatabaseTransaction, name: string): Promise<boolean> {
+  const found = await transaction.selectFrom("domains").select("id").where("name", "=", name).executeTakeFirst();
+  return found !== undefined;
+}
+
 /** Inserts an inactive domain and has it checked soon. Returns false if the name is taken. */
 export function insertDomain(transaction: DatabaseTransaction, domain: NewOwnDomain): Promise<boolean> {
   return insertRow(transaction, domain, {

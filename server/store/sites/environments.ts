@@ -37,7 +37,7 @@ export const environmentsOfSite = `(
         'id', d.id, 'name', d.name, 'is_active', d.is_active, 'is_primary', d.is_primary
       ) order by d.is_primary desc, d.created_at, length(d.name), d.id), '[]'::json)
       from domains d where d.environment_id = e.id)
-  ) order by e.number), '[]'::json)
+  ) order by e.created_at, e.number), '[]'::json)
   from environments e where e.site_id = s.id and e.state <> 'adding')`;
 
 interface NewEnvironment {
@@ -54,37 +54,30 @@ interface NewEnvironment {
 }
 
 /**
- * Returns the environment's number, which is unique in this installation and never reused; null if the site has
- * an environment of that name or display name.
+ * Returns the environment's number, which is unique in this installation, and used again only long after the environment is
+ * gone; null if the site has an environment of that name or display name.
  */
 export async function insertEnvironment(
   transaction: DatabaseTransaction,
   environment: NewEnvironment,
 ): Promise<number | null> {
-  const inserted = await transaction
-    .insertInto("environments")
-    .values({
-      id: environment.id,
-      site_id: environment.siteId,
-      company_id: environment.companyId,
-      name: environment.name,
-      display_name: environment.displayName,
-      is_premium: environment.isPremium,
-      php_version: environment.phpVersion,
-      container_id: environment.containerId,
-      mail_delivery: environment.mailDelivery ?? null,
-      state: "adding",
-    })
-    .onConflict((conflict) => conflict.doNothing())
-    .returning("number")
-    .executeTakeFirst();
-  return inserted?.number ?? null;
+  const { id, siteId, companyId, name, displayName, isPremium, phpVersion, containerId, mailDelivery } = environment;
+  // Looks for the names first, because an insert that conflicts has already taken a number.
+  const { rows } = await sql<{ number: number }>`
+    insert into environments (id, site_id, company_id, name, display_name, is_premium, php_version, container_id,
+      mail_delivery, state)
+    select ${id}::uuid, ${siteId}::uuid, ${companyId}::uuid, ${name}, ${displayName}, ${isPremium}::boolean, ${phpVersion}, ${containerId}::uuid,
+      ${mailDelivery ?? null}, 'adding'
+    where not exists (
+      select from environments
+      where site_id = ${siteId} and (name = ${name} or lower(display_name) = lower(${displayName})))
+    on conflict do nothing returning number`.execute(transaction);
+  return rows[0]?.number ?? null;
 }
 
-/** Reserves a number for an environment without a row. */
+/** Reserves a number for an environment without a row, which the transaction must add to the input of an operation. */
 export async function nextEnvironmentNumber(transaction: DatabaseTransaction): Promise<number> {
-  const { rows } = await sql<{ number: string }>`
-    select nextval(pg_get_serial_sequence('environments', 'number')) as number`.execute(transaction);
+  const { rows } = await sql<{ number: number }>`select next_environment_number() as number`.execute(transaction);
   return Number(rows[0]?.number);
 }
 
@@ -145,7 +138,7 @@ export async function listAllEnvironments(database: Database): Promise<ListedEnv
       (select max(b.created_at) from backups b where b.environment_id = e.id and b.manifest is not null) as backed_up_at
     from environments e join sites s on s.id = e.site_id join companies c on c.id = e.company_id
       join domains d on d.environment_id = e.id and d.is_primary
-    order by c.name, s.display_name, s.id, e.number`.execute(database);
+    order by c.name, s.display_name, s.id, e.created_at, e.number`.execute(database);
   return rows;
 }
 
