@@ -11,7 +11,10 @@ const CompanyLimits = Type.Object(
   {
     sites: limit("Maximum number of sites.", 10),
     environments: limit("Maximum number of environments of all sites.", 30),
-    disk_bytes: limit("Maximum size of all environments together, in bytes.", 50_000_000_000),
+    disk_bytes: limit(
+      "Maximum size of all environments, backups and downloadable backups together, in bytes. Backups of deleted sites count, wherever they are stored.",
+      50_000_000_000,
+    ),
     thread_count: limit("Maximum number of PHP requests that run at the same time, in all environments together.", 8),
     thread_memory: limit("Maximum memory of each PHP thread in MB.", 512),
     api_keys: limit("Maximum number of usable API keys.", 100),
@@ -24,7 +27,10 @@ const CompanyUse = Type.Object(
   {
     sites: count("Number of sites.", 4),
     environments: count("Number of environments.", 9),
-    disk_bytes: count("Size of all environments in bytes, when they were last measured.", 1_250_000_000),
+    disk_bytes: count(
+      "Size of all environments, when they were last measured, backups and downloadable backups, in bytes.",
+      1_250_000_000,
+    ),
     api_keys: count("Number of usable API keys.", 3),
   },
   { title: "CompanyUse" },

@@ -31,6 +31,12 @@ export interface CompanyLimitsTable extends CompanyLimitColumns {
   company_id: Nullable<string>;
 }
 
+/** A view: what companies store. */
+interface DiskOfCompanies {
+  company_id: string;
+  bytes: number;
+}
+
 /** A view: the limits in force. */
 export interface LimitsOfCompanies extends CompanyLimitColumns {
   company_id: string;
@@ -716,6 +722,7 @@ export interface Tables {
   companies: Companies;
   company_limits: CompanyLimitsTable;
   limits_of_companies: LimitsOfCompanies;
+  disk_of_companies: DiskOfCompanies;
   users: Users;
   api_keys: ApiKeys;
   sites: Sites;

@@ -69,6 +69,7 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
     api_keys: true,
     mail_recipients_per_hour: true,
   },
+  disk_of_companies: { company_id: true, bytes: true },
   limits_of_companies: {
     disk_used_bytes: true,
     company_id: true,

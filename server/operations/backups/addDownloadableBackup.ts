@@ -14,7 +14,7 @@ import {
 } from "../../store/backups/downloadableBackups.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
 import { workName } from "../steps/backup.ts";
-import { requireDiskSpace } from "../steps/diskSpace.ts";
+import { requireCompanySpace, requireDiskSpace } from "../steps/diskSpace.ts";
 import { downloadReadme } from "../steps/downloadReadme.ts";
 import { backupGone, fetchBackup } from "../steps/fetchBackup.ts";
 import { phpOf } from "../steps/phpOf.ts";
@@ -57,6 +57,7 @@ export function addDownloadableBackup(services: Services): OperationDefinition<A
       const reason = `${maxConcurrent} downloadable backups of this environment are already being created.`;
       throw new StepFailure(`${reason} Try again when one of them is finished.`);
     }
+    await requireCompanySpace(database, environment.id, "The downloadable backup");
     const backup = await backupOf(input);
     const times = backup === null ? { files: 1, database: databaseCopies } : { files: 0, database: 0 };
     const moreBytes = coreBytes + (backup === null ? 0 : databaseCopies * backup.bytes);

@@ -7,7 +7,7 @@ import { quotaOf } from "../../store/sites/diskUse.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
 import { sharesTargetData } from "../sites/pushEnvironment.ts";
 import { backupSpace, workName } from "../steps/backup.ts";
-import { requireDiskSpace, requireWithinQuota } from "../steps/diskSpace.ts";
+import { requireDiskSpace, reserveWithinQuota } from "../steps/diskSpace.ts";
 import { addressChanges, backupGone, fetchBackup, sizeOfBackup } from "../steps/fetchBackup.ts";
 import type { Services } from "../steps/services.ts";
 import { takeOver } from "../steps/takeOver.ts";
@@ -57,10 +57,9 @@ export function restoreBackup(services: Services): OperationDefinition<RestoreBa
 
   /** Skipped if only files or only the database are restored, because the rest of the environment stays as it is. */
   async function requireQuota({ input, signal }: StepContext<RestoreBackupInput>): Promise<void> {
-    const quota = await quotaOf(database, input.target.id, services.diskQuotaBytes);
-    if (quota === null || input.only !== null) return;
+    if (input.only !== null || (await quotaOf(database, input.target.id, services.diskQuotaBytes)) === null) return;
     const { files, database: rows } = await sizeOfBackup(services, await backupOf(input), signal);
-    requireWithinQuota(files + rows, quota, "The restore");
+    await reserveWithinQuota(services, input.target.id, files + rows, "The restore");
   }
 
   async function build({ input, operationId, signal }: StepContext<RestoreBackupInput>): Promise<void> {

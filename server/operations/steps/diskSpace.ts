@@ -1,6 +1,8 @@
 /** Checks disk space and quotas before anything is copied. */
 import type { EnvironmentRef, Runtime } from "@sitewright/runtimes/runtime.ts";
-import { quotaOf } from "../../store/sites/diskUse.ts";
+import { diskOfCompany } from "../../store/company/companyLimits.ts";
+import type { Database } from "../../store/database.ts";
+import { quotaOf, reserveDisk } from "../../store/sites/diskUse.ts";
 import { StepFailure } from "../engine/operation.ts";
 import type { Services } from "./services.ts";
 
@@ -51,22 +53,39 @@ export interface SizeAfter {
   readonly database: EnvironmentRef;
 }
 
-/** Throws `StepFailure` with the numbers if `what` would make the target exceed its disk quota. */
+type Quotas = Pick<Services, "database" | "diskQuotaBytes">;
+
+/** Reserves the space. Throws `StepFailure` with the numbers if `what` would make the target exceed its disk quota. */
 export async function requireQuota(
-  { database, runtime, diskQuotaBytes }: Pick<Services, "database" | "runtime" | "diskQuotaBytes">,
+  services: Quotas & { readonly runtime: Pick<Runtime, "diskUse"> },
   { target, ...parts }: SizeAfter,
   what: string,
 ): Promise<void> {
-  const quota = await quotaOf(database, target.id, diskQuotaBytes);
-  if (quota === null) return;
+  const { database, runtime, diskQuotaBytes } = services;
+  if ((await quotaOf(database, target.id, diskQuotaBytes)) === null) return;
   const [files, rows] = await Promise.all([runtime.diskUse(parts.files), runtime.diskUse(parts.database)]);
-  requireWithinQuota((files?.files ?? 0) + (rows?.database ?? 0), quota, what);
+  await reserveWithinQuota(services, target.id, (files?.files ?? 0) + (rows?.database ?? 0), what);
 }
 
-/** Throws `StepFailure` with the numbers if `bytes` exceed the quota. A quota of null is unlimited. */
-export function requireWithinQuota(bytes: number, quota: number | null, what: string): void {
-  if (quota === null || bytes <= quota) return;
+/** Reserves `bytes` for the environment. Throws `StepFailure` with the numbers if they exceed its quota. */
+export async function reserveWithinQuota(
+  { database, diskQuotaBytes }: Quotas,
+  environmentId: string,
+  bytes: number,
+  what: string,
+): Promise<void> {
+  const quota = await reserveDisk(database, { environmentId, bytes }, diskQuotaBytes);
+  if (quota === null) return;
   throw new StepFailure(
-    `${what} would grow the environment to ${megabytes(bytes)}, but its disk quota is ${megabytes(quota)}. Nothing was changed.`,
+    `${what} would grow the environment to ${megabytes(bytes)}, but its disk quota is ${megabytes(Math.max(0, quota))}. Nothing was changed.`,
+  );
+}
+
+/** Throws `StepFailure` with the numbers if the environment's company has used its disk space, so that `what` is refused. */
+export async function requireCompanySpace(database: Database, environmentId: string, what: string): Promise<void> {
+  const disk = await diskOfCompany(database, environmentId);
+  if (disk === null || disk.usedBytes < disk.limitBytes) return;
+  throw new StepFailure(
+    `${what} needs disk space, but the company uses ${megabytes(disk.usedBytes)} of ${megabytes(disk.limitBytes)}, backups included. Remove backups or environments, which frees their space within days, or ask the operator to raise the limit.`,
   );
 }

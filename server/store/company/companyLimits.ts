@@ -48,7 +48,7 @@ export async function companyLimits(
 export interface CompanyUse {
   readonly sites: number;
   readonly environments: number;
-  /** The size of its environments when they were last measured. */
+  /** The size of its environments when they were last measured, its backups and its downloadable backups. */
   readonly disk_bytes: number;
   /** Keys that are neither revoked nor expired. */
   readonly api_keys: number;
@@ -57,7 +57,7 @@ export interface CompanyUse {
 const useColumns = `
   (select count(*)::integer from sites where company_id = $1) as sites,
   (select count(*)::integer from environments where company_id = $1) as environments,
-  (select coalesce(sum(disk_bytes), 0)::bigint from environments where company_id = $1) as disk_bytes,
+  coalesce((select bytes from disk_of_companies where company_id = $1), 0) as disk_bytes,
   (select count(*)::integer from api_keys where company_id = $1 and revoked_at is null
     and (expires_at is null or expires_at > now())) as api_keys`;
 
@@ -89,6 +89,20 @@ export async function lockCompany(transaction: DatabaseTransaction, companyId: s
     .where("id", "=", companyId)
     .forNoKeyUpdate()
     .executeTakeFirst();
+}
+
+/** Returns the disk limit of the environment's company and how much of it is used, or null if it has no such limit. */
+export async function diskOfCompany(
+  database: Database,
+  environmentId: string,
+): Promise<{ readonly limitBytes: number; readonly usedBytes: number } | null> {
+  const row = await database
+    .selectFrom("environments as e")
+    .innerJoin("limits_of_companies as c", "c.company_id", "e.company_id")
+    .select(["c.disk_bytes as limitBytes", "c.disk_used_bytes as usedBytes"])
+    .where("e.id", "=", environmentId)
+    .executeTakeFirst();
+  return row === undefined || row.limitBytes === null ? null : { ...row, limitBytes: row.limitBytes };
 }
 
 /** Counts the sites, environments or usable keys of a company. */

@@ -6,9 +6,9 @@ declare
 begin
   select case when is_called then last_value else 0 end from environments_number_seq into last;
   alter table environments alter column number drop identity;
-  create sequence environment_numbers as integer maxvalue 99983 cycle;
+  create sequence environment_numbers as integer maxvalue 99900 cycle;
   if last > 0 then
-    perform setval('environment_numbers', (last - 1) % 99983 + 1);
+    perform setval('environment_numbers', (last - 1) % 99900 + 1);
   end if;
 end $$;
 
@@ -18,7 +18,7 @@ create function next_environment_number() returns integer language plpgsql as $$
 declare
   candidate integer;
 begin
-  for attempt in 1..99983 loop
+  for attempt in 1..99900 loop
     candidate := nextval('environment_numbers');
     if not exists (select from environments where number = candidate)
       and not exists (
@@ -30,9 +30,9 @@ begin
       return candidate;
     end if;
   end loop;
-  raise exception 'All 99983 numbers of environments are used. Delete environments.';
+  raise exception 'All 99900 numbers of environments are used. Delete environments.';
 end $$;
 alter table environments alter column number set default next_environment_number();
 
 -- Beyond the range there are no users.
-update environments set number = next_environment_number() where number > 99983;
+update environments set number = next_environment_number() where number > 99900;

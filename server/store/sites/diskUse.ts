@@ -1,7 +1,7 @@
 /** Disk use of environments. */
 import { sql } from "kysely";
 import { limitsInForce } from "../company/companyLimits.ts";
-import type { Database } from "../database.ts";
+import type { Database, DatabaseTransaction } from "../database.ts";
 
 interface ToMeasure {
   readonly id: string;
@@ -68,7 +68,7 @@ export async function measureDiskUse(
 
 /** Returns the largest size that the environment may have, or null for no limit. */
 export async function quotaOf(
-  database: Database,
+  database: Database | DatabaseTransaction,
   environmentId: string,
   defaultQuotaBytes: number | null,
 ): Promise<number | null> {
@@ -79,4 +79,27 @@ export async function quotaOf(
     .where("e.id", "=", environmentId)
     .executeTakeFirst();
   return row === undefined ? defaultQuotaBytes : row.bytes;
+}
+
+/**
+ * Counts an environment that will grow to `bytes` as that large until it is measured again, so that simultaneous operations of
+ * a company can't use the same space. If its quota is less, does nothing and returns the quota; otherwise returns null.
+ */
+export function reserveDisk(
+  database: Database,
+  { environmentId, bytes }: { readonly environmentId: string; readonly bytes: number },
+  defaultQuotaBytes: number | null,
+): Promise<number | null> {
+  return database.transaction().execute(async (transaction) => {
+    await sql`
+      select from companies where id = (select company_id from environments where id = ${environmentId})
+      for no key update`.execute(transaction);
+    const quota = await quotaOf(transaction, environmentId, defaultQuotaBytes);
+    if (quota === null) return null;
+    if (bytes > quota) return quota;
+    await sql`
+      update environments set disk_bytes = greatest(coalesce(disk_bytes, 0), ${Math.ceil(bytes)}::bigint)
+      where id = ${environmentId}`.execute(transaction);
+    return null;
+  });
 }
