@@ -172,8 +172,8 @@ function closeIfBody(request: VisitorRequest): Readonly<Record<string, string>> 
 async function answerVisit(visit: Visit, parts: EdgeParts): Promise<void> {
   if (sendFreshPage(visit, parts)) return;
   if (isLoginLink(visit)) return answerLogin(visit, parts);
-  const { request, response, route, path, fromPhp } = visit;
-  const decision = await resolve(path, route.environment, route.lookUp);
+  const { request, response, route, path, host, fromPhp } = visit;
+  const decision = await resolve(path, { multisite: route.environment.multisite, host }, route.lookUp);
   switch (decision.kind) {
     case "php":
       // Sitewright runs scheduled tasks itself: anyone else could only keep PHP busy.

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { isForbidden, isForbiddenFile, isRunnable } from "./forbidden.ts";
-import { archives, sensitiveFiles, sensitiveNames, sensitiveOutsideUploads } from "./sensitiveNames.ts";
+import { archives, sensitiveFiles, sensitiveNames, sensitiveOutsideUploads, siteArchives } from "./sensitiveNames.ts";
+
+const host = "shop.example.com";
 
 const hidden = [
   ".env",
@@ -61,8 +63,6 @@ const hidden = [
   "site.db",
   "site.db-shm",
   "wp-content/debug.log",
-  "error_log",
-  "php_errorlog",
   "error.log",
   "#index.php#",
   "style.css~",
@@ -90,6 +90,10 @@ const shown = [
   "menu.inc.js",
   "readme.html",
   "catalog",
+  "tag/dockerfile",
+  "tag/id_rsa",
+  "errorlog",
+  "intro.swf",
   "blog",
   "old",
   "wp-includes/js/dist/a11y.min.js",
@@ -114,25 +118,34 @@ const files = sensitiveFiles.flatMap(({ examples }) => examples);
 const outsideUploads = sensitiveOutsideUploads.flatMap(({ examples }) => examples);
 
 test.each(files)("the file %s is never served, but may be the address of an article", (name) => {
-  expect(isForbiddenFile([name])).toBe(true);
+  expect(isForbiddenFile([name], host)).toBe(true);
   expect(isForbidden([name])).toBe(false);
 });
 
 test.each(outsideUploads)("the file %s is served from uploads only", (name) => {
-  expect([isForbiddenFile([name]), isForbiddenFile(["wp-content", "x", name])]).toEqual([true, true]);
-  expect(isForbiddenFile(["wp-content", "uploads", name])).toBe(false);
+  expect([isForbiddenFile([name], host), isForbiddenFile(["wp-content", "x", name], host)]).toEqual([true, true]);
+  expect(isForbiddenFile(["wp-content", "uploads", name], host)).toBe(false);
 });
 
 test.each(archives.examples)("the archive %s is served if it may be a product of a shop", (name) => {
-  const isRefused = (path: string) => isForbiddenFile(path.split("/"));
-  const refused = ["", "wp-content/", "WP-Content/", "backup/", "wp-content/uploads/backupbuddy_backups/"];
+  const isRefused = (path: string) => isForbiddenFile(path.split("/"), host);
+  const refused = ["wp-content/", "WP-Content/", "backup/", "wp-content/uploads/backupbuddy_backups/"];
   for (const folder of refused) expect([folder, isRefused(folder + name)]).toEqual([folder, true]);
   const served = ["wp-content/uploads/2026/11/", "wp-content/uploads/woocommerce_uploads/", "downloads/"];
   for (const folder of served) expect([folder, isRefused(folder + name)]).toEqual([folder, false]);
 });
 
 test("a compressed sitemap is served", () => {
-  expect(isForbiddenFile(["sitemap.xml.gz"])).toBe(false);
+  expect(isForbiddenFile(["sitemap.xml.gz"], host)).toBe(false);
+});
+
+test.each(siteArchives.examples)("the archive %s is never served from the web root", (name) => {
+  expect([isForbiddenFile([name], host), isForbiddenFile([name.toUpperCase()], host)]).toEqual([true, true]);
+  expect(isForbiddenFile(["downloads", name], host)).toBe(false);
+});
+
+test.each(siteArchives.served)("the archive %s is served from the web root", (name) => {
+  expect(isForbiddenFile([name], host)).toBe(false);
 });
 
 test("PHP is never run below .well-known", () => {

@@ -3,12 +3,12 @@
  * again for the real path, so that a symbolic link can't expose a file under another name.
  */
 import {
-  archiveFolders,
   archives,
   backupFolder,
   sensitiveFiles,
   sensitiveNames,
   sensitiveOutsideUploads,
+  siteArchives,
 } from "./sensitiveNames.ts";
 
 /** Source code under any name but `….php`, which is run. */
@@ -23,16 +23,36 @@ export function isForbidden(segments: readonly string[]): boolean {
   return segments.some((segment, index) => isHidden(segment, index) || isSecret(segment));
 }
 
-/** Whether an existing file must be treated as not found, although its name alone is not forbidden. */
-export function isForbiddenFile(segments: readonly string[]): boolean {
+/**
+ * Whether an existing file must be treated as not found, although its name alone is not forbidden. `host` is the site's name,
+ * after which archives of it are often named.
+ */
+export function isForbiddenFile(segments: readonly string[], host: string): boolean {
   const name = segments.at(-1) ?? "";
   const folders = segments.slice(0, -1);
   if (sensitiveFiles.some(({ pattern }) => pattern.test(name))) return true;
   if (!isUpload(segments) && sensitiveOutsideUploads.some(({ pattern }) => pattern.test(name))) return true;
   if (!archives.pattern.test(name)) return false;
-  return (
-    archiveFolders.includes(folders.join("/").toLowerCase()) || folders.some((folder) => backupFolder.test(folder))
-  );
+  if (folders.length === 0) return isSiteArchive(name, host);
+  return folders.join("/").toLowerCase() === "wp-content" || folders.some((folder) => backupFolder.test(folder));
+}
+
+/** Whether the name looks like that of an archive of the whole site. */
+function isSiteArchive(name: string, host: string): boolean {
+  const words = wordsOf(name.replace(archives.pattern, "").replace(/\.tar$/i, ""));
+  const ofHost = wordsOf(host);
+  if (siteArchives.anywhere.test(name) || isPartOf(ofHost, words.join(""))) return true;
+  return words.every((word) => siteArchives.onlyWords.has(word) || ofHost.includes(word));
+}
+
+/** Whether the text is some successive words, without a space. */
+function isPartOf(words: readonly string[], text: string): boolean {
+  return words.some((_, from) => words.some((_, to) => words.slice(from, to + 1).join("") === text));
+}
+
+/** In lower case, without numbers. */
+function wordsOf(text: string): readonly string[] {
+  return text.toLowerCase().match(/\p{L}+/gu) ?? [];
 }
 
 /** Whether PHP may run this script. Not if it may be an upload of a visitor, or of a program that proves a domain. */

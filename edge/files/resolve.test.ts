@@ -31,6 +31,10 @@ const files = [
   ".well-known/folder/index.php",
   "wp-config",
   "dump.zip",
+  "download.zip",
+  "id_rsa",
+  "wp-json/kept/auth.json",
+  "wp-json/.hidden/index.html",
   "wp-content/uploads/product.zip",
 ];
 
@@ -47,7 +51,7 @@ const lookUp: LookUp = async (segments) => {
 async function decide(url: string, multisite: EdgeEnvironment["multisite"] = null): Promise<string> {
   const path = readPath(url);
   if (path === null) return "malformed";
-  const decision = await resolve(path, { multisite }, lookUp);
+  const decision = await resolve(path, { multisite, host: "site.localhost" }, lookUp);
   switch (decision.kind) {
     case "php":
       return `run ${decision.script}${decision.pathInfo === "" ? "" : ` with ${decision.pathInfo}`}`;
@@ -118,6 +122,16 @@ const single: readonly (readonly [url: string, decision: string])[] = [
   ["/wp-config/", "run /index.php"],
   ["/dump.zip", "refuse"],
   ["/absent.zip", "run /index.php"],
+  ["/download.zip", "send download.zip"],
+  ["/tag/dockerfile/", "run /index.php"],
+  ["/tag/id_rsa/", "run /index.php"],
+  ["/errorlog/", "run /index.php"],
+  ["/id_rsa", "refuse"],
+  ["/auth.json", "refuse"],
+  ["/wp-json/wp/v2/media/auth.json", "run /index.php"],
+  ["/wp-json/x/.env", "run /index.php"],
+  ["/wp-json/kept/auth.json", "refuse"],
+  ["/wp-json/.hidden", "refuse"],
   ["/wp-content/uploads/product.zip", "send wp-content/uploads/product.zip"],
   ["/wp-admin/index.php/x.css", "refuse"],
   ["/wp-login.php/a/y.TXT", "refuse"],
@@ -180,7 +194,7 @@ test("the disk is not read for the front page, and once for a permalink", async 
   };
   for (const url of ["/", "/2026/hello/"]) {
     const path = readPath(url);
-    if (path !== null) await resolve(path, { multisite: null }, counting);
+    if (path !== null) await resolve(path, { multisite: null, host: "site.localhost" }, counting);
   }
   expect(asked).toEqual(["2026/hello"]);
 });
@@ -190,7 +204,7 @@ test("a symbolic link inside the web root can't expose a file under another name
     const path = readPath(url);
     if (path === null) return "malformed";
     const found = { kind: "file" as const, path: `/root/${target}`, segments: target.split("/"), version };
-    return (await resolve(path, { multisite: null }, async () => found)).kind;
+    return (await resolve(path, { multisite: null, host: "site.localhost" }, async () => found)).kind;
   };
   expect(await linked("wp-config.php", "/photo.jpg")).toBe("refuse");
   expect(await linked("plain.php", "/photo.jpg")).toBe("refuse");

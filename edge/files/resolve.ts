@@ -7,6 +7,7 @@
  */
 
 import { encodePath, type VisitorPath } from "../http/path.ts";
+import { isRestPath } from "../http/restPath.ts";
 import type { FileVersion, FoundFile, LookUp } from "../tables/fileLookup.ts";
 import type { EdgeEnvironment } from "../tables/table.ts";
 import { isForbidden, isForbiddenFile, isRunnable, isScriptName, isUpload } from "./forbidden.ts";
@@ -31,16 +32,19 @@ const commonFolder = /^wp-(?:content|admin|includes)/;
 const staticName =
   /\.(?:css|m?js|map|json|txt|csv|xml|pdf|zip|gz|jpe?g|png|gif|svg|webp|avif|ico|bmp|woff2?|ttf|otf|eot|mp[34]|webm|ogg)$/i;
 
+/** A site, as far as it decides what a URL means. */
+export interface ResolvedSite extends Pick<EdgeEnvironment, "multisite"> {
+  /** The requested host name. */
+  readonly host: string;
+}
+
 /** Calls `lookUp` as rarely as possible: once for a pretty permalink, not at all for the front page. */
-export async function resolve(
-  path: VisitorPath,
-  environment: Pick<EdgeEnvironment, "multisite">,
-  lookUp: LookUp,
-): Promise<Decision> {
-  if (isForbidden(path.segments)) return refuse;
+export async function resolve(path: VisitorPath, site: ResolvedSite, lookUp: LookUp): Promise<Decision> {
+  // Routes of the REST API may end like file names. Files below it are checked when they are found.
+  if (isForbidden(path.segments) && !isRestPath(path.segments)) return refuse;
   if (!path.isUtf8) return frontController;
-  for (const segments of candidatePaths(path.segments, environment.multisite)) {
-    const decision = await decide(path, segments, lookUp);
+  for (const segments of candidatePaths(path.segments, site.multisite)) {
+    const decision = await decide(path, segments, site, lookUp);
     if (decision !== null) return decision;
   }
   return frontController;
@@ -59,7 +63,12 @@ function candidatePaths(
 }
 
 /** Null if the path doesn't exist. */
-async function decide(path: VisitorPath, segments: readonly string[], lookUp: LookUp): Promise<Decision | null> {
+async function decide(
+  path: VisitorPath,
+  segments: readonly string[],
+  site: ResolvedSite,
+  lookUp: LookUp,
+): Promise<Decision | null> {
   for (const [index, segment] of segments.entries()) {
     if (!isScriptName(segment)) continue;
     const script = segments.slice(0, index + 1);
@@ -70,22 +79,24 @@ async function decide(path: VisitorPath, segments: readonly string[], lookUp: Lo
   }
   const found = await lookUp(segments);
   if (found === null) return null;
-  if (found.kind === "directory") return decideDirectory(path, segments, lookUp);
-  return path.trailingSlash ? null : send(segments, found);
+  if (isForbidden(segments)) return refuse;
+  if (found.kind === "directory") return decideDirectory(path, segments, site, lookUp);
+  return path.trailingSlash ? null : send(segments, found, site);
 }
 
 async function decideDirectory(
   path: VisitorPath,
   segments: readonly string[],
+  site: ResolvedSite,
   lookUp: LookUp,
 ): Promise<Decision | null> {
-  const index = await findIndex(segments, lookUp);
+  const index = await findIndex(segments, site, lookUp);
   if (index === null) return null;
   if (path.trailingSlash) return index;
   return { kind: "redirect", location: `${encodePath(path.segments)}/${path.query}` };
 }
 
-async function findIndex(segments: readonly string[], lookUp: LookUp): Promise<Decision | null> {
+async function findIndex(segments: readonly string[], site: ResolvedSite, lookUp: LookUp): Promise<Decision | null> {
   const script = [...segments, "index.php"];
   if (isRunnable(script)) {
     const found = await lookUp(script);
@@ -93,19 +104,19 @@ async function findIndex(segments: readonly string[], lookUp: LookUp): Promise<D
   }
   const page = [...segments, "index.html"];
   const found = await lookUp(page);
-  return found?.kind === "file" ? send(page, found) : null;
+  return found?.kind === "file" ? send(page, found, site) : null;
 }
 
 function run(script: readonly string[], found: FoundFile, pathInfo: string): Decision {
-  if (isForbidden(found.segments) || !isRunnable(found.segments)) return refuse;
+  if ([script, found.segments].some(isForbidden) || !isRunnable(found.segments)) return refuse;
   // `/wp-admin/profile.php/x.css` would look like a file that may be cached. WordPress itself checks paths of index.php.
   if (staticName.test(pathInfo) && script.join("/") !== "index.php") return refuse;
   return { kind: "php", script: `/${script.join("/")}`, pathInfo };
 }
 
-function send(requested: readonly string[], found: FoundFile): Decision {
+function send(requested: readonly string[], found: FoundFile, { host }: ResolvedSite): Decision {
   const name = found.segments.at(-1) ?? "";
-  const isPrivate = [requested, found.segments].some(isForbiddenFile);
+  const isPrivate = [requested, found.segments].some((segments) => isForbiddenFile(segments, host));
   if (isForbidden(found.segments) || isPrivate || isScriptName(name)) return refuse;
   const isFromVisitor = isUpload(requested) || isUpload(found.segments);
   return { kind: "static", file: found.path, version: found.version, isUpload: isFromVisitor };

@@ -10,10 +10,10 @@ interface SensitiveKind {
   readonly examples: readonly string[];
 }
 
-const leftover = "bak|backup|old|orig|save|sw[a-p]|log|sql|dump|(?:sqlite|db)\\d?(?:-\\w+)?";
+const leftover = "bak|backup|old|orig|save|sw[mnop]|log|sql|dump|(?:sqlite|db)\\d?(?:-\\w+)?";
 const compressed = "gz|tgz|bz2|xz|zst|zip|7z|tar|rar";
 
-/** Refused wherever they occur in a path, whether or not the file exists. Most require a dot, as articles have none. */
+/** Refused wherever they occur in a path, whether or not the file exists. All have a character that addresses of articles lack. */
 export const sensitiveNames: readonly SensitiveKind[] = [
   {
     kind: "WordPress configuration and its copies",
@@ -26,16 +26,11 @@ export const sensitiveNames: readonly SensitiveKind[] = [
     pattern: new RegExp(`(?:~|\\.(?:${leftover})(?:[.-]\\d+)*(?:\\.(?:${compressed}))?)$`, "i"),
     examples: ["style.css~", "x.swp", "debug.log", "debug.log.1", "a.log-20261126.gz", "dump.sql.gz", "site.db-wal"],
   },
-  {
-    kind: "error logs",
-    pattern: /^(?:php_)?error_?log(?:[.-]\d+)?$/i,
-    examples: ["error_log", "php_errorlog", "error_log-20261126"],
-  },
   { kind: "Emacs copies", pattern: /^#.*#$/, examples: ["#index.php#"] },
   {
     kind: "private keys and key stores",
-    pattern: /^id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?$|\.(?:pem|p12|pfx|ppk|jks|keystore|kdbx|ovpn)$/i,
-    examples: ["id_rsa", "id_ed25519", "id_ecdsa_sk", "server.pem", "client.p12", "keys.kdbx"],
+    pattern: /\.(?:pem|p12|pfx|ppk|jks|keystore|kdbx|ovpn)$/i,
+    examples: ["server.pem", "client.p12", "keys.kdbx"],
   },
   {
     kind: "manifests of package managers, which list vulnerable versions",
@@ -50,8 +45,8 @@ export const sensitiveNames: readonly SensitiveKind[] = [
   },
   {
     kind: "settings of other servers and of deployments, often with passwords",
-    pattern: /^(?:web\.config|wp-cli(?:\.local)?\.yml|(?:docker-)?compose\.ya?ml|dockerfile|phpunit\.xml(?:\.dist)?)$/i,
-    examples: ["web.config", "wp-cli.yml", "docker-compose.yml", "compose.yaml", "Dockerfile", "phpunit.xml.dist"],
+    pattern: /^(?:web\.config|wp-cli(?:\.local)?\.yml|(?:docker-)?compose\.ya?ml|phpunit\.xml(?:\.dist)?)$/i,
+    examples: ["web.config", "wp-cli.yml", "docker-compose.yml", "compose.yaml", "phpunit.xml.dist"],
   },
   { kind: "complete sites of migration plugins", pattern: /\.(?:wpress|daf)$/i, examples: ["site.wpress", "x.daf"] },
 ];
@@ -63,6 +58,17 @@ export const sensitiveFiles: readonly SensitiveKind[] = [
     pattern: /^wp-config/i,
     examples: ["wp-config", "wp-config-old"],
   },
+  {
+    kind: "error logs",
+    pattern: /^(?:php_)?error_?log(?:[.-]\d+)?$/i,
+    examples: ["error_log", "php_errorlog", "error_log-20261126"],
+  },
+  {
+    kind: "keys of SSH",
+    pattern: /^id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?$/i,
+    examples: ["id_rsa", "id_ed25519", "id_ecdsa_sk"],
+  },
+  { kind: "settings of containers", pattern: /^dockerfile$/i, examples: ["Dockerfile"] },
 ];
 
 /** Refused as existing files outside of uploads, because an upload of this type is a Keynote presentation. */
@@ -70,7 +76,7 @@ export const sensitiveOutsideUploads: readonly SensitiveKind[] = [
   { kind: "private keys", pattern: /\.key$/i, examples: ["secret.key", "server.KEY"] },
 ];
 
-/** Refused as existing files in the folders below. Elsewhere they may be products of a shop. */
+/** Refused as existing files in `wp-content` and in folders of backups. Elsewhere they may be products of a shop. */
 export const archives: SensitiveKind = {
   kind: "archives",
   // A compressed sitemap is public.
@@ -78,8 +84,46 @@ export const archives: SensitiveKind = {
   examples: ["dump.zip", "backup.tar.gz", "public_html.rar", "site.tgz", "wp-content.7z", "db.gz"],
 };
 
-/** Folders in which developers leave archives of the site: the web root and `wp-content`. */
-export const archiveFolders: readonly string[] = ["", "wp-content"];
+/**
+ * Developers leave archives of the whole site in the web root, but sites also link to downloads there. Refused is a name
+ * with something of the first list, and a name that has only words of the second, of the host's name, and digits.
+ */
+export const siteArchives = {
+  anywhere:
+    /back-?up|(?<![a-z])bak(?![a-z])|dump(?!ling)|sql|database|wordpress|wp-?content|website|public_?html|htdocs|httpdocs|wwwroot|webroot|(?<![a-z])(?:db|www|site|wp)(?![a-z])|(?<!\d)20\d\d[-_.]?[01]\d[-_.]?[0-3]\d(?!\d)/i,
+  onlyWords: new Set(
+    `a admin all app archive back bin bitnami build code com complete conf config copy core data deploy dev dir dist files final
+    full home htm html includes index latest live local main master migration my mysite net new old org out php plugins prod
+    production project public release root server sites snapshot source src staging sys temp test theme themes tmp upload
+    uploads v var web work zip`.split(/\s+/),
+  ),
+  /** At `shop.example.com`. */
+  examples: [
+    ...["backup.zip", "my-back-up.tar.gz", "bak.rar", "dump.tgz", "mysql_1.zip", "wordpress-old.zip", "wp-content.7z"],
+    ...[
+      "public_html.zip",
+      "www.zip",
+      "db.gz",
+      "site1.zip",
+      "new_site.zip",
+      "shop-2026-11-26.zip",
+      "20261126_x_archive.zip",
+    ],
+    ...[
+      "example.zip",
+      "example.com.zip",
+      "shop.example.com.tar.gz",
+      "example_2026.zip",
+      "example-old.zip",
+      "examplecom.zip",
+    ],
+    ...["old.zip", "1.zip", "html.tar", "archive.zip", "src2.zip", "latest.tar.gz", "files_full.zip"],
+  ],
+  served: [
+    ...["download.zip", "catalog.zip", "catalog-2026.zip", "shop-catalog.zip", "press_photos.zip", "dumplings.zip"],
+    ...["bakery.zip", "sitemap.zip", "example-brochure.zip", "fonts.tar.gz", "parasite.zip", "exam.zip", "каталог.zip"],
+  ],
+};
 
 const backupFolders = [
   ...[

@@ -3,6 +3,7 @@
  * ones that trigger actions in WordPress, and those with a body, which could not be sent to PHP twice.
  */
 import type { VisitorPath } from "../http/path.ts";
+import { isRestPath } from "../http/restPath.ts";
 import { hasBody } from "../http/uploads.ts";
 import type { VisitorRequest } from "../http/visitorHttp.ts";
 
@@ -35,6 +36,5 @@ export function mayWrite(
 
 /** Whether the client expects errors in the format of WordPress's REST API, as the block editor does. */
 export function isRestRequest({ segments, query }: Pick<VisitorPath, "segments" | "query">): boolean {
-  // In a subdirectory network, the site's folder comes first.
-  return segments.slice(0, 2).includes("wp-json") || new URLSearchParams(query).has("rest_route");
+  return isRestPath(segments) || new URLSearchParams(query).has("rest_route");
 }

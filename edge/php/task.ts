@@ -87,7 +87,7 @@ export async function runTask(order: TaskOrder, parts: TaskParts, signal: AbortS
   const route = parts.routes.of(order.environmentId);
   if (route === null) return { ...noResult, reason: "unavailable" };
   if ("path" in order.work) {
-    const decision = await resolve(order.work.path, route.environment, route.lookUp);
+    const decision = await resolve(order.work.path, { ...route.environment, host: order.host }, route.lookUp);
     if (decision.kind !== "php") return { ...noResult, status: 404 };
     const request = requestFor(order, { ...decision, url: order.work.path.url }, signal);
     return runAsWrite(route, request, parts, (body) => readBeginning(body, maxScriptBytes));

@@ -74,8 +74,8 @@ export function readTrialOrder(value: unknown): TrialOrder {
 
 /** Requests a page like a browser. */
 export async function runTrial(order: TrialOrder, upstream: Upstream, signal: AbortSignal): Promise<Trial> {
-  const { environment, path } = order;
-  const decision = await resolve(path, environment, createFileLookup(environment));
+  const { environment, path, host } = order;
+  const decision = await resolve(path, { ...environment, host }, createFileLookup(environment));
   switch (decision.kind) {
     case "refuse":
       return { ...noResponse, status: 404 };
