@@ -10,7 +10,7 @@ import {
   reinsertEnvironment,
 } from "@sitewright/server/store/backups/deletedEnvironments.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
-import { insertPrimaryDomain } from "@sitewright/server/store/domains/domains.ts";
+import { insertPrimaryDomain, isDomainNameTaken } from "@sitewright/server/store/domains/domains.ts";
 import { environmentExists, removeEnvironmentRows } from "@sitewright/server/store/sites/environments.ts";
 import { siteForAddition } from "@sitewright/server/store/sites/sites.ts";
 import { requireRoomFor } from "../company/limits.ts";
@@ -116,6 +116,7 @@ export async function reinsertEnvironmentWithDomains(
   { id, domain_id, is_wildcard, backup_id, domains }: DeletedEnvironmentFacts,
   { siteId, companyId, host, ...names }: RestoredNames,
 ): Promise<EnvironmentToRestore | null> {
+  if (await isDomainNameTaken(transaction, host)) return null;
   const number = await reinsertEnvironment(transaction, id, names);
   if (number === null) return null;
   const domain = { id: domain_id, environmentId: id, siteId, companyId, name: host, isWildcard: is_wildcard };

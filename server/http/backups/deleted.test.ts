@@ -307,8 +307,9 @@ describe("a deleted environment", () => {
     const answer = await restoreEnvironment(siteId, id, { display_name: "Regained" });
     await succeed(answer.body.operation_id);
     const { environments } = (await call("GET", `/v2/sites/${siteId}`)).body.site;
-    expect(environments.at(-1)).toMatchObject({ id, name: "regained", display_name: "Regained" });
-    expect(environments.at(-1).primaryDomain.name).toBe(`regained-${before.name}.localhost`);
+    const regained = environments.find((environment: { id: string }) => environment.id === id);
+    expect(regained).toMatchObject({ name: "regained", display_name: "Regained" });
+    expect(regained.primaryDomain.name).toBe(`regained-${before.name}.localhost`);
   });
 
   it("is a 404 under another site, if it is unknown, or if it can no longer be restored", async () => {

@@ -168,7 +168,10 @@ export async function reinsertEnvironment(
       is_opt_out_from_automatic_php_update, container_id, php_threads, php_memory_mb, request_seconds, disk_quota_bytes,
       created_at, denied_ips, is_xml_rpc_on, redirect_rules, redirect_list, edge_caching, mail_delivery,
       force_https, 'adding'
-    from deleted_environments where id = ${environmentId}
+    from deleted_environments d where id = ${environmentId} and not exists (
+      select from environments e
+      where e.id = d.id
+        or (e.site_id = d.site_id and (e.name = ${names.name} or lower(e.display_name) = lower(${names.displayName}))))
     on conflict do nothing returning number`.execute(transaction);
   return rows[0]?.number ?? null;
 }
