@@ -297,10 +297,13 @@ describe("a backup while keys or the log change", () => {
     const client = await world.own.pool.connect();
     await client.query("select pg_advisory_lock($1)", [lock]);
     const outcome = operator(["backup", "late", "--force"], { SITEWRIGHT_DATA, DATABASE_URL });
-    await someoneWaits();
-    await change();
-    // Ends the lock.
-    client.release(true);
+    try {
+      await someoneWaits();
+      await change();
+    } finally {
+      // Ends the lock.
+      client.release(true);
+    }
     expect(await outcome).toMatchObject({ code: 0, errors: "" });
     const { files } = await readHeader(await openSealed(join(folder, "late"), passphrase));
     expect(files[path]).toBe(readFileSync(changed, "base64"));
