@@ -25,6 +25,11 @@ export interface EnvironmentRef {
   readonly number: number;
 }
 
+/** An environment to read. Companies take turns; without one, an environment has turns of its own. */
+export interface CompanyEnvironment extends EnvironmentRef {
+  readonly companyId?: string;
+}
+
 /** A WordPress to install. Texts are as the user typed them; the runtime escapes them for its storage. */
 export interface WordPressInstall {
   /** Scheme, host, and port unless it is the scheme's default: `http://demo.localhost:8081`. No trailing slash. */
@@ -483,10 +488,13 @@ export interface Runtime {
   wordpress(environment: EnvironmentRef): Promise<WordPressFacts | null>;
   /**
    * Returns when the next WP-Cron events are due, by environment id. Leaves out environments that don't exist, have no
-   * WordPress or can't be read now. Does not run PHP, and reads only databases that have changed since the previous
-   * call. Rejects when `signal` is aborted.
+   * WordPress or can't be read now, and those whose reading takes long; a later call has their result. Does not run PHP, and
+   * reads only databases that have changed since the previous call. Rejects when `signal` is aborted.
    */
-  nextEvents(environments: readonly EnvironmentRef[], signal: AbortSignal): Promise<ReadonlyMap<string, NextEvents>>;
+  nextEvents(
+    environments: readonly CompanyEnvironment[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, NextEvents>>;
   /** Reads all WP-Cron events now. Null if the environment doesn't exist or has no WordPress. */
   cronEvents(environment: EnvironmentRef, signal: AbortSignal): Promise<CronEvents | null>;
   /**
@@ -494,7 +502,7 @@ export interface Runtime {
    * not run PHP. Rejects when `signal` is aborted.
    */
   packages(
-    environments: readonly EnvironmentRef[],
+    environments: readonly CompanyEnvironment[],
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, InstalledPackages>>;
   /**

@@ -24,7 +24,7 @@ import { countRows } from "./site/database/countRows.ts";
 import { createEventReader } from "./site/events/nextEvents.ts";
 import { exportSite } from "./site/export/exportSite.ts";
 import { createLayouts } from "./site/layouts.ts";
-import { readPackages } from "./site/packages/packages.ts";
+import { createPackageReader } from "./site/packages/packages.ts";
 import { provision } from "./site/provision.ts";
 import { giveToEnvironment, layoutOf, recordOf, reportFullDisk, sharedFoldersOf } from "./site/release.ts";
 import { countReplacements, stageReplacement } from "./site/replace/replacement.ts";
@@ -78,6 +78,7 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
     ...(options.wpCliLimits && { limits: options.wpCliLimits }),
   });
   const events = createEventReader(environments);
+  const packages = createPackageReader(environments);
   const filesOf = async (release: Release) =>
     listFiles(await partOf(release, "public"), sharedFoldersOf(recordOf(release)));
 
@@ -143,7 +144,7 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
       ofCurrent(environment, (release) => wordpressOf(environment, release, liveOf(environment))),
     nextEvents: (environments, signal) => events.next(environments, signal),
     cronEvents: (environment, signal) => events.all(environment, signal),
-    packages: (wanted, signal) => readPackages(wanted, environments, signal),
+    packages,
     findUser: (environment, email) =>
       ofCurrent(environment, (release) => findUser(environment, release, liveOf(environment), email)),
     diskUse: (environment) => ofCurrent(environment, diskUse),

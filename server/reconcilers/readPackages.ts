@@ -1,9 +1,9 @@
 /** Reads the installed plugins and themes of environments that may have changed since the last reading. */
-import type { InstalledPackages, Runtime } from "@sitewright/runtimes/runtime.ts";
+import type { CompanyEnvironment, InstalledPackages, Runtime } from "@sitewright/runtimes/runtime.ts";
 import { applyOffers } from "../packages/applyOffers.ts";
 import { versionKey } from "../packages/versions.ts";
 import type { Database } from "../store/database.ts";
-import { type FoundPackage, findDueForReading, notePackages, type ToRead } from "../store/packages/packages.ts";
+import { type FoundPackage, findDueForReading, notePackages } from "../store/packages/packages.ts";
 import { databaseNow } from "../store/sites/diskUse.ts";
 
 interface ReadPackagesOptions {
@@ -12,9 +12,9 @@ interface ReadPackagesOptions {
 }
 
 /** Reads the packages of these environments now and stores them. */
-type ReadPackages = (environments: readonly ToRead[], signal: AbortSignal) => Promise<void>;
+type ReadPackages = (environments: readonly CompanyEnvironment[], signal: AbortSignal) => Promise<void>;
 
-/** Read by one process of the runtime. */
+/** The result of a batch is stored at once. */
 const batchSize = 100;
 const environmentsPerRun = 1_000;
 /** Values of the `Update URI` header that mean the WordPress directory. */
@@ -58,9 +58,16 @@ export function makeReadPackages({ database, runtime }: ReadPackagesOptions): Re
   };
 }
 
-/** Reads the environments that are due. One that can't be read, because it is being written to, stays due. */
+/**
+ * Reads the environments that are due. One that can't be read, because it is being written to, stays due. Batches don't wait for
+ * each other, and contain whole companies as far as possible, because the result of a batch waits for its slowest database.
+ */
 export async function readDuePackages(options: ReadPackagesOptions, signal: AbortSignal): Promise<void> {
   const read = makeReadPackages(options);
   const due = await findDueForReading(options.database, environmentsPerRun);
-  for (let done = 0; done < due.length; done += batchSize) await read(due.slice(done, done + batchSize), signal);
+  const byCompany = due.toSorted((one, other) => one.companyId.localeCompare(other.companyId));
+  const batches: Promise<void>[] = [];
+  for (let done = 0; done < byCompany.length; done += batchSize)
+    batches.push(read(byCompany.slice(done, done + batchSize), signal));
+  await Promise.all(batches);
 }

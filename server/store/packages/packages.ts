@@ -27,6 +27,7 @@ interface FoundPackages {
 
 export interface ToRead {
   readonly id: string;
+  readonly companyId: string;
   readonly number: number;
 }
 
@@ -41,7 +42,7 @@ const minWrittenSeconds = 300;
  */
 export async function findDueForReading(database: Database, limit: number): Promise<readonly ToRead[]> {
   const { rows } = await sql<ToRead>`
-    select e.id, e.number from environments e
+    select e.id, e.company_id as "companyId", e.number from environments e
     where e.state = 'serving' and not e.awaits_rebuild and e.wordpress_version is not null and (
       e.packages_read_at is null or e.packages_read_at > now()
       or e.packages_read_at < now() - make_interval(mins => ${maxAgeMinutes})
@@ -61,7 +62,7 @@ export async function findUnread(
 ): Promise<readonly ToRead[]> {
   const query = database
     .selectFrom("environments")
-    .select(["id", "number"])
+    .select(["id", "company_id as companyId", "number"])
     .where("packages_read_at", "is", null)
     .where("state", "=", "serving")
     .where("awaits_rebuild", "=", false)

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import type { EnvironmentRef } from "../../../runtime.ts";
+import type { CompanyEnvironment, CronEvents, EnvironmentRef } from "../../../runtime.ts";
 import { giveToEnvironment } from "../release.ts";
-import { createEventReader } from "./nextEvents.ts";
+import { createEventReader, type Reading } from "./nextEvents.ts";
 
 const never = new AbortController().signal;
 let root: string;
@@ -145,4 +145,82 @@ test("with an unfinished write of a killed process, an event is due at once: the
 test("rejects when aborted", async () => {
   const [one, reader] = [await site(5), createEventReader(root)];
   await expect(reader.next([one], AbortSignal.abort())).rejects.toThrow();
+});
+
+/** A reader whose reads the test ends. Its databases are due at 5 s. */
+function makeReader({ batchSize = 1 } = {}) {
+  const reads: { readonly ids: readonly string[]; end(): void; fail(): void }[] = [];
+  const read = ({ due }: Reading) =>
+    new Promise<readonly CronEvents[]>((resolve, reject) => {
+      const event = { hook: "x", dueAt: 5_000, recurrence: null, intervalSeconds: null, args: [] };
+      const found = { sites: [{ place: null, events: [event] }], problem: null };
+      const ids = due.map(({ environment }) => environment.id);
+      reads.push({ ids, end: () => resolve(due.map(() => found)), fail: () => reject(new Error("It never ended.")) });
+    });
+  const enough = Promise.withResolvers<void>();
+  const reader = createEventReader(root, { read, batchSize, wait: () => enough.promise });
+  const readOf = (id: string) => reads.find(({ ids }) => ids.includes(id));
+  const begun = async (id: string) => {
+    await expect.poll(() => readOf(id)).toBeDefined();
+    return readOf(id);
+  };
+  const idsOf = async (wanted: readonly CompanyEnvironment[]) => [...(await reader.next(wanted, never)).keys()];
+  return { reader, reads, begun, idsOf, stopWaiting: enough.resolve };
+}
+
+/** Companies share turns with other tests, so each test has its own. */
+async function sitesOf(companyId: string, count: number): Promise<CompanyEnvironment[]> {
+  return Promise.all(Array.from({ length: count }, async () => ({ ...(await site(5)), companyId })));
+}
+
+test("a database that never ends delays no other company's events", async () => {
+  const [hostile, [fine]] = [await sitesOf("hostile", 8), await sitesOf("fine", 1)];
+  if (fine === undefined) throw new Error("There is no site.");
+  const { reads, begun, idsOf, stopWaiting } = makeReader();
+  const found = idsOf([...hostile, fine]);
+  (await begun(fine.id))?.end();
+  await expect.poll(() => reads.length).toBeLessThan(hostile.length);
+  stopWaiting();
+  expect(await found).toEqual([fine.id]);
+  // They are not read twice.
+  expect(await idsOf([...hostile, fine])).toEqual([fine.id]);
+  expect(new Set(reads.flatMap(({ ids }) => ids)).size).toBe(reads.length);
+  const failAll = async () => {
+    for (const each of reads) each.fail();
+    return (await idsOf([...hostile, fine])).length;
+  };
+  await expect.poll(failAll, { timeout: 20_000 }).toBe(hostile.length + 1);
+});
+
+test("while a changed database is read, its earlier events are left out", async () => {
+  const [one] = await sitesOf("changed", 1);
+  if (one === undefined) throw new Error("There is no site.");
+  const { reads, begun, idsOf, stopWaiting } = makeReader();
+  const first = idsOf([one]);
+  (await begun(one.id))?.end();
+  expect(await first).toEqual([one.id]);
+  await settle(one, 2);
+  stopWaiting();
+  expect(await idsOf([one])).toEqual([]);
+  await expect.poll(() => reads.length).toBe(2);
+  reads[1]?.end();
+  await expect.poll(() => idsOf([one])).toEqual([one.id]);
+  expect(reads).toHaveLength(2);
+});
+
+test("if a batch never ends, its databases are read one by one", async () => {
+  const sites = await sitesOf("batch", 3);
+  const { reads, begun, idsOf } = makeReader({ batchSize: 100 });
+  const found = idsOf(sites);
+  (await begun(sites[0]?.id ?? ""))?.fail();
+  const single = () => reads.filter(({ ids }) => ids.length === 1);
+  for (let ended = 0; ended < sites.length; ended += 1) {
+    await expect.poll(() => single().length).toBeGreaterThan(ended);
+    if (ended === 0) single()[ended]?.fail();
+    else single()[ended]?.end();
+  }
+  expect((await found).toSorted()).toEqual(sites.map(({ id }) => id).toSorted());
+  // Neither is read again: one is paused, the others have not changed.
+  expect(await idsOf(sites)).toHaveLength(3);
+  expect(reads).toHaveLength(4);
 });

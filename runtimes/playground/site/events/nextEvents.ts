@@ -6,23 +6,33 @@ import { type BigIntStats, lstatSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import path from "node:path";
 import type { Confinement } from "../../../confinement.ts";
+import { setDeadline } from "../../../deadline.ts";
 import { environmentFolders } from "../../../folders.ts";
-import { type CronEvents, type EnvironmentRef, type NextEvents, RuntimeFailure } from "../../../runtime.ts";
+import {
+  type CompanyEnvironment,
+  type CronEvents,
+  type EnvironmentRef,
+  type NextEvents,
+  RuntimeFailure,
+} from "../../../runtime.ts";
 import { runTenantJob } from "../../templates/job.ts";
 import { databaseFile } from "../../templates/template.ts";
+import { createSuspects, partyOf, readingTurns } from "../database/readings.ts";
 import { tablePrefixOf } from "../database/tablePrefix.ts";
 import type { EventsSource } from "./cronEvents.ts";
 import type { EventsJob, EventsRead } from "./eventsJob.ts";
 
 interface EventReader {
-  next(environments: readonly EnvironmentRef[], signal: AbortSignal): Promise<ReadonlyMap<string, NextEvents>>;
+  next(environments: readonly CompanyEnvironment[], signal: AbortSignal): Promise<ReadonlyMap<string, NextEvents>>;
   all(environment: EnvironmentRef, signal: AbortSignal): Promise<CronEvents | null>;
 }
 
 /** How many databases one process reads. If environments have users of their own, the process is one of them. */
-const batchSize = process.getuid?.() === 0 ? 1 : 100;
+const defaultBatchSize = process.getuid?.() === 0 ? 1 : 100;
 const batchSeconds = 20;
 const singleSeconds = 5;
+/** How long a call waits for what it has begun to read, in running time. */
+const waitSeconds = 3;
 /** Visitors come first. */
 const priority = 10;
 /**
@@ -30,21 +40,15 @@ const priority = 10;
  * read.
  */
 const settledMilliseconds = 1_000;
-/** Pause after a read that never ended; doubles with each failure. */
-const minPause = 60_000;
-const maxPause = 3_600_000;
 
 interface Known {
   /** Identifies the state of the database when it was read; null: read it again. */
   readonly stamp: string | null;
   readonly next: NextEvents;
-  /** Number of successive failures, and until when the database is not read therefore (`performance.now()`). */
-  readonly failures: number;
-  readonly pausedUntil: number;
 }
 
 interface Due {
-  readonly environment: EnvironmentRef;
+  readonly environment: CompanyEnvironment;
   readonly file: string;
   readonly stamp: string | null;
 }
@@ -66,13 +70,13 @@ function isEventsRead(value: unknown): value is EventsRead {
 }
 
 /** Where to read, and how. */
-interface Reading {
+export interface Reading {
   readonly due: readonly Pick<Due, "environment" | "file">[];
   readonly sources: readonly EventsSource[];
   readonly scope: EventsJob["scope"];
 }
 
-async function read(
+async function readInProcess(
   { due, sources, scope }: Reading,
   deadlineSeconds: number,
   signal: AbortSignal,
@@ -106,9 +110,29 @@ function soonest({ sites, problem }: CronEvents): NextEvents {
 const afterUnfinished: NextEvents = { events: [{ place: null, dueAt: 0 }], problem: null };
 const neverEnds: NextEvents = { events: [], problem: "Reading the site's database takes too long." };
 
+/** Resolves when a call has waited long enough. Cancelled by the signal. */
+function waitLong(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = setDeadline(waitSeconds, resolve);
+    signal.addEventListener("abort", cancel, { once: true });
+  });
+}
+
+interface EventReaderOptions {
+  /** Reads databases. Absent: in a process. */
+  readonly read?: typeof readInProcess;
+  readonly batchSize?: number;
+  /** Absent: `waitLong`. */
+  readonly wait?: typeof waitLong;
+}
+
 /** Creates a reader. `environments` is the folder that contains the environments' folders. */
-export function createEventReader(environments: string): EventReader {
+export function createEventReader(environments: string, options: EventReaderOptions = {}): EventReader {
+  const { read = readInProcess, batchSize = defaultBatchSize, wait = waitLong } = options;
   const known = new Map<string, Known>();
+  const suspects = createSuspects();
+  /** Ids of the environments that are read now. */
+  const reading = new Set<string>();
 
   const currentOf = (environment: EnvironmentRef) =>
     path.join(environmentFolders(environments, environment).live, "current");
@@ -130,55 +154,91 @@ export function createEventReader(environments: string): EventReader {
       return null;
     }
     const stamp = stampOf(facts);
-    const before = known.get(environment.id);
-    const isKnown = stamp !== null && before?.stamp === stamp;
-    return isKnown || performance.now() < (before?.pausedUntil ?? 0) ? null : { environment, file, stamp };
+    const isKnown = stamp !== null && known.get(environment.id)?.stamp === stamp;
+    return isKnown || suspects.isPaused(environment.id) ? null : { environment, file, stamp };
   }
 
   function store({ environment, stamp }: Due, found: EventsRead): void {
     if (found === "busy") return;
     const next = found === "unfinished" ? afterUnfinished : soonest(found);
-    known.set(environment.id, { stamp: found === "unfinished" ? null : stamp, next, failures: 0, pausedUntil: 0 });
+    known.set(environment.id, { stamp: found === "unfinished" ? null : stamp, next });
+    suspects.remove(environment.id);
   }
 
   function pause({ environment }: Due): void {
-    const failures = (known.get(environment.id)?.failures ?? 0) + 1;
-    const duration = Math.min(maxPause, minPause * 2 ** (failures - 1));
-    known.set(environment.id, { stamp: null, next: neverEnds, failures, pausedUntil: performance.now() + duration });
+    known.set(environment.id, { stamp: null, next: neverEnds });
+    suspects.addFailure(environment.id);
+  }
+
+  function forget(id: string): void {
+    known.delete(id);
+    suspects.remove(id);
+  }
+
+  async function readNow(all: readonly Due[], signal: AbortSignal): Promise<readonly EventsRead[]> {
+    const sources = await Promise.all(all.map(sourceOf));
+    return read({ due: all, sources, scope: "next" }, all.length === 1 ? singleSeconds : batchSeconds, signal);
   }
 
   /**
-   * Reads several databases in one process. If that fails, reads each in its own process to find the one that never
-   * ends.
+   * Reads several databases in one process, when it is their turn. If that fails, reads each in its own process to find the
+   * one that never ends.
    */
   async function readBatch(all: readonly Due[], signal: AbortSignal): Promise<void> {
-    const isSingle = all.length === 1;
-    const sources = await Promise.all(all.map(sourceOf));
+    const party = partyOf(all.map(({ environment }) => environment));
     try {
-      const found = await read({ due: all, sources, scope: "next" }, isSingle ? singleSeconds : batchSeconds, signal);
+      const found = await readingTurns.run(party, () => readNow(all, signal), signal);
       for (const [index, each] of found.entries()) {
         const due = all[index];
         if (due !== undefined) store(due, each);
       }
     } catch {
       signal.throwIfAborted();
-      if (isSingle) all.forEach(pause);
-      else for (const each of all) await readBatch([each], signal);
+      if (all.length === 1) all.forEach(pause);
+      else await Promise.all(all.map((each) => readBatch([each], signal)));
     }
+  }
+
+  async function begin(all: readonly Due[], signal: AbortSignal): Promise<void> {
+    for (const { environment } of all) reading.add(environment.id);
+    try {
+      await readBatch(all, signal);
+    } finally {
+      for (const { environment } of all) reading.delete(environment.id);
+    }
+  }
+
+  /** Begins to read. Waits for the databases that can be expected to be read soon, but not endlessly. */
+  async function readDue(due: readonly Due[], signal: AbortSignal): Promise<void> {
+    const isSuspect = ({ environment }: Due) => suspects.has(environment.id);
+    const normal = due.filter((each) => !isSuspect(each));
+    const batches: Promise<void>[] = [];
+    for (let done = 0; done < normal.length; done += batchSize)
+      batches.push(begin(normal.slice(done, done + batchSize), signal));
+    // Fails only if it is aborted.
+    for (const each of due.filter(isSuspect)) begin([each], signal).catch(() => undefined);
+    if (batches.length === 0) return;
+    const stopWaiting = new AbortController();
+    await Promise.race([Promise.all(batches), wait(stopWaiting.signal)]).finally(() => stopWaiting.abort());
   }
 
   return {
     next: async (wanted, signal) => {
-      const due = wanted.map(check).filter((each) => each !== null);
-      const isSuspect = ({ environment }: Due) => (known.get(environment.id)?.failures ?? 0) > 0;
-      const normal = due.filter((each) => !isSuspect(each));
-      for (let done = 0; done < normal.length; done += batchSize) {
-        await readBatch(normal.slice(done, done + batchSize), signal);
-      }
-      for (const each of due.filter(isSuspect)) await readBatch([each], signal);
+      const due = wanted.filter(({ id }) => !reading.has(id)).map(check);
+      await readDue(
+        due.filter((each) => each !== null),
+        signal,
+      );
       const wantedIds = new Set(wanted.map(({ id }) => id));
-      for (const id of known.keys()) if (!wantedIds.has(id)) known.delete(id);
-      return new Map([...known].map(([id, { next }]) => [id, next]));
+      for (const id of known.keys()) if (!wantedIds.has(id)) forget(id);
+      // What is read now has changed. Its earlier events may have run since.
+      const isCurrent = ({ id }: EnvironmentRef) => !reading.has(id) || suspects.has(id);
+      return new Map(
+        wanted.filter(isCurrent).flatMap(({ id }) => {
+          const found = known.get(id);
+          return found === undefined ? [] : [[id, found.next]];
+        }),
+      );
     },
     all: async (environment, signal) => {
       const file = fileOf(environment);

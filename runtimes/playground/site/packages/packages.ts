@@ -3,8 +3,9 @@ import path from "node:path";
 import type { Confinement } from "../../../confinement.ts";
 import { environmentFolders } from "../../../folders.ts";
 import { currentRelease, partOf } from "../../../releases.ts";
-import type { EnvironmentRef, InstalledPackages } from "../../../runtime.ts";
+import type { CompanyEnvironment, InstalledPackages } from "../../../runtime.ts";
 import { runTenantJob } from "../../templates/job.ts";
+import { createSuspects, partyOf, readingTurns } from "../database/readings.ts";
 import { tablePrefixOf } from "../database/tablePrefix.ts";
 import { mainDatabase, recordOf } from "../release.ts";
 import type { PackagesJob, PackagesRead, PackagesSource } from "./packagesJob.ts";
@@ -17,7 +18,7 @@ const singleSeconds = 10;
 const priority = 10;
 
 interface Wanted {
-  readonly environment: EnvironmentRef;
+  readonly environment: CompanyEnvironment;
   readonly source: PackagesSource;
 }
 
@@ -44,7 +45,7 @@ async function read(
 }
 
 /** Returns what to read, or null if the environment doesn't exist or has no WordPress. */
-async function wantedOf(environment: EnvironmentRef, environments: string): Promise<Wanted | null> {
+async function wantedOf(environment: CompanyEnvironment, environments: string): Promise<Wanted | null> {
   const release = await currentRelease(environmentFolders(environments, environment).live);
   if (release === null) return null;
   const facts = recordOf(release);
@@ -59,42 +60,56 @@ const neverEnds: InstalledPackages = {
   problem: "Reading the site's plugins and themes takes too long.",
 };
 
-/**
- * Reads several environments in one process. If that fails, reads each in its own process to find the one that never
- * ends.
- */
-async function readBatch(
-  all: readonly Wanted[],
+type Found = readonly (readonly [id: string, InstalledPackages])[];
+
+type PackageReader = (
+  wanted: readonly CompanyEnvironment[],
   signal: AbortSignal,
-): Promise<readonly (readonly [string, InstalledPackages])[]> {
-  const isSingle = all.length === 1;
-  try {
-    const found = await read(all, isSingle ? singleSeconds : batchSeconds, signal);
-    return all.flatMap(({ environment: { id } }, at) => {
+) => Promise<ReadonlyMap<string, InstalledPackages>>;
+
+/**
+ * Returns `Runtime.packages` for the environments in this folder. It also leaves out environments whose database is being
+ * written.
+ */
+export function createPackageReader(environments: string): PackageReader {
+  const suspects = createSuspects();
+
+  async function readNow(all: readonly CompanyEnvironment[], signal: AbortSignal): Promise<Found> {
+    // A damaged release must not hide the packages of other environments.
+    const batch = await Promise.all(all.map((each) => wantedOf(each, environments).catch(() => null)));
+    const existing = batch.filter((each) => each !== null);
+    const found = await read(existing, all.length === 1 ? singleSeconds : batchSeconds, signal);
+    for (const { id } of all) suspects.remove(id);
+    return existing.flatMap(({ environment: { id } }, at) => {
       const one = found[at] ?? null;
       return one === null ? [] : [[id, one] as const];
     });
-  } catch {
-    signal.throwIfAborted();
-    if (isSingle) return all.map(({ environment: { id } }) => [id, neverEnds]);
-    const each: (readonly [string, InstalledPackages])[] = [];
-    for (const one of all) each.push(...(await readBatch([one], signal)));
-    return each;
   }
-}
 
-/** Implements `Runtime.packages`. Also leaves out environments whose database is being written. */
-export async function readPackages(
-  wanted: readonly EnvironmentRef[],
-  environments: string,
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, InstalledPackages>> {
-  const found = new Map<string, InstalledPackages>();
-  for (let done = 0; done < wanted.length; done += batchSize) {
-    const batch = await Promise.all(wanted.slice(done, done + batchSize).map((each) => wantedOf(each, environments)));
-    const existing = batch.filter((each) => each !== null);
-    if (existing.length === 0) continue;
-    for (const [id, packages] of await readBatch(existing, signal)) found.set(id, packages);
+  /**
+   * Reads several environments in one process, when it is their turn. If that fails, reads each in its own process to find the
+   * one that never ends.
+   */
+  async function readBatch(all: readonly CompanyEnvironment[], signal: AbortSignal): Promise<Found> {
+    try {
+      return await readingTurns.run(partyOf(all), () => readNow(all, signal), signal);
+    } catch {
+      signal.throwIfAborted();
+      if (all.length > 1) return (await Promise.all(all.map((each) => readBatch([each], signal)))).flat();
+      return all.map(({ id }) => {
+        suspects.addFailure(id);
+        return [id, neverEnds];
+      });
+    }
   }
-  return found;
+
+  return async (wanted, signal) => {
+    const paused = wanted.filter(({ id }) => suspects.isPaused(id));
+    const due = wanted.filter((each) => !paused.includes(each));
+    const batches: Promise<Found>[] = [];
+    for (let done = 0; done < due.length; done += batchSize)
+      batches.push(readBatch(due.slice(done, done + batchSize), signal));
+    const found = (await Promise.all(batches)).flat();
+    return new Map([...paused.map(({ id }) => [id, neverEnds] as const), ...found]);
+  };
 }
