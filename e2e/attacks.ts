@@ -88,18 +88,17 @@ function call({ apiUrl, key }: Attacker, method: string, path: string, body?: un
   });
 }
 
-function wpCli(attacker: Attacker, command: string): void {
-  repeat(8, (runner) => {
-    const { environmentId } = siteOf(attacker, runner);
-    const queued = { "when-busy": "queue" };
-    return call(
-      attacker,
-      "POST",
-      `/sites/environments/${environmentId}/run-wp-cli-command`,
-      { wp_command: command },
-      queued,
-    );
-  });
+/** Runs PHP code with WP-CLI in one of the sites. */
+function evaluate(attacker: Attacker, site: number, code: string): Promise<void> {
+  const path = `/sites/environments/${siteOf(attacker, site).environmentId}/run-wp-cli-command`;
+  return call(attacker, "POST", path, { argv: ["eval", code] }, { "when-busy": "queue" });
+}
+
+/** Returns the id of the attacker's newest operation, or null. */
+async function newestOperation({ apiUrl, key }: Attacker): Promise<string | null> {
+  const answer = await fetch(`${apiUrl}/operations?limit=1`, { headers: { authorization: `Bearer ${key}` } });
+  const found = /"id":"([^"]+)"/.exec(await answer.text());
+  return found?.[1] ?? null;
 }
 
 const megabyte = "x".repeat(1_000_000);
@@ -115,6 +114,7 @@ export const attacks: Readonly<Record<string, (attacker: Attacker) => void>> = {
   "pages that write files": (attacker) =>
     visit(attacker, 8, "/write.php?visit={n}", { method: "POST", body: megabyte }),
   "pages that send mail": (attacker) => visit(attacker, 4, "/mail.php?visit={n}"),
+  "sockets that PHP opens to its site and leaves open": (attacker) => visit(attacker, 10, "/sockets.php?visit={n}"),
   "static files": (attacker) => visit(attacker, 100, "/load.css"),
   "large responses, read slowly": (attacker) => visit(attacker, 50, "/large.php?visit={n}", { isSlow: true }),
   "many pages for the page cache": (attacker) => visit(attacker, 8, "/?lang={n}"),
@@ -124,6 +124,10 @@ export const attacks: Readonly<Record<string, (attacker: Attacker) => void>> = {
     for (const { address } of sites) {
       hold(address, 40, (host) => `POST /index.php HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 30000000\r\n\r\nx`);
     }
+  },
+  "bodies of one-byte chunks": ({ sites }) => {
+    const head = (host: string) => `POST /index.php HTTP/1.1\r\nHost: ${host}\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    for (const { address } of sites) hold(address, 5, (host) => `${head(host)}${"1\r\nx\r\n".repeat(100_000)}`);
   },
   "heads that never end, at the edge and the API": ({ apiUrl, sites }) => {
     for (const address of [apiUrl, ...sites.map((site) => site.address)]) {
@@ -142,13 +146,13 @@ export const attacks: Readonly<Record<string, (attacker: Attacker) => void>> = {
   "one idempotency key in many requests": (attacker) =>
     repeat(20, () => {
       const { environmentId } = siteOf(attacker, 0);
-      const body = { email: "hang@example.com" };
+      const body = { email: "hang@example.com", first_name: "H", last_name: "Ang" };
       return call(attacker, "POST", `/sites/environments/${environmentId}/wpa-create-user`, body, {
         "idempotency-key": `key-${Math.floor(Date.now() / 5_000)}`,
       });
     }),
   "WP-CLI commands that use the processor": (attacker) =>
-    wpCli(attacker, "wp eval 'for (;;) { md5(random_bytes(64)); }'"),
+    repeat(8, (runner) => evaluate(attacker, runner, "for (;;) { md5(random_bytes(64)); }")),
   "searches for users": (attacker) =>
     repeat(8, (runner) => {
       const { environmentId } = siteOf(attacker, runner);
@@ -168,5 +172,10 @@ export const attacks: Readonly<Record<string, (attacker: Attacker) => void>> = {
       await delay(500);
     }),
   "open waits for operations": (attacker) =>
-    repeat(100, () => call(attacker, "GET", "/operations/sites:none-00000000?wait=30")),
+    repeat(100, async (runner) => {
+      if (runner === 0) await evaluate(attacker, 0, "sleep(60);");
+      const id = await newestOperation(attacker).catch(() => null);
+      if (id === null) await delay(1_000);
+      else await call(attacker, "GET", `/operations/${encodeURIComponent(id)}?wait=30`);
+    }),
 };

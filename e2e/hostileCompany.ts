@@ -19,6 +19,8 @@ const attackerFiles = {
   "burn.php": "<?php $end = microtime(true) + 0.5; while (microtime(true) < $end) { md5(random_bytes(64)); } echo 1;",
   "sleep.php": "<?php sleep(50); echo 1;",
   "loop.php": "<?php echo file_get_contents('http://' . $_SERVER['HTTP_HOST'] . '/loop.php?' . mt_rand());",
+  "sockets.php":
+    "<?php for ($i = 0; $i < 500; $i++) { $all[] = @stream_socket_client('tcp://' . $_SERVER['HTTP_HOST']); } sleep(20);",
   "load.css": "a{}".repeat(4_000),
   "large.php": "<?php for ($i = 0; $i < 64; $i++) { echo str_repeat('x', 65536); flush(); }",
   "mail.php": "<?php for ($i = 0; $i < 20; $i++) { @mail(\"a$i@example.com\", 's', 'b'); } echo 1;",
