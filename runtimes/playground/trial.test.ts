@@ -154,8 +154,10 @@ describe("a release of parts of two sites", () => {
 });
 
 describe("an environment that was never served", () => {
-  const addFile = (to: Playground, code: string) =>
-    addPlain(to, exampleSpec().environment, { "index.php": `<?php ${code}` });
+  const addFile = async (to: Playground, code: string) => {
+    const environment = await addPlain(to, exampleSpec().environment, { "index.php": `<?php ${code}` });
+    return { ...environment, companyId: "company" };
+  };
 
   test("can be tried, and keeps its worker when other environments change", async () => {
     const plain = await addFile(world, "echo getmypid(), PHP_VERSION;");

@@ -21,6 +21,10 @@ function closed(schema: unknown): unknown {
   return "properties" in copy ? { ...copy, additionalProperties: false } : copy;
 }
 
+function isText(schema: unknown): boolean {
+  return Object(schema).type === "string";
+}
+
 describe("responses", () => {
   it("match the contract's schema exactly, for every endpoint", async () => {
     const { addKey, addSite, call, company } = test.current;
@@ -38,18 +42,25 @@ describe("responses", () => {
         name === "createSite" ? siteFields(company.company_id) : name === "createApiKey" ? { name: "x" } : undefined;
       const answer = await call(row.method, path, { body });
       const spec = Object.entries(row.responses).find(([status]) => status === String(answer.status));
-      const validate = ajv.compile({ ...Object(closed(spec?.[1].body)) });
-      expect(validate(answer.body), `${name}: ${JSON.stringify(validate.errors)}`).toBe(true);
+      const schema = Object(closed(spec?.[1].body));
+      const validate = ajv.compile({ ...schema });
+      expect(validate(isText(schema) ? answer.text : answer.body), `${name}: ${JSON.stringify(validate.errors)}`).toBe(
+        true,
+      );
     }
   });
 
   it("lose fields that the schema does not name, and fail if a required one is missing", async () => {
     const server = fastify();
-    for (const [name, row] of Object.entries<Endpoint>(endpoints)) {
+    // Text has no fields.
+    const withFields = Object.entries<Endpoint>(endpoints).filter(
+      ([, row]) => !isText(Object.values(row.responses)[0]?.body),
+    );
+    for (const [name, row] of withFields) {
       const schema = Object.values(row.responses)[0]?.body;
       server.get(`/${name}`, { schema: { response: { 200: schema } } }, async () => ({ secret: "leak" }));
     }
-    for (const name of Object.keys(endpoints)) {
+    for (const [name] of withFields) {
       const answer = await server.inject(`/${name}`);
       expect(answer.body).not.toContain("leak");
       expect(answer.statusCode).toBe(500);

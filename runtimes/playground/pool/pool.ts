@@ -156,9 +156,9 @@ export function createPool(options: PoolOptions): Pool {
 
   async function acquireTrial(candidate: ServedEnvironment, signal: AbortSignal): Promise<Member> {
     const { id } = candidate;
-    const limits = candidate.limits ?? environments.get(id)?.limits;
-    // A trial has the limits of the served environment.
-    const environment = limits === undefined ? candidate : { ...candidate, limits };
+    // A trial has the company and the limits of the served environment.
+    const { companyId, limits } = environments.get(id) ?? {};
+    const environment = { ...(companyId && { companyId }), ...(limits && { limits }), ...candidate };
     if (isClosed) throw new NoAnswer("unavailable", "The runtime is shutting down.");
     if (isCompatible(environment, environments.get(id))) return acquire(id, "visitor", signal);
     for (const member of roster.all().filter((other) => other.environment.id === id && isCandidate(other))) {

@@ -58,7 +58,7 @@ export async function openPlayground(changes: Partial<PlaygroundServingOptions> 
       await runtime.provision(spec);
       const layout = await runtime.layout(spec.environment);
       if (layout === null) throw new Error("The environment has no layout.");
-      served = [...served, { ...spec.environment, ...layout, phpVersion: spec.phpVersion }];
+      served = [...served, { ...spec.environment, companyId: "company", ...layout, phpVersion: spec.phpVersion }];
       await serving.setEnvironments(served);
       return { ...spec, documentRoot: layout.documentRoot };
     },
