@@ -11,8 +11,8 @@ let modest: Site;
 
 beforeAll(async () => {
   world = await openPlayground({ maxWorkers: 6, allWorkersMemoryBytes: 900e6 });
-  greedy = await world.site();
-  modest = await world.site();
+  greedy = await world.site({}, "greedy");
+  modest = await world.site({}, "modest");
 }, 120_000);
 afterAll(() => world.close());
 
@@ -39,7 +39,7 @@ test.runIf(process.platform === "linux")(
 );
 
 test("an idle worker is ended for another site's, and none within its allocation is killed", { timeout }, async () => {
-  const sites = [greedy, modest, await world.site()];
+  const sites = [greedy, modest, await world.site({}, "third")];
   for (const site of sites) expect(await runPhp(world.serving, site, "echo 'here';")).toBe("here");
   expect(world.serving.status().workers.length).toBeLessThan(3);
   expect(killed()).toBe(1);

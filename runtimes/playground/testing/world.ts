@@ -17,8 +17,11 @@ export interface Playground extends World {
   readonly folder: string;
   readonly environments: string;
   readonly run: string;
-  /** Provisions an environment and serves it in addition to the ones already served. */
-  site(wordpress?: Partial<WordPressInstall>): Promise<Site>;
+  /**
+   * Provisions an environment and serves it in addition to the ones already served. Absent: default settings, and a company that
+   * these sites share.
+   */
+  site(wordpress?: Partial<WordPressInstall>, companyId?: string): Promise<Site>;
   /** Changes the limits of a served site. */
   limit(site: Site, limits: Partial<ServedLimits>): Promise<void>;
 }
@@ -53,12 +56,12 @@ export async function openPlayground(changes: Partial<PlaygroundServingOptions> 
     folder,
     environments,
     run,
-    site: async (wordpress) => {
+    site: async (wordpress, companyId = "company") => {
       const spec = exampleSpec(wordpress);
       await runtime.provision(spec);
       const layout = await runtime.layout(spec.environment);
       if (layout === null) throw new Error("The environment has no layout.");
-      served = [...served, { ...spec.environment, companyId: "company", ...layout, phpVersion: spec.phpVersion }];
+      served = [...served, { ...spec.environment, companyId, ...layout, phpVersion: spec.phpVersion }];
       await serving.setEnvironments(served);
       return { ...spec, documentRoot: layout.documentRoot };
     },
