@@ -51,7 +51,7 @@ function refuse(limit: Counted, { more, current, maximum }: Numbers): never {
   const removed = limit === "api_keys" ? "Revoke" : "Delete";
   throw new Refused(
     "company_limit_reached",
-    `The company may have ${maximum} ${nouns[limit]}, and has ${current}; this request adds ${more}. ${removed} some, or ask the operator of this installation to raise the limit.`,
+    `The company's limit for ${nouns[limit]} is ${maximum}. It has ${current}, and this request would add ${more}. ${removed} some, or ask the operator of this installation to raise the limit.`,
     { limit, maximum, current },
   );
 }

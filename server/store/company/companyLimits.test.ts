@@ -20,7 +20,7 @@ async function addCompanyWithSizes(...sizes: readonly number[]) {
   return { companyId, ids };
 }
 
-/** How much each environment may grow, as the edge is told. */
+/** The free quota of each environment, as published to the edge. */
 async function leftBytes(ids: readonly string[], defaultQuotaBytes: number | null) {
   const served = await listServed(test.database, defaultQuotaBytes);
   return ids.map((id) => served.find((row) => row.id === id)?.limits.disk?.leftBytes ?? null);
