@@ -143,17 +143,20 @@ export class EdgeUnavailable extends Error {
   override readonly name = "EdgeUnavailable";
 }
 
-const timeoutMilliseconds = 5_000;
+const readTimeoutMilliseconds = 5_000;
+/**
+ * Changes wait for a busy edge, which may also let running writes to a frozen site continue for 20 seconds. An edge that is not
+ * running refuses the connection at once.
+ */
+const changeTimeoutMilliseconds = 30_000;
 /** PHP has to start before it renders the page. */
 const trialTimeoutMilliseconds = 65_000;
-/** Longer than the edge lets running writes to a frozen site continue. */
-const settleTimeoutMilliseconds = 30_000;
 /** Wait for a worker, in addition to the task's deadline. */
 const taskTimeoutMilliseconds = 65_000;
 
 /**
- * Every method rejects with `EdgeUnavailable` if there is no valid answer within five seconds; `settle` waits 30 seconds,
- * `runTrial` 65, `runTask` 65 plus the task's deadline.
+ * Every method rejects with `EdgeUnavailable` if there is no valid answer within five seconds; those that change something wait
+ * for 30 seconds, `runTrial` 65, `runTask` 65 plus the task's deadline.
  */
 export function makeEdgeClient(socketPath: string): EdgeClient {
   async function ask(
@@ -161,7 +164,7 @@ export function makeEdgeClient(socketPath: string): EdgeClient {
     path: string,
     body: string | null,
     signal: AbortSignal | undefined,
-    timeout = timeoutMilliseconds,
+    timeout = method === "GET" ? readTimeoutMilliseconds : changeTimeoutMilliseconds,
   ): Promise<unknown> {
     const timedOut = AbortSignal.timeout(timeout);
     const either = signal ? AbortSignal.any([signal, timedOut]) : timedOut;
@@ -191,7 +194,7 @@ export function makeEdgeClient(socketPath: string): EdgeClient {
       return answer.logins;
     },
     settle: async (environmentId, signal) => {
-      await ask("POST", "/settle", JSON.stringify({ environmentId }), signal, settleTimeoutMilliseconds);
+      await ask("POST", "/settle", JSON.stringify({ environmentId }), signal);
     },
     runTrial: async (order, signal) => {
       const answer = await ask("POST", "/try", JSON.stringify(order), signal, trialTimeoutMilliseconds);

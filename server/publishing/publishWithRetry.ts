@@ -7,9 +7,10 @@ const pauseMilliseconds = 250;
 
 /**
  * Resolves when the edge serves the state of the database at the time of the call. Retries while the edge is being restarted,
- * which takes seconds. Rejects with `EdgeUnavailable` if it is down for longer; the reconciler then publishes later.
+ * which takes seconds, and longer on a busy machine. Rejects with `EdgeUnavailable` if it is down for longer; the reconciler then
+ * publishes later.
  */
-export async function publishWithRetry(publisher: Pick<Publisher, "publish">, milliseconds = 10_000): Promise<void> {
+export async function publishWithRetry(publisher: Pick<Publisher, "publish">, milliseconds = 60_000): Promise<void> {
   const deadline = performance.now() + milliseconds;
   for (;;) {
     try {

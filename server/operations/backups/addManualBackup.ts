@@ -2,7 +2,7 @@
 import { findBackupId } from "../../store/backups/backups.ts";
 import type { OperationDefinition } from "../engine/operation.ts";
 import { backUp, backupSpace, undoBackUp } from "../steps/backup.ts";
-import { requireCompanySpace, requireDiskSpace } from "../steps/diskSpace.ts";
+import { requireDiskSpace } from "../steps/diskSpace.ts";
 import type { Services } from "../steps/services.ts";
 import { speculatively } from "../steps/speculatively.ts";
 
@@ -25,7 +25,6 @@ export function addManualBackup(services: Services): OperationDefinition<AddManu
         deadlineSeconds: 3_600,
         run: async ({ input: { environment, address, note }, operationId, signal }) => {
           const facts = { type: "manual", name: note ?? "Manual backup", note } as const;
-          await requireCompanySpace(database, environment.id, "The backup");
           const space = { copies: [await backupSpace(database, environment)] };
           await speculatively(
             // A user is waiting, so the check runs in parallel: done first, it would double the time.

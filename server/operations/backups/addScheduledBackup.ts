@@ -7,7 +7,7 @@ import { lockHolder } from "../../store/locks.ts";
 import { isServing } from "../../store/sites/environmentStates.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
 import { backUp, backupSpace, undoBackUp } from "../steps/backup.ts";
-import { requireCompanySpace, requireDiskSpace } from "../steps/diskSpace.ts";
+import { requireDiskSpace } from "../steps/diskSpace.ts";
 import type { Services } from "../steps/services.ts";
 
 export type AddScheduledBackupInput = {
@@ -47,7 +47,6 @@ export function addScheduledBackup(services: Services): OperationDefinition<AddS
           if ((await lockHolder(database, environment.id)) !== null) {
             throw new StepFailure("Another operation on the environment has just started.");
           }
-          await requireCompanySpace(database, environment.id, "The scheduled backup");
           await requireDiskSpace(
             runtime,
             { copies: [await backupSpace(database, environment)] },

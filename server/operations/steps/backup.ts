@@ -13,7 +13,7 @@ import {
 import type { FinishedBackup } from "../../store/backups/finishedBackup.ts";
 import type { Database } from "../../store/database.ts";
 import { StepFailure } from "../engine/operation.ts";
-import type { Copy } from "./diskSpace.ts";
+import { type Copy, requireCompanySpace } from "./diskSpace.ts";
 import type { Services } from "./services.ts";
 
 interface BackupRequest {
@@ -26,7 +26,15 @@ interface BackupRequest {
   readonly note: string | null;
   /** Reads all files if the last full read is at least this many days ago. Absent: reads only changed files. */
   readonly fullAfterDays?: number;
+  /** Whether the environment is deleted next. Its backup may exceed the company's disk space: the deletion frees more. */
+  readonly isBeforeDeletion?: boolean;
 }
+
+const nouns: Readonly<Record<BackupType, string>> = {
+  manual: "The backup",
+  scheduled: "The scheduled backup",
+  "system-generated": "The backup before the change",
+};
 
 const environmentGone = "The environment no longer exists.";
 
@@ -52,10 +60,14 @@ export async function backupSpace(database: Database, environment: EnvironmentRe
   return { environment, files: before === null ? 1 : changedFraction, database: 2 };
 }
 
-/** Backs up the environment. If called again for the same operation, replaces the backup's content. */
+/**
+ * Backs up the environment. If called again for the same operation, replaces the backup's content. Throws `StepFailure` if the
+ * company has used its disk space.
+ */
 export async function backUp(services: Services, request: BackupRequest, signal: AbortSignal): Promise<void> {
   const { database, backupDays } = services;
   const { environment, address, operationId, type, name, note, fullAfterDays } = request;
+  if (request.isBeforeDeletion !== true) await requireCompanySpace(database, environment.id, nouns[type]);
   const startedAt = new Date();
   const expiresAt = new Date(startedAt.getTime() + backupDays[type] * day);
   const row = { environmentId: environment.id, address, operationId, type, name, note, expiresAt };

@@ -71,7 +71,7 @@ export function beforeDeletion<Input>(
       run: (context) =>
         withBypassHint({ ...context, bypassHint }, async () => {
           const { operationId, signal } = context;
-          const facts = { operationId, type: "system-generated", name, note: name } as const;
+          const facts = { operationId, type: "system-generated", name, note: name, isBeforeDeletion: true } as const;
           // One after the other, because they use the same work folder.
           for (const { address, ...environment } of await toBackUp(context.input)) {
             await backUp(services, { environment, address, ...facts }, signal);
