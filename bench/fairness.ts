@@ -29,6 +29,8 @@ interface Measured {
   readonly waits: Readonly<Record<string, readonly number[]>>;
   readonly failures: number;
   readonly requests: number;
+  /** Attacks that reached nothing, so that the round says little. */
+  readonly idle?: readonly string[];
 }
 
 async function measure(victim: Victim): Promise<Measured> {
@@ -64,8 +66,14 @@ function figuresOf(attack: string, alone: readonly Measured[], attacked: Measure
   });
   const [worst] = ratios.toSorted((one, other) => other.ratio - one.ratio);
   if (worst === undefined) throw new Error("Nothing was measured");
-  const { failures, requests } = attacked;
+  const { failures, requests, idle = [] } = attacked;
   return [
+    ...idle.map((name) => ({
+      name: `next to ${attack}`,
+      measured: `${name}: reached nothing`,
+      target: "",
+      isMet: false,
+    })),
     {
       name: `next to ${attack}: largest p99, compared with alone`,
       measured: `${worst.ratio.toFixed(2)} times (${worst.what})`,
@@ -126,7 +134,10 @@ export async function measureFairness(
   for (const [index, round] of rounds.entries()) {
     await ready();
     if (index % attacksPerRoundAlone === 0) alone.push(await measure(victim));
-    const measured = await under(attacker, round.names, () => measure(victim));
+    const measured = await under(attacker, round.names, async (missing) => ({
+      ...(await measure(victim)),
+      idle: missing(),
+    }));
     attacked.push({ attack: round.attack, measured });
     for (const { name, measured: shown } of figuresOf(round.attack, alone, measured)) log(`  ${name}: ${shown}`);
   }

@@ -1,6 +1,7 @@
 /**
  * What a hostile company can do to others: everything that a holder of its API keys, its visitors and its sites' PHP can. Each
- * attack repeats itself until the process ends, and ignores the answers.
+ * attack repeats itself until the process ends. It reports the statuses of its responses, so that a test notices an attack that
+ * no longer reaches what it attacks.
  */
 import { Agent, request } from "node:http";
 import { connect, type Socket } from "node:net";
@@ -27,13 +28,29 @@ interface Sent {
   readonly isSlow?: boolean;
 }
 
+/** Called with the status of each response, or `connected` for each connection that an attack only holds open. */
+export type Report = (status: number) => void;
+
+const connected = 0;
+
+export interface Attack {
+  /** Statuses of which at least one shows that the attack reaches its target. 429 and 503 mean that it is held back there. */
+  readonly reaches: readonly number[];
+  run(attacker: Attacker, report: Report): void;
+}
+
 /** Resolves when the response has ended, whatever it is. */
-function send(address: string, { method = "GET", headers = {}, body, isSlow = false }: Sent = {}): Promise<void> {
+function send(
+  address: string,
+  report: Report,
+  { method = "GET", headers = {}, body, isSlow = false }: Sent = {},
+): Promise<void> {
   const { host, port, pathname, search } = new URL(address);
   return new Promise((resolve) => {
     const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
     const options = { host: "127.0.0.1", port, method, localAddress, agent, path: pathname + search };
     const sent = request({ ...options, headers: { host, ...length, ...headers } }, (response) => {
+      report(response.statusCode ?? 0);
       response.once("close", resolve);
       if (isSlow) setInterval(() => response.read(1), 1_000);
       else response.resume();
@@ -45,11 +62,14 @@ function send(address: string, { method = "GET", headers = {}, body, isSlow = fa
 }
 
 /** Opens connections that send something and then nothing more, and replaces those that are closed. */
-function hold(address: string, connections: number, sent: (host: string) => string): void {
+function hold(address: string, report: Report, connections: number, sent: (host: string) => string): void {
   const { host, port } = new URL(address);
   const open = (): void => {
     const socket: Socket = connect({ host: "127.0.0.1", port: Number(port), localAddress });
-    socket.once("connect", () => socket.write(sent(host)));
+    socket.once("connect", () => {
+      report(connected);
+      socket.write(sent(host));
+    });
     socket.on("error", () => undefined).once("close", () => setTimeout(open, 100));
     socket.resume();
   };
@@ -72,26 +92,65 @@ function siteOf({ sites }: Attacker, index: number) {
 }
 
 /** Requests a path of all sites. `{n}` becomes a different number each time. */
-function visit(attacker: Attacker, parallel: number, path: string, sent: Sent = {}): void {
-  repeat(parallel, (runner) => {
-    number += 1;
-    return send(`${siteOf(attacker, runner).address}${path.replace("{n}", String(number))}`, sent);
-  });
+function visit(parallel: number, path: string, sent: Sent = {}): Attack {
+  return {
+    reaches: [200, 429, 503],
+    run: (attacker, report) =>
+      repeat(parallel, (runner) => {
+        number += 1;
+        return send(`${siteOf(attacker, runner).address}${path.replace("{n}", String(number))}`, report, sent);
+      }),
+  };
 }
 
-function call({ apiUrl, key }: Attacker, method: string, path: string, body?: unknown, headers = {}): Promise<void> {
+interface Call {
+  readonly method?: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+function call(
+  { apiUrl, key }: Attacker,
+  report: Report,
+  path: string,
+  { method = "POST", body, headers = {} }: Call = {},
+): Promise<void> {
   const authorization = { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers };
-  return send(`${apiUrl}${path}`, {
+  return send(`${apiUrl}${path}`, report, {
     method,
     headers: authorization,
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
   });
 }
 
+/** Calls the API. `reaches`: the statuses of a call that does what it is for. */
+function calls(
+  reaches: readonly number[],
+  parallel: number,
+  work: (attacker: Attacker, report: Report, runner: number) => Promise<unknown>,
+): Attack {
+  return {
+    reaches: [...reaches, 429, 503],
+    run: (attacker, report) => repeat(parallel, (runner) => work(attacker, report, runner)),
+  };
+}
+
+/** Holds connections to all sites open, and with `andApi` to the API. */
+function holds(connections: number, sent: (host: string) => string, { andApi = false } = {}): Attack {
+  return {
+    reaches: [connected],
+    run: ({ apiUrl, sites }, report) => {
+      for (const address of [...(andApi ? [apiUrl] : []), ...sites.map((site) => site.address)]) {
+        hold(address, report, connections, sent);
+      }
+    },
+  };
+}
+
 /** Runs PHP code with WP-CLI in one of the sites. */
-function evaluate(attacker: Attacker, site: number, code: string): Promise<void> {
+function evaluate(attacker: Attacker, report: Report, site: number, code: string): Promise<void> {
   const path = `/sites/environments/${siteOf(attacker, site).environmentId}/run-wp-cli-command`;
-  return call(attacker, "POST", path, { argv: ["eval", code] }, { "when-busy": "queue" });
+  return call(attacker, report, path, { body: { argv: ["eval", code] }, headers: { "when-busy": "queue" } });
 }
 
 /** Returns the id of the attacker's newest operation, or null. */
@@ -105,77 +164,66 @@ const megabyte = "x".repeat(1_000_000);
 const form = { "content-type": "application/x-www-form-urlencoded" };
 /** Deep, long, and with a value that is refused in each place: the answer could be much larger than the request. */
 const hostileJson = `{"search":${"[".repeat(50_000)}${Array(50).fill('"\\u0000"').join(",")}${"]".repeat(50_000)}}`;
+const endlessHead = (host: string) => `GET / HTTP/1.1\r\nHost: ${host}\r\nX-Slow: `;
+const absentBody = (host: string) => `POST /index.php HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 30000000\r\n\r\nx`;
+const tinyChunks = (host: string) =>
+  `POST /index.php HTTP/1.1\r\nHost: ${host}\r\nTransfer-Encoding: chunked\r\n\r\n${"1\r\nx\r\n".repeat(100_000)}`;
 
-export const attacks: Readonly<Record<string, (attacker: Attacker) => void>> = {
-  "pages without a pause": (attacker) => visit(attacker, 8, "/?visit={n}"),
-  "pages that use the processor": (attacker) => visit(attacker, 8, "/burn.php?visit={n}"),
-  "pages that never end": (attacker) => visit(attacker, 40, "/sleep.php?visit={n}"),
-  "pages that request their own site": (attacker) => visit(attacker, 10, "/loop.php?visit={n}"),
-  "pages that write files": (attacker) =>
-    visit(attacker, 8, "/write.php?visit={n}", { method: "POST", body: megabyte }),
-  "pages that send mail": (attacker) => visit(attacker, 4, "/mail.php?visit={n}"),
-  "sockets that PHP opens to its site and leaves open": (attacker) => visit(attacker, 10, "/sockets.php?visit={n}"),
-  "static files": (attacker) => visit(attacker, 100, "/load.css"),
-  "large responses, read slowly": (attacker) => visit(attacker, 50, "/large.php?visit={n}", { isSlow: true }),
-  "many pages for the page cache": (attacker) => visit(attacker, 8, "/?lang={n}"),
-  "guessed passwords": (attacker) =>
-    visit(attacker, 8, "/wp-login.php", { method: "POST", headers: form, body: "log=owner&pwd=wrong" }),
-  "bodies that never arrive": ({ sites }) => {
-    for (const { address } of sites) {
-      hold(address, 40, (host) => `POST /index.php HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 30000000\r\n\r\nx`);
-    }
-  },
-  "bodies of one-byte chunks": ({ sites }) => {
-    const head = (host: string) => `POST /index.php HTTP/1.1\r\nHost: ${host}\r\nTransfer-Encoding: chunked\r\n\r\n`;
-    for (const { address } of sites) hold(address, 5, (host) => `${head(host)}${"1\r\nx\r\n".repeat(100_000)}`);
-  },
-  "heads that never end, at the edge and the API": ({ apiUrl, sites }) => {
-    for (const address of [apiUrl, ...sites.map((site) => site.address)]) {
-      hold(address, 100, (host) => `GET / HTTP/1.1\r\nHost: ${host}\r\nX-Slow: `);
-    }
-  },
-  "API requests without a pause": (attacker) => repeat(16, () => call(attacker, "GET", "/validate")),
-  "hostile JSON": (attacker) =>
-    repeat(4, () => call(attacker, "GET", `/company/${attacker.companyId}/wp-plugins`, hostileJson)),
-  "changes of the routing table": (attacker) =>
-    repeat(4, (runner) => {
-      number += 1;
-      const body = { environment_id: siteOf(attacker, runner).environmentId, ip_list: [`203.0.113.${number % 250}`] };
-      return call(attacker, "PUT", "/sites/tools/denied-ips", body);
-    }),
-  "one idempotency key in many requests": (attacker) =>
-    repeat(20, () => {
-      const { environmentId } = siteOf(attacker, 0);
-      const body = { email: "hang@example.com", first_name: "H", last_name: "Ang" };
-      return call(attacker, "POST", `/sites/environments/${environmentId}/wpa-create-user`, body, {
-        "idempotency-key": `key-${Math.floor(Date.now() / 5_000)}`,
-      });
-    }),
-  "WP-CLI commands that use the processor": (attacker) =>
-    repeat(8, (runner) => evaluate(attacker, runner, "for (;;) { md5(random_bytes(64)); }")),
-  "searches for users": (attacker) =>
-    repeat(8, (runner) => {
-      const { environmentId } = siteOf(attacker, runner);
-      return call(attacker, "GET", `/sites/environments/${environmentId}/wpa-user-exists?email=a@example.com`);
-    }),
-  backups: (attacker) =>
-    repeat(8, async (runner) => {
-      const { environmentId } = siteOf(attacker, runner);
-      await call(attacker, "POST", `/sites/environments/${environmentId}/manual-backups`, { tag: "again" });
-      await delay(200);
-    }),
-  "new sites": (attacker) =>
-    repeat(4, async () => {
-      number += 1;
-      const site = { company: attacker.companyId, display_name: `New ${number}`, region: "europe-west3" };
-      await call(attacker, "POST", "/sites/plain", site);
-      await delay(500);
-    }),
-  "open waits for operations": (attacker) =>
-    repeat(100, async (runner) => {
-      if (runner === 0) await evaluate(attacker, 0, "sleep(60);");
-      const id = await newestOperation(attacker).catch(() => null);
-      if (id === null) await delay(1_000);
-      else await call(attacker, "GET", `/operations/${encodeURIComponent(id)}?wait=30`);
-    }),
+export const attacks: Readonly<Record<string, Attack>> = {
+  "pages without a pause": visit(8, "/?visit={n}"),
+  "pages that use the processor": visit(8, "/burn.php?visit={n}"),
+  "pages that never end": visit(40, "/sleep.php?visit={n}"),
+  "pages that request their own site": visit(10, "/loop.php?visit={n}"),
+  "pages that write files": visit(8, "/write.php?visit={n}", { method: "POST", body: megabyte }),
+  "pages that send mail": visit(4, "/mail.php?visit={n}"),
+  "sockets that PHP opens to its site and leaves open": visit(10, "/sockets.php?visit={n}"),
+  "static files": visit(100, "/load.css"),
+  "large responses, read slowly": visit(50, "/large.php?visit={n}", { isSlow: true }),
+  "many pages for the page cache": visit(8, "/?lang={n}"),
+  "guessed passwords": visit(8, "/wp-login.php", { method: "POST", headers: form, body: "log=owner&pwd=wrong" }),
+  "bodies that never arrive": holds(40, absentBody),
+  "bodies of one-byte chunks": holds(5, tinyChunks),
+  "heads that never end, at the edge and the API": holds(100, endlessHead, { andApi: true }),
+  "API requests without a pause": calls([200], 16, (attacker, report) =>
+    call(attacker, report, "/validate", { method: "GET" }),
+  ),
+  "hostile JSON": calls([400], 4, (attacker, report) =>
+    call(attacker, report, `/company/${attacker.companyId}/wp-plugins`, { method: "GET", body: hostileJson }),
+  ),
+  "changes of the routing table": calls([200], 4, (attacker, report, runner) => {
+    number += 1;
+    const body = { environment_id: siteOf(attacker, runner).environmentId, ip_list: [`203.0.113.${number % 250}`] };
+    return call(attacker, report, "/sites/tools/denied-ips", { method: "PUT", body });
+  }),
+  "one idempotency key in many requests": calls([200, 202], 20, (attacker, report) => {
+    const { environmentId } = siteOf(attacker, 0);
+    const body = { email: "hang@example.com", first_name: "H", last_name: "Ang" };
+    const headers = { "idempotency-key": `key-${Math.floor(Date.now() / 5_000)}` };
+    return call(attacker, report, `/sites/environments/${environmentId}/wpa-create-user`, { body, headers });
+  }),
+  "WP-CLI commands that use the processor": calls([202], 8, (attacker, report, runner) =>
+    evaluate(attacker, report, runner, "for (;;) { md5(random_bytes(64)); }"),
+  ),
+  "searches for users": calls([200], 8, (attacker, report, runner) => {
+    const { environmentId } = siteOf(attacker, runner);
+    const path = `/sites/environments/${environmentId}/wpa-user-exists?email=a@example.com`;
+    return call(attacker, report, path, { method: "GET" });
+  }),
+  backups: calls([202], 8, async (attacker, report, runner) => {
+    const { environmentId } = siteOf(attacker, runner);
+    await call(attacker, report, `/sites/environments/${environmentId}/manual-backups`, { body: { tag: "again" } });
+    await delay(200);
+  }),
+  "new sites": calls([202], 4, async (attacker, report) => {
+    number += 1;
+    const body = { company: attacker.companyId, display_name: `New ${number}`, region: "europe-west3" };
+    await call(attacker, report, "/sites/plain", { body });
+    await delay(500);
+  }),
+  "open waits for operations": calls([200, 202], 100, async (attacker, report, runner) => {
+    if (runner === 0) await evaluate(attacker, report, 0, "sleep(60);");
+    const id = await newestOperation(attacker).catch(() => null);
+    if (id === null) await delay(1_000);
+    else await call(attacker, report, `/operations/${encodeURIComponent(id)}?wait=30`, { method: "GET" });
+  }),
 };

@@ -17,10 +17,10 @@ const settleMilliseconds = 6_000;
 /** Files that the attacks request. */
 const attackerFiles = {
   "burn.php": "<?php $end = microtime(true) + 0.5; while (microtime(true) < $end) { md5(random_bytes(64)); } echo 1;",
-  "sleep.php": "<?php sleep(50); echo 1;",
+  "sleep.php": "<?php echo 1; flush(); sleep(50);",
   "loop.php": "<?php echo file_get_contents('http://' . $_SERVER['HTTP_HOST'] . '/loop.php?' . mt_rand());",
   "sockets.php":
-    "<?php for ($i = 0; $i < 500; $i++) { $all[] = @stream_socket_client('tcp://' . $_SERVER['HTTP_HOST']); } sleep(20);",
+    "<?php echo 1; flush(); for ($i = 0; $i < 500; $i++) { $all[] = @stream_socket_client('tcp://' . $_SERVER['HTTP_HOST']); } sleep(20);",
   "load.css": "a{}".repeat(4_000),
   "large.php": "<?php for ($i = 0; $i < 64; $i++) { echo str_repeat('x', 65536); flush(); }",
   "mail.php": "<?php for ($i = 0; $i < 20; $i++) { @mail(\"a$i@example.com\", 's', 'b'); } echo 1;",
@@ -53,16 +53,22 @@ export async function addAttacker(installation: Installation, folder: string, si
   return { apiUrl: installation.firstRun.api_url, key, companyId, sites: created };
 }
 
-/** Runs `work` during the attacks with these names. */
-export async function under<T>(attacker: Attacker, names: readonly string[], work: () => Promise<T>): Promise<T> {
+/** Runs `work` during the attacks with these names. Its parameter returns those that have not reached their target yet. */
+export async function under<T>(
+  attacker: Attacker,
+  names: readonly string[],
+  work: (missing: () => readonly string[]) => Promise<T>,
+): Promise<T> {
   const child = fork(program, [JSON.stringify(attacker), ...names], {
     detached: true,
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
+  const missing = new Set(names);
+  child.on("message", (name: string) => missing.delete(name));
   const exited = once(child, "exit");
   try {
     await delay(settleMilliseconds);
-    return await work();
+    return await work(() => [...missing]);
   } finally {
     child.kill();
     await exited;
