@@ -33,7 +33,7 @@ test("the operator's mirror prints its content and address, and stops at SIGTERM
     if (line.startsWith("Served at")) break;
   }
   expect(lines.slice(0, 2)).toEqual([
-    "Plugins: 1, themes: 0, versions of WordPress: 0, zips: 1",
+    "Plugins: 1, themes: 0, versions of WordPress: 0, language packs: 0, zips: 1",
     "Left out: broken.zip: The package is refused: it is damaged, truncated, or not a zip.",
   ]);
   const url = /SITEWRIGHT_WPORG_URL=(\S+)$/.exec(lines.at(-1) ?? "")?.[1] ?? "";

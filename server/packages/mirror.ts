@@ -1,19 +1,27 @@
 /**
  * A package source for installations that can't reach WordPress.org. It serves the zips in a folder through the parts of
- * WordPress.org's API that WordPress and Sitewright use. URLs in responses have the host of the request.
+ * WordPress.org's API that WordPress, WP-CLI and Sitewright use. URLs in responses have the host of the request.
  */
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
-import { fieldOf } from "@sitewright/runtimes/fields.ts";
 import { type CataloguedPackage, type CatalogueKind, newestOf, openCatalogue } from "./catalogue.ts";
-import { compareVersions } from "./versions.ts";
+import {
+  coreOffersOf,
+  type ExtensionKind,
+  informationOf,
+  newestZipPath,
+  type Search,
+  type Stock,
+  searchIn,
+  translationsOf,
+  updatesOf,
+  zipPath,
+} from "./mirrorAnswers.ts";
+import { readZipChecksums } from "./zip.ts";
 
 const maxRequestBytes = 10_000_000;
-
-const zipPath = ({ kind, slug, version }: CataloguedPackage) =>
-  kind === "core" ? `/release/wordpress-${version}.zip` : `/${kind}/${slug}.${version}.zip`;
 
 function parsed(json: string | null): unknown {
   try {
@@ -22,6 +30,9 @@ function parsed(json: string | null): unknown {
     return null;
   }
 }
+
+/** Reads the fields of a form, or of a query. */
+type Fields = Pick<URLSearchParams, "get">;
 
 async function formOf(request: IncomingMessage): Promise<URLSearchParams> {
   const parts: Buffer[] = [];
@@ -34,73 +45,124 @@ async function formOf(request: IncomingMessage): Promise<URLSearchParams> {
   return new URLSearchParams(Buffer.concat(parts).toString("utf8"));
 }
 
-/** The response to an update check: known packages with and without a newer version. */
-function updates(kind: "plugin" | "theme", request: unknown, packages: readonly CataloguedPackage[], base: string) {
-  const newer: Record<string, unknown> = {};
-  const same: Record<string, unknown> = {};
-  const list = fieldOf(request, `${kind}s`);
-  for (const [file, one] of Object.entries(typeof list === "object" && list !== null ? list : {})) {
-    const newest = newestOf(packages.filter((each) => each.kind === kind && each.file === file));
-    if (newest === null) continue;
-    const facts = {
-      url: "",
-      package: base + zipPath(newest),
-      new_version: newest.version,
-      requires: newest.requires || false,
-      requires_php: newest.requiresPhp || false,
-    };
-    const offer =
-      kind === "plugin"
-        ? { id: `w.org/plugins/${newest.slug}`, slug: newest.slug, plugin: file, tested: "", ...facts }
-        : { theme: newest.slug, ...facts };
-    const installed = String(fieldOf(one, "Version") ?? "");
-    if (compareVersions(newest.version, installed) > 0) newer[file] = offer;
-    else same[file] = offer;
+/** An answer as JSON. */
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+const found = (body: unknown): Answer => ({ status: 200, body });
+const missing = (error: string): Answer => ({ status: 404, body: { error } });
+
+const isExtension = (kind: string | undefined): kind is ExtensionKind => kind === "plugin" || kind === "theme";
+
+/** A whole number from 1, or the fallback. */
+function numberOf(text: string | null, fallback: number): number {
+  const number = Number(text);
+  return Number.isSafeInteger(number) && number > 0 ? number : fallback;
+}
+
+/** Answers `/plugins/info/1.2/` and `/themes/info/1.2/`. Arguments are in `request`, or directly in the query. */
+function answerInfo(kind: ExtensionKind, query: Fields, stock: Stock): Answer {
+  const argument = (name: string) => query.get(`request[${name}]`) ?? query.get(name);
+  const name = kind === "plugin" ? "Plugin" : "Theme";
+  switch (query.get("action") ?? `${kind}_information`) {
+    case `${kind}_information`: {
+      const information = informationOf(kind, argument("slug"), stock);
+      // WordPress looks for these words.
+      return information === null ? missing(`${name} not found.`) : found(information);
+    }
+    case `query_${kind}s`: {
+      const search: Search = {
+        words: [argument("search"), argument("tag"), argument(kind)].filter((text) => text !== null).join(" "),
+        author: argument("author") ?? "",
+        browse: argument("browse") ?? "",
+        page: numberOf(argument("page"), 1),
+        perPage: numberOf(argument("per_page"), 24),
+      };
+      return found(searchIn(kind, search, stock));
+    }
+    case "hot_tags":
+    case "feature_list":
+      return found({});
+    default:
+      return missing("Action not implemented.");
   }
-  return { [`${kind}s`]: newer, no_update: same, translations: [] };
 }
 
-function information(all: readonly CataloguedPackage[], base: string) {
-  const newest = newestOf(all);
-  if (newest === null) return null;
-  return {
-    name: newest.title,
-    slug: newest.slug,
-    version: newest.version,
-    requires: newest.requires || false,
-    requires_php: newest.requiresPhp || false,
-    download_link: base + zipPath(newest),
-    versions: Object.fromEntries(all.map((one) => [one.version, base + zipPath(one)])),
+/** Answers `/translations/<kind>s/1.0/`. */
+function answerTranslations(kind: CatalogueKind, fields: Fields, stock: Stock): Answer {
+  const slug = kind === "core" ? "default" : (fields.get("slug") ?? "");
+  const newest =
+    kind === "core" ? null : newestOf(stock.packages.filter((one) => one.kind === kind && one.slug === slug));
+  const version = fields.get("version") || newest?.version || fields.get("wp_version") || "";
+  return found(translationsOf({ kind, slug, version }, stock));
+}
+
+function answerUpdateCheck(kind: ExtensionKind, form: Fields, stock: Stock): Answer {
+  const check = {
+    installed: parsed(form.get(`${kind}s`)),
+    translations: parsed(form.get("translations")),
+    locales: parsed(form.get("locale")),
   };
+  return found(updatesOf(kind, check, stock));
 }
 
-function coreOffers(packages: readonly CataloguedPackage[], installed: string, base: string) {
-  const cores = packages.filter(({ kind }) => kind === "core");
-  const newestFirst = cores.toSorted((one, other) => compareVersions(other.version, one.version));
-  const offers = newestFirst.map((core, at) => {
-    const download = base + zipPath(core);
-    const isNewer = compareVersions(core.version, installed) > 0;
-    return {
-      // WordPress offers the first one to users; the others can be requested.
-      response: at > 0 ? "autoupdate" : isNewer ? "upgrade" : "latest",
-      download,
-      locale: "en_US",
-      packages: { full: download, no_content: false, new_bundled: false, partial: false, rollback: false },
-      current: core.version,
-      version: core.version,
-      php_version: "7.2.24",
-      mysql_version: "5.5.5",
-      new_bundled: "",
-      partial_version: false,
-    };
-  });
-  return { offers, translations: [] };
+/** Answers the requests for checksums of one version. */
+async function answerChecksums(wanted: CataloguedPackage | undefined): Promise<Answer> {
+  if (wanted === undefined) return missing("Not found.");
+  const files = await readZipChecksums(wanted.zip);
+  if (wanted.kind !== "core") {
+    return found({ plugin: wanted.slug, version: wanted.version, files: Object.fromEntries(files) });
+  }
+  return found({ checksums: Object.fromEntries([...files].map(([name, { md5 }]) => [name, md5])) });
 }
 
-function sendJson(response: ServerResponse, status: number, value: unknown): void {
-  const body = JSON.stringify(value);
-  response.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(body) });
-  response.end(body);
+interface Asked {
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** Reads the body as a form. */
+  readonly form: () => Promise<URLSearchParams>;
+}
+
+/** Answers a request to the API, or returns null if the path is not a part of it. */
+async function answerApi({ path, query, form }: Asked, stock: Stock): Promise<Answer | null> {
+  const [, noun = "", service = ""] = /^\/(plugin|theme|core|translations)s?\/([a-z-]+)\//.exec(path) ?? [];
+  const isService = (name: string) => service === name && new RegExp(`/${name}/1\\.\\d/$`).test(path);
+  if (isExtension(noun) && isService("update-check")) return answerUpdateCheck(noun, await form(), stock);
+  if (isExtension(noun) && isService("info")) {
+    // WordPress before 4.9 and some tools send a form.
+    return answerInfo(noun, query.size > 0 ? query : await form(), stock);
+  }
+  const translated = /^\/translations\/(core|plugin|theme)s?\/1\.0\/$/.exec(path)?.[1];
+  if (translated === "core" || isExtension(translated)) {
+    return answerTranslations(translated, query.has("version") ? query : await form(), stock);
+  }
+  if (noun === "core" && isService("version-check")) {
+    const installed = query.get("version") ?? "";
+    const translations = parsed((await form()).get("translations"));
+    return found(coreOffersOf({ installed, locale: query.get("locale") ?? "", translations }, stock));
+  }
+  if (noun === "core" && isService("checksums")) {
+    const version = query.get("version");
+    return answerChecksums(stock.packages.find((one) => one.kind === "core" && one.version === version));
+  }
+  const [, slug, version] = /^\/plugin-checksums\/([^/]+)\/([^/]+)\.json$/.exec(path) ?? [];
+  if (slug === undefined) return null;
+  const isWanted = (one: CataloguedPackage) => one.kind === "plugin" && one.slug === slug && one.version === version;
+  return answerChecksums(stock.packages.find(isWanted));
+}
+
+/** Returns the zip that a path names, or null. */
+function zipAt(path: string, { packages, languagePacks }: Stock): string | null {
+  const exact = packages.find((one) => zipPath(one) === path) ?? languagePacks.find((one) => one.path === path);
+  return (exact ?? newestOf(packages.filter((one) => newestZipPath(one) === path)))?.zip ?? null;
+}
+
+function sendJson(response: ServerResponse, { status, body }: Answer): void {
+  const text = JSON.stringify(body);
+  response.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(text) });
+  response.end(text);
 }
 
 async function sendZip(response: ServerResponse, zip: string): Promise<void> {
@@ -115,44 +177,32 @@ export function makeMirror(folder: string): Server {
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const base = `http://${request.headers.host ?? "127.0.0.1"}`;
-    const { pathname, searchParams } = new URL(request.url ?? "/", base);
-    const { packages } = await catalogue();
-    const check = /^\/(plugin|theme)s\/update-check\/1\.\d\/$/.exec(pathname)?.[1];
-    if (check === "plugin" || check === "theme") {
-      const installed = parsed((await formOf(request)).get(`${check}s`));
-      return sendJson(response, 200, updates(check, installed, packages, base));
-    }
-    const about = /^\/(plugin|theme)s\/info\/1\.\d\/$/.exec(pathname)?.[1];
-    if (about !== undefined) {
-      const slug = searchParams.get("request[slug]") ?? searchParams.get("slug");
-      const found = information(
-        packages.filter((one) => one.kind === about && one.slug === slug),
-        base,
-      );
-      return found === null ? sendJson(response, 404, { error: "Not found." }) : sendJson(response, 200, found);
-    }
-    if (/^\/core\/version-check\/1\.\d\/$/.test(pathname)) {
-      const installed = searchParams.get("version") ?? "";
-      return sendJson(response, 200, coreOffers(packages, installed, base));
-    }
-    const wanted = packages.find((one) => zipPath(one) === decodeURIComponent(pathname));
-    return wanted === undefined ? sendJson(response, 404, { error: "Not found." }) : sendZip(response, wanted.zip);
+    const { pathname, searchParams: query } = new URL(request.url ?? "/", base);
+    const stock = { ...(await catalogue()), base };
+    const path = decodeURIComponent(pathname);
+    const answered = await answerApi({ path, query, form: () => formOf(request) }, stock);
+    if (answered !== null) return sendJson(response, answered);
+    const zip = zipAt(path, stock);
+    return zip === null ? sendJson(response, missing("Not found.")) : sendZip(response, zip);
   }
 
   return createServer((request, response) => {
     answer(request, response).catch(() => {
       if (response.headersSent) response.destroy();
-      else sendJson(response, 500, { error: "The mirror could not answer." });
+      else sendJson(response, { status: 500, body: { error: "The mirror could not answer." } });
     });
   });
 }
 
-/** A summary for the operator: numbers of packages, and skipped zips. */
+/** A summary for the operator: numbers of packages and language packs, and skipped zips. */
 export async function describeMirror(folder: string): Promise<string> {
-  const { packages, problems } = await openCatalogue(folder)();
+  const { packages, languagePacks, problems } = await openCatalogue(folder)();
   const slugs = (kind: CatalogueKind) =>
     new Set(packages.filter((one) => one.kind === kind).map(({ slug }) => slug)).size;
   const cores = packages.filter(({ kind }) => kind === "core").length;
-  const counted = `Plugins: ${slugs("plugin")}, themes: ${slugs("theme")}, versions of WordPress: ${cores}, zips: ${packages.length}`;
-  return [counted, ...problems.map((problem) => `Left out: ${problem}`)].join("\n");
+  const counted = [
+    `Plugins: ${slugs("plugin")}, themes: ${slugs("theme")}, versions of WordPress: ${cores}`,
+    `language packs: ${languagePacks.length}, zips: ${packages.length + languagePacks.length}`,
+  ];
+  return [counted.join(", "), ...problems.map((problem) => `Left out: ${problem}`)].join("\n");
 }

@@ -76,7 +76,7 @@ describe("a mirror", () => {
     expect(await source.find("plugin", "shop", signal)).not.toBeNull();
     expect(await describeMirror(folder)).toBe(
       [
-        "Plugins: 1, themes: 0, versions of WordPress: 1, zips: 2",
+        "Plugins: 1, themes: 0, versions of WordPress: 1, language packs: 0, zips: 2",
         "Left out: broken.zip: The package is refused: it is damaged, truncated, or not a zip.",
         "Left out: odd.zip: neither a plugin nor a theme, or without a version.",
       ].join("\n"),

@@ -2,6 +2,7 @@
  * Unpacks untrusted zips of plugins and themes. The whole list of files is checked before anything is written: everything must
  * be in a single folder named after the slug, and there may be only files and folders, with paths inside that folder.
  */
+import { createHash } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
@@ -13,6 +14,14 @@ import { type Entry, openPromise, type ZipFile } from "yauzl";
 /** `message` may be shown to the customer. */
 export class BadZip extends Error {
   override readonly name = "BadZip";
+}
+
+/** A zip in a folder of zips. */
+export interface ZipPlace {
+  /** Path in the folder, with slashes. */
+  readonly name: string;
+  readonly zip: string;
+  readonly updated: Date;
 }
 
 interface ZipLimits {
@@ -165,17 +174,16 @@ function atMost(bytes: number): Transform {
   });
 }
 
-/** Reads the root folder's name, and the beginnings of the wanted files directly in it. */
+/** Reads the root folder's name, or null if there is none, and the beginnings of the wanted files by their path in the zip. */
 export async function readZipHeaders(
   file: string,
-  isWanted: (name: string) => boolean,
+  isWanted: (path: string) => boolean,
   bytes: number,
 ): Promise<{ readonly root: string | null; readonly beginnings: ReadonlyMap<string, Buffer> }> {
   return withZip(file, defaultZipLimits, async (zip, listed) => {
     const beginnings = new Map<string, Buffer>();
     for (const one of listed) {
-      const [, name = "", ...deeper] = one.segments;
-      if (one.isFolder || deeper.length > 0 || !isWanted(name)) continue;
+      if (one.isFolder || !isWanted(one.entry.fileName)) continue;
       const parts: Buffer[] = [];
       let read = 0;
       const stream = await zip.openReadStreamPromise(one.entry);
@@ -184,8 +192,31 @@ export async function readZipHeaders(
         read += chunk.length;
         if (read >= bytes) break;
       }
-      beginnings.set(name, Buffer.concat(parts).subarray(0, bytes));
+      beginnings.set(one.entry.fileName, Buffer.concat(parts).subarray(0, bytes));
     }
     return { root: rootOf(listed), beginnings };
+  });
+}
+
+/** Checksums of a file, as WordPress.org publishes them: hexadecimal. */
+export interface FileChecksums {
+  readonly md5: string;
+  readonly sha256: string;
+}
+
+/** Returns the checksums of all files, by their path without the root folder. Rejects with `BadZip`. */
+export async function readZipChecksums(file: string): Promise<ReadonlyMap<string, FileChecksums>> {
+  return withZip(file, defaultZipLimits, async (zip, listed) => {
+    const sums = new Map<string, FileChecksums>();
+    for (const one of listed) {
+      if (one.isFolder) continue;
+      const [md5, sha256] = [createHash("md5"), createHash("sha256")];
+      for await (const chunk of contentOf(zip, one)) {
+        md5.update(chunk);
+        sha256.update(chunk);
+      }
+      sums.set(one.segments.slice(1).join("/"), { md5: md5.digest("hex"), sha256: sha256.digest("hex") });
+    }
+    return sums;
   });
 }

@@ -11,21 +11,53 @@ function sitewright_package_source(): ?string {
 	return is_string( $source ) ? rtrim( $source, '/' ) : null;
 }
 
+/**
+ * Returns the URL of a resource of WordPress.org at the source, or null for other URLs. A URL of the source itself gets the
+ * source's scheme: for older versions, WP-CLI composes links that begin with https.
+ */
+function sitewright_package_url( string $url, string $source ): ?string {
+	$parts = parse_url( $url );
+	if ( false === $parts ) {
+		return null;
+	}
+	$host = strtolower( $parts['host'] ?? '' );
+	if ( in_array( $host, array( 'api.wordpress.org', 'downloads.wordpress.org' ), true ) ) {
+		$query = isset( $parts['query'] ) ? "?{$parts['query']}" : '';
+		return $source . ( $parts['path'] ?? '/' ) . $query;
+	}
+	$own = parse_url( $source );
+	if ( false === $own || ! isset( $own['scheme'], $own['host'] ) || strtolower( $own['host'] ) !== $host ) {
+		return null;
+	}
+	$is_same_port = ( $own['port'] ?? null ) === ( $parts['port'] ?? null );
+	return $is_same_port ? preg_replace( '~^https?(?=://)~i', $own['scheme'], $url ) : null;
+}
+
 function sitewright_redirect_to_package_source( $answer, $args, $url ) {
-	$parts = is_string( $url ) ? parse_url( $url ) : false;
-	$hosts = array( 'api.wordpress.org', 'downloads.wordpress.org' );
-	if ( false !== $answer || false === $parts || ! in_array( strtolower( $parts['host'] ?? '' ), $hosts, true ) ) {
+	if ( false !== $answer || ! is_string( $url ) ) {
 		return $answer;
 	}
 	$source = sitewright_package_source();
 	if ( null === $source ) {
-		return new WP_Error( 'http_request_not_executed', 'This installation has no package source.' );
+		$error = new WP_Error( 'http_request_not_executed', 'This installation has no package source.' );
+		return null === sitewright_package_url( $url, 'https://api.wordpress.org' ) ? $answer : $error;
 	}
 	if ( 'https://api.wordpress.org' === $source ) {
 		return $answer;
 	}
-	$query = isset( $parts['query'] ) ? "?{$parts['query']}" : '';
-	return wp_remote_request( $source . ( $parts['path'] ?? '/' ) . $query, array( 'reject_unsafe_urls' => false ) + $args );
+	$target = sitewright_package_url( $url, $source );
+	return null === $target || $target === $url
+		? $answer
+		: wp_remote_request( $target, array( 'reject_unsafe_urls' => false ) + $args );
+}
+
+/** Adds a list that WordPress's REST API takes for granted when it installs a plugin. Mirrors may leave it out. */
+function sitewright_complete_plugin( $result, $action ) {
+	if ( 'plugin_information' === $action && is_object( $result ) && ! is_wp_error( $result ) ) {
+		$packs                  = $result->language_packs ?? null;
+		$result->language_packs = is_array( $packs ) ? $packs : array();
+	}
+	return $result;
 }
 
 /**
@@ -44,5 +76,6 @@ function sitewright_package_ports( $ports, $host ) {
 }
 
 sitewright_hook( 'pre_http_request', 'sitewright_redirect_to_package_source', 1, 3 );
+sitewright_hook( 'plugins_api_result', 'sitewright_complete_plugin', 999, 2 );
 sitewright_hook( 'http_request_host_is_external', 'sitewright_is_package_source', 999, 2 );
 sitewright_hook( 'http_allowed_safe_ports', 'sitewright_package_ports', 999, 2 );

@@ -55,3 +55,17 @@ export function themeZip(slug: string, version: string, code = "", more: MoreFil
 function below(slug: string, files: MoreFiles): MoreFiles {
   return Object.fromEntries(Object.entries(files).map(([name, file]) => [`${slug}/${name}`, file]));
 }
+
+/** An empty file of compiled translations: magic number, version, number of texts, and where their tables are. */
+const emptyMo = Buffer.from(Uint32Array.of(0x950412de, 0, 0, 28, 28, 0, 28).buffer);
+
+/** A language pack of the text domain `domain`, which is empty for WordPress itself. `revised` is a `PO-Revision-Date`. */
+export function languagePackZip(domain: string, locale: string, revised: string, messages = "[]"): Promise<Buffer> {
+  const name = domain === "" ? locale : `${domain}-${locale}`;
+  const po = `msgid ""\nmsgstr ""\n"PO-Revision-Date: ${revised}\\n"\n`;
+  return zipOf({
+    [`${name}.po`]: po,
+    [`${name}.mo`]: { content: emptyMo },
+    [`${name}.l10n.php`]: `<?php return ['messages' => ${messages}];`,
+  });
+}
