@@ -58,7 +58,7 @@ export const refusalDetails = {
     maximum: number("Highest allowed value.", 8),
   },
   company_limit_reached: {
-    limit: Type.Enum(["sites", "environments", "api_keys"], { description: "What is limited." }),
+    limit: Type.Enum(["sites", "environments", "domains", "api_keys"], { description: "What is limited." }),
     maximum: number("The limit.", 10),
     current: number("How many the company has.", 10),
   },

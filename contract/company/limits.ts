@@ -11,6 +11,7 @@ const CompanyLimits = Type.Object(
   {
     sites: limit("Maximum number of sites.", 10),
     environments: limit("Maximum number of environments of all sites.", 30),
+    domains: limit("Maximum number of domains, without the temporary ones that environments get by themselves.", 1_000),
     disk_bytes: limit(
       "Maximum size of all environments, backups and downloadable backups together, in bytes. Backups of deleted sites count, wherever they are stored.",
       50_000_000_000,
@@ -27,6 +28,7 @@ const CompanyUse = Type.Object(
   {
     sites: count("Number of sites.", 4),
     environments: count("Number of environments.", 9),
+    domains: count("Number of domains, without the temporary ones.", 6),
     disk_bytes: count(
       "Size of all environments, when they were last measured, backups and downloadable backups, in bytes.",
       1_250_000_000,

@@ -69,6 +69,7 @@ export const addDomain = endpoint({
     "domain_taken",
     "www_without_wildcard",
     "custom_certificate_refused",
+    "company_limit_reached",
   ],
   verb: "write",
   resource: { kind: "environment", from: "params.env_id" },

@@ -39,35 +39,34 @@ export function isUsedUp({ bytes, until }: Budget): boolean {
 
 async function* linesOf(handle: FileHandle, budget: Budget): AsyncGenerator<readonly string[]> {
   let { size: position } = await handle.stat();
-  // The known part of a line that starts in the preceding block.
-  let rest: Buffer = Buffer.alloc(0);
+  // The same memory for all blocks: a long search would otherwise leave more garbage than the budget's bytes.
+  const memory = Buffer.allocUnsafe(blockBytes + maxLineLength + 1);
+  // The known part of a line that starts in the preceding block: its first bytes.
+  const rest = { bytes: Buffer.alloc(maxLineLength + 1), length: 0 };
   while (position > 0) {
     if (isUsedUp(budget)) return;
-    const length = Math.min(blockBytes, position);
-    position -= length;
-    budget.bytes -= length;
-    const block = await readAt(handle, position, length);
-    const end = position === 0 ? -1 : block.indexOf(lineFeed);
-    const known = Buffer.concat([block, rest]);
-    if (position > 0 && end === -1) {
-      rest = known.subarray(0, maxLineLength + 1);
-      continue;
-    }
-    rest = block.subarray(0, Math.min(Math.max(0, end), maxLineLength + 1));
-    yield asLines(known.subarray(end + 1));
+    const wanted = Math.min(blockBytes, position);
+    position -= wanted;
+    budget.bytes -= wanted;
+    const length = await readAt(handle, position, memory.subarray(0, wanted));
+    const known = memory.subarray(0, length + rest.bytes.copy(memory, length, 0, rest.length));
+    const end = position === 0 ? -1 : memory.subarray(0, length).indexOf(lineFeed);
+    const isWithinLine = position > 0 && end === -1;
+    const lines = isWithinLine ? null : asLines(known.subarray(end + 1));
+    rest.length = known.copy(rest.bytes, 0, 0, isWithinLine ? known.length : Math.max(0, end));
+    if (lines !== null) yield lines;
   }
 }
 
-/** Returns less than `length` if the file has become shorter. */
-async function readAt(handle: FileHandle, position: number, length: number): Promise<Buffer> {
-  const block = Buffer.allocUnsafe(length);
+/** Fills `block`. Returns the number of bytes, which is smaller if the file has become shorter. */
+async function readAt(handle: FileHandle, position: number, block: Buffer): Promise<number> {
   let read = 0;
-  while (read < length) {
-    const { bytesRead } = await handle.read(block, read, length - read, position + read);
+  while (read < block.length) {
+    const { bytesRead } = await handle.read(block, read, block.length - read, position + read);
     if (bytesRead === 0) break;
     read += bytesRead;
   }
-  return block.subarray(0, read);
+  return read;
 }
 
 function asLines(bytes: Buffer): readonly string[] {

@@ -9,6 +9,7 @@ const text = { type: "string" } as const;
 const limitOptions = {
   sites: text,
   environments: text,
+  domains: text,
   keys: text,
   "disk-gb": text,
   threads: text,
@@ -51,8 +52,9 @@ const commands: Readonly<Record<string, Command>> = {
     summary: "shows or sets what a company may use, or all companies that have no limits of their own",
     details: [
       "--all            all companies that have no limits of their own",
-      "--sites          number of sites, like the next two; each takes a number, or none for no limit",
+      "--sites          number of sites, like the next three; each takes a number, or none for no limit",
       "--environments   number of environments of all sites",
+      "--domains        number of domains, without those that environments get by themselves",
       "--keys           number of API keys",
       "--disk-gb        size of all environments together",
       "--threads        number of PHP requests that run at the same time",

@@ -28,6 +28,7 @@ interface Flag {
 const flagOf: Record<CompanyLimit, Flag> = {
   sites: { flag: "sites", noun: "Sites", minimum: 0, factor: 1 },
   environments: { flag: "environments", noun: "Environments", minimum: 0, factor: 1 },
+  domains: { flag: "domains", noun: "Domains", minimum: 0, factor: 1 },
   api_keys: { flag: "keys", noun: "API keys", minimum: 1, factor: 1 },
   disk_bytes: { flag: "disk-gb", noun: "Disk", minimum: 0.001, factor: 1e9 },
   php_threads: { flag: "threads", noun: "PHP threads", minimum: 1, factor: 1 },
@@ -38,6 +39,7 @@ const flagOf: Record<CompanyLimit, Flag> = {
 const limitNames: readonly CompanyLimit[] = [
   "sites",
   "environments",
+  "domains",
   "api_keys",
   "disk_bytes",
   "php_threads",

@@ -19,6 +19,7 @@ export interface Companies {
 interface CompanyLimitColumns {
   sites: Nullable<number>;
   environments: Nullable<number>;
+  domains: Nullable<number>;
   disk_bytes: Nullable<number>;
   php_threads: Nullable<number>;
   php_memory_mb: Nullable<number>;

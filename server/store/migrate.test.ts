@@ -56,31 +56,24 @@ describe("migrate", () => {
   });
 });
 
+const limitColumns = {
+  company_id: true,
+  sites: true,
+  environments: true,
+  domains: true,
+  disk_bytes: true,
+  php_threads: true,
+  php_memory_mb: true,
+  api_keys: true,
+  mail_recipients_per_hour: true,
+} as const;
+
 /** Every column of every table in the types: a missing or unknown column does not compile. */
 const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
   companies: { id: true, name: true, created_at: true },
-  company_limits: {
-    company_id: true,
-    sites: true,
-    environments: true,
-    disk_bytes: true,
-    php_threads: true,
-    php_memory_mb: true,
-    api_keys: true,
-    mail_recipients_per_hour: true,
-  },
+  company_limits: limitColumns,
   disk_of_companies: { company_id: true, bytes: true },
-  limits_of_companies: {
-    disk_used_bytes: true,
-    company_id: true,
-    sites: true,
-    environments: true,
-    disk_bytes: true,
-    php_threads: true,
-    php_memory_mb: true,
-    api_keys: true,
-    mail_recipients_per_hour: true,
-  },
+  limits_of_companies: { ...limitColumns, disk_used_bytes: true },
   users: {
     id: true,
     company_id: true,

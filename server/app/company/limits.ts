@@ -19,7 +19,12 @@ export async function get({ pool, caller }: Context) {
 
 type Counted = Exclude<keyof CompanyUse, "disk_bytes">;
 
-const nouns: Record<Counted, string> = { sites: "sites", environments: "environments", api_keys: "API keys" };
+const nouns: Record<Counted, string> = {
+  sites: "sites",
+  environments: "environments",
+  domains: "domains",
+  api_keys: "API keys",
+};
 
 /**
  * Throws `Refused` if the company may not have that many more. Until the transaction ends, no other request adds anything
@@ -31,7 +36,7 @@ export async function requireRoomFor(
   wanted: Partial<Record<Counted, number>>,
 ): Promise<void> {
   const limits = await companyLimits(transaction, companyId);
-  const limited = (["sites", "environments", "api_keys"] as const).filter((name) => limits[name] !== null);
+  const limited = (["sites", "environments", "domains", "api_keys"] as const).filter((name) => limits[name] !== null);
   if (limited.every((name) => wanted[name] === undefined)) return;
   await lockCompany(transaction, companyId);
   for (const name of limited) {

@@ -13,6 +13,7 @@ import { putIntoZone } from "@sitewright/server/store/domains/zones.ts";
 import { dnsGenerations } from "@sitewright/server/store/generations.ts";
 import { type EnvironmentFacts, environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
 import type { Static } from "typebox";
+import { requireRoomFor } from "../company/limits.ts";
 import type { Context } from "../context.ts";
 import { NotFound, Refused } from "../failures.ts";
 import { readCustom, storeCustom } from "./customCertificates.ts";
@@ -28,6 +29,7 @@ export async function add(context: Context, environmentId: string, request: AddR
   return context.inTransaction(async (transaction) => {
     const environment = await environmentForOperation(transaction, environmentId);
     if (!environment) throw new NotFound();
+    await requireRoomFor(context, transaction, { domains: names.length });
     const setupType = request.setup_type ?? "quick";
     const domains: Inserted[number][] = [];
     // One after the other, because the first name may prove the second.

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { commonLimits, removeCompanyLimits, setCompanyLimits } from "@sitewright/server/store/company/companyLimits.ts";
 import { afterEach, describe, expect, it } from "vitest";
 import { useTestServer } from "../testing/server.ts";
@@ -32,6 +33,7 @@ describe("GET /company/{id}/limits", () => {
     expect((await limitsOf()).limits).toEqual({
       sites: null,
       environments: null,
+      domains: 1000,
       disk_bytes: null,
       thread_count: null,
       thread_memory: null,
@@ -70,7 +72,7 @@ describe("GET /company/{id}/limits", () => {
 });
 
 describe("a company at its limit", () => {
-  const fillUp = async (names: ("sites" | "environments" | "api_keys")[]) => {
+  const fillUp = async (names: ("sites" | "environments" | "domains" | "api_keys")[]) => {
     const { use } = await limitsOf();
     await limit(Object.fromEntries(names.map((name) => [name, use[name]])));
     return use;
@@ -115,6 +117,22 @@ describe("a company at its limit", () => {
       expect(answer.body).toMatchObject(refused("environments", environments));
     }
     expect((await limitsOf()).use.environments).toBe(environments);
+  });
+
+  it("gets no more domains, and those of its environments themselves don't count", async () => {
+    const { id } = await test.current.addSiteWithEnvironment();
+    const add = (more: object = {}) => {
+      const body = { domain_name: `d${randomUUID()}.example.com`, is_wildcardless: true, ...more };
+      return call("POST", `/v2/sites/environments/${id}/domains`, { body, headers: { "when-busy": "queue" } });
+    };
+    expect((await add()).status).toBe(202);
+    const { domains } = await fillUp(["domains"]);
+    expect(domains).toBe(1);
+    expect((await add()).body).toMatchObject(refused("domains", domains));
+    await limit({ domains: domains + 1 });
+    const withWww = await add({ is_wildcardless: false, add_with_www_subdomain: true });
+    expect(withWww.body).toMatchObject({ data: { code: "company_limit_reached", maximum: domains + 1 } });
+    expect((await add()).status).toBe(202);
   });
 
   it("gets no more keys, but one for each that it revokes", async () => {

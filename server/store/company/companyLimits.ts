@@ -10,6 +10,7 @@ import { edgeGenerations } from "../generations.ts";
 const columns = [
   "sites",
   "environments",
+  "domains",
   "disk_bytes",
   "php_threads",
   "php_memory_mb",
@@ -24,6 +25,7 @@ export type CompanyLimits = Readonly<Record<CompanyLimit, number | null>>;
 const initialLimits: CompanyLimits = {
   sites: null,
   environments: null,
+  domains: 1000,
   disk_bytes: null,
   php_threads: null,
   php_memory_mb: null,
@@ -48,6 +50,8 @@ export async function companyLimits(
 export interface CompanyUse {
   readonly sites: number;
   readonly environments: number;
+  /** Without the temporary ones that each environment has. */
+  readonly domains: number;
   /** The size of its environments when they were last measured, its backups and its downloadable backups. */
   readonly disk_bytes: number;
   /** Keys that are neither revoked nor expired. */
@@ -57,6 +61,7 @@ export interface CompanyUse {
 const useColumns = `
   (select count(*)::integer from sites where company_id = $1) as sites,
   (select count(*)::integer from environments where company_id = $1) as environments,
+  (select count(*)::integer from domains where company_id = $1 and setup_type <> 'temporary') as domains,
   coalesce((select bytes from disk_of_companies where company_id = $1), 0) as disk_bytes,
   (select count(*)::integer from api_keys where company_id = $1 and revoked_at is null
     and (expires_at is null or expires_at > now())) as api_keys`;
@@ -105,15 +110,23 @@ export async function diskOfCompany(
   return row === undefined || row.limitBytes === null ? null : { ...row, limitBytes: row.limitBytes };
 }
 
-/** Counts the sites, environments or usable keys of a company. */
+/** Which rows of a table count. */
+const counted = {
+  sites: sql`true`,
+  environments: sql`true`,
+  domains: sql`setup_type <> 'temporary'`,
+  api_keys: sql`revoked_at is null and (expires_at is null or expires_at > now())`,
+} as const;
+
+/** Counts the sites, environments, added domains or usable keys of a company. */
 export async function countOf(
   transaction: DatabaseTransaction,
   companyId: string,
-  limit: "sites" | "environments" | "api_keys",
+  limit: keyof typeof counted,
 ): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::integer as count from ${sql.table(limit)} where company_id = ${companyId}
-      ${limit === "api_keys" ? sql`and revoked_at is null and (expires_at is null or expires_at > now())` : sql``}
+      and ${counted[limit]}
   `.execute(transaction);
   return rows[0]?.count ?? 0;
 }
