@@ -1,5 +1,6 @@
 /** Checks whether anything must be prepared. Used at every startup, so it loads very little code. */
 import { existsSync } from "node:fs";
+import { driverFolder } from "./assets/driver.ts";
 import { filesFolder, readManifest } from "./assets/manifest.ts";
 import { assetPackage } from "./assets/package.ts";
 import { defaultTemplate, descriptionOf, templateFolder } from "./templates/folder.ts";
@@ -7,7 +8,6 @@ import { defaultTemplate, descriptionOf, templateFolder } from "./templates/fold
 /** Whether this asset store is complete, so that the runtime's `prepare` has nothing to do. */
 export function isPrepared(assets: string): boolean {
   const manifest = readManifest(filesFolder(assets, assetPackage));
-  return (
-    manifest !== null && existsSync(descriptionOf(templateFolder(assets, manifest.wordpressVersion, defaultTemplate)))
-  );
+  if (manifest === null || !existsSync(driverFolder(assets))) return false;
+  return existsSync(descriptionOf(templateFolder(assets, manifest.wordpressVersion, defaultTemplate)));
 }

@@ -11,6 +11,7 @@ import {
   type ServedEnvironment,
   type Serving,
 } from "../serving.ts";
+import { driverFolder } from "./assets/driver.ts";
 import { createAssetStore } from "./assets/store.ts";
 import { createAccounts } from "./pool/accounts.ts";
 import { createDispatcher } from "./pool/dispatch.ts";
@@ -172,7 +173,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
   async function warmUp(): Promise<WarmUp> {
     const { core } = await assets.files();
     const { folder } = await templates.get(defaultTemplate);
-    return { template: folder, core };
+    return { template: folder, core, driver: driverFolder(options.assets) };
   }
 
   const spares = createSpares({

@@ -79,7 +79,7 @@ export async function unpack(
 }
 
 /** Makes the files readable to all: workers run as other users, and the umask of this process may be restrictive. */
-async function makeReadable(folder: string): Promise<void> {
+export async function makeReadable(folder: string): Promise<void> {
   await chmod(folder, 0o755);
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     await chmod(path.join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o444);

@@ -215,15 +215,25 @@ interface TableNode extends FsNode {
 }
 
 /**
- * Removes all nodes in shared folders from the table, so that they are looked up again. Emscripten looks each name up
- * once and then assumes that the file exists, whatever other processes do: a worker that has seen the file of the page
- * "Briefly unavailable" would try to show that page forever.
+ * Removes all nodes in shared folders from the table, so that they are looked up again, except mount points and the
+ * folders above them. Emscripten looks each name up once and then assumes that the file exists, whatever other processes
+ * do: a worker that has seen the file of the page "Briefly unavailable" would try to show that page forever.
  */
 export function forgetOwnNodes(table: NodeTable): void {
+  const nodes = [...allNodes(table)];
+  // A folder found again would be another node, without the mounts below it.
+  const kept = new Set<FsNode>();
+  for (const node of nodes) {
+    const isMountPoint = node.mounted !== null || node.parent === node;
+    for (let each: FsNode = node; isMountPoint && !kept.has(each); each = each.parent) kept.add(each);
+  }
+  for (const node of nodes) {
+    if (node.isSharedFS && !kept.has(node)) table.hashRemoveNode(node);
+  }
+}
+
+function* allNodes(table: NodeTable): Iterable<TableNode> {
   for (const first of table.nameTable) {
-    for (let node = first; node; node = node.name_next) {
-      const isMountPoint = node.mounted !== null || node.parent === node;
-      if (node.isSharedFS && !isMountPoint) table.hashRemoveNode(node);
-    }
+    for (let node = first; node; node = node.name_next) yield node;
   }
 }

@@ -16,7 +16,8 @@ const inputFile = `${platformFolder}/order.json`;
 /** Copies the scripts into PHP's memory. Call while this process can still read our files. */
 export function installPlatform(php: PHP): void {
   for (const folder of [platformFolder, `${platformFolder}/tasks`, preloadFolder]) php.mkdir(folder);
-  const scripts = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".php"));
+  const names = ["", "tasks/"].flatMap((folder) => readdirSync(new URL(folder, source)).map((name) => folder + name));
+  const scripts = names.filter((name) => name.endsWith(".php"));
   for (const name of scripts) php.writeFile(`${platformFolder}/${name}`, readFileSync(new URL(name, source)));
   php.writeFile(`${preloadFolder}/platform.php`, `<?php require '${platformFolder}/plugin.php';`);
 }

@@ -9,11 +9,22 @@ import { type Guards, mountFolder, unguarded } from "./mounts.ts";
 /** Folders of the web root that all environments share; they come from the asset store. */
 export const sharedFolders = ["wp-admin", "wp-includes"] as const;
 
+/** Where a site's `wp-content/db.php` looks for the database driver, relative to the web root. */
+export const driverPlace = "wp-content/mu-plugins/sqlite-database-integration";
+
+/** Host folders with code that all sites with WordPress share. */
+export interface SharedCodeFolders {
+  /** Contains `sharedFolders`. */
+  readonly core: string;
+  /** The database driver (`assets/driver.ts`). */
+  readonly driver: string;
+}
+
 export interface SiteFolders {
   /** Host folders; relative ones are relative to the process's working directory. */
   readonly documentRoot: string;
   /** Null if there is no WordPress. */
-  readonly core: string | null;
+  readonly shared: SharedCodeFolders | null;
   readonly database: string;
   readonly sessions: string;
 }
@@ -29,27 +40,29 @@ export async function mountSite(
     await mountFolder(php, databaseFolder, folders.database, "database", guards),
     await mountFolder(php, sessionFolder, folders.sessions, "unprotected", { ...guards, writes: null }),
   ];
-  const shared = folders.core === null ? [] : await mountShared(php, folders.core);
+  const shared = folders.shared === null ? [] : await mountShared(php, folders.shared);
   return async () => {
     for (const unmount of [...shared, ...own]) await unmount();
   };
 }
 
-async function mountShared(php: PHP, core: string): Promise<readonly (() => Promise<void>)[]> {
+/** Mounts the shared code. The driver hides the copy that sites from earlier versions of Sitewright have. */
+async function mountShared(php: PHP, { core, driver }: SharedCodeFolders): Promise<readonly (() => Promise<void>)[]> {
   const mounts: (() => Promise<void>)[] = [];
   for (const name of sharedFolders) {
     mounts.push(await mountFolder(php, `${siteFolder}/${name}`, path.join(core, name), "readOnly"));
   }
+  mounts.push(await mountFolder(php, `${siteFolder}/${driverPlace}`, driver, "readOnly"));
   return mounts;
 }
 
 /** Mounts a template read-only instead of an environment. Returns the unmount function. */
 export async function mountTemplate(
   php: PHP,
-  { template, core }: { readonly template: string; readonly core: string },
+  { template, ...folders }: SharedCodeFolders & { readonly template: string },
 ): Promise<() => Promise<void>> {
   const unmountSite = await mountFolder(php, siteFolder, path.join(template, "public"), "readOnly");
-  const shared = await mountShared(php, core);
+  const shared = await mountShared(php, folders);
   return async () => {
     for (const unmount of [...shared, unmountSite]) await unmount();
   };

@@ -1,6 +1,7 @@
 import { getPriority } from "node:os";
 import path from "node:path";
 import { afterEach, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { driverFolder } from "../assets/driver.ts";
 import { createAssetStore } from "../assets/store.ts";
 import { type Compiled, createCompiledStore } from "../templates/compiled.ts";
 import { defaultTemplate } from "../templates/folder.ts";
@@ -23,7 +24,7 @@ beforeAll(async () => {
 
 async function template(): Promise<WarmUp> {
   const { folder } = await templates.get(defaultTemplate);
-  return { template: folder, core: (await assets.files()).core };
+  return { template: folder, core: (await assets.files()).core, driver: driverFolder(sharedAssets) };
 }
 
 async function bootOrder(): Promise<BootOrder> {

@@ -10,12 +10,10 @@ import { compileEagerly, machineCodeOf } from "../php/machineCode.ts";
 import { mountTemplate } from "../php/site.ts";
 import { readProgram, runProgram } from "../wpcli/program.ts";
 import { serveJob } from "./job.ts";
-import { copyDatabase, warmUp } from "./warmUp.ts";
+import { copyDatabase, type WarmUp, warmUp } from "./warmUp.ts";
 
-export interface CompileJob {
+export interface CompileJob extends WarmUp {
   readonly phpVersion: string;
-  readonly template: string;
-  readonly core: string;
   /** Path of WP-CLI. */
   readonly wpCli: string;
   /** Empty folder for the opcode files. */
@@ -85,11 +83,11 @@ async function compileRound(php: PHP): Promise<number> {
   return Number(text);
 }
 
-async function compileScripts(php: PHP, { template, core, opcodes }: CompileJob): Promise<void> {
-  const unmount = await mountTemplate(php, { template, core });
+async function compileScripts(php: PHP, job: CompileJob): Promise<void> {
+  const unmount = await mountTemplate(php, job);
   let compiled = 0;
   for (let round = await compileRound(php); round > 0; round = await compileRound(php)) compiled += round;
-  const names = await readdir(opcodes, { recursive: true });
+  const names = await readdir(job.opcodes, { recursive: true });
   const files = names.filter((name) => name.includes(`${siteFolder}/`) && name.endsWith(".php.bin"));
   // PHP reports no error if it can't write a file, for example on a full disk.
   if (files.length < compiled)

@@ -9,6 +9,7 @@ import { chmod, mkdir, open, readdir, rename } from "node:fs/promises";
 import { constants, cpus } from "node:os";
 import path from "node:path";
 import { exists, removeTree, syncFolder } from "../../folders.ts";
+import { driverFingerprint, driverFolder } from "../assets/driver.ts";
 import { withLock } from "../assets/lock.ts";
 import type { AssetStore } from "../assets/store.ts";
 import { buildOf } from "../php/build.ts";
@@ -19,7 +20,7 @@ import { runJob } from "./job.ts";
 import type { TemplateStore } from "./template.ts";
 
 /** Increased when compilation changes. */
-const layout = 4;
+const layout = 5;
 
 /** Deadline and CPU priority of the work: low-priority work leaves the CPU to visitors and takes longer. */
 const paces = {
@@ -113,17 +114,19 @@ export function createCompiledStore(assets: AssetStore, templates: TemplateStore
 
   async function folderOf(phpVersion: string): Promise<string> {
     const { wordpressVersion } = await assets.files();
-    return path.join(assets.folder, "compiled", `${wordpressVersion}-${layout}-${machine()}-${buildOf(phpVersion)}`);
+    const versions = [wordpressVersion, layout, driverFingerprint(), machine(), buildOf(phpVersion)];
+    return path.join(assets.folder, "compiled", versions.join("-"));
   }
 
   async function make(phpVersion: string, pace: Pace): Promise<Compiled> {
     const { core, wpCli } = await assets.files();
+    const driver = driverFolder(assets.folder);
     const { folder: template } = await templates.get(defaultTemplate);
     const folder = await folderOf(phpVersion);
     if (!(await exists(folder))) {
       await withLock(`${folder}.lock`, async () => {
         if (await exists(folder)) return;
-        await build({ phpVersion, template, core, wpCli }, folder, pace);
+        await build({ phpVersion, template, core, driver, wpCli }, folder, pace);
         // Leftovers only take disk space.
         await removeOutdated(folder, phpVersion).catch(() => undefined);
       });

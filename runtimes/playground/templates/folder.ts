@@ -3,7 +3,7 @@ import path from "node:path";
 import type { MultisiteKind } from "../../runtime.ts";
 
 /** Increased when the creation of templates changes. */
-const layout = 4;
+const layout = 5;
 
 export interface TemplateKind {
   readonly locale: string;

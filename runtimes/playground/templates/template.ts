@@ -5,11 +5,12 @@
 import { chmod, cp, mkdir, readdir, readFile, rename, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { exists, removeTree, syncFolder } from "../../folders.ts";
+import { assembleDriver, driverFolder } from "../assets/driver.ts";
 import { withLock } from "../assets/lock.ts";
 import type { AssetFiles, AssetStore } from "../assets/store.ts";
 import { timeOf } from "../assets/unpack.ts";
 import { siteFolder } from "../php/folders.ts";
-import { sharedFolders } from "../php/site.ts";
+import { driverPlace, sharedFolders } from "../php/site.ts";
 import { wpConfig } from "../site/wpConfig.ts";
 import { findPlaceholdersInFile, type PlaceholderPosition } from "./findPlaceholders.ts";
 import { descriptionOf, type TemplateKind, templateFolder } from "./folder.ts";
@@ -59,10 +60,9 @@ function isOfLocale(name: string, locale: string): boolean {
 }
 
 async function writeDropIn(files: AssetFiles, content: string): Promise<void> {
-  const driver = `${siteFolder}/wp-content/mu-plugins/sqlite-database-integration`;
   const source = await readFile(path.join(files.sqliteDriver, "db.copy"), "utf8");
   const text = source
-    .replaceAll("{SQLITE_IMPLEMENTATION_FOLDER_PATH}", driver)
+    .replaceAll("{SQLITE_IMPLEMENTATION_FOLDER_PATH}", `${siteFolder}/${driverPlace}`)
     .replaceAll("{SQLITE_PLUGIN}", "sqlite-database-integration/load.php");
   const file = path.join(content, "db.php");
   await writeFile(file, text);
@@ -70,21 +70,18 @@ async function writeDropIn(files: AssetFiles, content: string): Promise<void> {
   await utimes(file, time, time);
 }
 
-/** Creates the files that an environment owns: WordPress as published, the SQLite driver, and one language. */
+/** Creates the files that an environment owns: WordPress as published, the drop-in for SQLite, and one language. */
 async function layOut(files: AssetFiles, kind: TemplateKind, folder: string): Promise<void> {
   const root = path.join(folder, "public");
   const content = path.join(root, "wp-content");
-  for (const name of ["database", "sessions", ...sharedFolders.map((shared) => `public/${shared}`)]) {
+  const mounts = [...sharedFolders, driverPlace].map((shared) => `public/${shared}`);
+  for (const name of ["database", "sessions", ...mounts]) {
     await mkdir(path.join(folder, name), { recursive: true });
   }
   for (const entry of await readdir(files.core)) {
     if (sharedFolders.some((shared) => shared === entry)) continue;
     await cp(path.join(files.core, entry), path.join(root, entry), { recursive: true, preserveTimestamps: true });
   }
-  await cp(files.sqliteDriver, path.join(content, "mu-plugins/sqlite-database-integration"), {
-    recursive: true,
-    preserveTimestamps: true,
-  });
   await writeDropIn(files, content);
   await copyLanguages(files, kind.locale, path.join(content, "languages"));
   await makeWritable(root);
@@ -98,14 +95,14 @@ async function makeWritable(root: string): Promise<void> {
   }
 }
 
-async function build(files: AssetFiles, kind: TemplateKind, folder: string): Promise<void> {
+async function build(files: AssetFiles, driver: string, kind: TemplateKind, folder: string): Promise<void> {
   const temporary = `${folder}.new`;
   await removeTree(temporary);
   await layOut(files, kind, temporary);
   const job: InstallJob = {
     folders: {
       documentRoot: path.join(temporary, "public"),
-      core: files.core,
+      shared: { core: files.core, driver },
       database: path.join(temporary, "database"),
       sessions: path.join(temporary, "sessions"),
     },
@@ -126,11 +123,12 @@ export function createTemplateStore(assets: AssetStore): TemplateStore {
 
   async function make(kind: TemplateKind): Promise<Template> {
     const files = await assets.files();
+    await assembleDriver(files, assets.folder);
     const folder = templateFolder(assets.folder, files.wordpressVersion, kind);
     const description = descriptionOf(folder);
     if (!(await exists(description))) {
       await withLock(`${folder}.lock`, async () => {
-        if (!(await exists(description))) await build(files, kind, folder);
+        if (!(await exists(description))) await build(files, driverFolder(assets.folder), kind, folder);
       });
     }
     const parsed: unknown = JSON.parse(await readFile(description, "utf8"));

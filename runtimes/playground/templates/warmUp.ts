@@ -7,20 +7,18 @@ import path from "node:path";
 import type { PHP } from "@php-wasm/universal";
 import { visitFirstPages } from "../php/firstPages.ts";
 import { databaseFolder, sessionFolder } from "../php/folders.ts";
-import { mountTemplate } from "../php/site.ts";
+import { mountTemplate, type SharedCodeFolders } from "../php/site.ts";
 import { databaseFile } from "./template.ts";
 
-export interface WarmUp {
+export interface WarmUp extends SharedCodeFolders {
   /** Folder of the template. */
   readonly template: string;
-  /** Folder of WordPress's shared code. */
-  readonly core: string;
 }
 
 /** Warms PHP up while `isWanted` returns true. Afterwards the template is unmounted and PHP has forgotten it. */
-export async function warmUp(php: PHP, { template, core }: WarmUp, isWanted: () => boolean): Promise<void> {
-  const unmount = await mountTemplate(php, { template, core });
-  copyDatabase(php, template);
+export async function warmUp(php: PHP, order: WarmUp, isWanted: () => boolean): Promise<void> {
+  const unmount = await mountTemplate(php, order);
+  copyDatabase(php, order.template);
   await visitFirstPages(php, isWanted);
   await unmount();
   for (const name of php.listFiles(databaseFolder)) php.unlink(`${databaseFolder}/${name}`);

@@ -3,6 +3,7 @@
  * run. Tests that need it earlier wait for it. If it fails, those tests fail with the reason.
  */
 import path from "node:path";
+import { driverFolder } from "../assets/driver.ts";
 import { createAssetStore } from "../assets/store.ts";
 import { createCompiledStore } from "../templates/compiled.ts";
 import { defaultTemplate } from "../templates/folder.ts";
@@ -22,7 +23,7 @@ async function prepare(): Promise<void> {
   const spare = new WorkerProcess({ type: "boot", phpVersion: templatePhpVersion, compiled, codeCache }, 60);
   const { core } = await assets.files();
   const { folder } = await templates.get(defaultTemplate);
-  await spare.warmUp({ template: folder, core });
+  await spare.warmUp({ template: folder, core, driver: driverFolder(sharedAssets) });
   spare.kill("unavailable");
 }
 

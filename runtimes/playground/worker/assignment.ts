@@ -7,11 +7,14 @@ import path from "node:path";
 import { ownerOf, phpGroup } from "../../owner.ts";
 import type { EnvironmentRef } from "../../runtime.ts";
 import type { ServedEnvironment, ServedLimits } from "../../serving.ts";
+import { driverFolder } from "../assets/driver.ts";
 import { defaultMemoryMb } from "../pool/memoryLimits.ts";
 import { releaseFolder } from "../site/release.ts";
 import type { AssignOrder } from "./messages.ts";
 
 export interface AssignmentOptions {
+  /** Folder of the asset store. */
+  readonly assets: string;
   readonly environments: string;
   /** Folder of the socket on which the edge listens for PHP, `edgeSocketName`. */
   readonly run: string;
@@ -57,7 +60,7 @@ export function assignmentOf(environment: AssignedEnvironment, options: Assignme
       documentRoot: path.relative(folder, environment.documentRoot),
       database: path.relative(folder, database),
       sessions: "sessions",
-      core: includes === undefined ? null : path.dirname(includes),
+      shared: includes === undefined ? null : { core: path.dirname(includes), driver: driverFolder(options.assets) },
     },
     owner: group === null ? null : { id: ownerOf(environment.number), phpGroup: group },
     network: {

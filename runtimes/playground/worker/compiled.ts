@@ -1,9 +1,8 @@
 /** Compiled code for a process that runs PHP. */
 import { existsSync } from "node:fs";
-import path from "node:path";
 import type { OpcodeFiles } from "../php/boot.ts";
 import type { Compiled } from "../templates/compiled.ts";
-import { descriptorPath } from "./dropPrivileges.ts";
+import { reachableFolder } from "./dropPrivileges.ts";
 
 /** Returns the compiled code, or null if it is gone: another process may have removed it as outdated. */
 export function usableCompiled(compiled: Compiled | null): Compiled | null {
@@ -12,5 +11,5 @@ export function usableCompiled(compiled: Compiled | null): Compiled | null {
 
 /** Returns the opcode folder under a path that stays readable when this process changes its user. */
 export function opcodeFilesOf({ opcodes }: Compiled): OpcodeFiles {
-  return { folder: `${descriptorPath(path.dirname(opcodes))}/${path.basename(opcodes)}`, kind: "readOnly" };
+  return { folder: reachableFolder(opcodes), kind: "readOnly" };
 }

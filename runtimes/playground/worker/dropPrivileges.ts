@@ -12,22 +12,29 @@ export function descriptorPath(folder: string): string {
   return folder;
 }
 
+/** Like `descriptorPath`, but returns a path that is a folder and not a link to one. */
+export function reachableFolder(folder: string): string {
+  return `${descriptorPath(path.dirname(folder))}/${path.basename(folder)}`;
+}
+
 /**
  * Changes to the environment's user. The environment, the shared code and the edge's socket are below folders that only
  * root can read; the working directory and open descriptors still reach them.
  */
 function becomeOwner(order: AssignOrder, { id, phpGroup }: Owner): AssignOrder {
-  const core = order.folders.core === null ? null : descriptorPath(order.folders.core);
+  const { shared } = order.folders;
   const { edgeSocket } = order.network;
   const runFolder = path.dirname(edgeSocket);
   // Without this folder there is no edge to connect to.
   const run = existsSync(runFolder) ? descriptorPath(runFolder) : runFolder;
+  const reachable =
+    shared === null ? null : { core: descriptorPath(shared.core), driver: reachableFolder(shared.driver) };
   process.setgroups?.([phpGroup]);
   process.setgid?.(id);
   process.setuid?.(id);
   return {
     ...order,
-    folders: { ...order.folders, core },
+    folders: { ...order.folders, shared: reachable },
     network: { ...order.network, edgeSocket: `${run}/${path.basename(edgeSocket)}` },
   };
 }

@@ -30,7 +30,7 @@ export interface Owner {
 
 export interface AssignOrder {
   readonly type: "assign";
-  /** `core`, if present, is absolute; the other folders are relative to `environment`. */
+  /** The shared folders are absolute; the other folders are relative to `environment`. */
   readonly folders: SiteFolders;
   /** Absolute path of the environment's folder. */
   readonly environment: string;

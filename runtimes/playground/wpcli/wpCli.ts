@@ -15,7 +15,7 @@ import { type AssignmentOptions, assignmentOf } from "../worker/assignment.ts";
 import { runCommand, type WpCliLimits } from "./run.ts";
 
 /** Network access of a command. */
-export type WpCliNetwork = Omit<AssignmentOptions, "environments">;
+export type WpCliNetwork = Omit<AssignmentOptions, "environments" | "assets">;
 
 export interface WpCliOptions {
   readonly assets: AssetStore;
@@ -55,7 +55,8 @@ export function createWpCli(options: WpCliOptions): WpCli {
     const release = await requireRelease(environmentFolders(environments, environment).live);
     const layout = await layoutOf(release, assets.folder);
     const assigned = { ...environment, ...layout, isOffline: network === null, limits: { memoryMb } };
-    return assignmentOf(assigned, { environments, diskReserveBytes, ...(network ?? noNetwork), maySendMail });
+    const places = { assets: assets.folder, environments };
+    return assignmentOf(assigned, { ...places, diskReserveBytes, ...(network ?? noNetwork), maySendMail });
   }
 
   async function run(

@@ -7,22 +7,22 @@ import path from "node:path";
 import { buildAtomically, exists, removeTree } from "../../../folders.ts";
 import { partOf, type Release, releaseIn } from "../../../releases.ts";
 import { RuntimeFailure, type SiteExport, type SnapshotFolder } from "../../../runtime.ts";
-import { sharedFolders } from "../../php/site.ts";
+import { driverPlace, sharedFolders } from "../../php/site.ts";
 import { linkLive } from "../copy/copy.ts";
 import { sharedCodeOf } from "../core.ts";
 import { dumpDatabase } from "../database/databases.ts";
 import { mainDatabase, type ReleaseFacts, recordOf, reportFullDisk } from "../release.ts";
 import { exportConfig } from "./exportConfig.ts";
 
-/** The SQLite driver that each template contains (`templates/template.ts`). */
-const driver = { folder: "wp-content/mu-plugins/sqlite-database-integration", dropIn: "wp-content/db.php" };
+/** The drop-in that each template contains (`templates/template.ts`). */
+const dropInFile = "wp-content/db.php";
 const driverMark = "sqlite-database-integration";
 const maxDropInBytes = 1_000_000;
 
-/** Removes the SQLite driver. Other drop-ins stay. */
+/** Removes the SQLite driver, or the empty folder in its place, and its drop-in. Other drop-ins stay. */
 async function removeDriver(webRoot: string): Promise<void> {
-  await removeTree(path.join(webRoot, driver.folder));
-  const dropIn = path.join(webRoot, driver.dropIn);
+  await removeTree(path.join(webRoot, driverPlace));
+  const dropIn = path.join(webRoot, dropInFile);
   const facts = await lstat(dropIn).catch(() => null);
   if (!facts?.isFile() || facts.size > maxDropInBytes) return;
   if ((await readFile(dropIn, "latin1")).includes(driverMark)) await rm(dropIn);

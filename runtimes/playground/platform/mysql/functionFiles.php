@@ -1,0 +1,10 @@
+<?php
+/**
+ * All functions of the layer: the file of each in `functions/`. Those that begin with `mysql_` are for rules; the others
+ * have MySQL's names.
+ */
+
+return [
+	'mysql_integer_division' => 'arithmetic',
+	'quarter'                => 'dates',
+];

@@ -1,0 +1,51 @@
+import { beforeAll, expect, test } from "vitest";
+import { type MysqlLayer, openMysqlLayer } from "../../testing/mysqlLayer.ts";
+
+let layer: MysqlLayer;
+beforeAll(async () => {
+  layer = await openMysqlLayer();
+});
+
+test("a function of the layer is available", async () => {
+  expect(await layer.value("QUARTER('2024-05-01')")).toBe("2");
+  expect(await layer.value("quarter (NULL)")).toBeNull();
+});
+
+test("an operator that SQLite lacks is rewritten wherever it occurs, and its column keeps its name", async () => {
+  expect(await layer.rows("SELECT 7 DIV 2, -7 DIV 2 AS n, 7 DIV 0 AS z")).toEqual([
+    { "7 DIV 2": "3", n: "-3", z: null },
+  ]);
+  const answers = await layer.rows(
+    "CREATE TABLE things (id INT, size INT)",
+    "INSERT INTO things VALUES (1, 9 DIV 4), (2, 8)",
+    "UPDATE things SET size = size DIV 2 WHERE 9 DIV 4 = id",
+    "SELECT size FROM things WHERE id DIV 1 IN (SELECT id FROM things) ORDER BY size DIV 3 DESC",
+  );
+  expect(answers).toEqual([{ size: "4" }, { size: "2" }]);
+});
+
+test("names of functions and operators in other places are left alone", async () => {
+  const answers = await layer.rows(
+    "CREATE TABLE quarter (`div` INT, quarter TEXT)",
+    "INSERT INTO quarter (`div`, quarter) VALUES (3, '7 DIV 2 QUARTER(x)')",
+    "SELECT quarter.`div`, quarter /* DIV /* QUARTER( */ FROM quarter -- DIV",
+  );
+  expect(answers).toEqual([{ div: "3", quarter: "7 DIV 2 QUARTER(x)" }]);
+});
+
+test("a statement without anything to rewrite reaches SQLite as the driver translates it", async () => {
+  expect(await layer.translated("SELECT 1 AS one")).toEqual(["SELECT 1 AS `one`"]);
+});
+
+test("a statement that the driver refuses is answered", async () => {
+  expect(await layer.run("SHOW TRIGGERS", "SHOW TRIGGERS LIKE 'wp_posts'")).toEqual([
+    { rows: [], affected: 0 },
+    { rows: [], affected: 0 },
+  ]);
+});
+
+test("texts that are no single statement are refused as before", async () => {
+  const [none, two] = await layer.run("SHOW NOTHING AT ALL", "SHOW TRIGGERS; SHOW TRIGGERS");
+  expect(none).toEqual({ error: "Failed to parse the MySQL query." });
+  expect(two).toEqual({ error: "Multi-query is not supported." });
+});

@@ -1,0 +1,135 @@
+<?php
+namespace WP_MySQL_Layer;
+
+use WP_MySQL_Lexer;
+use WP_MySQL_Token;
+use WP_Parser_Node;
+
+/**
+ * Applies the rules to a parsed statement. It looks at the tokens first, and at the tree only if a rule applies: most
+ * statements of WordPress need no rewriting.
+ */
+final class Rewriter {
+	/** Statements that define something: the layer's functions must not become part of the database. */
+	private const DEFINITIONS = [
+		WP_MySQL_Lexer::CREATE_SYMBOL => true,
+		WP_MySQL_Lexer::ALTER_SYMBOL  => true,
+	];
+
+	private Driver $driver;
+	private Functions $functions;
+	/** The list of rules. */
+	private array $list;
+	/** @var array<int, int[]> Positions in the list by token. */
+	private array $by_token = [];
+	/** @var array<string, int[]> Positions in the list by function. */
+	private array $by_function = [];
+	/** @var array<int, Rule> Loaded rules by position in the list. */
+	private array $loaded = [];
+
+	public function __construct( Driver $driver, Functions $functions ) {
+		$this->driver    = $driver;
+		$this->functions = $functions;
+		$this->list      = require __DIR__ . '/rules.php';
+		foreach ( $this->list as $position => [ 'tokens' => $tokens, 'functions' => $names ] ) {
+			foreach ( $tokens as $token ) {
+				$this->by_token[ $token ][] = $position;
+			}
+			foreach ( $names as $name ) {
+				$this->by_function[ $name ][] = $position;
+			}
+		}
+	}
+
+	/**
+	 * Returns the statement as SQLite should get it.
+	 *
+	 * @param WP_MySQL_Token[] $tokens The statement's tokens.
+	 */
+	public function rewrite( WP_Parser_Node $statement, array $tokens ): WP_Parser_Node {
+		if ( isset( self::DEFINITIONS[ $tokens[0]->id ] ) ) {
+			return $statement;
+		}
+		$positions = $this->applicable( $tokens );
+		if ( [] === $positions ) {
+			return $statement;
+		}
+		ksort( $positions );
+		$by_node = [];
+		foreach ( $positions as $position => $_ ) {
+			$rule = $this->load( $position );
+			foreach ( $rule->nodes() as $name ) {
+				$by_node[ $name ][] = $rule;
+			}
+		}
+		return $this->walk( $statement, $by_node, new Rewriting( $this->driver, $this->functions ) );
+	}
+
+	/**
+	 * Returns the positions of the rules that may apply as keys, and registers the functions that are called.
+	 *
+	 * @param WP_MySQL_Token[] $tokens
+	 */
+	private function applicable( array $tokens ): array {
+		$positions = [];
+		$previous  = null;
+		foreach ( $tokens as $token ) {
+			$id = $token->id;
+			if ( isset( $this->by_token[ $id ] ) ) {
+				$positions += array_flip( $this->by_token[ $id ] );
+			}
+			if ( WP_MySQL_Lexer::OPEN_PAR_SYMBOL === $id && null !== $previous ) {
+				$name = strtolower( $previous->get_value() );
+				$this->functions->register( $name );
+				if ( isset( $this->by_function[ $name ] ) ) {
+					$positions += array_flip( $this->by_function[ $name ] );
+				}
+			}
+			$previous = $token;
+		}
+		return $positions;
+	}
+
+	private function load( int $position ): Rule {
+		if ( ! isset( $this->loaded[ $position ] ) ) {
+			[ 'class' => $class, 'file' => $file ] = $this->list[ $position ];
+			require_once __DIR__ . '/tree.php';
+			require_once __DIR__ . '/rule.php';
+			require_once __DIR__ . '/rewriting.php';
+			require_once __DIR__ . "/rules/$file.php";
+			$this->loaded[ $position ] = new $class();
+		}
+		return $this->loaded[ $position ];
+	}
+
+	/**
+	 * Rewrites the nodes below, then the node itself.
+	 *
+	 * @param array<string, Rule[]> $rules Rules by the name of a node.
+	 */
+	private function walk( WP_Parser_Node $node, array $rules, Rewriting $rewriting ): WP_Parser_Node {
+		$children = $node->get_children();
+		$changed  = false;
+		$rewriting->above[] = $node;
+		foreach ( $children as $i => $child ) {
+			if ( $child instanceof WP_Parser_Node ) {
+				$new = $this->walk( $child, $rules, $rewriting );
+				if ( $new !== $child ) {
+					$children[ $i ] = $new;
+					$changed        = true;
+				}
+			}
+		}
+		array_pop( $rewriting->above );
+		if ( $changed ) {
+			Tree::set_children( $node, $children );
+		}
+		foreach ( $rules[ $node->rule_name ] ?? [] as $rule ) {
+			$new = $rule->rewrite( $node, $rewriting );
+			if ( null !== $new ) {
+				return $new;
+			}
+		}
+		return $node;
+	}
+}

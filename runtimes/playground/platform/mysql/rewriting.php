@@ -1,0 +1,64 @@
+<?php
+namespace WP_MySQL_Layer;
+
+use WP_Parser_Node;
+
+/** One run of the rewriter over one statement: what a rule may ask and do besides looking at its node. */
+final class Rewriting {
+	public readonly Driver $driver;
+	/** The nodes above the present one, from the root. @var WP_Parser_Node[] */
+	public array $above = [];
+	private Functions $functions;
+
+	public function __construct( Driver $driver, Functions $functions ) {
+		$this->driver    = $driver;
+		$this->functions = $functions;
+	}
+
+	/** The nearest node above the present one with one of these names, or null. */
+	public function nearest( string ...$names ): ?WP_Parser_Node {
+		for ( $i = count( $this->above ) - 1; $i >= 0; --$i ) {
+			if ( in_array( $this->above[ $i ]->rule_name, $names, true ) ) {
+				return $this->above[ $i ];
+			}
+		}
+		return null;
+	}
+
+	/**
+	 * Returns a call of a function of SQLite or of the layer, in the place of a node.
+	 *
+	 * @param array<WP_Parser_Node|\WP_MySQL_Token|string> $arguments Nodes, or expressions of SQLite.
+	 */
+	public function call( string $function, array $arguments, WP_Parser_Node $place ): WP_Parser_Node {
+		$this->functions->register( $function );
+		$parts = [ "$function(" ];
+		foreach ( $arguments as $i => $argument ) {
+			if ( $i > 0 ) {
+				$parts[] = ',';
+			}
+			$parts[] = $argument;
+		}
+		$parts[] = ')';
+		return $this->sequence( $parts, $place );
+	}
+
+	/**
+	 * Returns nodes and pieces of SQLite's language, in the place of a node. Makes sure that nodes can't bring others
+	 * in the wrong order: parentheses are up to the caller.
+	 *
+	 * @param array<WP_Parser_Node|\WP_MySQL_Token|string> $parts
+	 */
+	public function sequence( array $parts, WP_Parser_Node $place ): WP_Parser_Node {
+		$start    = $place->get_start();
+		$end      = $start + $place->get_length();
+		$sequence = new WP_Parser_Node( $place->rule_id, Tree::neutral_name( $place->rule_name ) );
+		// The driver names a column after the text between the first and the last token.
+		$sequence->append_child( new Fragment( '', $start, 0 ) );
+		foreach ( $parts as $part ) {
+			$sequence->append_child( is_string( $part ) ? new Fragment( $part, $start, 0 ) : $part );
+		}
+		$sequence->append_child( new Fragment( '', $end, 0 ) );
+		return $sequence;
+	}
+}

@@ -1,0 +1,55 @@
+<?php
+namespace WP_MySQL_Layer;
+
+use WP_Parser_Node;
+
+/** A piece of SQLite's language among the tokens of a statement. The driver passes it on as it is. */
+final class Fragment extends \WP_MySQL_Token {
+	/** No token of MySQL. */
+	private const ID = -100;
+
+	private string $text;
+
+	/** The position is that of the text it stands for, in the statement as it was sent. */
+	public function __construct( string $text, int $start, int $length ) {
+		parent::__construct( self::ID, $start, $length, '', false );
+		$this->text = $text;
+	}
+
+	public function get_value(): string {
+		return $this->text;
+	}
+
+	public function get_bytes(): string {
+		return $this->text;
+	}
+}
+
+/** Access to the tree of a statement that its nodes don't offer. */
+final class Tree extends WP_Parser_Node {
+	/** Nodes that the driver translates in special ways; all others are translated part by part. */
+	private const SPECIAL = [
+		'queryExpression'     => true,
+		'querySpecification'  => true,
+		'selectItem'          => true,
+		'simpleExprBody'      => true,
+		'predicateOperations' => true,
+		'runtimeFunctionCall' => true,
+		'functionCall'        => true,
+		'substringFunction'   => true,
+		'systemVariable'      => true,
+		'userVariable'        => true,
+		'textStringLiteral'   => true,
+		'fromClause'          => true,
+	];
+
+	/** Replaces a node's children. */
+	public static function set_children( WP_Parser_Node $node, array $children ): void {
+		$node->children = $children;
+	}
+
+	/** Returns a name for a rewritten node: its own, unless the driver would translate it in a special way. */
+	public static function neutral_name( string $name ): string {
+		return isset( self::SPECIAL[ $name ] ) ? 'rewritten' : $name;
+	}
+}
