@@ -199,13 +199,20 @@ describe("a request with `wait`", () => {
     expect(JSON.parse(tooLong.body).data.errors).toEqual([{ path: "/wait", message: "must be at most 30" }]);
   });
 
-  it("stops waiting when the client disconnects", async () => {
+  it("stops waiting when the client disconnects, which is not an internal error", async () => {
+    const logged: string[] = [];
+    const answered = Promise.withResolvers<void>();
+    const note = (line: string) => {
+      logged.push(line);
+      if (line.includes("A client disconnected") || line.includes("A request failed")) answered.resolve();
+    };
     const signal = Promise.withResolvers<AbortSignal | undefined>();
     await using server = await startTestServer({
+      log: pino({ level: "debug" }, { write: note }),
       waitForOperation: async (_id, _seconds, given) => {
         signal.resolve(given);
         if (given) await once(given, "abort");
-        return false;
+        throw given?.reason;
       },
     });
     const { body } = await server.call("POST", "/v2/sites", { body: siteFields(server.company.company_id) });
@@ -214,9 +221,12 @@ describe("a request with `wait`", () => {
     socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.company.api_key}\r\n\r\n`);
     const given = await signal.promise;
     expect(given?.aborted).toBe(false);
+    logged.length = 0;
     socket.destroy();
     if (given && !given.aborted) await once(given, "abort");
     expect(given?.aborted).toBe(true);
+    await answered.promise;
+    expect(logged.filter((line) => line.includes("A request failed"))).toEqual([]);
   });
 
   it("is answered at once when the server stops", async () => {

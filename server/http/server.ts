@@ -142,12 +142,15 @@ function decodableUrl(url: string): string {
 }
 
 async function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  return send(reply, answerToClientError(error) ?? internalError(error, request));
+  return send(reply, answerToClientError(error) ?? internalError(error, request, reply));
 }
 
-/** Logs the error under the id that the response contains. */
-function internalError(error: unknown, request: FastifyRequest): ErrorAnswer {
-  request.log.error({ reference_id: request.id, err: error, url: request.routeOptions.url }, "A request failed");
+/** Logs the error under the id that the response contains. If the client has gone, nobody gets it, and it may be the reason. */
+function internalError(error: unknown, request: FastifyRequest, reply: FastifyReply): ErrorAnswer {
+  const isAbandoned = reply.raw.destroyed && error instanceof Error && error.name === "AbortError";
+  const facts = { reference_id: request.id, err: error, url: request.routeOptions.url };
+  if (isAbandoned) request.log.debug(facts, "A client disconnected");
+  else request.log.error(facts, "A request failed");
   return errorAnswer(500, { reference_id: request.id });
 }
 
