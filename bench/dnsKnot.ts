@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { DnsTable } from "@sitewright/dns/table.ts";
-import { writeZoneFile } from "@sitewright/dns/zoneFile.ts";
+import { writeZoneFile } from "@sitewright/dns/zoneFiles/writeZoneFile.ts";
 
 export const knotInstallHint = "Knot is not installed: apt-get install knot dnsperf";
 

@@ -203,6 +203,22 @@ const ZoneChanged = Type.Object(
   { title: "ZoneResult", description: "The number of changes to the zone." },
 );
 
+const ZoneImported = Type.Object(
+  {
+    ...ZoneChanged.properties,
+    skipped_lines: Type.Array(
+      Type.Object({
+        line: Type.Integer({ minimum: 1, description: "Number of the line in the file.", examples: [12] }),
+        text: text("Beginning of the line.", 'host IN HINFO "x" "y"'),
+        reason: text("Why it was skipped.", "Records of type HINFO are not supported."),
+      }),
+      { description: "The first thousand lines of the file that were skipped." },
+    ),
+    skipped_lines_count: count("Number of lines that were skipped."),
+  },
+  { title: "ZoneImportResult", description: "The changes to the zone, and the lines of the file that were skipped." },
+);
+
 const output = (name: string, example: string) => text(`${name}: at most 256 KiB, its beginning and its end.`, example);
 
 export type WpCliResult = Static<typeof WpCliResult>;
@@ -248,7 +264,7 @@ export const operationResults = {
   updateDnsRecord: DnsRecordChanged,
   deleteDnsRecord: DnsRecordChanged,
   restoreZoneVersion: ZoneChanged,
-  importZoneFile: ZoneChanged,
+  importZoneFile: ZoneImported,
   runWpCli: nullable(WpCliResult),
 } as const satisfies Partial<Record<OperationKind, TSchema>>;
 

@@ -102,7 +102,7 @@ export const refusalDetails = {
   dns_record_missing: { ...recordSet, values: texts("The records to remove that do not exist.", ["203.0.113.9"]) },
   dns_record_empty: recordSet,
   dns_record_unservable: { ...recordSet, ...field("name") },
-  zone_file_unreadable: { line: number("Number of the line.", 12), ...recordSet },
+  zone_file_unreadable: { line: number("Number of the line.", 12) },
   outside_the_domain: field("name"),
   no_zone: domainId,
   zone_of_another: { ...domainId, ...recordSet },

@@ -69,7 +69,7 @@ export const refusalReasons = {
   dns_record_missing: "The name has no records of this type.",
   dns_record_empty: "The change would leave the record set empty. Delete the record set instead.",
   dns_record_unservable: "A name or value is invalid for this type, or conflicts with other records of the zone.",
-  zone_file_unreadable: "The text is not a zone file, or contains something unsupported; `line` is the line number.",
+  zone_file_unreadable: "The text is not a zone file, or has a mistake; `line` is the line number.",
   outside_the_domain: "The record's name is outside the domain.",
   no_zone: "The domain has no zone of its own: it is below the installation's domain, which provides its DNS.",
   zone_of_another:

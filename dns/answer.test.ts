@@ -15,6 +15,8 @@ const types: Record<string, number> = {
   AAAA: 28,
   SRV: 33,
   DS: 43,
+  SVCB: 64,
+  HTTPS: 65,
   ANY: 255,
 };
 const fail = (zone: string, error: unknown): never => {
@@ -64,6 +66,8 @@ describe("the answer has", () => {
       "mail.shop.example. 300 AAAA 2001:db8::25",
     ]);
     expect(written(ask("_sip._tcp.shop.example", "SRV").additional)).toHaveLength(2);
+    expect(written(ask("alias.shop.example", "HTTPS").additional)).toHaveLength(3);
+    expect(written(ask("_8443._foo.shop.example", "SVCB").additional)).toHaveLength(2);
   });
 
   test("SOA and NS at the apex", () => {
@@ -163,7 +167,12 @@ describe("delegated names", () => {
   });
 
   test("DS is answered by the parent zone", () => {
-    expect(ask("lab.shop.example", "DS")).toMatchObject({ rcode: 0, isAuthoritative: true, rows: [] });
+    expect(ask("lab.shop.example", "DS")).toMatchObject({
+      rcode: 0,
+      isAuthoritative: true,
+      rows: [`lab.shop.example. 300 DS 12345 13 2 ${"8A".repeat(32)}`],
+    });
+    expect(ask("host.lab.shop.example", "DS")).toMatchObject({ isAuthoritative: false, rows: [] });
     expect(written(ask("sub.shop.example", "DS").authority)).toEqual([expect.stringMatching(/^shop\.example\. /)]);
     expect(written(ask("shop.example", "DS").authority)).toEqual([expect.stringMatching(/^shop\.example\. /)]);
   });

@@ -112,6 +112,13 @@ test.each([
   ["SPF", "old.shop.example", ['"v=spf1 -all"']],
   ["PTR", "1.shop.example", ["host.shop.example."]],
   ["AAAA", "shop.example", ["2001:db8::1"]],
+  ["SSHFP", "shop.example", [`4 2 ${"A1".repeat(28)} A1A1A1A1`]],
+  ["TLSA", "_443._tcp.shop.example", ["3 0 0 3082", `3 1 1 ${"0D".repeat(28)} 0D0D0D0D`]],
+  ["NAPTR", "2.4.e164.shop.example", ['100 10 "U" "E2U+sip" "!^.*$!sip:info@shop.example!" .']],
+  ["DS", "lab.shop.example", [`12345 13 2 ${"8A".repeat(28)} 8A8A8A8A`]],
+  ["HTTPS", "shop.example", ['1 . alpn="h3,h2" ipv4hint=192.0.2.1 ipv6hint=2001:db8::1']],
+  ["HTTPS", "alias.shop.example", ["0 shop.example."]],
+  ["SVCB", "_8443._foo.shop.example", ['1 mail.shop.example. mandatory=port alpn="h2" port=8443 key7="/q{?dns}"']],
 ])("dig gets %s records", async (type, name, values) => {
   const { port } = await startWith(makeTable([shop]));
   expect(recordsIn(await dig(port, "+short", name, type)).toSorted()).toEqual(values);

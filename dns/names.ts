@@ -68,5 +68,9 @@ export function isWithin(name: Name, top: Name): boolean {
 
 /** Quotes and truncates a user's text for an error message. */
 export function quoteForMessage(written: string): string {
-  return JSON.stringify(written.length > 80 ? `${written.slice(0, 80)}…` : written);
+  return JSON.stringify(truncateForMessage(written));
+}
+
+export function truncateForMessage(written: string): string {
+  return written.length > 80 ? `${written.slice(0, 80)}…` : written;
 }

@@ -40,6 +40,7 @@ describe("a zone", () => {
       "can't have other records",
     ],
     ["a second SOA", [set("x.a.example", "SOA", "a. b. 1 2 3 4 5")], "can't be set"],
+    ["a DS record of the zone itself", [set("a.example", "DS", `1 13 2 ${"00".repeat(32)}`)], "registrar"],
     ["name servers twice", [set("a.example", "NS", "ns.b.example")], "already a record set"],
     ["two CNAMEs", [set("x.a.example", "CNAME", "b.example", "c.example")], "only have one"],
     [

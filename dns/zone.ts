@@ -29,6 +29,8 @@ export interface Zone {
 /** Limit for a record set, so that it fits into one message. */
 const maxSetBytes = 60_000;
 
+const dsOfApex = "DS records of the zone itself belong to the zone above it. Send them to the domain's registrar";
+
 /** Throws `BadValue` if the zone can't be served. */
 export function compileZone(written: DnsZone): Zone {
   const apex = readName(written.name);
@@ -39,6 +41,7 @@ export function compileZone(written: DnsZone): Zone {
     const owner = ownerOf(set, apex);
     const compiled = readSet(set);
     if (compiled.type === codes.NS) hasDelegations = true;
+    if (compiled.type === codes.DS && owner === apex) throw new BadValue(`${set.name}: ${dsOfApex}`);
     if (compiled.type === codes.SOA) throw new BadValue(`${set.name}: the SOA record can't be set`);
     addSet(nodes, owner, compiled, set);
     addEmptyNonTerminals(nodes, owner, apex);

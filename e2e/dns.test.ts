@@ -63,6 +63,19 @@ test("a record set is served when its operation has ended, and soon by the confi
   await eventually(async () => expect(await query(secondaryPort, `one.${zone}`)).toEqual(['"first"']));
 });
 
+test("an imported zone file is served, and the lines that were skipped are listed", async () => {
+  const zone_file = `;; SOA Record
+${zone}\t3600\tIN\tSOA\told.example. dns.old.example. 1 2 3 4 5
+shop\t1\tIN\tHTTPS\t1 . alpn="h3,h2" ; cf_tags=cf-proxied:true
+host\t1\tIN\tHINFO\t"x" "y"
+`;
+  const operation = await succeed(installation, "POST", `/domains/${domainId}/zone-file`, { zone_file });
+  const skipped_lines = [{ line: 2 }, { line: 4, text: 'host 1 IN HINFO "x" "y"' }];
+  const result = { changed_record_sets: 1, skipped_lines, skipped_lines_count: 2 };
+  expect(operation).toMatchObject({ data: { result } });
+  expect(await query(port, `shop.${zone}`, "HTTPS")).toEqual(['1 . alpn="h3,h2"']);
+});
+
 test("after kill -9, the DNS server serves the last state again by itself", async () => {
   const { pid } = installation.supervisor;
   if (pid === undefined) throw new Error("npm start is not running");

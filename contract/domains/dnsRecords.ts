@@ -4,7 +4,13 @@ import { endpoint, result } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
 import { pattern, uuid } from "../schema.ts";
 
-export const dnsRecordTypes = ["A", "AAAA", "CNAME", "MX", "TXT", "SPF", "NS", "SRV", "CAA", "PTR"] as const;
+export const dnsRecordTypes = [
+  ...(["A", "AAAA", "CNAME", "MX", "TXT", "SPF", "NS", "SRV", "CAA", "PTR"] as const),
+  ...(["HTTPS", "SVCB", "TLSA", "SSHFP", "NAPTR", "DS"] as const),
+] as const;
+
+/** Of a value, in characters. */
+export const maxValueLength = 16_384;
 
 const params = Type.Object({ domain_id: uuid("Id of the domain.") });
 const noNul = pattern("^[^\\u0000]+$", "must not contain the character U+0000");
@@ -26,7 +32,7 @@ const name = Type.String({
 const record = Type.Object({
   value: Type.String({
     minLength: 1,
-    maxLength: 16_384,
+    maxLength: maxValueLength,
     pattern: noNul,
     description: "Value in zone file syntax; names in it are absolute. Quotation marks around texts are optional.",
     examples: ["203.0.113.7"],

@@ -132,7 +132,7 @@ const zoneFile = Type.String({
   maxLength: 1_000_000,
   pattern: noNul,
   description:
-    "The zone file, in the format of RFC 1035, with `$TTL` and `$ORIGIN`. Names without a final dot are relative to the domain.",
+    "The zone file, in the format of RFC 1035, with `$TTL`, `$ORIGIN` and `$GENERATE`. Names without a final dot are relative to the domain, unless they end with its name.",
   examples: [zoneFileExample],
 });
 
@@ -161,7 +161,7 @@ export const importZoneFile = endpoint({
   tag,
   summary: "Import a zone file",
   description:
-    "The record sets in the file replace those with the same name and type. Either all are imported, or none. SOA records, and NS records of the domain itself, are ignored; TTLs below 300 become 300. The operation ends when the DNS server serves the records.",
+    "The record sets in the file replace those with the same name and type. Lines that can't be used are skipped and listed in the operation's result: SOA records, NS records of the domain itself and other lines that would give a domain to other name servers, unsupported types, and names outside the domain. A mistake in any other line refuses the whole file. TTLs below 300 become 300. The operation ends when the DNS server serves the records.",
   params: byDomain,
   body: Type.Object(
     {

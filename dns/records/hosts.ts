@@ -1,7 +1,7 @@
 /** Values of records that consist of a name or end with one: CNAME, NS, PTR, MX, SRV. */
-import { readName, root, writeName } from "../names.ts";
+import { readName, root } from "../names.ts";
 import { BadValue } from "./badValue.ts";
-import { exactWords, nameAt, nameBytes, readHost, uint16, wholeNumber } from "./wire.ts";
+import { exactWords, nameBytes, readHost, uint16, wholeNumber, writeNameAt } from "./wire.ts";
 
 /** Reads a target. Allows underscores, as DKIM and certificate validation need them. Throws `BadValue`. */
 export function readTarget(value: string): Buffer {
@@ -19,7 +19,7 @@ export function readNameServer(value: string): Buffer {
 }
 
 export function writeTarget(rdata: Buffer): string {
-  return writeName(nameAt(rdata, 0));
+  return writeNameAt(rdata, 0);
 }
 
 /** Reads `10 mail.example.com`, or `0 .` for a name that accepts no mail (RFC 7505). Throws `BadValue`. */
@@ -32,7 +32,7 @@ export function readMx(value: string): Buffer {
 }
 
 export function writeMx(rdata: Buffer): string {
-  return `${rdata.readUInt16BE(0)} ${writeName(nameAt(rdata, 2))}`;
+  return `${rdata.readUInt16BE(0)} ${writeNameAt(rdata, 2)}`;
 }
 
 /** Reads `priority weight port target`. Throws `BadValue`. */
@@ -48,5 +48,5 @@ export function readSrv(value: string): Buffer {
 
 export function writeSrv(rdata: Buffer): string {
   const numbers = [rdata.readUInt16BE(0), rdata.readUInt16BE(2), rdata.readUInt16BE(4)];
-  return `${numbers.join(" ")} ${writeName(nameAt(rdata, 6))}`;
+  return `${numbers.join(" ")} ${writeNameAt(rdata, 6)}`;
 }

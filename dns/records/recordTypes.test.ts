@@ -1,11 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { BadValue } from "./badValue.ts";
-import { recordType, typeNames, typeOfCode } from "./recordTypes.ts";
+import { readTypeName, recordType, typeNames, typeOfCode } from "./recordTypes.ts";
 
 const canonicalForm = (type: string, value: string): string => {
   const { read, write } = recordType(type);
   return write(read(value));
 };
+
+const svcbOfRfc9460 = "16 foo.example.org. mandatory=alpn,ipv4hint alpn=h2,h3-19 ipv4hint=192.0.2.1";
 
 describe("values of records", () => {
   test.each([
@@ -41,6 +43,34 @@ describe("values of records", () => {
     ["TXT", "grün", '"gr\\195\\188n"'],
     ["SPF", "v=spf1 -all", '"v=spf1 -all"'],
     ["SOA", "ns1.example. host.example. 1 2 3 4 5", "ns1.example. host.example. 1 2 3 4 5"],
+    ["DS", `12345 13 2 ${"ab".repeat(32)}`, `12345 13 2 ${"AB".repeat(32)}`],
+    ["DS", `1 8 1 ${"ab ".repeat(20)}`, `1 8 1 ${"AB".repeat(20)}`],
+    ["DS", "1 8 250 00", "1 8 250 00"],
+    ["SSHFP", `4 2 ${"0f".repeat(32)}`, `4 2 ${"0F".repeat(32)}`],
+    ["TLSA", `3 1 1 ${"0f".repeat(32)}`, `3 1 1 ${"0F".repeat(32)}`],
+    ["TLSA", "3 0 0 3082 0100", "3 0 0 30820100"],
+    [
+      "NAPTR",
+      '100 10 U E2U+sip "!^.*$!sip:info@example.com!i" .',
+      '100 10 "U" "E2U+sip" "!^.*$!sip:info@example.com!i" .',
+    ],
+    ["NAPTR", '0 0 "" "" "" Next.example', '0 0 "" "" "" next.example.'],
+    ["HTTPS", "0 www.example.com", "0 www.example.com."],
+    ["HTTPS", '1 . alpn="h3,h2" ipv4hint=192.0.2.1', "1 . alpn=h3,h2 ipv4hint=192.0.2.1"],
+    ["HTTPS", "1 . ipv6hint=2001:DB8::1,::1 ALPN=h2", "1 . alpn=h2 ipv6hint=2001:db8::1,::1"],
+    ["HTTPS", '1 . ech="AEX+DQ==" alpn=h2 no-default-alpn', '1 . alpn=h2 no-default-alpn ech="AEX+DQ=="'],
+    ["SVCB", "16 foo.example.org alpn=h2,h3-19 mandatory=ipv4hint,alpn ipv4hint=192.0.2.1", svcbOfRfc9460],
+    ["SVCB", '1 _8443._foo port="53"', "1 _8443._foo. port=53"],
+    ["SVCB", "1 foo.example.com. key667=hello\\210qoo", '1 foo.example.com. key667="hello\\210qoo"'],
+    ["SVCB", '16 . alpn="f\\\\\\\\oo\\\\,bar,h2"', '16 . alpn="f\\\\\\\\oo\\\\,bar,h2"'],
+    ["SVCB", "16 . alpn=f\\\\\\092oo\\092,bar,h2", '16 . alpn="f\\\\\\\\oo\\\\,bar,h2"'],
+    ["SVCB", '1 . dohpath="/q{?dns}" alpn=h2', '1 . alpn=h2 key7="/q{?dns}"'],
+    ["SVCB", "1 . key1=\\002h2 key65534", "1 . alpn=h2 key65534"],
+    ["A", "\\# 4 C0000201", "192.0.2.1"],
+    ["TXT", "\\# 3 02 61 62", '"ab"'],
+    ["TXT", "\\#hello", '"#hello"'],
+    ["CNAME", "\\# 9 034157530365786100", "aws.exa."],
+    ["HTTPS", "\\# 12 0001 00 0001 0005 0268330161", "1 . alpn=h3,a"],
   ])("%s %s is written as %s", (type, value, canonical) => {
     expect(canonicalForm(type, value)).toBe(canonical);
     expect(canonicalForm(type, canonical)).toBe(canonical);
@@ -82,6 +112,55 @@ describe("values of records", () => {
     ["TXT", "end\\"],
     ["TXT", "x".repeat(9_000)],
     ["SOA", "ns1.example. host.example. 1 2 3 4"],
+    ["DS", `1 13 2 ${"ab".repeat(31)}`],
+    ["DS", `65536 13 2 ${"ab".repeat(32)}`],
+    ["DS", "1 13 2"],
+    ["DS", `1 13 4 ${"ab".repeat(32)}`],
+    ["SSHFP", `4 2 ${"0g".repeat(32)}`],
+    ["SSHFP", `256 2 ${"00".repeat(32)}`],
+    ["SSHFP", "4 250 000"],
+    ["TLSA", `3 1 2 ${"00".repeat(32)}`],
+    ["TLSA", "3 1 x 00"],
+    ["TLSA", ""],
+    ["NAPTR", '100 10 "U" "E2U+sip" "" '],
+    ["NAPTR", '100 10 "U" "E2U+sip" "no delimiters" .'],
+    ["NAPTR", '100 10 "U!" "E2U+sip" "" .'],
+    ["NAPTR", '70000 10 "U" "E2U+sip" "" .'],
+    ["NAPTR", `1 10 "U" "${"x".repeat(256)}" "" .`],
+    ["HTTPS", "1"],
+    ["HTTPS", "x ."],
+    ["HTTPS", "65536 ."],
+    ["HTTPS", "0 . alpn=h2"],
+    ["HTTPS", "1 . alpn"],
+    ["HTTPS", "1 . alpn=h2,,h3"],
+    ["HTTPS", "1 . alpn=h2,"],
+    ["HTTPS", `1 . alpn=${"x".repeat(256)}`],
+    ["HTTPS", "1 . alpn=h2 alpn=h3"],
+    ["HTTPS", "1 . alpn=h2 key1=\\002h3"],
+    ["HTTPS", "1 . no-default-alpn"],
+    ["HTTPS", "1 . no-default-alpn=x alpn=h2"],
+    ["HTTPS", "1 . port=65536"],
+    ["HTTPS", "1 . ipv4hint=2001:db8::1"],
+    ["HTTPS", "1 . ipv4hint="],
+    ["HTTPS", "1 . ech=!"],
+    ["HTTPS", "1 . mandatory=alpn"],
+    ["HTTPS", "1 . mandatory=mandatory"],
+    ["HTTPS", "1 . mandatory=port,port port=1"],
+    ["HTTPS", "1 . key65535=x"],
+    ["HTTPS", "1 . key01=x"],
+    ["HTTPS", "1 . what=x"],
+    ["HTTPS", "1 . key1=\\005h2"],
+    ["HTTPS", "1 . key3=\\001"],
+    ["HTTPS", '1 . alpn="h2'],
+    ["A", "\\# 3 C00002"],
+    ["A", "\\# 4 C00002"],
+    ["A", "\\# 4 C000020g"],
+    ["A", "\\#"],
+    ["MX", "\\# 1 00"],
+    ["TXT", "\\# 2 0561"],
+    ["HTTPS", "\\# 6 000100 0001 00"],
+    ["HTTPS", "\\# 8 000100 0001 0005 02"],
+    ["DS", "\\# 0"],
   ])("%s %j is refused", (type, value) => {
     expect(() => recordType(type).read(value)).toThrow(BadValue);
   });
@@ -93,9 +172,12 @@ describe("values of records", () => {
   });
 
   test("an unknown type is refused with a list of supported types", () => {
-    expect(() => recordType("NAPTR")).toThrow("A, NS, CNAME, SOA, PTR, MX, TXT, AAAA, SRV, SPF, CAA");
+    expect(() => recordType("LOC")).toThrow(
+      "A, NS, CNAME, SOA, PTR, MX, TXT, AAAA, SRV, NAPTR, DS, SSHFP, TLSA, SVCB, HTTPS, SPF, CAA",
+    );
     expect(() => recordType("a")).toThrow(BadValue);
     expect(typeNames.map((name) => typeOfCode(recordType(name).code)?.name)).toEqual(typeNames);
     expect(typeOfCode(65_280)).toBeUndefined();
+    expect(["TYPE65", "type1", "TYPE65280", "https"].map(readTypeName)).toEqual(["HTTPS", "A", "TYPE65280", "HTTPS"]);
   });
 });

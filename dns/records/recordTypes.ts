@@ -2,7 +2,11 @@
 import { readIpv4, readIpv6, writeIpv4, writeIpv6 } from "./address.ts";
 import { BadValue } from "./badValue.ts";
 import { readCaa, writeCaa } from "./caa.ts";
+import { readDs, readSshfp, readTlsa, writeDs, writeSshfp, writeTlsa } from "./digests.ts";
+import { isGeneric, readGeneric } from "./generic.ts";
 import { readMx, readNameServer, readSrv, readTarget, writeMx, writeSrv, writeTarget } from "./hosts.ts";
+import { readNaptr, writeNaptr } from "./naptr.ts";
+import { readServiceBinding, writeServiceBinding } from "./serviceBinding.ts";
 import { readSoa, writeSoa } from "./soa.ts";
 import { readText, writeText } from "./text.ts";
 
@@ -20,7 +24,7 @@ interface RecordType {
 
 const oneName = { names: { skip: 0, count: 1 } };
 
-const recordTypes: ReadonlyMap<string, RecordType> = new Map<string, RecordType>([
+const types: readonly (readonly [name: string, type: RecordType])[] = [
   ["A", { code: 1, read: readIpv4, write: writeIpv4 }],
   ["NS", { code: 2, read: readNameServer, write: writeTarget, ...oneName, hostAt: 0 }],
   ["CNAME", { code: 5, read: readTarget, write: writeTarget, ...oneName }],
@@ -31,13 +35,39 @@ const recordTypes: ReadonlyMap<string, RecordType> = new Map<string, RecordType>
   ["AAAA", { code: 28, read: readIpv6, write: writeIpv6 }],
   // The target of SRV must not be compressed (RFC 2782).
   ["SRV", { code: 33, read: readSrv, write: writeSrv, hostAt: 6 }],
+  // Names in the data of newer types must not be compressed either (RFC 3597).
+  ["NAPTR", { code: 35, read: readNaptr, write: writeNaptr }],
+  ["DS", { code: 43, read: readDs, write: writeDs }],
+  ["SSHFP", { code: 44, read: readSshfp, write: writeSshfp }],
+  ["TLSA", { code: 52, read: readTlsa, write: writeTlsa }],
+  ["SVCB", { code: 64, read: readServiceBinding, write: writeServiceBinding, hostAt: 2 }],
+  ["HTTPS", { code: 65, read: readServiceBinding, write: writeServiceBinding, hostAt: 2 }],
   ["SPF", { code: 99, read: readText, write: writeText }],
   ["CAA", { code: 257, read: readCaa, write: writeCaa }],
-]);
+];
+
+/** Values of every type may also be written in the generic form. */
+const recordTypes: ReadonlyMap<string, RecordType> = new Map(
+  types.map(([name, type]) => {
+    const read = (value: string) => (isGeneric(value) ? readGeneric(value, type) : type.read(value));
+    return [name, { ...type, read }];
+  }),
+);
 
 const byCode = new Map([...recordTypes].map(([name, type]) => [type.code, { name, ...type }]));
 
 export const typeNames: readonly string[] = [...recordTypes.keys()];
+
+/** The name of a type that is written as `TYPE65` (RFC 3597), if it is supported. Other names in capitals. */
+export function readTypeName(written: string): string {
+  const name = written.toUpperCase();
+  const code = /^TYPE(\d{1,5})$/.exec(name)?.[1];
+  return (code === undefined ? undefined : typeOfCode(Number(code))?.name) ?? name;
+}
+
+export function isSupportedType(name: string): boolean {
+  return recordTypes.has(name);
+}
 
 /** Throws `BadValue`. */
 export function recordType(name: string): RecordType {

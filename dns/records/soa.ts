@@ -1,6 +1,6 @@
 /** Values of SOA records: `primary mailbox serial refresh retry expire minimum`. */
-import { readName, writeName } from "../names.ts";
-import { endOfName, exactWords, nameAt, nameBytes, readHost, wholeNumber } from "./wire.ts";
+import { readName } from "../names.ts";
+import { endOfName, exactWords, nameBytes, readHost, wholeNumber, writeNameAt } from "./wire.ts";
 
 const numbers = ["serial", "refresh", "retry", "expire", "minimum"];
 
@@ -18,5 +18,5 @@ export function writeSoa(rdata: Buffer): string {
   const mailbox = endOfName(rdata, 0);
   const fields = endOfName(rdata, mailbox);
   const values = numbers.map((_, index) => rdata.readUInt32BE(fields + index * 4));
-  return `${writeName(nameAt(rdata, 0))} ${writeName(nameAt(rdata, mailbox))} ${values.join(" ")}`;
+  return `${writeNameAt(rdata, 0)} ${writeNameAt(rdata, mailbox)} ${values.join(" ")}`;
 }

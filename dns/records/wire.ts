@@ -18,6 +18,11 @@ export function nameAt(rdata: Buffer, at: number): Name {
   return rdata.toString("latin1", at, end);
 }
 
+/** Writes the name at `at`. Its letters may be capitals only if the data was written in the generic form. */
+export function writeNameAt(rdata: Buffer, at: number): string {
+  return writeName(nameAt(rdata, at).replace(/[A-Z]/g, (letter) => letter.toLowerCase()));
+}
+
 /** The offset after the name at `at`. */
 export function endOfName(rdata: Buffer, at: number): number {
   return at + nameAt(rdata, at).length + 1;

@@ -63,6 +63,13 @@ export const shop = makeZone("shop.example", [
   set("lab.shop.example", "NS", "ns.lab.shop.example", "ns.other.example"),
   set("ns.lab.shop.example", "A", "192.0.2.53"),
   set("1.shop.example", "PTR", "host.shop.example"),
+  set("shop.example", "HTTPS", '1 . alpn="h3,h2" ipv4hint=192.0.2.1 ipv6hint=2001:db8::1'),
+  set("alias.shop.example", "HTTPS", "0 shop.example"),
+  set("_8443._foo.shop.example", "SVCB", '1 mail.shop.example alpn=h2 port=8443 mandatory=port key7="/q{?dns}"'),
+  set("_443._tcp.shop.example", "TLSA", `3 1 1 ${"0d".repeat(32)}`, "3 0 0 3082"),
+  set("shop.example", "SSHFP", `4 2 ${"a1".repeat(32)}`),
+  set("2.4.e164.shop.example", "NAPTR", '100 10 "U" "E2U+sip" "!^.*$!sip:info@shop.example!" .'),
+  set("lab.shop.example", "DS", `12345 13 2 ${"8a".repeat(32)}`),
 ]);
 
 export const blog = makeZone("blog.example", [

@@ -43,6 +43,12 @@ test("records of every type are served after the table was sent", async () => {
     set("_sip._tcp.example.com", "SRV", "1 2 5060 sip.example.net"),
     set("sub.example.com", "NS", "ns.example.org"),
     set("ptr.example.com", "PTR", "host.example.net"),
+    set("example.com", "HTTPS", '1 . alpn="h3,h2" ipv4hint=203.0.113.7 key667="a b"'),
+    set("_dns.example.com", "SVCB", "1 dns.example.net alpn=dot port=853 mandatory=port"),
+    set("_443._tcp.example.com", "TLSA", `3 1 1 ${"0d".repeat(32)}`),
+    set("example.com", "SSHFP", `4 2 ${"a1".repeat(32)}`),
+    set("example.com", "NAPTR", '100 10 U E2U+sip "!^.*$!sip:info@example.com!" .'),
+    set("sub.example.com", "DS", `12345 13 2 ${"8a".repeat(32)}`),
   ];
   const client = makeClient();
   expect(await client.putTable(table(5, zone("example.com", 4_000, ...sets)))).toBe(5);
@@ -55,6 +61,12 @@ test("records of every type are served after the table was sent", async () => {
   expect(await ask("example.com", "MX")).toEqual(["10 mail.example.net."]);
   expect(await ask("example.com", "CAA")).toEqual(['0 issue "letsencrypt.org"']);
   expect(await ask("_sip._tcp.example.com", "SRV")).toEqual(["1 2 5060 sip.example.net."]);
+  expect(await ask("example.com", "HTTPS")).toEqual(['1 . alpn="h3,h2" ipv4hint=203.0.113.7 key667="a b"']);
+  expect(await ask("_dns.example.com", "SVCB")).toEqual(['1 dns.example.net. mandatory=port alpn="dot" port=853']);
+  expect(await ask("_443._tcp.example.com", "TLSA")).toEqual([`3 1 1 ${"0D".repeat(28)} 0D0D0D0D`]);
+  expect(await ask("example.com", "SSHFP")).toEqual([`4 2 ${"A1".repeat(28)} A1A1A1A1`]);
+  expect(await ask("example.com", "NAPTR")).toEqual(['100 10 "U" "E2U+sip" "!^.*$!sip:info@example.com!" .']);
+  expect(await ask("sub.example.com", "DS")).toEqual([`12345 13 2 ${"8A".repeat(28)} 8A8A8A8A`]);
   expect((await ask("example.com", "NS")).toSorted()).toEqual(["ns1.example.net.", "ns2.example.net."]);
   const before = await server.api.readZone("example.com.");
   // A new process, which does not know what was sent, finds that nothing has changed.

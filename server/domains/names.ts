@@ -31,6 +31,11 @@ const mistakes: readonly (readonly [RegExp, string])[] = [
   [/_/, "has an underscore, which is not allowed in host names"],
 ];
 
+/** Whether the name is the domain or below it. Both are in stored form. */
+export function isWithinDomain(name: string, domain: string): boolean {
+  return name === domain || name.endsWith(`.${domain}`);
+}
+
 /** Checks and normalises a name. Throws `NotADomainName`. */
 export function readDomainName(text: string): DomainName {
   const fail = (reason: string) => new NotADomainName(`${JSON.stringify(shorten(text))} ${reason}.`);

@@ -3,6 +3,7 @@ import { zoneNamesOf } from "@sitewright/server/domains/zoneNames.ts";
 import type {
   ChangeDnsRecordInput,
   RecordSetChange,
+  SkippedLines,
   ZoneChangeKind,
 } from "@sitewright/server/operations/domains/changeDnsRecord.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
@@ -29,18 +30,19 @@ interface ZoneChangeRequest {
 interface ZoneChange {
   readonly changes: readonly RecordSetChange[];
   readonly activityParameters: Readonly<Record<string, string>>;
+  readonly skipped?: SkippedLines;
 }
 
 /** Changes the rows and starts the operation that publishes them to the DNS server. Returns the operation's id. */
 export function changeZone(
   context: Context,
   { kind, domainId, confirm }: ZoneChangeRequest,
-  decide: (zone: ZoneOfDomain, transaction: DatabaseTransaction) => Promise<ZoneChange>,
+  decide: (zone: ServedZone, transaction: DatabaseTransaction) => Promise<ZoneChange>,
 ): Promise<string> {
   return context.inTransaction(async (transaction) => {
     const zone = await lockServedZone(context, transaction, domainId);
     const { zoneId, zoneName } = zone;
-    const { changes, activityParameters } = await decide(zone, transaction);
+    const { changes, activityParameters, skipped } = await decide(zone, transaction);
     for (const { place, after } of changes) if (after !== null) refuseForeign(context, zone, place);
     if (!confirm) for (const change of changes) refuseUnconfirmed(zone, change);
     await refuseUnservable(transaction, zone, changes);
@@ -53,7 +55,7 @@ export function changeZone(
       siteId: zone.siteId,
       environmentId: zone.environmentId,
       locks: [],
-      input: { zoneId, zone: zoneName, serial, changes } satisfies ChangeDnsRecordInput,
+      input: { zoneId, zone: zoneName, serial, changes, ...(skipped && { skipped }) } satisfies ChangeDnsRecordInput,
       whenBusy: context.whenBusy,
       actor: context.actor,
       activityParameters: { domainName: zone.domainName, ...activityParameters },
@@ -64,6 +66,8 @@ export function changeZone(
 
 interface ServedZone extends ZoneOfDomain {
   readonly names: ReturnType<typeof zoneNamesOf>;
+  /** The company's domains in the zone. */
+  readonly domainNames: readonly string[];
 }
 
 async function lockServedZone(
@@ -73,12 +77,14 @@ async function lockServedZone(
 ): Promise<ServedZone> {
   const zone = await lockZoneOfDomain(transaction, domainId);
   if (zone === null) throw noZone(domainId);
-  const names = zoneNamesOf(await listDomainsInZones(transaction, zone.zoneName));
+  const domains = await listDomainsInZones(transaction, zone.zoneName);
+  const names = zoneNamesOf(domains);
   if (!names.serves(caller.companyId, { name: zone.domainName, type: "A" })) {
     const message = `The records of "${zone.domainName}" are not served yet. Prove that you own it: GET /sites/environments/domains/${domainId}/verification-records.`;
     throw new Refused("zone_of_another", message, { domain_id: domainId });
   }
-  return { ...zone, names };
+  const own = domains.filter(({ companyId }) => companyId === caller.companyId);
+  return { ...zone, names, domainNames: own.map(({ name }) => name) };
 }
 
 /** Throws `Refused` if the record would not be served, or would hide another company's names. */

@@ -1,9 +1,10 @@
 /** Checks that the DNS server can serve a change, with the server's own functions, before anything is written. */
-import { domainToASCII } from "node:url";
 import { readOwner } from "@sitewright/dns/names.ts";
 import { BadValue } from "@sitewright/dns/records/badValue.ts";
 import { recordType } from "@sitewright/dns/records/recordTypes.ts";
 import { compileZone } from "@sitewright/dns/zone.ts";
+import { toAsciiName } from "@sitewright/dns/zoneFiles/names.ts";
+import { isWithinDomain } from "@sitewright/server/domains/names.ts";
 import type { RecordSetChange } from "@sitewright/server/operations/domains/changeDnsRecord.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { type DnsRecordSetRow, listDnsRecords } from "@sitewright/server/store/domains/dnsRecords.ts";
@@ -25,24 +26,31 @@ const soa = {
 /** Returns the name in lower case, as A-labels, without the final dot. Throws `Refused` if it is invalid or not in the domain. */
 export function readRecordName(text: string, domainName: string): string {
   if (text === "@") return domainName;
-  const written = text.replace(/\.$/, "");
-  const labels = written.split(".").map((label) => (/^[\x21-\x7e]*$/.test(label) ? label : domainToASCII(label)));
-  const name = labels.join(".").toLowerCase();
+  const name = toAsciiName(text.replace(/\.$/, "")).toLowerCase();
   refusingBadValues(() => readOwner(name), { field: "name" });
-  if (name === domainName || name.endsWith(`.${domainName}`)) return name;
+  if (isWithinDomain(name, domainName)) return name;
   const message = `"${text}" is not within "${domainName}". Send an absolute name such as www.${domainName}, or @ for the domain itself.`;
   throw new Refused("outside_the_domain", message, { field: "name" });
 }
 
 /** Whether two values are the same record, even if they are written differently. */
 export function isSameValue(type: string, one: string, other: string): boolean {
+  return canonicalValues({ type, values: [one, other] }).size === 1;
+}
+
+/** The values in a form in which equal ones have the same text. */
+export function canonicalValues({ type, values }: Pick<DnsRecordSetRow, "type" | "values">): Set<string> {
   const { read } = recordType(type);
-  try {
-    return read(one).equals(read(other));
-  } catch (error) {
-    if (error instanceof BadValue) return one === other;
-    throw error;
-  }
+  return new Set(
+    values.map((value) => {
+      try {
+        return read(value).toString("latin1");
+      } catch (error) {
+        if (error instanceof BadValue) return value;
+        throw error;
+      }
+    }),
+  );
 }
 
 /** Throws `Refused` if the zone could not be served with these changes. */

@@ -1,62 +1,107 @@
 /** Reads an uploaded zone file. */
-import { dnsRecordTypes } from "@sitewright/contract/domains/dnsRecords.ts";
-import { readZoneFile } from "@sitewright/dns/readZoneFile.ts";
-import type { DnsRecordSet } from "@sitewright/dns/table.ts";
-import { BadZoneFile } from "@sitewright/dns/zoneFileEntries.ts";
+import { maxValueLength } from "@sitewright/contract/domains/dnsRecords.ts";
+import { BadZoneFile } from "@sitewright/dns/zoneFiles/entries.ts";
+import {
+  readZoneFile,
+  type SkippedEntry,
+  toRecordSets,
+  type ZoneFile,
+  type ZoneFileRecord,
+} from "@sitewright/dns/zoneFiles/readZoneFile.ts";
+import { isWithinDomain } from "@sitewright/server/domains/names.ts";
 import type { DnsRecordSetRow } from "@sitewright/server/store/domains/dnsRecords.ts";
-import type { ZoneOfDomain } from "@sitewright/server/store/domains/zones.ts";
 import { Refused } from "../failures.ts";
-import { maxRecordSets, readRecordName, zoneFull } from "./zoneChecks.ts";
+import { maxRecordSets, zoneFull } from "./zoneChecks.ts";
 
 /** The limits of single record sets in the contract. */
 const minTtl = 300;
 const maxValues = 200;
 
-/**
- * Returns the record sets of the file. The SOA record and this installation's name servers are ignored, since such files come
- * from the previous provider. Throws `Refused` if the file can't be read.
- */
-export function readZoneText(
-  text: string,
-  zone: Pick<ZoneOfDomain, "domainName" | "zoneName">,
-  dnsNames: readonly string[],
-): readonly DnsRecordSetRow[] {
-  const { domainName, zoneName } = zone;
-  const isIgnored = ({ name, type, values }: DnsRecordSet) => {
-    if (name !== domainName || (type !== "SOA" && type !== "NS")) return false;
-    return type === "SOA" || domainName === zoneName || values.every((value) => dnsNames.includes(withoutDot(value)));
+interface Place {
+  readonly name: string;
+  readonly type: string;
+}
+
+interface ImportingDomain {
+  readonly domainName: string;
+  readonly zoneName: string;
+  /** The company's domains in the zone. */
+  readonly domainNames: readonly string[];
+}
+
+interface ZoneText {
+  readonly sets: readonly DnsRecordSetRow[];
+  readonly skipped: readonly SkippedEntry[];
+  /** Whether the file has records there that were skipped and says nothing about the ones that exist. */
+  isSkipped(place: Place): boolean;
+}
+
+/** Returns the record sets of the file. Throws `Refused` if the file can't be read, or is for another domain. */
+export function readZoneText(text: string, domain: ImportingDomain): ZoneText {
+  const { domainName, zoneName } = domain;
+  const skippedPlaces = new Set<string>();
+  const outside: string[] = [];
+  const skip = (place: Place) => {
+    const reason = reasonToSkip(place, domain);
+    if (reason !== null) skippedPlaces.add(placeKey(place));
+    if (place.type !== "SOA" && !isWithinDomain(place.name, domainName)) outside.push(place.name);
+    return reason;
   };
-  const sets = read(text, domainName).filter((set) => !isIgnored(set));
-  const unsupported = sets.find(({ type }) => !dnsRecordTypes.some((each) => each === type));
-  if (unsupported !== undefined) {
-    const { name, type } = unsupported;
-    const message = `"${name}" has ${type} records in the file, which are not supported. Leave them out.`;
-    throw new Refused("zone_file_unreadable", message, { name, type });
+  const { records, skipped } = read(text, domainName, { parent: zoneName, skip });
+  const [foreign] = outside;
+  if (records.length === 0 && foreign !== undefined) {
+    const message = `No record in the file is within "${domainName}". Its first one is "${foreign}".`;
+    throw new Refused("outside_the_domain", message, { field: "zone_file" });
   }
-  // First of all, since later checks compare all values with each other.
+  refuseTooLong(records);
+  const sets = toRecordSets(records);
+  refuseTooMany(sets, zoneName);
+  return {
+    sets: sets.map((set) => ({ ...set, ttl: Math.max(set.ttl, minTtl) })),
+    skipped,
+    isSkipped: (place) => skippedPlaces.has(placeKey(place)),
+  };
+}
+
+function placeKey({ name, type }: Place): string {
+  return `${name} ${type}`;
+}
+
+/** Records that would not be served as at the previous provider, or would take the domain away from this installation. */
+function reasonToSkip({ name, type }: Place, { domainName, zoneName, domainNames }: ImportingDomain): string | null {
+  if (type === "SOA") return "Every zone has an SOA record of this installation";
+  if (!isWithinDomain(name, domainName)) return `The name is not within ${domainName}`;
+  if (type === "NS" && name === domainName) return "The domain has the name servers of this installation";
+  if (type === "DS" && name === domainName) return "The registrar publishes the DS records of a domain";
+  const delegated = domainNames.find((own) => isWithinDomain(own, name));
+  if ((type === "NS" || type === "DS") && delegated !== undefined)
+    return `This would give ${delegated} to other name servers. Create the record to do that`;
+  if (type === "CNAME" && name === zoneName) return "A domain has other records, so it can't have a CNAME record";
+  return null;
+}
+
+function read(text: string, ...more: [origin: string, options: Parameters<typeof readZoneFile>[2]]): ZoneFile {
+  try {
+    return readZoneFile(text, ...more);
+  } catch (error) {
+    if (!(error instanceof BadZoneFile)) throw error;
+    throw new Refused("zone_file_unreadable", `${error.message}.`, { line: error.line });
+  }
+}
+
+function refuseTooLong(records: readonly ZoneFileRecord[]): void {
+  const long = records.find(({ value }) => value.length > maxValueLength);
+  if (long === undefined) return;
+  const message = `Line ${long.line}: The value is longer than ${maxValueLength} characters.`;
+  throw new Refused("zone_file_unreadable", message, { line: long.line });
+}
+
+/** Called first of all, since later checks compare all values with each other. */
+function refuseTooMany(sets: readonly DnsRecordSetRow[], zoneName: string): void {
   const [largest] = sets.toSorted((one, other) => other.values.length - one.values.length);
   if (largest !== undefined && largest.values.length > maxValues) {
     const message = `"${largest.name}" has ${largest.values.length} ${largest.type} records in the file. The maximum is ${maxValues}.`;
     throw new Refused("zone_full", message, { name: largest.name, type: largest.type });
   }
   if (sets.length > maxRecordSets) throw zoneFull(zoneName);
-  return sets.map(({ name, type, ttl, values }) => ({
-    name: readRecordName(name, domainName),
-    type,
-    ttl: Math.max(ttl, minTtl),
-    values,
-  }));
-}
-
-function withoutDot(name: string): string {
-  return name.toLowerCase().replace(/\.$/, "");
-}
-
-function read(text: string, origin: string): readonly DnsRecordSet[] {
-  try {
-    return readZoneFile(text, origin);
-  } catch (error) {
-    if (!(error instanceof BadZoneFile)) throw error;
-    throw new Refused("zone_file_unreadable", `${error.message}.`, { line: error.line });
-  }
 }

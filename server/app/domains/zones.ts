@@ -2,7 +2,8 @@
  * The zone of a domain: earlier versions, restoring one, and zone files. Callers see and change only the records within the
  * domain.
  */
-import { writeZoneFile } from "@sitewright/dns/zoneFile.ts";
+import type { SkippedEntry } from "@sitewright/dns/zoneFiles/readZoneFile.ts";
+import { writeZoneFile } from "@sitewright/dns/zoneFiles/writeZoneFile.ts";
 import { servedZone } from "@sitewright/server/domains/servedZone.ts";
 import type { RecordSetChange } from "@sitewright/server/operations/domains/changeDnsRecord.ts";
 import type { Database, DatabaseTransaction } from "@sitewright/server/store/database.ts";
@@ -10,11 +11,15 @@ import { type DnsRecordSetRow, listDnsRecordsOfDomain } from "@sitewright/server
 import { findZoneOfDomain } from "@sitewright/server/store/domains/zones.ts";
 import { findZoneVersion, listZoneVersions, type ZoneVersion } from "@sitewright/server/store/domains/zoneVersions.ts";
 import type { Context } from "../context.ts";
-import { NotFound } from "../failures.ts";
+import { NotFound, Refused } from "../failures.ts";
 import { recordSetView, typeOf } from "./dnsRecords.ts";
 import { changeZone, noZone } from "./zoneChanges.ts";
-import { isSameValue, keyOf } from "./zoneChecks.ts";
+import { canonicalValues, keyOf } from "./zoneChecks.ts";
 import { readZoneText } from "./zoneText.ts";
+
+/** Skipped lines in the result of an import, and characters of each. */
+const maxListedLines = 1_000;
+const maxListedText = 100;
 
 /** Lists the versions, the newest first. */
 export async function listVersions(context: Context, domainId: string) {
@@ -72,9 +77,8 @@ function changesBetween(
 /** Ignores how the values are written, and their order. */
 function isSameSet(one: DnsRecordSetRow | null, other: DnsRecordSetRow | null): boolean {
   if (one === null || other === null) return one === other;
-  const isIn = (values: readonly string[]) => (value: string) =>
-    values.some((each) => isSameValue(one.type, each, value));
-  return one.ttl === other.ttl && one.values.every(isIn(other.values)) && other.values.every(isIn(one.values));
+  const [values, others] = [canonicalValues(one), canonicalValues(other)];
+  return one.ttl === other.ttl && values.size === others.size && [...values].every((value) => others.has(value));
 }
 
 /** Starts the restore of a version. Returns the operation's id. */
@@ -120,10 +124,30 @@ export function importFile(
 ): Promise<string> {
   const { confirm, replace } = request;
   return changeZone(context, { kind: "importZoneFile", domainId, confirm }, async (zone, transaction) => {
-    const read = readZoneText(request.zone_file, zone, context.settings.dnsNames);
+    const { sets, skipped, isSkipped } = readZoneText(request.zone_file, zone);
+    if (replace && sets.length === 0) refuseEmpty(skipped);
     const present = await listDnsRecordsOfDomain(transaction, domainId);
-    const named = new Set(read.map(keyOf));
-    const kept = replace ? [] : present.filter((set) => !named.has(keyOf(set)));
-    return { changes: changesBetween(present, [...kept, ...read]), activityParameters: {} };
+    const named = new Set(sets.map(keyOf));
+    const kept = present.filter((set) => (replace ? isSkipped(set) : true) && !named.has(keyOf(set)));
+    return {
+      changes: changesBetween(present, [...kept, ...sets]),
+      activityParameters: {},
+      skipped: { count: skipped.length, listed: skipped.slice(0, maxListedLines).map(skippedLine) },
+    };
   });
+}
+
+/** Throws `Refused` if lines were skipped: the file is probably not meant to delete everything. */
+function refuseEmpty([first]: readonly SkippedEntry[]): void {
+  if (first === undefined) return;
+  const message = `No record in the file can be imported, so "replace" would only delete records. Line ${first.line}: ${first.reason}.`;
+  throw new Refused("zone_file_unreadable", message, { line: first.line });
+}
+
+function skippedLine({ line, text, reason }: SkippedEntry) {
+  return { line, text: shorten(text), reason: `${reason}.` };
+}
+
+function shorten(text: string): string {
+  return text.length > maxListedText ? `${text.slice(0, maxListedText)}…` : text;
 }

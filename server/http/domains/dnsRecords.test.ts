@@ -74,6 +74,13 @@ describe("creating records", () => {
     ["SRV", "0 5 5060 sip.example.com."],
     ["CAA", '0 issue "letsencrypt.org"'],
     ["PTR", "host.example.com."],
+    ["HTTPS", '1 . alpn="h3,h2" ipv4hint=203.0.113.9'],
+    ["SVCB", "0 svc.example.com."],
+    ["TLSA", `3 1 1 ${"0d".repeat(32)}`],
+    ["SSHFP", `4 2 ${"a1".repeat(32)}`],
+    ["NAPTR", '100 10 "U" "E2U+sip" "!^.*$!sip:info@example.com!" .'],
+    ["DS", `12345 13 2 ${"8a".repeat(32)}`],
+    ["A", "\\# 4 CB007109"],
   ])("accepts %s and lists it as sent", async (type, value) => {
     const { id, name } = await domain();
     const { status, body } = await create(id, set(type, `WWW.${name.toUpperCase()}.`, value));
@@ -102,9 +109,27 @@ describe("creating records", () => {
     ["CNAME", "not a name"],
     ["CAA", "issue"],
     ["SRV", "0 5 sip.example.com."],
+    ["HTTPS", "1 . alpn=h2,"],
+    ["SVCB", "0 . alpn=h2"],
+    ["TLSA", "3 1 1 0d"],
+    ["SSHFP", "4 2"],
+    ["NAPTR", "100 10 U E2U+sip . ."],
+    ["DS", "12345 13 2 8a"],
+    ["HTTPS", "\\# 2 0001"],
   ])("refuses %s with the value %s", async (type, value) => {
     const { id, name } = await domain();
     expect(codeOf(await create(id, set(type, `www.${name}`, value)))).toBe("dns_record_unservable");
+  });
+
+  it("says what is wrong with a value, and where DS records of the domain itself belong", async () => {
+    const { id, name } = await domain();
+    const digest = "8a".repeat(32);
+    const wrong = await create(id, set("TLSA", `_443._tcp.${name}`, `3 1 2 ${digest}`));
+    expect(wrong.body.message).toBe(
+      `_443._tcp.${name} TLSA: With this matching type, the data must have 128 digits, not 64.`,
+    );
+    const own = await create(id, set("DS", name, `12345 13 2 ${digest}`));
+    expect([codeOf(own), own.body.message]).toEqual(["dns_record_unservable", expect.stringContaining("registrar")]);
   });
 
   it("refuses existing sets, a CNAME next to other records, and names outside the domain", async () => {

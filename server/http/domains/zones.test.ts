@@ -48,6 +48,12 @@ const restore = (id: string, serial: number, more: object = {}) =>
   call("POST", id, `/zone-versions/${serial}/restore`, more);
 const importFile = (id: string, zone_file: string, more: object = {}) =>
   call("POST", id, "/zone-file", { zone_file, ...more });
+/** The skipped lines, which the operation's result has. */
+async function skippedIn({ body }: Awaited<ReturnType<typeof importFile>>) {
+  const operations = test.current.database.selectFrom("operations").select("input");
+  const { input } = await operations.where("id", "=", body.operation_id).executeTakeFirstOrThrow();
+  return Object(input).skipped;
+}
 const exportFile = async (id: string): Promise<string> => (await call("GET", id, "/zone-file")).body.domain.zone_file;
 
 describe("zone versions", () => {
@@ -197,6 +203,12 @@ describe("a zone file", () => {
     set("NS", `sub.${name}`, "ns1.example.net."),
     set("SPF", `spf.${name}`, "v=spf1 -all"),
     set("PTR", `ptr.${name}`, "host.example.net."),
+    set("HTTPS", name, '1 . alpn="h3,h2" ipv4hint=203.0.113.7', `0 www2.${name}`),
+    set("SVCB", `_dns.${name}`, '1 dns.example.net. alpn=dot port=853 mandatory=port key667="a;b"'),
+    set("TLSA", `_443._tcp.${name}`, `3 1 1 ${"0d".repeat(32)}`),
+    set("SSHFP", `host.${name}`, `4 2 ${"a1".repeat(32)}`),
+    set("NAPTR", `enum.${name}`, '100 10 "U" "E2U+sip" "!^.*$!sip:info@example.com!" .'),
+    set("DS", `sub.${name}`, `12345 13 2 ${"8a".repeat(32)}`),
   ];
 
   it("contains all records, and named-checkzone accepts it", async () => {
@@ -259,24 +271,114 @@ describe("a zone file", () => {
     ]);
   });
 
-  it("ignores SOA and NS of the domain itself, and raises short TTLs", async () => {
+  it("skips SOA and NS of the domain itself, and raises short TTLs", async () => {
     const { id, name } = await domain();
     const before = await records(id);
     const file = `$TTL 60\n@ SOA ns.old.example. me.old.example. 1 2 3 4 5\n@ NS ns.old.example.\nwww TXT x\n`;
-    expect((await importFile(id, file)).status).toBe(202);
+    const answer = await importFile(id, file);
+    expect(answer.status).toBe(202);
     expect(await records(id)).toEqual([...before, set("TXT", `www.${name}`, '"x"')]);
+    expect(await skippedIn(answer)).toEqual({
+      count: 2,
+      listed: [
+        {
+          line: 2,
+          text: "@ SOA ns.old.example. me.old.example. 1 2 3 4 5",
+          reason: "Every zone has an SOA record of this installation.",
+        },
+        { line: 3, text: "@ NS ns.old.example.", reason: "The domain has the name servers of this installation." },
+      ],
+    });
+  });
+
+  it.each([
+    ["an unsupported type", "www 300 HINFO a b"],
+    ["a directive that reads files", "$INCLUDE /etc/passwd"],
+    ["another class", "www 300 CH A 203.0.113.7"],
+    ["a name outside the domain", "www.example.org. 300 TXT x"],
+    ["an address that only the provider knows", "@ 300 A Parked"],
+    ["a CNAME of the domain itself", "@ 300 CNAME target.example.net."],
+    ["DS records of the domain itself", "@ 300 DS 1 13 2 AB"],
+    ["an SOA record of another name", "www 300 SOA a b 1 2 3 4 5"],
+    ["SOA records without final dot", "DOMAIN 300 SOA a b 1 2 3 4 5"],
+    ["NS records without final dot", "DOMAIN 300 NS REPLACE&ME"],
+  ])("with %s is imported without that line, which is listed", async (_, line) => {
+    const { id, name } = await domain();
+    const before = await records(id);
+    const answer = await importFile(id, `; comment\n${line.replace("DOMAIN", name)}\nwww 300 TXT x`);
+    expect(answer.status).toBe(202);
+    expect(await records(id)).toEqual([...before, set("TXT", `www.${name}`, '"x"')]);
+    expect(await skippedIn(answer)).toMatchObject({ count: 1, listed: [{ line: 2 }] });
+  });
+
+  it("lists a thousand skipped lines, each only by its beginning", async () => {
+    const { id } = await domain();
+    const answer = await importFile(id, `a LOC ${"x".repeat(500)}\n`.repeat(1_001));
+    const skipped = await skippedIn(answer);
+    expect([skipped.count, skipped.listed.length, skipped.listed[999]]).toEqual([
+      1_001,
+      1_000,
+      { line: 1_000, text: `a LOC ${"x".repeat(94)}…`, reason: "Records of type LOC are not supported." },
+    ]);
+  });
+
+  it("does not give a domain to the previous name servers, at any of its names", async () => {
+    const parent = await domain();
+    const below = await domainBelow(parent);
+    const before = await records(below.id);
+    const own = await importFile(below.id, "$TTL 1h\n@ NS ns1.old.example.\nwww A 203.0.113.9");
+    expect((await skippedIn(own)).count).toBe(1);
+    expect(await records(below.id)).toEqual([
+      ...before,
+      { ...set("A", `www.${below.name}`, "203.0.113.9"), ttl: 3_600 },
+    ]);
+    const all = await importFile(parent.id, `$TTL 1h\nshop NS ns1.old.example.\nshop DS 1 13 2 AB\nlab NS ns.lab`);
+    expect((await skippedIn(all)).listed.map(({ line }: { line: number }) => line)).toEqual([2, 3]);
+    const types = (await records(parent.id)).map((each: { name: string; type: string }) => `${each.name} ${each.type}`);
+    expect(types).toContain(`lab.${parent.name} NS`);
+    expect(types).not.toContain(`${below.name} NS`);
+  });
+
+  it("keeps a delegation that was created, and its DS records, when the domain's own export replaces everything", async () => {
+    const below = await domainBelow(await domain());
+    await create(below.id, "NS", below.name, "ns.example.net.");
+    await create(below.id, "DS", below.name, `12345 13 2 ${"8A".repeat(32)}`);
+    const before = await records(below.id);
+    expect((await importFile(below.id, await exportFile(below.id), { replace: true })).status).toBe(400);
+    await create(below.id, "TXT", `a.${below.name}`, '"x"');
+    expect((await importFile(below.id, await exportFile(below.id), { replace: true })).status).toBe(202);
+    expect(await records(below.id)).toEqual([set("TXT", `a.${below.name}`, '"x"'), ...before]);
+  });
+
+  it("is refused if it would only delete records, or is for another domain", async () => {
+    const { id } = await domain();
+    const before = await records(id);
+    const empty = await importFile(id, "\nwww 300 HINFO a b", { replace: true, confirm: true });
+    expect(empty.body).toMatchObject({ data: { code: "zone_file_unreadable", line: 2 } });
+    const other = await importFile(id, "$ORIGIN example.org.\n@ 300 SOA a b 1 2 3 4 5\nwww 300 A 203.0.113.7");
+    expect(other.body).toMatchObject({
+      message: expect.stringContaining('"www.example.org"'),
+      data: { code: "outside_the_domain" },
+    });
+    expect(await records(id)).toEqual(before);
   });
 
   it.each([
     ["an invalid value", "www 300 A 203.0.113.256", { code: "zone_file_unreadable", line: 1 }],
     ["an invalid line", "www 300 TXT x\n\nwww\n", { code: "zone_file_unreadable", line: 3 }],
-    ["a directive that reads files", "$INCLUDE /etc/passwd\n", { code: "zone_file_unreadable", line: 1 }],
-    ["no TTL", "www TXT x", { code: "zone_file_unreadable", line: 1 }],
     ["an unclosed quotation mark", '@ 300 TXT "x\n', { code: "zone_file_unreadable", line: 1 }],
     ["a name outside the domain", "www.example.org. 300 TXT x", { code: "outside_the_domain" }],
-    ["an unsupported type", "www 300 HINFO a b", { code: "zone_file_unreadable" }],
     ["other records next to a CNAME", "www 300 CNAME a\nwww 300 TXT x", { code: "dns_record_unservable" }],
-    ["another SOA", "www 300 SOA a b 1 2 3 4 5", { code: "zone_file_unreadable" }],
+    [
+      "a value that can't be listed",
+      `www 300 TXT ${"\u00e9".repeat(3_000)}`,
+      { code: "zone_file_unreadable", line: 1 },
+    ],
+    [
+      "too large a record",
+      `www 300 TYPE52 \\# 65535 ${"00".repeat(65_535)}`,
+      { code: "zone_file_unreadable", line: 1 },
+    ],
   ])("with %s is refused completely", async (_, file, data) => {
     const { id } = await domain();
     const before = await records(id);

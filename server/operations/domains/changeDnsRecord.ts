@@ -15,12 +15,19 @@ export type RecordSetChange = {
   readonly after: DnsRecordSetRow | null;
 };
 
+/** Lines of an imported zone file. */
+export type SkippedLines = {
+  readonly count: number;
+  readonly listed: readonly { readonly line: number; readonly text: string; readonly reason: string }[];
+};
+
 export type ChangeDnsRecordInput = {
   readonly zoneId: string;
   readonly zone: string;
   /** The zone's serial after the changes. */
   readonly serial: number;
   readonly changes: readonly RecordSetChange[];
+  readonly skipped?: SkippedLines;
 };
 
 export type ZoneChangeKind =
@@ -75,8 +82,12 @@ export function changeDnsRecord(
   };
 }
 
-function resultOf(kind: ZoneChangeKind, { changes }: ChangeDnsRecordInput): OperationResult<ZoneChangeKind> {
-  if (kind === "restoreZoneVersion" || kind === "importZoneFile") return { changed_record_sets: changes.length };
+function resultOf(kind: ZoneChangeKind, { changes, skipped }: ChangeDnsRecordInput): OperationResult<ZoneChangeKind> {
+  if (kind === "restoreZoneVersion") return { changed_record_sets: changes.length };
+  if (kind === "importZoneFile") {
+    const { count, listed } = skipped ?? { count: 0, listed: [] };
+    return { changed_record_sets: changes.length, skipped_lines: [...listed], skipped_lines_count: count };
+  }
   const after = changes[0]?.after ?? null;
   return { record: after && { ...after, values: [...after.values] } };
 }

@@ -16,12 +16,16 @@ export interface ZoneFileEntry {
   readonly line: number;
   /** Whether it starts with white space, and so has the name of the previous entry. */
   readonly isContinued: boolean;
-  /** As written, including quotation marks and escapes. */
+  /** As written, including quotation marks and escapes. `key="a b"` is one word. */
   readonly words: readonly string[];
 }
 
-/** A token: line end, white space, comment, parenthesis, quoted text or word. */
-const token = /(\r?\n)|([ \t]+)|;[^\n]*|([()])|("(?:[^"\\\n]|\\[^\n])*")|((?:[^\s;()"\\]|\\[^\n])+)/guy;
+/** Some editors put it before the first line, and joined files have it before others. */
+const byteOrderMark = "\uFEFF";
+
+/** A token: line end, byte order mark, white space, comment, parenthesis, quoted text or word. */
+const token =
+  /(\r\n|\n|\r)|\uFEFF|([^\S\r\n\uFEFF]+)|;[^\r\n]*|([()])|("(?:[^"\\\r\n]|\\[^\r\n])*")|((?:[^\s;()"\\]|\\[^\r\n])+(?:(?<==)"(?:[^"\\\r\n]|\\[^\r\n])*")?)/guy;
 
 /** Throws `BadZoneFile`. */
 export function readEntries(text: string): ZoneFileEntry[] {
@@ -38,6 +42,7 @@ export function readEntries(text: string): ZoneFileEntry[] {
   for (const match of text.matchAll(token)) {
     const [whole, newline, blank, parenthesis, quoted, bare] = match;
     read = match.index + whole.length;
+    if (whole === byteOrderMark) continue;
     if (newline !== undefined) {
       line += 1;
       if (depth === 0) end();
