@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ownerOf } from "../owner.ts";
 import type { Runtime, WpCliOutcome } from "../runtime.ts";
+import { phpVersions } from "./php/versions.ts";
 import { createPlaygroundRuntime } from "./runtime.ts";
 import { addScript, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground, sharedAssets } from "./testing/world.ts";
@@ -140,12 +141,13 @@ describe("a command", () => {
     const code = `echo json_encode([
       'input' => fgets(STDIN),
       'variables' => [getenv(), $_SERVER, $_ENV],
-      'functions' => array_filter(['proc_open', 'exec'], 'function_exists'),
+      'functions' => array_filter(['popen', 'exec', 'shell_exec', 'system', 'passthru'], 'function_exists'),
+      'program' => proc_close(proc_open('/bin/sh -c "echo x"', [1 => ['pipe', 'w']], $pipes)),
       'answer' => @file_get_contents('http://127.0.0.1:${port}/'),
     ]);`;
     const { stdout } = await wp(["eval", code], { runtime: createPlaygroundRuntime(options) });
     server.close();
-    expect(JSON.parse(stdout.text)).toMatchObject({ input: false, functions: [], answer: false });
+    expect(JSON.parse(stdout.text)).toMatchObject({ input: false, functions: [], program: 127, answer: false });
     expect(stdout.text).not.toContain("OF_THE_SERVER");
   });
 });
@@ -160,6 +162,62 @@ test("a site of a network is selected by its URL", { timeout }, async () => {
   };
   expect(await run("site", "create", "--slug=second", "--title=Second")).toMatchObject({ exitCode: 0 });
   expect((await run("option", "get", "blogname", `--url=${address}`)).stdout.text).toBe("Second\n");
+});
+
+test.each(phpVersions)("wp cli info works on PHP %s", { timeout }, async (phpVersion) => {
+  const command = { phpVersion, argv: ["cli", "info"], seconds: 60 };
+  const { signal } = new AbortController();
+  const ended = await world.runtime.runWpCli(site.environment, command, async () => undefined, signal);
+  expect(ended).toMatchObject({ exitCode: 0, stderr: { text: "" } });
+  expect(ended.stdout.text).toContain(`PHP version:\t${phpVersion}.`);
+  expect(ended.stdout.text).toMatch(/WP-CLI version:\t\d/);
+});
+
+test("wp help prints its text without a pager", { timeout }, async () => {
+  expect((await wp(["help", "plugin", "list"])).stdout.text).toMatch(/^NAME\s+wp plugin list\s+DESCRIPTION/);
+});
+
+describe("a command that starts another command", () => {
+  const nested = (command: string) =>
+    `$ended = WP_CLI::runcommand(${JSON.stringify(command)}, ['return' => 'all', 'exit_error' => false]);
+    echo json_encode([$ended->stdout, $ended->stderr, $ended->return_code]);`;
+
+  test("gets its output, its errors and its exit code", { timeout }, async () => {
+    const created = await wp(["eval", nested("post create --post_title='it is  ' --post_status=draft --porcelain")]);
+    expect(JSON.parse(created.stdout.text)).toEqual([expect.stringMatching(/^\d+$/), "", 0]);
+    const failed = await wp(["eval", nested("option get nothing")]);
+    expect(JSON.parse(failed.stdout.text)).toEqual(["", expect.stringContaining("Could not get 'nothing'"), 1]);
+  });
+
+  test("is one of WP-CLI's own: a new permalink structure also rebuilds the rules", { timeout }, async () => {
+    const structure = await wp(["rewrite", "structure", "/%year%/%postname%/"]);
+    expect(structure.stdout.text).toBe("Success: Rewrite structure set.\nSuccess: Rewrite rules flushed.\n");
+    expect((await wp(["rewrite", "list", "--format=count"])).stdout.text).toMatch(/^\d\d+/);
+  });
+
+  test("gets an error for any other program", { timeout }, async () => {
+    const code =
+      "$ended = WP_CLI::launch('mysqldump --version', false, true); echo $ended->return_code, $ended->stderr;";
+    expect((await wp(["eval", code])).stdout.text).toBe("127mysqldump: this PHP can't start programs.\n");
+  });
+
+  test("is limited: to a depth, and to its own disk quota", { timeout }, async () => {
+    const deep = 'eval \'WP_CLI::runcommand("eval \\"WP_CLI::runcommand(chr(99) . chr(108) . chr(105));\\"");\'';
+    const ended = await wp(["eval", `WP_CLI::runcommand(${JSON.stringify(deep)});`]);
+    expect(`${ended.stdout.text}${ended.stderr.text}`).toContain("only 3 levels of commands within commands");
+    const fill = `eval 'echo file_put_contents(uniqid(), str_repeat("x", 600000));'`;
+    const code = `foreach ([1, 2, 3] as $_) { ${nested(fill)} }`;
+    const command = { phpVersion: "8.3", argv: ["eval", code], seconds: 60, diskLeftBytes: 1_300_000 };
+    const { signal } = new AbortController();
+    const full = await world.runtime.runWpCli(site.environment, command, async () => undefined, signal);
+    expect(full.stdout.text.match(/"600000"/g)).toHaveLength(2);
+  });
+
+  test("is killed together with it", { timeout }, async () => {
+    const code = "WP_CLI::runcommand('eval \"while (true) { }\"');";
+    expect(await wp(["eval", code], { seconds: 5 })).toMatchObject({ exitCode: null, end: "time" });
+    expect(commandProcesses()).toEqual([]);
+  });
 });
 
 describe("a command is killed", () => {

@@ -16,7 +16,7 @@ import { forgetOwnNodes, type NodeTable } from "./hostNodes.ts";
 import { type MountKind, mountFolder } from "./mounts.ts";
 import { createPageMessages } from "./pageMessages.ts";
 import { installPlatform } from "./platform.ts";
-import { createPrograms, type HandOver, sendmailProgram } from "./sendmail.ts";
+import { createPrograms, type HandOver, type OtherPrograms, sendmailProgram } from "./sendmail.ts";
 import { guardNetwork, type NetworkedRuntime, type NetworkRules } from "./socket.ts";
 import { createWriteGuard } from "./writeGuard.ts";
 
@@ -161,8 +161,8 @@ export class GuardedPhp extends PHP {
   }
 }
 
-/** Implements other programs in this process. Returns the exit code, or null if there is no such program. */
-type Programs = (php: PHP, command: readonly string[]) => number | null;
+/** Implements other programs in this process. Returns the result, or null if there is no such program. */
+export type Programs = (php: GuardedPhp, ...call: Parameters<OtherPrograms>) => ReturnType<OtherPrograms>;
 
 /**
  * Loads the socket library early: PHP loads it when it first connects, and by then this process may run as a user
@@ -235,7 +235,7 @@ export async function bootPhp(options: {
     createPrograms({
       handOver: (mail) => php.handOver(mail, options.handOver),
       log: php.extraLogLines.add,
-      others: (command) => programs?.(php, command) ?? null,
+      others: (command, input) => programs?.(php, command, input) ?? null,
     }),
   );
   installPlatform(php);

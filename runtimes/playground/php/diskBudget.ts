@@ -34,6 +34,10 @@ export interface DiskBudget {
   isLimited(): boolean;
   /** Reserves this many bytes; false if the limit does not allow it. Negative: files become shorter. */
   take(bytes: number, isDatabase: boolean): boolean;
+  /** By how many bytes files have grown during the request. */
+  grownBytes(): number;
+  /** Counts files that another process has made longer for this request. */
+  addGrowth(bytes: number): void;
   /** Whether this many bytes within a file may be written: they may need space if the file has holes. */
   mayOverwrite(bytes: number, isDatabase: boolean): boolean;
   /** Records that something was changed. */
@@ -89,6 +93,10 @@ export function createDiskBudget(): DiskBudget {
       grown += bytes;
       if (Math.abs(grown - reported) >= reportBytes) report();
       return true;
+    },
+    grownBytes: () => grown,
+    addGrowth(bytes) {
+      grown += bytes;
     },
     mayOverwrite: fits,
     noteWrite() {

@@ -105,7 +105,11 @@ declare module "@php-wasm/util" {
       readonly stdin: { readonly ended: boolean; on(event: "finish", listener: () => void): void };
     };
     notifySpawn(): void;
+    stdout(data: string): void;
+    stderr(data: string): void;
     exit(code: number): void;
   }
-  export function createSpawnHandler(program: (command: string[], api: ProgramApi) => Promise<void>): object;
+  /** A command is a text, or a list of words, or a program's name followed by its arguments. */
+  export type SpawnHandler = (command: string | readonly string[], words: readonly string[], options: object) => object;
+  export function createSpawnHandler(program: (command: string[], api: ProgramApi) => Promise<void>): SpawnHandler;
 }

@@ -8,6 +8,7 @@
  */
 import { createSpawnHandler, type ProgramApi } from "@php-wasm/util";
 import type { OutgoingMail } from "../../serving.ts";
+import { shellWords } from "./shellWords.ts";
 
 export const sendmailProgram = "/usr/sbin/sendmail";
 
@@ -68,19 +69,51 @@ interface ProgramsOptions {
   readonly handOver: HandOver;
   /** Receives a line for PHP's log if a message is refused. */
   readonly log: (line: string) => void;
-  /** Implements other programs: returns the exit code, or null if there is no such program. */
-  readonly others?: (command: readonly string[]) => number | null;
+  readonly others?: OtherPrograms;
+}
+
+/**
+ * Implements other programs: returns their result, or null if there is no such program. `input` reads what PHP writes to the
+ * program to its end; null if that is too much.
+ */
+export type OtherPrograms = (
+  command: readonly string[],
+  input: () => Promise<Buffer | null>,
+) => Promise<ProgramResult> | null;
+
+/** What a program has printed, and its exit code. */
+export interface ProgramResult {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number;
+}
+
+const unknownProgram = (name: string): ProgramResult => ({
+  stdout: "",
+  stderr: `${name}: this PHP can't start programs.\n`,
+  exitCode: exitCodes.unknownProgram,
+});
+
+async function runOther(command: readonly string[], program: ProgramApi, others: OtherPrograms): Promise<void> {
+  const { stdout, stderr, exitCode } = await (others(command, () => readInput(program)) ??
+    unknownProgram(command[0] ?? ""));
+  if (stdout !== "") program.stdout(stdout);
+  if (stderr !== "") program.stderr(stderr);
+  program.exit(exitCode);
 }
 
 export function createPrograms({ handOver, log, others = () => null }: ProgramsOptions) {
-  return createSpawnHandler(async (command, program) => {
+  const spawn = createSpawnHandler(async (command, program) => {
     program.notifySpawn();
     // PHP can't handle a program that exits before it has started.
     await new Promise((resolve) => setTimeout(resolve, 1));
     const [name, ...options] = command;
-    if (name !== sendmailProgram) return program.exit(others(command) ?? exitCodes.unknownProgram);
+    if (name !== sendmailProgram) return runOther(command, program, others);
     const refusal = await run(options, program, handOver).catch(() => "the message could not be handed over");
     if (refusal !== null) log(`sendmail: ${refusal}.`);
     program.exit(refusal === null ? exitCodes.done : exitCodes.refused);
   });
+  // The library's own splitting loses empty words, and spaces at the ends of quoted ones.
+  return (command: string, words: readonly string[], options: object) =>
+    spawn(words.length > 0 ? [command, ...words] : shellWords(command), [], options);
 }

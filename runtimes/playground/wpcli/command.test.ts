@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { wpConfig } from "../site/wpConfig.ts";
-import { adaptCommand, pathToRemove, usesRm } from "./command.ts";
+import { adaptCommand, nestedCommand, pathToRemove } from "./command.ts";
 
 const ownConfig = wpConfig({ address: "http://a.localhost", multisite: null });
 
@@ -25,10 +25,30 @@ test("all other commands stay unchanged", () => {
   expect(adaptCommand(["plugin", "list"], ownConfig)).toEqual(["plugin", "list"]);
 });
 
-test("only plugin deletion may start rm, and only to remove one folder", () => {
-  expect(usesRm(["plugin", "--quiet", "delete", "hello"])).toBe(true);
-  expect(usesRm(["eval", "plugin", "delete"])).toBe(false);
+test("rm removes exactly one path", () => {
   expect(pathToRemove(["rm", "-rf", "/site/wp-content/plugins/hello"])).toBe("/site/wp-content/plugins/hello");
   expect(pathToRemove(["rm", "-rf", "/site/a", "/site/b"])).toBeNull();
   expect(pathToRemove(["sh", "-c", "/site"])).toBeNull();
+});
+
+test.each([
+  [
+    ["/bin/php", "/wp-cli.phar", "--path=/site", "rewrite", "flush"],
+    ["--path=/site", "rewrite", "flush"],
+  ],
+  [
+    ["WP_CLI_CONFIG_PATH=/x", "A=", "/bin/php", "/wp-cli.phar", "@a", "plugin"],
+    ["@a", "plugin"],
+  ],
+  [
+    ["/bin/php", "/wp-cli.phar", "--color=", "@a", "plugin"],
+    ["@a", "plugin"],
+  ],
+  [["/bin/php", "/wp-cli.phar"], []],
+  [["/bin/php", "/other.php", "rewrite"], null],
+  [["/usr/bin/env", "mysql"], null],
+  [["A=/bin/php"], null],
+  [[], null],
+])("%j is the command %j", (command, argv) => {
+  expect(nestedCommand(command, "/wp-cli.phar")).toEqual(argv);
 });

@@ -21,14 +21,20 @@ export function adaptCommand(argv: readonly string[], wpConfig: string): readonl
   return isSetting && isOurs ? [...argv, `--anchor=${ownAnchor}`] : argv;
 }
 
-/** Whether WP-CLI starts the program `rm` for the command, the only program that is emulated. */
-export function usesRm(argv: readonly string[]): boolean {
-  const [noun, verb = ""] = positionals(argv);
-  return noun === "plugin" && ["delete", "uninstall"].includes(verb);
-}
-
 /** Returns the path that `rm -rf` would remove; null for any other command. */
 export function pathToRemove(command: readonly string[]): string | null {
   const [program, flags, path = "", ...others] = command;
   return program === "rm" && flags === "-rf" && path.startsWith("/") && others.length === 0 ? path : null;
+}
+
+const isVariable = (word: string) => /^[A-Z_]+=/.test(word);
+
+/**
+ * Returns the arguments of the WP-CLI command that a shell command starts, or null for any other command. WP-CLI writes such
+ * commands as `WP_CLI_CONFIG_PATH=… /path/of/php /path/of/wp-cli.phar …`, and `archive` is that last path.
+ */
+export function nestedCommand(command: readonly string[], archive: string): readonly string[] | null {
+  const [php = "", script, ...argv] = command.slice(command.findIndex((word) => !isVariable(word)));
+  // WP-CLI passes --no-color on as an empty --color, which means colours.
+  return php.endsWith("/php") && script === archive ? argv.filter((word) => !/^--color(?:=|$)/.test(word)) : null;
 }

@@ -10,16 +10,17 @@ import { Worker } from "node:worker_threads";
 import type { PHP } from "@php-wasm/universal";
 import { freeDiskSync } from "../../freeDisk.ts";
 import type { OutgoingMail } from "../../serving.ts";
-import { bootPhp, type GuardedPhp } from "../php/boot.ts";
+import { bootPhp, type GuardedPhp, type Programs } from "../php/boot.ts";
 import { loadModule } from "../php/machineCode.ts";
 import { setPackageSource } from "../php/platform.ts";
+import type { ProgramResult } from "../php/sendmail.ts";
 import { mountSite } from "../php/site.ts";
 import type { NetworkRules } from "../php/socket.ts";
 import { opcodeFilesOf, usableCompiled } from "../worker/compiled.ts";
 import { enterEnvironment } from "../worker/dropPrivileges.ts";
-import { adaptCommand, pathToRemove, usesRm } from "./command.ts";
-import type { Order, PrepareOrder, Report } from "./messages.ts";
-import { readProgram, runProgram } from "./program.ts";
+import { adaptCommand, nestedCommand, pathToRemove } from "./command.ts";
+import type { NestedEndedOrder, Order, PrepareOrder, Report } from "./messages.ts";
+import { program, readProgram, runProgram } from "./program.ts";
 
 /** The descriptor that closes when the parent process is gone; `run.ts` opens it. */
 const lifeline = 4;
@@ -57,17 +58,41 @@ function writeAll(descriptor: number, bytes: Uint8Array): void {
 }
 
 /** Emulates `rm -rf` in PHP's own file system, where no path leads out of the environment. */
-function remove(php: PHP, command: readonly string[]): number | null {
-  const target = pathToRemove(command);
-  if (target === null) return null;
+function remove(php: PHP, target: string): ProgramResult {
   try {
     if (php.isDir(target)) php.rmdir(target, { recursive: true });
     else if (php.isFile(target)) php.unlink(target);
-    return 0;
+    return { stdout: "", stderr: "", exitCode: 0 };
   } catch {
-    return 1;
+    return { stdout: "", stderr: `rm: ${target} could not be removed.\n`, exitCode: 1 };
   }
 }
+
+/** Callbacks for when a nested command has ended. */
+const nested: ((ended: NestedEndedOrder) => void)[] = [];
+
+/** Has the parent process run a command in another process, which shares this one's disk quota. */
+async function runNested(php: GuardedPhp, argv: readonly string[]): Promise<ProgramResult> {
+  const end = new Promise<NestedEndedOrder>((resolve) => nested.push(resolve));
+  report({ type: "nested", argv, grownBytes: php.disk.grownBytes() });
+  const ended = await end;
+  php.disk.addGrowth(ended.grownBytes);
+  return ended;
+}
+
+/** Emulates `cat` without arguments, the pager of `wp help`. */
+async function printInput(input: () => Promise<Buffer | null>): Promise<ProgramResult> {
+  return { stdout: (await input())?.toString() ?? "", stderr: "", exitCode: 0 };
+}
+
+/** The programs that WP-CLI starts: `rm`, a pager, and WP-CLI itself. */
+const programs: Programs = (php, command, input) => {
+  const target = pathToRemove(command);
+  if (target !== null) return Promise.resolve(remove(php, target));
+  if (command.length === 1 && command[0] === "cat") return printInput(input);
+  const argv = nestedCommand(command, program);
+  return argv === null ? null : runNested(php, argv);
+};
 
 /** Reads `wp-config.php`. Empty if there is none. */
 function wpConfigIn(documentRoot: string): string {
@@ -88,7 +113,6 @@ async function prepare({
 }: PrepareOrder): Promise<() => Promise<void>> {
   let network: NetworkRules | null = null;
   const install = readProgram(wpCli);
-  const programs = usesRm(argv) ? remove : null;
   const usable = usableCompiled(compiled);
   const module = usable === null ? null : await loadModule(phpVersion, usable.machineCode);
   const opcodes = usable === null ? null : opcodeFilesOf(usable);
@@ -113,7 +137,7 @@ async function prepare({
 
 async function run(php: GuardedPhp, argv: readonly string[]): Promise<void> {
   const response = await runProgram(php, argv);
-  end({ type: "ended", exitCode: await response.exitCode });
+  end({ type: "ended", exitCode: await response.exitCode, grownBytes: php.disk.grownBytes() });
 }
 
 /** Reports the end and kills this process, without waiting for PHP's leftovers. */
@@ -134,6 +158,7 @@ process.on("message", (order: Order) => {
   if (order.type === "prepare") {
     prepared = prepare(order);
     prepared.catch(failed);
-  } else if (order.type === "mailTaken") mails.shift()?.(order.refusal);
+  } else if (order.type === "nestedEnded") nested.shift()?.(order);
+  else if (order.type === "mailTaken") mails.shift()?.(order.refusal);
   else prepared?.then((run) => run()).catch(failed);
 });

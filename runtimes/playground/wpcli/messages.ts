@@ -23,7 +23,16 @@ export interface MailTakenOrder {
   readonly refusal: string | null;
 }
 
-export type Order = PrepareOrder | MailTakenOrder | { readonly type: "run" };
+/** Result of the nested command that has waited longest. */
+export interface NestedEndedOrder {
+  readonly type: "nestedEnded";
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number;
+  /** By how many bytes the command has made files longer. */
+  readonly grownBytes: number;
+}
+export type Order = PrepareOrder | MailTakenOrder | NestedEndedOrder | { readonly type: "run" };
 
 /** An e-mail that PHP sends. */
 export interface MailReport {
@@ -33,8 +42,16 @@ export interface MailReport {
   readonly message: string;
 }
 
+/** Requests another WP-CLI command, as `WP_CLI::runcommand` does by default. PHP waits meanwhile. */
+export interface NestedReport {
+  readonly type: "nested";
+  readonly argv: readonly string[];
+  /** By how many bytes files have grown so far. */
+  readonly grownBytes: number;
+}
 export type Report =
   | { readonly type: "prepared" }
   | MailReport
-  | { readonly type: "ended"; readonly exitCode: number }
+  | NestedReport
+  | { readonly type: "ended"; readonly exitCode: number; readonly grownBytes: number }
   | { readonly type: "failed"; readonly reason: string };

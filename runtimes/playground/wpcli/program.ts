@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import type { PHP, StreamedPhpResponse } from "@php-wasm/universal";
 import { siteFolder } from "../php/folders.ts";
 
-const program = "/internal/wp-cli.phar";
+/** The path of WP-CLI for PHP. */
+export const program = "/internal/wp-cli.phar";
 /**
  * All errors except deprecations, which WP-CLI itself causes on newer PHP versions. WordPress sets its own level
  * (`WP_DEBUG`).
@@ -24,6 +25,6 @@ export async function runProgram(php: PHP, argv: readonly string[]): Promise<Str
   php.chdir(siteFolder);
   const own = [program, `--path=${siteFolder}`, "--allow-root", "--no-color"];
   return php.cli(["php", ...settings.flatMap((setting) => ["-d", setting]), ...own, ...argv], {
-    env: { HOME: "/tmp" },
+    env: { HOME: "/tmp", PAGER: "cat" },
   });
 }

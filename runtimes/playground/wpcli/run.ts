@@ -9,7 +9,7 @@ import type { OutgoingMail } from "../../serving.ts";
 import { processOptions } from "../php/processOptions.ts";
 import { defaultSteps } from "../pool/fairness.ts";
 import { lowerPriority } from "../worker/priority.ts";
-import type { MailReport, Order, PrepareOrder, Report } from "./messages.ts";
+import type { MailReport, NestedEndedOrder, NestedReport, Order, PrepareOrder, Report } from "./messages.ts";
 import { TextTruncator } from "./truncatedText.ts";
 
 const mainModule = fileURLToPath(new URL("./main.ts", import.meta.url));
@@ -36,19 +36,33 @@ interface WpCliRun {
 /** Timeout for booting on a busy machine. */
 const prepareMilliseconds = 120_000;
 const memoryCheckMilliseconds = 200;
+/** How deep commands may start commands. */
+const maxDepth = 3;
+/** The starting command reads all of the output, so it isn't shortened. */
+const maxNestedOutputBytes = 16 << 20;
+
+type NestedEnd = Omit<NestedEndedOrder, "type">;
+/** Runs a command that another one has started. Never rejects. */
+type RunNested = (command: Pick<NestedReport, "argv" | "grownBytes">) => Promise<NestedEnd>;
 
 class CommandProcess {
   readonly #child: ChildProcess;
   readonly #limits: WpCliLimits;
   readonly #acceptMail: WpCliRun["acceptMail"];
+  readonly #runNested: RunNested;
+  /** Resolves when all nested commands so far have ended: only one runs at a time. */
+  #nested: Promise<void> = Promise.resolve();
   readonly #stdout: TextTruncator;
   readonly #stderr: TextTruncator;
   readonly #closed: Promise<void>;
   #exitCode: number | null = null;
+  /** Null if the process was killed. */
+  grownBytes: number | null = null;
   #end: WpCliEnd | null = null;
   #failure = "";
 
-  constructor({ limits, acceptMail, codeCache }: WpCliRun) {
+  constructor({ limits, acceptMail, codeCache }: WpCliRun, runNested: RunNested) {
+    this.#runNested = runNested;
     this.#limits = limits;
     this.#acceptMail = acceptMail;
     this.#stdout = new TextTruncator(limits.maxOutputBytes);
@@ -66,7 +80,11 @@ class CommandProcess {
     this.#read(this.#child.stdout, this.#stdout);
     this.#read(this.#child.stderr, this.#stderr);
     this.#child.on("message", (report: Report) => {
-      if (report.type === "ended") this.#exitCode = report.exitCode;
+      if (report.type === "ended") {
+        this.#exitCode = report.exitCode;
+        this.grownBytes = report.grownBytes;
+      }
+      if (report.type === "nested") this.#nested = this.#nested.then(() => this.#nest(report));
       if (report.type === "failed") this.#failure = report.reason;
       if (report.type === "mail") void this.#passOn(report);
     });
@@ -75,6 +93,10 @@ class CommandProcess {
   async #passOn({ sender, message }: MailReport): Promise<void> {
     const taken = this.#acceptMail({ sender, message: Buffer.from(message, "base64") });
     this.#send({ type: "mailTaken", refusal: await taken.catch(() => "it could not be stored") });
+  }
+
+  async #nest(command: NestedReport): Promise<void> {
+    this.#send({ type: "nestedEnded", ...(await this.#runNested(command)) });
   }
 
   #read(stream: Readable | null, truncator: TextTruncator): void {
@@ -127,24 +149,30 @@ class CommandProcess {
     if (pid !== undefined && (await residentBytes(pid)) > this.#limits.memoryBytes) this.kill("memory");
   }
 
-  /** Kills the process. Resolves when it is gone. */
+  /** Kills the process. Resolves when it and its nested commands, which the caller has aborted, are gone. */
   async gone(): Promise<void> {
     this.#child.kill("SIGKILL");
     await this.#closed;
+    await this.#nested;
   }
 }
 
-/**
- * Runs a command. Calls `begin` when everything is ready; if that rejects, the command is not started. Rejects when
- * `signal` is aborted. The process is always gone when this settles.
- */
-export async function runCommand(
+/** The outcome, and by how many bytes files have grown; null if that is unknown. */
+interface Ended {
+  readonly outcome: WpCliOutcome;
+  readonly grownBytes: number | null;
+}
+
+async function runAtDepth(
   run: WpCliRun,
   begin: () => Promise<void>,
   signal: AbortSignal,
-): Promise<WpCliOutcome> {
+  depth: number,
+): Promise<Ended> {
   signal.throwIfAborted();
-  const command = new CommandProcess(run);
+  const over = new AbortController();
+  const ends = AbortSignal.any([signal, over.signal]);
+  const command = new CommandProcess(run, (nested) => runNested(run, nested, ends, depth + 1));
   const stop = () => command.kill("crash");
   signal.addEventListener("abort", stop, { once: true });
   try {
@@ -153,9 +181,53 @@ export async function runCommand(
     signal.throwIfAborted();
     const outcome = await command.run();
     signal.throwIfAborted();
-    return outcome;
+    return { outcome, grownBytes: command.grownBytes };
   } finally {
     signal.removeEventListener("abort", stop);
+    over.abort();
     await command.gone();
   }
+}
+
+const killedBecause: Readonly<Record<Exclude<WpCliEnd, "itself">, string>> = {
+  time: "it took too long",
+  output: "it printed too much",
+  memory: "it used too much memory",
+  crash: "PHP crashed",
+};
+
+async function runNested(
+  run: WpCliRun,
+  { argv, grownBytes }: Parameters<RunNested>[0],
+  signal: AbortSignal,
+  depth: number,
+): Promise<NestedEnd> {
+  const failed = (reason: string): NestedEnd => {
+    return { stdout: "", stderr: `Error: The command was not run: ${reason}.\n`, exitCode: 1, grownBytes: 0 };
+  };
+  if (depth > maxDepth) return failed(`only ${maxDepth} levels of commands within commands are possible`);
+  const left = run.prepare.diskLeftBytes === null ? null : run.prepare.diskLeftBytes - grownBytes;
+  const limits = { ...run.limits, maxOutputBytes: maxNestedOutputBytes, killOutputBytes: maxNestedOutputBytes };
+  const nested = { ...run, limits, prepare: { ...run.prepare, argv, diskLeftBytes: left } };
+  const ended = await runAtDepth(nested, async () => undefined, signal, depth).catch(() => null);
+  if (ended === null) return failed("PHP could not be started");
+  const { stdout, stderr, exitCode, end } = ended.outcome;
+  const killed = end === "itself" ? "" : `Error: The command was killed: ${killedBecause[end]}.\n`;
+  // The worst case for a command that can't tell.
+  const grown = ended.grownBytes ?? Math.max(0, left ?? 0);
+  return { stdout: stdout.text, stderr: stderr.text + killed, exitCode: exitCode ?? 1, grownBytes: grown };
+}
+
+/**
+ * Runs a command. Calls `begin` when everything is ready; if that rejects, the command is not started. Rejects when
+ * `signal` is aborted. The process is always gone when this settles, and so are those of commands that the command has
+ * started.
+ */
+export async function runCommand(
+  run: WpCliRun,
+  begin: () => Promise<void>,
+  signal: AbortSignal,
+): Promise<WpCliOutcome> {
+  const { outcome } = await runAtDepth(run, begin, signal, 1);
+  return outcome;
 }
