@@ -5,6 +5,8 @@
  */
 
 return [
+	'mysql_bitwise_xor'      => 'arithmetic',
 	'mysql_integer_division' => 'arithmetic',
+	'mysql_modulo'           => 'arithmetic',
 	'quarter'                => 'dates',
 ];

@@ -22,6 +22,8 @@ final class Rewriter {
 	private array $list;
 	/** @var array<int, int[]> Positions in the list by token. */
 	private array $by_token = [];
+	/** @var array<int, int[]> Positions in the list by first token. */
+	private array $by_first_token = [];
 	/** @var array<string, int[]> Positions in the list by function. */
 	private array $by_function = [];
 	/** @var array<int, Rule> Loaded rules by position in the list. */
@@ -31,11 +33,14 @@ final class Rewriter {
 		$this->driver    = $driver;
 		$this->functions = $functions;
 		$this->list      = require __DIR__ . '/rules.php';
-		foreach ( $this->list as $position => [ 'tokens' => $tokens, 'functions' => $names ] ) {
-			foreach ( $tokens as $token ) {
+		foreach ( $this->list as $position => $rule ) {
+			foreach ( $rule['tokens'] as $token ) {
 				$this->by_token[ $token ][] = $position;
 			}
-			foreach ( $names as $name ) {
+			foreach ( $rule['first'] ?? [] as $token ) {
+				$this->by_first_token[ $token ][] = $position;
+			}
+			foreach ( $rule['functions'] as $name ) {
 				$this->by_function[ $name ][] = $position;
 			}
 		}
@@ -71,7 +76,7 @@ final class Rewriter {
 	 * @param WP_MySQL_Token[] $tokens
 	 */
 	private function applicable( array $tokens ): array {
-		$positions = [];
+		$positions = array_flip( $this->by_first_token[ $tokens[0]->id ] ?? [] );
 		$previous  = null;
 		foreach ( $tokens as $token ) {
 			$id = $token->id;
@@ -94,6 +99,7 @@ final class Rewriter {
 		if ( ! isset( $this->loaded[ $position ] ) ) {
 			[ 'class' => $class, 'file' => $file ] = $this->list[ $position ];
 			require_once __DIR__ . '/tree.php';
+			require_once __DIR__ . '/grouping.php';
 			require_once __DIR__ . '/rule.php';
 			require_once __DIR__ . '/rewriting.php';
 			require_once __DIR__ . "/rules/$file.php";
@@ -108,6 +114,7 @@ final class Rewriter {
 	 * @param array<string, Rule[]> $rules Rules by the name of a node.
 	 */
 	private function walk( WP_Parser_Node $node, array $rules, Rewriting $rewriting ): WP_Parser_Node {
+		Grouping::group( $node );
 		$children = $node->get_children();
 		$changed  = false;
 		$rewriting->above[] = $node;

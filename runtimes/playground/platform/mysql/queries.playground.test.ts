@@ -1,0 +1,94 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { type MysqlLayer, openMysqlLayer } from "../../testing/mysqlLayer.ts";
+
+let layer: MysqlLayer;
+beforeAll(async () => {
+  layer = await openMysqlLayer();
+  await layer.rows(
+    "CREATE TABLE fruit (id INT PRIMARY KEY, name VARCHAR(20), size INT)",
+    "INSERT INTO fruit VALUES (1, 'apple', 3), (2, 'pear', 4), (3, 'plum', 1), (4, 'pear', 2)",
+  );
+});
+
+/** The rows of a query, each as its values in a line. */
+async function lines(statement: string): Promise<readonly string[]> {
+  return (await layer.rows(statement)).map((row) => Object.values(row).join(" "));
+}
+
+describe("a SELECT in parentheses", () => {
+  test.each([
+    ["alone", "(SELECT id FROM fruit WHERE id < 3)", ["1", "2"]],
+    ["twice in parentheses", "((SELECT id FROM fruit WHERE id = 3))", ["3"]],
+    ["with an order outside", "(SELECT fruit.id FROM fruit) ORDER BY id DESC LIMIT 1", ["4"]],
+    ["in a union", "(SELECT 1 AS a) UNION ALL (SELECT 2 AS a) ORDER BY a DESC LIMIT 1", ["2"]],
+    [
+      "with orders and limits of its own",
+      "(SELECT size FROM fruit ORDER BY size DESC LIMIT 1) UNION (SELECT size FROM fruit ORDER BY size LIMIT 1) ORDER BY size",
+      ["1", "4"],
+    ],
+    ["beside another without", "SELECT 5 UNION (SELECT id FROM fruit ORDER BY id LIMIT 1) ORDER BY 1", ["1", "5"]],
+    ["as a table", "SELECT a FROM ((SELECT 1 AS a) UNION (SELECT 2)) AS both_of_them ORDER BY a", ["1", "2"]],
+    ["as a list", "SELECT id FROM fruit WHERE id IN ((SELECT 4) UNION (SELECT 1))", ["1", "4"]],
+  ])("works %s", async (_where, statement, expected) => {
+    expect(await lines(statement)).toEqual(expected);
+  });
+
+  test("can be the source of rows", async () => {
+    await layer.rows("CREATE TABLE copies (id INT)");
+    expect(
+      await layer.rows(
+        "INSERT INTO copies (id) (SELECT id FROM fruit WHERE id > 2)",
+        "SELECT COUNT(*) AS n FROM copies",
+      ),
+    ).toEqual([{ n: "2" }]);
+  });
+});
+
+test.each([
+  ["SELECT ALL id FROM fruit WHERE id = 1", ["1"]],
+  ["SELECT DISTINCTROW name FROM fruit WHERE name = 'pear'", ["pear"]],
+  ["SELECT STRAIGHT_JOIN id FROM fruit WHERE id = 1", ["1"]],
+  ["SELECT SQL_NO_CACHE HIGH_PRIORITY SQL_BIG_RESULT SQL_BUFFER_RESULT id FROM fruit WHERE id = 1", ["1"]],
+  ["SELECT a.id FROM fruit a STRAIGHT_JOIN fruit b ON a.id = b.size WHERE b.id = 3", ["1"]],
+  ["SELECT 1 UNION DISTINCT SELECT 1", ["1"]],
+  ["SELECT COUNT(ALL size), SUM(ALL size) FROM fruit", ["4 10"]],
+  ["SELECT id FROM fruit PARTITION (p0) WHERE id = 1", ["1"]],
+  ["SELECT id FROM fruit WHERE ROW(id, name) = ROW(2, 'pear')", ["2"]],
+  ["SELECT id FROM fruit WHERE (id, name) IN ((2, 'pear'), (3, 'pear'))", ["2"]],
+  ["TABLE copies", ["3", "4"]],
+  ["VALUES ROW(1, 2), ROW(3, 4)", ["1 2", "3 4"]],
+  ["SELECT id FROM fruit WHERE size = ANY (SELECT 4)", ["2"]],
+  ["SELECT id FROM fruit WHERE size > ALL (SELECT size FROM fruit WHERE name <> 'pear')", ["2"]],
+  ["SELECT id FROM fruit WHERE id <> ALL (SELECT id FROM fruit WHERE id > 1)", ["1"]],
+  ["SELECT id FROM fruit o WHERE size > SOME (SELECT i.size FROM fruit i WHERE i.name = o.name)", ["2"]],
+])("%s is understood", async (statement, expected) => {
+  expect(await lines(statement)).toEqual(expected);
+});
+
+describe("HAVING without GROUP BY", () => {
+  test.each([
+    ["SELECT COUNT(*) AS n FROM fruit HAVING n > 1", ["4"]],
+    ["SELECT COUNT(*) AS n FROM fruit HAVING COUNT(*) > 9", []],
+    ["SELECT name, size * 2 AS twice FROM fruit HAVING twice > 3 ORDER BY twice", ["pear 4", "apple 6", "pear 8"]],
+    ["SELECT name FROM fruit WHERE id > 1 OR id = 0 HAVING name = 'pear' OR name = 'plum'", ["pear", "plum", "pear"]],
+  ])("%s", async (statement, expected) => {
+    expect(await lines(statement)).toEqual(expected);
+  });
+});
+
+describe("bytes and bits", () => {
+  test("LENGTH counts bytes, CHAR_LENGTH counts letters", async () => {
+    expect(await lines("SELECT LENGTH('äö'), CHAR_LENGTH('äö'), LENGTH(123), LENGTH(NULL)")).toEqual(["4 2 3 "]);
+  });
+
+  test("literals are numbers for bits and sums, and texts elsewhere", async () => {
+    expect(await lines("SELECT b'101' + 0, 0b11 + 1, 0x41, x'41' + 0, X'41' * 2")).toEqual(["5 4 A 65 130"]);
+    await layer.rows(
+      "CREATE TABLE bits (one BIT(1) NOT NULL DEFAULT b'1', many BIT(8), name VARCHAR(9), raw VARBINARY(9))",
+      "INSERT INTO bits (many, name, raw) VALUES (b'10101', 0x6162, 0x00ff)",
+    );
+    expect(
+      await lines("SELECT one, many, many + 0, name, HEX(raw) FROM bits WHERE name = 0x4142 AND one = b'1'"),
+    ).toEqual(["1 21 21 ab 00FF"]);
+  });
+});
