@@ -18,6 +18,7 @@ import { createPageMessages } from "./pageMessages.ts";
 import { installPlatform } from "./platform.ts";
 import { createPrograms, type HandOver, type OtherPrograms, sendmailProgram } from "./sendmail.ts";
 import { guardNetwork, type NetworkedRuntime, type NetworkRules } from "./socket.ts";
+import { SocketWaiting } from "./socketWaiting.ts";
 import { createWriteGuard } from "./writeGuard.ts";
 
 const certificateFile = "/internal/certificates.pem";
@@ -63,7 +64,7 @@ const settings = {
 };
 
 function hasNetwork(runtime: object): runtime is NetworkedRuntime {
-  return "websocket" in runtime && "outboundNetworkProxyServer" in runtime;
+  return "FS" in runtime && "websocket" in runtime && "outboundNetworkProxyServer" in runtime;
 }
 
 interface OpenFile {
@@ -109,10 +110,10 @@ export class GuardedPhp extends PHP {
   }
 
   /** Restricts PHP's network connections. */
-  guard(rules: () => NetworkRules | null): void {
+  guard(waiting: SocketWaiting, rules: () => NetworkRules | null): void {
     const runtime = this[runtimeOf];
     if (!hasNetwork(runtime)) throw new Error("This PHP build has an unknown network interface; it can't be guarded.");
-    guardNetwork(runtime, rules);
+    guardNetwork(runtime, waiting, rules);
   }
 
   /**
@@ -188,9 +189,13 @@ const maxOpenFiles = 4096;
 const missingFunctions = { getdtablesize: () => maxOpenFiles };
 
 /** Instantiates PHP's module. The library expects this to happen asynchronously. */
-function instantiate(module: WebAssembly.Module): InstantiateWasm {
+function instantiate(module: WebAssembly.Module, waiting: SocketWaiting): InstantiateWasm {
+  const waits = {
+    emscripten_sleep: new WebAssembly.Suspending((milliseconds) => waiting.sleep(milliseconds)),
+    __asyncjs__wasm_poll_socket: new WebAssembly.Suspending((...question) => waiting.poll(...question)),
+  };
   return (imports, receive) => {
-    const completed = { ...imports, env: { ...imports.env, ...missingFunctions } };
+    const completed = { ...imports, env: { ...imports.env, ...missingFunctions, ...waits } };
     void WebAssembly.instantiate(module, completed).then((instance) => receive(instance, module));
   };
 }
@@ -213,9 +218,16 @@ export async function bootPhp(options: {
   loadSocketLibrary(options.version);
   // Without a name, PHP would see this program's path on the host as the variable `_`.
   const module = options.module ?? (await WebAssembly.compile(await readFile(await wasmFileOf(options.version))));
-  const emscriptenOptions = { processId: process.pid, thisProgram: "php", instantiateWasm: instantiate(module) };
+  const waiting = new SocketWaiting();
+  const emscriptenOptions = {
+    processId: process.pid,
+    thisProgram: "php",
+    instantiateWasm: instantiate(module, waiting),
+    // Otherwise, Emscripten ends PHP when one of its timers fires while our functions wait.
+    noExitRuntime: true,
+  };
   const php = new GuardedPhp(await loadNodeRuntime(options.version, { followSymlinks: false, emscriptenOptions }));
-  php.guard(options.network);
+  php.guard(waiting, options.network);
   await php.setSapiName("fpm-fcgi");
   php.writeFile(certificateFile, Buffer.from(getCACertificates("default").join("\n")));
   php.writeFile(opcacheBlacklist, `${siteFolder}/wp-config.php\n`);

@@ -89,6 +89,7 @@ declare module "@php-wasm/node" {
         readonly processId: number;
         readonly thisProgram: string;
         readonly instantiateWasm: InstantiateWasm;
+        readonly noExitRuntime: boolean;
       };
     },
   ): Promise<number>;

@@ -6,6 +6,8 @@
 import { EventEmitter } from "node:events";
 import { connect, type Socket } from "node:net";
 import { type Decision, decide, type GuardRules } from "./guard.ts";
+import type { Connection, PhpSocket, SocketOperations } from "./phpSocket.ts";
+import type { OpenStreams, SocketWaiting } from "./socketWaiting.ts";
 
 export interface NetworkRules extends GuardRules {
   /** Path of the Unix socket on which the edge accepts connections of this installation's PHP. */
@@ -18,13 +20,18 @@ const connectMilliseconds = 10_000;
 /** A refused connection closes after this time if PHP sends nothing on it. */
 const refusalMilliseconds = 1000;
 const tlsHandshake = 0x16;
+/** Bytes of one connection in this process's memory, above which PHP, or the other end, has to wait. */
+const maxBufferedBytes = 1_048_576;
+/** Emscripten's number of the error "try again". */
+const tryAgain = 6;
+const pollOut = 4;
 /** A TLS record with the fatal alert "access denied". */
 const tlsAlert = Buffer.from([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x31]);
 
 function connectTo(target: string, port: number): Promise<Socket> {
   const isPath = target.startsWith("/");
   return new Promise((resolve, reject) => {
-    const socket = isPath ? connect({ path: target }) : connect({ host: target, port });
+    const socket = isPath ? connect({ path: target }) : connect({ host: target, port, noDelay: true });
     socket.setTimeout(connectMilliseconds, () => socket.destroy(new Error("connecting took too long")));
     socket.once("error", reject);
     socket.once("connect", () => {
@@ -53,8 +60,12 @@ async function open(decision: Decision, port: number, rules: NetworkRules): Prom
   throw failure;
 }
 
+function bytesIn(queue: readonly { readonly byteLength: number }[]): number {
+  return queue.reduce((bytes, { byteLength }) => bytes + byteLength, 0);
+}
+
 /** The part of the WebSocket interface that Emscripten's socket code uses. */
-class GuardedSocket extends EventEmitter {
+export class GuardedSocket extends EventEmitter implements Connection {
   readonly CONNECTING = 0;
   readonly OPEN = 1;
   readonly CLOSING = 2;
@@ -63,9 +74,14 @@ class GuardedSocket extends EventEmitter {
   binaryType = "arraybuffer";
   #socket: Socket | null = null;
   #isRefused = false;
+  readonly #php: PhpSocket;
+  readonly #waiting: SocketWaiting;
+  selectedForWriting = -1;
 
-  constructor(url: string, rules: NetworkRules) {
+  constructor(url: string, rules: NetworkRules, php: PhpSocket, waiting: SocketWaiting) {
     super();
+    this.#php = php;
+    this.#waiting = waiting;
     const target = new URL(url).searchParams;
     const port = Number(target.get("port"));
     decide(target.get("host") ?? "", port, rules)
@@ -83,10 +99,30 @@ class GuardedSocket extends EventEmitter {
     }
     this.#socket = socket;
     this.readyState = this.OPEN;
-    socket.on("data", (data: Buffer) => this.emit("message", data, true));
+    socket.on("data", (data: Buffer) => this.#received(data));
+    socket.on("drain", () => this.#waiting.changed(this));
     socket.on("error", () => socket.destroy());
     socket.on("close", () => this.#closed());
     this.emit("open");
+    this.#waiting.changed(this);
+  }
+
+  #received(data: Buffer): void {
+    this.emit("message", data, true);
+    if (bytesIn(this.#unread()) >= maxBufferedBytes) this.#socket?.pause();
+    this.#waiting.changed(this);
+  }
+
+  #unread(): readonly Uint8Array[] {
+    return this.#php.recv_queue.map(({ data }) => data);
+  }
+
+  resume(): void {
+    if (this.#socket?.isPaused() && bytesIn(this.#unread()) < maxBufferedBytes / 2) this.#socket.resume();
+  }
+
+  get unsentBytes(): number {
+    return this.#socket?.writableLength ?? 0;
   }
 
   /**
@@ -99,11 +135,12 @@ class GuardedSocket extends EventEmitter {
     this.readyState = this.OPEN;
     this.#isRefused = true;
     this.emit("open");
+    this.#waiting.changed(this);
     setTimeout(() => this.#closed(), refusalMilliseconds);
   }
 
   #closeRefused(firstByte: number | undefined): void {
-    if (firstByte === tlsHandshake) this.emit("message", tlsAlert, true);
+    if (firstByte === tlsHandshake) this.#received(tlsAlert);
     setTimeout(() => this.#closed());
   }
 
@@ -111,6 +148,7 @@ class GuardedSocket extends EventEmitter {
     if (this.readyState === this.CLOSED) return;
     this.readyState = this.CLOSED;
     this.emit("close");
+    this.#waiting.changed(this);
   }
 
   send(data: ArrayBuffer | Uint8Array): void {
@@ -125,6 +163,7 @@ class GuardedSocket extends EventEmitter {
   close(): void {
     if (this.readyState >= this.CLOSING) return;
     this.readyState = this.CLOSING;
+    this.#waiting.changed(this);
     if (this.#socket === null) this.#closed();
     else this.#socket.end();
   }
@@ -146,25 +185,50 @@ class NoServer extends EventEmitter {
 
 /** The used part of the Emscripten module. */
 export interface NetworkedRuntime {
+  readonly FS: OpenStreams & { readonly ErrnoError: new (errno: number) => Error };
   readonly websocket: Record<string, unknown>;
   readonly outboundNetworkProxyServer: { close(): void };
+}
+
+/** Makes PHP wait if the other end receives more slowly than PHP sends. */
+function limitSending(operations: SocketOperations, FS: NetworkedRuntime["FS"]): void {
+  const { poll, sendmsg } = operations;
+  const isFull = ({ peers }: PhpSocket) =>
+    Object.values(peers).some((peer) => bytesIn(peer.msg_send_queue) + peer.socket.unsentBytes >= maxBufferedBytes);
+  operations.poll = (sock) => (isFull(sock) ? poll(sock) & ~pollOut : poll(sock));
+  operations.sendmsg = (sock, ...message) => {
+    if (isFull(sock)) throw new FS.ErrnoError(tryAgain);
+    return sendmsg(sock, ...message);
+  };
 }
 
 /**
  * Replaces the library's sockets by guarded ones and closes its proxy. `rules` is called at each connection, because a
  * spare worker gets its rules with its environment; null means no network.
  */
-export function guardNetwork(runtime: NetworkedRuntime, rules: () => NetworkRules | null): void {
+export function guardNetwork(
+  runtime: NetworkedRuntime,
+  waiting: SocketWaiting,
+  rules: () => NetworkRules | null,
+): void {
+  let connecting: PhpSocket | null = null;
+  let limited: SocketOperations | null = null;
+  waiting.attach(runtime.FS);
   runtime.outboundNetworkProxyServer.close();
   runtime.websocket.decorator = () =>
     class extends GuardedSocket {
       constructor(url: string) {
         const current = rules();
-        if (current === null) throw new Error("This PHP has no network");
-        super(url, current);
+        if (current === null || connecting === null) throw new Error("This PHP has no network");
+        super(url, current, connecting, waiting);
       }
     };
   runtime.websocket.serverDecorator = () => NoServer;
-  runtime.websocket.url = (_socket: unknown, host: string, port: number) =>
-    `tcp://php/?${new URLSearchParams({ host, port: String(port) })}`;
+  // Emscripten calls this directly before it creates the connection.
+  runtime.websocket.url = (sock: PhpSocket, host: string, port: number) => {
+    connecting = sock;
+    if (limited === null) limitSending(sock.sock_ops, runtime.FS);
+    limited = sock.sock_ops;
+    return `tcp://php/?${new URLSearchParams({ host, port: String(port) })}`;
+  };
 }

@@ -13,6 +13,11 @@ declare namespace WebAssembly {
     readonly [Symbol.toStringTag]: "WebAssembly.Instance";
   }
 
+  /** A function to import that WebAssembly waits for if it returns a promise. */
+  class Suspending {
+    constructor(imported: (...parameters: [number, number, number]) => number | Promise<number> | Promise<void>);
+  }
+
   function compile(bytes: Uint8Array): Promise<Module>;
   function instantiate(module: Module, imports: Imports): Promise<Instance>;
 }
