@@ -19,7 +19,7 @@ import { createPageCache } from "./cache/pageCache.ts";
 import type { PurgeScope } from "./cache/purgeScope.ts";
 import { createFileCache } from "./files/fileCache.ts";
 import { addressOf } from "./http/address.ts";
-import type { Limits } from "./http/limits.ts";
+import { type Limits, maxBodyBytes } from "./http/limits.ts";
 import { createNetworkCounts } from "./http/networkCounts.ts";
 import { createOpenCounts } from "./http/openCounts.ts";
 import { listen, listenOnSocket } from "./http/sockets.ts";
@@ -122,10 +122,10 @@ export interface Edge {
 /** Rejects with the error of `listen` (such as `EADDRINUSE` or `EACCES`) if a port can't be opened. */
 export async function startEdge(options: EdgeOptions): Promise<Edge> {
   const { upstream, limits, logs, log } = options;
-  const { uploadBytes, requestSeconds, bodyGraceSeconds } = limits;
+  const { requestSeconds, bodyGraceSeconds } = limits;
   const pace = { requestSeconds, graceSeconds: bodyGraceSeconds };
   const { bodyFolder: folder, freeDisk } = options;
-  const bodies = await openBodies({ folder, uploadBytes, pace, ...(freeDisk && { freeDisk }) });
+  const bodies = await openBodies({ folder, bodyBytes: maxBodyBytes(limits), pace, ...(freeDisk && { freeDisk }) });
   const writes = createWrites(limits.freezeSeconds);
   const certificates = createAllCertificates(options);
   const redirects = createRedirectVisits(options.redirects ?? null, log);

@@ -63,6 +63,7 @@ describe("an upload that exceeds the disk quota", () => {
     edge: {
       limits: {
         uploadBytes: 10_000_000,
+        formBytes: 0,
         headSeconds: 15,
         requestSeconds: 60,
         connectionsPerNetwork: 10_000,

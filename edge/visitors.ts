@@ -120,7 +120,7 @@ function createHandler(parts: EdgeParts, listener: Listener): Omit<Handler, "ope
   };
   const acceptsBody = (request: VisitorRequest) => {
     const found = findRoute(targetOf(request), parts.routes);
-    return !isBlocked(found, senderAt(request, found)) && !exceedsUploadLimit(request, parts.limits.uploadBytes);
+    return !isBlocked(found, senderAt(request, found)) && !exceedsUploadLimit(request, parts.limits);
   };
   return { answer, acceptsBody };
 }
@@ -136,8 +136,7 @@ async function handle(parts: EdgeParts, incoming: IncomingRequest, found: FoundR
   const { request, response } = incoming;
   if (!incoming.fromPhp && answerChallenge(request, response, parts.routes.table())) return;
   if (isBlocked(found, incoming)) return sendPage(request, response, "denied", closeIfBody(request));
-  if (exceedsUploadLimit(request, parts.limits.uploadBytes))
-    return refuseUpload(request, response, parts.limits.uploadBytes);
+  if (exceedsUploadLimit(request, parts.limits)) return refuseUpload(request, response, parts.limits);
   // A TRACE response would expose a visitor's cookies to scripts in the page.
   if (request.method === "TRACE") return sendPage(request, response, "methodNotAllowed", { allow: "GET, HEAD, POST" });
   if (answerSecurityTxt(request, response, found, parts)) return;

@@ -6,6 +6,14 @@ import type { Readable } from "node:stream";
 import type { EnvironmentLayout, EnvironmentRef } from "./runtime.ts";
 
 /** Resource limits of an environment. */
+/** The largest request body that reaches PHP. */
+export interface UploadLimits {
+  /** The largest file. WordPress shows it. */
+  readonly uploadBytes: number;
+  /** What the rest of a form may add. */
+  readonly formBytes: number;
+}
+
 export interface ServedLimits {
   /** How many visitors' requests PHP answers at once. */
   readonly threads: number;

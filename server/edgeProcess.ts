@@ -98,7 +98,7 @@ export async function startEdgeProcess({ config, log, makeServing }: EdgeProcess
       },
       limits: {
         connectionsPerNetwork: config.connectionsPerAddress,
-        uploadBytes: config.uploadLimitBytes,
+        ...config.uploads,
         headSeconds,
         requestSeconds,
         bodyGraceSeconds,
@@ -196,7 +196,7 @@ function playground(config: Config, log: Logger, tools: ServingTools): ReturnTyp
     diskReserveBytes: config.diskReserveBytes,
     requestDeadlineSeconds: config.requestDeadlineSeconds,
     idleSeconds: config.idleSeconds,
-    uploadBytes: config.uploadLimitBytes,
+    uploads: config.uploads,
     acceptMail: makeAcceptMail({
       spool: openSpool(config.mailSpool),
       onFailure: (err) => log.error({ err }, "Storing a message from a site failed; PHP got an error"),

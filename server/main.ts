@@ -15,7 +15,7 @@ const processes: Readonly<Record<string, () => Promise<void>>> = {
     const { useUsersFrom } = await import("@sitewright/runtimes/owner.ts");
     await runControl(async (config: Config, log: Logger) => {
       useUsersFrom(config.firstUserId);
-      const { assets, environments, diskReserveBytes, readyCopies, edgePort } = config;
+      const { assets, environments, diskReserveBytes, readyCopies, edgePort, uploads } = config;
       const { of: credentialOf } = createPhpCredentials(await openKeySource(secretsKeyFile(config.data)));
       const network = { ...phpNetwork(config), credentialOf, edgePort };
       const onFailure = (err: unknown) =>
@@ -28,6 +28,7 @@ const processes: Readonly<Record<string, () => Promise<void>>> = {
         ready: readyCopies,
         network,
         acceptMail,
+        uploads,
       });
     });
   },

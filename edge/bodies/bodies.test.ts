@@ -15,7 +15,7 @@ const someone = { payer: "one", network: "192.0.2.1" };
 async function open(changes: Partial<BodyOptions> = {}) {
   const folder = path.join(await makeFolder(), "bodies");
   const pace = { graceSeconds: 60, requestSeconds: 60 };
-  const bodies = await openBodies({ folder, uploadBytes: 64 * megabyte, pace, ...changes });
+  const bodies = await openBodies({ folder, bodyBytes: 64 * megabyte, pace, ...changes });
   const receive: typeof bodies.receive = async (request, claimant) => {
     const body = await bodies.receive(request, claimant);
     onTestFinished(() => body.close());
@@ -116,7 +116,7 @@ describe("a body", () => {
   test("never gets more than half of the free disk space, nor space for 128 of the largest uploads", async () => {
     const full = await open({ freeDisk: async () => 2 * megabyte });
     await expect(full.bodies.receive(upload(2 * megabyte), someone)).rejects.toBeInstanceOf(NoRoom);
-    const { bodies } = await open({ uploadBytes: 2 * megabyte, freeDisk: async () => 1e12 });
+    const { bodies } = await open({ bodyBytes: 2 * megabyte, freeDisk: async () => 1e12 });
     const uploads = Array.from({ length: 60 }, () => bodies.receive(upload(2 * megabyte), someone));
     const outcomes = await Promise.all(
       uploads.map((each) => Promise.race([each.catch(() => "refused"), held(bodies)])),
@@ -125,7 +125,7 @@ describe("a body", () => {
   });
 
   test("that is too long, breaks off or can't be stored leaves nothing behind", async () => {
-    const { bodies, folder } = await open({ uploadBytes: 2 * megabyte });
+    const { bodies, folder } = await open({ bodyBytes: 2 * megabyte });
     const long = upload();
     const [tooLong, breaksOff] = [bodies.receive(long, someone), upload(2 * megabyte)];
     for (const chunk of piecesOf(33)) long.write(chunk);

@@ -42,7 +42,7 @@ export interface BodyOptions {
   /** For large bodies. Used for nothing else: it is emptied at startup. */
   readonly folder: string;
   /** Limit for one body. */
-  readonly uploadBytes: number;
+  readonly bodyBytes: number;
   readonly pace: Pace;
   /** Disk space that sites may still use, in bytes. Absent: what is free where the folder is. */
   readonly freeDisk?: () => Promise<number>;
@@ -62,12 +62,12 @@ const maxWrites = 2;
 const paceCheckMilliseconds = 1_000;
 
 /** Rejects if the folder can't be created. */
-export async function openBodies({ folder, uploadBytes, pace, freeDisk }: BodyOptions): Promise<Bodies> {
+export async function openBodies({ folder, bodyBytes, pace, freeDisk }: BodyOptions): Promise<Bodies> {
   await cleanBodyFolder(folder);
   const [memory, disk, writes] = [createBudget(), createBudget(), createPayerLimiter(maxWrites)];
   let refused = 0;
   const free = freeDisk ?? (() => freeSpace(folder));
-  const diskBytes = async () => Math.min(maxUploads * uploadBytes, (await free()) * diskFraction);
+  const diskBytes = async () => Math.min(maxUploads * bodyBytes, (await free()) * diskFraction);
 
   return {
     async receive(request, claimant) {
@@ -80,7 +80,7 @@ export async function openBodies({ folder, uploadBytes, pace, freeDisk }: BodyOp
         write: (work) => writes.run(claimant.payer, work),
       });
       try {
-        await fill(store, request, uploadBytes, pace);
+        await fill(store, request, bodyBytes, pace);
         return store.body();
       } catch (error) {
         await store.body().close();
@@ -97,7 +97,7 @@ async function freeSpace(folder: string): Promise<number> {
   return bavail * bsize;
 }
 
-async function fill(store: BodyStore, request: VisitorRequest, uploadBytes: number, pace: Pace): Promise<void> {
+async function fill(store: BodyStore, request: VisitorRequest, bodyBytes: number, pace: Pace): Promise<void> {
   const began = performance.now();
   const announcedBytes = announcedLength(request);
   await store.reserve(announcedBytes ?? 0);
@@ -109,7 +109,7 @@ async function fill(store: BodyStore, request: VisitorRequest, uploadBytes: numb
     const since = performance.now();
     receivedBytes += chunk.length;
     // Node enforces an announced length only.
-    if (receivedBytes > uploadBytes) throw new UploadTooLarge(`more than ${uploadBytes} bytes`);
+    if (receivedBytes > bodyBytes) throw new UploadTooLarge(`more than ${bodyBytes} bytes`);
     await store.add(chunk);
     busy += performance.now() - since;
   }

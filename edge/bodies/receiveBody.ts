@@ -1,4 +1,5 @@
 /** Receives a request's body, or answers the request if that fails. */
+import type { UploadLimits } from "../http/limits.ts";
 import { makePage } from "../http/pages.ts";
 import { refuseBody, refuseUpload, UploadTooLarge } from "../http/uploads.ts";
 import type { VisitorRequest, VisitorResponse } from "../http/visitorHttp.ts";
@@ -13,7 +14,7 @@ interface Incoming {
 
 interface ReceiveParts {
   readonly bodies: Bodies;
-  readonly limits: { readonly uploadBytes: number };
+  readonly limits: UploadLimits;
   readonly log: { error(facts: { readonly err: unknown }, message: string): void };
 }
 
@@ -30,7 +31,7 @@ export async function receiveBody(
     return await bodies.receive(request, claimant);
   } catch (error) {
     if (error instanceof VisitorLeft) response.destroy();
-    else if (error instanceof UploadTooLarge) await refuseUpload(request, response, limits.uploadBytes);
+    else if (error instanceof UploadTooLarge) await refuseUpload(request, response, limits);
     else if (error instanceof TooSlow) await refuseBody(request, response, makePage(format, "uploadTooSlow"));
     else {
       if (!(error instanceof NoRoom)) log.error({ err: error }, "A request's body could not be stored");

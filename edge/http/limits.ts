@@ -1,8 +1,19 @@
+/** The largest request body: files, and what else is in a form. */
+export interface UploadLimits {
+  /** The largest upload, which WordPress shows too. */
+  readonly uploadBytes: number;
+  /** What the body may contain besides. */
+  readonly formBytes: number;
+}
+
+export function maxBodyBytes({ uploadBytes, formBytes }: UploadLimits): number {
+  return uploadBytes + formBytes;
+}
+
 /** Limits for visitors' requests. */
-export interface Limits {
+export interface Limits extends UploadLimits {
   /** Open connections, and concurrent HTTP/2 requests, of a visitor's network. */
   readonly connectionsPerNetwork: number;
-  readonly uploadBytes: number;
   /** Timeout for receiving the head of a request. */
   readonly headSeconds: number;
   /** Timeout for receiving the whole request, upload included. */

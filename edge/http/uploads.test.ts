@@ -6,7 +6,7 @@ import { eventually } from "../testing/eventually.ts";
 import { textAnswer } from "../testing/fakeUpstream.ts";
 import { ask, openRaw } from "../testing/http.ts";
 import { logged } from "../testing/logged.ts";
-import { startSite } from "../testing/withEdge.ts";
+import { limits, startSite } from "../testing/withEdge.ts";
 
 test("an upload with too large an announced length is refused before it is read", async () => {
   const { edge, upstream } = await startSite();
@@ -24,6 +24,26 @@ test("an upload that is refused while it is being sent still gets its page", asy
   expect(got.headers.connection).toBe("close");
   expect(got.body).toContain("This upload is too large");
   expect(got.body).toContain("The limit is 0.1 MB.");
+});
+
+test("the largest file fits into a form, announced or chunked, and no more does", async () => {
+  const { edge, upstream } = await startSite({}, { edge: { limits: { ...limits, formBytes: 20_000 } } });
+  upstream.answer = async (request) => textAnswer(`${request.body === null ? 0 : (await buffer(request.body)).length}`);
+  const announced = (bytes: number) => ask(edge, "/", { method: "POST", body: Buffer.alloc(bytes) });
+  expect(await announced(120_000)).toMatchObject({ status: 200, body: "120000" });
+  const refused = await announced(120_001);
+  expect(refused).toMatchObject({ status: 413 });
+  expect(refused.body).toContain("The limit is 0.1 MB.");
+  for (const [bytes, status] of [
+    [120_000, 200],
+    [120_001, 413],
+  ] as const) {
+    const sent = startUpload(edge);
+    sent.end(Buffer.alloc(bytes));
+    const [response] = await once(sent, "response");
+    expect(response.statusCode).toBe(status);
+    response.resume();
+  }
 });
 
 test("Expect: 100-continue is refused for an upload that is too large", async () => {

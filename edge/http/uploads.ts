@@ -1,4 +1,5 @@
 /** Request bodies and their size limit. */
+import { maxBodyBytes, type UploadLimits } from "./limits.ts";
 import { type MadePage, makePage } from "./pages.ts";
 import type { RequestHead, VisitorRequest, VisitorResponse } from "./visitorHttp.ts";
 
@@ -13,16 +14,20 @@ export function hasBody({ headers, stream }: RequestHead): boolean {
 }
 
 /** Whether the announced length exceeds the limit, so that the body need not be read. */
-export function exceedsUploadLimit(request: VisitorRequest, limitBytes: number): boolean {
-  return Number(request.headers["content-length"] ?? 0) > limitBytes;
+export function exceedsUploadLimit(request: VisitorRequest, limits: UploadLimits): boolean {
+  return Number(request.headers["content-length"] ?? 0) > maxBodyBytes(limits);
 }
 
 /** How long and how much of a refused upload is read and discarded, so that the response arrives. */
 const drainMilliseconds = 2_000;
 const drainBytes = 64 * 1024 * 1024;
 
-/** Refuses an upload that is larger than `uploadBytes`. */
-export function refuseUpload(request: VisitorRequest, response: VisitorResponse, uploadBytes: number): Promise<void> {
+/** Refuses a body that is too large. */
+export function refuseUpload(
+  request: VisitorRequest,
+  response: VisitorResponse,
+  { uploadBytes }: UploadLimits,
+): Promise<void> {
   const limit = `${Math.round((uploadBytes / megabyte) * 10) / 10} MB`;
   return refuseBody(request, response, makePage(request, "tooLarge", { limit }));
 }

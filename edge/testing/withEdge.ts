@@ -30,6 +30,7 @@ export interface EdgeWorld {
 export const limits = {
   connectionsPerNetwork: 10_000,
   uploadBytes: 100_000,
+  formBytes: 0,
   headSeconds: 15,
   requestSeconds: 60,
   bodyGraceSeconds: 10,

@@ -9,12 +9,12 @@ import { addScript, outcomeOf, runPhp, type Site, visitorOf } from "./testing/vi
 import { openPlayground, type Playground } from "./testing/world.ts";
 
 const megabyte = 1_048_576;
-const uploadBytes = 48 * megabyte;
+const uploads = { uploadBytes: 48 * megabyte, formBytes: megabyte };
 let world: Playground;
 let site: Site;
 
 beforeAll(async () => {
-  world = await openPlayground({ maxWorkers: 4, uploadBytes });
+  world = await openPlayground({ maxWorkers: 4, uploads });
   site = await world.site();
 }, 120_000);
 afterAll(() => world.close());
@@ -42,8 +42,25 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
 
 const freeSpace = (leftBytes: number) => ({ disk: { leftBytes, measuredAt: Math.random() } });
 
-test("WordPress knows how large an upload may be", async () => {
-  expect(await php("require 'wp-load.php'; echo wp_max_upload_size();")).toBe(String(uploadBytes));
+test("WordPress knows how large an upload may be, in WP-CLI too", async () => {
+  const expected = String(uploads.uploadBytes);
+  expect(await php("require 'wp-load.php'; echo wp_max_upload_size();")).toBe(expected);
+  const command = { phpVersion: "8.3", argv: ["eval", "echo wp_max_upload_size();"], seconds: 60 };
+  const { signal } = new AbortController();
+  const outcome = await world.runtime.runWpCli(site.environment, command, async () => undefined, signal);
+  expect(outcome.stdout.text).toBe(expected);
+}, 60_000);
+
+test("PHP takes a form around the largest file", async () => {
+  const sizes =
+    "$b = fn ($n) => ini_parse_quantity(ini_get($n)); echo $b('post_max_size') - $b('upload_max_filesize');";
+  expect(await php(sizes)).toBe(String(uploads.formBytes));
+}, 30_000);
+
+test("a form may have thousands of fields", async () => {
+  await addScript(site, "fields.php", "echo count($_POST['f']);");
+  const fields = Object.fromEntries(Array.from({ length: 9000 }, (_, index) => [`f[${index}]`, "x"]));
+  expect((await visitorOf(world.serving, site).post("/fields.php", fields)).text).toBe("9000");
 }, 30_000);
 
 describe("memory", () => {

@@ -9,7 +9,7 @@ import { installPackage } from "../packageInstall.ts";
 import { prune, switchBack, switchTo, unstage } from "../releaseMoves.ts";
 import { currentRelease, ownWebRoot, partOf, type Release, stagedRelease } from "../releases.ts";
 import type { EnvironmentRef, Runtime } from "../runtime.ts";
-import type { AcceptMail } from "../serving.ts";
+import type { AcceptMail, UploadLimits } from "../serving.ts";
 import { createAssetStore } from "./assets/store.ts";
 import { phpVersions } from "./php/versions.ts";
 import { stageAddress } from "./site/address/addressStage.ts";
@@ -52,6 +52,8 @@ export interface PlaygroundRuntimeOptions {
   readonly network?: WpCliNetwork;
   /** Takes e-mail from WP-CLI commands. Absent: nothing is sent. */
   readonly acceptMail?: AcceptMail;
+  /** Absent: PHP's own defaults. */
+  readonly uploads?: UploadLimits;
   /** Limits of WP-CLI commands. Absent: the defaults. */
   readonly wpCliLimits?: WpCliOptions["limits"];
 }
@@ -75,6 +77,7 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
     diskReserveBytes,
     network: options.network ?? null,
     acceptMail: options.acceptMail ?? (async () => "nothing can be sent from here"),
+    uploads: options.uploads,
     ...(options.wpCliLimits && { limits: options.wpCliLimits }),
   });
   const events = createEventReader(environments);

@@ -10,6 +10,7 @@ import {
   type PhpRequest,
   type ServedEnvironment,
   type Serving,
+  type UploadLimits,
 } from "../serving.ts";
 import { driverFolder } from "./assets/driver.ts";
 import { createAssetStore } from "./assets/store.ts";
@@ -48,8 +49,8 @@ export interface PlaygroundServingOptions {
   /** Memory for workers with an environment, all together. Absent: 60 % of the machine's. */
   readonly allWorkersMemoryBytes?: number;
   readonly requestDeadlineSeconds: number;
-  /** The largest request body that reaches PHP. Absent: 256 MB. */
-  readonly uploadBytes?: number;
+  /** Absent: PHP's own defaults. */
+  readonly uploads?: UploadLimits;
   /** Seconds without a request after which a worker is ended. */
   readonly idleSeconds: number;
   /** Seconds for which a worker is kept after a trial, in case the trial's release is served next. */
@@ -166,7 +167,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
       phpVersion,
       compiled: compiled.find(phpVersion),
       codeCache,
-      uploadBytes: options.uploadBytes,
+      uploads: options.uploads,
     };
   }
 

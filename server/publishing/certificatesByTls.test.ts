@@ -41,6 +41,7 @@ async function startSecureEdge({ facts, own, services }: World) {
     bodyFolder: join(facts.dataFolder, "edge", "bodies"),
     limits: {
       uploadBytes: 100_000,
+      formBytes: 0,
       headSeconds: 15,
       requestSeconds: 60,
       connectionsPerNetwork: 10_000,

@@ -6,6 +6,7 @@
  */
 import { join, resolve } from "node:path";
 import { type Region, regions } from "@sitewright/contract/sites/regionList.ts";
+import type { UploadLimits } from "@sitewright/runtimes/serving.ts";
 import * as v from "valibot";
 import { type DnsSecondaries, type PowerDnsServer, parseSocketAddress, parseTsigKey } from "./dnsSettings.ts";
 import { edgeAddresses } from "./edgeAddresses.ts";
@@ -14,6 +15,8 @@ import { defaults, megabyte, type Settings, settings } from "./settings.ts";
 
 /** Enough for several new sites per second; 17 MB each. */
 const readyCopies = 6;
+/** What a form may contain besides its files. */
+const formBytes = megabyte;
 
 /** The configuration of all processes. Paths are absolute. */
 export interface Config {
@@ -74,7 +77,7 @@ export interface Config {
   /** 0: pages are cached in memory only. */
   readonly pageCacheDiskBytes: number;
   readonly idleSeconds: number;
-  readonly uploadLimitBytes: number;
+  readonly uploads: UploadLimits;
   /** Open connections from one IPv4 address, or from one IPv6 /64. */
   readonly connectionsPerAddress: number;
   readonly rateLimitPerMinute: number;
@@ -206,7 +209,7 @@ function freeze(values: Settings): Config {
     pageCacheMemoryBytes: values.SITEWRIGHT_PAGE_CACHE_MEMORY_MB * megabyte,
     pageCacheDiskBytes: values.SITEWRIGHT_PAGE_CACHE_DISK_MB * megabyte,
     idleSeconds: values.SITEWRIGHT_IDLE_SECONDS,
-    uploadLimitBytes: values.SITEWRIGHT_UPLOAD_LIMIT_BYTES,
+    uploads: { uploadBytes: values.SITEWRIGHT_UPLOAD_LIMIT_BYTES, formBytes },
     connectionsPerAddress: values.SITEWRIGHT_CONNECTIONS_PER_ADDRESS,
     rateLimitPerMinute: values.SITEWRIGHT_RATE_LIMIT_PER_MINUTE,
     creationLimitPerMinute: values.SITEWRIGHT_CREATION_LIMIT_PER_MINUTE,

@@ -28,6 +28,7 @@ export const credentials = createPhpCredentials(fixedKeys(Buffer.alloc(32)));
 
 const limits = {
   uploadBytes: 100_000,
+  formBytes: 0,
   headSeconds: 15,
   requestSeconds: 60,
   connectionsPerNetwork: 10_000,

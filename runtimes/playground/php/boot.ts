@@ -7,7 +7,7 @@ import { createRequire } from "node:module";
 import { getCACertificates } from "node:tls";
 import { type InstantiateWasm, loadNodeRuntime } from "@php-wasm/node";
 import { PHP, __private__dont__use as runtimeOf, SupportedPHPVersions, setPhpIniEntries } from "@php-wasm/universal";
-import type { OutgoingMail } from "../../serving.ts";
+import type { OutgoingMail, UploadLimits } from "../../serving.ts";
 import { mainModuleOf, wasmFileOf } from "./build.ts";
 import { createDiskBudget } from "./diskBudget.ts";
 import { createExtraLogLines } from "./extraLogLines.ts";
@@ -25,7 +25,6 @@ const certificateFile = "/internal/certificates.pem";
 const opcacheBlacklist = "/internal/opcache-blacklist";
 /** The memory limit that WordPress sets by itself for administrators, in MB. */
 const wordpressMegabytes = 256;
-const defaultUploadBytes = 256 * 1_048_576;
 /** PHP runs the scripts in this folder before each script, sorted by name. */
 const memoryScript = "/internal/shared/preload/00-memory.php";
 
@@ -54,6 +53,8 @@ const settings = {
   output_buffering: 4096,
   implicit_flush: 0,
   expose_php: 0,
+  // Menus with a thousand items, and shops with many variations, are saved as one form.
+  max_input_vars: 10_000,
   memory_limit: "256M",
   max_execution_time: 0,
   allow_url_include: 0,
@@ -62,6 +63,10 @@ const settings = {
   "openssl.cafile": certificateFile,
   "curl.cainfo": certificateFile,
 };
+
+function uploadSettings({ uploadBytes, formBytes }: UploadLimits): Record<string, number> {
+  return { upload_max_filesize: uploadBytes, post_max_size: uploadBytes + formBytes };
+}
 
 function hasNetwork(runtime: object): runtime is NetworkedRuntime {
   return "FS" in runtime && "websocket" in runtime && "outboundNetworkProxyServer" in runtime;
@@ -211,8 +216,8 @@ export async function bootPhp(options: {
   readonly programs?: Programs | null;
   /** Takes the messages of `mail()`. Absent: `mail()` returns false. */
   readonly handOver?: HandOver;
-  /** The largest upload in bytes. Absent: 256 MB. */
-  readonly uploadBytes?: number | undefined;
+  /** Absent: PHP's own defaults. */
+  readonly uploads?: UploadLimits | undefined;
 }): Promise<GuardedPhp> {
   if (!SupportedPHPVersions.includes(options.version)) throw new Error(`There is no PHP ${options.version}.`);
   loadSocketLibrary(options.version);
@@ -233,11 +238,9 @@ export async function bootPhp(options: {
   php.writeFile(opcacheBlacklist, `${siteFolder}/wp-config.php\n`);
   if (options.opcodes !== null) await mountFolder(php, opcodeFolder, options.opcodes.folder, options.opcodes.kind);
   const programs = options.programs ?? null;
-  const uploadBytes = options.uploadBytes ?? defaultUploadBytes;
   await setPhpIniEntries(php, {
     ...settings,
-    upload_max_filesize: uploadBytes,
-    post_max_size: uploadBytes,
+    ...(options.uploads && uploadSettings(options.uploads)),
     "opcache.file_cache": options.opcodes === null ? "" : opcodeFolder,
     // A command runs each script once, so it only benefits from scripts compiled earlier.
     "opcache.enable_cli": options.opcodes === null ? 0 : 1,

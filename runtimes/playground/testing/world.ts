@@ -32,8 +32,13 @@ export async function openPlayground(changes: Partial<PlaygroundServingOptions> 
   const environments = path.join(folder, "environments");
   const run = path.join(folder, "run");
   await mkdir(run, { mode: 0o700 });
-  const { acceptMail } = changes;
-  const runtime = createPlaygroundRuntime({ assets: sharedAssets, environments, ...(acceptMail && { acceptMail }) });
+  const { acceptMail, uploads } = changes;
+  const runtime = createPlaygroundRuntime({
+    assets: sharedAssets,
+    environments,
+    ...(acceptMail && { acceptMail }),
+    ...(uploads && { uploads }),
+  });
   await runtime.prepare(() => undefined);
   const serving = createPlaygroundServing({
     assets: sharedAssets,

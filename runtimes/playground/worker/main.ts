@@ -42,11 +42,11 @@ function report(message: Report): void {
 }
 
 async function boot(order: BootOrder): Promise<GuardedPhp> {
-  const { phpVersion, uploadBytes } = order;
+  const { phpVersion, uploads } = order;
   const compiled = usableCompiled(order.compiled);
   const module = compiled === null ? null : await loadModule(phpVersion, compiled.machineCode);
   const opcodes = compiled === null ? null : opcodeFilesOf(compiled);
-  const php = await bootPhp({ version: phpVersion, network: () => network, opcodes, module, handOver, uploadBytes });
+  const php = await bootPhp({ version: phpVersion, network: () => network, opcodes, module, handOver, uploads });
   report({ type: "ready" });
   return php;
 }

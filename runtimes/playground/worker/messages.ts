@@ -1,4 +1,6 @@
 /** Orders from the edge process to a worker, on Node's IPC channel. Requests travel as frames instead. */
+
+import type { UploadLimits } from "../../serving.ts";
 import type { SiteFolders } from "../php/site.ts";
 import type { NetworkRules } from "../php/socket.ts";
 import type { Compiled } from "../templates/compiled.ts";
@@ -11,8 +13,8 @@ export interface BootOrder {
   readonly compiled: Compiled | null;
   /** Folder in which Node caches our compiled code across workers. */
   readonly codeCache: string;
-  /** Maximum size of uploads in bytes, which WordPress displays. Absent: PHP's default of 256 MB. */
-  readonly uploadBytes?: number;
+  /** Absent: PHP's own defaults. */
+  readonly uploads?: UploadLimits;
 }
 
 /** Warms up a worker that is not needed yet: pages of a pristine WordPress fill its opcode cache. */

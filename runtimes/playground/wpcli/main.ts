@@ -110,13 +110,15 @@ async function prepare({
   argv,
   diskLeftBytes,
   compiled,
+  uploads,
 }: PrepareOrder): Promise<() => Promise<void>> {
   let network: NetworkRules | null = null;
   const install = readProgram(wpCli);
   const usable = usableCompiled(compiled);
   const module = usable === null ? null : await loadModule(phpVersion, usable.machineCode);
   const opcodes = usable === null ? null : opcodeFilesOf(usable);
-  const php = await bootPhp({ version: phpVersion, network: () => network, opcodes, module, programs, handOver });
+  const rules = () => network;
+  const php = await bootPhp({ version: phpVersion, network: rules, opcodes, module, programs, handOver, uploads });
   await watchdogLoaded;
   const own = enterEnvironment(assignment);
   network = own.network;

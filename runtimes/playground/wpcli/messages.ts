@@ -1,4 +1,5 @@
 /** Messages between the process that requests a WP-CLI command and the one that runs it. */
+import type { UploadLimits } from "../../serving.ts";
 import type { Compiled } from "../templates/compiled.ts";
 import type { AssignOrder } from "../worker/messages.ts";
 
@@ -13,6 +14,8 @@ export interface PrepareOrder {
   readonly assignment: AssignOrder;
   /** The command that will be run, without `wp` itself. */
   readonly argv: readonly string[];
+  /** What WordPress is told about uploads, as in its dashboard. Absent: PHP's own defaults. */
+  readonly uploads: UploadLimits | undefined;
   /** By how many bytes files may grow; null: unlimited. */
   readonly diskLeftBytes: number | null;
 }

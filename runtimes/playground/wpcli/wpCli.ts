@@ -5,7 +5,7 @@ import { environmentFolders } from "../../folders.ts";
 import { machineMemory } from "../../processMemory.ts";
 import { requireRelease } from "../../releases.ts";
 import type { EnvironmentRef, WpCliCommand, WpCliOutcome } from "../../runtime.ts";
-import type { AcceptMail, OutgoingMail } from "../../serving.ts";
+import type { AcceptMail, OutgoingMail, UploadLimits } from "../../serving.ts";
 import { createTurns } from "../../turns.ts";
 import type { AssetStore } from "../assets/store.ts";
 import { defaultMemoryMb, maxProcessBytes } from "../pool/memoryLimits.ts";
@@ -26,6 +26,8 @@ export interface WpCliOptions {
   /** Null: no network access. */
   readonly network: WpCliNetwork | null;
   readonly acceptMail: AcceptMail;
+  /** Absent: PHP's own defaults. */
+  readonly uploads?: UploadLimits | undefined;
   /** Absent: the defaults. For tests. */
   readonly limits?: Partial<Omit<WpCliLimits, "seconds">>;
 }
@@ -48,7 +50,7 @@ const maxConcurrent = Math.min(8, Math.max(2, Math.floor(machineMemory() / 8 / m
 const noNetwork: WpCliNetwork = { run: "/nowhere", credentialOf: () => "", edgePort: 0, siteSuffix: "localhost" };
 
 export function createWpCli(options: WpCliOptions): WpCli {
-  const { assets, compiled, environments, diskReserveBytes, network, acceptMail, limits } = options;
+  const { assets, compiled, environments, diskReserveBytes, network, acceptMail, uploads, limits } = options;
   const turns = createTurns({ total: maxConcurrent, perParty: maxConcurrent - 1, extra: Math.ceil(maxConcurrent / 2) });
 
   async function assignment(environment: EnvironmentRef, memoryMb: number, maySendMail: boolean) {
@@ -78,6 +80,7 @@ export function createWpCli(options: WpCliOptions): WpCli {
       argv,
       assignment: assigned,
       diskLeftBytes,
+      uploads,
     };
     const job = {
       prepare,
