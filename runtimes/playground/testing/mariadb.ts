@@ -13,17 +13,49 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
+/** Values as strings, and null for NULL. */
+type Rows = readonly (readonly (string | null)[])[];
+
 export interface MariaDb extends AsyncDisposable {
   /** Imports a dump into a new database, with the standard client. Rejects with the client's error output. */
   import(file: string, database: string): Promise<void>;
   /** Returns rows of strings, and null for NULL. */
-  query(database: string, sql: string): Promise<readonly (readonly (string | null)[])[]>;
+  query(database: string, sql: string): Promise<Rows>;
+  /** Runs statements on one connection to a new database. Returns the rows of each, or null if it fails. */
+  runEach(database: string, statements: readonly string[]): Promise<readonly (Rows | null)[]>;
 }
 
 /** Root must name the user that the server runs as. */
 const user = `--user=${userInfo().username}`;
 /** Debian installs servers in `/usr/sbin`, which is not in every user's PATH. */
 const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
+
+interface Outputs {
+  readonly output: string;
+  readonly errors: string;
+}
+
+const plain = ["--batch", "--skip-column-names"];
+const escapes: Readonly<Record<string, string>> = { "\\n": "\n", "\\t": "\t", "\\0": "\0", "\\\\": "\\" };
+
+/** Reads rows of the standard client. */
+function rowsOf(output: string): Rows {
+  const lines = output.split("\n").slice(0, -1);
+  return lines.map((line) => line.split("\t").map((value) => (value === "NULL" ? null : unescaped(value))));
+}
+
+function unescaped(value: string): string {
+  return value.replaceAll(/\\[nt0\\]/g, (found) => escapes[found] ?? found);
+}
+
+/** Printed before the rows of each statement. */
+const mark = "statement-";
+const markLine = /^statement-\d+\n/m;
+
+/** The client reports errors by line. */
+function oneLine(statement: string): string {
+  return statement.replaceAll(/\s*\n\s*/g, " ");
+}
 
 export async function startMariaDb(): Promise<MariaDb> {
   await using stack = new AsyncDisposableStack();
@@ -53,7 +85,8 @@ export async function startMariaDb(): Promise<MariaDb> {
   // Its further output must not fill the pipe.
   server.stderr.resume();
 
-  async function client(input: Readable | string, parameters: readonly string[]): Promise<string> {
+  /** Rejects with the client's errors, unless it is told to go on after them (`--force`). */
+  async function client(input: Readable | string, parameters: readonly string[]): Promise<Outputs> {
     const all = [
       "--no-defaults",
       `--socket=${socket}`,
@@ -66,8 +99,8 @@ export async function startMariaDb(): Promise<MariaDb> {
     // If the client stops early, its error output has the reason.
     await pipeline(Readable.from(input), child.stdin).catch(() => undefined);
     const [output, errors, [code]] = await finished;
-    if (code !== 0) throw new Error(errors);
-    return output;
+    if (code !== 0 && !parameters.includes("--force")) throw new Error(errors);
+    return { output, errors };
   }
 
   const owned = stack.move();
@@ -76,10 +109,16 @@ export async function startMariaDb(): Promise<MariaDb> {
       await client(`CREATE DATABASE ${database}`, []);
       await client(createReadStream(file), [database]);
     },
-    query: async (database, sql) => {
-      const output = await client(sql, ["--batch", "--skip-column-names", database]);
-      const lines = output.split("\n").filter((line) => line !== "");
-      return lines.map((line) => line.split("\t").map((value) => (value === "NULL" ? null : value)));
+    query: async (database, sql) => rowsOf((await client(sql, [...plain, database])).output),
+    runEach: async (database, statements) => {
+      await client(`CREATE DATABASE ${database} CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_520_ci`, []);
+      const lines = statements.flatMap((statement, at) => [`SELECT '${mark}${at}';`, `${oneLine(statement)};`]);
+      const session = "SET NAMES utf8mb4 COLLATE utf8mb4_unicode_520_ci, sql_mode = '';";
+      const { output, errors } = await client([session, ...lines].join("\n"), ["--force", ...plain, database]);
+      const parts = output.split(markLine);
+      return statements.map((_, at) =>
+        errors.includes(`at line ${2 * at + 3}:`) ? null : rowsOf(parts[at + 1] ?? ""),
+      );
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

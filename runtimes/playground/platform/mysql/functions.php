@@ -1,16 +1,28 @@
 <?php
 namespace WP_MySQL_Layer;
 
-use PDO;
-
 /**
  * The layer's functions. One is registered with SQLite, and its file loaded, when a statement first uses it: registering
  * all of them for each page would take longer than most of its statements.
  */
 final class Functions {
+	/** PDO::SQLITE_DETERMINISTIC, which PHP 8.5 deprecates. */
+	private const DETERMINISTIC = 2048;
+
 	private const CLASSES = [
-		'arithmetic' => Arithmetic_Functions::class,
-		'dates'      => Date_Functions::class,
+		'arithmetic'  => Arithmetic_Functions::class,
+		'casts'       => Cast_Functions::class,
+		'codes'       => Code_Functions::class,
+		'dateFormats' => Date_Format_Functions::class,
+		'dates'       => Date_Functions::class,
+		'expressions' => Expression_Functions::class,
+		'intervals'   => Interval_Functions::class,
+		'json'        => Json_Functions::class,
+		'locks'       => Lock_Functions::class,
+		'numbers'     => Number_Functions::class,
+		'sessions'    => Session_Functions::class,
+		'statistics'  => Statistic_Functions::class,
+		'texts'       => Text_Functions::class,
 	];
 
 	private Driver $driver;
@@ -31,10 +43,22 @@ final class Functions {
 			return;
 		}
 		unset( $this->files[ $name ] );
-		$set       = $this->sets[ $file ] ??= $this->load( $file );
-		$arguments = $set::ARGUMENTS[ $name ] ?? -1;
-		$flags     = isset( $set::VOLATILE[ $name ] ) ? 0 : PDO::SQLITE_DETERMINISTIC;
-		$this->driver->get_sqlite_pdo()->sqliteCreateFunction( $name, [ $set, $name ], $arguments, $flags );
+		$set = $this->sets[ $file ] ??= $this->load( $file );
+		$this->create( $name, $set );
+	}
+
+	private function create( string $name, Function_Set $set ): void {
+		$pdo    = $this->driver->get_sqlite_pdo();
+		$prefix = $pdo instanceof \Pdo\Sqlite ? 'create' : 'sqliteCreate';
+		$step   = $set::AGGREGATES[ $name ] ?? null;
+		foreach ( (array) ( $set::ARGUMENTS[ $name ] ?? -1 ) as $arguments ) {
+			if ( null !== $step ) {
+				[ $pdo, "{$prefix}Aggregate" ]( $name, [ $set, $step ], [ $set, $name ], $arguments );
+			} else {
+				$flags = isset( $set::VOLATILE[ $name ] ) ? 0 : self::DETERMINISTIC;
+				[ $pdo, "{$prefix}Function" ]( $name, [ $set, $name ], $arguments, $flags );
+			}
+		}
 	}
 
 	private function load( string $file ): Function_Set {

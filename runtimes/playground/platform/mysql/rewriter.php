@@ -10,6 +10,13 @@ use WP_Parser_Node;
  * statements of WordPress need no rewriting.
  */
 final class Rewriter {
+	/** Lengths of the names of functions that may be called without parentheses, such as CURRENT_DATE. */
+	private const LENGTHS_OF_BARE_NAMES = [
+		8  => true,
+		12 => true,
+		13 => true,
+	];
+
 	/** Statements that define something: the layer's functions must not become part of the database. */
 	private const DEFINITIONS = [
 		WP_MySQL_Lexer::CREATE_SYMBOL => true,
@@ -82,6 +89,9 @@ final class Rewriter {
 			$id = $token->id;
 			if ( isset( $this->by_token[ $id ] ) ) {
 				$positions += array_flip( $this->by_token[ $id ] );
+			}
+			if ( isset( self::LENGTHS_OF_BARE_NAMES[ $token->length ] ) ) {
+				$positions += array_flip( $this->by_function[ strtolower( $token->get_bytes() ) ] ?? [] );
 			}
 			if ( WP_MySQL_Lexer::OPEN_PAR_SYMBOL === $id && null !== $previous ) {
 				$name = strtolower( $previous->get_value() );

@@ -1,0 +1,38 @@
+<?php
+namespace WP_MySQL_Layer;
+
+require_once __DIR__ . '/../values/temporal.php';
+require_once __DIR__ . '/../values/number.php';
+
+/** Conversions between types: what CAST needs that SQLite has not. */
+final class Cast_Functions extends Function_Set {
+	public function mysql_datetime( $value, $digits = 0 ): ?string {
+		$date = Temporal::date( $value );
+		if ( null === $date ) {
+			return null;
+		}
+		$date->kind = Temporal::DATETIME;
+		return $date->with_digits( $digits )->text();
+	}
+
+	public function mysql_clock( $value, $digits = 0 ): ?string {
+		return Temporal::time( $value )?->with_digits( $digits )->time_text();
+	}
+
+	public function mysql_year( $value ): ?int {
+		if ( null === $value ) {
+			return null;
+		}
+		$date = is_string( $value ) && 1 !== preg_match( '/^\s*\d{1,4}\s*$/D', $value ) ? Temporal::date( $value ) : null;
+		$year = null === $date ? Number::integer( $value ) : $date->year;
+		if ( $year > 0 && $year < 100 ) {
+			$year += $year <= Temporal::LAST_SHORT_YEAR ? 2000 : 1900;
+		}
+		return 0 === $year || ( $year >= 1901 && $year <= 2155 ) ? $year : null;
+	}
+
+	/** Writes a number with all its digits but without a point that means nothing. */
+	public function mysql_real_text( $number ): ?string {
+		return null === $number ? null : (string) Number::tidy( $number );
+	}
+}

@@ -1,0 +1,239 @@
+<?php
+namespace WP_MySQL_Layer;
+
+require_once __DIR__ . '/../values/number.php';
+require_once __DIR__ . '/../values/text.php';
+
+/**
+ * MySQL's functions about numbers, and how MySQL reads numbers from other values.
+ * https://dev.mysql.com/doc/refman/8.0/en/numeric-functions.html
+ */
+final class Number_Functions extends Function_Set {
+	public const ARGUMENTS = [
+		'log' => [ 1, 2 ],
+	];
+
+	public static function log( $x, $y = false ) {
+		return false === $y ? self::logarithm( $x ) : self::logarithm( $y, $x );
+	}
+
+	public static function cot( $x ) {
+		return self::real( static fn ( $y ) => 1 / tan( $y ), $x );
+	}
+
+	public static function bin( $x ) {
+		return self::conv( $x, 10, 2 );
+	}
+
+	public static function oct( $x ) {
+		return self::conv( $x, 10, 8 );
+	}
+
+	public static function crc32( $x ) {
+		return null === $x ? null : (string) crc32( (string) $x );
+	}
+
+	public static function mysql_greatest( ...$values ) {
+		return self::outermost( $values, 1 );
+	}
+
+	public static function mysql_least( ...$values ) {
+		return self::outermost( $values, -1 );
+	}
+
+	public static function mysql_round( $number, $digits = 0 ) {
+		if ( null === $number || null === $digits ) {
+			return null;
+		}
+		$number = Number::number( $number );
+		$digits = max( -30, min( 30, Number::integer( $digits ) ) );
+		if ( is_int( $number ) && $digits >= 0 ) {
+			return (string) $number;
+		}
+		return Number::text( round( (float) $number, $digits ) );
+	}
+
+	public static function mysql_truncate( $number, $digits ) {
+		if ( null === $number || null === $digits ) {
+			return null;
+		}
+		$number = Number::number( $number );
+		$digits = max( -30, min( 30, Number::integer( $digits ) ) );
+		if ( is_int( $number ) && $digits >= 0 ) {
+			return (string) $number;
+		}
+		$factor = 10 ** abs( $digits );
+		$scaled = $digits < 0 ? $number / $factor : round( $number * $factor, 6 );
+		$cut    = $scaled < 0 ? ceil( $scaled ) : floor( $scaled );
+		return Number::text( $digits < 0 ? $cut * $factor : $cut / $factor );
+	}
+
+	public static function mysql_mod( $number, $divisor ) {
+		if ( null === $number || null === $divisor ) {
+			return null;
+		}
+		$number  = Number::number( $number );
+		$divisor = Number::number( $divisor );
+		if ( 0 == $divisor ) { // phpcs:ignore -- 0.0 too.
+			return null;
+		}
+		if ( is_int( $number ) && is_int( $divisor ) ) {
+			return Number::text( -1 === $divisor ? 0 : $number % $divisor );
+		}
+		return Number::text( round( fmod( (float) $number, (float) $divisor ), 14 ) );
+	}
+
+	public static function bit_count( $number ): ?int {
+		return null === $number ? null : substr_count( decbin( Number::integer( $number ) ), '1' );
+	}
+
+	/** Converts between bases from 2 to 36; a negative base means that the number has a sign. */
+	public static function conv( $number, $from, $to ): ?string {
+		if ( null === $number || null === $from || null === $to ) {
+			return null;
+		}
+		$from = Number::integer( $from );
+		$to   = Number::integer( $to );
+		if ( abs( $from ) < 2 || abs( $from ) > 36 || abs( $to ) < 2 || abs( $to ) > 36 ) {
+			return null;
+		}
+		$value = self::unsigned_of( trim( (string) $number ), abs( $from ) );
+		return null === $value ? null : self::digits_of( $value, $to );
+	}
+
+	public static function mysql_hex( $value ): ?string {
+		if ( null === $value ) {
+			return null;
+		}
+		return strtoupper( is_string( $value ) ? bin2hex( $value ) : dechex( Number::integer( $value ) ) );
+	}
+
+	/** FORMAT with thousands separators. Other languages than English are written as in English. */
+	public static function mysql_format( $number, $digits, $locale = 'en_US' ): ?string {
+		if ( null === $number || null === $digits ) {
+			return null;
+		}
+		$digits = max( 0, min( 38, Number::integer( $digits ) ) );
+		list( $point, $separator ) = self::separators( (string) $locale );
+		return number_format( (float) Number::number( $number ), $digits, $point, $separator );
+	}
+
+	/** INTERVAL: the index of the last value that is not above the first. */
+	public static function interval( $number, ...$limits ): int {
+		if ( null === $number ) {
+			return -1;
+		}
+		$number = Number::number( $number );
+		foreach ( $limits as $at => $limit ) {
+			if ( null !== $limit && Number::number( $limit ) > $number ) {
+				return $at;
+			}
+		}
+		return count( $limits );
+	}
+
+	/** @param int $direction 1 for the greatest value, -1 for the least. */
+	private static function outermost( array $values, int $direction ) {
+		if ( in_array( null, $values, true ) ) {
+			return null;
+		}
+		$texts   = array_filter( $values, 'is_string' );
+		$compare = count( $texts ) === count( $values )
+			? static fn ( $a, $b ) => Text::compare( $a, $b )
+			: static fn ( $a, $b ) => Number::number( $a ) <=> Number::number( $b );
+		$best = array_shift( $values );
+		foreach ( $values as $value ) {
+			if ( $compare( $value, $best ) === $direction ) {
+				$best = $value;
+			}
+		}
+		return [] === $texts || count( $texts ) > count( $values ) ? $best : Number::number( $best );
+	}
+
+	private static function whole( $number, callable $round ) {
+		return null === $number ? null : Number::tidy( $round( Number::number( $number ) ) );
+	}
+
+	/** Returns null, as MySQL does, for what is no number. */
+	private static function real( callable $function, ...$numbers ) {
+		if ( in_array( null, $numbers, true ) ) {
+			return null;
+		}
+		$result = $function( ...array_map( static fn ( $number ) => (float) Number::number( $number ), $numbers ) );
+		return is_finite( $result ) ? Number::tidy( $result ) : null;
+	}
+
+	private static function logarithm( $number, $base = M_E ) {
+		if ( null === $number || null === $base ) {
+			return null;
+		}
+		$number = Number::number( $number );
+		$base   = Number::number( $base );
+		return $number <= 0 || $base <= 0 || 1 == $base ? null : Number::tidy( self::log_of( (float) $number, $base ) ); // phpcs:ignore -- 1.0 too.
+	}
+
+	private static function log_of( float $number, $base ): float {
+		if ( 10 === $base ) {
+			return log10( $number );
+		}
+		return M_E === $base ? log( $number ) : log( $number ) / log( (float) $base );
+	}
+
+	/** @return array{0: string, 1: string} Decimal point and thousands separator. */
+	private static function separators( string $locale ): array {
+		$language = strtolower( substr( $locale, 0, 2 ) );
+		if ( in_array( $locale, [ 'de_CH', 'de_AT' ], true ) ) {
+			return 'de_CH' === $locale ? [ '.', "'" ] : [ ',', '' ];
+		}
+		if ( in_array( $language, [ 'de', 'da', 'tr', 'id', 'is', 'ro', 'vi', 'nb', 'no', 'eu' ], true ) ) {
+			return [ ',', '.' ];
+		}
+		if ( in_array( $language, [ 'fr', 'it', 'nl', 'pt', 'es', 'pl', 'gl', 'ca', 'sl', 'hr', 'bg', 'el', 'lv', 'sr' ], true ) && 'es_MX' !== $locale ) {
+			return [ ',', '' ];
+		}
+		return in_array( $language, [ 'ru', 'uk', 'cs', 'sk', 'sv', 'fi', 'et', 'be' ], true ) ? [ ',', ' ' ] : [ '.', ',' ];
+	}
+
+	/** Returns the bits of a number in any base, or null if it has no digit. */
+	private static function unsigned_of( string $text, int $base ): ?int {
+		if ( 1 !== preg_match( '/^([+-]?)([0-9a-z]+)/i', $text, $found ) ) {
+			return null;
+		}
+		$value = 0;
+		$high  = 0;
+		foreach ( str_split( strtolower( $found[2] ) ) as $digit ) {
+			$digit = ctype_digit( $digit ) ? (int) $digit : ord( $digit ) - 87;
+			if ( $digit >= $base ) {
+				break;
+			}
+			// In two halves, because PHP has no unsigned integers.
+			$low  = ( $value & 0xFFFFFFFF ) * $base + $digit;
+			$high = ( ( $value >> 32 ) & 0xFFFFFFFF ) * $base + ( $low >> 32 );
+			if ( $high > 0xFFFFFFFF ) {
+				return -1;
+			}
+			$value = ( $high << 32 ) | ( $low & 0xFFFFFFFF );
+		}
+		return '-' === $found[1] ? -$value : $value;
+	}
+
+	/** @param int $base Negative if the bits are a number with a sign. */
+	private static function digits_of( int $value, int $base ): string {
+		$sign = '';
+		if ( $base < 0 && $value < 0 ) {
+			$sign  = '-';
+			$value = -$value;
+		}
+		$base   = abs( $base );
+		$digits = '';
+		$high   = ( $value >> 32 ) & 0xFFFFFFFF;
+		$low    = $value & 0xFFFFFFFF;
+		do {
+			$rest   = ( ( $high % $base ) << 32 ) | $low;
+			$high   = intdiv( $high, $base );
+			$digits = base_convert( (string) ( $rest % $base ), 10, 36 ) . $digits;
+			$low    = intdiv( $rest, $base );
+		} while ( $high > 0 || $low > 0 );
+		return $sign . strtoupper( $digits );
+	}
+}

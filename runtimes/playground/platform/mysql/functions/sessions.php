@@ -1,0 +1,83 @@
+<?php
+namespace WP_MySQL_Layer;
+
+require_once __DIR__ . '/../values/number.php';
+
+/**
+ * Functions about the connection and the server.
+ * https://dev.mysql.com/doc/refman/8.0/en/information-functions.html
+ */
+final class Session_Functions extends Function_Set {
+	public const VOLATILE = [
+		'connection_id'  => true,
+		'last_insert_id' => true,
+		'sleep'          => true,
+	];
+	private const USER = 'root@localhost';
+
+	/** A value set by LAST_INSERT_ID with an argument, until the next row with a number of its own is inserted. */
+	private ?array $remembered = null;
+
+	public function connection_id(): int {
+		return getmypid();
+	}
+
+	public function user(): string {
+		return self::USER;
+	}
+
+	public function session_user(): string {
+		return self::USER;
+	}
+
+	public function system_user(): string {
+		return self::USER;
+	}
+
+	public function current_user(): string {
+		return self::USER;
+	}
+
+	public function current_role(): ?string {
+		return null;
+	}
+
+	/** With an argument, returns it, and again when called without one. */
+	public function last_insert_id( $value = false ): ?string {
+		$inserted = (string) $this->driver->lastInsertId();
+		if ( false !== $value ) {
+			$this->remembered = [ $inserted, null === $value ? '0' : (string) Number::integer( $value ) ];
+			return null === $value ? null : $this->remembered[1];
+		}
+		return null !== $this->remembered && $this->remembered[0] === $inserted ? $this->remembered[1] : $inserted;
+	}
+
+	public function sleep( $seconds ): int {
+		usleep( (int) ( max( 0, Number::number( $seconds ) ) * 1000000 ) );
+		return 0;
+	}
+
+	public function benchmark( $count, $expression ): int {
+		return 0;
+	}
+
+	public function charset( $value ): string {
+		return is_string( $value ) ? 'utf8mb4' : 'binary';
+	}
+
+	public function collation( $value ): string {
+		return is_string( $value ) ? 'utf8mb4_unicode_520_ci' : 'binary';
+	}
+
+	public function coercibility( $value ): int {
+		return is_string( $value ) ? 4 : 5;
+	}
+
+	public function name_const( $name, $value ) {
+		return $value;
+	}
+
+	public function master_pos_wait( ...$arguments ): ?int {
+		return null;
+	}
+}

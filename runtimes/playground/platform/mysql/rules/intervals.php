@@ -1,0 +1,51 @@
+<?php
+namespace WP_MySQL_Layer;
+
+use WP_MySQL_Lexer as Lexer;
+use WP_MySQL_Token;
+use WP_Parser_Node;
+
+require_once __DIR__ . '/largeNumbers.php';
+require_once __DIR__ . '/unit.php';
+
+/** `time + INTERVAL 1 DAY`. */
+final class Intervals implements Rule {
+	public function nodes(): array {
+		return [ 'bitExpr', 'simpleExprBody' ];
+	}
+
+	public function rewrite( WP_Parser_Node $node, Rewriting $rewriting ): ?WP_Parser_Node {
+		return 'bitExpr' === $node->rule_name ? $this->operation( $node, $rewriting ) : $this->leading( $node, $rewriting );
+	}
+
+	/** `expression + INTERVAL amount unit`, any number of times. */
+	private function operation( WP_Parser_Node $node, Rewriting $rewriting ): ?WP_Parser_Node {
+		if ( ! $node->has_child_token( Lexer::INTERVAL_SYMBOL ) ) {
+			return null;
+		}
+		$children = $node->get_children();
+		$parts    = [];
+		for ( $i = 0, $count = count( $children ); $i < $count; $i++ ) {
+			$is_interval = $children[ $i ] instanceof WP_MySQL_Token && Lexer::INTERVAL_SYMBOL === $children[ $i ]->id;
+			if ( ! $is_interval ) {
+				$parts[] = $children[ $i ];
+				continue;
+			}
+			$function = Lexer::MINUS_OPERATOR === array_pop( $parts )->id ? 'mysql_date_sub' : 'mysql_date_add';
+			$moved    = $rewriting->sequence( $parts, $node );
+			$parts    = [ Large_Numbers::call( $rewriting, $function, [ $moved, $children[ $i + 1 ], Unit::text( $children[ $i + 2 ] ) ], $node ) ];
+			$i       += 2;
+		}
+		return $rewriting->sequence( $parts, $node );
+	}
+
+	/** `INTERVAL amount unit + expression`. */
+	private function leading( WP_Parser_Node $node, Rewriting $rewriting ): ?WP_Parser_Node {
+		$first = $node->get_first_child();
+		if ( ! $first instanceof WP_MySQL_Token || Lexer::INTERVAL_SYMBOL !== $first->id ) {
+			return null;
+		}
+		[ $amount, $unit, $date ] = $node->get_child_nodes();
+		return Large_Numbers::call( $rewriting, 'mysql_date_add', [ $date, $amount, Unit::text( $unit ) ], $node );
+	}
+}
