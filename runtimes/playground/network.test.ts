@@ -156,6 +156,50 @@ test("PHP can't listen on this host", async () => {
   expect((await listening).status).toBe(200);
 });
 
+describe("WordPress", () => {
+  const valid = (url: string) => php(`require '/site/wp-load.php'; echo json_encode(wp_http_validate_url('${url}'));`);
+
+  test.each([
+    "https://www.example.org/oembed",
+    "http://feeds.example.com/",
+    "https://xn--bcher-kva.example:8080/a?b=c",
+  ])(
+    "takes %s for a public address",
+    async (url) => {
+      expect(JSON.parse(await valid(url))).toBe(url);
+    },
+    60_000,
+  );
+
+  test.each([
+    "http://localhost/",
+    "http://127.1/",
+    "http://10.1.2.3/",
+    "http://169.254.169.254/",
+    "http://2130706433/",
+  ])(
+    "takes %s for a private one",
+    async (url) => {
+      expect(await valid(url)).toBe("false");
+    },
+    60_000,
+  );
+
+  test("takes this host's own name for a private address", async () => {
+    const { hostname } = await import("node:os");
+    expect(await valid(`http://${hostname()}/`)).toBe("false");
+  }, 60_000);
+});
+
+test("names are the same for every function that looks one up", async () => {
+  const code = `$a = gethostbyname('www.example.org'); $c = @stream_socket_client('tcp://www.example.org:80', $n, $s, 5);
+    $d = new PDO('sqlite::memory:'); $d->sqliteCreateFunction('f', 'gethostbyname');
+    echo filter_var($a, FILTER_VALIDATE_IP, FILTER_FLAG_NO_PRIV_RANGE | FILTER_FLAG_NO_RES_RANGE) === $a ? 'public ' : $a;
+    echo json_encode([gethostbynamel('www.example.org') === [$a], stream_socket_get_name($c, true) === "$a:80",
+      $d->query("select f('www.example.org')")->fetchColumn() === $a, gethostbyname('127.0.0.1'), gethostbyname('localhost')]);`;
+  expect(await php(code)).toBe('public [true,true,true,"127.0.0.1","127.0.0.1"]');
+}, 60_000);
+
 describe("a site that sends requests to itself", () => {
   test("gets the response of a second worker", async () => {
     await addScript(site, "inner.php", "echo 'inner ', $_SERVER['HTTP_HOST'];");

@@ -5,7 +5,7 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { getCACertificates } from "node:tls";
-import { type InstantiateWasm, loadNodeRuntime } from "@php-wasm/node";
+import { loadNodeRuntime } from "@php-wasm/node";
 import { PHP, __private__dont__use as runtimeOf, SupportedPHPVersions, setPhpIniEntries } from "@php-wasm/universal";
 import type { OutgoingMail, UploadLimits } from "../../serving.ts";
 import { mainModuleOf, wasmFileOf } from "./build.ts";
@@ -17,8 +17,8 @@ import { type MountKind, mountFolder } from "./mounts.ts";
 import { createPageMessages } from "./pageMessages.ts";
 import { installPlatform } from "./platform.ts";
 import { createPrograms, type HandOver, type OtherPrograms, sendmailProgram } from "./sendmail.ts";
-import { guardNetwork, type NetworkedRuntime, type NetworkRules } from "./socket.ts";
-import { SocketWaiting } from "./socketWaiting.ts";
+import type { NetworkRules } from "./socket.ts";
+import { SystemCalls } from "./systemCalls.ts";
 import { createWriteGuard } from "./writeGuard.ts";
 
 const certificateFile = "/internal/certificates.pem";
@@ -68,10 +68,6 @@ function uploadSettings({ uploadBytes, formBytes }: UploadLimits): Record<string
   return { upload_max_filesize: uploadBytes, post_max_size: uploadBytes + formBytes };
 }
 
-function hasNetwork(runtime: object): runtime is NetworkedRuntime {
-  return "FS" in runtime && "websocket" in runtime && "outboundNetworkProxyServer" in runtime;
-}
-
 interface OpenFile {
   readonly fd: number;
   readonly path?: string;
@@ -114,11 +110,9 @@ export class GuardedPhp extends PHP {
     return this.writes.refuses() ? "nothing can be sent at the moment" : next(mail);
   }
 
-  /** Restricts PHP's network connections. */
-  guard(waiting: SocketWaiting, rules: () => NetworkRules | null): void {
-    const runtime = this[runtimeOf];
-    if (!hasNetwork(runtime)) throw new Error("This PHP build has an unknown network interface; it can't be guarded.");
-    guardNetwork(runtime, waiting, rules);
+  /** Gives PHP its system calls, which restrict its network connections. */
+  attach(calls: SystemCalls): void {
+    calls.attach(this[runtimeOf]);
   }
 
   /**
@@ -184,27 +178,6 @@ export interface OpcodeFiles {
   readonly kind: MountKind;
 }
 
-/** Emscripten's limit of open files. */
-const maxOpenFiles = 4096;
-
-/**
- * Functions of the system that the library lacks: calling one would end the process. PHP asks for the first when it opens
- * `php://fd/N`, and then tells by itself whether N is open. These numbers are PHP's own; the host's have no meaning there.
- */
-const missingFunctions = { getdtablesize: () => maxOpenFiles };
-
-/** Instantiates PHP's module. The library expects this to happen asynchronously. */
-function instantiate(module: WebAssembly.Module, waiting: SocketWaiting): InstantiateWasm {
-  const waits = {
-    emscripten_sleep: new WebAssembly.Suspending((milliseconds) => waiting.sleep(milliseconds)),
-    __asyncjs__wasm_poll_socket: new WebAssembly.Suspending((...question) => waiting.poll(...question)),
-  };
-  return (imports, receive) => {
-    const completed = { ...imports, env: { ...imports.env, ...missingFunctions, ...waits } };
-    void WebAssembly.instantiate(module, completed).then((instance) => receive(instance, module));
-  };
-}
-
 /** Boots a PHP runtime. `process.pid` is its id, which must be unique on the host. */
 export async function bootPhp(options: {
   readonly version: string;
@@ -223,16 +196,16 @@ export async function bootPhp(options: {
   loadSocketLibrary(options.version);
   // Without a name, PHP would see this program's path on the host as the variable `_`.
   const module = options.module ?? (await WebAssembly.compile(await readFile(await wasmFileOf(options.version))));
-  const waiting = new SocketWaiting();
+  const calls = new SystemCalls(options.network);
   const emscriptenOptions = {
     processId: process.pid,
     thisProgram: "php",
-    instantiateWasm: instantiate(module, waiting),
+    instantiateWasm: calls.instantiate(module),
     // Otherwise, Emscripten ends PHP when one of its timers fires while our functions wait.
     noExitRuntime: true,
   };
   const php = new GuardedPhp(await loadNodeRuntime(options.version, { followSymlinks: false, emscriptenOptions }));
-  php.guard(waiting, options.network);
+  php.attach(calls);
   await php.setSapiName("fpm-fcgi");
   php.writeFile(certificateFile, Buffer.from(getCACertificates("default").join("\n")));
   php.writeFile(opcacheBlacklist, `${siteFolder}/wp-config.php\n`);

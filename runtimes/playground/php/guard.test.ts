@@ -28,6 +28,7 @@ const world: GuardWorld = {
     if (found === undefined) throw new Error("ENOTFOUND");
     return found;
   },
+  namesOf: async () => [],
   ownAddresses: () => ["127.0.0.1", "192.0.2.7", "2001:db8::7", "fe80::1%eth0"],
 };
 

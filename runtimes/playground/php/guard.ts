@@ -4,8 +4,8 @@
  * services of clouds, often trust every client that can connect. The decision is made for resolved addresses, and the
  * connection goes to exactly the address that was checked, so a name that resolves differently a moment later gains nothing.
  */
-import { lookup } from "node:dns/promises";
-import { BlockList, isIP, isIPv6 } from "node:net";
+import { lookup, reverse } from "node:dns/promises";
+import { BlockList, isIP, isIPv4, isIPv6 } from "node:net";
 import { networkInterfaces } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import ipaddr from "ipaddr.js";
@@ -40,6 +40,8 @@ export type Decision =
 
 export interface GuardWorld {
   resolve(name: string): Promise<readonly string[]>;
+  /** Looks up the names of an address. */
+  namesOf(address: string): Promise<readonly string[]>;
   ownAddresses(): readonly string[];
 }
 
@@ -51,22 +53,29 @@ const unknownMilliseconds = 30_000;
 /** Names that could not be resolved, with the time until which they are not looked up again. */
 const unknownNames = new Map<string, number>();
 
+/** Returns what a lookup finds, or nothing if it fails or takes too long. */
+async function withinResolveTime<Found>(search: Promise<readonly Found[]>): Promise<readonly Found[]> {
+  const timer = new AbortController();
+  const timeout = delay(resolveMilliseconds, [], { signal: timer.signal }).catch(() => []);
+  const found = await Promise.race([search.catch(() => []), timeout]);
+  timer.abort();
+  return found;
+}
+
 /**
  * Resolves a name. On a machine without internet access a resolver may take many seconds to give up, and WordPress's
  * dashboard looks up several names in a row. So the timeout is short, and failures are cached for a while.
  */
 async function resolveName(name: string): Promise<readonly string[]> {
   if ((unknownNames.get(name) ?? 0) > performance.now()) return [];
-  const timer = new AbortController();
-  const timeout = delay(resolveMilliseconds, [], { signal: timer.signal }).catch(() => []);
-  const found = await Promise.race([lookup(name, { all: true }).catch(() => []), timeout]);
-  timer.abort();
+  const found = await withinResolveTime(lookup(name, { all: true }));
   if (found.length === 0) unknownNames.set(name, performance.now() + unknownMilliseconds);
   return found.map(({ address }) => address);
 }
 
-const realWorld: GuardWorld = {
+export const realWorld: GuardWorld = {
   resolve: resolveName,
+  namesOf: (address) => withinResolveTime(reverse(address)),
   ownAddresses: () =>
     Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map((address) => address.address)),
 };
@@ -116,6 +125,32 @@ function networksOf(networks: readonly string[]): BlockList {
   return list;
 }
 
+function isIn(list: BlockList, address: string): boolean {
+  return list.check(address, isIPv6(address) ? "ipv6" : "ipv4");
+}
+
+/** Whether PHP may reach an address, at least on some port. */
+function reachableBy({ mayReach }: GuardRules): (address: string) => boolean {
+  const opened = networksOf(mayReach);
+  return (address) => isPublic(address) || isIn(opened, address);
+}
+
+/**
+ * Returns the IPv4 address that PHP gets for a name; `nowhere` if PHP may reach none of its addresses, and `unknown` if only the
+ * connection can tell: for sites of this installation, and if there is no IPv4 address.
+ */
+export async function whereIs(name: string, rules: GuardRules, world = realWorld): Promise<string> {
+  if (isSiteName(name, rules.siteSuffix)) return "unknown";
+  const addresses = await addressesOf(name, world);
+  const reachable = addresses.filter(reachableBy(rules));
+  const usable = reachable.find(isIPv4);
+  if (usable !== undefined) return usable;
+  if (addresses.length === 0 || reachable.length > 0 || packageSourceOf(rules)?.host === name.toLowerCase())
+    return "unknown";
+  const own = thisHost(world);
+  return addresses.every((address) => isIn(own, address)) ? "127.0.0.1" : "nowhere";
+}
+
 /** Addresses of the services, each `host:port`, that use this port. */
 async function servicesOn(port: number, services: readonly string[], world: GuardWorld): Promise<ReadonlySet<string>> {
   const hosts = services
@@ -132,11 +167,15 @@ function isSiteName(host: string, suffix: string): boolean {
 
 const defaultPorts: Readonly<Record<string, string>> = { "http:": "80", "https:": "443" };
 
-function isPackageSource(host: string, port: number, { packageSource }: GuardRules): boolean {
-  if (packageSource === null || !URL.canParse(packageSource)) return false;
-  const url = new URL(packageSource);
-  const sourcePort = url.port === "" ? defaultPorts[url.protocol] : url.port;
-  return url.hostname.replace(/^\[|\]$/g, "") === host.toLowerCase() && sourcePort === String(port);
+function packageSourceOf({ packageSource }: GuardRules): { readonly host: string; readonly port: string } | null {
+  if (packageSource === null || !URL.canParse(packageSource)) return null;
+  const { hostname, port, protocol } = new URL(packageSource);
+  return { host: hostname.replace(/^\[|\]$/g, ""), port: port || (defaultPorts[protocol] ?? "") };
+}
+
+function isPackageSource(host: string, port: number, rules: GuardRules): boolean {
+  const source = packageSourceOf(rules);
+  return source?.host === host.toLowerCase() && source.port === String(port);
 }
 
 /**
@@ -149,16 +188,15 @@ export async function decide(host: string, port: number, rules: GuardRules, worl
   if (isSiteName(host, rules.siteSuffix)) return edge;
   const addresses = await addressesOf(host, world);
   const own = thisHost(world);
-  const isIn = (list: BlockList, address: string) => list.check(address, isIPv6(address) ? "ipv6" : "ipv4");
   if (addresses.length > 0 && addresses.every((address) => isIn(own, address))) return edge;
   if (mailPorts.has(port) && !rules.maySendMail) return { to: "nowhere" };
   const [forbidden, internal] = await Promise.all(
     [rules.forbidden, rules.internal].map((services) => servicesOn(port, services, world)),
   );
-  const opened = networksOf(rules.mayReach);
+  const mayReach = reachableBy(rules);
   const outside = addresses.filter((address) => {
     if (isIn(own, address) || forbidden?.has(address)) return false;
-    return isPublic(address) || (isIn(opened, address) && !internal?.has(address));
+    return isPublic(address) || (mayReach(address) && !internal?.has(address));
   });
   return outside.length > 0 ? { to: "addresses", addresses: outside } : { to: "nowhere" };
 }

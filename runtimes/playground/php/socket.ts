@@ -6,6 +6,7 @@
 import { EventEmitter } from "node:events";
 import { connect, type Socket } from "node:net";
 import { type Decision, decide, type GuardRules } from "./guard.ts";
+import type { HostNames } from "./hostNames.ts";
 import type { Connection, PhpSocket, SocketOperations } from "./phpSocket.ts";
 import type { OpenStreams, SocketWaiting } from "./socketWaiting.ts";
 
@@ -190,6 +191,13 @@ export interface NetworkedRuntime {
   readonly outboundNetworkProxyServer: { close(): void };
 }
 
+export interface PhpNetwork {
+  readonly waiting: SocketWaiting;
+  readonly names: HostNames;
+  /** Called at each connection, because a spare worker gets its rules with its environment; null means no network. */
+  readonly rules: () => NetworkRules | null;
+}
+
 /** Makes PHP wait if the other end receives more slowly than PHP sends. */
 function limitSending(operations: SocketOperations, FS: NetworkedRuntime["FS"]): void {
   const { poll, sendmsg } = operations;
@@ -202,15 +210,8 @@ function limitSending(operations: SocketOperations, FS: NetworkedRuntime["FS"]):
   };
 }
 
-/**
- * Replaces the library's sockets by guarded ones and closes its proxy. `rules` is called at each connection, because a
- * spare worker gets its rules with its environment; null means no network.
- */
-export function guardNetwork(
-  runtime: NetworkedRuntime,
-  waiting: SocketWaiting,
-  rules: () => NetworkRules | null,
-): void {
+/** Replaces the library's sockets by guarded ones and closes its proxy. */
+export function guardNetwork(runtime: NetworkedRuntime, { waiting, names, rules }: PhpNetwork): void {
   let connecting: PhpSocket | null = null;
   let limited: SocketOperations | null = null;
   waiting.attach(runtime.FS);
@@ -229,6 +230,6 @@ export function guardNetwork(
     connecting = sock;
     if (limited === null) limitSending(sock.sock_ops, runtime.FS);
     limited = sock.sock_ops;
-    return `tcp://php/?${new URLSearchParams({ host, port: String(port) })}`;
+    return `tcp://php/?${new URLSearchParams({ host: names.targetOf(host), port: String(port) })}`;
   };
 }

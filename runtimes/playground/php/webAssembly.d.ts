@@ -15,7 +15,7 @@ declare namespace WebAssembly {
 
   /** A function to import that WebAssembly waits for if it returns a promise. */
   class Suspending {
-    constructor(imported: (...parameters: [number, number, number]) => number | Promise<number> | Promise<void>);
+    constructor(imported: (...parameters: never[]) => unknown);
   }
 
   function compile(bytes: Uint8Array): Promise<Module>;
