@@ -17,6 +17,7 @@ import { openBodies } from "./bodies/bodies.ts";
 import { type DiskPages, openDiskPages } from "./cache/diskPages.ts";
 import { createPageCache } from "./cache/pageCache.ts";
 import type { PurgeScope } from "./cache/purgeScope.ts";
+import { createFolderAccess } from "./files/access/folderAccess.ts";
 import { createFileCache } from "./files/fileCache.ts";
 import { addressOf } from "./http/address.ts";
 import { type Limits, maxBodyBytes } from "./http/limits.ts";
@@ -141,6 +142,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     coalescing: createCoalescing(writes),
     pageCache,
     fileCache,
+    folderAccess: createFolderAccess(),
     fairQueue: createFairQueue(),
     traffic: createTraffic(),
     answerTimes: createAnswerTimes(),

@@ -4,6 +4,7 @@ import type { AnswerTimes } from "./answerTimes.ts";
 import type { ApiName } from "./api/apiName.ts";
 import type { Bodies } from "./bodies/bodies.ts";
 import type { PageCache } from "./cache/pageCache.ts";
+import type { FolderAccess } from "./files/access/folderAccess.ts";
 import type { FileCache } from "./files/fileCache.ts";
 import type { Limits } from "./http/limits.ts";
 import type { LoginBrake } from "./login/loginBrake.ts";
@@ -31,6 +32,7 @@ export interface EdgeParts {
   readonly coalescing: Coalescing;
   readonly pageCache: PageCache;
   readonly fileCache: FileCache;
+  readonly folderAccess: FolderAccess;
   readonly fairQueue: FairQueue;
   readonly traffic: Traffic;
   readonly answerTimes: AnswerTimes;

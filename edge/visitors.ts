@@ -172,7 +172,10 @@ async function answerVisit(visit: Visit, parts: EdgeParts): Promise<void> {
   if (sendFreshPage(visit, parts)) return;
   if (isLoginLink(visit)) return answerLogin(visit, parts);
   const { request, response, route, path, host, fromPhp } = visit;
-  const decision = await resolve(path, { multisite: route.environment.multisite, host }, route.lookUp);
+  const { lookUp, environment } = route;
+  const accessTo = (requested: readonly string[], real: readonly string[]) =>
+    parts.folderAccess.of(lookUp, requested, real);
+  const decision = await resolve(path, { multisite: environment.multisite, host, accessTo }, lookUp);
   switch (decision.kind) {
     case "php":
       // Sitewright runs scheduled tasks itself: anyone else could only keep PHP busy.

@@ -11,7 +11,7 @@ import { isUtf8MimeType, mime } from "@fastify/send";
 import { LRUCache } from "lru-cache";
 import { compress } from "../http/compress.ts";
 import type { Encoding } from "../http/encodings.ts";
-import type { FileVersion } from "../tables/fileLookup.ts";
+import { type FileVersion, isSameVersion } from "../tables/fileLookup.ts";
 import { openFile } from "./openFile.ts";
 
 const readAt = promisify(read);
@@ -60,10 +60,6 @@ export function typeOf(file: string): string {
 /** Whether files of this type are worth compressing. */
 export function isCompressible(type: string): boolean {
   return compressibleType.test(type);
-}
-
-function isSameVersion(a: FileVersion, b: FileVersion): boolean {
-  return a.size === b.size && a.inode === b.inode && a.modified === b.modified && a.changed === b.changed;
 }
 
 /** `bytes` is the limit for all files together. */

@@ -10,6 +10,7 @@ import { encodePath, type VisitorPath } from "../http/path.ts";
 import { isRestPath } from "../http/restPath.ts";
 import type { FileVersion, FoundFile, LookUp } from "../tables/fileLookup.ts";
 import type { EdgeEnvironment } from "../tables/table.ts";
+import { type Access, access } from "./access/access.ts";
 import { isForbidden, isForbiddenFile, isRunnable, isScriptName, isUpload } from "./forbidden.ts";
 
 type Decision =
@@ -36,6 +37,8 @@ const staticName =
 export interface ResolvedSite extends Pick<EdgeEnvironment, "multisite"> {
   /** The requested host name. */
   readonly host: string;
+  /** The access that the site's `.htaccess` files give to a file. Absent for the platform, which needs its scripts. */
+  accessTo?(requested: readonly string[], real: readonly string[]): Promise<Access>;
 }
 
 /** Calls `lookUp` as rarely as possible: once for a pretty permalink, not at all for the front page. */
@@ -75,7 +78,7 @@ async function decide(
     if (!isRunnable(script)) return refuse;
     const found = await lookUp(script);
     if (found === null) return null;
-    if (found.kind === "file") return run(script, found, pathInfo(path, segments.slice(index + 1)));
+    if (found.kind === "file") return run(script, found, pathInfo(path, segments.slice(index + 1)), site);
   }
   const found = await lookUp(segments);
   if (found === null) return null;
@@ -100,24 +103,33 @@ async function findIndex(segments: readonly string[], site: ResolvedSite, lookUp
   const script = [...segments, "index.php"];
   if (isRunnable(script)) {
     const found = await lookUp(script);
-    if (found?.kind === "file") return run(script, found, "");
+    if (found?.kind === "file") return run(script, found, "", site);
   }
   const page = [...segments, "index.html"];
   const found = await lookUp(page);
   return found?.kind === "file" ? send(page, found, site) : null;
 }
 
-function run(script: readonly string[], found: FoundFile, pathInfo: string): Decision {
+async function run(
+  script: readonly string[],
+  found: FoundFile,
+  pathInfo: string,
+  site: ResolvedSite,
+): Promise<Decision> {
   if ([script, found.segments].some(isForbidden) || !isRunnable(found.segments)) return refuse;
   // `/wp-admin/profile.php/x.css` would look like a file that may be cached. WordPress itself checks paths of index.php.
   if (staticName.test(pathInfo) && script.join("/") !== "index.php") return refuse;
+  const isFront = script.join("/") === "index.php";
+  // Someone who may log in only from some addresses on another server must still be able to here.
+  if (!isFront && (await site.accessTo?.(script, found.segments)) === access.closed) return refuse;
   return { kind: "php", script: `/${script.join("/")}`, pathInfo };
 }
 
-function send(requested: readonly string[], found: FoundFile, { host }: ResolvedSite): Decision {
+async function send(requested: readonly string[], found: FoundFile, site: ResolvedSite): Promise<Decision> {
   const name = found.segments.at(-1) ?? "";
-  const isPrivate = [requested, found.segments].some((segments) => isForbiddenFile(segments, host));
+  const isPrivate = [requested, found.segments].some((segments) => isForbiddenFile(segments, site.host));
   if (isForbidden(found.segments) || isPrivate || isScriptName(name)) return refuse;
+  if (((await site.accessTo?.(requested, found.segments)) ?? access.open) < access.open) return refuse;
   const isFromVisitor = isUpload(requested) || isUpload(found.segments);
   return { kind: "static", file: found.path, version: found.version, isUpload: isFromVisitor };
 }

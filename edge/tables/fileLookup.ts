@@ -29,6 +29,10 @@ export interface FileVersion {
   readonly inode: number;
 }
 
+export function isSameVersion(a: FileVersion, b: FileVersion): boolean {
+  return a.size === b.size && a.inode === b.inode && a.modified === b.modified && a.changed === b.changed;
+}
+
 /** Finds a file or folder. Null if it is missing, not readable, or outside the roots. */
 export type LookUp = (segments: readonly string[]) => Promise<FoundFile | null>;
 
