@@ -118,7 +118,7 @@ const files = sensitiveFiles.flatMap(({ examples }) => examples);
 const outsideUploads = sensitiveOutsideUploads.flatMap(({ examples }) => examples);
 
 test.each(files)("the file %s is never served, but may be the address of an article", (name) => {
-  expect(isForbiddenFile([name], host)).toBe(true);
+  expect([isForbiddenFile([name], host), isForbiddenFile(["wp-content", "uploads", name], host)]).toEqual([true, true]);
   expect(isForbidden([name])).toBe(false);
 });
 
@@ -137,6 +137,35 @@ test.each(archives.examples)("the archive %s is served if it may be a product of
 
 test("a compressed sitemap is served", () => {
   expect(isForbiddenFile(["sitemap.xml.gz"], host)).toBe(false);
+});
+
+test.each([
+  ...["backup-guide.zip", "backup-2026.zip", "icon-db.zip", "database-poster.zip", "sandbox.gz", "learn-mysql.zip"],
+  ...[
+    "dumbbells-full.zip",
+    "backups.zip",
+    "report.sql-server.pdf",
+    "my-sql.pdf",
+    "rdb.jpg",
+    "my-frm.png",
+    "nosql.tar.gz",
+  ],
+])("%s is served from uploads", (name) => {
+  const path = ["wp-content", "uploads", "2026", "11", name];
+  expect([isForbidden(path), isForbiddenFile(path, host)]).toEqual([false, false]);
+});
+
+test.each([
+  ...[
+    "wpvividbackups",
+    "backup-a1b2c",
+    "db-backup",
+    "boldgrid_backup_x",
+    "xcloner-backups",
+    "prime-mover-export-files",
+  ],
+])("archives in the folder %s of a backup plugin are never served", (folder) => {
+  expect(isForbiddenFile(["wp-content", "uploads", folder, "x.zip"], host)).toBe(true);
 });
 
 test.each(siteArchives.examples)("the archive %s is never served from the web root", (name) => {

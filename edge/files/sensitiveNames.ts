@@ -11,7 +11,9 @@ interface SensitiveKind {
 }
 
 const leftover = "bak|backup|old|orig|save|sw[mnop]|log|sql|dump|(?:sqlite|db)\\d?(?:-\\w+)?";
-const compressed = "gz|tgz|bz2|xz|zst|zip|7z|tar|rar";
+const compressed = "gz|tgz|bz2|xz|zst|br|lz4|lzma|z|zip|7z|tar|rar";
+/** Added to the name of a copy by transfers, by hand or by encryption. */
+const wrapped = "txt|part|tmp|crypt|enc|gpg|age";
 
 /** Refused wherever they occur in a path, whether or not the file exists. All have a character that addresses of articles lack. */
 export const sensitiveNames: readonly SensitiveKind[] = [
@@ -23,8 +25,11 @@ export const sensitiveNames: readonly SensitiveKind[] = [
   { kind: "PHP settings", pattern: /^(?:php|\.user)\.ini$/i, examples: ["php.ini", ".user.ini"] },
   {
     kind: "editor leftovers, copies, logs, dumps and databases, also compressed or numbered",
-    pattern: new RegExp(`(?:~|\\.(?:${leftover})(?:[.-]\\d+)*(?:\\.(?:${compressed}))?)$`, "i"),
-    examples: ["style.css~", "x.swp", "debug.log", "debug.log.1", "a.log-20261126.gz", "dump.sql.gz", "site.db-wal"],
+    pattern: new RegExp(`(?:~|\\.(?:${leftover})(?:[.-]\\d+)*(?:\\.(?:${compressed}|${wrapped}))*)$`, "i"),
+    examples: [
+      ...["style.css~", "x.swp", "debug.log", "debug.log.1", "a.log-20261126.gz", "dump.sql.gz", "site.db-wal"],
+      ...["dump.sql.tar.gz", "dump.sql.br", "dump.sql.txt", "dump.sql.gz.crypt", "dump.sql.1.zip", "x.sqlite3.part"],
+    ],
   },
   { kind: "Emacs copies", pattern: /^#.*#$/, examples: ["#index.php#"] },
   {
@@ -48,7 +53,11 @@ export const sensitiveNames: readonly SensitiveKind[] = [
     pattern: /^(?:web\.config|wp-cli(?:\.local)?\.yml|(?:docker-)?compose\.ya?ml|phpunit\.xml(?:\.dist)?)$/i,
     examples: ["web.config", "wp-cli.yml", "docker-compose.yml", "compose.yaml", "phpunit.xml.dist"],
   },
-  { kind: "complete sites of migration plugins", pattern: /\.(?:wpress|daf)$/i, examples: ["site.wpress", "x.daf"] },
+  {
+    kind: "complete sites of migration and backup plugins",
+    pattern: /\.(?:wpress|daf|wpstg|wprime|ebwp|jpa|jps)$/i,
+    examples: ["site.wpress", "x.daf", "site.wpstg", "site.wprime", "site.ebwp", "site.jpa"],
+  },
 ];
 
 /** Refused as existing files only: without a file, such an address may be an article. */
@@ -68,6 +77,30 @@ export const sensitiveFiles: readonly SensitiveKind[] = [
     pattern: /^id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?$/i,
     examples: ["id_rsa", "id_ed25519", "id_ecdsa_sk"],
   },
+  {
+    kind: "dumps and files of database servers",
+    pattern: /\.(?:(?:my|p|pg)sql|dmp|rdb|ibd|my[di]|frm)(?:\.\w{1,5})*$/i,
+    examples: ["shop.mysql", "shop.pgsql.gz", "shop.dmp", "dump.rdb", "wp_users.ibd", "wp_users.MYD", "wp_users.frm"],
+  },
+  {
+    kind: "compressed dumps, which are no products of a shop, unlike archives",
+    pattern: new RegExp(
+      `(?:^|[-_.])(?:db|database|dump|(?:my|pg)?sql(?:dump)?)[-_.\\d]*\\.(?:gz|bz2|xz|zst|br|lz4|lzma|z)(?:\\.(?:${wrapped}))?$`,
+      "i",
+    ),
+    examples: ["db.gz", "shop_db.gz", "shop-database-2026.11.26.bz2", "mysqldump.xz", "backup_shop-db.gz.crypt"],
+  },
+  {
+    kind: "archives of backup plugins, with a date or the name of a part of the site",
+    pattern: new RegExp(
+      `^(?:back-?up|bkp|dump)s?[-_.](?:.*[-_.])?(?:20\\d\\d[-_.]?[01]\\d[-_.]?[0-3]\\d.*|(?:db|database|sql|full|files|plugins|themes|uploads|others)\\d*)(?:\\.(?:${compressed}|${wrapped}))+$`,
+      "i",
+    ),
+    examples: [
+      ...["backup_2026-11-26-1530_Shop_0123456789ab-uploads2.zip", "backup_shop_db.zip", "backup-20261126.tar.gz"],
+      ...["Backup_2026-11-26.7z", "dump_shop_full.zip", "backup_2026-11-26-1530_Shop_0123456789ab-plugins.zip"],
+    ],
+  },
   { kind: "settings of containers", pattern: /^dockerfile$/i, examples: ["Dockerfile"] },
 ];
 
@@ -81,7 +114,7 @@ export const archives: SensitiveKind = {
   kind: "archives",
   // A compressed sitemap is public.
   pattern: /(?<!\.xml)\.(?:zip|rar|7z|tar|tgz|tbz2?|txz|gz|bz2|xz|zst|lz4|lzma|iso)$/i,
-  examples: ["dump.zip", "backup.tar.gz", "public_html.rar", "site.tgz", "wp-content.7z", "db.gz"],
+  examples: ["dump.zip", "backup.tar.gz", "public_html.rar", "site.tgz", "wp-content.7z", "fonts.gz"],
 };
 
 /**
@@ -103,7 +136,7 @@ export const siteArchives = {
     ...[
       "public_html.zip",
       "www.zip",
-      "db.gz",
+      "db.zip",
       "site1.zip",
       "new_site.zip",
       "shop-2026-11-26.zip",
@@ -135,7 +168,15 @@ const backupFolders = [
     "backupwordpress.*",
     "backupbuddy_backups",
   ],
-  ...["backups-dup-(?:lite|pro)", "wp-snapshots", "updraft"],
+  ...[
+    "backups-dup-(?:lite|pro)",
+    "wp-snapshots",
+    "updraft",
+    "backup-[0-9a-z]{5,}",
+    "backup-migration.*",
+    "db-backups?",
+  ],
+  ...["wpvivid.*", "xcloner.*", "boldgrid_backup.*", "prime-mover.*", "jetbackup.*", "ebwp-backups?"],
 ];
 
 /** Names of folders in which plugins keep backups, at any depth. */
