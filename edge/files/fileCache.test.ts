@@ -151,16 +151,60 @@ describe("a visitor", () => {
     expect(await ask(edge, "/style.css", { headers: stale })).toMatchObject({ status: 200, body: "changed" });
   });
 
-  test("gets ranges of the uncompressed file, and the whole file for If-Range with an ETag", async () => {
+  test("gets ranges of the uncompressed file, also if the ETag or the time is still the same", async () => {
     const { edge } = await startCompressed();
     const { headers } = await ask(edge, "/style.css");
     const part = await ask(edge, "/style.css", { headers: { range: "bytes=0-3", "accept-encoding": "br" } });
     expect(part).toMatchObject({ status: 206, body: css.slice(0, 4) });
     expect(part.headers["content-encoding"]).toBeUndefined();
+    const rangeIf = (condition = "", more = {}) =>
+      ask(edge, "/style.css", { headers: { range: "bytes=0-3", "if-range": condition, ...more } });
+    expect(headers.etag).toMatch(/^"/);
+    expect(part.headers.etag).toBe(headers.etag);
+    expect(await rangeIf(headers.etag)).toMatchObject({
+      status: 206,
+      body: css.slice(0, 4),
+      headers: { etag: headers.etag },
+    });
+    expect(await rangeIf(headers["last-modified"])).toMatchObject({ status: 206 });
+    const compressed = await ask(edge, "/style.css", { headers: { "accept-encoding": "br" } });
+    expect(compressed.headers.etag).toMatch(/^W\/.*-br"$/);
+    for (const other of [
+      compressed.headers.etag,
+      `W/${headers.etag}`,
+      '"other"',
+      "nonsense",
+      new Date(0).toUTCString(),
+    ]) {
+      expect(await rangeIf(other)).toMatchObject({ status: 200, body: css });
+    }
+  });
+
+  test("gets a new ETag and the whole file after a change that kept length and modification time", async () => {
+    const { edge, file } = await startCompressed();
+    await utimes(file, 1, 1);
+    const strong = expect.objectContaining({ etag: expect.stringMatching(/^"/) });
+    await eventually(async () => expect((await ask(edge, "/style.css")).headers).toEqual(strong));
+    const { headers } = await ask(edge, "/style.css");
+    await writeFile(file, css.toUpperCase());
+    await utimes(file, 1, 1);
     const condition = { range: "bytes=0-3", "if-range": headers.etag ?? "" };
-    expect(await ask(edge, "/style.css", { headers: condition })).toMatchObject({ status: 200, body: css });
-    const byTime = { range: "bytes=0-3", "if-range": headers["last-modified"] ?? "" };
-    expect(await ask(edge, "/style.css", { headers: byTime })).toMatchObject({ status: 206 });
+    const got = await ask(edge, "/style.css", { headers: condition });
+    expect(got).toMatchObject({ status: 200, body: css.toUpperCase() });
+    expect(got.headers.etag).not.toBe(headers.etag);
+  });
+
+  test("can make conditions with If-Match", async () => {
+    const { edge } = await startCompressed();
+    const { headers } = await ask(edge, "/style.css");
+    const statusOf = async (match = "", more = {}) =>
+      (await ask(edge, "/style.css", { headers: { "if-match": match, ...more } })).status;
+    expect(await statusOf(headers.etag)).toBe(200);
+    expect(await statusOf("*")).toBe(200);
+    expect(await statusOf(`"other", ${headers.etag}`)).toBe(200);
+    expect(await statusOf(`W/${headers.etag}`)).toBe(412);
+    expect(await statusOf('"other"')).toBe(412);
+    expect(await statusOf(headers.etag, { "if-unmodified-since": new Date(0).toUTCString() })).toBe(200);
   });
 
   test("can use HEAD and If-Modified-Since", async () => {

@@ -11,8 +11,9 @@ import { isUtf8MimeType, mime } from "@fastify/send";
 import { LRUCache } from "lru-cache";
 import { compress } from "../http/compress.ts";
 import type { Encoding } from "../http/encodings.ts";
-import { type FileVersion, isSameVersion } from "../tables/fileLookup.ts";
+import { type FileVersion, isSameVersion, versionOf } from "../tables/fileLookup.ts";
 import { openFile } from "./openFile.ts";
+import { etagIn, etagOf } from "./validators.ts";
 
 const readAt = promisify(read);
 
@@ -76,7 +77,7 @@ export function createFileCache(bytes: number, now: () => number = Date.now): Fi
     if (version.size > limit || Math.abs(now() - version.changed) < minAgeMilliseconds) return null;
     const content = await readWhole(file, version);
     if (content === null) return null;
-    const cached = toCachedFile(file, { content, type, version });
+    const cached = toCachedFile(file, { content, type, version, etag: etagOf(version, now()) });
     files.set(file, cached);
     return cached;
   }
@@ -93,12 +94,13 @@ interface Content {
   readonly content: Buffer;
   readonly type: string;
   readonly version: FileVersion;
+  /** Of the uncompressed content. */
+  readonly etag: string;
 }
 
-function toCachedFile(file: string, { content, type, version }: Content): CachedFile {
+function toCachedFile(file: string, { content, type, version, etag: plainEtag }: Content): CachedFile {
   const compressible = isCompressible(type) && content.length >= minCompressedBytes;
   const lastModified = new Date(version.modified).toUTCString();
-  const tag = `${version.size.toString(16)}-${Math.floor(version.modified).toString(16)}`;
   const common = [
     ...["Content-Type", type, "Last-Modified", lastModified, "X-Content-Type-Options", "nosniff"],
     ...["Accept-Ranges", "bytes", ...(compressible ? ["Vary", "Accept-Encoding"] : [])],
@@ -106,7 +108,7 @@ function toCachedFile(file: string, { content, type, version }: Content): Cached
   const encoded = new Map<Encoding, EncodedFile>();
 
   function encodedFile(body: Buffer, encoding: Encoding | null): EncodedFile {
-    const etag = encoding === null ? `W/"${tag}"` : `W/"${tag}-${encoding}"`;
+    const etag = encoding === null ? plainEtag : etagIn(encoding, plainEtag);
     const encoded = encoding === null ? [] : ["Content-Encoding", encoding];
     return { body, etag, head: [...common, ...encoded, "ETag", etag, "Content-Length", String(body.length)] };
   }
@@ -137,8 +139,8 @@ function toCachedFile(file: string, { content, type, version }: Content): Cached
 async function readWhole(file: string, version: FileVersion): Promise<Buffer | null> {
   using opened = openFile(file);
   if (opened === null) return null;
-  const { size, mtimeMs, ctimeMs, ino } = fstatSync(opened.descriptor);
-  if (!isSameVersion({ size, modified: mtimeMs, changed: ctimeMs, inode: ino }, version)) return null;
+  if (!isSameVersion(versionOf(fstatSync(opened.descriptor)), version)) return null;
+  const { size } = version;
   const { bytesRead, buffer } = await readAt(opened.descriptor, Buffer.allocUnsafeSlow(size), 0, size, 0);
   return bytesRead === size ? buffer : null;
 }

@@ -1,5 +1,5 @@
 /** Sends files, with type, length, ranges, validators and cache lifetime. */
-import { createReadStream, read } from "node:fs";
+import { createReadStream, fstatSync, read } from "node:fs";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
@@ -8,10 +8,11 @@ import { chooseEncoding, offeredEncodings } from "../http/encodings.ts";
 import { withoutContentHeaders } from "../http/headers.ts";
 import { sendPage } from "../http/pages.ts";
 import type { VisitorRequest, VisitorResponse } from "../http/visitorHttp.ts";
-import type { FileVersion } from "../tables/fileLookup.ts";
+import { type FileVersion, versionOf } from "../tables/fileLookup.ts";
 import type { Visit } from "../visit/visit.ts";
 import { type CachedFile, type EncodedFile, type FileCache, isCompressible, typeOf } from "./fileCache.ts";
 import { type OpenFile, openFile } from "./openFile.ts";
+import { etagOf, isKnown, lastModifiedOf, withoutEtags } from "./validators.ts";
 
 const readAt = promisify(read);
 const year = 365 * 24 * 60 * 60 * 1000;
@@ -77,16 +78,8 @@ function sendCachedFile({ request, response, path }: Visit, resolved: ResolvedFi
 /** Whether the visitor has the current file already, in whichever encoding. */
 function isCurrent(headers: VisitorRequest["headers"], { etag }: EncodedFile, { version }: CachedFile): boolean {
   const known = headers["if-none-match"];
-  if (known !== undefined) {
-    const plain = (tag: string) =>
-      tag
-        .trim()
-        .replace(/^W\//, "")
-        .replace(/-(?:br|zstd|gzip)"$/, '"');
-    return known.trim() === "*" || known.split(",").some((tag) => plain(tag) === plain(etag));
-  }
-  const since = Date.parse(headers["if-modified-since"] ?? "");
-  return Math.floor(version.modified / 1_000) * 1_000 <= since;
+  if (known !== undefined) return isKnown(known, etag);
+  return lastModifiedOf(version) <= Date.parse(headers["if-modified-since"] ?? "");
 }
 
 function cacheControl(file: string, query: string): string {
@@ -98,14 +91,19 @@ async function sendFromDisk({ request, response, path }: Visit, resolved: Resolv
   const { file } = resolved;
   using opened = openFile(file);
   if (opened === null) return sendPage(request, response, "notFound");
-  const result = await send(headOnly(request), opened.path, {
+  const version = versionOf(fstatSync(opened.descriptor));
+  const etag = etagOf(version, Date.now());
+  const result = await send(headOnly(request, withoutEtags(request.headers, version, etag)), opened.path, {
     dotfiles: "allow",
     index: false,
     contentType: false,
+    etag: false,
     ...cacheLifetime(file, path.query),
   });
   if (!isSendable(result)) return sendPage(request, response, "notFound");
-  response.writeHead(result.statusCode, { ...result.headers, ...sandboxOf(resolved), ...contentHeaders(result, file) });
+  const validator = result.type === "file" && { ETag: etag };
+  const headers = { ...result.headers, ...validator, ...sandboxOf(resolved), ...contentHeaders(result, file) };
+  response.writeHead(result.statusCode, headers);
   if (request.method === "HEAD" || result.statusCode === 304) response.end();
   else if (result.type === "file") await sendContent(opened, result, response);
   else await pipeline(result.stream, response);
@@ -113,14 +111,10 @@ async function sendFromDisk({ request, response, path }: Visit, resolved: Resolv
 
 /**
  * The request for the library as a HEAD: it returns only headers, and the content is then read from the file that is
- * already open. Ranges with an `If-Range` ETag are removed, because our ETags are weak and don't guarantee identical
- * bytes (RFC 9110, section 13.1.5).
+ * already open.
  */
-function headOnly(request: VisitorRequest): Readable {
-  const { range, "if-range": condition, ...others } = request.headers;
-  const keepsRange = condition === undefined || !condition.includes('"');
-  const wanted = keepsRange ? request.headers : others;
-  return Object.create(request, { method: { value: "HEAD" }, headers: { value: wanted } });
+function headOnly(request: VisitorRequest, headers: VisitorRequest["headers"]): Readable {
+  return Object.create(request, { method: { value: "HEAD" }, headers: { value: headers } });
 }
 
 /** How long browsers may use a file without asking again. Never for HTML pages, because they may change at any time. */

@@ -4,7 +4,7 @@
  * The two system calls are synchronous, as in other web servers: the result is nearly always in the system's cache and
  * takes microseconds, while an asynchronous call may queue behind other visitors' reads.
  */
-import { realpathSync, statSync } from "node:fs";
+import { realpathSync, type Stats, statSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import path from "node:path";
 import type { EdgeEnvironment } from "./table.ts";
@@ -27,6 +27,10 @@ export interface FileVersion {
   /** Time of the last change to content or metadata (ctime), which programs can't set. Same unit. */
   readonly changed: number;
   readonly inode: number;
+}
+
+export function versionOf({ size, mtimeMs, ctimeMs, ino }: Stats): FileVersion {
+  return { size, modified: mtimeMs, changed: ctimeMs, inode: ino };
 }
 
 export function isSameVersion(a: FileVersion, b: FileVersion): boolean {
@@ -70,8 +74,7 @@ function lookUpBelow(roots: readonly Root[], segments: readonly string[]): Found
     if (below === null) return null;
     const stats = statSync(real);
     const kind = stats.isFile() ? "file" : stats.isDirectory() ? "directory" : null;
-    const version = { size: stats.size, modified: stats.mtimeMs, changed: stats.ctimeMs, inode: stats.ino };
-    return kind === null ? null : { kind, path: real, segments: below, version };
+    return kind === null ? null : { kind, path: real, segments: below, version: versionOf(stats) };
   } catch {
     // Missing, too long, a loop of links, no permission: the same for a visitor.
     return null;
