@@ -1,18 +1,97 @@
 <?php
 namespace WP_MySQL_Layer;
 
+use PDO;
+use PDOStatement;
+use Throwable;
+use WP_MySQL_Lexer;
+
 /** The driver with the layer. */
 class Driver extends \WP_MySQL_On_SQLite {
+	/** Statements that define something, for which MySQL ends the transaction. */
+	private const DEFINITIONS = [
+		WP_MySQL_Lexer::CREATE_SYMBOL   => true,
+		WP_MySQL_Lexer::ALTER_SYMBOL    => true,
+		WP_MySQL_Lexer::DROP_SYMBOL     => true,
+		WP_MySQL_Lexer::RENAME_SYMBOL   => true,
+		WP_MySQL_Lexer::TRUNCATE_SYMBOL => true,
+		WP_MySQL_Lexer::OPTIMIZE_SYMBOL => true,
+		WP_MySQL_Lexer::REPAIR_SYMBOL   => true,
+	];
+	private const WRITING = [
+		WP_MySQL_Lexer::INSERT_SYMBOL  => true,
+		WP_MySQL_Lexer::REPLACE_SYMBOL => true,
+		WP_MySQL_Lexer::UPDATE_SYMBOL  => true,
+		WP_MySQL_Lexer::DELETE_SYMBOL  => true,
+	];
+
+	/** Statements that begin, end or change a transaction. */
+	private const CONTROLLING = [
+		WP_MySQL_Lexer::START_SYMBOL     => true,
+		WP_MySQL_Lexer::BEGIN_SYMBOL     => true,
+		WP_MySQL_Lexer::COMMIT_SYMBOL    => true,
+		WP_MySQL_Lexer::ROLLBACK_SYMBOL  => true,
+		WP_MySQL_Lexer::SAVEPOINT_SYMBOL => true,
+		WP_MySQL_Lexer::RELEASE_SYMBOL   => true,
+		WP_MySQL_Lexer::LOCK_SYMBOL      => true,
+		WP_MySQL_Lexer::UNLOCK_SYMBOL    => true,
+		WP_MySQL_Lexer::SET_SYMBOL       => true,
+	];
+
 	private Functions $functions;
 	/** Not set while the driver itself is being set up. */
 	private Rewriter $rewriter;
 	private Statements $statements;
+	private Transactions $transactions;
+	private ?Schema $schema = null;
+	private ?Variables $variables = null;
+	/** Error information of the last statement, as PDO's, or null. */
+	private ?array $last_error = null;
+	private int $statement_count = 0;
+	private string $current_query = '';
+	/** Whether a statement is being answered. */
+	private bool $is_busy = false;
 
 	public function __construct( string $dsn, ?string $username = null, ?string $password = null, ?array $options = null ) {
-		parent::__construct( $dsn, $username, $password, $options );
-		$this->functions  = new Functions( $this );
-		$this->rewriter   = new Rewriter( $this, $this->functions );
-		$this->statements = new Statements( $this );
+		$connection = new Connection( 'sqlite:' . self::path_in( $dsn ), null, null, [ PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION ] );
+		parent::__construct( $dsn, $username, $password, [ 'sqlite_pdo' => $connection ] + ( $options ?? [] ) );
+		$this->functions          = new Functions( $this );
+		$this->rewriter           = new Rewriter( $this, $this->functions );
+		$this->statements         = new Statements( $this );
+		$this->transactions       = new Transactions( $this );
+		$connection->transactions = $this->transactions;
+	}
+
+	private static function path_in( string $dsn ): string {
+		preg_match( '/[:;]path=((?:[^;]|;;)*)/', $dsn, $match );
+		return str_replace( ';;', ';', $match[1] );
+	}
+
+	public function schema(): Schema {
+		return $this->schema ??= new Schema( $this );
+	}
+
+	public function variables(): Variables {
+		return $this->variables ??= new Variables( $this );
+	}
+
+	/** Returns the last statement's error as PDO's error information, or null if it had none. */
+	public function last_error(): ?array {
+		return $this->last_error;
+	}
+
+	/** Returns the statement that is being answered. */
+	public function current_query(): string {
+		return $this->current_query;
+	}
+
+	/** Returns the number of statements that the session has sent. */
+	public function statement_count(): int {
+		return $this->statement_count;
+	}
+
+	public function transactions(): Transactions {
+		return $this->transactions;
 	}
 
 	public function create_parser( string $query ): \WP_MySQL_Parser {
@@ -22,14 +101,90 @@ class Driver extends \WP_MySQL_On_SQLite {
 
 	#[\ReturnTypeWillChange]
 	public function query( string $query, ?int $fetch_mode = null, ...$fetch_mode_args ) {
-		$result = isset( $this->statements ) ? $this->statements->answer( $query ) : null;
-		if ( null === $result ) {
+		if ( ! isset( $this->transactions ) || $this->is_busy ) {
 			return parent::query( $query, $fetch_mode, ...$fetch_mode_args );
+		}
+		$this->is_busy = true;
+		++$this->statement_count;
+		$this->current_query = $query;
+		try {
+			$result           = $this->in_transaction( $query );
+			$this->last_error = null;
+		} catch ( Throwable $error ) {
+			$error            = Errors::translated( $this, $error, $query );
+			$this->last_error = $error->errorInfo;
+			throw $error;
+		} finally {
+			$this->is_busy = false;
 		}
 		if ( null !== $fetch_mode ) {
 			$result->setFetchMode( $fetch_mode, ...$fetch_mode_args );
 		}
 		return $result;
+	}
+
+	private function in_transaction( string $query ): PDOStatement {
+		$lexer        = new WP_MySQL_Lexer( $query );
+		$first        = $lexer->next_token() ? $lexer->get_token()->id : -1;
+		$is_temporary = $lexer->next_token() && WP_MySQL_Lexer::TEMPORARY_SYMBOL === $lexer->get_token()->id;
+		if ( WP_MySQL_Lexer::EOF === $first ) {
+			// Only a comment, as in dumps.
+			return $this->nothing( $query );
+		}
+		$answer = fn () => $this->statements->answer( $first, $query ) ?? $this->driver_query( $query );
+		if ( isset( self::DEFINITIONS[ $first ] ) && ! $is_temporary ) {
+			$this->transactions->commit_before_definition();
+			return $this->without_foreign_keys( $answer );
+		}
+		if ( ! $this->transactions->concerns_all() || isset( self::CONTROLLING[ $first ] ) ) {
+			return $answer();
+		}
+		$writes = isset( self::WRITING[ $first ] ) || self::locks( $query );
+		return $this->transactions->run( $answer, $writes );
+	}
+
+	/** Whether it is a SELECT that locks what it reads: `FOR UPDATE`, `LOCK IN SHARE MODE`. */
+	private static function locks( string $query ): bool {
+		$lexer = new WP_MySQL_Lexer( $query );
+		while ( $lexer->next_token() ) {
+			$id = $lexer->get_token()->id;
+			if ( WP_MySQL_Lexer::LOCK_SYMBOL === $id || WP_MySQL_Lexer::FOR_SYMBOL === $id ) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	/** SQLite checks foreign keys when a table is replaced by a changed one, and deletes what refers to it. */
+	private function without_foreign_keys( callable $change ) {
+		$pdo = $this->get_sqlite_pdo();
+		if ( '0' === (string) $pdo->query( 'PRAGMA foreign_keys' )->fetchColumn() ) {
+			return $change();
+		}
+		$pdo->exec( 'PRAGMA foreign_keys = OFF' );
+		try {
+			return $change();
+		} finally {
+			$pdo->exec( 'PRAGMA foreign_keys = ON' );
+		}
+	}
+
+	public function inTransaction(): bool {
+		if ( ! isset( $this->transactions ) ) {
+			return parent::inTransaction();
+		}
+		$is_open = $this->is_busy ? $this->transactions->has_begun() : $this->transactions->is_open();
+		return $is_open || parent::inTransaction();
+	}
+
+	/** Lets the driver answer a statement, with the layer's functions and rules. */
+	public function driver_query( string $query ): PDOStatement {
+		return parent::query( $query );
+	}
+
+	/** Returns the result of a statement that has none. */
+	public function nothing( string $query, int $affected_rows = 0 ): PDOStatement {
+		return $this->wrap( $this->get_sqlite_pdo()->prepare( "SELECT 1" ), $query, $affected_rows );
 	}
 
 	/** Makes a function of the layer available to SQLite, for statements that are not rewritten. */
@@ -54,7 +209,7 @@ class Driver extends \WP_MySQL_On_SQLite {
 		$sql    = [] === $rows
 			? $select( array_fill( 0, count( $columns ), null ) ) . ' WHERE 0'
 			: implode( ' UNION ALL ', array_map( $select, $rows ) );
-		return $this->wrap( $this->execute_sqlite_query( $sql ), $query );
+		return $this->wrap( $this->execute_sqlite_query( $sql ), $query, 0 );
 	}
 
 	/** Returns a statement of SQLite as a result of MySQL. */

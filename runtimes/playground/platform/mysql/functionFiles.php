@@ -131,6 +131,7 @@ return [
 	'mysql_real_text'        => 'casts',
 	'mysql_round'            => 'numbers',
 	'mysql_substring'        => 'texts',
+	'mysql_table_figure'     => 'tables',
 	'mysql_time'             => 'dates',
 	'mysql_timestamp_diff'   => 'intervals',
 	'mysql_trim'             => 'texts',

@@ -23,6 +23,7 @@ final class Functions {
 		'sessions'    => Session_Functions::class,
 		'statistics'  => Statistic_Functions::class,
 		'texts'       => Text_Functions::class,
+		'tables'      => Table_Functions::class,
 	];
 
 	private Driver $driver;

@@ -46,6 +46,6 @@ test("a statement that the driver refuses is answered", async () => {
 
 test("texts that are no single statement are refused as before", async () => {
   const [none, two] = await layer.run("SHOW NOTHING AT ALL", "SHOW TRIGGERS; SHOW TRIGGERS");
-  expect(none).toEqual({ error: "Failed to parse the MySQL query." });
-  expect(two).toEqual({ error: "Multi-query is not supported." });
+  expect(none).toEqual({ error: "SQLSTATE[42000]: 1064 You have an error in your SQL syntax" });
+  expect(two).toMatchObject({ error: expect.stringContaining("there is more than one statement") });
 });

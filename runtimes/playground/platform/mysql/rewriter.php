@@ -23,6 +23,9 @@ final class Rewriter {
 		WP_MySQL_Lexer::ALTER_SYMBOL  => true,
 	];
 
+	/** The shortest name of a database that rules ask for. */
+	private const SCHEMA_LENGTH = 18;
+
 	private Driver $driver;
 	private Functions $functions;
 	/** The list of rules. */
@@ -31,6 +34,8 @@ final class Rewriter {
 	private array $by_token = [];
 	/** @var array<int, int[]> Positions in the list by first token. */
 	private array $by_first_token = [];
+	/** @var array<string, int[]> Positions in the list by database. */
+	private array $by_schema = [];
 	/** @var array<string, int[]> Positions in the list by function. */
 	private array $by_function = [];
 	/** @var array<int, Rule> Loaded rules by position in the list. */
@@ -49,6 +54,9 @@ final class Rewriter {
 			}
 			foreach ( $rule['functions'] as $name ) {
 				$this->by_function[ $name ][] = $position;
+			}
+			if ( isset( $rule['schema'] ) ) {
+				$this->by_schema[ $rule['schema'] ][] = $position;
 			}
 		}
 	}
@@ -99,6 +107,10 @@ final class Rewriter {
 				if ( isset( $this->by_function[ $name ] ) ) {
 					$positions += array_flip( $this->by_function[ $name ] );
 				}
+			}
+			// A long name: not that of a table, which most columns are named with.
+			if ( WP_MySQL_Lexer::DOT_SYMBOL === $id && null !== $previous && $previous->length >= self::SCHEMA_LENGTH ) {
+				$positions += array_flip( $this->by_schema[ strtolower( $previous->get_value() ) ] ?? [] );
 			}
 			$previous = $token;
 		}

@@ -1,8 +1,8 @@
 <?php
 /**
  * All rules: the class and file of each, and what makes it apply. A statement is offered to a rule if it contains one of
- * these tokens, or a call of one of these functions (in lower case), or begins with one of the tokens in `first`. Rules see
- * a node in the order of this list.
+ * these tokens, or a call of one of these functions (in lower case), or begins with one of the tokens in `first`, or names
+ * something in the database `schema`. Rules see a node in the order of this list.
  */
 namespace WP_MySQL_Layer;
 
@@ -118,6 +118,44 @@ return [
 		'class'     => Regular_Expressions::class,
 		'file'      => 'regularExpressions',
 		'tokens'    => [ Lexer::REGEXP_SYMBOL ],
+		'functions' => [],
+	],
+	[
+		'class'     => Introducers::class,
+		'file'      => 'introducers',
+		'tokens'    => [ Lexer::UNDERSCORE_CHARSET, Lexer::NCHAR_TEXT ],
+		'functions' => [],
+	],
+	[
+		'class'     => Insert_Rows::class,
+		'file'      => 'insertRows',
+		'tokens'    => [],
+		'first'     => [ Lexer::INSERT_SYMBOL, Lexer::REPLACE_SYMBOL ],
+		'functions' => [],
+	],
+	[
+		'class'     => Defaults::class,
+		'file'      => 'defaults',
+		'tokens'    => [ Lexer::DEFAULT_SYMBOL ],
+		'functions' => [],
+	],
+	[
+		'class'     => System_Variables::class,
+		'file'      => 'systemVariables',
+		'tokens'    => [ Lexer::AT_AT_SIGN_SYMBOL ],
+		'functions' => [],
+	],
+	[
+		'class'     => Keyword_Names::class,
+		'file'      => 'keywordNames',
+		'tokens'    => [ Lexer::AUTO_INCREMENT_SYMBOL ],
+		'functions' => [],
+	],
+	[
+		'class'     => Information_Schema_Tables::class,
+		'file'      => 'serverTables',
+		'tokens'    => [],
+		'schema'    => 'information_schema',
 		'functions' => [],
 	],
 ];

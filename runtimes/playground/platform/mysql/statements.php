@@ -8,7 +8,33 @@ use WP_MySQL_Lexer;
 final class Statements {
 	/** Class and file in `statements/` by first token. They are asked in this order. */
 	private const BY_FIRST_TOKEN = [
-		WP_MySQL_Lexer::SHOW_SYMBOL => [ Show_Triggers::class => 'showTriggers' ],
+		WP_MySQL_Lexer::ALTER_SYMBOL     => [ Alter_Table::class => 'alterTable', Database::class => 'database', Unsupported::class => 'unsupported' ],
+		WP_MySQL_Lexer::BEGIN_SYMBOL     => [ Transaction::class => 'transaction' ],
+		WP_MySQL_Lexer::CALL_SYMBOL      => [ Unsupported::class => 'unsupported' ],
+		WP_MySQL_Lexer::CHECKSUM_SYMBOL  => [ Administration::class => 'administration' ],
+		WP_MySQL_Lexer::COMMIT_SYMBOL    => [ Transaction::class => 'transaction' ],
+		WP_MySQL_Lexer::CREATE_SYMBOL    => [ Create_Table::class => 'createTable', Database::class => 'database', Unsupported::class => 'unsupported' ],
+		WP_MySQL_Lexer::DESC_SYMBOL      => [ Explain::class => 'explain' ],
+		WP_MySQL_Lexer::DESCRIBE_SYMBOL  => [ Explain::class => 'explain' ],
+		WP_MySQL_Lexer::DO_SYMBOL        => [ Administration::class => 'administration' ],
+		WP_MySQL_Lexer::DROP_SYMBOL      => [ Drop::class => 'drop' ],
+		WP_MySQL_Lexer::EXPLAIN_SYMBOL   => [ Explain::class => 'explain' ],
+		WP_MySQL_Lexer::FLUSH_SYMBOL     => [ Administration::class => 'administration' ],
+		WP_MySQL_Lexer::GRANT_SYMBOL     => [ Unsupported::class => 'unsupported' ],
+		WP_MySQL_Lexer::KILL_SYMBOL      => [ Administration::class => 'administration' ],
+		WP_MySQL_Lexer::LOAD_SYMBOL      => [ Unsupported::class => 'unsupported' ],
+		WP_MySQL_Lexer::LOCK_SYMBOL      => [ Transaction::class => 'transaction' ],
+		WP_MySQL_Lexer::OPTIMIZE_SYMBOL  => [ Rebuild::class => 'rebuild' ],
+		WP_MySQL_Lexer::RELEASE_SYMBOL   => [ Transaction::class => 'transaction' ],
+		WP_MySQL_Lexer::RENAME_SYMBOL    => [ Rename_Table::class => 'renameTable' ],
+		WP_MySQL_Lexer::REPAIR_SYMBOL    => [ Rebuild::class => 'rebuild' ],
+		WP_MySQL_Lexer::REVOKE_SYMBOL    => [ Unsupported::class => 'unsupported' ],
+		WP_MySQL_Lexer::ROLLBACK_SYMBOL  => [ Transaction::class => 'transaction' ],
+		WP_MySQL_Lexer::SAVEPOINT_SYMBOL => [ Transaction::class => 'transaction' ],
+		WP_MySQL_Lexer::SET_SYMBOL       => [ Set_Variables::class => 'setVariables' ],
+		WP_MySQL_Lexer::SHOW_SYMBOL      => [ Show::class => 'show' ],
+		WP_MySQL_Lexer::START_SYMBOL     => [ Transaction::class => 'transaction' ],
+		WP_MySQL_Lexer::UNLOCK_SYMBOL    => [ Transaction::class => 'transaction' ],
 	];
 
 	private Driver $driver;
@@ -17,10 +43,12 @@ final class Statements {
 		$this->driver = $driver;
 	}
 
-	/** Returns the result, or null if the driver should answer. */
-	public function answer( string $query ): ?PDOStatement {
-		$lexer = new WP_MySQL_Lexer( $query );
-		$first = $lexer->next_token() ? $lexer->get_token()->id : null;
+	/**
+	 * Returns the result, or null if the driver should answer.
+	 *
+	 * @param int $first The first token.
+	 */
+	public function answer( int $first, string $query ): ?PDOStatement {
 		$files = self::BY_FIRST_TOKEN[ $first ] ?? [];
 		if ( [] === $files ) {
 			return null;
@@ -28,7 +56,10 @@ final class Statements {
 		$parser = $this->driver->create_parser( $query );
 		$parser->next_query();
 		$tree = $parser->get_query_ast();
-		$node = null === $tree ? null : $tree->get_first_child_node()?->get_first_child_node();
+		$node = null === $tree ? null : $tree->get_first_child_node();
+		if ( null !== $node && 'beginWork' !== $node->rule_name ) {
+			$node = $node->get_first_child_node();
+		}
 		// The driver reports texts that are no statement, or more than one.
 		if ( null === $node || $parser->next_query() ) {
 			return null;

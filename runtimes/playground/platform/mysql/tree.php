@@ -41,6 +41,8 @@ final class Tree extends WP_Parser_Node {
 		'userVariable'        => true,
 		'textStringLiteral'   => true,
 		'fromClause'          => true,
+		'tableRef'            => true,
+		'identifierKeyword'   => true,
 	];
 
 	/** Replaces a node's children. */

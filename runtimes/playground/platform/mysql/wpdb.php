@@ -6,15 +6,16 @@ use Throwable;
 
 /** WordPress's `$wpdb` on the layer. */
 class WPDB extends \WP_SQLite_DB {
+	/** Bytes of an error's line in the log, and of its end if it is longer. */
+	private const LONGEST_LINE = 4000;
+	private const LINE_END     = 500;
+
 	/** Opens the database as the parent does, but with the layer, and without the parent's support for older places of it. */
 	public function db_connect( $allow_bail = true ) {
 		if ( $this->dbh ) {
 			return $this->ready;
 		}
 		$this->last_error = '';
-		if ( ! isset( $this->charset ) ) {
-			$this->init_charset();
-		}
 		try {
 			$this->dbh = new Driver( $this->data_source(), null, null, [
 				'sqlite_journal_mode'        => defined( 'SQLITE_JOURNAL_MODE' ) ? SQLITE_JOURNAL_MODE : null,
@@ -27,10 +28,58 @@ class WPDB extends \WP_SQLite_DB {
 		// Plugins expect the connection to SQLite here.
 		$GLOBALS['@pdo']     = $this->dbh->get_sqlite_pdo();
 		$this->has_connected = true;
+		if ( ! isset( $this->charset ) ) {
+			$this->init_charset();
+		}
 		$this->set_charset( $this->dbh );
 		$this->ready = true;
 		$this->set_sql_mode();
 		return true;
+	}
+
+	/** Logs an error as the parent does, but in one line, and keeps MySQL's message instead of a report in HTML. */
+	public function print_error( $str = '' ) {
+		global $EZSQL_ERROR;
+		$error = $this->dbh ? $this->dbh->last_error() : null;
+		if ( ! $str && null !== $error ) {
+			$this->last_error = $error[2];
+		}
+		$str           = $str ? $str : $this->last_error;
+		$EZSQL_ERROR[] = [
+			'query'     => $this->last_query,
+			'error_str' => $str,
+		];
+		if ( $this->suppress_errors ) {
+			return false;
+		}
+		$caller = $this->get_caller();
+		$made   = '' === $caller ? '' : " made by $caller";
+		error_log( self::in_one_line( "WordPress database error $str for query $this->last_query$made" ) );
+		if ( ! $this->show_errors ) {
+			return false;
+		}
+		wp_load_translations_early();
+		printf(
+			'<div id="error"><p class="wpdberror"><strong>%s</strong> [%s]<br /><code>%s</code></p></div>',
+			__( 'WordPress database error:' ),
+			htmlspecialchars( $str, ENT_QUOTES ),
+			htmlspecialchars( $this->last_query, ENT_QUOTES )
+		);
+	}
+
+	/** Returns what has sent the statement, from the outermost script on, without the classes of `$wpdb`. */
+	public function get_caller() {
+		$own     = static fn ( string $call ) => str_starts_with( $call, 'WP_SQLite_DB->' ) || str_starts_with( $call, __CLASS__ );
+		$callers = array_filter( wp_debug_backtrace_summary( 'wpdb', 0, false ), static fn ( string $call ) => ! $own( $call ) );
+		return implode( ', ', array_reverse( $callers ) );
+	}
+
+	/** Returns a text without line breaks, and without the middle if it is long. */
+	private static function in_one_line( string $text ): string {
+		$line = trim( preg_replace( '/[\s\x00-\x1f]+/', ' ', $text ) );
+		return strlen( $line ) <= self::LONGEST_LINE
+			? $line
+			: substr( $line, 0, self::LONGEST_LINE - self::LINE_END ) . ' … ' . substr( $line, -self::LINE_END );
 	}
 
 	private function data_source(): string {

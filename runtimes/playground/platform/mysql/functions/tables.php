@@ -1,0 +1,48 @@
+<?php
+namespace WP_MySQL_Layer;
+
+/** Figures about tables, estimated as MySQL does. */
+final class Table_Functions extends Function_Set {
+	public const VOLATILE = [ 'mysql_table_figure' => true ];
+
+	/** The smallest piece of a file that MySQL gives to a table or a key. */
+	private const PAGE = 16384;
+	private const SAMPLE = 50;
+
+	/** Returns a column of `information_schema.TABLES`. */
+	public function mysql_table_figure( string $table, string $figure ): ?int {
+		$rows = (int) $this->value( 'SELECT COUNT(*) FROM %s', $table );
+		switch ( $figure ) {
+			case 'TABLE_ROWS':
+				return $rows;
+			case 'AVG_ROW_LENGTH':
+				return 0 === $rows ? 0 : intdiv( $this->data_length( $table, $rows ), $rows );
+			case 'DATA_LENGTH':
+				return $this->data_length( $table, $rows );
+			default:
+				return $this->index_length( $table, $rows );
+		}
+	}
+
+	private function data_length( string $table, int $rows ): int {
+		$columns = $this->driver->execute_sqlite_query( 'SELECT name FROM pragma_table_info(?)', [ $table ] )->fetchAll( \PDO::FETCH_COLUMN );
+		$length  = implode( ' + ', array_map( static fn ( string $name ) => 'IFNULL(OCTET_LENGTH(' . Schema::quoted( $name ) . '), 0)', $columns ) );
+		$sample  = 'SELECT %1$s AS size FROM (SELECT * FROM %%1$s LIMIT %2$d) UNION ALL SELECT %1$s FROM (SELECT * FROM %%1$s ORDER BY rowid DESC LIMIT %2$d)';
+		$average = (float) $this->value( 'SELECT AVG(size) FROM (' . sprintf( $sample, str_replace( '%', '%%%%', $length ), self::SAMPLE ) . ')', $table );
+		return self::pages( $rows * ( $average + 20 ) );
+	}
+
+	private function index_length( string $table, int $rows ): int {
+		$keys = (int) $this->driver->execute_sqlite_query( 'SELECT COUNT(*) FROM pragma_index_list(?)', [ $table ] )->fetchColumn();
+		return $keys * self::pages( $rows * 24 );
+	}
+
+	private static function pages( float $bytes ): int {
+		return max( 1, (int) ceil( $bytes / self::PAGE ) ) * self::PAGE;
+	}
+
+	/** @return mixed */
+	private function value( string $sql, string $table ) {
+		return $this->driver->execute_sqlite_query( sprintf( $sql, Schema::quoted( $table ) ) )->fetchColumn();
+	}
+}

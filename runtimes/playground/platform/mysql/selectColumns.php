@@ -1,0 +1,83 @@
+<?php
+namespace WP_MySQL_Layer;
+
+use PDOStatement;
+
+/** Describes the columns of a SELECT as a table's, as `CREATE TABLE ... AS SELECT` needs it. */
+final class Select_Columns {
+	/** Types of SQLite's values => types that have room for all of them. */
+	private const TYPES = [
+		'integer' => 'bigint(20)',
+		'double'  => 'double',
+		'blob'    => 'longblob',
+	];
+
+	private Driver $driver;
+
+	public function __construct( Driver $driver ) {
+		$this->driver = $driver;
+	}
+
+	/**
+	 * Returns definitions by name. A column of a table keeps its type, default and collation, but not its keys.
+	 *
+	 * @return array<string, string>
+	 */
+	public function of( string $select ): array {
+		$result  = $this->driver->driver_query( $select );
+		$columns = [];
+		for ( $i = 0; $i < $result->columnCount(); ++$i ) {
+			$meta = $result->getColumnMeta( $i );
+			if ( isset( $columns[ $meta['name'] ] ) ) {
+				throw Errors::create( $this->driver, 1060, "Duplicate column name '{$meta['name']}'" );
+			}
+			$columns[ $meta['name'] ] = $this->of_table( $meta ) ?? $this->of_value( $meta );
+		}
+		return $columns;
+	}
+
+	private function of_table( array $meta ): ?string {
+		$table = $meta['mysqli:orgtable'] ?? '';
+		$found = '' === $table ? null : $this->driver->schema()->find( $table );
+		foreach ( null === $found ? [] : $found->rows( 'columns' ) as $row ) {
+			if ( 0 === strcasecmp( $row['COLUMN_NAME'], $meta['mysqli:orgname'] ?? '' ) ) {
+				return self::definition( $row );
+			}
+		}
+		return null;
+	}
+
+	private static function definition( array $row ): string {
+		$text    = $row['COLUMN_TYPE'];
+		$text   .= null === $row['COLLATION_NAME'] ? '' : " CHARACTER SET {$row['CHARACTER_SET_NAME']} COLLATE {$row['COLLATION_NAME']}";
+		$text   .= 'NO' === $row['IS_NULLABLE'] ? ' NOT NULL' : ' NULL';
+		$default = $row['COLUMN_DEFAULT'];
+		if ( str_contains( $row['EXTRA'], 'auto_increment' ) ) {
+			return "$text DEFAULT 0";
+		}
+		if ( null === $default ) {
+			return $text;
+		}
+		if ( 'CURRENT_TIMESTAMP' === $default || 'bit' === $row['DATA_TYPE'] ) {
+			$on_update = str_contains( $row['EXTRA'], 'on update' ) ? ' ON UPDATE CURRENT_TIMESTAMP' : '';
+			return "$text DEFAULT $default$on_update";
+		}
+		return str_contains( $row['EXTRA'], 'DEFAULT_GENERATED' )
+			? "$text DEFAULT ($default)"
+			: "$text DEFAULT '" . addcslashes( $default, "\\'" ) . "'";
+	}
+
+	private function of_value( array $meta ): string {
+		$type = $meta['native_type'] ?? '';
+		$known = [
+			'LONGLONG'   => 'bigint(20)',
+			'LONG'       => 'bigint(20)',
+			'TINY'       => 'bigint(20)',
+			'DOUBLE'     => 'double',
+			'FLOAT'      => 'double',
+			'NEWDECIMAL' => 'double',
+			'BLOB'       => 'longblob',
+		];
+		return $known[ $type ] ?? 'longtext';
+	}
+}

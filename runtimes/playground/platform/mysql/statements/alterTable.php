@@ -1,0 +1,218 @@
+<?php
+namespace WP_MySQL_Layer;
+
+use PDOStatement;
+use WP_MySQL_Lexer;
+use WP_Parser_Node;
+
+/**
+ * `ALTER TABLE`. The driver carries out what it knows, and silently skips the rest, which is done here: new names of tables,
+ * columns and keys, defaults of columns, their order, and the table's own options.
+ */
+final class Alter_Table implements Statement {
+	private Driver $driver;
+	private Table $table;
+	/** New columns that were given a default for the present rows only. @var string[] */
+	private array $without_default = [];
+	/** Whether the record differs from SQLite's table. */
+	private bool $is_stale = false;
+
+	public function answer( WP_Parser_Node $node, string $query, Driver $driver ): ?PDOStatement {
+		$alter = $node->get_first_child_node( 'alterTable' );
+		if ( null === $alter ) {
+			return null;
+		}
+		$this->driver       = $driver;
+		$this->table        = $driver->schema()->get( $alter->get_first_child_node( 'tableRef' ) );
+		$driver->transactions()->atomically( fn () => $this->carry_out( ...$this->divide( $alter, $query ) ) );
+		return $driver->nothing( $query );
+	}
+
+	/**
+	 * Divides the actions into texts for the driver and nodes for this class. Both lists can contain the same action.
+	 *
+	 * @return array{string[], WP_Parser_Node[]}
+	 */
+	private function divide( WP_Parser_Node $alter, string $query ): array {
+		$theirs = [];
+		$ours   = [];
+		foreach ( $alter->get_descendant_nodes( 'alterListItem' ) as $item ) {
+			if ( $this->is_ours( $item ) ) {
+				$ours[] = $item;
+				continue;
+			}
+			$this->check_dropped( $item );
+			$several = $item->get_descendant_nodes( 'columnDefinition' );
+			foreach ( $several as $definition ) {
+				$theirs[] = 'ADD COLUMN ' . self::text_of( $definition, $query );
+			}
+			if ( [] === $several ) {
+				$theirs[] = $this->completed( $item, $query );
+			}
+			if ( null !== $item->get_first_descendant_node( 'fieldDefinition' ) ) {
+				$ours[] = $item;
+			}
+		}
+		foreach ( $alter->get_descendant_nodes( 'createTableOption' ) as $option ) {
+			$theirs[] = self::text_of( $option, $query );
+			$ours[]   = $option;
+		}
+		return [ $theirs, $ours ];
+	}
+
+	/**
+	 * Returns an action's text. SQLite refuses rows without a value: those of a new column get MySQL's implicit default, and
+	 * those of a column that may not be NULL any longer get it beforehand.
+	 */
+	private function completed( WP_Parser_Node $item, string $query ): string {
+		$text  = self::text_of( $item, $query );
+		$field = $item->get_first_child_node( 'fieldDefinition' );
+		if ( null === $field ) {
+			return $text;
+		}
+		$definition = new Field_Definition( $field );
+		if ( ! $definition->is_required() ) {
+			return $text;
+		}
+		if ( WP_MySQL_Lexer::ADD_SYMBOL !== $item->get_first_child_token()->id ) {
+			$this->table->fill_empty( Schema::last_name_of( $item->get_first_child_node( 'fieldIdentifier' ) ), $definition->implicit_value() );
+			return $text;
+		}
+		if ( $definition->has_value() ) {
+			return $text;
+		}
+		$this->without_default[] = Schema::name_of( $item->get_first_child_node( 'identifier' ) );
+		$place                   = $item->get_first_descendant_node( 'place' );
+		$at                      = ( null === $place ? $item->get_start() + $item->get_length() : $place->get_start() ) - $item->get_start();
+		return substr( $text, 0, $at ) . " DEFAULT {$definition->implicit_value()} " . substr( $text, $at );
+	}
+
+	/** The driver takes no offence at a column or a key that isn't there. */
+	private function check_dropped( WP_Parser_Node $item ): void {
+		if ( WP_MySQL_Lexer::DROP_SYMBOL !== $item->get_first_child_token()->id ) {
+			return;
+		}
+		$column = $item->has_child_token( WP_MySQL_Lexer::FOREIGN_SYMBOL ) ? null : $item->get_first_child_node( 'fieldIdentifier' );
+		$this->check( $column, 'columns', 'COLUMN_NAME' );
+		$this->check( $item->get_first_child_node( 'indexRef' ), 'statistics', 'INDEX_NAME' );
+	}
+
+	private function check( ?WP_Parser_Node $node, string $record, string $column ): void {
+		if ( null === $node ) {
+			return;
+		}
+		$name  = Schema::last_name_of( $node );
+		$names = array_map( 'strtolower', array_column( $this->table->rows( $record ), $column ) );
+		if ( ! in_array( strtolower( $name ), $names, true ) ) {
+			throw Errors::create( $this->driver, 1091, "Can't DROP '$name'; check that column/key exists" );
+		}
+	}
+
+	private static function text_of( WP_Parser_Node $node, string $query ): string {
+		return substr( $query, $node->get_start(), $node->get_length() );
+	}
+
+	private function is_ours( WP_Parser_Node $item ): bool {
+		$first = $item->get_first_child_token()->id;
+		return in_array(
+			$first,
+			[ WP_MySQL_Lexer::RENAME_SYMBOL, WP_MySQL_Lexer::ALTER_SYMBOL, WP_MySQL_Lexer::CONVERT_SYMBOL, WP_MySQL_Lexer::ORDER_SYMBOL ],
+			true
+		);
+	}
+
+	/**
+	 * @param string[]         $theirs
+	 * @param WP_Parser_Node[] $ours
+	 */
+	private function carry_out( array $theirs, array $ours ): void {
+		if ( [] !== $theirs ) {
+			$this->driver->driver_query( 'ALTER TABLE ' . Schema::quoted( $this->table->name ) . ' ' . implode( ', ', $theirs ) );
+		}
+		$new_name = null;
+		foreach ( $ours as $item ) {
+			$new_name = $this->act( $item ) ?? $new_name;
+		}
+		foreach ( $this->without_default as $column ) {
+			$this->table->set_default( $column, null );
+			$this->is_stale = true;
+		}
+		$this->table->settle_keys();
+		if ( $this->is_stale ) {
+			$this->table->rebuild();
+		}
+		$this->table->settle_triggers();
+		if ( null !== $new_name && $new_name !== $this->table->name ) {
+			$this->table->rename( $new_name );
+		}
+	}
+
+	/** Carries out an action. Returns the table's new name if it is one. */
+	private function act( WP_Parser_Node $item ): ?string {
+		if ( 'createTableOption' === $item->rule_name ) {
+			$this->table->set_option( $item );
+			return null;
+		}
+		switch ( $item->get_first_child_token()->id ) {
+			case WP_MySQL_Lexer::RENAME_SYMBOL:
+				return $this->rename( $item );
+			case WP_MySQL_Lexer::ALTER_SYMBOL:
+				$this->set_default( $item );
+				return null;
+			case WP_MySQL_Lexer::CONVERT_SYMBOL:
+				( new Collations( $this->driver, $this->table ) )->convert( $item );
+				$this->is_stale = true;
+				return null;
+			case WP_MySQL_Lexer::ORDER_SYMBOL:
+				return null;
+			default:
+				( new Collations( $this->driver, $this->table ) )->altered( $item );
+				$this->place( $item );
+				return null;
+		}
+	}
+
+	private function rename( WP_Parser_Node $item ): ?string {
+		if ( $item->has_child_node( 'keyOrIndex' ) ) {
+			$from = Schema::last_name_of( $item->get_first_child_node( 'indexRef' ) );
+			$this->table->rename_key( $from, Schema::name_of( $item->get_first_child_node( 'indexName' ) ) );
+			return null;
+		}
+		if ( $item->has_child_node( 'fieldIdentifier' ) ) {
+			$from = Schema::last_name_of( $item->get_first_child_node( 'fieldIdentifier' ) );
+			$this->table->rename_column( $from, Schema::name_of( $item->get_first_child_node( 'identifier' ) ) );
+			return null;
+		}
+		return $this->driver->schema()->name_in( $item->get_first_child_node( 'tableName' ) );
+	}
+
+	/** `ALTER COLUMN c SET DEFAULT 5`, `ALTER c DROP DEFAULT`. */
+	private function set_default( WP_Parser_Node $item ): void {
+		$field = $item->get_first_child_node( 'fieldIdentifier' );
+		if ( null === $field ) {
+			return;
+		}
+		$value   = null;
+		$literal = $item->get_first_child_node( 'signedLiteral' );
+		if ( null !== $literal && ! $literal->get_first_descendant_token( WP_MySQL_Lexer::NULL_SYMBOL ) ) {
+			$value = implode( '', array_map( static fn ( $token ) => $token->get_value(), $literal->get_descendant_tokens() ) );
+		}
+		$this->table->set_default( Schema::last_name_of( $field ), $value );
+		$this->is_stale = true;
+	}
+
+	/** `FIRST` and `AFTER c` of a column that the driver has added or changed. Does nothing without them. */
+	private function place( WP_Parser_Node $item ): void {
+		$place = $item->get_first_descendant_node( 'place' );
+		if ( null === $place ) {
+			return;
+		}
+		$names = array_map( [ Schema::class, 'name_of' ], $item->get_child_nodes( 'identifier' ) );
+		$name  = $names[0] ?? Schema::last_name_of( $item->get_first_child_node( 'fieldIdentifier' ) );
+		$after = $place->has_child_token( WP_MySQL_Lexer::FIRST_SYMBOL )
+			? null
+			: Schema::name_of( $place->get_first_child_node( 'identifier' ) );
+		$this->table->move_column( $name, $after );
+		$this->is_stale = true;
+	}
+}

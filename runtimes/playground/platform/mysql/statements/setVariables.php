@@ -1,0 +1,61 @@
+<?php
+namespace WP_MySQL_Layer;
+
+use PDOStatement;
+use WP_MySQL_Lexer;
+use WP_Parser_Node;
+
+/**
+ * `SET`. The driver keeps the session's variables. Here global variables count for the session only, and those that change
+ * what the layer does take effect.
+ */
+final class Set_Variables implements Statement {
+	private string $query;
+	private Driver $driver;
+
+	public function answer( WP_Parser_Node $node, string $query, Driver $driver ): ?PDOStatement {
+		$this->query  = $query;
+		$this->driver = $driver;
+		foreach ( $node->get_descendant_nodes() as $part ) {
+			$is_assignment = in_array( $part->rule_name, [ 'optionValueFollowingOptionType', 'optionValueNoOptionType' ], true )
+				|| ( 'optionValue' === $part->rule_name && $part->has_child_node( 'optionType' ) );
+			if ( $is_assignment ) {
+				$this->assign( $part );
+			}
+		}
+		return $driver->nothing( $query );
+	}
+
+	private function assign( WP_Parser_Node $part ): void {
+		$variable = $part->get_first_descendant_node( 'internalVariableName' );
+		if ( null === $variable ) {
+			$this->driver->driver_query( 'SET ' . $this->text_of( $part ) );
+			return;
+		}
+		$name  = strtolower( Schema::name_of( $variable ) );
+		$value = $part->get_first_child_node( 'setExprOrDefault' );
+		$this->driver->driver_query( 'SET SESSION ' . $this->text_of( $variable ) . ' = ' . $this->text_of( $value ) );
+		$this->driver->variables()->note( $name, $value->has_child_token( WP_MySQL_Lexer::DEFAULT_SYMBOL ) );
+		$this->take_effect( $name, $this->driver );
+	}
+
+	private function text_of( WP_Parser_Node $node ): string {
+		return substr( $this->query, $node->get_start(), $node->get_length() );
+	}
+
+	private function take_effect( string $name, Driver $driver ): void {
+		$value = $driver->driver_query( 'SELECT @@' . Schema::quoted( $name ) )->fetchColumn();
+		switch ( $name ) {
+			case 'autocommit':
+				$driver->transactions()->set_autocommit( (bool) $value );
+				break;
+			case 'innodb_lock_wait_timeout':
+				$driver->transactions()->wait_for( max( 1, (int) $value ) );
+				break;
+			case 'foreign_key_checks':
+				$driver->transactions()->commit_before_definition();
+				$driver->get_sqlite_pdo()->exec( 'PRAGMA foreign_keys = ' . ( $value ? 'ON' : 'OFF' ) );
+				break;
+		}
+	}
+}
