@@ -20,7 +20,7 @@ const type = Type.Enum(["permanent", "redirect"], {
 });
 const from = text(
   1_000,
-  "Path to redirect, with or without a trailing slash, or a regular expression (RE2) that is searched for in the path, such as `^/blog/(.*)$`.",
+  "Path to redirect, with or without a trailing slash, or a regular expression (RE2) that is searched for in the decoded path, such as `^/blog/(.*)$`. The query is not part of it.",
   "/old-page",
 );
 const to = text(

@@ -19,15 +19,77 @@ test.each([
   "/index.php?p=1",
   "a".repeat(1_001),
   "*",
+  "^/index\\.php?p=1$",
 ])("%j is an invalid from", (from) => {
   expect(() => checkFrom(from)).toThrow(/^must /);
+});
+
+const reasons = {
+  query: "a query",
+  host: "a host name",
+  start: "without a slash",
+  escapes: "escapes",
+  none: "at least",
+};
+
+test.each([
+  ["^/index\\.php\\?p=(\\d+)$", "query"],
+  ["^/\\?p=12$", "query"],
+  ["\\?utm_source=", "query"],
+  ["/page[?]id=\\d+", "query"],
+  ["^/a\\x3fb$", "query"],
+  ["^/a\\x{3F}b$", "query"],
+  ["^/(?:a\\?b|c\\?d)$", "query"],
+  ["^/\\Q?\\Ea", "query"],
+  ["^/a(\\?b)+$", "query"],
+  ["^https?://example\\.com/old$", "host"],
+  ["https://example.com/(.*)", "host"],
+  ["^//a", "host"],
+  ["^old-page$", "start"],
+  ["^blog/(.*)$", "start"],
+  ["^[a-z]+$", "start"],
+  ["^$", "none"],
+  ["(?i)^OLD$", "start"],
+  ["(?m)^old$", "start"],
+  ["^/caf%C3%A9/(.*)$", "escapes"],
+  ["^/a(%20|%2B)b$", "escapes"],
+  ["^/a$b", "none"],
+  ["a^", "none"],
+  ["^/a[^\\s\\S]", "none"],
+] as const)("%s is refused, because no path matches it: %s", (from, reason) => {
+  expect(() => checkFrom(from)).toThrow(reasons[reason]);
+});
+
+test.each([
+  "^/a(\\?.*)?$",
+  "^/a(?:/|\\?b)c",
+  "^/colou?r$",
+  "^/a/?$",
+  "^/a[?/]b",
+  "^/a/{1,2}b",
+  "^(?:old|/new)$",
+  "^.*$",
+  "^",
+  "$",
+  "^(.+)\\.html$",
+  "old-page",
+  "100%",
+  "^/100%-off",
+  "^/[^/]+%?20$",
+  "(?i)^/K$",
+  "^/\\S+$",
+  "^/caf\u00e9$",
+  "/+a",
+  "\\bold\\b",
+])("%s is an expression that may match a path", (from) => {
+  expect(checkFrom(from)).toBeGreaterThanOrEqual(0);
 });
 
 test.each([
   ["/old", 0],
   ["^/old/(.*)$", 1],
   ["^/(a)(?:b)(?P<name>c)$", 2],
-  ["^(a+)+$", 1],
+  ["^/(a+)+$", 1],
 ])("%s has %i groups", (from, groups) => expect(checkFrom(from)).toBe(groups));
 
 test.each([

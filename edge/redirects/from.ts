@@ -3,6 +3,7 @@
  * path. Everything else is an RE2 regular expression, which always matches in time linear in the length of the path.
  */
 import { RE2JS, RE2Set } from "re2js";
+import { canMatch, type Exclusion, exclusions } from "./matchable.ts";
 import { BadRule } from "./rule.ts";
 
 const maxFromLength = 1_000;
@@ -14,7 +15,16 @@ const maxProgramSize = 1_000;
 const expressionCharacters = /[\\^$*+?()[\]{}|]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it searches for control characters
 const control = /[\x00-\x1f\x7f]/;
-const withQuery = /^\/[^\\^$*+()[\]{}|?]*\?[\w%[\].-]+=/;
+/** A question mark that is meant as one, although it makes the character before it optional in an expression. */
+const withQuery = /^\^?\/(?:[^\\^$*+()[\]{}|?]|\\[./_-])*\?[\w%[\].-]+=/;
+/** What paths don't have, and what to write instead. */
+const impossible: Readonly<Record<Exclusion, string>> = {
+  query: "must not contain a query: rules match paths only, and keep the visitor's query",
+  twoSlashes:
+    "must not contain a host name or two slashes in a row: send the host name as domain, and here only the path",
+  noFirstSlash: "must not begin without a slash: paths begin with one, so write ^/old instead of ^old",
+  escapes: "must not contain escapes: paths are compared decoded, so write é instead of %C3%A9",
+};
 
 type From = PathFrom | ExpressionFrom;
 
@@ -68,13 +78,23 @@ export function checkFrom(from: string): number {
   if (from === "" || from.length > maxFromLength)
     throw new BadRule("from", `must have 1 to ${maxFromLength} characters`);
   if (control.test(from)) throw new BadRule("from", "must not contain control characters");
-  if (withQuery.test(from))
-    throw new BadRule("from", "must not contain a query: rules match paths only, and keep the visitor's query");
+  if (withQuery.test(from)) throw new BadRule("from", impossible.query);
   if (readFrom(from).kind === "path") return 0;
   const compiled = compile(from);
   if (compiled.programSize() > maxProgramSize)
     throw new BadRule("from", "must be a simpler expression: it is too large when compiled");
+  refuseUnmatchable(compiled);
   return compiled.groupCount();
+}
+
+/** Throws `BadRule` if the expression can't match any path. */
+function refuseUnmatchable(compiled: RE2JS): void {
+  if (canMatch(compiled, exclusions)) return;
+  const excluded = canMatch(compiled, []) ? exclusions.find((one) => !canMatch(compiled, [one])) : undefined;
+  throw new BadRule(
+    "from",
+    excluded === undefined ? "must match at least one path, such as ^/$" : impossible[excluded],
+  );
 }
 
 function compile(from: string): RE2JS {
