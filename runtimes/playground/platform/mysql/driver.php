@@ -43,6 +43,8 @@ class Driver extends \WP_MySQL_On_SQLite {
 	private Rewriter $rewriter;
 	private Statements $statements;
 	private Transactions $transactions;
+	private Columns $columns;
+	private Binary_Columns $binary_columns;
 	private ?Schema $schema = null;
 	private ?Variables $variables = null;
 	/** Error information of the last statement, as PDO's, or null. */
@@ -55,6 +57,8 @@ class Driver extends \WP_MySQL_On_SQLite {
 	public function __construct( string $dsn, ?string $username = null, ?string $password = null, ?array $options = null ) {
 		$connection = new Connection( 'sqlite:' . self::path_in( $dsn ), null, null, [ PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION ] );
 		parent::__construct( $dsn, $username, $password, [ 'sqlite_pdo' => $connection ] + ( $options ?? [] ) );
+		$this->columns            = new Columns( $this );
+		$this->binary_columns     = new Binary_Columns( $this );
 		$this->functions          = new Functions( $this );
 		$this->rewriter           = new Rewriter( $this, $this->functions );
 		$this->statements         = new Statements( $this );
@@ -96,7 +100,11 @@ class Driver extends \WP_MySQL_On_SQLite {
 
 	public function create_parser( string $query ): \WP_MySQL_Parser {
 		$parser = parent::create_parser( $query );
-		return isset( $this->rewriter ) ? new Parser( $parser, $this->rewriter ) : $parser;
+		return isset( $this->rewriter ) ? new Parser( $parser, $this->rewriter, $this->binary_columns ) : $parser;
+	}
+
+	public function execute_sqlite_query( string $sql, array $params = [] ): \PDOStatement {
+		return parent::execute_sqlite_query( isset( $this->binary_columns ) ? $this->binary_columns->apply( $sql ) : $sql, $params );
 	}
 
 	#[\ReturnTypeWillChange]
@@ -185,6 +193,11 @@ class Driver extends \WP_MySQL_On_SQLite {
 	/** Returns the result of a statement that has none. */
 	public function nothing( string $query, int $affected_rows = 0 ): PDOStatement {
 		return $this->wrap( $this->get_sqlite_pdo()->prepare( "SELECT 1" ), $query, $affected_rows );
+	}
+
+	/** The columns of all tables. */
+	public function columns(): Columns {
+		return $this->columns;
 	}
 
 	/** Makes a function of the layer available to SQLite, for statements that are not rewritten. */

@@ -12,6 +12,7 @@ final class Functions {
 	private const CLASSES = [
 		'arithmetic'  => Arithmetic_Functions::class,
 		'casts'       => Cast_Functions::class,
+		'collations'  => Collation_Functions::class,
 		'codes'       => Code_Functions::class,
 		'dateFormats' => Date_Format_Functions::class,
 		'dates'       => Date_Functions::class,

@@ -11,12 +11,16 @@
  * Load the driver first. The rest is loaded when it is needed.
  */
 
+require_once __DIR__ . '/binaryColumns.php';
+require_once __DIR__ . '/columns.php';
 require_once __DIR__ . '/connection.php';
 require_once __DIR__ . '/driver.php';
 require_once __DIR__ . '/functions.php';
+require_once __DIR__ . '/letters.php';
 require_once __DIR__ . '/parser.php';
 require_once __DIR__ . '/rewriter.php';
 require_once __DIR__ . '/statements.php';
+require_once __DIR__ . '/textTriggers.php';
 require_once __DIR__ . '/transactions.php';
 
 // Classes that few statements need.

@@ -1,18 +1,34 @@
 <?php
 namespace WP_MySQL_Layer;
 
+use WP_MySQL_Lexer;
+
 /** A parser whose statements have been rewritten. */
 final class Parser extends \WP_MySQL_Parser {
+	/** First tokens of statements that define tables. */
+	private const DEFINITIONS = [
+		WP_MySQL_Lexer::CREATE_SYMBOL => true,
+		WP_MySQL_Lexer::ALTER_SYMBOL  => true,
+	];
+
 	private Rewriter $rewriter;
+	private Binary_Columns $binary_columns;
 
 	/** Takes the place of a parser that has not started yet. */
-	public function __construct( \WP_MySQL_Parser $parser, Rewriter $rewriter ) {
+	public function __construct( \WP_MySQL_Parser $parser, Rewriter $rewriter, Binary_Columns $binary_columns ) {
 		parent::__construct( $parser->grammar, $parser->tokens );
-		$this->rewriter = $rewriter;
+		$this->rewriter       = $rewriter;
+		$this->binary_columns = $binary_columns;
 	}
 
 	public function get_query_ast(): ?\WP_Parser_Node {
 		$statement = parent::get_query_ast();
-		return null === $statement ? null : $this->rewriter->rewrite( $statement, $this->tokens );
+		if ( null === $statement ) {
+			return null;
+		}
+		// The layer's functions must not become part of the database.
+		$is_definition = isset( self::DEFINITIONS[ $this->tokens[0]->id ] );
+		$this->binary_columns->begin( $is_definition ? $statement : null );
+		return $is_definition ? $statement : $this->rewriter->rewrite( $statement, $this->tokens );
 	}
 }

@@ -17,12 +17,6 @@ final class Rewriter {
 		13 => true,
 	];
 
-	/** Statements that define something: the layer's functions must not become part of the database. */
-	private const DEFINITIONS = [
-		WP_MySQL_Lexer::CREATE_SYMBOL => true,
-		WP_MySQL_Lexer::ALTER_SYMBOL  => true,
-	];
-
 	/** The shortest name of a database that rules ask for. */
 	private const SCHEMA_LENGTH = 18;
 
@@ -36,6 +30,11 @@ final class Rewriter {
 	private array $by_first_token = [];
 	/** @var array<string, int[]> Positions in the list by database. */
 	private array $by_schema = [];
+	/** Positions in the list of the rules about texts, as keys. */
+	private array $about_texts = [];
+	/** @var array<int, true> Tokens whose positions decide about those. */
+	private array $marks;
+	private Text_Triggers $triggers;
 	/** @var array<string, int[]> Positions in the list by function. */
 	private array $by_function = [];
 	/** @var array<int, Rule> Loaded rules by position in the list. */
@@ -45,12 +44,17 @@ final class Rewriter {
 		$this->driver    = $driver;
 		$this->functions = $functions;
 		$this->list      = require __DIR__ . '/rules.php';
+		$this->marks     = array_fill_keys( Text_Triggers::MARKS, true );
+		$this->triggers  = new Text_Triggers( $driver->columns() );
 		foreach ( $this->list as $position => $rule ) {
 			foreach ( $rule['tokens'] as $token ) {
 				$this->by_token[ $token ][] = $position;
 			}
 			foreach ( $rule['first'] ?? [] as $token ) {
 				$this->by_first_token[ $token ][] = $position;
+			}
+			if ( isset( $rule['texts'] ) ) {
+				$this->about_texts[ $position ] = true;
 			}
 			foreach ( $rule['functions'] as $name ) {
 				$this->by_function[ $name ][] = $position;
@@ -67,9 +71,6 @@ final class Rewriter {
 	 * @param WP_MySQL_Token[] $tokens The statement's tokens.
 	 */
 	public function rewrite( WP_Parser_Node $statement, array $tokens ): WP_Parser_Node {
-		if ( isset( self::DEFINITIONS[ $tokens[0]->id ] ) ) {
-			return $statement;
-		}
 		$positions = $this->applicable( $tokens );
 		if ( [] === $positions ) {
 			return $statement;
@@ -93,8 +94,12 @@ final class Rewriter {
 	private function applicable( array $tokens ): array {
 		$positions = array_flip( $this->by_first_token[ $tokens[0]->id ] ?? [] );
 		$previous  = null;
-		foreach ( $tokens as $token ) {
+		$marks     = [];
+		foreach ( $tokens as $position => $token ) {
 			$id = $token->id;
+			if ( isset( $this->marks[ $id ] ) ) {
+				$marks[] = $position;
+			}
 			if ( isset( $this->by_token[ $id ] ) ) {
 				$positions += array_flip( $this->by_token[ $id ] );
 			}
@@ -114,7 +119,7 @@ final class Rewriter {
 			}
 			$previous = $token;
 		}
-		return $positions;
+		return $this->triggers->apply( $tokens, $marks ) ? $positions + $this->about_texts : $positions;
 	}
 
 	private function load( int $position ): Rule {
@@ -122,6 +127,8 @@ final class Rewriter {
 			[ 'class' => $class, 'file' => $file ] = $this->list[ $position ];
 			require_once __DIR__ . '/tree.php';
 			require_once __DIR__ . '/grouping.php';
+			require_once __DIR__ . '/kinds.php';
+			require_once __DIR__ . '/scope.php';
 			require_once __DIR__ . '/rule.php';
 			require_once __DIR__ . '/rewriting.php';
 			require_once __DIR__ . "/rules/$file.php";

@@ -1,6 +1,7 @@
 <?php
 namespace WP_MySQL_Layer;
 
+use WeakMap;
 use WP_Parser_Node;
 
 /** One run of the rewriter over one statement: what a rule may ask and do besides looking at its node. */
@@ -8,11 +9,21 @@ final class Rewriting {
 	public readonly Driver $driver;
 	/** The nodes above the present one, from the root. @var WP_Parser_Node[] */
 	public array $above = [];
+	public readonly Kinds $kinds;
 	private Functions $functions;
+	/** @var WeakMap<WP_Parser_Node, WP_Parser_Node> The nodes that rewritten ones have taken the place of. */
+	private WeakMap $originals;
 
 	public function __construct( Driver $driver, Functions $functions ) {
 		$this->driver    = $driver;
 		$this->functions = $functions;
+		$this->kinds     = new Kinds( new Scope( $driver->columns() ), $this );
+		$this->originals = new WeakMap();
+	}
+
+	/** The node of the statement as it was sent that a node has taken the place of, or the node itself. */
+	public function original( WP_Parser_Node $node ): WP_Parser_Node {
+		return $this->originals[ $node ] ?? $node;
 	}
 
 	/** The nearest node above the present one with one of these names, or null. */
@@ -59,6 +70,22 @@ final class Rewriting {
 			$sequence->append_child( is_string( $part ) ? new Fragment( $part, $start, 0 ) : $part );
 		}
 		$sequence->append_child( new Fragment( '', $end, 0 ) );
+		$this->originals[ $sequence ] = $this->original( $place );
 		return $sequence;
+	}
+
+	/** A text that is the same for all that MySQL takes for equal but for the case of ASCII letters. */
+	public function folded( WP_Parser_Node $text ): WP_Parser_Node {
+		$folded = $this->call( 'mysql_fold', [ $text ], $text );
+		if ( null === $this->kinds->column( $text ) ) {
+			return $folded;
+		}
+		// Without a call of PHP for each row.
+		return $this->sequence( [ 'iif(', ...$this->beyond_ascii( $text ), ',', $folded, ',', $text, ')' ], $text );
+	}
+
+	/** A condition that a text has letters beyond ASCII. */
+	public function beyond_ascii( WP_Parser_Node $text ): array {
+		return [ 'octet_length(', $text, ') <> length(', $text, ')' ];
 	}
 }

@@ -2,7 +2,8 @@
 /**
  * All rules: the class and file of each, and what makes it apply. A statement is offered to a rule if it contains one of
  * these tokens, or a call of one of these functions (in lower case), or begins with one of the tokens in `first`, or names
- * something in the database `schema`. Rules see a node in the order of this list.
+ * something in the database `schema`; to those with `texts` if `Text_Triggers` says so. Rules see a node in the order of this
+ * list.
  */
 namespace WP_MySQL_Layer;
 
@@ -37,7 +38,7 @@ return [
 		'class'     => Queries::class,
 		'file'      => 'queries',
 		'tokens'    => [
-			...[ Lexer::UNION_SYMBOL, Lexer::EXCEPT_SYMBOL, Lexer::INTERSECT_SYMBOL, Lexer::DISTINCT_SYMBOL, Lexer::ALL_SYMBOL ],
+			...[ Lexer::UNION_SYMBOL, Lexer::EXCEPT_SYMBOL, Lexer::INTERSECT_SYMBOL, Lexer::ALL_SYMBOL ],
 			...[ Lexer::STRAIGHT_JOIN_SYMBOL, Lexer::HIGH_PRIORITY_SYMBOL, Lexer::SQL_SMALL_RESULT_SYMBOL, Lexer::SQL_BIG_RESULT_SYMBOL ],
 			...[ Lexer::SQL_BUFFER_RESULT_SYMBOL, Lexer::SQL_NO_CACHE_SYMBOL, Lexer::SQL_CACHE_SYMBOL, Lexer::PARTITION_SYMBOL ],
 			...[ Lexer::ROW_SYMBOL, Lexer::TABLE_SYMBOL ],
@@ -156,6 +157,33 @@ return [
 		'file'      => 'serverTables',
 		'tokens'    => [],
 		'schema'    => 'information_schema',
+		'functions' => [],
+	],
+	[
+		'class'     => Collate::class,
+		'file'      => 'collate',
+		'tokens'    => [ Lexer::COLLATE_SYMBOL ],
+		'functions' => [],
+	],
+	[
+		'class'     => Patterns::class,
+		'file'      => 'patterns',
+		'tokens'    => [],
+		'texts'     => true,
+		'functions' => [],
+	],
+	[
+		'class'     => Comparisons::class,
+		'file'      => 'comparisons',
+		'tokens'    => [],
+		'texts'     => true,
+		'functions' => [],
+	],
+	[
+		'class'     => Sorting::class,
+		'file'      => 'sorting',
+		'tokens'    => [],
+		'texts'     => true,
 		'functions' => [],
 	],
 ];

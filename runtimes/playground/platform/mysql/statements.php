@@ -37,6 +37,14 @@ final class Statements {
 		WP_MySQL_Lexer::UNLOCK_SYMBOL    => [ Transaction::class => 'transaction' ],
 	];
 
+	/** First tokens of statements that change tables. */
+	private const DEFINITIONS = [
+		WP_MySQL_Lexer::CREATE_SYMBOL => true,
+		WP_MySQL_Lexer::ALTER_SYMBOL  => true,
+		WP_MySQL_Lexer::DROP_SYMBOL   => true,
+		WP_MySQL_Lexer::RENAME_SYMBOL => true,
+	];
+
 	private Driver $driver;
 
 	public function __construct( Driver $driver ) {
@@ -50,6 +58,9 @@ final class Statements {
 	 */
 	public function answer( int $first, string $query ): ?PDOStatement {
 		$files = self::BY_FIRST_TOKEN[ $first ] ?? [];
+		if ( isset( self::DEFINITIONS[ $first ] ) ) {
+			$this->driver->columns()->forget();
+		}
 		if ( [] === $files ) {
 			return null;
 		}

@@ -29,8 +29,7 @@ final class Queries implements Rule {
 		$first = $node->get_first_descendant_token();
 		switch ( $node->rule_name ) {
 			case 'selectOption':
-				$is_distinct = Lexer::DISTINCT_SYMBOL === $first->id;
-				return isset( self::IGNORED[ $first->id ] ) || $is_distinct ? $rewriting->sequence( $is_distinct ? [ 'DISTINCT' ] : [], $node ) : null;
+				return isset( self::IGNORED[ $first->id ] ) ? $rewriting->sequence( [], $node ) : null;
 			case 'setOperationOption':
 				// The default, which SQLite does not let one say.
 				return Lexer::DISTINCT_SYMBOL === $first->id ? $rewriting->sequence( [], $node ) : null;

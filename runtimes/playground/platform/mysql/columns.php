@@ -1,0 +1,130 @@
+<?php
+namespace WP_MySQL_Layer;
+
+use PDO;
+use WP_MySQL_On_SQLite;
+use WP_SQLite_Information_Schema_Builder;
+
+/** What MySQL knows about the columns of all tables, for rules that depend on types. Read when it is first needed. */
+final class Columns {
+	public const NUMBER  = 1;
+	public const TEXT    = 2;
+	public const TIME    = 4;
+	public const BINARY  = 8;
+	public const INDEXED = 16;
+	/** Texts for words of programs, such as types and states, with less than `SHORT_TEXT` letters. */
+	public const SHORT = 32;
+
+	private const SHORT_TEXT = 50;
+
+	private const KINDS = [
+		'char'       => self::TEXT,
+		'varchar'    => self::TEXT,
+		'tinytext'   => self::TEXT,
+		'text'       => self::TEXT,
+		'mediumtext' => self::TEXT,
+		'longtext'   => self::TEXT,
+		'enum'       => self::TEXT,
+		'set'        => self::TEXT,
+		'json'       => self::TEXT,
+		'date'       => self::TIME,
+		'datetime'   => self::TIME,
+		'timestamp'  => self::TIME,
+		'time'       => self::TIME,
+		'year'       => self::NUMBER,
+		'binary'     => self::BINARY,
+		'varbinary'  => self::BINARY,
+		'tinyblob'   => self::BINARY,
+		'blob'       => self::BINARY,
+		'mediumblob' => self::BINARY,
+		'longblob'   => self::BINARY,
+		'indexed'    => self::INDEXED,
+	];
+
+	private Driver $driver;
+	private WP_SQLite_Information_Schema_Builder $builder;
+	/** @var array<string, int>|null */
+	private ?array $names = null;
+	/** @var array<string, array<string, Column>> */
+	private array $tables = [];
+
+	public function __construct( Driver $driver ) {
+		$this->driver  = $driver;
+		$this->builder = new WP_SQLite_Information_Schema_Builder( WP_MySQL_On_SQLite::RESERVED_PREFIX, $driver->get_connection() );
+	}
+
+	/** Call when tables may have changed. */
+	public function forget(): void {
+		$this->names  = null;
+		$this->tables = [];
+	}
+
+	/**
+	 * Returns all names of columns (in lower case), each with the kinds of column that have it, and whether one of them is in
+	 * an index or short, as bits.
+	 *
+	 * @return array<string, int>
+	 */
+	public function names(): array {
+		if ( null === $this->names ) {
+			$this->names = [];
+			$rows        = $this->driver->execute_sqlite_query(
+				'SELECT lower(COLUMN_NAME), DATA_TYPE, min(CHARACTER_MAXIMUM_LENGTH) FROM ' . $this->table( false, 'columns' ) . ' GROUP BY 1, 2 ' .
+				'UNION ALL SELECT lower(COLUMN_NAME), \'indexed\', NULL FROM ' . $this->table( false, 'statistics' ) . ' GROUP BY 1'
+			);
+			foreach ( $rows->fetchAll( PDO::FETCH_NUM ) as [ $name, $type, $length ] ) {
+				$short                = null !== $length && $length < self::SHORT_TEXT ? self::SHORT : 0;
+				$this->names[ $name ] = ( $this->names[ $name ] ?? 0 ) | ( self::KINDS[ $type ] ?? self::NUMBER ) | $short;
+			}
+		}
+		return $this->names;
+	}
+
+	/**
+	 * Returns the columns of a table by name (in lower case): none if there is no such table.
+	 *
+	 * @return array<string, Column>
+	 */
+	public function of( string $table ): array {
+		return $this->tables[ $table ] ??= $this->read( $table );
+	}
+
+	private function read( string $table ): array {
+		$is_temporary = $this->builder->temporary_table_exists( $table );
+		$rows         = $this->driver->execute_sqlite_query(
+			'SELECT lower(c.COLUMN_NAME), c.DATA_TYPE, c.COLLATION_NAME, c.CHARACTER_MAXIMUM_LENGTH, EXISTS (SELECT 1 FROM ' . $this->table( $is_temporary, 'statistics' ) .
+			' s WHERE s.TABLE_SCHEMA = c.TABLE_SCHEMA AND s.TABLE_NAME = c.TABLE_NAME AND s.COLUMN_NAME = c.COLUMN_NAME) FROM ' .
+			$this->table( $is_temporary, 'columns' ) . ' c WHERE c.TABLE_NAME = ?',
+			[ $table ]
+		);
+		$columns = [];
+		foreach ( $rows->fetchAll( PDO::FETCH_NUM ) as [ $name, $type, $collation, $length, $is_indexed ] ) {
+			$column             = new Column();
+			$column->type       = $type;
+			$column->kind       = self::KINDS[ $type ] ?? self::NUMBER;
+			$column->is_indexed = (bool) $is_indexed;
+			$column->is_short   = null !== $length && $length < self::SHORT_TEXT;
+			if ( self::TEXT === $column->kind && null !== $collation && str_ends_with( $collation, '_bin' ) ) {
+				$column->kind = self::BINARY;
+			}
+			$columns[ $name ] = $column;
+		}
+		return $columns;
+	}
+
+	private function table( bool $is_temporary, string $name ): string {
+		return $this->driver->get_connection()->quote_identifier( $this->builder->get_table_name( $is_temporary, $name ) );
+	}
+}
+
+/** A column in MySQL's terms. */
+final class Column {
+	/** The name of its type in MySQL, without sizes. */
+	public string $type;
+	/** One of the kinds above: binary also for texts with a binary collation. */
+	public int $kind;
+	/** Whether it is in an index, at any position. */
+	public bool $is_indexed;
+	/** Whether it has less than `SHORT_TEXT` letters. */
+	public bool $is_short;
+}

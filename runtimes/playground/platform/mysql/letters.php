@@ -1,0 +1,94 @@
+<?php
+namespace WP_MySQL_Layer;
+
+/**
+ * Letters as the collation utf8mb4_unicode_520_ci compares them: without case and accents.
+ * https://www.unicode.org/reports/tr10/
+ */
+final class Letters {
+	/** Marks that are written over or under a letter. */
+	private const MARKS = '/[\x{300}-\x{36f}\x{483}-\x{487}\x{591}-\x{5bd}\x{64b}-\x{65f}]+/u';
+
+	/** @var array<string, string>|null */
+	private static ?array $folded = null;
+	/** @var array<string, string> Expressions for patterns of LIKE. */
+	private static array $patterns = [];
+
+	public static function beyond_ascii( string $text ): bool {
+		return 1 === preg_match( '/[\x80-\xff]/', $text );
+	}
+
+	public static function has_letter( string $text ): bool {
+		return 1 === preg_match( '/[a-z\x80-\xff]/i', $text );
+	}
+
+	/** Returns the same text for all texts that are equal. */
+	public static function fold( string $text ): string {
+		$text = strtolower( $text );
+		if ( ! self::beyond_ascii( $text ) ) {
+			return $text;
+		}
+		return (string) preg_replace( self::MARKS, '', strtr( $text, self::map() ) );
+	}
+
+	/** Whether a text matches a pattern of LIKE. */
+	public static function matches( string $text, string $pattern, string $escape ): bool {
+		$key                      = "$escape\0$pattern";
+		self::$patterns[ $key ] ??= self::expression( $pattern, $escape );
+		$result                   = preg_match( self::$patterns[ $key ], $text );
+		if ( false === $result ) {
+			// No valid UTF-8: compared byte by byte.
+			return 1 === preg_match( rtrim( self::$patterns[ $key ], 'u' ), $text );
+		}
+		return 1 === $result;
+	}
+
+	/** Returns a regular expression that finds what matches a pattern. */
+	private static function expression( string $pattern, string $escape ): string {
+		$parts      = [];
+		$characters = mb_str_split( $pattern );
+		for ( $i = 0, $count = count( $characters ); $i < $count; ++$i ) {
+			$character = $characters[ $i ];
+			if ( $character === $escape && $i + 1 < $count ) {
+				++$i;
+				$parts[] = self::any_form( $characters[ $i ] );
+			} elseif ( '%' !== $character ) {
+				$parts[] = '_' === $character ? '.' : self::any_form( $character );
+			} elseif ( '.*' !== end( $parts ) ) {
+				$parts[] = '.*';
+			}
+		}
+		// A search for the text between takes less time than `.*` on both sides.
+		$start = '.*' === ( $parts[0] ?? '' ) ? array_shift( $parts ) : null;
+		$end   = '.*' === end( $parts ) ? array_pop( $parts ) : null;
+		return '/' . ( null === $start ? '^' : '' ) . implode( '', $parts ) . ( null === $end && ! ( null !== $start && [] === $parts ) ? '\z' : '' ) . '/us';
+	}
+
+	/** Returns an expression for a letter in all forms that are equal to it. */
+	private static function any_form( string $character ): string {
+		$folded = self::fold( $character );
+		if ( 1 !== mb_strlen( $folded ) ) {
+			return preg_quote( $character, '/' );
+		}
+		$forms = $folded . strtoupper( $folded ) . ( self::groups()[ $folded ] ?? '' );
+		$class = '[' . preg_replace( '/[\\\]\[^-]/', '\\\\$0', $forms ) . ']';
+		return str_replace( '/', '\/', $class ) . ( 1 === preg_match( '/\pL/u', $folded ) ? '[\x{300}-\x{36f}]*+' : '' );
+	}
+
+	private static function map(): array {
+		if ( null === self::$folded ) {
+			self::$folded = [];
+			foreach ( self::groups() as $folded => $forms ) {
+				foreach ( mb_str_split( $forms ) as $form ) {
+					self::$folded[ $form ] = (string) $folded;
+				}
+			}
+		}
+		return self::$folded;
+	}
+
+	/** All letters and digits beyond ASCII that are equal to others, by these. @return array<string, string> */
+	private static function groups(): array {
+		return require __DIR__ . '/letterGroups.php';
+	}
+}
