@@ -29,13 +29,12 @@ type Last = "nothing" | "slash" | "percent" | "percentAndDigit" | "other";
 const allLast: readonly Last[] = ["nothing", "slash", "percent", "percentAndDigit", "other"];
 
 type Character = "slash" | "question" | "percent" | "hexDigit" | "other";
-const special: Readonly<Record<Exclude<Character, "other">, string>> = {
-  slash: "/",
-  question: "?",
-  percent: "%",
-  hexDigit: "0123456789ABCDEFabcdef",
-};
-const specialRunes = Object.values(special).flatMap((characters) => [...characters].map(runeOf));
+const special = [
+  ["slash", runesOf("/")],
+  ["question", runesOf("?")],
+  ["percent", runesOf("%")],
+  ["hexDigit", runesOf("0123456789ABCDEFabcdef")],
+] as const;
 
 interface Position {
   readonly at: number;
@@ -47,30 +46,26 @@ interface Position {
 /** Whether the expression matches a path of that form. */
 export function canMatch(compiled: RE2JS, excluded: readonly Exclusion[]): boolean {
   const { inst, start }: { readonly inst: readonly Instruction[]; readonly start: number } = compiled.re2().prog;
-  const characters = inst.map((instruction) => charactersOf(instruction));
   // The match may begin anywhere in the path.
   const waiting: Position[] = allLast.map((last) => ({ at: start, last, isEnd: false }));
-  const seen = new Set<string>();
+  const seen = new Set<number>();
   for (let position = waiting.pop(); position !== undefined; position = waiting.pop()) {
     const { at, last, isEnd } = position;
-    const key = `${at} ${last} ${isEnd}`;
+    const key = (at * allLast.length + allLast.indexOf(last)) * 2 + Number(isEnd);
     const instruction = inst[at];
     if (seen.has(key) || instruction === undefined) continue;
     seen.add(key);
     if (instruction.op === ops.match && !(isEnd && last === "nothing")) return true;
-    waiting.push(...next(instruction, position, characters[at] ?? null, excluded));
+    waiting.push(...next(instruction, position, excluded));
   }
   return false;
 }
 
-function next(
-  { op, out, arg }: Instruction,
-  position: Position,
-  characters: readonly Character[] | null,
-  excluded: readonly Exclusion[],
-): readonly Position[] {
+function next(instruction: Instruction, position: Position, excluded: readonly Exclusion[]): readonly Position[] {
+  const { op, out, arg } = instruction;
   const { last, isEnd } = position;
   if (op === ops.fail || op === ops.match) return [];
+  const characters = charactersOf(instruction);
   if (characters !== null) {
     if (isEnd) return [];
     return characters.flatMap((character) => {
@@ -102,22 +97,30 @@ function charactersOf(instruction: Instruction): readonly Character[] | null {
   const { op, runes } = instruction;
   if (ops.anyRunes.includes(op)) return ["slash", "question", "percent", "hexDigit", "other"];
   if (op !== ops.rune && op !== ops.oneRune) return null;
+  const [single] = Array.from(runes);
+  // The other case of a letter is of the same kind.
+  if (runes.length === 1 && single !== undefined) return [kindOf(single)];
+  let others = countOf(runes);
   const kinds: Character[] = [];
-  for (const kind of ["slash", "question", "percent", "hexDigit"] as const) {
-    if ([...special[kind]].some((character) => instruction.matchRune(runeOf(character)))) kinds.push(kind);
+  for (const [kind, ofKind] of special) {
+    const accepted = ofKind.filter((rune) => instruction.matchRune(rune)).length;
+    if (accepted > 0) kinds.push(kind);
+    others -= accepted;
   }
-  const accepted = specialRunes.filter((rune) => instruction.matchRune(rune)).length;
-  return countOf(runes) > accepted ? [...kinds, "other"] : kinds;
+  return others > 0 ? [...kinds, "other"] : kinds;
 }
 
-/** The number of characters in ranges. A single one stands for itself, and perhaps for its other case. */
+function kindOf(rune: number): Character {
+  return special.find(([, ofKind]) => ofKind.includes(rune))?.[0] ?? "other";
+}
+
+/** The number of characters in ranges. */
 function countOf(runes: ArrayLike<number>): number {
-  if (runes.length === 1) return 1;
   let count = 0;
   for (let index = 0; index + 1 < runes.length; index += 2) count += (runes[index + 1] ?? 0) - (runes[index] ?? 0) + 1;
   return count;
 }
 
-function runeOf(character: string): number {
-  return character.codePointAt(0) ?? 0;
+function runesOf(characters: string): readonly number[] {
+  return [...characters].map((character) => character.codePointAt(0) ?? 0);
 }
