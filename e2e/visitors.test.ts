@@ -22,8 +22,18 @@ let grace: Page;
 /** Headers with which the owner is logged in. */
 let owner: { readonly cookie: string; readonly "x-wp-nonce": string };
 
-/** A typical shop: a cart stored in cookies and shown on every page, and a page that must not be cached. */
+/**
+ * A typical shop: a cart stored in cookies and shown on every page, a page that must not be cached, a form without an address
+ * of its own, and a log of missing pages.
+ */
 const shop = `<?php
+add_action('init', function () {
+  register_post_type('shop_form', ['public' => false, 'show_in_rest' => true]);
+  add_shortcode('shop_form', fn ($given) => get_post((int) $given['id'])->post_content);
+});
+add_action('template_redirect', function () {
+  if (is_404()) error_log('MISSING ' . ($_SERVER['HTTP_REFERER'] ?? '') . ' ' . $_SERVER['HTTP_USER_AGENT']);
+});
 add_action('init', function () {
   if (isset($_GET['add-to-cart'])) {
     setcookie('woocommerce_items_in_cart', '1', 0, '/');
@@ -162,6 +172,24 @@ describe("a cached page", () => {
     expect((await visit("/cod/")).status).toBe(404);
   });
 
+  test("follows what it embeds: a form that has no address of its own", async () => {
+    const form = await rest("shop_form", { title: "Order", content: "Which fish?", status: "publish" });
+    await rest("pages", { title: "Order", content: `[shop_form id="${form.id}"]`, status: "publish" });
+    await warm("/order/");
+    expect((await visit("/order/")).text).toContain("Which fish?");
+    await rest(`shop_form/${form.id}`, { content: "Which crab?" });
+    expect((await visit("/order/")).text).toContain("Which crab?");
+  });
+
+  test("follows what it lists: the latest posts, with their new titles", async () => {
+    await rest("pages", { title: "News", content: '<!-- wp:latest-posts {"postsToShow":20} /-->', status: "publish" });
+    const { id } = await rest("posts", { title: "Herring", status: "publish" });
+    await Promise.all(["/news/", "/sample-page/"].map(warm));
+    await rest(`posts/${id}`, { title: "Mackerel" });
+    expect((await visit("/news/")).text).toContain("Mackerel");
+    expect((await visit("/sample-page/")).headers["x-cache"]).toBe("HIT");
+  });
+
   test("shows a changed site title on every page", async () => {
     await warm("/sample-page/");
     await rest("settings", { title: "Harbour and Sons" });
@@ -202,6 +230,15 @@ describe("a cached page", () => {
     await succeed(installation, "PUT", "/sites/edge-caching/status", { environment_id, enabled: true });
     await warm("/");
   });
+});
+
+test("a missing page reaches PHP as the visitor asked for it", async () => {
+  await visit("/no-such-fish/", { referer: "https://partner.example/", "user-agent": "Googlebot/2.1" });
+  const { text } = await installation.api(
+    "GET",
+    `/sites/environments/${site.environmentId}/logs?file_name=error&lines=50`,
+  );
+  expect(text).toContain("MISSING https://partner.example/ Googlebot/2.1");
 });
 
 describe("content for one visitor", () => {

@@ -32,6 +32,7 @@ const purgeOrder = v.object({
   environmentId: text,
   urls: v.optional(v.array(text), []),
   subtrees: v.optional(v.array(text), []),
+  tags: v.optional(v.array(text), []),
   everything: v.optional(v.boolean(), false),
 });
 const loginOffer = v.object({

@@ -121,6 +121,11 @@ export interface PhpResponse {
    * off. Never rejects.
    */
   readonly isCacheable: Promise<boolean>;
+  /**
+   * What the page shows, by the names that `StalePages.tags` has. Null if that is not known. Resolves at the end of the
+   * body. Never rejects.
+   */
+  readonly tags: Promise<readonly string[] | null>;
   /** The beginning of PHP's log output for this request. Resolves at the end of the body. Never rejects. */
   readonly errors: Promise<string>;
 }
@@ -130,6 +135,8 @@ export interface StalePages {
   readonly urls: readonly string[];
   /** URLs that stand for themselves and everything below them. */
   readonly subtrees: readonly string[];
+  /** Names of what has changed: all pages that show it are outdated. */
+  readonly tags: readonly string[];
   /** All pages of the site. */
   readonly everything: boolean;
 }

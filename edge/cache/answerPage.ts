@@ -6,7 +6,7 @@
  */
 
 import { withoutSecrets } from "../logs/masks.ts";
-import { answerShared, askForRead, type PhpOutcome, type PhpParts, renderPage } from "../php/answerWithPhp.ts";
+import { answerShared, askForRead, discard, type PhpOutcome, type PhpParts, renderPage } from "../php/answerWithPhp.ts";
 import type { CacheKey } from "../php/cacheKey.ts";
 import type { SharedRender } from "../php/coalescing.ts";
 import { logPhpFailure } from "../php/failureLog.ts";
@@ -67,7 +67,9 @@ export async function answerPageRequest(
     return "answered";
   }
   return answerShared(visit, cacheKeyFor(pageRequest), parts, (shared) =>
-    renderPageForCache(visit, pageRequest, script, parts, { shared, stale: page }),
+    page !== null || pageCache.isCacheable(pageRequest)
+      ? renderPageForCache(visit, pageRequest, script, parts, { shared, stale: page })
+      : renderForVisitor(visit, pageRequest, script, parts, shared),
   );
 }
 
@@ -80,6 +82,29 @@ function cacheKeyFor({ environmentId, key }: PageRequest): CacheKey {
   return { environmentId, text: key };
 }
 
+/**
+ * Renders a page from the visitor's own request. Others wait only until it is known whether the page can be cached: the next
+ * one then renders it for all, or each gets their own.
+ */
+async function renderForVisitor(
+  visit: Visit,
+  pageRequest: PageRequest,
+  script: Script,
+  parts: PageParts,
+  shared: SharedRender | null,
+): Promise<PhpOutcome> {
+  const { pageCache } = parts;
+  const recorder = pageCache.observe(pageRequest);
+  const verdict = shared && {
+    ...shared,
+    start: () => (pageCache.isCacheable(pageRequest) ? shared.end() : shared.abort()),
+    add: () => false,
+    complete: () => undefined,
+  };
+  const listeners = { recorder, ...(verdict === null ? {} : { shared: verdict }) };
+  return renderPage(visit, () => askForRead(visit, script, parts), parts, listeners);
+}
+
 async function renderPageForCache(
   visit: Visit,
   pageRequest: PageRequest,
@@ -88,13 +113,27 @@ async function renderPageForCache(
   { shared, stale }: { readonly shared: SharedRender | null; readonly stale: CachedPage | null },
 ): Promise<PhpOutcome> {
   const { request, response } = visit;
-  const recorder = parts.pageCache.record(pageRequest);
+  const { pageCache } = parts;
+  const recorder = pageCache.record(pageRequest);
   const fallback = () => {
-    if (stale !== null) sendCachedPage(request, response, stale, { state: "STALE", now: parts.pageCache.now() });
+    if (stale !== null) sendCachedPage(request, response, stale, { state: "STALE", now: pageCache.now() });
   };
-  const listeners = { recorder, ...(shared === null ? {} : { shared }), ...(stale === null ? {} : { fallback }) };
+  const ifStale = stale === null ? {} : { fallback };
+  const listeners = { recorder, ...(shared === null ? {} : { shared }), ...ifStale };
   try {
-    return await renderPage(visit, () => askForRead(visit, { ...script, page: pageRequest }, parts), parts, listeners);
+    const asked = askForRead(visit, { ...script, page: pageRequest }, parts);
+    const refused = await asked.then(
+      (answer) => (answer.status < 500 && !pageCache.mayCache(pageRequest, answer) ? answer : null),
+      () => null,
+    );
+    if (refused === null) return await renderPage(visit, () => asked, parts, listeners);
+    recorder.start(refused);
+    recorder.end();
+    shared?.abort();
+    discard(refused.body);
+    await refused.finished;
+    // This response depends on the visitor's request, so it is neither recorded nor shared.
+    return await renderPage(visit, () => askForRead(visit, script, parts), parts, ifStale);
   } finally {
     recorder.end();
   }

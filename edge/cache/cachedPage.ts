@@ -5,6 +5,7 @@ import { type Encoding, offeredEncodings } from "../http/encodings.ts";
 import { toVisitor } from "../http/headers.ts";
 import type { PageAddress, PageRequest } from "../visit/pageRequest.ts";
 import type { Lifetime } from "./lifetime.ts";
+import type { PageTags } from "./tags.ts";
 
 type Headers = readonly (readonly [name: string, value: string])[];
 
@@ -16,6 +17,8 @@ export interface RenderedPage {
   /** Milliseconds since 1970. */
   readonly madeAt: number;
   readonly lifetime: Lifetime;
+  /** What the page shows (`tags.ts`). */
+  readonly tags: PageTags;
 }
 
 export interface CachedPage extends RenderedPage {
@@ -58,7 +61,7 @@ export function toCachedPage(page: RenderedPage): CachedPage {
   return {
     ...page,
     // The three compressed encodings together are smaller than the uncompressed page.
-    size: page.body.length * 2 + page.request.key.length * 2 + 2_000,
+    size: page.body.length * 2 + page.request.key.length * 2 + (page.tags?.length ?? 0) + 2_000,
     resolvedAt: page.madeAt,
     inEncoding(encoding) {
       if (encoding === "identity" || page.body.length < minCompressedBytes) return identity;

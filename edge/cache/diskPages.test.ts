@@ -18,6 +18,7 @@ function page(path: string, body = "a page", environmentId = "one"): RenderedPag
     body: Buffer.from(body),
     madeAt: 5,
     lifetime: always,
+    tags: " #1 post ",
   };
 }
 
@@ -52,12 +53,27 @@ test("returns null for a page that was never cached", async () => {
 test("a purged page is gone, also for the next process; other pages stay", async () => {
   const { pages, open } = await start();
   await put(pages, page("/a"), page("/b"), page("/a", "x", "two"));
-  pages.purge("one", ({ segments }) => segments[0] === "a");
+  pages.purge("one", ({ address }) => address.segments[0] === "a");
   for (const each of [pages, open()]) {
     expect(await each.get("one", key("/a"))).toBeNull();
     expect(await each.get("one", key("/b"))).not.toBeNull();
     expect(await each.get("two", key("/a", "two"))).not.toBeNull();
   }
+});
+
+test("a page is purged by its tags, also by the next process", async () => {
+  const { pages, open } = await start();
+  await put(pages, page("/a"), { ...page("/b"), tags: " #2 " }, { ...page("/c"), tags: null });
+  const next = open();
+  await next.indexed();
+  const seen: unknown[] = [];
+  next.purge("one", ({ tags }) => {
+    seen.push(tags);
+    return tags === " #2 ";
+  });
+  expect(new Set(seen)).toEqual(new Set([" #1 post ", " #2 ", null]));
+  expect(await next.get("one", key("/a"))).not.toBeNull();
+  expect(await next.get("one", key("/b"))).toBeNull();
 });
 
 test("a page that is purged while it is being written never reaches the disk", async () => {
@@ -73,7 +89,7 @@ test("a purge before the files are indexed removes all pages of the environment"
   const { pages, open } = await start();
   await put(pages, page("/a"), page("/b"));
   const next = open();
-  next.purge("one", ({ segments }) => segments[0] === "a");
+  next.purge("one", ({ address }) => address.segments[0] === "a");
   await next.indexed();
   expect(await next.get("one", key("/b"))).toBeNull();
 });

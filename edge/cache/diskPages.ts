@@ -91,7 +91,7 @@ export function openDiskPages({ folder, bytes: maxBytes, onFailure }: DiskPagesO
     const { environmentId, key, address, isVariant } = page.request;
     const content = writePageFile(page);
     const file = fileOf(environmentId, key);
-    const entry: PageFile = { environmentId, file, key, address, isVariant, bytes: content.length };
+    const entry: PageFile = { environmentId, file, key, address, isVariant, tags: page.tags, bytes: content.length };
     serial += 1;
     const unfinished = `${file}.${serial}.new`;
     pages.addPending(entry);
@@ -134,7 +134,7 @@ export function openDiskPages({ folder, bytes: maxBytes, onFailure }: DiskPagesO
     if (head === null) rmSync(file, { force: true });
     else if (existsSync(file)) {
       const { key, address, isVariant } = head.request;
-      pages.add({ environmentId, file, key, address, isVariant, bytes: head.bytes });
+      pages.add({ environmentId, file, key, address, isVariant, tags: head.tags, bytes: head.bytes });
     }
   }
 
@@ -162,7 +162,7 @@ export function openDiskPages({ folder, bytes: maxBytes, onFailure }: DiskPagesO
       mustSucceed(() => rmSync(file, { force: true }));
     },
     purge(environmentId, isPurged) {
-      if (isIndexed) pages.removeWhere(environmentId, (page) => isPurged(page.address));
+      if (isIndexed) pages.removeWhere(environmentId, isPurged);
       else dropFolder(environmentId);
     },
     retain(versions) {

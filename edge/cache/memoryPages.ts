@@ -1,14 +1,14 @@
 /** Cached pages in memory, by key. */
-import type { PageAddress } from "../visit/pageRequest.ts";
 import type { CachedPage } from "./cachedPage.ts";
 import { createPageShares, type Held, type Shareable } from "./pageShares.ts";
+import type { IsPurged } from "./purgeScope.ts";
 
 interface MemoryPages {
   get(key: string): CachedPage | undefined;
   put(page: CachedPage): void;
   remove(key: string): void;
-  /** Removes the environment's pages at matching addresses. Returns how many. */
-  removeAt(environmentId: string, isPurged: (address: PageAddress) => boolean): number;
+  /** Removes the environment's matching pages. Returns how many. */
+  purge(environmentId: string, isPurged: IsPurged): number;
   /** Removes all pages except those of these environments whose keys start with the given version and a space. */
   retain(versions: ReadonlyMap<string, string>): void;
   /** Sets who pays for each environment's pages. */
@@ -62,7 +62,8 @@ export function createMemoryPages(
       shares.makeRoom();
     },
     remove: (key) => void remove(key),
-    removeAt: (environmentId, isPurged) => removeWhere(environmentId, ({ request }) => isPurged(request.address)),
+    purge: (environmentId, isPurged) =>
+      removeWhere(environmentId, ({ request: { address }, tags }) => isPurged({ address, tags })),
     retain: (versions) => {
       for (const id of shares.environments()) {
         const start = `${versions.get(id)} `;

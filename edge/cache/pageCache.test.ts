@@ -2,11 +2,11 @@ import { randomBytes } from "node:crypto";
 import { readdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { PassThrough } from "node:stream";
+import { PassThrough, Readable } from "node:stream";
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { eventually } from "../testing/eventually.ts";
-import { FakeNoAnswer, textAnswer } from "../testing/fakeUpstream.ts";
+import { type FakeAnswer, FakeNoAnswer, textAnswer } from "../testing/fakeUpstream.ts";
 import { ask, putTable } from "../testing/http.ts";
 import { makeEnvironment, makeFolder, startEmptyEdge, tableOf, writeFiles } from "../testing/withEdge.ts";
 import { browser, html, startCachedSite } from "./testing/cachedSite.ts";
@@ -15,6 +15,7 @@ type Site = Awaited<ReturnType<typeof startCachedSite>>;
 
 /** Sends requests until the page is cached: the first response may arrive before that. */
 async function warm(site: Site, path: string, headers = {}) {
+  await site.meet(path);
   await site.get(path, headers);
   await eventually(async () => expect((await site.get(path, headers)).cache).toBe("HIT"));
 }
@@ -27,6 +28,7 @@ async function stateOf(site: Site, path: string, headers = {}): Promise<string |
 describe("a page", () => {
   test("is rendered once and then served without PHP", async () => {
     const site = await startCachedSite();
+    await site.meet("/about/");
     expect(await site.get("/about/")).toMatchObject({ status: 200, cache: "MISS", body: "page 1" });
     await eventually(async () => expect((await site.get("/about/")).cache).toBe("HIT"));
     expect(await site.get("/about/")).toMatchObject({ status: 200, cache: "HIT", body: "page 1" });
@@ -56,8 +58,9 @@ describe("a page", () => {
     const site = await startCachedSite();
     await warm(site, "/post/");
     expect(await stateOf(site, "/post/?utm_source=news&utm_medium=mail&fbclid=1")).toBe("HIT");
+    await site.meet("/post/?paged=2");
     expect(await stateOf(site, "/post/?gclid=x&paged=2")).toBe("MISS");
-    expect(site.asked()).toEqual(["/post/", "/post/?paged=2"]);
+    expect(site.asked()).toEqual(["/post/?paged=2"]);
   });
 
   test("has its age and an ETag, by which it is not sent twice", async () => {
@@ -140,6 +143,7 @@ describe("private responses are not cached", () => {
 
   test("an analytics cookie makes no difference and never reaches PHP", async () => {
     const site = await startCachedSite();
+    await site.meet("/");
     await site.get("/", { cookie: "_ga=GA1.1.1; _ga_ABC123=GS1; CookieConsent=yes" });
     await eventually(async () => expect(await stateOf(site, "/")).toBe("HIT"));
     expect(site.upstream.asked[0]?.request.headers.cookie).toBeUndefined();
@@ -234,6 +238,7 @@ describe("cache poisoning", () => {
     ["an analytics cookie", { cookie: "_ga=<script>" }],
   ])("by %s fails because PHP never gets it", async (_, headers) => {
     const site = await startCachedSite();
+    await site.meet("/");
     site.respond = (__, request) => textAnswer(JSON.stringify(request.headers), html);
     const first = await site.get("/", headers);
     expect(first.body).not.toMatch(/evil|script|nothttps/);
@@ -241,8 +246,27 @@ describe("cache poisoning", () => {
     expect((await site.get("/")).body).not.toMatch(/evil|script|nothttps/);
   });
 
+  test("by the first visitor at an address fails because their page is neither cached nor shared", async () => {
+    const site = await startCachedSite();
+    const gate = Promise.withResolvers<void>();
+    site.respond = async (_, { headers }) => {
+      if (headers.referer !== undefined) await gate.promise;
+      return textAnswer(`${String(headers.referer)} ${String(headers["user-agent"])}`, html);
+    };
+    const first = site.get("/", { referer: "https://evil.example/", "user-agent": "<script>" });
+    await eventually(() => expect(site.asked()).toHaveLength(1));
+    const crowd = Array.from({ length: 20 }, () => site.get("/", { referer: "https://evil.example/" }));
+    gate.resolve();
+    expect((await first).body).toBe("https://evil.example/ <script>");
+    for (const { body } of await Promise.all(crowd)) expect(body).toMatch(/^undefined Mozilla/);
+    expect(site.asked()).toHaveLength(2);
+    await eventually(async () => expect(await stateOf(site, "/")).toBe("HIT"));
+    expect((await site.get("/")).body).toMatch(/^undefined Mozilla/);
+  });
+
   test("by a tracking field fails because PHP never gets it", async () => {
     const site = await startCachedSite();
+    await site.meet("/");
     site.respond = (_, request) => textAnswer(request.url, html);
     expect((await site.get("/?utm_source=%22%3E%3Cscript%3E")).body).toBe("/");
   });
@@ -275,7 +299,113 @@ describe("cache poisoning", () => {
   });
 });
 
+describe("a response that is not cached comes from the visitor's own request", () => {
+  const own = { referer: "https://partner.example/", "user-agent": "Googlebot/2.1", "accept-language": "de" };
+  const isOwn = ({ headers }: { readonly headers: object }) => expect(headers).toMatchObject(own);
+
+  test.each<[string, FakeAnswer]>([
+    ["there is no page", textAnswer("gone", html, 404)],
+    ["it is a redirect", textAnswer("", [["Location", "/new/"]], 301)],
+    ["it is forbidden", textAnswer("no", html, 403)],
+    ["it sets a cookie", textAnswer("a", [...html, ["Set-Cookie", "seen=1"]])],
+    ["it is a download", textAnswer("a", [["Content-Type", "application/zip"]])],
+    ["it must not be stored", textAnswer("a", [...html, ["Cache-Control", "no-store"]])],
+    ["it varies by an unknown header", textAnswer("a", [...html, ["Vary", "X-Country"]])],
+    ["it is too long", textAnswer("x".repeat(5 << 20), html)],
+    ["the site reports so at the end", { ...textAnswer("a", html), isCacheable: Promise.resolve(false) }],
+  ])("if %s, which costs one request", async (_, { body, ...answer }) => {
+    const site = await startCachedSite();
+    const [content] = await body.toArray();
+    site.respond = () => ({ ...answer, body: Readable.from([content]) });
+    for (const asked of [1, 2, 3]) {
+      await site.get("/page/", own);
+      expect(site.asked()).toHaveLength(asked);
+    }
+    for (const { request } of site.upstream.asked) isOwn(request);
+  });
+
+  test("if a page is gone that could be cached", async () => {
+    const site = await startCachedSite();
+    await warm(site, "/post/");
+    await site.purge({ everything: true });
+    site.respond = (_, { headers }) => textAnswer(`gone for ${String(headers["user-agent"])}`, html, 404);
+    expect(await site.get("/post/", own)).toMatchObject({ status: 404, body: "gone for Googlebot/2.1" });
+    site.upstream.asked.splice(0);
+    expect(await site.get("/post/", own)).toMatchObject({ status: 404, body: "gone for Googlebot/2.1" });
+    expect(site.asked()).toHaveLength(1);
+  });
+
+  test("and a page that became private is neither cached nor shared", async () => {
+    const site = await startCachedSite();
+    await warm(site, "/post/");
+    await site.purge({ everything: true });
+    site.respond = (made, { headers }) =>
+      textAnswer(
+        `${made} ${String(headers.referer)}`,
+        headers.referer === undefined ? [...html, ["Set-Cookie", "a=1"]] : html,
+      );
+    const visits = ["one", "two", "three"].map((referer) => site.get("/post/", { referer }));
+    const bodies = (await Promise.all(visits)).map(({ body }) => body.replace(/^\d+ /, ""));
+    // Once an address is known as cacheable again, a neutral request may follow.
+    for (const [at, referer] of ["one", "two", "three"].entries()) expect([referer, "undefined"]).toContain(bodies[at]);
+    site.respond = (made) => textAnswer(`neutral ${made}`, html);
+    expect((await site.get("/post/")).body).toMatch(/^neutral/);
+  });
+
+  test("for HEAD, too", async () => {
+    const site = await startCachedSite();
+    site.respond = () => textAnswer("gone", html, 404);
+    expect(await site.get("/gone/", own, { method: "HEAD" })).toMatchObject({ status: 404, body: "" });
+    expect(site.upstream.asked[0]?.request.method).toBe("HEAD");
+  });
+
+  test("for each visitor of a crowd at once, not one after the other", async () => {
+    const site = await startCachedSite();
+    const [first, others] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    site.respond = async (made, { url, headers }) => {
+      if (url === "/gone/") await (made === 1 ? first.promise : others.promise);
+      return textAnswer(`gone for ${String(headers.referer)}`, html, 404);
+    };
+    const visits = Array.from({ length: 20 }, (_, at) => site.get("/gone/", { referer: `https://${at}.example/` }));
+    await eventually(() => expect(site.asked()).toHaveLength(1));
+    // They have arrived once later connections are answered.
+    for (let at = 0; at < 5; at += 1) await site.get("/other/");
+    first.resolve();
+    await eventually(() => expect(site.asked().filter((url) => url === "/gone/")).toHaveLength(20));
+    others.resolve();
+    const bodies = (await Promise.all(visits)).map(({ body }) => body);
+    expect(bodies).toEqual(visits.map((_, at) => `gone for https://${at}.example/`));
+  });
+
+  test("and if PHP fails, those who wait fail with the first", async () => {
+    const site = await startCachedSite();
+    const gate = Promise.withResolvers<void>();
+    site.respond = async (_, { url }) => {
+      if (url === "/other/") return textAnswer("other", html);
+      await gate.promise;
+      throw new FakeNoAnswer("crashed");
+    };
+    const first = site.get("/", own);
+    await eventually(() => expect(site.asked()).toHaveLength(1));
+    const crowd = Array.from({ length: 20 }, () => site.get("/", own));
+    // They have arrived once later connections are answered.
+    for (let at = 0; at < 5; at += 1) await site.get("/other/");
+    gate.resolve();
+    for (const { status } of await Promise.all([first, ...crowd])) expect(status).toBeGreaterThanOrEqual(500);
+    expect(site.asked().filter((url) => url === "/").length).toBeLessThan(20);
+  });
+});
+
 describe("a page that varies by language", () => {
+  test("is in the language of its first visitor", async () => {
+    const site = await startCachedSite();
+    await site.meet("/");
+    site.respond = (_, { headers }) =>
+      textAnswer(String(headers["accept-language"] ?? "none"), [...html, ["Vary", "Accept-Language"]]);
+    expect((await site.get("/", { "accept-language": "de" })).body).toBe("de");
+    expect((await site.get("/", { "accept-language": "fr" })).body).toBe("fr");
+  });
+
   test("is cached for each language once a response has said so", async () => {
     const site = await startCachedSite();
     site.respond = (made, request) =>
@@ -326,6 +456,44 @@ describe("a purge of", () => {
     expect(await gone(site)).toEqual(expected);
   });
 
+  test("what has changed clears the pages that show it, and pages of which that is not known", async () => {
+    const site = await startCachedSite();
+    const shown = new Map([
+      ["/post/", ["#5", "#12"]],
+      ["/news/", ["post", "#5"]],
+      ["/shop/", ["product"]],
+      ["/about/", []],
+      ["/odd/", null],
+    ]);
+    site.respond = (_, { url }) => ({ ...textAnswer(url, html), tags: Promise.resolve(shown.get(url) ?? null) });
+    const stale = async (tags: readonly string[]) => {
+      for (const url of shown.keys()) await warm(site, url);
+      await site.purge({ tags });
+      const states = await Promise.all([...shown.keys()].map((url) => stateOf(site, url)));
+      return [...shown.keys()].filter((__, at) => states[at] !== "HIT");
+    };
+    expect(await stale(["#5"])).toEqual(["/post/", "/news/", "/odd/"]);
+    expect(await stale(["post", "#1"])).toEqual(["/news/", "/odd/"]);
+    expect(await stale(["#2", "pro"])).toEqual(["/odd/"]);
+    expect(await stale([])).toEqual([]);
+  });
+
+  test("what has changed keeps pages out of the cache that are being rendered", async () => {
+    const site = await startCachedSite();
+    await site.meet("/news/");
+    const gate = Promise.withResolvers<void>();
+    site.respond = async (made) => {
+      if (made === 1) await gate.promise;
+      return textAnswer(`page ${made}`, html);
+    };
+    const old = site.get("/news/");
+    await eventually(() => expect(site.asked()).toHaveLength(1));
+    site.edge.purge("one", { urls: [], subtrees: [], tags: ["#5"], everything: false });
+    gate.resolve();
+    expect((await old).body).toBe("page 1");
+    expect(await site.get("/news/")).toMatchObject({ cache: "MISS", body: "page 2" });
+  });
+
   test("one site does not affect others", async () => {
     const site = await startFilled();
     await site.purge({ environmentId: "two", everything: true });
@@ -341,7 +509,7 @@ describe("a purge of", () => {
     };
     const old = site.get("/news/");
     await eventually(() => expect(site.asked()).toHaveLength(1));
-    site.edge.purge("one", { urls: ["/news/"], subtrees: [], everything: false });
+    site.edge.purge("one", { urls: ["/news/"], subtrees: [], tags: [], everything: false });
     gate.resolve();
     expect((await old).body).toBe("page 1");
     expect(await site.get("/news/")).toMatchObject({ cache: "MISS", body: "page 2" });

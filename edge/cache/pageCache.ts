@@ -10,12 +10,14 @@ import type { UpstreamResponse } from "../php/upstream.ts";
 import type { EdgeEnvironment } from "../tables/table.ts";
 import { payerOf } from "../visit/claimant.ts";
 import { type PageRequest, versionOf } from "../visit/pageRequest.ts";
+import { createCacheableAddresses } from "./cacheableAddresses.ts";
 import { type CachedPage, toCachedPage } from "./cachedPage.ts";
 import type { DiskPages } from "./diskPages.ts";
 import { type Lifetime, lifetimeOf } from "./lifetime.ts";
 import { createMemoryPages } from "./memoryPages.ts";
 import { type PurgeScope, readPurgeScope } from "./purgeScope.ts";
 import { createRefreshes } from "./refreshes.ts";
+import { joinTags } from "./tags.ts";
 
 export interface PageCache {
   /** Milliseconds since 1970. */
@@ -26,8 +28,14 @@ export interface PageCache {
   load(request: PageRequest): Promise<CachedPage | null>;
   /** Whether the page was last seen to vary by language. */
   variesByLanguage(request: PageRequest): boolean;
+  /** Whether a response to a neutral request can be cached, judged by its head. */
+  mayCache(request: PageRequest, answer: Pick<UpstreamResponse, "status" | "headers">): boolean;
+  /** Whether the last response at this address could be cached. */
+  isCacheable(request: PageRequest): boolean;
   /** Starts recording a page that PHP is about to render. Always call `end` on the result. */
   record(request: PageRequest): PageRecorder;
+  /** Like `record`, but only notes whether the page can be cached: it was rendered for one visitor. */
+  observe(request: PageRequest): PageRecorder;
   /** True unless the page is being refreshed already, or a refresh failed recently. */
   beginRefresh(request: PageRequest): boolean;
   /** Ends a refresh. The next one may start after the pause. */
@@ -68,6 +76,7 @@ export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): P
   const refreshes = createRefreshes(now);
   const pendingPages = new Set<PendingPage>();
   const languageKeys = new Set<string>();
+  const cacheable = createCacheableAddresses();
   // Memory keeps popular pages from being loaded from disk again, so the disk is told.
   const pages = createMemoryPages(memoryBytes, ({ environmentId, key }) => disk?.touch(environmentId, key));
 
@@ -93,7 +102,9 @@ export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): P
     const newer = pages.get(request.key);
     if (newer !== undefined || loaded === null || pending.isPurged) return usable(newer);
     const page = usable(toCachedPage(loaded));
-    if (page !== null) pages.put(page);
+    if (page === null) return null;
+    pages.put(page);
+    cacheable.add(request);
     return page;
   }
 
@@ -102,13 +113,46 @@ export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): P
     languageKeys.add(key);
   }
 
+  /** Notes whether pages at this address can be cached. Called like a recorder. */
+  function observe(request: PageRequest) {
+    let bytes = 0;
+    let isPublic: Promise<boolean> = Promise.resolve(true);
+    return {
+      /** Returns the page's lifetime in the cache, or null if it can't be cached. */
+      start(answer: Parameters<PageRecorder["start"]>[0]): Lifetime | null {
+        const lifetime = lifetimeOf(answer, now());
+        if (lifetime === null) {
+          // Errors may pass.
+          if (answer.status < 500) cacheable.remove(request);
+          return null;
+        }
+        cacheable.add(request);
+        isPublic = answer.isCacheable;
+        if (!lifetime.variesByLanguage || hasLanguage(request)) return lifetime;
+        markLanguageDependent(request.key);
+        return null;
+      },
+      /** Returns whether the page is short enough. */
+      add(chunk: Buffer): boolean {
+        bytes += chunk.length;
+        if (bytes > maxPageBytes) cacheable.remove(request);
+        return bytes <= maxPageBytes;
+      },
+      complete(): void {
+        void isPublic.then((is) => is || cacheable.remove(request));
+      },
+      end: () => undefined,
+    };
+  }
+
   function record(request: PageRequest): PageRecorder {
     const pending: PendingPage = { request, isPurged: false };
     pendingPages.add(pending);
     const madeAt = now();
-    let head: (Pick<UpstreamResponse, "headers" | "isCacheable"> & { readonly lifetime: Lifetime }) | null = null;
+    const observer = observe(request);
+    let head: (Pick<UpstreamResponse, "headers" | "isCacheable" | "tags"> & { readonly lifetime: Lifetime }) | null =
+      null;
     let chunks: Buffer[] = [];
-    let bytes = 0;
     let isComplete = false;
 
     function drop(): void {
@@ -119,32 +163,30 @@ export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): P
 
     return {
       start(answer) {
-        const lifetime = lifetimeOf(answer, madeAt);
-        if (lifetime === null) {
-          // The page no longer exists or has become private.
-          if (answer.status < 500) remove(request);
-          return drop();
+        const lifetime = observer.start(answer);
+        if (lifetime !== null) {
+          head = { headers: answer.headers, isCacheable: answer.isCacheable, tags: answer.tags, lifetime };
+          return;
         }
-        if (lifetime.variesByLanguage && !hasLanguage(request)) {
-          markLanguageDependent(request.key);
-          return drop();
-        }
-        head = { headers: answer.headers, isCacheable: answer.isCacheable, lifetime };
+        // The page no longer exists or has become private.
+        if (answer.status < 500) remove(request);
+        drop();
       },
       add(chunk) {
         if (head === null) return;
-        bytes += chunk.length;
         chunks.push(chunk);
-        if (bytes > maxPageBytes) drop();
+        if (!observer.add(chunk)) drop();
       },
       complete() {
         if (head === null) return;
         isComplete = true;
-        const { headers, isCacheable, lifetime } = head;
-        const page = { request, headers, body: Buffer.concat(chunks), madeAt, lifetime };
-        void isCacheable.then((isPublic) => {
+        observer.complete();
+        const { headers, isCacheable, tags, lifetime } = head;
+        const rendered = { request, headers, body: Buffer.concat(chunks), madeAt, lifetime };
+        void Promise.all([isCacheable, tags]).then(([isPublic, shown]) => {
           // PHP has reported all its changes by now.
           if (isPublic && !pending.isPurged) {
+            const page = { ...rendered, tags: joinTags(shown) };
             pages.put(toCachedPage(page));
             disk?.put(page);
           }
@@ -165,15 +207,21 @@ export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): P
     endRefresh: ({ key }, pauseMilliseconds) => refreshes.end(key, pauseMilliseconds),
     beginWrite: (environmentId) => disk?.beginWrite(environmentId) ?? (() => undefined),
     variesByLanguage: ({ key }) => languageKeys.has(key),
+    mayCache(request, answer) {
+      const lifetime = lifetimeOf(answer, now());
+      return lifetime !== null && (!lifetime.variesByLanguage || hasLanguage(request));
+    },
+    isCacheable: cacheable.has,
     record,
+    observe,
     purge(environmentId, scope) {
       const isPurged = readPurgeScope(scope);
       for (const pending of pendingPages) {
-        if (pending.request.environmentId === environmentId && isPurged(pending.request.address))
-          pending.isPurged = true;
+        const { environmentId: id, address } = pending.request;
+        if (id === environmentId && isPurged({ address, tags: null })) pending.isPurged = true;
       }
       disk?.purge(environmentId, isPurged);
-      return pages.removeAt(environmentId, isPurged);
+      return pages.purge(environmentId, isPurged);
     },
     retain(environments) {
       const payers = new Map(environments.map((environment) => [environment.id, payerOf(environment)]));
@@ -184,6 +232,7 @@ export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): P
         const version = versionOf(environment);
         if (version !== null) versions.set(environment.id, version);
       }
+      cacheable.retain(versions.keys());
       pages.retain(versions);
       disk?.retain(versions);
     },

@@ -2,6 +2,7 @@
 import { open } from "node:fs/promises";
 import type { PageAddress } from "../visit/pageRequest.ts";
 import type { RenderedPage } from "./cachedPage.ts";
+import type { PageTags } from "./tags.ts";
 
 const lengthBytes = 4;
 /** More than any head needs. */
@@ -16,16 +17,19 @@ interface StoredHead extends Pick<RenderedPage, "headers" | "madeAt" | "lifetime
     /** Older files lack it. */
     readonly isVariant?: boolean;
   };
+  /** Older files lack it. */
+  readonly tags?: PageTags;
   readonly bodyBytes: number;
 }
 
-export function writePageFile({ request, headers, madeAt, lifetime, body }: RenderedPage): Buffer {
+export function writePageFile({ request, headers, madeAt, lifetime, tags, body }: RenderedPage): Buffer {
   const { environmentId, key, address, isVariant } = request;
   const head: StoredHead = {
     ask: { environmentId, key, place: address, isVariant },
     headers,
     madeAt,
     lifetime,
+    tags,
     bodyBytes: body.length,
   };
   const text = Buffer.from(JSON.stringify(head));
@@ -65,10 +69,10 @@ function readHead(content: Buffer): { readonly head: Head; readonly bytes: numbe
   const bytes = lengthBytes + content.readUInt32BE();
   if (content.length < bytes) return null;
   try {
-    const { ask, ...head }: StoredHead = JSON.parse(content.toString("utf8", lengthBytes, bytes));
+    const { ask, tags = null, ...head }: StoredHead = JSON.parse(content.toString("utf8", lengthBytes, bytes));
     if (typeof ask?.key !== "string" || !Number.isInteger(head.bodyBytes)) return null;
     const { environmentId, key, place, isVariant = place.query !== "" } = ask;
-    return { head: { ...head, request: { environmentId, key, address: place, isVariant } }, bytes };
+    return { head: { ...head, tags, request: { environmentId, key, address: place, isVariant } }, bytes };
   } catch {
     return null;
   }

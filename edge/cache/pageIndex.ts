@@ -1,11 +1,13 @@
 /** Index of the cached pages on disk and of those being written, with their total size. */
 import type { PageAddress } from "../visit/pageRequest.ts";
 import { createPageShares, type Held, type Shareable } from "./pageShares.ts";
+import type { PageTags } from "./tags.ts";
 
 export interface PageFile extends Shareable {
   readonly file: string;
   readonly key: string;
   readonly address: PageAddress;
+  readonly tags: PageTags;
 }
 
 interface PageIndex {

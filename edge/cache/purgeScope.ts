@@ -2,25 +2,36 @@
 import { readPath, splitTarget } from "../http/path.ts";
 import type { PageAddress } from "../visit/pageRequest.ts";
 import { isWithin } from "./cachedPage.ts";
+import { hasTagOf, type PageTags } from "./tags.ts";
 
 /** Absolute URLs, or paths with their query. Host names are ignored, because a site may have several. */
 export interface PurgeScope {
   readonly urls: readonly string[];
   /** Purges these and everything below them. */
   readonly subtrees: readonly string[];
+  /** Also purges pages that have one of these tags, or whose tags are not known. */
+  readonly tags: readonly string[];
   readonly everything: boolean;
 }
 
-/** Whether the page at this address is to be purged. */
-export type IsPurged = (address: PageAddress) => boolean;
+/** Whether the page is to be purged. The tags of a page that is being rendered are not known. */
+export type IsPurged = (page: { readonly address: PageAddress; readonly tags: PageTags }) => boolean;
 
 /** A URL that can't be parsed purges everything, because the sender did mean some page. */
-export function readPurgeScope({ urls, subtrees, everything }: PurgeScope): IsPurged {
-  const [pages, trees] = [urls.map(pageAddressOf), subtrees.map(pageAddressOf)];
-  if (everything || [...pages, ...trees].includes(null)) return () => true;
-  return (address) =>
-    pages.some((wanted) => wanted !== null && isWithin(address, wanted, false)) ||
-    trees.some((wanted) => wanted !== null && isWithin(address, wanted, true));
+export function readPurgeScope({ urls, subtrees, tags, everything }: PurgeScope): IsPurged {
+  const pages = readAddresses(urls);
+  const trees = readAddresses(subtrees);
+  if (everything || pages === null || trees === null) return () => true;
+  return ({ address, tags: shown }) =>
+    hasTagOf(shown, tags) ||
+    pages.some((wanted) => isWithin(address, wanted, false)) ||
+    trees.some((wanted) => isWithin(address, wanted, true));
+}
+
+/** Null if one of them can't be parsed. */
+function readAddresses(urls: readonly string[]): readonly PageAddress[] | null {
+  const read = urls.flatMap((url) => pageAddressOf(url) ?? []);
+  return read.length === urls.length ? read : null;
 }
 
 function pageAddressOf(address: string): PageAddress | null {

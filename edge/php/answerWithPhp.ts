@@ -152,8 +152,8 @@ export async function renderPage(
     sendPage(request, response, "crashed");
     return "answered";
   }
-  shared?.start(answer);
   recorder?.start(answer);
+  shared?.start(answer);
   if (fallback !== undefined && answer.status >= 500) {
     discard(answer.body);
     fallback();
@@ -291,7 +291,7 @@ async function streamResponse(
 }
 
 /** Drops a response that no one needs. */
-function discard(body: Readable): void {
+export function discard(body: Readable): void {
   body.on("error", () => undefined).destroy();
 }
 

@@ -33,7 +33,7 @@ const page = (
   body: Readable | string,
   errors = "",
   status = 200,
-): Omit<UpstreamResponse, "finished" | "isCacheable"> => ({
+): Omit<UpstreamResponse, "finished" | "isCacheable" | "tags"> => ({
   status,
   headers: [["Content-Type", "text/html"]],
   body: typeof body === "string" ? Readable.from([Buffer.from(body)]) : body,

@@ -113,7 +113,7 @@ function fileResponse(file: string): TrialResponse {
   return { status: 200, headers, body: createReadStream(file), errors: Promise.resolve("") };
 }
 
-type TrialResponse = Omit<UpstreamResponse, "finished" | "isCacheable">;
+type TrialResponse = Omit<UpstreamResponse, "finished" | "isCacheable" | "tags">;
 
 async function read(ask: () => Promise<TrialResponse>, { wantsContent }: TrialOrder): Promise<Trial> {
   let answer: TrialResponse;

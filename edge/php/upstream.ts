@@ -50,6 +50,11 @@ export interface UpstreamResponse {
   readonly finished: Promise<void>;
   /** Whether the site allows this response to be cached; known when the body has ended. Never rejects. */
   readonly isCacheable: Promise<boolean>;
+  /**
+   * What the page shows, by the names that `PurgeScope.tags` has. Null if that is not known. Known when the body has
+   * ended. Never rejects.
+   */
+  readonly tags: Promise<readonly string[] | null>;
   /** The beginning of PHP's log output; known when the body has ended. Never rejects. */
   readonly errors: Promise<string>;
 }

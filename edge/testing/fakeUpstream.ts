@@ -8,8 +8,9 @@ export interface Asked {
   readonly request: UpstreamRequest;
 }
 
-/** By default, PHP finishes when the body ends, and logs nothing. */
-export type FakeAnswer = Omit<UpstreamResponse, "finished" | "errors" | "isCacheable"> & Partial<UpstreamResponse>;
+/** By default, PHP finishes when the body ends, logs nothing, and shows nothing that has a tag. */
+export type FakeAnswer = Omit<UpstreamResponse, "finished" | "errors" | "isCacheable" | "tags"> &
+  Partial<UpstreamResponse>;
 
 export type Answer = (request: UpstreamRequest, environmentId: string) => Promise<FakeAnswer> | FakeAnswer;
 
@@ -38,7 +39,8 @@ export interface FakeUpstream extends Upstream {
 
 function whole(answer: FakeAnswer): UpstreamResponse {
   const isCacheable = Promise.resolve(true);
-  return { finished: untilClosed(answer.body), errors: Promise.resolve(""), isCacheable, ...answer };
+  const tags = Promise.resolve([]);
+  return { finished: untilClosed(answer.body), errors: Promise.resolve(""), isCacheable, tags, ...answer };
 }
 
 function untilClosed(body: Readable): Promise<void> {

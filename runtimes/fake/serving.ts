@@ -15,7 +15,7 @@ import { readSpec } from "./runtime.ts";
 import { createUser } from "./users.ts";
 
 /** A response. The fake has it all at once, so it never breaks off in the middle. */
-type Page = Omit<PhpResponse, "finished" | "errors" | "isCacheable"> & { readonly errors?: string };
+type Page = Omit<PhpResponse, "finished" | "errors" | "isCacheable" | "tags"> & { readonly errors?: string };
 
 /** Returns a page, or why there is none, instead of the front page. */
 type FakeAnswer = (environmentId: string, request: PhpRequest) => Promise<Page | NoAnswerReason>;
@@ -40,7 +40,8 @@ async function frontPage(environment: ServedEnvironment): Promise<Page | NoAnswe
 function responseOf(answer: Page | NoAnswerReason): PhpResponse {
   if (typeof answer === "string") throw new NoAnswer(answer, `The fake answers ${answer}.`);
   const errors = Promise.resolve(answer.errors ?? "");
-  return { ...answer, finished: Promise.resolve(), errors, isCacheable: Promise.resolve(true) };
+  const known = { isCacheable: Promise.resolve(true), tags: Promise.resolve([]) };
+  return { ...answer, ...known, finished: Promise.resolve(), errors };
 }
 
 /** The fake uses no resources. */

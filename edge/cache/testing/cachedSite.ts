@@ -13,6 +13,8 @@ interface CachedSite extends EdgeWorld {
   respond: (made: number, request: Parameters<Answer>[0]) => FakeAnswer | Promise<FakeAnswer>;
   /** The URLs that PHP was asked for. */
   asked(): readonly string[];
+  /** Makes an address known as one whose page can be cached, as its first visitor does. Not counted. */
+  meet(path: string): Promise<void>;
   /** Sends a request like a browser's first visit. */
   get(path: string, headers?: Sending["headers"], more?: Sending): Promise<Seen>;
   purge(order: object): Promise<{ readonly status: number; readonly body: string }>;
@@ -41,6 +43,14 @@ export async function startCachedSite(
     ...world,
     respond: (number) => textAnswer(`page ${number}`, html),
     asked: () => world.upstream.asked.map(({ request }) => request.url),
+    async meet(path) {
+      const { respond } = site;
+      site.respond = () => textAnswer("met", html);
+      await ask(world.edge, path, { headers: browser });
+      site.respond = respond;
+      renders = 0;
+      world.upstream.asked.splice(0);
+    },
     async get(path, headers = {}, more = {}) {
       const {
         status,

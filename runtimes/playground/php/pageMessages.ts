@@ -1,6 +1,6 @@
 /**
- * Receives the pages that the current request has changed, from the platform's PHP (`platform/touching.php`). A site's
- * code can send the same messages; they affect only its own pages.
+ * Receives the pages that the current request has changed, and what its own page shows, from the platform's PHP
+ * (`platform/touching.php`). A site's code can send the same messages; they affect only its own pages.
  */
 import type { StalePages } from "../../serving.ts";
 
@@ -15,12 +15,17 @@ interface PageMessageListener {
   onStalePages(pages: StalePages): void;
   /** The response is for this visitor only. */
   isPrivate(): void;
+  /** The tags of everything that the page shows. Null: unknown. */
+  shows(tags: readonly string[] | null): void;
 }
 
 /** The platform's own script sends fewer. */
 const maxAddresses = 1_000;
 const maxAddressLength = 2_000;
 const maxMessageLength = 1 << 20;
+/** A page that shows more is outdated by any change. */
+const maxTags = 500;
+const tagForm = /^[#\w-]{1,64}$/;
 
 export function createPageMessages(): PageMessages {
   let current: PageMessageListener | null = null;
@@ -31,6 +36,7 @@ export function createPageMessages(): PageMessages {
     receive: (message) => {
       const parsed = message.length > maxMessageLength ? null : parse(message);
       if (parsed?.sitewright === "private") current?.isPrivate();
+      if (parsed?.sitewright === "shows") current?.shows(readTags(parsed.tags));
       if (parsed?.sitewright === "touched") current?.onStalePages(readStalePages(parsed));
     },
   };
@@ -45,10 +51,18 @@ function parse(message: string): Readonly<Record<string, unknown>> | null {
   }
 }
 
-function readStalePages({ urls, subtrees, everything }: Readonly<Record<string, unknown>>): StalePages {
-  const [pages, trees] = [addresses(urls), addresses(subtrees)];
-  if (everything === true || pages === null || trees === null) return { urls: [], subtrees: [], everything: true };
-  return { urls: pages, subtrees: trees, everything: false };
+function readStalePages({ urls, subtrees, tags, everything }: Readonly<Record<string, unknown>>): StalePages {
+  const [pages, trees, names] = [addresses(urls), addresses(subtrees), readTags(tags)];
+  if (everything === true || pages === null || trees === null || names === null)
+    return { urls: [], subtrees: [], tags: [], everything: true };
+  return { urls: pages, subtrees: trees, tags: names, everything: false };
+}
+
+/** Returns a list of tags, or null if it is not one. */
+function readTags(value: unknown): readonly string[] | null {
+  if (!Array.isArray(value) || value.length > maxTags) return null;
+  const tags = value.filter((one) => typeof one === "string" && tagForm.test(one));
+  return tags.length === value.length ? tags : null;
 }
 
 /** Returns a list of addresses, or null if it is not one. */

@@ -3,8 +3,12 @@
  * Reports the pages that a change has made outdated, in the order of the changes, for the page cache.
  *
  * Only changes that anonymous visitors can see count: not a draft, a revision, or an option that a plugin uses
- * internally. Changes visible on every page (menus, widgets, options, names) touch everything.
+ * internally. Changes visible on every page (menus, widgets, options, names) touch everything. So do changes of which
+ * WordPress doesn't know where they are visible (forms, settings of plugins), if they were made on purpose (`writes.php`).
  */
+
+require_once __DIR__ . '/irrelevant.php';
+require_once __DIR__ . '/writes.php';
 
 /**
  * Beyond this number of addresses everything is touched: finding them in the cache would take longer than rendering the
@@ -12,14 +16,8 @@
  */
 const SITEWRIGHT_MAX_ADDRESSES = 100;
 
-/** Post metadata that changes without an edit and is never shown. */
-const SITEWRIGHT_IGNORED_META = '/^_(?:edit_lock|edit_last|encloseme|pingme|wp_old_slug|wp_old_date|wp_trash_meta_.*|wp_desired_post_slug|oembed_.*)$/';
-
 /** WordPress options that are visible on pages. */
 const SITEWRIGHT_VISIBLE_OPTIONS = '/^(?:blogname|blogdescription|home|siteurl|template|stylesheet|permalink_structure|category_base|tag_base|show_on_front|page_on_front|page_for_posts|posts_per_page|sidebars_widgets|widget_.*|theme_mods_.*|active_plugins|site_icon|WPLANG|date_format|time_format|timezone_string|gmt_offset|sticky_posts|thread_comments.*|comments_per_page|page_comments|blog_public)$/';
-
-/** Options that WordPress and plugins change internally. */
-const SITEWRIGHT_IGNORED_OPTIONS = '/^_(?:site_)?transient_|^cron$|^rewrite_rules$|[._]lock$|^recently_|^auto_|^doing_cron$|^user_count$|^fresh_site$|^db_|^can_compress_scripts$|^uninstall_plugins$|^nonce_|^auth_|^action_scheduler_|^as_|_queue|_last_|_version$|_log$/';
 
 /** Post types that are part of every page. */
 const SITEWRIGHT_PARTS_OF_PAGES = array( 'nav_menu_item', 'wp_navigation', 'wp_template', 'wp_template_part', 'wp_global_styles', 'wp_block', 'custom_css', 'wp_font_face', 'wp_font_family' );
@@ -29,8 +27,13 @@ const SITEWRIGHT_PARTS_OF_PAGES = array( 'nav_menu_item', 'wp_navigation', 'wp_t
  */
 const SITEWRIGHT_HOOKS_BEFORE_CHANGES = array( 'pre_post_update', 'wp_trash_post', 'before_delete_post', 'delete_attachment' );
 
-/** Reports addresses that have not been reported yet in this request. */
-function sitewright_report_touched( array $urls, array $subtrees = array(), bool $everything = false ): void {
+/** Reports addresses and tags (`shown.php`) that have not been reported yet in this request. */
+function sitewright_report_touched(
+	array $urls,
+	array $subtrees = array(),
+	bool $everything = false,
+	array $tags = array()
+): void {
 	static $reported = array();
 	static $is_done  = false;
 	if ( $is_done ) {
@@ -50,8 +53,9 @@ function sitewright_report_touched( array $urls, array $subtrees = array(), bool
 	};
 	$urls     = $fresh( $urls, 'u' );
 	$subtrees = $fresh( $subtrees, 's' );
+	$tags     = $fresh( $tags, 't' );
 	$is_done  = $everything || count( $reported[ $when ] ?? array() ) > SITEWRIGHT_MAX_ADDRESSES;
-	if ( ! $is_done && array() === $urls && array() === $subtrees ) {
+	if ( ! $is_done && array() === $urls && array() === $subtrees && array() === $tags ) {
 		return;
 	}
 	post_message_to_js(
@@ -60,6 +64,7 @@ function sitewright_report_touched( array $urls, array $subtrees = array(), bool
 				'sitewright' => 'touched',
 				'urls'       => $is_done ? array() : $urls,
 				'subtrees'   => $is_done ? array() : $subtrees,
+				'tags'       => $is_done ? array() : $tags,
 				'everything' => $is_done,
 			),
 			JSON_INVALID_UTF8_SUBSTITUTE
@@ -75,6 +80,11 @@ function sitewright_touch_everything(): void {
 function sitewright_touch_page( string $url ): void {
 	$is_front = untrailingslashit( $url ) === untrailingslashit( home_url() );
 	sitewright_report_touched( array( $url ), $is_front ? array() : array( $url ) );
+}
+
+/** Touches the pages that have one of these tags. */
+function sitewright_touch_tags( string ...$tags ): void {
+	sitewright_report_touched( array(), array(), false, $tags );
 }
 
 /** Touches a list of posts with its further pages and its feed, but not other lists below its address. */
@@ -94,11 +104,25 @@ function sitewright_is_visible( WP_Post $post ): bool {
 	if ( 'revision' === $post->post_type || ! is_post_type_viewable( $post->post_type ) ) {
 		return false;
 	}
-	return in_array( $post->post_status, array( 'publish', 'inherit' ), true );
+	return 'inherit' === $post->post_status || is_post_status_viewable( $post->post_status );
 }
 
-/** Touches all pages on which the post appears in its present state. */
-function sitewright_touch_post( $post ): void {
+/**
+ * Whether pages may contain the post although it has no address: a form, a testimonial, a slide. Visitors make posts without
+ * an address too, such as orders.
+ */
+function sitewright_is_embedded( WP_Post $post ): bool {
+	return ! is_post_type_viewable( $post->post_type )
+		&& ! in_array( $post->post_status, array( 'draft', 'auto-draft', 'pending', 'future', 'trash' ), true )
+		&& ! sitewright_is_ignored( SITEWRIGHT_IGNORED_POST_TYPES, $post->post_type )
+		&& sitewright_is_change();
+}
+
+/**
+ * Touches all pages on which the post appears in its present state. `$is_listed`: whether it may also appear on other lists
+ * than before, or at another place in them.
+ */
+function sitewright_touch_post( $post, bool $is_listed = true ): void {
 	$post = get_post( $post );
 	if ( ! $post instanceof WP_Post ) {
 		return;
@@ -110,9 +134,13 @@ function sitewright_touch_post( $post ): void {
 		return;
 	}
 	if ( ! sitewright_is_visible( $post ) ) {
+		if ( sitewright_is_embedded( $post ) ) {
+			sitewright_touch_everything();
+		}
 		return;
 	}
 	sitewright_touch_page( (string) get_permalink( $post ) );
+	sitewright_touch_tags( "#{$post->ID}", ...( $is_listed ? array( $post->post_type ) : array() ) );
 	if ( 'attachment' === $post->post_type ) {
 		if ( $post->post_parent > 0 ) {
 			sitewright_touch_page( (string) get_permalink( $post->post_parent ) );
@@ -198,9 +226,15 @@ function sitewright_touch_former_terms( $post_id, $terms, $term_taxonomy_ids, $t
 	sitewright_touch_post( $post );
 }
 
+/** A page that stores something about a post while it is rendered, such as how often it was seen, is not out of date. */
 function sitewright_touch_by_meta( $post_id, $key ): void {
-	if ( 1 !== preg_match( SITEWRIGHT_IGNORED_META, (string) $key ) ) {
+	if ( sitewright_is_ignored( SITEWRIGHT_IGNORED_META, (string) $key ) ) {
+		return;
+	}
+	if ( sitewright_is_change() ) {
 		sitewright_touch_post( $post_id );
+	} elseif ( sitewright_is_writing() ) {
+		sitewright_touch_post( $post_id, false );
 	}
 }
 
@@ -212,6 +246,15 @@ function sitewright_touch_by_comment( $comment ): void {
 	}
 	sitewright_touch_page( (string) get_permalink( $post ) );
 	sitewright_report_touched( array( home_url( '/' ), get_feed_link( 'comments_rss2' ), get_feed_link( 'comments_atom' ) ) );
+	// Lists of posts may show the number of comments.
+	sitewright_touch_tags( 'comment', "#{$post->ID}" );
+}
+
+/** Pages may show what plugins store with a comment, such as a rating. */
+function sitewright_touch_by_comment_meta( $comment_id ): void {
+	if ( sitewright_is_change() && '1' === (string) get_comment( $comment_id )?->comment_approved ) {
+		sitewright_touch_by_comment( $comment_id );
+	}
 }
 
 /**
@@ -223,12 +266,23 @@ function sitewright_touch_by_option( string $name ): void {
 		sitewright_touch_everything();
 		return;
 	}
-	if ( 1 === preg_match( SITEWRIGHT_IGNORED_OPTIONS, $name ) || ! function_exists( 'wp_get_current_user' ) ) {
-		return;
-	}
-	if ( did_action( 'init' ) > 0 && current_user_can( 'edit_posts' ) ) {
+	if ( ! sitewright_is_ignored( SITEWRIGHT_IGNORED_OPTIONS, $name ) && sitewright_is_edit() ) {
 		sitewright_touch_everything();
 	}
+}
+
+/** Pages may list terms, and show what plugins store with them, such as a picture. */
+function sitewright_touch_by_term( $taxonomy ): void {
+	$taxonomy = get_taxonomy( $taxonomy );
+	foreach ( $taxonomy ? $taxonomy->object_type : array() as $type ) {
+		if ( ! sitewright_is_ignored( SITEWRIGHT_IGNORED_POST_TYPES, $type ) && sitewright_is_change() ) {
+			sitewright_touch_everything();
+		}
+	}
+}
+
+function sitewright_touch_by_term_meta( $term_id ): void {
+	sitewright_touch_by_term( get_term( (int) $term_id )->taxonomy ?? '' );
 }
 
 /** Pages may show names and addresses of users. */
@@ -241,10 +295,31 @@ function sitewright_touch_by_user( $user_id, $former ): void {
 	}
 }
 
+/** Pages may show what profiles contain, such as a biography. */
+function sitewright_touch_by_user_meta( $key ): void {
+	$key      = (string) $key;
+	$is_shown = in_array( $key, array( 'description', 'nickname', 'first_name', 'last_name' ), true ) && sitewright_is_change();
+	if ( $is_shown || ( ! sitewright_is_ignored( SITEWRIGHT_IGNORED_USER_META, $key ) && sitewright_is_edit() ) ) {
+		sitewright_touch_everything();
+	}
+}
+
+/** Touches everything if the change was made on purpose. */
+function sitewright_touch_everything_by_edit(): void {
+	if ( sitewright_is_edit() ) {
+		sitewright_touch_everything();
+	}
+}
+
+/** Touches the page of a product whose stock has changed, and pages that show the product. */
+function sitewright_touch_stock( $product ): void {
+	sitewright_touch_product( $product, false );
+}
+
 /** Touches the page and lists of a product, also for its variations. */
-function sitewright_touch_product( $product ): void {
+function sitewright_touch_product( $product, bool $is_listed = true ): void {
 	if ( is_object( $product ) && method_exists( $product, 'get_id' ) ) {
 		$parent = method_exists( $product, 'get_parent_id' ) ? (int) $product->get_parent_id() : 0;
-		sitewright_touch_post( $parent > 0 ? $parent : (int) $product->get_id() );
+		sitewright_touch_post( $parent > 0 ? $parent : (int) $product->get_id(), $is_listed );
 	}
 }

@@ -58,6 +58,15 @@ foreach ( array( 'updated_option', 'added_option', 'deleted_option', 'update_sit
 	sitewright_when( $hook, 'sitewright_touch_by_option' );
 }
 sitewright_when( 'profile_update', 'sitewright_touch_by_user', 0, 2 );
+foreach ( array( 'added', 'updated', 'deleted' ) as $done ) {
+	sitewright_when( "{$done}_user_meta", 'sitewright_touch_by_user_meta', 2 );
+	sitewright_when( "{$done}_comment_meta", 'sitewright_touch_by_comment_meta', 1 );
+	sitewright_when( "{$done}_term_meta", 'sitewright_touch_by_term_meta', 1 );
+}
+sitewright_when( 'created_term', 'sitewright_touch_by_term', 2 );
+foreach ( array( 'user_register', 'set_user_role', 'add_link', 'edit_link', 'delete_link' ) as $hook ) {
+	sitewright_when( $hook, 'sitewright_touch_everything_by_edit', 0, 0 );
+}
 foreach (
 	array(
 		...array( 'edited_term', 'delete_term', 'deleted_user', 'switch_theme', 'customize_save_after', 'wp_update_nav_menu' ),
@@ -70,11 +79,56 @@ foreach (
 sitewright_when( 'sitewright_purge_url', 'sitewright_touch_page' );
 // WooCommerce.
 foreach ( array( 'woocommerce_product_set_stock', 'woocommerce_variation_set_stock' ) as $hook ) {
-	sitewright_when( $hook, 'sitewright_touch_product' );
+	sitewright_when( $hook, 'sitewright_touch_stock' );
 }
+sitewright_when( 'woocommerce_product_set_stock_status', 'sitewright_touch_product', 2 );
+sitewright_when( 'woocommerce_variation_set_stock_status', 'sitewright_touch_product', 2 );
 foreach ( array( 'woocommerce_update_product', 'woocommerce_new_product' ) as $hook ) {
 	sitewright_when( $hook, 'sitewright_touch_post' );
 }
+
+// What the page shows, if others may get it from the cache.
+$sitewright_is_page = in_array( $_SERVER['REQUEST_METHOD'] ?? '', array( 'GET', 'HEAD' ), true )
+	&& array() === preg_grep( '/^wordpress_logged_in_/', array_keys( $_COOKIE ) );
+if ( $sitewright_is_page ) {
+	foreach ( array( 'posts', 'terms', 'comments' ) as $what ) {
+		sitewright_hook(
+			"pre_get_$what",
+			static function ( $query ) use ( $what ) {
+				require_once __DIR__ . '/shown.php';
+				"sitewright_show_$what"( $query );
+			},
+			PHP_INT_MAX
+		);
+	}
+	sitewright_hook(
+		'shutdown',
+		static function () {
+			require_once __DIR__ . '/shown.php';
+			sitewright_report_shown();
+		},
+		998
+	);
+}
+
+// Statements past WordPress's functions.
+sitewright_hook(
+	'query',
+	static function ( $statement ) use ( $sitewright_is_page ) {
+		if ( ! is_string( $statement ) || ! did_action( 'plugins_loaded' ) ) {
+			return $statement;
+		}
+		if ( 0 !== substr_compare( $statement, 'SELECT', strspn( $statement, " \t\r\n" ), 6, true ) ) {
+			require_once __DIR__ . '/writes.php';
+			sitewright_see_write( $statement );
+		} elseif ( $sitewright_is_page ) {
+			require_once __DIR__ . '/shown.php';
+			sitewright_see_read( $statement );
+		}
+		return $statement;
+	},
+	PHP_INT_MAX
+);
 
 // With this constant plugins tell any page cache that a page is for one visitor only.
 sitewright_hook(

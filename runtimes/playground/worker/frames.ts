@@ -65,6 +65,8 @@ export interface ResponseEnd {
   readonly isBroken: boolean;
   /** Whether the script completed and did not declare its response private. */
   readonly isCacheable: boolean;
+  /** As `PhpResponse.tags`. */
+  readonly tags: readonly string[] | null;
   /** Whether PHP has changed files or the database. */
   readonly hasWritten: boolean;
   readonly reason: string | null;

@@ -70,6 +70,7 @@ interface Exchange {
   body: Readable | null;
   stalePages: StalePages;
   readonly isCacheable: PromiseWithResolvers<boolean>;
+  readonly tags: PromiseWithResolvers<readonly string[] | null>;
   readonly errors: PromiseWithResolvers<string>;
   readonly ended: PromiseWithResolvers<void>;
 }
@@ -232,6 +233,7 @@ export class WorkerProcess {
       const log = createLineReader((line) => callbacks.onErrorLine?.(line));
       const ends = {
         isCacheable: Promise.withResolvers<boolean>(),
+        tags: Promise.withResolvers<readonly string[] | null>(),
         errors: Promise.withResolvers<string>(),
         ended: Promise.withResolvers<void>(),
       };
@@ -302,9 +304,9 @@ export class WorkerProcess {
     body.on("error", () => undefined);
     body.on("close", () => this.#channel.resume());
     exchange.body = body;
-    const { isCacheable, errors, ended } = exchange;
-    const later = { isCacheable: isCacheable.promise, errors: errors.promise, finished: ended.promise };
-    exchange.resolve({ ...JSON.parse(content.toString()), body, ...later });
+    const { isCacheable, tags, errors, ended } = exchange;
+    const atEnd = { isCacheable: isCacheable.promise, tags: tags.promise, errors: errors.promise };
+    exchange.resolve({ ...JSON.parse(content.toString()), body, ...atEnd, finished: ended.promise });
   }
 
   #passOn({ body, deadlineMilliseconds }: Exchange, chunk: Buffer): void {
@@ -331,6 +333,7 @@ export class WorkerProcess {
     const isRefused = end?.isRefused ?? false;
     const isComplete = end !== null && !end.isBroken && !isRefused;
     exchange.isCacheable.resolve(isComplete && end.isCacheable);
+    exchange.tags.resolve(end?.tags ?? null);
     const cause = new Error(end?.reason ?? this.#errorText);
     const failure = isRefused
       ? new NoAnswer("wouldWrite", "PHP attempted a change, but the environment is read-only at the moment.")

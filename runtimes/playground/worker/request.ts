@@ -130,10 +130,14 @@ async function run(
 export async function answer(php: GuardedPhp, request: WorkerRequest, out: Duplex): Promise<void> {
   const log = new ErrorLog(out);
   let isPrivate = false;
+  let tags: readonly string[] | null = null;
   php.pageMessages.begin({
     onStalePages: (pages) => sendJson(out, frameKinds.stalePages, pages),
     isPrivate: () => {
       isPrivate = true;
+    },
+    shows: (shown) => {
+      tags = shown;
     },
   });
   // Reports growth early, because this process may be killed during the request.
@@ -153,6 +157,7 @@ export async function answer(php: GuardedPhp, request: WorkerRequest, out: Duple
   const end: ResponseEnd = {
     isBroken,
     isCacheable: isComplete && !isPrivate,
+    tags,
     hasWritten,
     reason,
     isRefused,
