@@ -103,7 +103,7 @@ export async function startEdgeProcess({ config, log, makeServing }: EdgeProcess
         requestSeconds,
         bodyGraceSeconds,
         unreadBytes,
-        silenceSeconds: config.requestDeadlineSeconds + silenceAfterDeadlineSeconds,
+        silenceSeconds: config.maxRequestSeconds + silenceAfterDeadlineSeconds,
         freezeSeconds,
         holdSeconds,
       },

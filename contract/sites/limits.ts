@@ -57,8 +57,8 @@ export const changeSitePhpAllocation = endpoint({
 
 const requestSeconds = Type.Integer({
   minimum: 1,
-  description: "Time limit of a PHP request, in seconds.",
-  examples: [30],
+  description: "Time limit of a PHP request, in seconds. `GET …/limits` has the allowed range.",
+  examples: [120],
 });
 /** WordPress needs more, but an empty environment may be kept empty. */
 export const minDiskBytes = 1_000_000;
@@ -128,7 +128,7 @@ export const getLimits = endpoint({
         bounds: Type.Object({
           thread_count: bounds("thread_count", 1, 8),
           thread_memory: bounds("thread_memory", 64, 1_024),
-          request_seconds: bounds("request_seconds", 1, 60),
+          request_seconds: bounds("request_seconds", 1, 300),
           disk_bytes: Type.Object(
             {
               minimum: Type.Integer({ description: "Lowest allowed value.", examples: [minDiskBytes] }),

@@ -168,7 +168,7 @@ const pages = {
     title: "This page took too long",
     text: "The site didn't finish this page in time. Please try again; if it happens again, tell the site's owner.",
     owner:
-      "A plugin or theme takes longer than a request may last. Deactivate the one that you changed last, and try again.",
+      "A plugin or theme takes longer than a request may last. Deactivate the one that you changed last, and try again. For imports, raise request_seconds with PUT …/limits of the API.",
   },
   crashed: {
     status: 502,

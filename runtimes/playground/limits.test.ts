@@ -132,6 +132,19 @@ describe("workers", () => {
 });
 
 describe("time", () => {
+  test("that a script has is known to it, from the next request after a change", async () => {
+    const code = "echo getmypid(), ' ', ini_get('max_execution_time');";
+    await world.limit(site, { requestSeconds: 300 });
+    const [pid, limit] = (await php(code)).split(" ");
+    expect(limit).toBe("300");
+    await world.limit(site, { requestSeconds: null });
+    expect(await php(code)).toBe(`${pid} 60`);
+  }, 30_000);
+
+  test("for which a script waits is not limited by the script itself", async () => {
+    expect(await php("set_time_limit(1); sleep(2); echo 'done';")).toBe("done");
+  }, 30_000);
+
   test("is limited by the environment's setting", async () => {
     await world.limit(site, { requestSeconds: 1 });
     const killed = usage().killedForTime;

@@ -47,7 +47,9 @@ export interface InstallationLimits {
   readonly maxWorkers: number;
   /** Maximum memory of an environment's PHP for each request. */
   readonly maxPhpMemoryMb: number;
+  /** The default time limit of a PHP request, and the highest that an environment may have. */
   readonly requestDeadlineSeconds: number;
+  readonly maxRequestSeconds: number;
   /** Default quota of an environment, or null for no limit. */
   readonly diskQuotaBytes: number | null;
 }

@@ -68,6 +68,8 @@ export interface Config {
   readonly spareWorkers: number;
   readonly maxWorkers: number;
   readonly requestDeadlineSeconds: number;
+  /** At least `requestDeadlineSeconds`. */
+  readonly maxRequestSeconds: number;
   readonly maxPhpMemoryMb: number;
   /** Disk space that sites must leave free. */
   readonly diskReserveBytes: number;
@@ -203,6 +205,7 @@ function freeze(values: Settings): Config {
     spareWorkers: values.SITEWRIGHT_SPARE_WORKERS,
     maxWorkers: values.SITEWRIGHT_MAX_WORKERS,
     requestDeadlineSeconds: values.SITEWRIGHT_REQUEST_DEADLINE_SECONDS,
+    maxRequestSeconds: Math.max(values.SITEWRIGHT_REQUEST_DEADLINE_SECONDS, values.SITEWRIGHT_MAX_REQUEST_SECONDS),
     maxPhpMemoryMb: values.SITEWRIGHT_MAX_PHP_MEMORY_MB,
     diskReserveBytes: values.SITEWRIGHT_DISK_RESERVE_MB * 1_000_000,
     diskQuotaBytes: values.SITEWRIGHT_DISK_QUOTA_MB === null ? null : values.SITEWRIGHT_DISK_QUOTA_MB * 1_000_000,

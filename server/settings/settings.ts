@@ -119,7 +119,12 @@ export const settings = v.object({
   ),
   SITEWRIGHT_SPARE_WORKERS: whole(0, 32, "the number of spare PHP workers, which wait for a site"),
   SITEWRIGHT_MAX_WORKERS: whole(1, 512, "the maximum number of PHP workers"),
-  SITEWRIGHT_REQUEST_DEADLINE_SECONDS: whole(1, 3_600, "the time limit for a PHP request, in seconds"),
+  SITEWRIGHT_REQUEST_DEADLINE_SECONDS: whole(1, 3_600, "the default time limit for a PHP request, in seconds"),
+  SITEWRIGHT_MAX_REQUEST_SECONDS: whole(
+    1,
+    3_600,
+    "the highest time limit for PHP requests that the API accepts for an environment, in seconds; at least the default one",
+  ),
   SITEWRIGHT_MAX_PHP_MEMORY_MB: whole(64, 16_384, "the highest memory limit of PHP for one environment, in MB"),
   SITEWRIGHT_DISK_RESERVE_MB: whole(
     0,
@@ -274,6 +279,7 @@ export function defaults(data: string): Settings {
     // Leaves half of the memory to the rest of the machine.
     SITEWRIGHT_MAX_WORKERS: Math.min(32, Math.max(2, Math.floor(machineMemory() / 2 / memoryPerWorker))),
     SITEWRIGHT_REQUEST_DEADLINE_SECONDS: 60,
+    SITEWRIGHT_MAX_REQUEST_SECONDS: 300,
     SITEWRIGHT_MAX_PHP_MEMORY_MB: Math.min(2_048, Math.max(256, Math.floor(machineMemory() / 8 / megabyte))),
     SITEWRIGHT_DISK_RESERVE_MB: 2_000,
     SITEWRIGHT_DISK_QUOTA_MB: null,

@@ -26,7 +26,7 @@ const opcacheBlacklist = "/internal/opcache-blacklist";
 /** The memory limit that WordPress sets by itself for administrators, in MB. */
 const wordpressMegabytes = 256;
 /** PHP runs the scripts in this folder before each script, sorted by name. */
-const memoryScript = "/internal/shared/preload/00-memory.php";
+const limitsScript = "/internal/shared/preload/00-limits.php";
 
 /** Functions that start processes, and those that create links (`mounts.ts` refuses links too). */
 const disabledFunctions = [
@@ -105,6 +105,9 @@ export class GuardedPhp extends PHP {
   /** Log lines about the current request that don't come from PHP. */
   readonly extraLogLines = createExtraLogLines();
 
+  /** PHP code that sets each limit. */
+  readonly #limits = { memory: "", time: "" };
+
   /** Hands a message over, unless the request is write-protected: sending mail counts as a change. */
   async handOver(mail: OutgoingMail, next: HandOver = noMail): Promise<string | null> {
     return this.writes.refuses() ? "nothing can be sent at the moment" : next(mail);
@@ -116,14 +119,25 @@ export class GuardedPhp extends PHP {
   }
 
   /**
-   * Sets the memory limit. PHP has already read its settings when its environment becomes known, so the limit is set
+   * Sets the memory limit. PHP has already read its settings when its environment becomes known, so the limits are set
    * before each script. WordPress may not raise it for administrators either. A script that lifts it is killed by the
    * process that watches this one.
    */
   limitMemory(megabytes: number): void {
     const limit = `'${megabytes}M'`;
     const wordpress = megabytes < wordpressMegabytes ? `define('WP_MAX_MEMORY_LIMIT', ${limit});` : "";
-    this.writeFile(memoryScript, `<?php ini_set('memory_limit', ${limit}); ${wordpress}`);
+    this.#limit("memory", `ini_set('memory_limit', ${limit}); ${wordpress}`);
+  }
+
+  /** Tells scripts how much time they have. The process that watches this one kills a script that takes longer. */
+  announceTimeLimit(seconds: number): void {
+    this.#limit("time", `ini_set('max_execution_time', '${Math.ceil(seconds)}');`);
+  }
+
+  #limit(name: "memory" | "time", code: string): void {
+    if (this.#limits[name] === code) return;
+    this.#limits[name] = code;
+    this.writeFile(limitsScript, `<?php ${this.#limits.memory} ${this.#limits.time}`);
   }
 
   /** Call before each request, so that PHP sees the changes that other workers have made to the environment's files. */
@@ -201,8 +215,6 @@ export async function bootPhp(options: {
     processId: process.pid,
     thisProgram: "php",
     instantiateWasm: calls.instantiate(module),
-    // Otherwise, Emscripten ends PHP when one of its timers fires while our functions wait.
-    noExitRuntime: true,
   };
   const php = new GuardedPhp(await loadNodeRuntime(options.version, { followSymlinks: false, emscriptenOptions }));
   php.attach(calls);

@@ -89,7 +89,6 @@ declare module "@php-wasm/node" {
         readonly processId: number;
         readonly thisProgram: string;
         readonly instantiateWasm: InstantiateWasm;
-        readonly noExitRuntime: boolean;
       };
     },
   ): Promise<number>;

@@ -14,6 +14,12 @@ const maxOpenFiles = 4096;
  */
 const missingFunctions = { getdtablesize: () => maxOpenFiles };
 
+/**
+ * PHP's time limit counts the time for which PHP runs, on other hosts. Here its timer would count the time for which it waits
+ * instead: a timer of this process can't interrupt PHP while it runs. So it never fires, and the worker's deadline counts.
+ */
+const timers = { _setitimer_js: () => 0 };
+
 type Runtime = NetworkedRuntime & PhpMemory;
 
 function isRuntime(runtime: object): runtime is Runtime {
@@ -36,7 +42,7 @@ export class SystemCalls {
   /** Instantiates PHP's module. The library expects this to happen asynchronously. */
   instantiate(module: WebAssembly.Module): InstantiateWasm {
     return (imports, receive) => {
-      const env = { ...imports.env, ...missingFunctions, ...this.#suspending(imports.env ?? {}) };
+      const env = { ...imports.env, ...missingFunctions, ...timers, ...this.#suspending(imports.env ?? {}) };
       void WebAssembly.instantiate(module, { ...imports, env }).then((instance) => receive(instance, module));
     };
   }

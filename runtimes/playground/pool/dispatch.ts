@@ -65,7 +65,10 @@ export function createDispatcher({ accounts, release }: DispatcherOptions): Disp
   return (request, asking) => run(asking, request);
 }
 
-function headOf(request: PhpRequest, allowed: Pick<RequestHead, "diskLeftBytes" | "maySendMail">): RequestHead {
+function headOf(
+  request: PhpRequest,
+  allowed: Pick<RequestHead, "diskLeftBytes" | "maySendMail">,
+): Omit<RequestHead, "deadlineSeconds"> {
   const { method, url, script, pathInfo, remoteAddress, https, isReadOnly = false, task = null } = request;
   const headers = { ...request.headers, ...request.headersAtStart?.() };
   return { method, url, script, pathInfo, headers, remoteAddress, https, isReadOnly, task, ...allowed };

@@ -44,6 +44,8 @@ export interface RequestHead {
   /** By how many bytes files and database may grow together; null: unlimited. */
   readonly diskLeftBytes: number | null;
   readonly task: PlatformTask | null;
+  /** The request's time limit, which scripts can ask for. */
+  readonly deadlineSeconds: number;
   /** Whether PHP may connect to mail servers. */
   readonly maySendMail: boolean;
 }

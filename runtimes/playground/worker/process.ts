@@ -225,7 +225,11 @@ export class WorkerProcess {
    * Runs one request; the worker must not be busy. Rejects with `RequestNotStarted` if PHP never had the request, with
    * `NoAnswer` if there is no response. If a response breaks off, its body ends with an error.
    */
-  handle(head: RequestHead, body: AsyncIterable<Buffer> | null, callbacks: RequestCallbacks): Promise<PhpResponse> {
+  handle(
+    head: Omit<RequestHead, "deadlineSeconds">,
+    body: AsyncIterable<Buffer> | null,
+    callbacks: RequestCallbacks,
+  ): Promise<PhpResponse> {
     this.requests += 1;
     const { deadlineSeconds = null } = callbacks;
     const deadlineMilliseconds = deadlineSeconds === null ? this.#deadlineMilliseconds : deadlineSeconds * 1000;
@@ -240,7 +244,8 @@ export class WorkerProcess {
       const initial = { hasBegun: false, body: null, stalePages: noStalePages };
       this.#exchange = { resolve, reject, callbacks, log, deadlineMilliseconds, ...initial, ...ends };
       this.#startTimer(deadlineMilliseconds);
-      sendJson(this.#channel, frameKinds.head, head);
+      const complete: RequestHead = { ...head, deadlineSeconds: deadlineMilliseconds / 1000 };
+      sendJson(this.#channel, frameKinds.head, complete);
       this.#sendBody(body).catch(() => this.kill("crashed"));
     });
   }

@@ -111,6 +111,7 @@ async function run(
   php.forgetNodes();
   php.writes.protect(head.isReadOnly);
   php.disk.begin(head.diskLeftBytes);
+  php.announceTimeLimit(head.deadlineSeconds);
   php.extraLogLines.begin((line) => log.add(line));
   const options = optionsFor(head, body);
   const { scriptPath } = options;

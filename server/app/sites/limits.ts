@@ -19,13 +19,13 @@ interface Bounds {
 
 /** An environment may have at most what both the installation and its company have. */
 function boundsOf(
-  { maxWorkers, maxPhpMemoryMb, requestDeadlineSeconds, diskQuotaBytes }: InstallationLimits,
+  { maxWorkers, maxPhpMemoryMb, maxRequestSeconds, diskQuotaBytes }: InstallationLimits,
   { php_threads, php_memory_mb, disk_bytes }: CompanyLimits,
 ) {
   return {
     thread_count: { minimum: 1, maximum: Math.min(maxWorkers, php_threads ?? maxWorkers) },
     thread_memory: { minimum: minMemoryMb, maximum: Math.min(maxPhpMemoryMb, php_memory_mb ?? maxPhpMemoryMb) },
-    request_seconds: { minimum: 1, maximum: requestDeadlineSeconds },
+    request_seconds: { minimum: 1, maximum: maxRequestSeconds },
     // A company whose disk space is not limited can't raise the installation's quota.
     disk_bytes: { minimum: minDiskBytes, maximum: disk_bytes ?? diskQuotaBytes },
   };
@@ -39,7 +39,7 @@ export function limitsView(installation: InstallationLimits, company: CompanyLim
   return {
     thread_count: Math.min(own.php_threads, thread_count.maximum),
     thread_memory: Math.min(own.php_memory_mb, thread_memory.maximum),
-    request_seconds: Math.min(own.request_seconds ?? request_seconds.maximum, request_seconds.maximum),
+    request_seconds: Math.min(own.request_seconds ?? installation.requestDeadlineSeconds, request_seconds.maximum),
     disk_bytes: quotaOf(installation, company, own),
   };
 }

@@ -222,7 +222,13 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const server = buildServer({
     app: {
       settings: testSettings,
-      limits: { maxWorkers: 8, maxPhpMemoryMb: 1024, requestDeadlineSeconds: 60, diskQuotaBytes: null },
+      limits: {
+        maxWorkers: 8,
+        maxPhpMemoryMb: 1024,
+        requestDeadlineSeconds: 60,
+        maxRequestSeconds: 300,
+        diskQuotaBytes: null,
+      },
       capabilities: fakeCapabilities,
       listFiles: options.listFiles ?? (async () => []),
       readLog: options.readLog ?? (async () => ({ text: "", isComplete: true })),
