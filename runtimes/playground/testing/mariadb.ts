@@ -23,6 +23,8 @@ export interface MariaDb extends AsyncDisposable {
   query(database: string, sql: string): Promise<Rows>;
   /** Runs statements on one connection to a new database. Returns the rows of each, or null if it fails. */
   runEach(database: string, statements: readonly string[]): Promise<readonly (Rows | null)[]>;
+  /** Returns a database's dump by the standard program. */
+  dump(database: string, options?: readonly string[]): Promise<string>;
 }
 
 /** Root must name the user that the server runs as. */
@@ -108,6 +110,11 @@ export async function startMariaDb(): Promise<MariaDb> {
     import: async (file, database) => {
       await client(`CREATE DATABASE ${database}`, []);
       await client(createReadStream(file), [database]);
+    },
+    dump: async (database, options = []) => {
+      const session = ["--no-defaults", `--socket=${socket}`, "--user=root", "--default-character-set=utf8mb4"];
+      const { stdout } = await run("mariadb-dump", [...session, ...options, database], { maxBuffer: 1 << 28 });
+      return stdout;
     },
     query: async (database, sql) => rowsOf((await client(sql, [...plain, database])).output),
     runEach: async (database, statements) => {

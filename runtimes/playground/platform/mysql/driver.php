@@ -140,6 +140,9 @@ class Driver extends \WP_MySQL_On_SQLite {
 			return $this->nothing( $query );
 		}
 		$answer = fn () => $this->statements->answer( $first, $query ) ?? $this->driver_query( $query );
+		if ( isset( self::DEFINITIONS[ $first ] ) ) {
+			$this->schema()->forget();
+		}
 		if ( isset( self::DEFINITIONS[ $first ] ) && ! $is_temporary ) {
 			$this->transactions->commit_before_definition();
 			return $this->without_foreign_keys( $answer );

@@ -108,6 +108,7 @@ return [
 	'month'                  => 'dates',
 	'monthname'              => 'dates',
 	'mysql_bitwise_xor'      => 'arithmetic',
+	'mysql_bits'             => 'tables',
 	'mysql_char'             => 'texts',
 	'mysql_clock'            => 'casts',
 	'mysql_date'             => 'dates',

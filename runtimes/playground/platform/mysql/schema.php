@@ -16,6 +16,8 @@ final class Schema {
 	private WP_SQLite_Information_Schema_Builder $builder;
 	private ?string $database = null;
 	private bool $is_settled = false;
+	/** Columns of bits by table, as far as they have been asked for. @var array<string, string[]> */
+	private array $bits = [];
 
 	public function __construct( Driver $driver ) {
 		$this->driver  = $driver;
@@ -48,6 +50,26 @@ final class Schema {
 	public function get( WP_Parser_Node $node ): Table {
 		$name = $this->name_in( $node );
 		return $this->find( $name ) ?? throw Errors::no_table( $this->driver, $name );
+	}
+
+	/**
+	 * Returns a table's columns of bits.
+	 *
+	 * @return string[]
+	 */
+	public function bit_columns( string $table ): array {
+		return $this->bits[ strtolower( $table ) ] ??= $this->find_bit_columns( $table );
+	}
+
+	private function find_bit_columns( string $name ): array {
+		$table = $this->find( $name );
+		$rows  = null === $table ? [] : $table->rows( 'columns' );
+		return array_column( array_filter( $rows, static fn ( array $row ) => 'bit' === $row['DATA_TYPE'] ), 'COLUMN_NAME' );
+	}
+
+	/** Forgets what has been read: a definition may change it. */
+	public function forget(): void {
+		$this->bits = [];
 	}
 
 	/** Returns the quoted name of a table of the record. */

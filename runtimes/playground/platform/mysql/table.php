@@ -243,6 +243,24 @@ final class Table {
 		}
 	}
 
+	/** Returns the last id that AUTO_INCREMENT gave, or null. */
+	public function sequence(): ?int {
+		$exists = $this->run( "SELECT 1 FROM {$this->place()}.sqlite_master WHERE name = 'sqlite_sequence'" )->fetchColumn();
+		$last   = $exists ? $this->run( "SELECT seq FROM {$this->place()}.sqlite_sequence WHERE name = ?", $this->name )->fetchColumn() : false;
+		return false === $last ? null : (int) $last;
+	}
+
+	/** Lets AUTO_INCREMENT go on where it was before the table was created again. */
+	public function restore_sequence( ?int $last ): void {
+		$present = $this->sequence();
+		if ( null === $last || null !== $present && $present >= $last ) {
+			return;
+		}
+		$table = "{$this->place()}.sqlite_sequence";
+		$this->run( "DELETE FROM $table WHERE name = ?", $this->name );
+		$this->run( "INSERT INTO $table (name, seq) SELECT ?, ? WHERE EXISTS (SELECT 1 FROM {$this->record( 'columns' )} WHERE table_name = ? AND extra LIKE '%auto_increment%')", $this->name, $last, $this->name );
+	}
+
 	/** Creates SQLite's table again, as it is recorded, with its content. */
 	public function rebuild(): void {
 		$rows = $this->driver->driver_query( 'REPAIR TABLE ' . Schema::quoted( $this->name ) )->fetchAll( PDO::FETCH_ASSOC );

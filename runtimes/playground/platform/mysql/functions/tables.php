@@ -1,13 +1,18 @@
 <?php
 namespace WP_MySQL_Layer;
 
-/** Figures about tables, estimated as MySQL does. */
+/** Figures about tables, estimated as MySQL does, and values of columns. */
 final class Table_Functions extends Function_Set {
 	public const VOLATILE = [ 'mysql_table_figure' => true ];
 
 	/** The smallest piece of a file that MySQL gives to a table or a key. */
 	private const PAGE = 16384;
 	private const SAMPLE = 50;
+
+	/** Returns the value of a column of bits: bytes are a number's digits. */
+	public function mysql_bits( $value ): ?int {
+		return null === $value || is_int( $value ) ? $value : (int) hexdec( bin2hex( (string) $value ) );
+	}
 
 	/** Returns a column of `information_schema.TABLES`. */
 	public function mysql_table_figure( string $table, string $figure ): ?int {

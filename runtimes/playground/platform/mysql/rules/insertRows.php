@@ -1,6 +1,7 @@
 <?php
 namespace WP_MySQL_Layer;
 
+use WP_MySQL_Lexer;
 use WP_Parser_Node;
 
 /**
@@ -26,7 +27,33 @@ final class Insert_Rows implements Rule {
 				throw Errors::create( $rewriting->driver, 1136, "Column count doesn't match value count at row " . ( $i + 1 ) );
 			}
 		}
+		$this->read_bits( $list, $fields, $rewriting );
 		return null;
+	}
+
+	/** Dumps have the values of columns of bits as bytes, which the driver would take for texts. */
+	private function read_bits( WP_Parser_Node $list, ?WP_Parser_Node $fields, Rewriting $rewriting ): void {
+		$schema = $rewriting->driver->schema();
+		$name   = $schema->name_in( $rewriting->nearest( 'insertStatement', 'replaceStatement' )->get_first_child_node( 'tableRef' ) );
+		$bits   = array_map( 'strtolower', $schema->bit_columns( $name ) );
+		if ( [] === $bits ) {
+			return;
+		}
+		$names = null === $fields
+			? array_column( $this->table( $rewriting )->rows( 'columns' ), 'COLUMN_NAME' )
+			: array_map( [ Schema::class, 'last_name_of' ], $fields->get_child_nodes( 'insertIdentifier' ) );
+		foreach ( $list->get_child_nodes( 'values' ) as $values ) {
+			$children = $values->get_children();
+			$position = 0;
+			foreach ( $children as $i => $child ) {
+				if ( WP_MySQL_Lexer::COMMA_SYMBOL === ( $child->id ?? null ) ) {
+					++$position;
+				} elseif ( $child instanceof WP_Parser_Node && in_array( strtolower( $names[ $position ] ), $bits, true ) ) {
+					$children[ $i ] = $rewriting->call( 'mysql_bits', [ $child ], $child );
+				}
+			}
+			Tree::set_children( $values, $children );
+		}
 	}
 
 	private function table( Rewriting $rewriting ): Table {

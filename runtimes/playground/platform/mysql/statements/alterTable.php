@@ -10,6 +10,17 @@ use WP_Parser_Node;
  * columns and keys, defaults of columns, their order, and the table's own options.
  */
 final class Alter_Table implements Statement {
+	/** First words of the actions that are carried out here, or have no effect. */
+	private const OURS = [
+		WP_MySQL_Lexer::ALTER_SYMBOL,
+		WP_MySQL_Lexer::CONVERT_SYMBOL,
+		WP_MySQL_Lexer::DISABLE_SYMBOL,
+		WP_MySQL_Lexer::ENABLE_SYMBOL,
+		WP_MySQL_Lexer::FORCE_SYMBOL,
+		WP_MySQL_Lexer::ORDER_SYMBOL,
+		WP_MySQL_Lexer::RENAME_SYMBOL,
+	];
+
 	private Driver $driver;
 	private Table $table;
 	/** New columns that were given a default for the present rows only. @var string[] */
@@ -116,7 +127,7 @@ final class Alter_Table implements Statement {
 		$first = $item->get_first_child_token()->id;
 		return in_array(
 			$first,
-			[ WP_MySQL_Lexer::RENAME_SYMBOL, WP_MySQL_Lexer::ALTER_SYMBOL, WP_MySQL_Lexer::CONVERT_SYMBOL, WP_MySQL_Lexer::ORDER_SYMBOL ],
+			self::OURS,
 			true
 		);
 	}
@@ -126,6 +137,7 @@ final class Alter_Table implements Statement {
 	 * @param WP_Parser_Node[] $ours
 	 */
 	private function carry_out( array $theirs, array $ours ): void {
+		$sequence = $this->table->sequence();
 		if ( [] !== $theirs ) {
 			$this->driver->driver_query( 'ALTER TABLE ' . Schema::quoted( $this->table->name ) . ' ' . implode( ', ', $theirs ) );
 		}
@@ -142,6 +154,7 @@ final class Alter_Table implements Statement {
 			$this->table->rebuild();
 		}
 		$this->table->settle_triggers();
+		$this->table->restore_sequence( $sequence );
 		if ( null !== $new_name && $new_name !== $this->table->name ) {
 			$this->table->rename( $new_name );
 		}
@@ -163,6 +176,9 @@ final class Alter_Table implements Statement {
 				( new Collations( $this->driver, $this->table ) )->convert( $item );
 				$this->is_stale = true;
 				return null;
+			case WP_MySQL_Lexer::DISABLE_SYMBOL:
+			case WP_MySQL_Lexer::ENABLE_SYMBOL:
+			case WP_MySQL_Lexer::FORCE_SYMBOL:
 			case WP_MySQL_Lexer::ORDER_SYMBOL:
 				return null;
 			default:

@@ -62,7 +62,7 @@ final class Create_Table implements Statement {
 		}
 		$select = $this->create->get_first_child_node( 'duplicateAsQueryExpression' );
 		if ( null === $select ) {
-			$this->driver->driver_query( $this->query );
+			$this->driver->driver_query( $this->without_introducers() );
 		} else {
 			$this->define( $this->text_of( $select->get_first_child_node( 'queryExpressionOrParens' ) ) );
 		}
@@ -70,6 +70,17 @@ final class Create_Table implements Statement {
 		( new Collations( $this->driver, $table ) )->created( $this->create );
 		$table->settle_triggers();
 		return null === $select ? 0 : $this->fill( $select );
+	}
+
+	/** Returns the statement without character sets of texts, as MySQL 8 writes them in defaults and checks. */
+	private function without_introducers(): string {
+		$text = $this->query;
+		foreach ( $this->create->get_descendant_tokens() as $token ) {
+			if ( WP_MySQL_Lexer::UNDERSCORE_CHARSET === $token->id ) {
+				$text = substr_replace( $text, str_repeat( ' ', $token->length ), $token->start, $token->length );
+			}
+		}
+		return $text;
 	}
 
 	private function text_of( WP_Parser_Node $node ): string {

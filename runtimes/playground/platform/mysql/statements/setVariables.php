@@ -1,6 +1,7 @@
 <?php
 namespace WP_MySQL_Layer;
 
+use PDOException;
 use PDOStatement;
 use WP_MySQL_Lexer;
 use WP_Parser_Node;
@@ -34,9 +35,39 @@ final class Set_Variables implements Statement {
 		}
 		$name  = strtolower( Schema::name_of( $variable ) );
 		$value = $part->get_first_child_node( 'setExprOrDefault' );
-		$this->driver->driver_query( 'SET SESSION ' . $this->text_of( $variable ) . ' = ' . $this->text_of( $value ) );
+		try {
+			$this->set( $this->text_of( $variable ), $this->text_of( $value ) );
+		} catch ( PDOException $error ) {
+			if ( 'sql_mode' !== $name ) {
+				throw $error;
+			}
+			$this->set_known_modes( $this->text_of( $value ), $error );
+		}
 		$this->driver->variables()->note( $name, $value->has_child_token( WP_MySQL_Lexer::DEFAULT_SYMBOL ) );
 		$this->take_effect( $name, $this->driver );
+	}
+
+	private function set( string $variable, string $value ): void {
+		$this->driver->driver_query( "SET SESSION $variable = $value" );
+	}
+
+	/** Sets those modes of a list that MySQL 8 has: dumps of MariaDB and of older versions of MySQL name others as well. */
+	private function set_known_modes( string $value, PDOException $error ): void {
+		$modes = explode( ',', (string) $this->driver->driver_query( "SELECT $value" )->fetchColumn() );
+		$known = array_filter( $modes, fn ( string $mode ) => $this->is_known( $mode ) );
+		if ( [] === $known ) {
+			throw $error;
+		}
+		$this->set( 'sql_mode', "'" . implode( ',', $known ) . "'" );
+	}
+
+	private function is_known( string $mode ): bool {
+		try {
+			$this->set( 'sql_mode', "'" . addcslashes( $mode, "\\'" ) . "'" );
+			return true;
+		} catch ( PDOException $_ ) {
+			return false;
+		}
 	}
 
 	private function text_of( WP_Parser_Node $node ): string {
