@@ -45,6 +45,8 @@ final class Columns {
 	private WP_SQLite_Information_Schema_Builder $builder;
 	/** @var array<string, int>|null */
 	private ?array $names = null;
+	/** Whether tables have been changed on this connection, so that there may be temporary ones. */
+	private bool $is_changed = false;
 	/** @var array<string, array<string, Column>> */
 	private array $tables = [];
 
@@ -55,8 +57,9 @@ final class Columns {
 
 	/** Call when tables may have changed. */
 	public function forget(): void {
-		$this->names  = null;
-		$this->tables = [];
+		$this->names      = null;
+		$this->tables     = [];
+		$this->is_changed = true;
 	}
 
 	/**
@@ -68,16 +71,43 @@ final class Columns {
 	public function names(): array {
 		if ( null === $this->names ) {
 			$this->names = [];
-			$rows        = $this->driver->execute_sqlite_query(
-				'SELECT lower(COLUMN_NAME), DATA_TYPE, min(CHARACTER_MAXIMUM_LENGTH) FROM ' . $this->table( false, 'columns' ) . ' GROUP BY 1, 2 ' .
-				'UNION ALL SELECT lower(COLUMN_NAME), \'indexed\', NULL FROM ' . $this->table( false, 'statistics' ) . ' GROUP BY 1'
-			);
-			foreach ( $rows->fetchAll( PDO::FETCH_NUM ) as [ $name, $type, $length ] ) {
-				$short                = null !== $length && $length < self::SHORT_TEXT ? self::SHORT : 0;
-				$this->names[ $name ] = ( $this->names[ $name ] ?? 0 ) | ( self::KINDS[ $type ] ?? self::NUMBER ) | $short;
+			$this->add_names( false );
+			if ( $this->is_changed && $this->builder->temporary_table_exists( $this->builder->get_table_name( true, 'columns' ) ) ) {
+				$this->add_names( true );
 			}
 		}
 		return $this->names;
+	}
+
+	private function add_names( bool $are_temporary ): void {
+		$rows = $this->driver->execute_sqlite_query(
+			'SELECT lower(COLUMN_NAME), DATA_TYPE, min(CHARACTER_MAXIMUM_LENGTH), COLLATION_NAME FROM ' .
+			$this->table( $are_temporary, 'columns' ) . ' GROUP BY 1, 2, 4 UNION ALL ' .
+			'SELECT lower(COLUMN_NAME), \'indexed\', NULL, NULL FROM ' . $this->table( $are_temporary, 'statistics' ) . ' GROUP BY 1'
+		);
+		foreach ( $rows->fetchAll( PDO::FETCH_NUM ) as [ $name, $type, $length, $collation ] ) {
+			$short                = null !== $length && $length < self::SHORT_TEXT ? self::SHORT : 0;
+			$this->names[ $name ] = ( $this->names[ $name ] ?? 0 ) | self::kind( $type, $collation ) | $short;
+		}
+	}
+
+	/** Returns a column by its name alone, if all columns with this name are of one kind; else null. */
+	public function named( string $name ): ?Column {
+		$bits = $this->names()[ $name ] ?? 0;
+		$kind = $bits & ( self::NUMBER | self::TEXT | self::TIME | self::BINARY );
+		if ( 0 === $kind || 0 !== ( $kind & ( $kind - 1 ) ) ) {
+			return null;
+		}
+		$column             = new Column();
+		$column->kind       = $kind;
+		$column->is_indexed = 0 !== ( $bits & self::INDEXED );
+		$column->is_short   = 0 !== ( $bits & self::SHORT );
+		return $column;
+	}
+
+	private static function kind( string $type, ?string $collation ): int {
+		$kind = self::KINDS[ $type ] ?? self::NUMBER;
+		return self::TEXT === $kind && null !== $collation && str_ends_with( $collation, '_bin' ) ? self::BINARY : $kind;
 	}
 
 	/**
@@ -100,13 +130,9 @@ final class Columns {
 		$columns = [];
 		foreach ( $rows->fetchAll( PDO::FETCH_NUM ) as [ $name, $type, $collation, $length, $is_indexed ] ) {
 			$column             = new Column();
-			$column->type       = $type;
-			$column->kind       = self::KINDS[ $type ] ?? self::NUMBER;
+			$column->kind       = self::kind( $type, $collation );
 			$column->is_indexed = (bool) $is_indexed;
 			$column->is_short   = null !== $length && $length < self::SHORT_TEXT;
-			if ( self::TEXT === $column->kind && null !== $collation && str_ends_with( $collation, '_bin' ) ) {
-				$column->kind = self::BINARY;
-			}
 			$columns[ $name ] = $column;
 		}
 		return $columns;
@@ -119,8 +145,6 @@ final class Columns {
 
 /** A column in MySQL's terms. */
 final class Column {
-	/** The name of its type in MySQL, without sizes. */
-	public string $type;
 	/** One of the kinds above: binary also for texts with a binary collation. */
 	public int $kind;
 	/** Whether it is in an index, at any position. */

@@ -17,6 +17,7 @@ final class Functions {
 		'dateFormats' => Date_Format_Functions::class,
 		'dates'       => Date_Functions::class,
 		'expressions' => Expression_Functions::class,
+		'fulltext'    => Fulltext_Functions::class,
 		'intervals'   => Interval_Functions::class,
 		'json'        => Json_Functions::class,
 		'locks'       => Lock_Functions::class,
@@ -24,6 +25,7 @@ final class Functions {
 		'sessions'    => Session_Functions::class,
 		'statistics'  => Statistic_Functions::class,
 		'texts'       => Text_Functions::class,
+		'variables'   => Variable_Functions::class,
 		'tables'      => Table_Functions::class,
 	];
 

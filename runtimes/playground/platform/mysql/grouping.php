@@ -45,15 +45,14 @@ final class Grouping {
 	}
 
 	/**
-	 * Groups the operands and operators of a node, so that it has at most one operator: `[left, operator, right]`. An
+	 * Groups the operands and operators of a `bitExpr` or `expr`, so that it has at most one operator: `[left, operator, right]`. An
 	 * interval stays in three parts.
 	 */
 	public static function group( WP_Parser_Node $node ): void {
-		$is_arithmetic = 'bitExpr' === $node->rule_name;
-		$is_logic      = 'expr' === $node->rule_name;
-		if ( ! ( $is_arithmetic || $is_logic ) || 1 === count( $node->get_children() ) ) {
+		if ( 1 === count( $node->get_children() ) ) {
 			return;
 		}
+		$is_arithmetic = 'bitExpr' === $node->rule_name;
 		$grouping = new self( $node, $is_arithmetic ? self::ARITHMETIC : self::LOGIC );
 		if ( $is_arithmetic ) {
 			$grouping->add_arithmetic( $node );

@@ -28,6 +28,8 @@ final class Rewriter {
 	private array $by_token = [];
 	/** @var array<int, int[]> Positions in the list by first token. */
 	private array $by_first_token = [];
+	/** @var array<int, int[]> Positions in the list by the first token of arguments. */
+	private array $by_argument = [];
 	/** @var array<string, int[]> Positions in the list by database. */
 	private array $by_schema = [];
 	/** Positions in the list of the rules about texts, as keys. */
@@ -52,6 +54,9 @@ final class Rewriter {
 			}
 			foreach ( $rule['first'] ?? [] as $token ) {
 				$this->by_first_token[ $token ][] = $position;
+			}
+			foreach ( $rule['arguments'] ?? [] as $token ) {
+				$this->by_argument[ $token ][] = $position;
 			}
 			if ( isset( $rule['texts'] ) ) {
 				$this->about_texts[ $position ] = true;
@@ -100,6 +105,9 @@ final class Rewriter {
 			if ( isset( $this->marks[ $id ] ) ) {
 				$marks[] = $position;
 			}
+			if ( isset( $this->by_argument[ $id ] ) && null !== $previous && WP_MySQL_Lexer::OPEN_PAR_SYMBOL === $previous->id ) {
+				$positions += array_flip( $this->by_argument[ $id ] );
+			}
 			if ( isset( $this->by_token[ $id ] ) ) {
 				$positions += array_flip( $this->by_token[ $id ] );
 			}
@@ -143,7 +151,9 @@ final class Rewriter {
 	 * @param array<string, Rule[]> $rules Rules by the name of a node.
 	 */
 	private function walk( WP_Parser_Node $node, array $rules, Rewriting $rewriting ): WP_Parser_Node {
-		Grouping::group( $node );
+		if ( 'bitExpr' === $node->rule_name || 'expr' === $node->rule_name ) {
+			Grouping::group( $node );
+		}
 		$children = $node->get_children();
 		$changed  = false;
 		$rewriting->above[] = $node;

@@ -1,9 +1,9 @@
 <?php
 /**
  * All rules: the class and file of each, and what makes it apply. A statement is offered to a rule if it contains one of
- * these tokens, or a call of one of these functions (in lower case), or begins with one of the tokens in `first`, or names
- * something in the database `schema`; to those with `texts` if `Text_Triggers` says so. Rules see a node in the order of this
- * list.
+ * these tokens, or a call of one of these functions (in lower case), or begins with one of the tokens in `first`, or has
+ * one of those in `arguments` right after an opening parenthesis, or names something in the database `schema`; to those with
+ * `texts` if `Text_Triggers` says so. Rules see a node in the order of this list.
  */
 namespace WP_MySQL_Layer;
 
@@ -104,9 +104,9 @@ return [
 		'class'     => Aggregates::class,
 		'file'      => 'aggregates',
 		'tokens'    => [
-			...[ Lexer::AVG_SYMBOL, Lexer::DISTINCT_SYMBOL, Lexer::GROUP_CONCAT_SYMBOL, Lexer::JSON_ARRAYAGG_SYMBOL ],
-			...[ Lexer::JSON_OBJECTAGG_SYMBOL ],
+			...[ Lexer::AVG_SYMBOL, Lexer::GROUP_CONCAT_SYMBOL, Lexer::JSON_ARRAYAGG_SYMBOL, Lexer::JSON_OBJECTAGG_SYMBOL ],
 		],
+		'arguments' => [ Lexer::DISTINCT_SYMBOL ],
 		'functions' => [],
 	],
 	[
@@ -157,6 +157,18 @@ return [
 		'file'      => 'serverTables',
 		'tokens'    => [],
 		'schema'    => 'information_schema',
+		'functions' => [],
+	],
+	[
+		'class'     => User_Variables::class,
+		'file'      => 'userVariables',
+		'tokens'    => [ Lexer::AT_SIGN_SYMBOL, Lexer::AT_TEXT_SUFFIX ],
+		'functions' => [],
+	],
+	[
+		'class'     => Fulltext::class,
+		'file'      => 'fulltext',
+		'tokens'    => [ Lexer::MATCH_SYMBOL ],
 		'functions' => [],
 	],
 	[

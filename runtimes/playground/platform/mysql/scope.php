@@ -23,7 +23,8 @@ final class Scope {
 	}
 
 	/**
-	 * Returns the column, or null if it is none of a table: a name of a result, or unknown.
+	 * Returns the column, or null if it is none of a table: a name of a result, or unknown. Names that mean the same kind of
+	 * column in all tables need no look at those of the query, and may then be of results.
 	 *
 	 * @param WP_Parser_Node[] $above The nodes above the name, from the root.
 	 */
@@ -31,6 +32,10 @@ final class Scope {
 		$parts = self::parts( $column_ref );
 		$name  = strtolower( array_pop( $parts ) );
 		$table = array_pop( $parts );
+		$known = $this->columns->named( $name );
+		if ( null !== $known ) {
+			return $known;
+		}
 		for ( $i = count( $above ) - 1; $i >= 0; --$i ) {
 			foreach ( $this->tables( $above[ $i ] ) as $alias => $real_name ) {
 				if ( null !== $table && 0 !== strcasecmp( (string) $alias, $table ) ) {

@@ -28,6 +28,13 @@ final class Set_Variables implements Statement {
 	}
 
 	private function assign( WP_Parser_Node $part ): void {
+		$user_variable = $part->get_first_child_node( 'userVariable' );
+		if ( null !== $user_variable ) {
+			// Statements with @name read what the layer keeps.
+			$value = $this->text_of( $part->get_first_child_node( 'expr' ) );
+			$this->driver->driver_query( 'SELECT ' . $this->text_of( $user_variable ) . " := ($value)" )->fetchAll();
+			return;
+		}
 		$variable = $part->get_first_descendant_node( 'internalVariableName' );
 		if ( null === $variable ) {
 			$this->driver->driver_query( 'SET ' . $this->text_of( $part ) );

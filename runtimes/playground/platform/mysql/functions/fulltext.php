@@ -1,0 +1,83 @@
+<?php
+namespace WP_MySQL_Layer;
+
+/**
+ * `MATCH … AGAINST`. There is no index: the words of each row are compared, and the result is how often they were found.
+ * MySQL's numbers differ, but rank rows in nearly the same order.
+ * https://dev.mysql.com/doc/refman/8.0/en/fulltext-search.html
+ */
+final class Fulltext_Functions extends Function_Set {
+	/** InnoDB's index has no shorter words. */
+	private const SHORTEST_WORD = 3;
+	/** Words that InnoDB's index leaves out. */
+	private const STOP_WORDS = [
+		...[ 'about', 'are', 'com', 'for', 'from', 'how', 'that', 'the', 'this', 'und', 'was', 'what', 'when', 'where', 'who' ],
+		...[ 'will', 'with', 'www' ],
+	];
+
+	/** @var array<string, array<array{sign: string, expression: string}>> Terms by mode and search. */
+	private array $searches = [];
+
+	/** How well a row matches; 0 if it does not. Each text of the row is an argument. */
+	public function mysql_match( $search, $is_boolean, ...$texts ): ?float {
+		if ( null === $search ) {
+			return null;
+		}
+		$key                      = "$is_boolean $search";
+		$this->searches[ $key ] ??= $is_boolean ? self::boolean_terms( (string) $search ) : self::plain_terms( (string) $search );
+		return self::relevance( $this->searches[ $key ], Letters::fold( implode( "\n", $texts ) ) );
+	}
+
+	/** @param array<array{sign: string, expression: string}> $terms */
+	private static function relevance( array $terms, string $text ): float {
+		$relevance    = 0.0;
+		$has_optional = false;
+		$has_required = false;
+		foreach ( $terms as [ 'sign' => $sign, 'expression' => $expression ] ) {
+			$found = (int) preg_match_all( $expression, $text );
+			if ( ( '-' === $sign && $found > 0 ) || ( '+' === $sign && 0 === $found ) ) {
+				return 0.0;
+			}
+			$has_required = $has_required || '+' === $sign;
+			$has_optional = $has_optional || '-' !== $sign;
+			$relevance   += '-' === $sign ? 0 : $found * ( '~' === $sign ? -0.5 : ( '>' === $sign ? 1.5 : ( '<' === $sign ? 0.5 : 1 ) ) );
+		}
+		return max( $relevance, $has_required ? 1.0 : 0.0 );
+	}
+
+	/** Any of the words. */
+	private static function plain_terms( string $search ): array {
+		preg_match_all( '/[\pL\pN_\']+/u', Letters::fold( $search ), $words );
+		$terms = [];
+		foreach ( array_unique( $words[0] ) as $word ) {
+			if ( mb_strlen( $word ) >= self::SHORTEST_WORD && ! in_array( $word, self::STOP_WORDS, true ) ) {
+				$terms[] = self::term( '', $word );
+			}
+		}
+		return $terms;
+	}
+
+	/** Words and "phrases in quotes" with the signs + - ~ < > before and * after them. Parentheses count as spaces. */
+	private static function boolean_terms( string $search ): array {
+		preg_match_all( '/([-+~<>]?)\(?(?:"([^"]*)"|([\pL\pN_\']+)(\*?))/u', Letters::fold( $search ), $parts, PREG_SET_ORDER );
+		$terms = [];
+		foreach ( $parts as $part ) {
+			$word    = $part[3] ?? '';
+			$is_none = '' === $word && '' === trim( $part[2] );
+			$short   = '' !== $word && '' === $part[4] && mb_strlen( $word ) < self::SHORTEST_WORD;
+			if ( $is_none || $short || in_array( $word, self::STOP_WORDS, true ) ) {
+				continue;
+			}
+			$terms[] = self::term( $part[1], '' === $word ? $part[2] : $word, '' !== ( $part[4] ?? '' ) );
+		}
+		return $terms;
+	}
+
+	private static function term( string $sign, string $words, bool $is_beginning = false ): array {
+		$expression = preg_replace( '/\s+/u', '[^\pL\pN_]+', preg_quote( trim( $words ), '/' ) );
+		return [
+			'sign'       => $sign,
+			'expression' => '/(?<![\pL\pN_])' . $expression . ( $is_beginning ? '' : '(?![\pL\pN_])' ) . '/u',
+		];
+	}
+}
