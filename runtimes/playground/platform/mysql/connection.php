@@ -1,7 +1,12 @@
 <?php
 namespace WP_MySQL_Layer;
 
-class_alias( PHP_VERSION_ID >= 80400 ? \Pdo\Sqlite::class : \PDO::class, __NAMESPACE__ . '\Sqlite_PDO' );
+// Before 8.3, PHP gives no other name to a class of its own.
+if ( PHP_VERSION_ID >= 80400 ) {
+	class Sqlite_PDO extends \Pdo\Sqlite {}
+} else {
+	class Sqlite_PDO extends \PDO {}
+}
 
 /** The connection to SQLite. */
 class Connection extends Sqlite_PDO {

@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
+import { phpVersions } from "../../php/versions.ts";
 import { type MysqlLayer, openMysqlLayer } from "../../testing/mysqlLayer.ts";
 
 let layer: MysqlLayer;
@@ -48,4 +49,17 @@ test("texts that are no single statement are refused as before", async () => {
   const [none, two] = await layer.run("SHOW NOTHING AT ALL", "SHOW TRIGGERS; SHOW TRIGGERS");
   expect(none).toEqual({ error: "SQLSTATE[42000]: 1064 You have an error in your SQL syntax" });
   expect(two).toMatchObject({ error: expect.stringContaining("there is more than one statement") });
+});
+
+test.each(phpVersions)("PHP %s runs the layer without warnings", async (phpVersion) => {
+  const own = await openMysqlLayer(phpVersion);
+  const rows = await own.rows(
+    "CREATE TABLE versions (id INT, t LONGTEXT, s VARCHAR(50) COLLATE utf8mb4_bin)",
+    "INSERT INTO versions VALUES (1, 'Ä', 'x'), (2, '10', 'y')",
+    "SELECT id, 5 / 2 AS half, @x := 3 AS x, t LIKE '%ä%' AS found FROM versions WHERE t > 9 OR t = 'ä' ORDER BY t",
+  );
+  expect(rows).toEqual([
+    { id: "2", half: "2.5", x: "3", found: "0" },
+    { id: "1", half: "2.5", x: "3", found: "1" },
+  ]);
 });
