@@ -1,7 +1,7 @@
 /** Who may have a file, by the rules in the `.htaccess` files of its folders. */
 import type { NamePattern } from "./namePattern.ts";
 
-/** Less access is a smaller number. Conditional: only for some addresses or users, which are not checked here. */
+/** Less access is a smaller number. Conditional: only for some addresses or users, which the edge doesn't check. */
 export const access = { closed: 0, conditional: 1, open: 2 } as const;
 export type Access = (typeof access)[keyof typeof access];
 

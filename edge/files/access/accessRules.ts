@@ -5,7 +5,7 @@ import type { NamePattern } from "./namePattern.ts";
 export type GroupKind = "requireany" | "requireall" | "requirenone";
 
 export interface AccessRules {
-  /** Applies a directive. `name` is in lower case. Others than the five are ignored. */
+  /** Applies an access directive. `name` is in lower case. */
   apply(name: string, words: readonly string[]): void;
   beginGroup(kind: GroupKind): void;
   endGroup(): void;
@@ -19,6 +19,12 @@ interface Group {
   readonly results: Access[];
 }
 
+const directives = ["order", "allow", "deny", "satisfy", "require"];
+
+export function isAccessDirective(name: string): boolean {
+  return directives.includes(name);
+}
+
 export function createAccessRules(names: NamePattern | null): AccessRules {
   const groups: Group[] = [{ kind: "requireany", results: [] }];
   const hosts = { isUsed: false, isDenyFirst: true, deniesAll: false, allowsAll: false, allowsSome: false };
@@ -26,10 +32,10 @@ export function createAccessRules(names: NamePattern | null): AccessRules {
 
   function applyHosts(name: string, words: readonly string[]): void {
     hosts.isUsed = true;
-    const isAll = words.slice(1).some((word) => word.toLowerCase() === "all");
+    const [, ...from] = words.map((word) => word.toLowerCase());
     if (name === "order") hosts.isDenyFirst = /^deny/i.test(words[0] ?? "");
-    else if (name === "deny") hosts.deniesAll ||= isAll;
-    else if (isAll) hosts.allowsAll = true;
+    else if (name === "deny") hosts.deniesAll ||= from.includes("all");
+    else if (from.some((host) => host === "all" || host.startsWith("env="))) hosts.allowsAll = true;
     else hosts.allowsSome = true;
   }
 
@@ -47,7 +53,7 @@ export function createAccessRules(names: NamePattern | null): AccessRules {
       else if (name === "require") {
         const result = requirementOf(words.map((word) => word.toLowerCase()));
         if (result !== null) groups.at(-1)?.results.push(result);
-      } else if (["order", "allow", "deny"].includes(name)) applyHosts(name, words);
+      } else applyHosts(name, words);
     },
     beginGroup: (kind) => {
       groups.push({ kind, results: [] });
@@ -63,9 +69,13 @@ export function createAccessRules(names: NamePattern | null): AccessRules {
   };
 }
 
+/** Requirements of the request. Most are for links from other sites and for robots, and keep nothing private. */
+const ofRequest = ["env", "expr", "method", "ssl"];
+
 /** Null if it only excludes some visitors. */
 function requirementOf([first, ...rest]: readonly string[]): Access | null {
-  if (first === "not") return requirementOf(rest) === access.open ? access.closed : null;
+  if (first === "not") return rest.join(" ") === "all granted" ? access.closed : null;
+  if (ofRequest.includes(first ?? "")) return access.open;
   if (first !== "all") return access.conditional;
   return rest[0] === "granted" ? access.open : access.closed;
 }

@@ -9,7 +9,7 @@ import { makeFolder, startSite, writeFiles } from "../../testing/withEdge.ts";
 import { access } from "./access.ts";
 import { createFolderAccess, type FolderAccess } from "./folderAccess.ts";
 
-const { closed, open } = access;
+const { closed, conditional, open } = access;
 const run = promisify(execFile);
 
 let root: string;
@@ -42,6 +42,13 @@ describe("the rules of a folder", () => {
     expect(await accessOf("a/c.pdf")).toBe(closed);
     expect(await accessOf("a/d/c.pdf")).toBe(open);
     expect(await accessOf("c.pdf")).toBe(open);
+  });
+
+  test("that let only some visitors have it close it, except the web root, where pages run anyway", async () => {
+    const rules = "AuthType Basic\nRequire valid-user\n<Files x.log>\nDeny from all\n</Files>";
+    await writeFiles(root, { ".htaccess": rules, "a/.htaccess": rules });
+    expect([await accessOf("c.pdf"), await accessOf("x.log")]).toEqual([open, closed]);
+    expect([await accessOf("a/c.pdf"), await accessOf("a/x.log")]).toEqual([conditional, closed]);
   });
 
   test("apply to the requested and to the real path", async () => {

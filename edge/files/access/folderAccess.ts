@@ -13,7 +13,7 @@ import { readAccessFile } from "./readAccessFile.ts";
 const readAt = promisify(read);
 const accessFile = ".htaccess";
 /** Only the beginning of longer files is read. Those that close a folder have a few lines, long ones list addresses. */
-const maxBytes = 256 * 1024;
+const maxBytes = 64 * 1024;
 /** Instructions of all expressions from the web root to a folder. Later blocks are ignored. */
 const maxInstructions = 3_000;
 /** A folder counts one, and ten instructions of its own expressions count one more. */
@@ -62,7 +62,8 @@ export function createFolderAccess(now: () => number = Date.now): FolderAccess {
     const checkedAt = Math.min(now(), outer?.checkedAt ?? Number.POSITIVE_INFINITY);
     const outerBlocks = outer?.blocks ?? noBlocks;
     const read = await readOwn(lookUp, segments, known);
-    const own = upTo(maxInstructions - instructionsOf(outerBlocks), read.own);
+    const applicable = outer === null ? read.own.filter((block) => !isForWholeSite(block)) : read.own;
+    const own = upTo(maxInstructions - instructionsOf(outerBlocks), applicable);
     const blocks = own.length === 0 ? outerBlocks : [...outerBlocks, ...own];
     const folder = { checkedAt, version: read.version, own, blocks };
     folders.set(key, folder);
@@ -81,6 +82,14 @@ export function createFolderAccess(now: () => number = Date.now): FolderAccess {
       return least([byRequest, await accessBy(lookUp, real)]);
     },
   };
+}
+
+/**
+ * Whether it lets only some visitors have the whole site, such as the password of a site in development. Pages are run anyway,
+ * so without its files the site would only look broken.
+ */
+function isForWholeSite({ names, byHosts, byRequirements }: AccessBlock): boolean {
+  return names === null && (byHosts === access.conditional || byRequirements === access.conditional);
 }
 
 function instructionsOf(blocks: readonly AccessBlock[]): number {

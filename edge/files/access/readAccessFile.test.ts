@@ -41,6 +41,13 @@ test.each<[text: string, expected: Access]>([
   ["<RequireNone>\nRequire all granted\n</RequireNone>", closed],
   ["Require not all granted", closed],
   ["Deny from all\nSatisfy Any\nRequire valid-user", conditional],
+  ["Order allow,deny\nAllow from env=own_referrer", open],
+  ["Order deny,allow\nDeny from all\nAllow from env=own_referrer", open],
+  ["Order allow,deny\nAllow from all\nDeny from env=robot", open],
+  ["Require env own_referrer", open],
+  ["Require all denied\nRequire expr %{HTTP_REFERER} =~ m#^https://shop#", open],
+  ["Require not env robot\nRequire all granted", open],
+  ["Require local", conditional],
   ["Deny from all\nSatisfy Any", closed],
   ["Deny from all\nRequire all granted", closed],
   [

@@ -3,7 +3,7 @@
  * folders with them, for example for files that customers have paid for.
  */
 import type { AccessBlock } from "./access.ts";
-import { type AccessRules, createAccessRules, type GroupKind } from "./accessRules.ts";
+import { type AccessRules, createAccessRules, type GroupKind, isAccessDirective } from "./accessRules.ts";
 import { createPatternReader } from "./namePattern.ts";
 
 type SectionKind = "transparent" | "ignored" | "names" | GroupKind;
@@ -43,11 +43,12 @@ export function readAccessFile(text: string): readonly AccessBlock[] {
   for (const written of linesOf(text)) {
     const inner = sections.at(-1) ?? { tag: "", kind: "transparent", rules: folder };
     const [, closing, tag, parameters = "", directive, rest = ""] = line.exec(written.trim()) ?? [];
-    if (directive !== undefined && inner.kind !== "ignored") inner.rules.apply(directive.toLowerCase(), wordsOf(rest));
+    const name = (tag ?? directive ?? "").toLowerCase();
+    if (isAccessDirective(name) && inner.kind !== "ignored") inner.rules.apply(name, wordsOf(rest));
     if (tag === undefined) continue;
-    if (closing === "/") close(sections, tag.toLowerCase());
+    if (closing === "/") close(sections, name);
     else if (sections.length === maxDepth) break;
-    else sections.push(open(tag.toLowerCase(), wordsOf(parameters.replace(/>$/, "")), inner));
+    else sections.push(open(name, wordsOf(parameters.replace(/>$/, "")), inner));
   }
   return [folder, ...forNames].flatMap((rules) => rules.result() ?? []);
 }
