@@ -25,6 +25,7 @@ import { measureOperations } from "./operations.ts";
 import { measurePackages } from "./packages.ts";
 import { measureUpdates, startMirror } from "./packagesUpdate.ts";
 import { measurePage } from "./page.ts";
+import { measureReads } from "./reads.ts";
 import { untilVersionsAreCompiled } from "./ready.ts";
 import { measureRedirects } from "./redirects.ts";
 import { atMost, duration, type Figure, table } from "./report.ts";
@@ -35,6 +36,7 @@ const sites = 20;
 const laterStarts = 5;
 const parts = [
   "imports",
+  "reads",
   "daily",
   "starts",
   "creation",
@@ -137,6 +139,12 @@ if (isSelected("imports")) {
   log("modules of each process …");
   const imports = await measureImports();
   process.stdout.write(`${table(imports)}\n`);
+  if (chosen.length === 1) process.exit();
+}
+
+if (isSelected("reads")) {
+  log("reads of the API, compared with bare Fastify …");
+  process.stdout.write(`${table(await measureReads(log))}\n`);
   if (chosen.length === 1) process.exit();
 }
 

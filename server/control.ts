@@ -7,6 +7,7 @@ import { createTurns } from "@sitewright/runtimes/turns.ts";
 import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
 import { makeDownloadTokens } from "./app/backups/downloadTokens.ts";
+import { makeIdentities } from "./app/company/identities.ts";
 import { type KeyUse, makeKeyUse } from "./app/company/keyUse.ts";
 import { makeRefusedKeys } from "./app/company/refusedKeys.ts";
 import { makeRepeatedActivity } from "./app/company/repeatedActivity.ts";
@@ -42,12 +43,13 @@ import { type Config, loadConfig } from "./settings/config.ts";
 import { securityTxtOf } from "./settings/securityTxt.ts";
 import { givenSettings } from "./settings/settingsFile.ts";
 import { makeBackupLists } from "./store/backups/backupList.ts";
+import { keysChangedChannel } from "./store/company/apiKeys.ts";
 import { migrate } from "./store/migrate.ts";
 import { openNotifications } from "./store/notifications.ts";
 import { type OpenDatabase, openDatabase } from "./store/open.ts";
 import { acceptedChannel, endedChannel } from "./store/operations.ts";
 import { makeCompanyPackageLists } from "./store/packages/companyPackages.ts";
-import { countContent } from "./store/sites/sites.ts";
+import { countContent, makeSiteRead } from "./store/sites/sites.ts";
 import { CannotStart, runSupervised } from "./supervisedProcess.ts";
 
 /**
@@ -88,7 +90,11 @@ export async function startControl({ config, runtime, log, settings }: ControlOp
   started.defer(() => opened.close());
   const { database } = opened;
   await migrate(opened.pool);
-  const notifications = await openNotifications({ url, channels: [acceptedChannel, endedChannel], onConnectionLost });
+  const notifications = await openNotifications({
+    url,
+    channels: [acceptedChannel, endedChannel, keysChangedChannel],
+    onConnectionLost,
+  });
   started.defer(() => notifications.close());
 
   const secretKeys = await openKeySource(secretsKeyFile(config.data));
@@ -108,6 +114,10 @@ export async function startControl({ config, runtime, log, settings }: ControlOp
   });
   started.defer(() => engine.stop());
 
+  const identities = makeIdentities(opened.pool);
+  notifications.on(keysChangedChannel, identities.forgetKeys);
+  notifications.onGap(identities.forgetKeys);
+
   const repeatedActivity = makeRepeatedActivity(database);
   const refusedKeys = makeRefusedKeys(opened.pool, repeatedActivity);
   started.defer(() => refusedKeys.flush().catch((err) => log.warn({ err }, "Writing the activity log failed")));
@@ -121,6 +131,7 @@ export async function startControl({ config, runtime, log, settings }: ControlOp
     services,
     secretKeys,
     keyUse: makeKeyUse(opened.pool),
+    identities,
     log,
     capabilities: await runtime.capabilities(),
     lookUp: makeLookUp(config.resolver),
@@ -155,7 +166,13 @@ export async function startControl({ config, runtime, log, settings }: ControlOp
 interface Parts
   extends Pick<
     App,
-    "capabilities" | "lookUp" | "acceptOperation" | "waitForOperation" | "repeatedActivity" | "refusedKeys"
+    | "capabilities"
+    | "lookUp"
+    | "acceptOperation"
+    | "waitForOperation"
+    | "repeatedActivity"
+    | "refusedKeys"
+    | "identities"
   > {
   readonly config: Config;
   readonly opened: OpenDatabase;
@@ -223,6 +240,7 @@ async function makeApp({ config, opened, services, secretKeys, keyUse, logs, log
     limits: config,
     database,
     pool: opened.pool,
+    readSite: makeSiteRead(opened.pool),
     packageSource,
     sealer,
     listFiles: (environment) => runtime.listFiles(environment),

@@ -193,6 +193,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   e2e: room("End-to-end tests of a started installation, with a real browser."),
   bench: room(
     "Benchmarks, with references such as nginx, Knot and restic.",
+    "contract",
     "server",
     "server/certificates",
     "server/packages",

@@ -12,13 +12,16 @@ import type { SiteTasks } from "@sitewright/server/operations/steps/siteTasks.ts
 import type { PackageSource } from "@sitewright/server/packages/source.ts";
 import type { Sealer } from "@sitewright/server/sealing.ts";
 import type { BackupLists } from "@sitewright/server/store/backups/backupList.ts";
+import type { BatchedRead } from "@sitewright/server/store/batchedRead.ts";
 import type { Actor, Database, DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import type { CompanyPackageLists } from "@sitewright/server/store/packages/companyPackages.ts";
 import type { ToRead } from "@sitewright/server/store/packages/packages.ts";
+import type { SiteRecord } from "@sitewright/server/store/sites/sites.ts";
 import type { Pool } from "pg";
 import type { ScreenshotStore } from "../screenshots/screenshots.ts";
 import type { DownloadTokens } from "./backups/downloadTokens.ts";
 import type { Caller } from "./company/access.ts";
+import type { Identities } from "./company/identities.ts";
 import type { KeyUse } from "./company/keyUse.ts";
 import type { RefusedKeys } from "./company/refusedKeys.ts";
 import type { RepeatedActivity } from "./company/repeatedActivity.ts";
@@ -90,6 +93,8 @@ export interface App {
   readonly acceptOperation: AcceptOperation;
   readonly waitForOperation: WaitForOperation;
   readonly downloadTokens: DownloadTokens;
+  readonly identities: Identities;
+  readonly readSite: BatchedRead<SiteRecord>;
   /** Records when keys are used. */
   readonly keyUse: KeyUse;
   /** How long a link to a downloadable backup is valid, in hours. */

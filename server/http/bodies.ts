@@ -17,8 +17,9 @@ export function readJsonBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   server.addHttpMethod("GET", { hasBody: true, overrideExisting: true });
   // Fastify refuses an unknown type before it checks whether there is a body.
-  server.addHook("onRequest", async ({ headers }) => {
+  server.addHook("onRequest", ({ headers }, _reply, done) => {
     if (isWithoutBody(headers)) headers["content-type"] = undefined;
+    done();
   });
   const options = { parseAs: "buffer", bodyLimit } as const;
   server.addContentTypeParser("application/json", options, async (_: unknown, bytes: Buffer) => read(decode(bytes)));

@@ -40,15 +40,15 @@ export function limitRequests(
   count: CountRequest,
 ): void {
   const take = countByNetwork(connectionsPerAddress);
-  server.addHook("onRequest", async (request, reply) => {
+  server.addHook("onRequest", (request, reply, done) => {
     const release = take(request.ip);
     if (release !== null) {
       reply.raw.once("close", release);
-      return;
+      return done();
     }
-    const { headers } = await count(undefined, clientNetwork(request.ip));
+    const { headers } = count(undefined, clientNetwork(request.ip));
     reply.headers({ "retry-after": "1", ...headers });
-    throw new HttpFailure(429);
+    done(new HttpFailure(429));
   });
 }
 

@@ -3,6 +3,7 @@ import { chmod, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import type { FastifyInstance } from "fastify";
 import ipaddr from "ipaddr.js";
+import { LRUCache } from "lru-cache";
 
 /**
  * Whether the sender tells the client's address and scheme: the edge, whose socket has no address, or a proxy with TLS on this
@@ -10,16 +11,24 @@ import ipaddr from "ipaddr.js";
  */
 export function isTrustedProxy(address: string | undefined): boolean {
   if (address === undefined) return true;
-  return ipaddr.isValid(address) && ipaddr.process(address).range() === "loopback";
+  const known = loopback.get(address);
+  if (known !== undefined) return known;
+  const isLoopback = ipaddr.isValid(address) && ipaddr.process(address).range() === "loopback";
+  loopback.set(address, isLoopback);
+  return isLoopback;
 }
+
+/** Whether an address is a loopback address. Fastify asks several times for each request. */
+const loopback = new LRUCache<string, boolean>({ max: 1_000 });
 
 /**
  * Leaves it to the edge to close its connections. Fastify closes those with a body that it refused to read, and the edge,
  * which is still sending the body, could then lose the answer.
  */
 export function keepEdgeConnections(server: FastifyInstance): void {
-  server.addHook("onSend", async ({ socket }, reply) => {
+  server.addHook("onSend", ({ socket }, reply, _payload, done) => {
     if (socket.remoteAddress === undefined) reply.removeHeader("connection");
+    done();
   });
 }
 

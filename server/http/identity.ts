@@ -1,11 +1,14 @@
 /** Authenticates requests and applies the rate limit, before a body is read. */
+import type { Socket } from "node:net";
 import type { Endpoint, IdSource } from "@sitewright/contract/endpoint.ts";
-import { type Identified, identify, lookUpTarget, type Target } from "@sitewright/server/app/company/access.ts";
+import { lookUpTarget, type Resource, type Target } from "@sitewright/server/app/company/access.ts";
 import { isAddressAllowed } from "@sitewright/server/app/company/allowedAddresses.ts";
+import type { Identified } from "@sitewright/server/app/company/identities.ts";
+import { readToken, type TokenFacts } from "@sitewright/server/app/company/token.ts";
 import type { App } from "@sitewright/server/app/context.ts";
 import { AddressNotAllowed } from "@sitewright/server/app/failures.ts";
 import { clientNetwork } from "@sitewright/server/app/traffic/networks.ts";
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
 import { HttpFailure } from "./faults.ts";
 import type { CheckedInput, InputReader } from "./input.ts";
 import type { CountRequest } from "./rateLimits.ts";
@@ -31,27 +34,62 @@ export function tokenOf(request: FastifyRequest): string {
   return scheme.toLowerCase() === "bearer" && rest.length === 0 ? token : "";
 }
 
+/** What was read from the last header of a connection, whose requests usually have the same key. */
+const lastRead = new WeakMap<Socket, { readonly header: string | undefined; readonly facts: TokenFacts }>();
+
+function tokenFacts(request: FastifyRequest): TokenFacts {
+  const header = request.headers.authorization;
+  const last = lastRead.get(request.socket);
+  if (last !== undefined && last.header === header) return last.facts;
+  const facts = readToken(tokenOf(request));
+  lastRead.set(request.socket, { header, facts });
+  return facts;
+}
+
 /** The call as the contract names it: `GET /sites/{site_id}`. */
 export const callOf = ({ method, path }: Endpoint): string => `${method} ${path}`;
 
-/** Makes the hook that identifies the caller, counts the request, and refuses invalid keys and exceeded rate limits. */
-export function makeAuthenticator(app: App, count: CountRequest) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+/**
+ * Makes the hook that identifies the caller, counts the request, and refuses invalid keys and exceeded rate limits. It calls
+ * `done` at once if it need not ask the database.
+ */
+export function makeAuthenticator(app: App, count: CountRequest): onRequestHookHandler {
+  /** Counted even if the database does not answer: every response has the rate limit headers. */
+  function accept(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    identified: Identified | null,
+    failure?: unknown,
+  ): void {
     const { route } = request.routeOptions.config;
-    const [found] = await Promise.allSettled([
-      route ? identify(app.pool, tokenOf(request), pathTarget(route, request)) : null,
-    ]);
-    request.identified = found.status === "fulfilled" ? found.value : null;
-    // Counted even if the database does not answer: every response has the rate limit headers.
-    const usage = await count(route?.row, request.identified?.caller ?? clientNetwork(request.ip));
+    request.identified = identified;
+    const usage = count(route?.row, identified?.caller ?? clientNetwork(request.ip));
     reply.headers(usage.headers);
     if (usage.isExceeded) throw new HttpFailure(429);
-    if (found.status === "rejected") throw found.reason;
+    if (failure !== undefined) throw failure;
     if (!route) return;
-    if (!request.identified) throw new HttpFailure(401, { "www-authenticate": "Bearer" });
-    const { keyId, allowedAddresses } = request.identified.caller;
+    if (!identified) throw new HttpFailure(401, { "www-authenticate": "Bearer" });
+    const { keyId, allowedAddresses } = identified.caller;
     if (!isAddressAllowed(allowedAddresses, request.ip)) throw new AddressNotAllowed(request.ip);
     app.keyUse.note(keyId);
+  }
+
+  return (request, reply, done) => {
+    const finish = (identified: Identified | null, failure?: unknown) => {
+      try {
+        accept(request, reply, identified, failure);
+      } catch (error) {
+        return done(error instanceof Error ? error : new Error(String(error)));
+      }
+      done();
+    };
+    const { route } = request.routeOptions.config;
+    const found =
+      route === undefined
+        ? null
+        : app.identities.identify(tokenFacts(request), pathTarget(route, request), route.row.method === "GET");
+    if (!(found instanceof Promise)) return finish(found);
+    found.then(finish, (error: unknown) => finish(null, error));
   };
 }
 
@@ -61,7 +99,7 @@ export function isInPath({ resource }: Endpoint): boolean {
 }
 
 /** The resource in the path whose owner must be looked up in the database, or null. */
-function pathTarget({ row, reader }: Route, request: FastifyRequest) {
+function pathTarget({ row, reader }: Route, request: FastifyRequest): Resource | null {
   const { resource } = row;
   if (resource.kind === "key" || resource.kind === "company" || !isInPath(row)) return null;
   const params = reader.params(pathParameters(request));
@@ -71,8 +109,9 @@ function pathTarget({ row, reader }: Route, request: FastifyRequest) {
 
 export function pathParameters(request: FastifyRequest): Record<string, string> {
   const { params } = request;
-  if (params === null || typeof params !== "object") return {};
-  return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, String(value)]));
+  const texts: Record<string, string> = {};
+  for (const [name, value] of Object.entries(params ?? {})) texts[name] = String(value);
+  return texts;
 }
 
 /** The resource that a checked request acts on, or null if it does not exist. */

@@ -27,16 +27,19 @@ export function methodsOf(path: string): readonly string[] {
 
 /** Answers 404 or 405 before the body is read. Add this hook after the one that authenticates. */
 export function refuseUnknownPaths(server: FastifyInstance): void {
-  server.addHook("onRequest", async (request) => {
-    if (!request.is404) return;
+  server.addHook("onRequest", (request, _reply, done) => {
+    done(request.is404 ? refusalOf(request) : undefined);
+  });
+
+  function refusalOf(request: FastifyRequest): HttpFailure {
     const methods = methodsOf(pathOf(request));
-    if (methods.length > 0) throw new HttpFailure(405, { allow: methods.join(", ") });
+    if (methods.length > 0) return new HttpFailure(405, { allow: methods.join(", ") });
     // A path with invalid percent-encoding may be an endpoint's, with a malformed id.
-    if (request.url !== request.originalUrl) throw new HttpFailure(404);
+    if (request.url !== request.originalUrl) return new HttpFailure(404);
     const path = pathOf(request).slice(0, maxPathLength);
     const message = `There is no ${request.method} ${path}. All endpoints: ${originOf(request)}/`;
-    throw new HttpFailure(404, {}, message);
-  });
+    return new HttpFailure(404, {}, message);
+  }
 }
 
 const pathOf = ({ url }: FastifyRequest): string => url.split("?", 1)[0] ?? "";

@@ -1,9 +1,11 @@
 /**
  * Rate limits. Requests are counted by company and by API key, or by IPv4 address or IPv6 /64 if there is no valid key. A
  * company can't raise its limit with more keys, and no key can use up all of it.
+ *
+ * Each client has a window of a minute that begins with its first request. Windows are measured with a clock that never jumps.
  */
 import type { Endpoint } from "@sitewright/contract/endpoint.ts";
-import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
+import { LRUCache } from "lru-cache";
 
 export interface Limits {
   readonly rateLimitPerMinute: number;
@@ -15,66 +17,77 @@ export interface Usage {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-const windowSeconds = 60;
+const windowMilliseconds = 60_000;
 const maxRetrySeconds = 30;
 
 /** A company may send as many requests as so many of its keys. */
 const keysPerCompany = 2;
 
+/** Those that were counted least recently are forgotten beyond this number. */
+const maxClients = 100_000;
+
 /** The key of a request, or its network. */
 type Client = string | { readonly keyId: string; readonly companyId: string };
 
-export type CountRequest = (row: Endpoint | undefined, client: Client) => Promise<Usage>;
+export type CountRequest = (row: Endpoint | undefined, client: Client) => Usage;
 
-/** Creations and requests that follow operations have separate limits, so that they do not use up the general one. */
-export function makeRateLimits({ rateLimitPerMinute, creationLimitPerMinute }: Limits): CountRequest {
-  const limit = (points: number) => ({ points, limiter: new RateLimiterMemory({ points, duration: windowSeconds }) });
-  const make = (points: number) => ({ client: limit(points), company: limit(points * keysPerCompany) });
+/**
+ * Creations and requests that follow operations have separate limits, so that they do not use up the general one. `now`: in
+ * milliseconds, never going back.
+ */
+export function makeRateLimits(
+  { rateLimitPerMinute, creationLimitPerMinute }: Limits,
+  now: () => number = () => performance.now(),
+): CountRequest {
+  const make = (points: number) => ({
+    client: makeCounter(points, now),
+    company: makeCounter(points * keysPerCompany, now),
+  });
   const buckets = {
     requests: make(rateLimitPerMinute),
     operations: make(rateLimitPerMinute),
     creations: make(creationLimitPerMinute),
   };
-  return async (row, client) => {
+  return (row, client) => {
     const bucket = buckets[row?.bucket ?? "requests"];
-    const own = await consume(bucket.client, typeof client === "string" ? client : client.keyId);
+    const own = bucket.client(typeof client === "string" ? client : client.keyId);
     // A key that has exceeded its own limit takes nothing from the company's other keys.
-    if (typeof client === "string" || own.isExceeded) return usageOf(own);
-    const ofCompany = await consume(bucket.company, client.companyId);
-    return usageOf(ofCompany.remaining < own.remaining || ofCompany.isExceeded ? ofCompany : own);
+    if (typeof client === "string" || own.remaining < 0) return usageOf(own);
+    const ofCompany = bucket.company(client.companyId);
+    return usageOf(ofCompany.remaining < own.remaining ? ofCompany : own);
   };
-}
-
-interface Limit {
-  readonly points: number;
-  readonly limiter: RateLimiterMemory;
 }
 
 /** What is left of a limit. */
 interface Left {
   readonly points: number;
+  /** Negative: the limit is exceeded. */
   readonly remaining: number;
   readonly seconds: number;
-  readonly isExceeded: boolean;
 }
 
-async function consume({ points, limiter }: Limit, client: string): Promise<Left> {
-  const state = await stateAfter(limiter, client);
-  const seconds = Math.ceil((state.msBeforeNext ?? 0) / 1000);
-  return { points, remaining: state.remainingPoints, seconds, isExceeded: state.consumedPoints > points };
+interface Window {
+  count: number;
+  readonly endsAt: number;
 }
 
-/** The limiter rejects with its result if the limit is exceeded. */
-async function stateAfter(limiter: RateLimiterMemory, client: string): Promise<RateLimiterRes> {
-  try {
-    return await limiter.consume(client);
-  } catch (exceeded) {
-    if (exceeded instanceof RateLimiterRes) return exceeded;
-    throw exceeded;
-  }
+/** Returns the function that counts a request of a client. */
+function makeCounter(points: number, now: () => number): (client: string) => Left {
+  const windows = new LRUCache<string, Window>({ max: maxClients });
+  return (client) => {
+    const time = now();
+    let window = windows.get(client);
+    if (window === undefined || window.endsAt <= time) {
+      window = { count: 0, endsAt: time + windowMilliseconds };
+      windows.set(client, window);
+    }
+    window.count += 1;
+    return { points, remaining: points - window.count, seconds: Math.ceil((window.endsAt - time) / 1000) };
+  };
 }
 
-function usageOf({ points, remaining, seconds, isExceeded }: Left): Usage {
+function usageOf({ points, remaining, seconds }: Left): Usage {
+  const isExceeded = remaining < 0;
   const headers = {
     "x-ratelimit-limit": String(points),
     "x-ratelimit-remaining": String(Math.max(0, remaining)),

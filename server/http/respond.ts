@@ -2,8 +2,9 @@
 import { addAbortSignal, Readable } from "node:stream";
 import type { Endpoint } from "@sitewright/contract/endpoint.ts";
 import { whenBusyValues } from "@sitewright/contract/operations.ts";
-import { authorise, type Identified } from "@sitewright/server/app/company/access.ts";
+import { authorise } from "@sitewright/server/app/company/access.ts";
 import { describeActor } from "@sitewright/server/app/company/actor.ts";
+import type { Identified } from "@sitewright/server/app/company/identities.ts";
 import type { App, Context, RequestDatabase } from "@sitewright/server/app/context.ts";
 import { Busy, NotFound, Refused } from "@sitewright/server/app/failures.ts";
 import type { FinishedAnswer, makeAnswerOnce } from "@sitewright/server/app/idempotency.ts";
@@ -185,8 +186,7 @@ interface Exchange {
 function contextOf(app: App, row: Endpoint, { caller }: Identified, exchange: Exchange): Context {
   const { request, reply, access, stopping, afterwards } = exchange;
   const makeSignal = () => AbortSignal.any([stopping, clientGoneSignal(reply)]);
-  return {
-    ...app,
+  const own: Omit<Context, keyof App> & Pick<App, "acceptOperation" | "database"> = {
     caller,
     // Computed lazily: few rules need these two, and both are expensive.
     get actor() {
@@ -196,7 +196,9 @@ function contextOf(app: App, row: Endpoint, { caller }: Identified, exchange: Ex
       return makeSignal();
     },
     readInTurn: (work) => app.readings.run(caller.companyId, work, makeSignal()),
-    origin: originOf(request),
+    get origin() {
+      return originOf(request);
+    },
     ...busyPolicy(app, row.operation === undefined ? "fail" : whenBusyOf(request)),
     get database() {
       return access.database;
@@ -204,6 +206,8 @@ function contextOf(app: App, row: Endpoint, { caller }: Identified, exchange: Ex
     afterCommit: (work) => void afterwards.push(work),
     inTransaction: access.inTransaction,
   };
+  // Copying the many parts of the app would take longer than the rest of a short request.
+  return Object.setPrototypeOf(own, app);
 }
 
 /** Aborted when the client disconnects. Listens on the response, because the request closes once it has been read. */

@@ -69,6 +69,8 @@ export function buildServer({
     bodyLimit,
     trustProxy: isTrustedProxy,
     genReqId: () => randomUUID(),
+    // Making a logger for each request takes longer than many requests do, and most log nothing.
+    childLoggerFactory: (logger) => logger,
     // Long parameters must reach their schema, which refuses them like any other malformed id.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 100_000 },
     rewriteUrl: (request) => decodableUrl(request.url ?? "/"),
@@ -82,8 +84,9 @@ export function buildServer({
   limitConnections(server.server, limits);
   readJsonBodies(server);
   server.decorateRequest("identified", null);
-  server.addHook("onRequest", async (request, reply) => {
+  server.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
+    done();
   });
   limitRequests(server, limits, count);
   server.addHook("onRequest", makeAuthenticator(app, count));
@@ -113,8 +116,9 @@ function stopPromptly(server: FastifyInstance): AbortSignal {
   const stopping = new AbortController();
   server.addHook("preClose", async () => stopping.abort());
   // Keep-alive connections would keep the server from stopping.
-  server.addHook("onSend", async (_, reply) => {
+  server.addHook("onSend", (_request, reply, _payload, done) => {
     if (stopping.signal.aborted) reply.header("connection", "close");
+    done();
   });
   return stopping.signal;
 }
@@ -133,6 +137,7 @@ function addEndpoint(server: FastifyInstance, route: Route, handler: ReturnType<
 
 /** Replaces a path with invalid percent-encoding with one that does not exist. */
 function decodableUrl(url: string): string {
+  if (!url.includes("%")) return url;
   try {
     decodeURIComponent(url.split("?", 1)[0] ?? "");
     return url;

@@ -18,12 +18,12 @@ const reasons: Readonly<Record<string, string>> = {
 
 /** Makes the listener for Node's `clientError`. There is no request yet, so it is counted by network. */
 export function answerBrokenRequests(count: CountRequest) {
-  return async (error: ConnectionError, socket: Socket): Promise<void> => {
+  return (error: ConnectionError, socket: Socket): void => {
     if (error.code === "ECONNRESET" || !socket.writable) {
       socket.destroy();
       return;
     }
-    const { headers, isExceeded } = await count(undefined, clientNetwork(socket.remoteAddress ?? ""));
+    const { headers, isExceeded } = count(undefined, clientNetwork(socket.remoteAddress ?? ""));
     const message = reasons[error.code ?? ""] ?? "could not be read as an HTTP request";
     const answer = isExceeded ? errorAnswer(429) : errorAnswer(400, { errors: [{ path: "", message }] });
     socket.end(asBytes(answer, headers));
@@ -42,9 +42,9 @@ function closeSoon(socket: Socket): void {
 
 /** Handles two cases that Node would answer without a body. Needs `requireHostHeader: false`. */
 export function answerInsteadOfNode(server: FastifyInstance): void {
-  server.addHook("onRequest", async ({ headers, raw }) => {
-    if (headers.host !== undefined || raw.httpVersion !== "1.1") return;
-    throw new Malformed([{ path: "", message: "must have a Host header" }]);
+  server.addHook("onRequest", ({ headers, raw }, _reply, done) => {
+    if (headers.host !== undefined || raw.httpVersion !== "1.1") return done();
+    done(new Malformed([{ path: "", message: "must have a Host header" }]));
   });
   // HTTP allows servers to ignore unknown expectations.
   server.server.on("checkExpectation", (request, response) => server.server.emit("request", request, response));

@@ -1,13 +1,12 @@
 /**
- * Authentication and authorisation. The declaration of the endpoint decides: the target must belong to the caller's company
+ * Authorisation; `identities.ts` finds the caller and the target. The declaration of the endpoint decides: the target must belong to the caller's company
  * (else 404), and the scopes of the key and the role of its user must be sufficient (else 403).
  */
 import type { Endpoint, Role } from "@sitewright/contract/endpoint.ts";
-import { findKey, findTarget, type TargetKind, type TargetRecord } from "@sitewright/server/store/company/apiKeys.ts";
+import { findTarget, type TargetKind, type TargetRecord } from "@sitewright/server/store/company/apiKeys.ts";
 import type { Pool } from "pg";
 import { NotAllowed, NotFound } from "../failures.ts";
 import type { AddressList } from "./allowedAddresses.ts";
-import { isSameHash, readToken } from "./token.ts";
 
 /** The key of a request, and the user it belongs to. */
 export interface Caller {
@@ -33,41 +32,13 @@ export interface Target {
   readonly isLive: boolean | null;
 }
 
-export interface Identified {
-  readonly caller: Caller;
-  /** Null if it does not exist, or the request has none. */
-  readonly target: Target | null;
+/** A resource by its kind and id. */
+export interface Resource {
+  readonly kind: TargetKind;
+  readonly id: string;
 }
 
-/**
- * Finds the caller and the target. Null if the token is malformed, unknown, expired or revoked; each case takes the same work,
- * and hashes are compared in constant time.
- */
-export async function identify(
-  pool: Pool,
-  token: string,
-  resource: { readonly kind: TargetKind; readonly id: string } | null,
-): Promise<Identified | null> {
-  const presented = readToken(token);
-  const key = await findKey(pool, presented.id, resource);
-  const matches = isSameHash(key?.secret_hash ?? presented.secretHash, presented.secretHash);
-  if (!key || !matches || !key.is_usable) return null;
-  const caller = {
-    keyId: key.key_id,
-    keyName: key.key_name,
-    expiresAt: key.expires_at,
-    allowedAddresses: key.allowed_addresses,
-    scopes: key.scopes,
-    companyId: key.company_id,
-    userId: key.user_id,
-    role: key.role,
-    fullName: key.full_name,
-    firstName: key.first_name,
-  };
-  return { caller, target: targetFrom(key) };
-}
-
-function targetFrom(found: TargetRecord | null): Target | null {
+export function targetFrom(found: TargetRecord | null): Target | null {
   if (!found?.target_company_id) return null;
   return { companyId: found.target_company_id, siteId: found.target_site_id, isLive: found.target_is_live };
 }

@@ -1,8 +1,9 @@
 import { createTestDatabase, useTestDatabase } from "@sitewright/server/testing/database.ts";
 import { describe, expect, it } from "vitest";
-import { identify } from "./access.ts";
 import { createCompany, ensureFirstCompany, UnusableCompany } from "./companies.ts";
+import { makeIdentities } from "./identities.ts";
 import { isPassword } from "./passwords.ts";
+import { readToken } from "./token.ts";
 
 const test = useTestDatabase();
 
@@ -16,7 +17,7 @@ describe("a new company", () => {
       .where("id", "=", facts.company_id)
       .execute();
     expect(company).toMatchObject([{ name: "Acme & Söhne" }]);
-    const identified = await identify(test.pool, facts.api_key, null);
+    const identified = await makeIdentities(test.pool).identify(readToken(facts.api_key), null, true);
     expect(identified?.caller).toMatchObject({ companyId: facts.company_id, role: "owner", scopes: null });
     const user = await test.database
       .selectFrom("users")
@@ -58,8 +59,10 @@ describe("the first company", () => {
       await using own = await createTestDatabase();
       const facts = await ensureFirstCompany(own.database, key);
       expect(facts?.api_key).toBe(key);
-      expect((await identify(own.pool, key, null))?.caller.companyId).toBe(facts?.company_id);
-      expect(await identify(own.pool, `${key}x`, null)).toBeNull();
+      expect((await makeIdentities(own.pool).identify(readToken(key), null, true))?.caller.companyId).toBe(
+        facts?.company_id,
+      );
+      expect(await makeIdentities(own.pool).identify(readToken(`${key}x`), null, true)).toBeNull();
     }
   });
 

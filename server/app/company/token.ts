@@ -4,13 +4,13 @@
  *
  * An operator can choose the text of the first key instead. It contains no id, so the id is derived from the text.
  */
-import { createHash, randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
+import { hash, randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
 
 const issued = /^sk_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})_([A-Za-z0-9_-]{43})$/;
 const chosen = /^[\x21-\x7e]{16,200}$/;
 
 /** The parts of a token that are stored and looked up. */
-interface TokenFacts {
+export interface TokenFacts {
   readonly id: string;
   readonly secretHash: Buffer;
 }
@@ -37,10 +37,10 @@ export function isSameHash(one: Buffer, other: Buffer): boolean {
 }
 
 function derivedId(token: string): string {
-  const hex = createHash("sha256").update("sitewright key id\0").update(token).digest("hex");
+  const hex = hash("sha256", `sitewright key id\0${token}`);
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join("-");
 }
 
 function sha256(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
+  return hash("sha256", text, "buffer");
 }

@@ -2,7 +2,7 @@
 import type { DeleteEnvironmentInput } from "@sitewright/server/operations/sites/deleteEnvironment.ts";
 import { environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
 import type { DomainRecord, EnvironmentRecord } from "@sitewright/server/store/sites/environments.ts";
-import { getSite, type SiteRecord } from "@sitewright/server/store/sites/sites.ts";
+import type { SiteRecord } from "@sitewright/server/store/sites/sites.ts";
 import type { Context, Settings } from "../context.ts";
 import { NotFound } from "../failures.ts";
 import { addressOf } from "./addresses.ts";
@@ -46,7 +46,7 @@ export function longView(settings: Settings, site: SiteFacts, environment: Envir
 }
 
 export async function list(context: Context, siteId: string) {
-  const site = await getSite(context.pool, siteId);
+  const site = await context.readSite(siteId);
   if (!site) throw new NotFound();
   return site.environments.map((environment) => longView(context.settings, site, environment));
 }

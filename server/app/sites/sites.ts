@@ -1,6 +1,6 @@
 /** Sites: the list, their views, and how their deletion starts. `newSite.ts` creates them. */
 import type { DeleteSiteInput } from "@sitewright/server/operations/sites/deleteSite.ts";
-import { getSite, listSites, siteForOperation } from "@sitewright/server/store/sites/sites.ts";
+import { listSites, siteForOperation } from "@sitewright/server/store/sites/sites.ts";
 import { sitesInScope } from "../company/access.ts";
 import type { Context } from "../context.ts";
 import { NotFound } from "../failures.ts";
@@ -39,7 +39,7 @@ export async function list(context: Context, query: SiteQuery) {
 }
 
 export async function get(context: Context, siteId: string) {
-  const site = await getSite(context.pool, siteId);
+  const site = await context.readSite(siteId);
   if (!site) throw new NotFound();
   return {
     id: site.id,

@@ -1,6 +1,7 @@
 /** Parses IP addresses and networks, and converts them to the canonical form in which they are stored. */
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
+import { LRUCache } from "lru-cache";
 
 /** The message completes a sentence that begins with "… must". */
 export class InvalidNetwork extends Error {
@@ -55,6 +56,17 @@ const clientBits = 64;
  * addresses below them; otherwise the address itself. All addresses that can't be read count as one client, `unknown`.
  */
 export function clientNetwork(address: string): string {
+  const known = clientNetworks.get(address);
+  if (known !== undefined) return known;
+  const network = findClientNetwork(address);
+  clientNetworks.set(address, network);
+  return network;
+}
+
+/** Requests of the same client follow each other. */
+const clientNetworks = new LRUCache<string, string>({ max: 1_000 });
+
+function findClientNetwork(address: string): string {
   const [withoutZone = ""] = address.split("%", 1);
   if (isIP(withoutZone) === 0) return "unknown";
   const { address: parsed, bits } = parse(withoutZone);

@@ -10,6 +10,7 @@ import { fakeCapabilities } from "@sitewright/runtimes/fake/runtime.ts";
 import { createTurns } from "@sitewright/runtimes/turns.ts";
 import { makeDownloadTokens } from "@sitewright/server/app/backups/downloadTokens.ts";
 import { createCompany, type NewCompany } from "@sitewright/server/app/company/companies.ts";
+import { makeIdentities } from "@sitewright/server/app/company/identities.ts";
 import { makeKeyUse } from "@sitewright/server/app/company/keyUse.ts";
 import { makeRefusedKeys } from "@sitewright/server/app/company/refusedKeys.ts";
 import { makeRepeatedActivity } from "@sitewright/server/app/company/repeatedActivity.ts";
@@ -26,6 +27,7 @@ import { endOperation } from "@sitewright/server/store/operations.ts";
 import { makeCompanyPackageLists } from "@sitewright/server/store/packages/companyPackages.ts";
 import { removeEnvironmentRows } from "@sitewright/server/store/sites/environments.ts";
 import { removeSiteRows } from "@sitewright/server/store/sites/siteStates.ts";
+import { makeSiteRead } from "@sitewright/server/store/sites/sites.ts";
 import { createTestDatabase } from "@sitewright/server/testing/database.ts";
 import { silentLog, type TestOperations, testOperations } from "@sitewright/server/testing/engine.ts";
 import type { FastifyBaseLogger, FastifyInstance, InjectOptions } from "fastify";
@@ -62,6 +64,7 @@ export interface TestServer {
   readonly database: Database;
   readonly pool: Pool;
   readonly keyUse: App["keyUse"];
+  readonly identities: App["identities"];
   readonly exports: App["exports"];
   readonly operations: TestOperations;
   readonly company: NewCompany;
@@ -218,6 +221,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const repeatedActivity = makeRepeatedActivity(database);
   const refusedKeys = makeRefusedKeys(pool, repeatedActivity);
   const keyUse = makeKeyUse(pool);
+  const identities = makeIdentities(pool);
   const exports = createTurns({ total: 2, perParty: 1 });
   const server = buildServer({
     app: {
@@ -244,6 +248,8 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       packageSource: options.packageSource === undefined ? packageSource : options.packageSource,
       lookUp: options.lookUp ?? (async () => []),
       pool,
+      identities,
+      readSite: makeSiteRead(pool),
       repeatedActivity,
       refusedKeys,
       backupLists: makeBackupLists(pool),
@@ -359,6 +365,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     database,
     pool,
     keyUse,
+    identities,
     exports,
     operations,
     company,

@@ -3,8 +3,11 @@ import { sql } from "kysely";
 import type { Pool } from "pg";
 import type { Database, DatabaseTransaction, Role } from "../database.ts";
 
+/** Notified when keys or their users change. See migration 0050. */
+export const keysChangedChannel = "keys_changed";
+
 /** A key with its user. */
-interface KeyRecord {
+export interface KeyRecord {
   readonly key_id: string;
   readonly key_name: string;
   readonly secret_hash: Buffer;

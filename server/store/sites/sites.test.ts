@@ -5,11 +5,11 @@ import { insertPrimaryDomain } from "../domains/domains.ts";
 import { addCompany, addSite, siteOf } from "../testing/rows.ts";
 import {
   findTakenNames,
-  getSite,
   insertSite,
   isDisplayNameTaken,
   knownSiteIds,
   listSites,
+  makeSiteRead,
   removeSite,
   type SiteFilter,
   siteForOperation,
@@ -117,7 +117,7 @@ describe("reading a site", () => {
       .insertInto("domains")
       .values({ id: randomUUID(), ...second, name: `www-${site.name}.example`, setup_type: "quick", created_at: early })
       .execute();
-    const read = await getSite(test.pool, site.id);
+    const read = await makeSiteRead(test.pool)(site.id);
     expect(read).toMatchObject({ id: site.id, company_id: companyId, name: site.name });
     const [environment] = read?.environments ?? [];
     expect(environment?.domains.map(({ name, is_primary }) => [name, is_primary])).toEqual([
@@ -131,9 +131,9 @@ describe("reading a site", () => {
     const { companyId } = await addCompany(test.database);
     const site = await addSite(test.database, companyId);
     await test.database.updateTable("environments").set({ state: "adding" }).where("site_id", "=", site.id).execute();
-    expect((await getSite(test.pool, site.id))?.environments).toEqual([]);
+    expect((await makeSiteRead(test.pool)(site.id))?.environments).toEqual([]);
     await test.database.updateTable("sites").set({ state: "adding" }).where("id", "=", site.id).execute();
-    expect(await getSite(test.pool, site.id)).toBeNull();
+    expect(await makeSiteRead(test.pool)(site.id)).toBeNull();
     expect(await listSites(test.pool, filterOf(companyId))).toEqual([]);
     const seen = await test.database.transaction().execute((transaction) => siteForOperation(transaction, site.id));
     expect(seen).toBeNull();
@@ -143,7 +143,7 @@ describe("reading a site", () => {
     const { companyId } = await addCompany(test.database);
     const site = await addSite(test.database, companyId);
     await test.database.updateTable("sites").set({ state: "deleting" }).where("id", "=", site.id).execute();
-    expect((await getSite(test.pool, site.id))?.id).toBe(site.id);
+    expect((await makeSiteRead(test.pool)(site.id))?.id).toBe(site.id);
     const seen = await test.database.transaction().execute((transaction) => siteForOperation(transaction, site.id));
     const host = `${site.name}.localhost`;
     expect(seen?.environments).toEqual([

@@ -1,6 +1,7 @@
 /** Sites. A site that is being added is visible only to the operation that adds it. */
 import { sql } from "kysely";
 import type { Pool } from "pg";
+import { type BatchedRead, makeBatchedRead } from "../batchedRead.ts";
 import type { Database, DatabaseTransaction } from "../database.ts";
 import { type EnvironmentRecord, environmentsOfSite } from "./environments.ts";
 
@@ -12,15 +13,12 @@ export interface SiteRecord {
   readonly environments: readonly EnvironmentRecord[];
 }
 
-/** Returns null if there is no such site. */
-export async function getSite(pool: Pool, siteId: string): Promise<SiteRecord | null> {
-  const { rows } = await pool.query<SiteRecord>({
-    name: "get-site",
-    text: `select s.id, s.company_id, s.name, s.display_name, ${environmentsOfSite} as environments
-      from sites s where s.id = $1 and s.state <> 'adding'`,
-    values: [siteId],
-  });
-  return rows[0] ?? null;
+/** Reads one site by its id. */
+export function makeSiteRead(pool: Pool): BatchedRead<SiteRecord> {
+  const name = "get-sites";
+  const text = `select s.id, s.company_id, s.name, s.display_name, ${environmentsOfSite} as environments
+    from sites s where s.id = any($1::uuid[]) and s.state <> 'adding'`;
+  return makeBatchedRead(async (ids) => (await pool.query<SiteRecord>({ name, text, values: [ids] })).rows);
 }
 
 export interface SiteFilter {
