@@ -161,7 +161,7 @@ export const importZoneFile = endpoint({
   tag,
   summary: "Import a zone file",
   description:
-    "The record sets in the file replace those with the same name and type. Lines that can't be used are skipped and listed in the operation's result: SOA records, NS records of the domain itself and other lines that would give a domain to other name servers, unsupported types, and names outside the domain. A mistake in any other line refuses the whole file. TTLs below 300 become 300. The operation ends when the DNS server serves the records.",
+    "The record sets in the file replace those with the same name and type; a CNAME replaces all records of its name, and is replaced by them. Lines that can't be used are skipped and listed in the operation's result: SOA records, NS records of the domain itself and other lines that would give a domain to other name servers, unsupported types, and names outside the domain. A mistake in any other line refuses the whole file. TTLs below 300 become 300. The operation ends when the DNS server serves the records.",
   params: byDomain,
   body: Type.Object(
     {

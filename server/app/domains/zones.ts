@@ -127,14 +127,27 @@ export function importFile(
     const { sets, skipped, isSkipped } = readZoneText(request.zone_file, zone);
     if (replace && sets.length === 0) refuseEmpty(skipped);
     const present = await listDnsRecordsOfDomain(transaction, domainId);
-    const named = new Set(sets.map(keyOf));
-    const kept = present.filter((set) => (replace ? isSkipped(set) : true) && !named.has(keyOf(set)));
+    const isReplaced = replacedBy(sets);
+    const kept = present.filter((set) => (replace ? isSkipped(set) : true) && !isReplaced(set));
     return {
       changes: changesBetween(present, [...kept, ...sets]),
       activityParameters: {},
       skipped: { count: skipped.length, listed: skipped.slice(0, maxListedLines).map(skippedLine) },
     };
   });
+}
+
+/** A name with a CNAME has no other records, so either replaces the other, such as the wildcard of a new domain. */
+function replacedBy(sets: readonly DnsRecordSetRow[]): (set: DnsRecordSetRow) => boolean {
+  const places = new Set(sets.map(keyOf));
+  const [aliases, others] = [sets.filter(isAlias), sets.filter((set) => !isAlias(set))].map(
+    (each) => new Set(each.map(({ name }) => name)),
+  );
+  return (set) => places.has(keyOf(set)) || (isAlias(set) ? others : aliases)?.has(set.name) === true;
+}
+
+function isAlias({ type }: DnsRecordSetRow): boolean {
+  return type === "CNAME";
 }
 
 /** Throws `Refused` if lines were skipped: the file is probably not meant to delete everything. */

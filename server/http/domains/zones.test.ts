@@ -350,6 +350,19 @@ describe("a zone file", () => {
     expect(await records(below.id)).toEqual([set("TXT", `a.${below.name}`, '"x"'), ...before]);
   });
 
+  it("replaces the records of a name by a CNAME, and a CNAME by other records", async () => {
+    const parent = await domain();
+    const { id, name } = parent;
+    await create(id, "CNAME", `blog.${name}`, "old.example.net.");
+    expect((await importFile(id, "* 300 CNAME www\nblog 300 A 203.0.113.9\nwww 300 A 203.0.113.9")).status).toBe(202);
+    const types = (await records(id)).map((each: { name: string; type: string }) => `${each.name} ${each.type}`);
+    const expected = [`*.${name} CNAME`, `${name} A`, `${name} AAAA`, `blog.${name} A`, `www.${name} A`];
+    expect(types.toSorted()).toEqual(expected.toSorted());
+    const below = await domainBelow(parent);
+    await create(below.id, "A", below.name, "203.0.113.7");
+    expect((await importFile(below.id, "@ 300 CNAME elsewhere.example.net.")).body.data.code).toBe("confirm_needed");
+  });
+
   it("is refused if it would only delete records, or is for another domain", async () => {
     const { id } = await domain();
     const before = await records(id);
