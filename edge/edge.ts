@@ -43,6 +43,7 @@ import { type Certificates, createCertificates, type ReadCertificate } from "./t
 import { tlsOptions } from "./tls/options.ts";
 import type { SecureServer } from "./tls/secureServer.ts";
 import { createTraffic } from "./traffic.ts";
+import { payerOf } from "./visit/claimant.ts";
 import { createSecureVisitorServer, createVisitorServer } from "./visitors.ts";
 
 export interface EdgeOptions {
@@ -132,12 +133,14 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
   const redirects = createRedirectVisits(options.redirects ?? null, log);
   const { memoryBytes, now = Date.now } = options.pages ?? defaultPageCache;
   const pageCache = createPageCache({ memoryBytes, disk: openPagesOnDisk(options), now });
+  const fileCache = createFileCache(fileCacheBytes);
   const routes = createRoutes(upstream, writes, (table) => {
     certificates?.set(table.certificates ?? []);
     redirects.retain(table.environments);
-    pageCache.retain(table.environments);
+    const payers = new Map(table.environments.map((environment) => [environment.id, payerOf(environment)]));
+    pageCache.retain(table.environments, payers);
+    fileCache.setPayers(payers);
   });
-  const fileCache = createFileCache(fileCacheBytes);
   const caches = {
     coalescing: createCoalescing(writes),
     pageCache,

@@ -8,7 +8,6 @@
 import type { PageRecorder } from "../php/pageRecorder.ts";
 import type { UpstreamResponse } from "../php/upstream.ts";
 import type { EdgeEnvironment } from "../tables/table.ts";
-import { payerOf } from "../visit/claimant.ts";
 import { type PageRequest, versionOf } from "../visit/pageRequest.ts";
 import { createCacheableAddresses } from "./cacheableAddresses.ts";
 import { type CachedPage, toCachedPage } from "./cachedPage.ts";
@@ -45,7 +44,7 @@ export interface PageCache {
   /** Clears pages. Returns how many were in memory. */
   purge(environmentId: string, scope: PurgeScope): number;
   /** Removes pages of other environments and pages of older versions of these. */
-  retain(environments: readonly EdgeEnvironment[]): void;
+  retain(environments: readonly EdgeEnvironment[], payers: ReadonlyMap<string, string>): void;
   readonly usage: () => PageCacheUsage;
 }
 
@@ -223,8 +222,7 @@ export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): P
       disk?.purge(environmentId, isPurged);
       return pages.purge(environmentId, isPurged);
     },
-    retain(environments) {
-      const payers = new Map(environments.map((environment) => [environment.id, payerOf(environment)]));
+    retain(environments, payers) {
       pages.setPayers(payers);
       disk?.setPayers(payers);
       const versions = new Map<string, string>();

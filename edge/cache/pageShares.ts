@@ -1,5 +1,5 @@
 /**
- * Decides which cached pages are removed when the cache is full.
+ * Decides which cached pages are removed when the cache is full, and in the cache of files which files.
  *
  * Anyone may use space that no one else needs. When space runs out, the company with the most pages in bytes loses some,
  * from its environment with the most. So no one below an equal share ever loses a page to someone above it.

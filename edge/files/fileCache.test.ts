@@ -21,7 +21,12 @@ async function start(files: Readonly<Record<string, string | Buffer>>, bytes = 1
   await writeFiles(folder, files);
   const cache = createFileCache(bytes, () => Date.now() + 3_600_000);
   const fileOf = (name: string) => path.join(folder, name);
-  return { folder, cache, fileOf, get: async (name: string) => cache.get(fileOf(name), versionOf(fileOf(name))) };
+  return {
+    folder,
+    cache,
+    fileOf,
+    get: async (name: string, environmentId = "own") => cache.get(fileOf(name), versionOf(fileOf(name)), environmentId),
+  };
 }
 
 const bodyOf = (file: CachedFile | null) => file?.inEncoding("identity").body.toString();
@@ -50,7 +55,7 @@ describe("a file", () => {
     const folder = await makeFolder();
     await writeFiles(folder, { "a.css": css });
     const file = path.join(folder, "a.css");
-    expect(await createFileCache(1 << 20).get(file, versionOf(file))).toBeNull();
+    expect(await createFileCache(1 << 20).get(file, versionOf(file), "own")).toBeNull();
   });
 
   test.each([
@@ -67,7 +72,7 @@ describe("a file", () => {
     const { cache, fileOf } = await start({ "a.css": css, "a.css.next": css });
     const version = versionOf(fileOf("a.css"));
     await change(fileOf("a.css"));
-    expect(await cache.get(fileOf("a.css"), version)).toBeNull();
+    expect(await cache.get(fileOf("a.css"), version, "own")).toBeNull();
   });
 
   test("that is too large is not cached", async () => {
@@ -75,12 +80,23 @@ describe("a file", () => {
     expect([await get("a.jpg"), await get("b.js")]).toEqual([null, null]);
   });
 
-  test("is removed when memory is full and it is the least recently used", async () => {
+  test("is removed when memory is full, if it was requested only once", async () => {
     const names = Array.from({ length: 20 }, (_, at) => `${at}.bin`);
     const { get } = await start(Object.fromEntries(names.map((name) => [name, Buffer.alloc(100_000)])), 1 << 20);
     const first = await get("0.bin");
-    for (const name of names) await get(name);
+    for (const name of names.slice(1)) await get(name);
     expect(await get("0.bin")).not.toBe(first);
+  });
+
+  test("is not removed because another company has many files", async () => {
+    const names = Array.from({ length: 20 }, (_, at) => `${at}.bin`);
+    const { get, cache } = await start(Object.fromEntries(names.map((name) => [name, Buffer.alloc(100_000)])), 1 << 20);
+    cache.setPayers(new Map(["many 1", "many 2"].map((environment) => [environment, "many"])));
+    const first = await get("0.bin");
+    for (let round = 0; round < 3; round += 1) {
+      for (const [at, name] of names.slice(1).entries()) await get(name, `many ${(at % 2) + 1}`);
+    }
+    expect(await get("0.bin")).toBe(first);
   });
 });
 

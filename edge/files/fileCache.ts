@@ -8,7 +8,7 @@
 import { fstatSync, read } from "node:fs";
 import { promisify } from "node:util";
 import { isUtf8MimeType, mime } from "@fastify/send";
-import { LRUCache } from "lru-cache";
+import { createPageShares, type Held } from "../cache/pageShares.ts";
 import { compress } from "../http/compress.ts";
 import type { Encoding } from "../http/encodings.ts";
 import { type FileVersion, isSameVersion, versionOf } from "../tables/fileLookup.ts";
@@ -35,9 +35,12 @@ export interface EncodedFile {
 
 export interface FileCache {
   /**
-   * Null if the file is too large, too new or has changed since the lookup. `file` is absolute, without symbolic links.
+   * Null if the file is too large, too new or has changed since the lookup. `file` is absolute, without symbolic links. If it
+   * is not cached yet, it counts towards the share of this environment's company.
    */
-  get(file: string, version: FileVersion): Promise<CachedFile | null> | CachedFile | null;
+  get(file: string, version: FileVersion, environmentId: string): Promise<CachedFile | null> | CachedFile | null;
+  /** Sets who pays for each environment. */
+  setPayers(payers: ReadonlyMap<string, string>): void;
 }
 
 /** Larger files are sent from disk. */
@@ -63,30 +66,52 @@ export function isCompressible(type: string): boolean {
   return compressibleType.test(type);
 }
 
-/** `bytes` is the limit for all files together. */
-export function createFileCache(bytes: number, now: () => number = Date.now): FileCache {
-  const files = new LRUCache<string, CachedFile>({
-    maxSize: bytes,
-    // All compressed encodings together are smaller than the file.
-    sizeCalculation: ({ version: { size }, isCompressible }) => size * (isCompressible ? 2 : 1) + 1_000,
-  });
+/** A cached file, as `pageShares.ts` counts it. */
+interface Entry {
+  readonly file: string;
+  readonly cached: CachedFile;
+  readonly environmentId: string;
+  readonly bytes: number;
+  readonly isVariant: false;
+}
 
-  async function load(file: string, version: FileVersion): Promise<CachedFile | null> {
+/** `bytes` is the limit for all files together. Companies share it as they share that of the page cache. */
+export function createFileCache(bytes: number, now: () => number = Date.now): FileCache {
+  const files = new Map<string, Held<Entry>>();
+  const shares = createPageShares<Entry>(bytes, ({ file }) => files.delete(file));
+
+  function keep(file: string, cached: CachedFile, environmentId: string): void {
+    const { version, isCompressible } = cached;
+    // All compressed encodings together are smaller than the file.
+    const entryBytes = version.size * (isCompressible ? 2 : 1) + 1_000;
+    const before = files.get(file);
+    if (before !== undefined) shares.remove(before);
+    const entry = { file, cached, environmentId, bytes: entryBytes, isVariant: false } as const;
+    files.set(file, shares.add(entry, before?.isAskedAgain ?? false));
+    shares.makeRoom();
+  }
+
+  async function load(file: string, version: FileVersion, environmentId: string): Promise<CachedFile | null> {
     const type = typeOf(file);
     const limit = isCompressible(type) ? maxBytes.text : maxBytes.other;
     if (version.size > limit || Math.abs(now() - version.changed) < minAgeMilliseconds) return null;
     const content = await readWhole(file, version);
     if (content === null) return null;
     const cached = toCachedFile(file, { content, type, version, etag: etagOf(version, now()) });
-    files.set(file, cached);
+    keep(file, cached, environmentId);
     return cached;
   }
 
   return {
-    get(file, version) {
-      const cached = files.get(file);
-      return cached !== undefined && isSameVersion(cached.version, version) ? cached : load(file, version);
+    get(file, version, environmentId) {
+      const held = files.get(file);
+      if (held === undefined || !isSameVersion(held.page.cached.version, version)) {
+        return load(file, version, environmentId);
+      }
+      shares.touch(held);
+      return held.page.cached;
     },
+    setPayers: shares.setPayers,
   };
 }
 

@@ -45,7 +45,7 @@ export async function sendFile(visit: Visit, resolved: ResolvedFile, fileCache: 
   if (request.method !== "GET" && request.method !== "HEAD") {
     return sendPage(request, response, "methodNotAllowed", { allow: "GET, HEAD" });
   }
-  const cached = wantsWholeFile(request) ? await fileCache.get(file, version) : null;
+  const cached = wantsWholeFile(request) ? await fileCache.get(file, version, visit.route.environment.id) : null;
   if (cached === null) await sendFromDisk(visit, resolved);
   else sendCachedFile(visit, resolved, cached);
 }
