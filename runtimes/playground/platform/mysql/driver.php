@@ -49,6 +49,8 @@ class Driver extends \WP_MySQL_On_SQLite {
 	private ?Variables $variables = null;
 	/** Error information of the last statement, as PDO's, or null. */
 	private ?array $last_error = null;
+	/** The number that the last row to get one has, as a text. */
+	private string $last_number = '0';
 	private int $statement_count = 0;
 	private string $current_query = '';
 	/** Whether a statement is being answered. */
@@ -89,6 +91,11 @@ class Driver extends \WP_MySQL_On_SQLite {
 		return $this->current_query;
 	}
 
+	/** Returns the number that the last row of the session to get one has. */
+	public function last_number(): string {
+		return $this->last_number;
+	}
+
 	/** Returns the number of statements that the session has sent. */
 	public function statement_count(): int {
 		return $this->statement_count;
@@ -113,6 +120,8 @@ class Driver extends \WP_MySQL_On_SQLite {
 			return parent::query( $query, $fetch_mode, ...$fetch_mode_args );
 		}
 		$this->is_busy = true;
+		// The driver forgets the number at the next statement. A session keeps it.
+		$this->last_number = '0' === $this->lastInsertId() ? $this->last_number : $this->lastInsertId();
 		++$this->statement_count;
 		$this->current_query = $query;
 		try {

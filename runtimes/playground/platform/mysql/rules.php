@@ -68,6 +68,7 @@ return [
 			...[ 'current_time', 'current_timestamp', 'date', 'date_add', 'date_format', 'date_sub', 'degrees', 'elt', 'exp' ],
 			...[ 'export_set', 'extract', 'field', 'find_in_set', 'floor', 'format', 'from_unixtime', 'get_format' ],
 			...[ 'greatest', 'hex', 'if', 'inet_aton', 'inet_ntoa', 'insert', 'instr', 'interval', 'isnull', 'json_array' ],
+			...[ 'last_insert_id', 'row_count' ],
 			...[ 'json_array_append', 'json_array_insert', 'json_insert', 'json_object', 'json_replace', 'json_set', 'least' ],
 			...[ 'left', 'ln', 'localtime', 'localtimestamp', 'locate', 'log10', 'log2', 'lpad', 'make_set', 'md5', 'mod' ],
 			...[ 'now', 'oct', 'position', 'pow', 'power', 'quote', 'radians', 'repeat', 'reverse', 'right', 'round', 'rpad' ],

@@ -44,7 +44,7 @@ final class Session_Functions extends Function_Set {
 
 	/** With an argument, returns it, and again when called without one. */
 	public function last_insert_id( $value = false ): ?string {
-		$inserted = (string) $this->driver->lastInsertId();
+		$inserted = $this->driver->last_number();
 		if ( false !== $value ) {
 			$this->remembered = [ $inserted, null === $value ? '0' : (string) Number::integer( $value ) ];
 			return null === $value ? null : $this->remembered[1];

@@ -58,7 +58,7 @@ final class Casts implements Rule {
 
 	/** SQLite cuts fractions off; MySQL does so only in texts. */
 	private function integer( WP_Parser_Node $value, Rewriting $rewriting ): array {
-		if ( Text_Forms::is_never_real( $value ) ) {
+		if ( Known_Results::is_short( $value ) || ! Known_Results::is_repeatable( $value ) ) {
 			return [ 'CAST(', $value, ' AS INTEGER)' ];
 		}
 		return [ 'CAST(iif(typeof(', $value, ") = 'real', round(", $value, '), ', $value, ') AS INTEGER)' ];
@@ -68,7 +68,7 @@ final class Casts implements Rule {
 	private function unsigned( WP_Parser_Node $value, WP_Parser_Node $node, Rewriting $rewriting ): WP_Parser_Node {
 		$integer = $this->integer( $value, $rewriting );
 		$tokens  = $value->get_descendant_tokens();
-		if ( 1 === count( $tokens ) && Lexer::INT_NUMBER === $tokens[0]->id ) {
+		if ( ( 1 === count( $tokens ) && Lexer::INT_NUMBER === $tokens[0]->id ) || ! Known_Results::is_repeatable( $value ) ) {
 			return $rewriting->sequence( $integer, $node );
 		}
 		return $rewriting->sequence( [ 'iif(', ...$integer, ' < 0, 18446744073709551616.0 + ', ...$integer, ', ', ...$integer, ')' ], $node );

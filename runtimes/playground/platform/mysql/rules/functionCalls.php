@@ -63,6 +63,12 @@ final class Function_Calls implements Rule {
 		switch ( $name ) {
 			case 'any_value':
 				return $rewriting->sequence( [ '(', ...$arguments, ')' ], $node );
+			case 'utc_date':
+			case 'utc_time':
+			case 'utc_timestamp':
+				return $rewriting->call( $name, $arguments, $node );
+			case 'row_count':
+				return $rewriting->call( 'changes', [], $node );
 			case 'concat':
 				return Text_Forms::joined( $arguments, $node, $rewriting );
 			case 'concat_ws':
@@ -87,7 +93,7 @@ final class Function_Calls implements Rule {
 			case 'least':
 				return $this->outermost( $name, $arguments, $node, $rewriting );
 			case 'hex':
-				return $rewriting->sequence( [ 'iif(typeof(', $arguments[0], ") = 'integer', printf('%X', ", $arguments[0], '), ', $rewriting->call( 'mysql_hex', $arguments, $node ), ')' ], $node );
+				return $this->hex( $arguments, $node, $rewriting );
 			case 'round':
 				return $this->round( $arguments, $node, $rewriting );
 			case 'now':
@@ -159,6 +165,14 @@ final class Function_Calls implements Rule {
 		return $rewriting->call( 'greatest' === $name ? 'max' : 'min', $arguments, $node );
 	}
 
+	/** @param WP_Parser_Node[] $arguments */
+	private function hex( array $arguments, WP_Parser_Node $node, Rewriting $rewriting ): WP_Parser_Node {
+		$call = $rewriting->call( 'mysql_hex', $arguments, $node );
+		return Large_Numbers::is_small( $arguments[0] )
+			? $call
+			: $rewriting->sequence( [ 'iif(typeof(', $arguments[0], ") = 'integer', printf('%X', ", $arguments[0], '), ', $call, ')' ], $node );
+	}
+
 	/**
 	 * SQLite rounds no digits before the point. The factor makes up for decimals that have no exact binary form: 1.005 is
 	 * kept as a little less, and is to become 1.01.
@@ -166,8 +180,10 @@ final class Function_Calls implements Rule {
 	private function round( array $arguments, WP_Parser_Node $node, Rewriting $rewriting ): WP_Parser_Node {
 		$tokens = isset( $arguments[1] ) ? $arguments[1]->get_descendant_tokens() : [];
 		if ( [] === $tokens || ( 1 === count( $tokens ) && Lexer::INT_NUMBER === $tokens[0]->id ) ) {
-			$digits = $tokens[0] ?? '0';
-			return $rewriting->sequence( [ 'iif(typeof(', $arguments[0], ") = 'integer', ", $arguments[0], ', round((', $arguments[0], ') * 1.0000000000000002, ', $digits, '))' ], $node );
+			$rounded = [ 'round((', $arguments[0], ') * 1.0000000000000002, ', $tokens[0] ?? '0', ')' ];
+			return Known_Results::is_repeatable( $node )
+				? $rewriting->sequence( [ 'iif(typeof(', $arguments[0], ") = 'integer', ", $arguments[0], ', ', ...$rounded, ')' ], $node )
+				: $rewriting->sequence( $rounded, $node );
 		}
 		return Large_Numbers::call( $rewriting, 'mysql_round', $arguments, $node );
 	}

@@ -1,8 +1,9 @@
 <?php
 namespace WP_MySQL_Layer;
 
-use WP_MySQL_Lexer as Lexer;
 use WP_Parser_Node;
+
+require_once __DIR__ . '/knownResults.php';
 
 /**
  * Calls of functions with integers beyond 32 bits. PDO passes no more to PHP's functions for SQLite, and takes no more from
@@ -61,6 +62,7 @@ final class Large_Numbers {
 		'unix_timestamp'       => true,
 		'uuid_short'           => true,
 		'mysql_timestamp_diff' => true,
+		'last_insert_id'       => true,
 		'mysql_extract'        => true,
 		'mysql_round'          => true,
 		'mysql_truncate'       => true,
@@ -90,13 +92,8 @@ final class Large_Numbers {
 			: $rewriting->sequence( [ 'iif(typeof(', $argument, ") = 'integer', CAST(", $argument, ' AS TEXT), ', $argument, ')' ], $argument );
 	}
 
-	/** Literals are no large integers, unless they have more than nine digits. */
+	/** Whether it can't be a large integer, or is too long to look at its type. */
 	public static function is_small( WP_Parser_Node $node ): bool {
-		$tokens = $node->get_descendant_tokens();
-		if ( 1 !== count( $tokens ) ) {
-			return false;
-		}
-		return in_array( $tokens[0]->id, [ Lexer::SINGLE_QUOTED_TEXT, Lexer::DOUBLE_QUOTED_TEXT, Lexer::NULL_SYMBOL, Lexer::DECIMAL_NUMBER, Lexer::FLOAT_NUMBER ], true )
-			|| ( Lexer::INT_NUMBER === $tokens[0]->id && $tokens[0]->length < 10 );
+		return Known_Results::is_short( $node ) || ! Known_Results::is_repeatable( $node );
 	}
 }

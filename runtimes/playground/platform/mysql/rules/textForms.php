@@ -1,21 +1,15 @@
 <?php
 namespace WP_MySQL_Layer;
 
-use WP_MySQL_Lexer as Lexer;
 use WP_Parser_Node;
+
+require_once __DIR__ . '/knownResults.php';
 
 /** Values that become texts. SQLite writes 2.0 where MySQL writes 2. */
 final class Text_Forms {
-	private const NEVER_REAL = [ Lexer::INT_NUMBER, Lexer::SINGLE_QUOTED_TEXT, Lexer::DOUBLE_QUOTED_TEXT ];
-
-	public static function is_never_real( WP_Parser_Node $value ): bool {
-		$tokens = $value->get_descendant_tokens();
-		return 1 === count( $tokens ) && in_array( $tokens[0]->id, self::NEVER_REAL, true );
-	}
-
 	/** Returns an expression that SQLite turns into MySQL's text. */
 	public static function of( WP_Parser_Node $value, Rewriting $rewriting ): WP_Parser_Node {
-		if ( self::is_never_real( $value ) ) {
+		if ( Known_Results::is_short( $value ) || ! Known_Results::is_repeatable( $value ) ) {
 			return $value;
 		}
 		$text = $rewriting->call( 'mysql_real_text', [ $value ], $value );

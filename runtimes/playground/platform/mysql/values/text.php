@@ -1,16 +1,18 @@
 <?php
 namespace WP_MySQL_Layer;
 
+require_once __DIR__ . '/../letters.php';
+
 /** How texts are compared. */
 final class Text {
-	/** Compares two texts without regard to case. Returns -1, 0 or 1. */
+	/** Compares two texts without regard to case and accents. Returns -1, 0 or 1. */
 	public static function compare( string $a, string $b ): int {
 		return strcmp( self::fold( $a ), self::fold( $b ) ) <=> 0;
 	}
 
-	/** Returns a text in which upper and lower case are the same. */
+	/** Returns the same text for all texts that are equal. */
 	public static function fold( string $text ): string {
-		return mb_convert_case( $text, MB_CASE_FOLD_SIMPLE );
+		return Letters::fold( $text );
 	}
 
 	/** Returns the regular expression of a LIKE pattern. */
