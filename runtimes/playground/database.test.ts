@@ -106,3 +106,72 @@ describe("a transaction", () => {
     expect(await held.finished).toBe("end");
   }, 90_000);
 });
+
+describe("the connection that plugins get", () => {
+  test("works with mysqli's functions", async () => {
+    const code = String.raw`$c = $wpdb->dbh;
+      var_dump($c instanceof mysqli, is_object($c));
+      mysqli_query($c, 'CREATE TEMPORARY TABLE tmp (id int NOT NULL AUTO_INCREMENT, v text, PRIMARY KEY (id))');
+      $text = mysqli_real_escape_string($c, "it's \"\\ \n");
+      var_dump(mysqli_query($c, "INSERT INTO tmp (v) VALUES ('$text'), ('two')"), mysqli_affected_rows($c), mysqli_insert_id($c));
+      $r = mysqli_query($c, 'SELECT id, v FROM tmp ORDER BY id');
+      var_dump(mysqli_num_rows($r), mysqli_num_fields($r), mysqli_fetch_assoc($r)['v'] === "it's \"\\ \n", mysqli_fetch_row($r));
+      mysqli_data_seek($r, 1);
+      var_dump(mysqli_fetch_object($r)->v, mysqli_fetch_array($r), mysqli_fetch_field_direct($r, 1)->name);
+      mysqli_free_result($r);
+      var_dump(mysqli_query($c, 'SELECT nothing'), mysqli_errno($c), mysqli_error($c), mysqli_sqlstate($c));
+      var_dump(mysqli_query($c, 'SELECT 1') !== false, mysqli_error($c), (int) mysqli_get_server_info($c), mysqli_ping($c));`;
+    const printed = await run(code);
+    expect(lines).toEqual([]);
+    expect(printed.replaceAll(/\s+/g, " ").trim()).toBe(
+      [
+        'bool(true) bool(true) bool(true) int(2) int(2) int(2) int(2) bool(true) array(2) { [0]=> string(1) "2" [1]=> string(3) "two" }',
+        'string(3) "two" NULL string(1) "v"',
+        `bool(false) int(1054) string(40) "Unknown column 'nothing' in 'field list'" string(5) "42S22"`,
+        'bool(true) string(0) "" int(8) bool(true)',
+      ].join(" "),
+    );
+    expect(lines).toEqual([]);
+  });
+
+  test("prepares statements as mysqli does, by methods and functions", async () => {
+    const code = String.raw`$c = $wpdb->dbh;
+      $c->query('CREATE TEMPORARY TABLE tmp (id int, v longblob)');
+      $s = $c->prepare("INSERT INTO tmp VALUES (?, ?) /* ? */");
+      $id = 1; $none = null;
+      $s->bind_param('ib', $id, $none); $s->send_long_data(1, "a\0'"); $s->send_long_data(1, '?');
+      var_dump($s->execute(), $s->affected_rows, $s->error);
+      $id = 2; var_dump($s->execute());
+      $s = mysqli_prepare($c, 'SELECT v, id FROM tmp WHERE id > ? AND \'?\' = \'?\' ORDER BY id');
+      $least = 0; mysqli_stmt_bind_param($s, 'i', $least); mysqli_stmt_execute($s);
+      mysqli_stmt_bind_result($s, $v, $n);
+      while (mysqli_stmt_fetch($s)) echo bin2hex($v ?? 'NULL'), " $n ";
+      $s->execute(); var_dump(count($s->get_result()->fetch_all(MYSQLI_ASSOC)), mysqli_stmt_num_rows($s));`;
+    expect((await run(code)).replaceAll(/\s+/g, " ").trim()).toBe(
+      'bool(true) int(1) string(0) "" bool(true) 6100273f 1 4e554c4c 2 int(2) int(2)',
+    );
+  });
+
+  test("prepares statements as PDO does", async () => {
+    const code = `$c = $wpdb->get_driver();
+      $c->query('CREATE TEMPORARY TABLE tmp (id int, v text)');
+      $c->beginTransaction();
+      $s = $c->prepare("INSERT INTO tmp VALUES (:id, :v)");
+      $s->bindValue(':id', 1, PDO::PARAM_INT); $v = 'x'; $s->bindParam('v', $v); $v = "it's"; $s->execute();
+      $s->execute(['id' => 2, 'v' => null]); echo $s->rowCount(), $c->inTransaction() ? 'open ' : '';
+      $c->commit();
+      $s = $c->prepare("SELECT v FROM tmp WHERE id = ? AND v <> ':v'"); $s->setFetchMode(PDO::FETCH_ASSOC);
+      $s->execute([1]); foreach ($s as $row) echo $row['v'];
+      $s->execute([2]); var_dump($s->fetchAll());`;
+    expect((await run(code)).replaceAll(/\s+/g, " ").trim()).toBe("1open it'sarray(0) { }");
+  });
+
+  test("of another server is mysqli's own", async () => {
+    const code =
+      "mysqli_report(MYSQLI_REPORT_OFF); var_dump(@mysqli_connect('127.0.0.1', 'u', 'p', 'd', 1), mysqli_connect_errno() > 0);";
+    expect(await runPhp(world.serving, site, code)).toBe("bool(false)\nbool(true)\n");
+    const functions =
+      "echo function_exists('mysqli_query') && get_extension_funcs('mysqli') !== false ? 'all' : 'none';";
+    expect(await runPhp(world.serving, site, functions)).toBe("all");
+  });
+});

@@ -2,6 +2,7 @@
  * Boots PHP with the settings that WordPress under WebAssembly needs. A PHP runtime serves one environment until its
  * process ends: a script can modify the scripts that PHP runs before every other script.
  */
+import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { getCACertificates } from "node:tls";
@@ -27,6 +28,11 @@ const opcacheBlacklist = "/internal/opcache-blacklist";
 const wordpressMegabytes = 256;
 /** PHP runs the scripts in this folder before each script, sorted by name. */
 const limitsScript = "/internal/shared/preload/00-limits.php";
+
+/** Functions that the platform's own PHP defines instead (`platform/mysqli.php`). */
+const replacedFunctions = [
+  ...readFileSync(new URL("../platform/mysqli.php", import.meta.url), "utf8").matchAll(/^function (mysqli_\w+)\(/gm),
+].map(([, name = ""]) => name);
 
 /** Functions that start processes, and those that create links (`mounts.ts` refuses links too). */
 const disabledFunctions = [
@@ -229,7 +235,10 @@ export async function bootPhp(options: {
     "opcache.file_cache": options.opcodes === null ? "" : opcodeFolder,
     // A command runs each script once, so it only benefits from scripts compiled earlier.
     "opcache.enable_cli": options.opcodes === null ? 0 : 1,
-    disable_functions: disabledFunctions.filter((name) => programs === null || name !== "proc_open").join(","),
+    disable_functions: [
+      ...disabledFunctions.filter((name) => programs === null || name !== "proc_open"),
+      ...replacedFunctions,
+    ].join(","),
   });
   await php.setSpawnHandler(
     createPrograms({

@@ -197,6 +197,35 @@ class Driver extends \WP_MySQL_On_SQLite {
 		return $is_open || parent::inTransaction();
 	}
 
+	#[\ReturnTypeWillChange]
+	public function prepare( $query, $options = null ) {
+		return new Prepared_Statement( $this, $query );
+	}
+
+	public function beginTransaction(): bool {
+		if ( $this->transactions->is_open() ) {
+			throw Errors::create( $this, 1105, 'There is already an active transaction' );
+		}
+		$this->query( 'START TRANSACTION' );
+		return true;
+	}
+
+	public function commit(): bool {
+		return $this->end( 'COMMIT' );
+	}
+
+	public function rollBack(): bool {
+		return $this->end( 'ROLLBACK' );
+	}
+
+	private function end( string $statement ): bool {
+		if ( ! $this->transactions->is_open() ) {
+			throw Errors::create( $this, 1105, 'There is no active transaction' );
+		}
+		$this->query( $statement );
+		return true;
+	}
+
 	/** Lets the driver answer a statement, with the layer's functions and rules. */
 	public function driver_query( string $query ): PDOStatement {
 		return parent::query( $query );

@@ -10,6 +10,8 @@ class WPDB extends \WP_SQLite_DB {
 	private const LONGEST_LINE = 4000;
 	private const LINE_END     = 500;
 
+	private ?Mysqli_Connection $mysqli = null;
+
 	/** Opens the database as the parent does, but with the layer, and without the parent's support for older places of it. */
 	public function db_connect( $allow_bail = true ) {
 		if ( $this->dbh ) {
@@ -25,6 +27,7 @@ class WPDB extends \WP_SQLite_DB {
 			$this->last_error = $error->getMessage();
 			return false;
 		}
+		$this->mysqli = null;
 		// Plugins expect the connection to SQLite here.
 		$GLOBALS['@pdo']     = $this->dbh->get_sqlite_pdo();
 		$this->has_connected = true;
@@ -35,6 +38,14 @@ class WPDB extends \WP_SQLite_DB {
 		$this->ready = true;
 		$this->set_sql_mode();
 		return true;
+	}
+
+	/** Returns a property for plugins. As the connection, they get an object that mysqli's functions take. */
+	public function __get( $name ) {
+		if ( 'dbh' === $name && $this->dbh instanceof Driver && class_exists( 'mysqli' ) ) {
+			return $this->mysqli ??= new Mysqli_Connection( $this->dbh );
+		}
+		return parent::__get( $name );
 	}
 
 	/** Logs an error as the parent does, but in one line, and keeps MySQL's message instead of a report in HTML. */
