@@ -132,7 +132,7 @@ const zoneFile = Type.String({
   maxLength: 1_000_000,
   pattern: noNul,
   description:
-    "The zone file, in the format of RFC 1035, with `$TTL`, `$ORIGIN` and `$GENERATE`. Names without a final dot are relative to the domain, unless they end with its name.",
+    "The zone file, in the format of RFC 1035, with `$TTL`, `$ORIGIN` and `$GENERATE`. Names without a final dot are relative to the domain, unless they end with its name or, in values, with a public suffix such as `.com` and the zone has no such name.",
   examples: [zoneFileExample],
 });
 

@@ -16,6 +16,25 @@ export function absoluteName(written: string, origin: string, zones: readonly st
   return below(name, origin);
 }
 
+interface KnownNames {
+  /** Whether there is such a name in the zone. */
+  has(name: string): boolean;
+  /** Whether a name could be in public DNS, by its last labels. */
+  isPublic(name: string): boolean;
+}
+
+/**
+ * The name in a value. Many programs forget the final dot of names outside the zone: `ghs.google.com` then means a name in the
+ * zone that doesn't exist, so it is taken as it was meant.
+ */
+export function absoluteTarget(written: string, origin: string, zones: readonly string[], known: KnownNames): string {
+  const name = absoluteName(written, origin, zones);
+  const plain = toAsciiName(written);
+  if (origin === "." || name !== below(plain, origin) || !known.isPublic(plain.toLowerCase())) return name;
+  const relative = name.slice(0, -1).toLowerCase();
+  return known.has(relative) || known.has(relative.replace(/^[^.]*/, "*")) ? name : `${plain}.`;
+}
+
 function below(name: string, origin: string): string {
   return origin === "." ? `${name}.` : `${name}.${origin}`;
 }

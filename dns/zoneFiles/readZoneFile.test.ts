@@ -182,6 +182,50 @@ describe("a name", () => {
   });
 });
 
+describe("a name in a value without final dot", () => {
+  const isPublicName = (name: string) => /\.(?:com|net|de)$/.test(name);
+  const targetOf = (target: string, more = "", names: string[] = []) =>
+    readZoneFile(`${more}\nx 60 CNAME ${target}`, zone, { isPublicName, names }).records.at(-1)?.value;
+
+  test.each([
+    ["ghs.google.com", "", "ghs.google.com."],
+    ["GHS.Google.COM", "", "ghs.google.com."],
+    ["google.com", "", "google.com."],
+    ["mail", "", "mail.shop.example."],
+    ["mail.prod", "", "mail.prod.shop.example."],
+    ["mail.de", "", "mail.de."],
+    ["mail.de", "mail.de 60 A 192.0.2.1", "mail.de.shop.example."],
+    ["MAIL.de", "x2 60 A 192.0.2.1\nmail.DE 60 LOC x", "mail.de.shop.example."],
+    ["mail.de", "*.de 60 A 192.0.2.1", "mail.de.shop.example."],
+    ["mail.de", "* 60 A 192.0.2.1", "mail.de."],
+    ["shop.example", "", "shop.example."],
+    ["a.google.com.@", "", "a.google.com.shop.example."],
+    ["b\u00fccher.de", "", "xn--bcher-kva.de."],
+    ["ghs.google.com", "$ORIGIN sub.shop.example.", "ghs.google.com."],
+  ])("%s after %j means %s", (target, more, expected) => {
+    expect(targetOf(target, more)).toBe(expected);
+  });
+
+  test("is in the zone if the zone has it already", () => {
+    expect(targetOf("mail.de", "", ["mail.de.shop.example"])).toBe("mail.de.shop.example.");
+  });
+
+  test("is found in all types, also before the line with that name", () => {
+    const text = `a 60 MX 1 in.mail.de
+a 60 MX 2 mx.google.com
+b 60 SRV 1 2 3 sip.google.com
+c 60 NS ns.google.com
+d 60 HTTPS 1 cdn.google.com
+e 60 NAPTR 1 2 "" "" "" e.google.com
+in.mail.de 60 A 192.0.2.1
+`;
+    expect(readZoneFile(text, zone, { isPublicName }).records.map(({ value }) => value)).toEqual([
+      ...["1 in.mail.de.shop.example.", "2 mx.google.com.", "1 2 3 sip.google.com.", "ns.google.com."],
+      ...["1 cdn.google.com.", '1 2 "" "" "" e.google.com.', "192.0.2.1"],
+    ]);
+  });
+});
+
 describe("the time to live", () => {
   test.each([
     ["a A 192.0.2.1", 3_600],

@@ -9,7 +9,7 @@ import { isSupportedType, readTypeName, recordType } from "../records/recordType
 import type { DnsRecordSet } from "../table.ts";
 import { BadZoneFile, readEntries, type ZoneFileEntry } from "./entries.ts";
 import { readGenerate } from "./generate.ts";
-import { absoluteName } from "./names.ts";
+import { absoluteName, absoluteTarget } from "./names.ts";
 import { parseTime, timePattern } from "./times.ts";
 import { absoluteValue } from "./values.ts";
 
@@ -43,6 +43,10 @@ interface Options {
   readonly parent?: string;
   /** The reason to skip a record before its value is read, or null. */
   skip?(place: { readonly name: string; readonly type: string }): string | null;
+  /** Whether a name could be in public DNS. Absent: all names in values without a final dot are in the zone. */
+  isPublicName?(name: string): boolean;
+  /** Names that are in the zone already, in lower case, without the final dot. */
+  readonly names?: Iterable<string>;
 }
 
 /** For files that have no time to live at all. */
@@ -55,6 +59,8 @@ interface Context extends Options {
   isOriginSet: boolean;
   /** In lower case, without the final dot. */
   readonly zones: readonly string[];
+  /** Names in the zone, in lower case, without the final dot. */
+  readonly owners: Set<string>;
   owner: string | null;
   defaultTtl: number | null;
   lastTtl: number | null;
@@ -62,28 +68,44 @@ interface Context extends Options {
 }
 
 type Skip = Pick<SkippedEntry, "reason">;
-type Read = Omit<ZoneFileRecord, "line"> | Skip;
+/** A record whose value has not been read, because names in it depend on all others in the file. */
+interface Unread extends Omit<ZoneFileRecord, "line" | "value"> {
+  readonly words: readonly string[];
+  readonly origin: string;
+}
+type Read = Unread | Skip;
 
 /** `origin` is the zone's name. Throws `BadZoneFile`. */
 export function readZoneFile(text: string, origin: string, options: Options = {}): ZoneFile {
   const context = startOf(origin, options);
-  const records: ZoneFileRecord[] = [];
+  const unread: (Unread & { readonly line: number })[] = [];
   const skipped: SkippedEntry[] = [];
   for (const entry of readEntries(text)) {
     const { line } = entry;
-    for (const read of readAt(entry, context)) {
-      if (!("reason" in read)) records.push({ ...read, line });
+    for (const read of atLine(line, () => readEntry(entry, context))) {
+      if (!("reason" in read)) unread.push({ ...read, line });
       // The records of `$GENERATE` are one line.
       else if (skipped.at(-1)?.line !== line) skipped.push({ line, text: entry.words.join(" "), ...read });
     }
   }
-  return { records, skipped };
+  return { records: unread.map((record) => readValue(record, context)), skipped };
+}
+
+function readValue(
+  { line, words, origin, ...record }: Unread & { readonly line: number },
+  context: Context,
+): ZoneFileRecord {
+  const { zones, owners, isPublicName } = context;
+  const known = { has: (name: string) => owners.has(name), isPublic: (name: string) => isPublicName?.(name) ?? false };
+  const { read, write } = recordType(record.type);
+  const absolute = (word: string) => absoluteTarget(word, origin, zones, known);
+  return { ...record, line, value: atLine(line, () => write(read(absoluteValue(record.type, words, absolute)))) };
 }
 
 function startOf(origin: string, options: Options): Context {
   const zones = [origin, options.parent ?? origin].map((zone) => zone.toLowerCase().replace(/\.$/, ""));
   const start = { isOriginSet: false, owner: null, defaultTtl: null, lastTtl: null, generated: 0 };
-  return { ...options, ...start, origin: `${zones[0]}.`, zones };
+  return { ...options, ...start, origin: `${zones[0]}.`, zones, owners: new Set(options.names) };
 }
 
 /** Combines records of the same name and type. If their times to live differ, the shortest one counts (RFC 2181, 5.2). */
@@ -97,29 +119,34 @@ export function toRecordSets(records: readonly ZoneFileRecord[]): DnsRecordSet[]
   });
 }
 
-function* readAt(entry: ZoneFileEntry, context: Context): Generator<Read> {
+function atLine<Result>(line: number, read: () => Result): Result {
   try {
-    yield* readEntry(entry, context);
+    return read();
   } catch (error) {
-    if (error instanceof BadValue) throw new BadZoneFile(entry.line, error.message);
+    if (error instanceof BadValue) throw new BadZoneFile(line, error.message);
     throw error;
   }
 }
 
-function* readEntry({ words, isContinued }: ZoneFileEntry, context: Context): Generator<Read> {
+function readEntry({ words, isContinued }: ZoneFileEntry, context: Context): readonly Read[] {
   const [directive = "", ...rest] = words;
-  if (!directive.startsWith("$")) {
-    yield readRecord(words, isContinued, context);
-    return;
-  }
+  if (!directive.startsWith("$")) return [readRecord(words, isContinued, context)];
   const name = directive.toUpperCase();
-  if (name === "$GENERATE") yield* generate(rest, context);
-  else if (name === "$TTL") context.defaultTtl = parseTime(onlyWord(name, rest));
-  else if (name === "$ORIGIN") {
-    context.origin = absolute(onlyWord(name, rest), context);
-    context.isOriginSet = true;
-  } else if (name === "$INCLUDE") yield { reason: "Other files can't be included. Import their records too" };
-  else yield { reason: `The directive ${truncateForMessage(name)} is not supported` };
+  switch (name) {
+    case "$GENERATE":
+      return generate(rest, context);
+    case "$TTL":
+      context.defaultTtl = parseTime(onlyWord(name, rest));
+      return [];
+    case "$ORIGIN":
+      context.origin = absolute(onlyWord(name, rest), context);
+      context.isOriginSet = true;
+      return [];
+    case "$INCLUDE":
+      return [{ reason: "Other files can't be included. Import their records too" }];
+    default:
+      return [{ reason: `The directive ${truncateForMessage(name)} is not supported` }];
+  }
 }
 
 function onlyWord(directive: string, [word, more]: readonly string[]): string {
@@ -127,14 +154,12 @@ function onlyWord(directive: string, [word, more]: readonly string[]): string {
   return word;
 }
 
-function* generate(words: readonly string[], context: Context): Generator<Read> {
+function generate(words: readonly string[], context: Context): readonly Read[] {
   const { count, records } = readGenerate(words);
   context.generated += count * words.join(" ").length;
-  if (context.generated > maxGenerated) {
-    yield { reason: `$GENERATE can make at most ${maxGenerated} characters in a file` };
-    return;
-  }
-  for (const record of records()) yield readRecord(record, false, context);
+  if (context.generated > maxGenerated)
+    return [{ reason: `$GENERATE can make at most ${maxGenerated} characters in a file` }];
+  return [...records()].map((record) => readRecord(record, false, context));
 }
 
 function readRecord(written: readonly string[], isContinued: boolean, context: Context): Read {
@@ -151,11 +176,10 @@ function readRecord(written: readonly string[], isContinued: boolean, context: C
   context.lastTtl = ttl ?? context.defaultTtl ?? context.lastTtl;
   const name = nameOrReason(owner);
   if (typeof name !== "string") return name;
+  context.owners.add(name);
   const reason = context.skip?.({ name, type }) ?? reasonToSkip(type, words);
   if (reason !== null) return { reason };
-  const { read, write } = recordType(type);
-  const value = write(read(absoluteValue(type, words, (word) => absolute(word, context))));
-  return { name, type, ttl: context.lastTtl ?? usualTtl, value };
+  return { name, type, ttl: context.lastTtl ?? usualTtl, words, origin: context.origin };
 }
 
 /**

@@ -1,5 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { isApex, NotADomainName, namesAbove, readDomainName, reservedReason } from "./names.ts";
+import {
+  isApex,
+  isPublicName,
+  isWithinDomain,
+  NotADomainName,
+  namesAbove,
+  readDomainName,
+  reservedReason,
+} from "./names.ts";
 
 describe("readDomainName normalises", () => {
   test.each([
@@ -115,4 +123,25 @@ describe("the installation reserves", () => {
 test("namesAbove returns the names whose wildcard could cover the name", () => {
   expect(namesAbove("a.b.example.com")).toEqual(["b.example.com", "example.com", "com"]);
   expect(namesAbove("com")).toEqual([]);
+});
+
+test.each([
+  ["ghs.google.com", true],
+  ["google.com", true],
+  ["_x.acm-validations.aws", true],
+  ["shop.co.uk", true],
+  ["a.github.io", true],
+  ["www.dev", false],
+  ["mail.de", false],
+  ["mail.corp.internal", false],
+  ["co.uk", false],
+  ["com", false],
+  ["", false],
+])("%j reads like a whole name in public DNS: %s", (name, isPublic) => {
+  expect(isPublicName(name)).toBe(isPublic);
+});
+
+test("a name is within its own domain and the ones above", () => {
+  const names = ["shop.example.com", "a.shop.example.com", "xshop.example.com", "example.com"];
+  expect(names.map((name) => isWithinDomain(name, "shop.example.com"))).toEqual([true, true, false, false]);
 });

@@ -36,6 +36,16 @@ export function isWithinDomain(name: string, domain: string): boolean {
   return name === domain || name.endsWith(`.${domain}`);
 }
 
+/**
+ * Whether a name that may be relative reads like one in public DNS, such as `ghs.google.com`. Not a name of two parts such as
+ * `www.dev`, since words for parts of a zone are also top-level domains. In lower case, as A-labels, without the final dot.
+ */
+export function isPublicName(name: string): boolean {
+  const { domain, isIcann } = parse(name, { validateHostname: false });
+  const isLong = name.split(".").length > 2 || /\.(?:com|net|org)$/.test(name);
+  return isLong && domain !== null && isIcann === true;
+}
+
 /** Checks and normalises a name. Throws `NotADomainName`. */
 export function readDomainName(text: string): DomainName {
   const fail = (reason: string) => new NotADomainName(`${JSON.stringify(shorten(text))} ${reason}.`);

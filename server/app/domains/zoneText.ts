@@ -8,7 +8,7 @@ import {
   type ZoneFile,
   type ZoneFileRecord,
 } from "@sitewright/dns/zoneFiles/readZoneFile.ts";
-import { isWithinDomain } from "@sitewright/server/domains/names.ts";
+import { isPublicName, isWithinDomain } from "@sitewright/server/domains/names.ts";
 import type { DnsRecordSetRow } from "@sitewright/server/store/domains/dnsRecords.ts";
 import { Refused } from "../failures.ts";
 import { maxRecordSets, zoneFull } from "./zoneChecks.ts";
@@ -27,6 +27,8 @@ interface ImportingDomain {
   readonly zoneName: string;
   /** The company's domains in the zone. */
   readonly domainNames: readonly string[];
+  /** Names that have records. */
+  readonly names: readonly string[];
 }
 
 interface ZoneText {
@@ -38,7 +40,7 @@ interface ZoneText {
 
 /** Returns the record sets of the file. Throws `Refused` if the file can't be read, or is for another domain. */
 export function readZoneText(text: string, domain: ImportingDomain): ZoneText {
-  const { domainName, zoneName } = domain;
+  const { domainName, zoneName, names } = domain;
   const skippedPlaces = new Set<string>();
   const outside: string[] = [];
   const skip = (place: Place) => {
@@ -47,7 +49,7 @@ export function readZoneText(text: string, domain: ImportingDomain): ZoneText {
     if (place.type !== "SOA" && !isWithinDomain(place.name, domainName)) outside.push(place.name);
     return reason;
   };
-  const { records, skipped } = read(text, domainName, { parent: zoneName, skip });
+  const { records, skipped } = read(text, domainName, { parent: zoneName, skip, isPublicName, names });
   const [foreign] = outside;
   if (records.length === 0 && foreign !== undefined) {
     const message = `No record in the file is within "${domainName}". Its first one is "${foreign}".`;

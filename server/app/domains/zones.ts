@@ -124,9 +124,10 @@ export function importFile(
 ): Promise<string> {
   const { confirm, replace } = request;
   return changeZone(context, { kind: "importZoneFile", domainId, confirm }, async (zone, transaction) => {
-    const { sets, skipped, isSkipped } = readZoneText(request.zone_file, zone);
-    if (replace && sets.length === 0) refuseEmpty(skipped);
     const present = await listDnsRecordsOfDomain(transaction, domainId);
+    const names = present.map(({ name }) => name);
+    const { sets, skipped, isSkipped } = readZoneText(request.zone_file, { ...zone, names });
+    if (replace && sets.length === 0) refuseEmpty(skipped);
     const isReplaced = replacedBy(sets);
     const kept = present.filter((set) => (replace ? isSkipped(set) : true) && !isReplaced(set));
     return {

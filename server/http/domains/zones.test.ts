@@ -350,6 +350,17 @@ describe("a zone file", () => {
     expect(await records(below.id)).toEqual([set("TXT", `a.${below.name}`, '"x"'), ...before]);
   });
 
+  it("takes names in public DNS as complete that lack the final dot, unless the zone has them", async () => {
+    const { id, name } = await domain();
+    await create(id, "A", `mail.corp.com.${name}`, "203.0.113.9");
+    const file = "docs 300 CNAME ghs.google.com\nblog 300 CNAME mail.corp.com\nshop 300 CNAME www.dev";
+    expect((await importFile(id, file)).status).toBe(202);
+    const values = (await records(id)).flatMap((each: ReturnType<typeof set>) =>
+      each.type === "CNAME" ? each.resource_records.map(({ value }) => value) : [],
+    );
+    expect(values.toSorted()).toEqual(["ghs.google.com.", `mail.corp.com.${name}.`, `www.dev.${name}.`]);
+  });
+
   it("replaces the records of a name by a CNAME, and a CNAME by other records", async () => {
     const parent = await domain();
     const { id, name } = parent;
