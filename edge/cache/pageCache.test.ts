@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { readdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -692,6 +693,24 @@ test("one company's pages don't push out another's, in memory and on disk", asyn
   const files = async () => (await readdir(path.join(disk.folder, "v"))).length;
   await eventually(async () => expect(await files()).toBe(5));
   expect(upstream.asked).toEqual([]);
+});
+
+test.each([
+  ["a logged-in user, who may change something by a link", { cookie: "_ga=1; wordpress_logged_in_0123=ada" }, true],
+  ["a visitor", { cookie: "currency=EUR" }, false],
+])("whether cached pages outlive a crash during a request of %s", async (_, headers, isMarked) => {
+  const folder = path.join(await makeFolder(), "pages");
+  const site = await startCachedSite(
+    {},
+    { edge: { pages: { memoryBytes: 1 << 20, disk: { folder, bytes: 1 << 20 } } } },
+  );
+  const marker = path.join(folder, "one", "writing");
+  site.respond = () => {
+    expect(existsSync(marker)).toBe(isMarked);
+    return textAnswer("page", html);
+  };
+  expect(await site.get("/?action=delete", headers)).toMatchObject({ status: 200, cache: "BYPASS" });
+  await eventually(() => expect(existsSync(marker)).toBe(false));
 });
 
 test("memory is limited, and pages that were requested long ago are removed", async () => {

@@ -1,4 +1,4 @@
-/** Keeps the cookies of a site from other companies' sites, which may have names below the same suffix. */
+/** Recognises logged-in visitors, and keeps the cookies of a site from other companies' sites, which may have names below the same suffix. */
 
 /**
  * PHP's headers, in which a cookie for the suffix of all sites, or for a domain above it, is a cookie of this host alone.
@@ -11,6 +11,13 @@ export function withOwnCookies(
     name,
     name.toLowerCase() === "set-cookie" ? ownCookie(value, siteSuffix) : value,
   ]);
+}
+
+const loginCookie = /(?:^|;\s*)wordpress_logged_in_/;
+
+/** Whether the sender may be logged in to WordPress. `cookie` is the Cookie header. */
+export function hasLoginCookie(cookie: string | undefined): boolean {
+  return loginCookie.test(cookie ?? "");
 }
 
 /** The cookie without its `Domain` if that covers all sites. */

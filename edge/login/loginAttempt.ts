@@ -2,6 +2,8 @@
  * Recognises logins. Those at the usual addresses take a turn, or are refused here. Other forms, such as a shop's, can't be
  * told from other requests, so the platform's PHP refuses a login in them. It also reports the outcome of every login.
  */
+
+import { hasLoginCookie } from "../http/cookies.ts";
 import { loginHeader, loginUserHeader } from "../http/headers.ts";
 import { networkOf } from "../http/network.ts";
 import { makePage } from "../http/pages.ts";
@@ -14,8 +16,6 @@ import type { LoginBrake, LoginRefusal, LoginTarget, LoginTry, LoginTurn } from 
 import { type LoginEvents, readUserName } from "./loginEvents.ts";
 
 const readMethods = new Set(["GET", "HEAD", "OPTIONS"]);
-/** Anyone can send such a cookie, so it allows nothing: PHP refuses passwords instead of the edge. */
-const loginCookie = /(?:^|;\s*)wordpress_logged_in_/;
 /** The random keys of WooCommerce's REST API, which WordPress does not take for passwords. */
 const shopKey = /^ck_/;
 
@@ -65,7 +65,8 @@ function kindOf({ request: { method = "GET", headers }, path }: Visit, { script 
   if (method === "POST" && script.endsWith("/xmlrpc.php")) return "program";
   const user = readBasicUser(headers.authorization);
   if (user === null) return readMethods.has(method) ? "none" : "other";
-  const isOther = !isRestRequest(path) || shopKey.test(user) || loginCookie.test(headers.cookie ?? "");
+  // Anyone can send a login cookie, so it allows nothing: PHP refuses passwords instead of the edge.
+  const isOther = !isRestRequest(path) || shopKey.test(user) || hasLoginCookie(headers.cookie);
   return isOther ? "other" : "program";
 }
 

@@ -21,6 +21,7 @@ import {
   type UpstreamRequest,
   type UpstreamResponse,
 } from "./upstream.ts";
+import { markVisit, type WriteMarkers } from "./writeMarkers.ts";
 import type { Writes } from "./writes.ts";
 
 /**
@@ -30,6 +31,7 @@ import type { Writes } from "./writes.ts";
 export type PhpOutcome = "answered" | "wouldWrite";
 
 export interface PhpParts extends RequestLogs {
+  readonly pageCache: WriteMarkers;
   readonly upstream: Upstream;
   readonly writes: Writes;
   readonly coalescing: Coalescing;
@@ -185,13 +187,18 @@ class ReadTooLong extends Error {
 export async function askForRead(visit: Visit, script: Script, parts: PhpParts): Promise<UpstreamResponse> {
   const tooLong = Promise.withResolvers<never>();
   const read = parts.writes.read(visit.route.environment.id, () => tooLong.reject(new ReadTooLong()));
+  const endMark = markVisit(visit, parts.pageCache);
+  const end = () => {
+    endMark();
+    read.end();
+  };
   const response = ask(visit, script, parts, read.isFrozen);
   try {
     const answer = await Promise.race([response, tooLong.promise]);
-    void answer.finished.then(read.end);
+    void answer.finished.then(end);
     return answer;
   } catch (error) {
-    read.end();
+    end();
     response.then((unused) => discard(unused.body)).catch(() => undefined);
     throw error;
   }

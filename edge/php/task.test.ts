@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { expect, test } from "vitest";
 import { eventually } from "../testing/eventually.ts";
@@ -5,7 +7,7 @@ import { FakeNoAnswer, textAnswer } from "../testing/fakeUpstream.ts";
 import { freeze, watch } from "../testing/freezing.ts";
 import { ask } from "../testing/http.ts";
 import { logged } from "../testing/logged.ts";
-import { type EdgeWorld, limits, startSite } from "../testing/withEdge.ts";
+import { type EdgeWorld, limits, makeFolder, startSite } from "../testing/withEdge.ts";
 import type { UpstreamRequest } from "./upstream.ts";
 
 const order = { environmentId: "one", host: "site.localhost:8081", task: "describe", deadlineSeconds: 5 };
@@ -55,6 +57,27 @@ test("a task runs with its input and the environment's host, and its result is r
     },
   });
   expect(JSON.parse(asked?.request.task?.input ?? "").input).toEqual({ email: "o'hara\\@example.com" });
+});
+
+test.each([
+  ["a task", {}],
+  ["a scheduled task", { task: undefined, url: "/wp-cron.php" }],
+])("cached pages don't outlive a crash during %s", async (_, changes) => {
+  const folder = path.join(await makeFolder(), "pages");
+  const pages = { memoryBytes: 1 << 20, disk: { folder, bytes: 1 << 20 } };
+  const world = await startSite({ "wp-cron.php": "<?php" }, { edge: { pages } });
+  const marker = path.join(folder, "one", "writing");
+  world.upstream.answer = (request) => {
+    expect(existsSync(marker)).toBe(true);
+    return taskResult("{}")(request);
+  };
+  expect(await run(world, changes)).toMatchObject({ status: 200 });
+  await eventually(() => expect(existsSync(marker)).toBe(false));
+  world.upstream.answer = () => {
+    throw new FakeNoAnswer("crashed");
+  };
+  await run(world, changes);
+  expect(existsSync(marker)).toBe(false);
 });
 
 test("other output around the result is removed, and each task has its own mark", async () => {

@@ -138,7 +138,12 @@ async function runAsWrite(
   const endWrite = parts.writes.begin(id, () => aborted.resolve({ ...noResult, reason: "unfinished" }));
   if (endWrite === null) return { ...noResult, reason: "frozen" };
   parts.coalescing.stopSharing(id);
-  return Promise.race([sendToPhp(id, request, parts, read, endWrite), aborted.promise]);
+  const endMark = parts.pageCache.beginWrite(id);
+  const end = () => {
+    endMark();
+    endWrite();
+  };
+  return Promise.race([sendToPhp(id, request, parts, read, end), aborted.promise]);
 }
 
 async function sendToPhp(

@@ -1,8 +1,10 @@
 /** Which pages are out of date after a change in WordPress, as reported to the page cache. */
+import { existsSync } from "node:fs";
+import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { exampleRequest } from "../conformance.ts";
-import type { StalePages } from "../serving.ts";
-import { addScript, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
+import type { PhpRequest, StalePages } from "../serving.ts";
+import { addScript, outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
 import { mergeStalePages, noStalePages } from "./worker/mergeStalePages.ts";
 
@@ -424,6 +426,29 @@ test("visits, logins, statistics, spam, carts and scheduled bookkeeping clear no
   await person.post("/wp-admin/admin-ajax.php", { action: "heartbeat", _nonce: "x" });
   await visitor.get("/wp-cron.php");
   expect(reports.filter(({ pages }) => pages.everything)).toEqual([]);
+});
+
+describe("if PHP is killed before it reports a change", () => {
+  async function killDuring(name: string, changes: Partial<PhpRequest>): Promise<void> {
+    await addScript(site, name, "touch(__FILE__ . '.run'); for (;;);");
+    const request = exampleRequest(site.wordpress.address, { url: `/${name}`, script: `/${name}`, ...changes });
+    reports = [];
+    const outcome = outcomeOf(world.serving.handle(site.environment.id, request));
+    await expect.poll(() => existsSync(path.join(site.documentRoot, `${name}.run`))).toBe(true);
+    for (const { pid, busy } of world.serving.status().workers) if (busy) process.kill(pid, "SIGKILL");
+    expect(await outcome).toBe("crashed");
+  }
+
+  test("everything is out of date after a request by someone who is logged in", async () => {
+    const { host } = new URL(site.wordpress.address);
+    await killDuring("edit.php", { headers: { host, cookie: "wordpress_logged_in_0=x" } });
+    expect(reports.map(({ pages }) => pages.everything)).toEqual([true]);
+  });
+
+  test("nothing is out of date after a visit, which anyone can cause to be killed", async () => {
+    await killDuring("visit.php", {});
+    expect(reports).toEqual([]);
+  });
 });
 
 describe("what a page shows", () => {

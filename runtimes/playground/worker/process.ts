@@ -21,6 +21,7 @@ import {
   unpackMail,
 } from "./frames.ts";
 import { createLineReader, type LineReader } from "./lines.ts";
+import { mayEdit } from "./mayEdit.ts";
 import { mergeStalePages, noStalePages } from "./mergeStalePages.ts";
 import type { AssignOrder, BootOrder, Order, Report } from "./messages.ts";
 import { canRaisePriority, lowerPriority } from "./priority.ts";
@@ -69,6 +70,8 @@ interface Exchange {
   readonly deadlineMilliseconds: number;
   body: Readable | null;
   stalePages: StalePages;
+  /** Whether the request may have changed something that pages show. */
+  readonly mayEdit: boolean;
   readonly isCacheable: PromiseWithResolvers<boolean>;
   readonly tags: PromiseWithResolvers<readonly string[] | null>;
   readonly errors: PromiseWithResolvers<string>;
@@ -241,7 +244,7 @@ export class WorkerProcess {
         errors: Promise.withResolvers<string>(),
         ended: Promise.withResolvers<void>(),
       };
-      const initial = { hasBegun: false, body: null, stalePages: noStalePages };
+      const initial = { hasBegun: false, body: null, stalePages: noStalePages, mayEdit: mayEdit(head) };
       this.#exchange = { resolve, reject, callbacks, log, deadlineMilliseconds, ...initial, ...ends };
       this.#startTimer(deadlineMilliseconds);
       const complete: RequestHead = { ...head, deadlineSeconds: deadlineMilliseconds / 1000 };
@@ -332,6 +335,8 @@ export class WorkerProcess {
     this.isBroken ||= end === null || end.isBroken;
     if (this.requests === 1) this.yieldToOthers();
     exchange.log.end();
+    // PHP may have been killed between a change and its report.
+    if (end === null && exchange.mayEdit) exchange.stalePages = { ...noStalePages, everything: true };
     if (exchange.stalePages !== noStalePages) exchange.callbacks.onStalePages?.(exchange.stalePages);
     exchange.errors.resolve(end?.errors ?? "");
     exchange.ended.resolve();

@@ -27,6 +27,12 @@ async function run(argv: readonly string[], faults: readonly Omit<Fault, "method
   });
 }
 
+/** The version of the environment's page cache. It rises when the cache is cleared. */
+async function cacheVersion(environmentId: string | null | undefined): Promise<number> {
+  const rows = world.own.database.selectFrom("environments").select("page_cache_epoch as epoch");
+  return (await rows.where("id", "=", environmentId ?? "").executeTakeFirstOrThrow()).epoch;
+}
+
 test("the output of a command is stored encrypted", async () => {
   const { row, result } = await run(["option", "get", "blogname"]);
   expect(row).toMatchObject({ state: "succeeded", secret: null });
@@ -73,10 +79,11 @@ test("transient errors before the command starts are retried", async () => {
   expect(await runningWpCli.finished(world, request)).toEqual([]);
 });
 
-test("a command that was started by a process that died is not repeated, and the error says so", async () => {
+test("a command that was started by a process that died is not repeated, and the error says so; the cache is cleared", async () => {
   const { script } = createFakeRuntime({ folder: join(world.facts.dataFolder, "fake") });
-  const { row, request } = await withEngine(world, async (harness) => {
+  const { row, request, before } = await withEngine(world, async (harness) => {
     const prepared = await runningWpCli.prepare(world);
+    const before = await cacheVersion(prepared.environmentId);
     const noted = Promise.withResolvers<boolean>();
     await script.setFaults([{ method: "runWpCli", when: "before", kind: "slow", milliseconds: 300, times: 1 }]);
     const ended = harness.submit(prepared, (id) => {
@@ -86,9 +93,10 @@ test("a command that was started by a process that died is not repeated, and the
       void note();
     });
     await noted.promise;
-    return { row: await ended, request: prepared };
+    return { row: await ended, request: prepared, before };
   });
   expect(row.state).toBe("failed");
+  expect(await cacheVersion(request.environmentId)).toBeGreaterThan(before);
   expect(row.public_error).toContain("It may have done a part of its work and was not repeated");
   expect(openWpCliResult(row.result, world.services.sealer, row.id)).toBeNull();
   expect(await runningWpCli.undone(world, request)).toEqual([]);

@@ -47,7 +47,12 @@ export function runWpCli(services: Services): OperationDefinition<RunWpCliInput>
     const argv = parseArguments(secret());
     const stored = await readResult(database, operationId);
     const result = stored === null ? await runNow(argv) : openWpCliResult(stored, sealer, operationId);
-    if (result === null) throw new StepFailure(interrupted);
+    if (result === null) {
+      // The command may have changed something before it was interrupted.
+      await clearCache(input.environment, signal);
+      await measureAndPublish(services, input.environment, false);
+      throw new StepFailure(interrupted);
+    }
     const fault = faultOfCommand(argv, result, wpCliSeconds);
     if (fault !== null) throw new StepFailure(fault);
 
@@ -60,12 +65,23 @@ export function runWpCli(services: Services): OperationDefinition<RunWpCliInput>
       };
       const outcome = asResult(await runtime.runWpCli(input.environment, command, noteStart, signal));
       const sealed = { sealed: sealer.seal(JSON.stringify(outcome), operationId).toString("base64") };
+      // If this process is killed before it has saved the result, the next one clears the cache.
+      await clearCache(input.environment, signal);
       // Retry: the command has run, and a short database outage must not lose its result.
       const keep = { backoff: quickBackoff, stop: signal, onFailure: () => undefined };
       await retryUntilDone(() => saveResult(database, operationId, sealed), keep);
-      await clearCacheAndMeasure(services, input.environment, limits.diskLeftBytes !== null);
+      await measureAndPublish(services, input.environment, limits.diskLeftBytes !== null);
       return outcome;
     }
+  }
+
+  /** Clears cached pages, which the command may have made stale. */
+  async function clearCache({ id }: EnvironmentRef, stop: AbortSignal): Promise<void> {
+    await retryUntilDone(() => clearPageCache(database, id), {
+      backoff: quickBackoff,
+      stop,
+      onFailure: () => undefined,
+    });
   }
 
   return {
@@ -78,16 +94,15 @@ export function runWpCli(services: Services): OperationDefinition<RunWpCliInput>
 }
 
 /**
- * Clears cached pages, which the command may have made stale, and updates the remaining disk quota. Errors are ignored:
- * the disk use is measured again soon after every operation.
+ * Updates the remaining disk quota, and tells the edge about it and the cleared cache. Errors are ignored: both happen again
+ * soon after every operation.
  */
-async function clearCacheAndMeasure(
+async function measureAndPublish(
   { database, runtime, publisher }: Services,
   environment: EnvironmentRef,
   hasQuota: boolean,
 ): Promise<void> {
   try {
-    await clearPageCache(database, environment.id);
     if (hasQuota) await measureDiskUse(database, environment, (each) => runtime.diskUse(each));
     await publisher.publish();
   } catch {
