@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { driverFolder } from "./assets/driver.ts";
+import { extensionsFolder } from "./assets/extensionsFolder.ts";
 import { createAssetStore } from "./assets/store.ts";
 import { isPrepared } from "./prepared.ts";
 import { createPlaygroundRuntime } from "./runtime.ts";
@@ -29,7 +30,7 @@ test("an asset store is prepared after its preparation", () => {
   expect(isPrepared(sharedAssets)).toBe(true);
 });
 
-test("an asset store is not prepared if it is empty, has no template or driver, or has a damaged manifest", async () => {
+test("an asset store is not prepared if it is empty, has no template, driver or extensions, or has a damaged manifest", async () => {
   expect(isPrepared(folder)).toBe(false);
   const { files, template } = await places();
   await mkdir(files, { recursive: true });
@@ -40,6 +41,8 @@ test("an asset store is not prepared if it is empty, has no template or driver, 
   await writeFile(path.join(files, "manifest.json"), '{"wordpressVersion":"7.1.1","locales":["en_US"]}');
   expect(isPrepared(folder)).toBe(false);
   await mkdir(driverFolder(folder), { recursive: true });
+  expect(isPrepared(folder)).toBe(false);
+  await mkdir(extensionsFolder(folder), { recursive: true });
   expect(isPrepared(folder)).toBe(true);
   await rm(path.join(template, "template.json"));
   expect(isPrepared(folder)).toBe(false);

@@ -1,6 +1,7 @@
 /** Checks whether anything must be prepared. Used at every startup, so it loads very little code. */
 import { existsSync } from "node:fs";
 import { driverFolder } from "./assets/driver.ts";
+import { extensionsFolder } from "./assets/extensionsFolder.ts";
 import { filesFolder, readManifest } from "./assets/manifest.ts";
 import { assetPackage } from "./assets/package.ts";
 import { defaultTemplate, descriptionOf, templateFolder } from "./templates/folder.ts";
@@ -8,6 +9,6 @@ import { defaultTemplate, descriptionOf, templateFolder } from "./templates/fold
 /** Whether this asset store is complete, so that the runtime's `prepare` has nothing to do. */
 export function isPrepared(assets: string): boolean {
   const manifest = readManifest(filesFolder(assets, assetPackage));
-  if (manifest === null || !existsSync(driverFolder(assets))) return false;
+  if (manifest === null || !existsSync(driverFolder(assets)) || !existsSync(extensionsFolder(assets))) return false;
   return existsSync(descriptionOf(templateFolder(assets, manifest.wordpressVersion, defaultTemplate)));
 }

@@ -13,6 +13,7 @@ import {
   type UploadLimits,
 } from "../serving.ts";
 import { driverFolder } from "./assets/driver.ts";
+import { extensionsFolder } from "./assets/extensionsFolder.ts";
 import { createAssetStore } from "./assets/store.ts";
 import { createAccounts } from "./pool/accounts.ts";
 import { createDispatcher } from "./pool/dispatch.ts";
@@ -167,6 +168,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
       phpVersion,
       compiled: compiled.find(phpVersion),
       codeCache,
+      extensions: extensionsFolder(options.assets),
       uploads: options.uploads,
     };
   }

@@ -274,7 +274,7 @@ export function defaults(data: string): Settings {
     SITEWRIGHT_ASSETS: join(data, "assets"),
     SITEWRIGHT_RUN: shortFolder(data),
     SITEWRIGHT_FIRST_USER_ID: 200_000,
-    // Enough for a laptop, and for one new site at a time. Each takes 240 MB.
+    // Enough for a laptop, and for one new site at a time. Each takes 280 MB.
     SITEWRIGHT_SPARE_WORKERS: 1,
     // Leaves half of the memory to the rest of the machine.
     SITEWRIGHT_MAX_WORKERS: Math.min(32, Math.max(2, Math.floor(machineMemory() / 2 / memoryPerWorker))),

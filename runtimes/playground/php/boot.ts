@@ -11,6 +11,7 @@ import { PHP, __private__dont__use as runtimeOf, SupportedPHPVersions, setPhpIni
 import type { OutgoingMail, UploadLimits } from "../../serving.ts";
 import { mainModuleOf, wasmFileOf } from "./build.ts";
 import { createDiskBudget } from "./diskBudget.ts";
+import { extensionVariables, mountExtensions } from "./extensions.ts";
 import { createExtraLogLines } from "./extraLogLines.ts";
 import { opcodeFolder, sessionFolder, siteFolder } from "./folders.ts";
 import { forgetOwnNodes, type NodeTable } from "./hostNodes.ts";
@@ -209,6 +210,8 @@ export async function bootPhp(options: {
   readonly programs?: Programs | null;
   /** Takes the messages of `mail()`. Absent: `mail()` returns false. */
   readonly handOver?: HandOver;
+  /** Host folder of further extensions (`assets/extensions.ts`). Null or absent: none. */
+  readonly extensions?: string | null;
   /** Absent: PHP's own defaults. */
   readonly uploads?: UploadLimits | undefined;
 }): Promise<GuardedPhp> {
@@ -220,6 +223,7 @@ export async function bootPhp(options: {
   const emscriptenOptions = {
     processId: process.pid,
     thisProgram: "php",
+    ENV: extensionVariables,
     instantiateWasm: calls.instantiate(module),
   };
   const php = new GuardedPhp(await loadNodeRuntime(options.version, { followSymlinks: false, emscriptenOptions }));
@@ -228,10 +232,13 @@ export async function bootPhp(options: {
   php.writeFile(certificateFile, Buffer.from(getCACertificates("default").join("\n")));
   php.writeFile(opcacheBlacklist, `${siteFolder}/wp-config.php\n`);
   if (options.opcodes !== null) await mountFolder(php, opcodeFolder, options.opcodes.folder, options.opcodes.kind);
+  const { extensions = null } = options;
+  const extensionSettings = extensions === null ? {} : await mountExtensions(php, extensions, options.version);
   const programs = options.programs ?? null;
   await setPhpIniEntries(php, {
     ...settings,
     ...(options.uploads && uploadSettings(options.uploads)),
+    ...extensionSettings,
     "opcache.file_cache": options.opcodes === null ? "" : opcodeFolder,
     // A command runs each script once, so it only benefits from scripts compiled earlier.
     "opcache.enable_cli": options.opcodes === null ? 0 : 1,

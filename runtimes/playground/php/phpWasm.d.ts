@@ -89,6 +89,8 @@ declare module "@php-wasm/node" {
         readonly processId: number;
         readonly thisProgram: string;
         readonly instantiateWasm: InstantiateWasm;
+        /** Environment variables of PHP's process. */
+        readonly ENV: Readonly<Record<string, string>>;
       };
     },
   ): Promise<number>;

@@ -1,5 +1,6 @@
 /** The functions of the operating system that PHP gets from here instead of from the library. */
 import type { InstantiateWasm } from "@php-wasm/node";
+import { addCppFunctions } from "./extensions.ts";
 import { hostNameImports, type PhpMemory } from "./hostNameImports.ts";
 import { HostNames } from "./hostNames.ts";
 import { guardNetwork, type NetworkedRuntime, type NetworkRules } from "./socket.ts";
@@ -43,7 +44,11 @@ export class SystemCalls {
   instantiate(module: WebAssembly.Module): InstantiateWasm {
     return (imports, receive) => {
       const env = { ...imports.env, ...missingFunctions, ...timers, ...this.#suspending(imports.env ?? {}) };
-      void WebAssembly.instantiate(module, { ...imports, env }).then((instance) => receive(instance, module));
+      void WebAssembly.instantiate(module, { ...imports, env }).then((instance) => {
+        // Extensions, which are loaded later, look here.
+        addCppFunctions(imports.env ?? {}, instance.exports);
+        receive(instance, module);
+      });
     };
   }
 

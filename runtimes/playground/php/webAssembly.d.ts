@@ -4,12 +4,15 @@ declare namespace WebAssembly {
   type Imports = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
   class Module {
-    private constructor();
+    constructor(bytes: Uint8Array);
+    static imports(module: Module): readonly { readonly name: string }[];
+    static exports(module: Module): readonly { readonly name: string }[];
     readonly [Symbol.toStringTag]: "WebAssembly.Module";
   }
 
   class Instance {
     private constructor();
+    readonly exports: Readonly<Record<string, unknown>>;
     readonly [Symbol.toStringTag]: "WebAssembly.Instance";
   }
 

@@ -6,6 +6,7 @@ import { chmod, cp, mkdir, readdir, readFile, rename, utimes, writeFile } from "
 import path from "node:path";
 import { exists, removeTree, syncFolder } from "../../folders.ts";
 import { assembleDriver, driverFolder } from "../assets/driver.ts";
+import { assembleExtensions } from "../assets/extensions.ts";
 import { withLock } from "../assets/lock.ts";
 import type { AssetFiles, AssetStore } from "../assets/store.ts";
 import { timeOf } from "../assets/unpack.ts";
@@ -124,6 +125,7 @@ export function createTemplateStore(assets: AssetStore): TemplateStore {
   async function make(kind: TemplateKind): Promise<Template> {
     const files = await assets.files();
     await assembleDriver(files, assets.folder);
+    await assembleExtensions(assets.folder);
     const folder = templateFolder(assets.folder, files.wordpressVersion, kind);
     const description = descriptionOf(folder);
     if (!(await exists(description))) {

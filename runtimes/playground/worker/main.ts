@@ -16,7 +16,7 @@ import { setPackageSource } from "../php/platform.ts";
 import { mountSite } from "../php/site.ts";
 import type { NetworkRules } from "../php/socket.ts";
 import { warmUp } from "../templates/warmUp.ts";
-import { opcodeFilesOf, usableCompiled } from "./compiled.ts";
+import { opcodeFilesOf, usableCompiled, usableExtensions } from "./compiled.ts";
 import { enterEnvironment } from "./dropPrivileges.ts";
 import { createFrameReader, frameKinds, type MailTaken, packMail, type RequestHead, sendFrame } from "./frames.ts";
 import type { AssignOrder, BootOrder, Order, Report, WarmOrder } from "./messages.ts";
@@ -43,10 +43,19 @@ function report(message: Report): void {
 
 async function boot(order: BootOrder): Promise<GuardedPhp> {
   const { phpVersion, uploads } = order;
+  const extensions = usableExtensions(order.extensions);
   const compiled = usableCompiled(order.compiled);
   const module = compiled === null ? null : await loadModule(phpVersion, compiled.machineCode);
   const opcodes = compiled === null ? null : opcodeFilesOf(compiled);
-  const php = await bootPhp({ version: phpVersion, network: () => network, opcodes, module, handOver, uploads });
+  const php = await bootPhp({
+    version: phpVersion,
+    network: () => network,
+    opcodes,
+    module,
+    handOver,
+    extensions,
+    uploads,
+  });
   report({ type: "ready" });
   return php;
 }

@@ -13,6 +13,8 @@ export interface BootOrder {
   readonly compiled: Compiled | null;
   /** Folder in which Node caches our compiled code across workers. */
   readonly codeCache: string;
+  /** Folder of PHP's further extensions. Null or absent: none. */
+  readonly extensions?: string | null;
   /** Absent: PHP's own defaults. */
   readonly uploads?: UploadLimits;
 }

@@ -16,7 +16,7 @@ import { setPackageSource } from "../php/platform.ts";
 import type { ProgramResult } from "../php/sendmail.ts";
 import { mountSite } from "../php/site.ts";
 import type { NetworkRules } from "../php/socket.ts";
-import { opcodeFilesOf, usableCompiled } from "../worker/compiled.ts";
+import { opcodeFilesOf, usableCompiled, usableExtensions } from "../worker/compiled.ts";
 import { enterEnvironment } from "../worker/dropPrivileges.ts";
 import { adaptCommand, nestedCommand, pathToRemove } from "./command.ts";
 import type { NestedEndedOrder, Order, PrepareOrder, Report } from "./messages.ts";
@@ -110,6 +110,7 @@ async function prepare({
   argv,
   diskLeftBytes,
   compiled,
+  extensions,
   uploads,
 }: PrepareOrder): Promise<() => Promise<void>> {
   let network: NetworkRules | null = null;
@@ -117,8 +118,12 @@ async function prepare({
   const usable = usableCompiled(compiled);
   const module = usable === null ? null : await loadModule(phpVersion, usable.machineCode);
   const opcodes = usable === null ? null : opcodeFilesOf(usable);
-  const rules = () => network;
-  const php = await bootPhp({ version: phpVersion, network: rules, opcodes, module, programs, handOver, uploads });
+  const php = await bootPhp({
+    version: phpVersion,
+    network: () => network,
+    extensions: usableExtensions(extensions),
+    ...{ opcodes, module, programs, handOver, uploads },
+  });
   await watchdogLoaded;
   const own = enterEnvironment(assignment);
   network = own.network;

@@ -14,6 +14,8 @@ export interface PrepareOrder {
   readonly assignment: AssignOrder;
   /** The command that will be run, without `wp` itself. */
   readonly argv: readonly string[];
+  /** Folder of PHP's further extensions. */
+  readonly extensions: string;
   /** What WordPress is told about uploads, as in its dashboard. Absent: PHP's own defaults. */
   readonly uploads: UploadLimits | undefined;
   /** By how many bytes files may grow; null: unlimited. */

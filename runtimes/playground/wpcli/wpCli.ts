@@ -7,6 +7,7 @@ import { requireRelease } from "../../releases.ts";
 import type { EnvironmentRef, WpCliCommand, WpCliOutcome } from "../../runtime.ts";
 import type { AcceptMail, OutgoingMail, UploadLimits } from "../../serving.ts";
 import { createTurns } from "../../turns.ts";
+import { extensionsFolder } from "../assets/extensionsFolder.ts";
 import type { AssetStore } from "../assets/store.ts";
 import { defaultMemoryMb, maxProcessBytes } from "../pool/memoryLimits.ts";
 import { layoutOf } from "../site/release.ts";
@@ -80,6 +81,7 @@ export function createWpCli(options: WpCliOptions): WpCli {
       argv,
       assignment: assigned,
       diskLeftBytes,
+      extensions: extensionsFolder(assets.folder),
       uploads,
     };
     const job = {
