@@ -16,6 +16,7 @@ final class Columns {
 	public const SHORT = 32;
 
 	private const SHORT_TEXT = 50;
+	private const WHOLE_NUMBERS = [ 'tinyint', 'smallint', 'mediumint', 'int', 'bigint', 'bit', 'year' ];
 
 	private const KINDS = [
 		'char'       => self::TEXT,
@@ -111,7 +112,7 @@ final class Columns {
 	}
 
 	/**
-	 * Returns the columns of a table by name (in lower case): none if there is no such table.
+	 * Returns the columns of a table by name (in lower case), in their order: none if there is no such table.
 	 *
 	 * @return array<string, Column>
 	 */
@@ -124,7 +125,7 @@ final class Columns {
 		$rows         = $this->driver->execute_sqlite_query(
 			'SELECT lower(c.COLUMN_NAME), c.DATA_TYPE, c.COLLATION_NAME, c.CHARACTER_MAXIMUM_LENGTH, EXISTS (SELECT 1 FROM ' . $this->table( $is_temporary, 'statistics' ) .
 			' s WHERE s.TABLE_SCHEMA = c.TABLE_SCHEMA AND s.TABLE_NAME = c.TABLE_NAME AND s.COLUMN_NAME = c.COLUMN_NAME) FROM ' .
-			$this->table( $is_temporary, 'columns' ) . ' c WHERE c.TABLE_NAME = ?',
+			$this->table( $is_temporary, 'columns' ) . ' c WHERE c.TABLE_NAME = ? ORDER BY c.ORDINAL_POSITION',
 			[ $table ]
 		);
 		$columns = [];
@@ -132,6 +133,7 @@ final class Columns {
 			$column             = new Column();
 			$column->kind       = self::kind( $type, $collation );
 			$column->is_indexed = (bool) $is_indexed;
+			$column->is_whole   = in_array( $type, self::WHOLE_NUMBERS, true );
 			$column->is_short   = null !== $length && $length < self::SHORT_TEXT;
 			$columns[ $name ] = $column;
 		}
@@ -151,4 +153,6 @@ final class Column {
 	public bool $is_indexed;
 	/** Whether it has less than `SHORT_TEXT` letters. */
 	public bool $is_short;
+	/** Whether it has whole numbers only. Not known of columns found by their name alone. */
+	public bool $is_whole = false;
 }

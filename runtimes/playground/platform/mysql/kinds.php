@@ -11,13 +11,15 @@ final class Kinds {
 
 	private const TEXT_FUNCTIONS = [
 		...[ 'concat', 'concat_ws', 'lcase', 'lower', 'ltrim', 'lpad', 'mid', 'rpad', 'rtrim', 'substr', 'substring_index', 'trim', 'ucase' ],
-		...[ 'upper', 'json_unquote', 'elt', 'space', 'quote', 'make_set', 'export_set' ],
+		...[ 'upper', 'json_unquote', 'elt', 'space', 'quote', 'make_set', 'export_set', 'left', 'right', 'replace', 'repeat', 'reverse' ],
+		...[ 'insert', 'char', 'format', 'user', 'database', 'substring', 'group_concat' ],
 	];
 	/** Functions whose texts have no letters beyond ASCII. */
 	private const PLAIN_FUNCTIONS = [ 'date_format', 'hex', 'md5', 'sha', 'sha1', 'sha2', 'bin', 'oct', 'conv', 'dayname', 'monthname', 'uuid' ];
 	private const NUMBER_FUNCTIONS = [
 		...[ 'abs', 'ceil', 'ceiling', 'char_length', 'character_length', 'datediff', 'dayofmonth', 'dayofweek', 'dayofyear', 'field' ],
 		...[ 'find_in_set', 'floor', 'instr', 'length', 'locate', 'octet_length', 'ord', 'pow', 'power', 'rand', 'round', 'sign', 'sqrt' ],
+		...[ 'ascii', 'day', 'hour', 'microsecond', 'minute', 'mod', 'month', 'position', 'quarter', 'second', 'truncate', 'week', 'year' ],
 		...[ 'to_days', 'unix_timestamp', 'weekday', 'yearweek', 'weekofyear', 'crc32', 'time_to_sec', 'period_diff', 'bit_count' ],
 	];
 	/** Keywords of functions that have texts as results. */
@@ -56,6 +58,11 @@ final class Kinds {
 	public function column( WP_Parser_Node $node ): ?Column {
 		$core = $this->core( $node );
 		return 'columnRef' === $core->rule_name ? $this->scope->column( $core, $this->rewriting->above ) : null;
+	}
+
+	/** The column of a table that a name means, with all that is known about it, or null. */
+	public function table_column( WP_Parser_Node $column_ref ): ?Column {
+		return $this->scope->table_column( $column_ref, $this->rewriting->above );
 	}
 
 	/** The text of an expression that is a literal text, or null. */
@@ -128,9 +135,15 @@ final class Kinds {
 		if ( in_array( $name, self::TEXT_FUNCTIONS, true ) || in_array( $name, self::PLAIN_FUNCTIONS, true ) ) {
 			return Columns::TEXT;
 		}
-		if ( 'ifnull' === $name || 'nullif' === $name ) {
-			$arguments = $node->get_child_nodes()[1]->get_child_nodes();
-			return 'nullif' === $name ? $this->of( $arguments[0] ) : $this->common( $arguments );
+		$arguments = ( $node->get_child_nodes()[1] ?? null )?->get_child_nodes() ?? [];
+		switch ( $name ) {
+			case 'nullif':
+				return $this->common( array_slice( $arguments, 0, 1 ) );
+			case 'ifnull':
+			case 'coalesce':
+				return $this->common( $arguments );
+			case 'if':
+				return $this->common( array_slice( $arguments, 1 ) );
 		}
 		return in_array( $name, self::NUMBER_FUNCTIONS, true ) ? Columns::NUMBER : self::UNKNOWN;
 	}

@@ -123,3 +123,20 @@ test("an expression keeps its name and works in every clause", async () => {
     { post: "3", mean: "3" },
   ]);
 });
+
+test("fractions are rounded in columns of whole numbers, and stay in others", async () => {
+  const rows = await layer.rows(
+    "CREATE TABLE whole (id INT, n BIGINT, r DOUBLE)",
+    "INSERT INTO whole VALUES (1, 5 / 2, 5 / 2), (2, -2.5, -2.5), (3, NULL, 1.4), (4, '7', 2)",
+    "INSERT INTO whole (r, n, id) VALUES (0.5, 9 * 0.5, 5)",
+    "UPDATE whole SET r = r / 4, n = n / 2 WHERE id = 1",
+    "SELECT n, r FROM whole ORDER BY id",
+  );
+  expect(rows).toEqual([
+    { n: "2", r: "0.625" },
+    { n: "-3", r: "-2.5" },
+    { n: null, r: "1.4" },
+    { n: "7", r: "2" },
+    { n: "5", r: "0.5" },
+  ]);
+});

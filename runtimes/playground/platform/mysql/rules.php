@@ -161,6 +161,12 @@ return [
 		'functions' => [],
 	],
 	[
+		'class'     => Rounding::class,
+		'file'      => 'rounding',
+		'tokens'    => [ Lexer::DIV_OPERATOR, Lexer::DECIMAL_NUMBER, Lexer::FLOAT_NUMBER ],
+		'functions' => [],
+	],
+	[
 		'class'     => User_Variables::class,
 		'file'      => 'userVariables',
 		'tokens'    => [ Lexer::AT_SIGN_SYMBOL, Lexer::AT_TEXT_SUFFIX ],

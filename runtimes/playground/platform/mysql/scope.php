@@ -30,22 +30,42 @@ final class Scope {
 	 */
 	public function column( WP_Parser_Node $column_ref, array $above ): ?Column {
 		$parts = self::parts( $column_ref );
+		return $this->columns->named( strtolower( end( $parts ) ) ) ?? $this->table_column( $column_ref, $above );
+	}
+
+	/** Returns the column of one of the query's tables, or null. @param WP_Parser_Node[] $above */
+	public function table_column( WP_Parser_Node $column_ref, array $above ): ?Column {
+		$parts = self::parts( $column_ref );
 		$name  = strtolower( array_pop( $parts ) );
 		$table = array_pop( $parts );
-		$known = $this->columns->named( $name );
-		if ( null !== $known ) {
-			return $known;
-		}
 		for ( $i = count( $above ) - 1; $i >= 0; --$i ) {
-			foreach ( $this->tables( $above[ $i ] ) as $alias => $real_name ) {
+			foreach ( $this->tables( $above[ $i ] ) as $alias => $source ) {
 				if ( null !== $table && 0 !== strcasecmp( (string) $alias, $table ) ) {
 					continue;
 				}
-				$column = $this->columns->of( $real_name )[ $name ] ?? null;
+				$column = is_string( $source ) ? $this->columns->of( $source )[ $name ] ?? null : $this->derived( $source, $name, $above );
 				if ( null !== $column ) {
 					return $column;
 				}
 			}
+		}
+		return null;
+	}
+
+	/** The column of a table that a query in the place of a table has under a name. */
+	private function derived( WP_Parser_Node $derived, string $name, array $above ): ?Column {
+		$query = $derived->get_first_descendant_node( 'querySpecification' );
+		foreach ( $query?->get_first_child_node( 'selectItemList' )->get_child_nodes( 'selectItem' ) ?? [] as $item ) {
+			$column = $item->get_first_descendant_node( 'columnRef' );
+			$tokens = $item->get_descendant_tokens();
+			$last   = end( $tokens );
+			// Rewritten items end with an empty piece.
+			$last = '' === $last->get_value() ? $tokens[ count( $tokens ) - 2 ] : $last;
+			if ( null === $column || $name !== strtolower( $last->get_value() ) ) {
+				continue;
+			}
+			$is_alone = count( $column->get_descendant_tokens() ) === count( $item->get_first_child_node( 'expr' )?->get_descendant_tokens() ?? [] );
+			return $is_alone ? $this->column( $column, [ ...$above, $query ] ) : null;
 		}
 		return null;
 	}
@@ -59,7 +79,7 @@ final class Scope {
 		return $values;
 	}
 
-	/** Returns the real names of a query's tables by alias. */
+	/** Returns the real names of a query's tables, and the queries in the place of tables, by alias. */
 	private function tables( WP_Parser_Node $query ): array {
 		switch ( $query->rule_name ) {
 			case 'querySpecification':
@@ -92,6 +112,8 @@ final class Scope {
 				$name  = end( $parts );
 			} elseif ( 'tableAlias' === $child->rule_name ) {
 				$alias = self::parts( $child )[0];
+			} elseif ( 'derivedTable' === $child->rule_name && $child->has_child_node( 'tableAlias' ) ) {
+				$tables[ self::parts( $child->get_first_child_node( 'tableAlias' ) )[0] ] = $child;
 			} elseif ( isset( self::SOURCES[ $child->rule_name ] ) ) {
 				self::collect( $child, $tables );
 			}

@@ -116,7 +116,12 @@ final class Text_Triggers {
 		if ( isset( self::TEXTS[ $other->id ] ) || Lexer::CLOSE_PAR_SYMBOL === $other->id ) {
 			return true;
 		}
-		return $this->text_matters( $literal, $this->kinds( $other ) );
+		$kinds = $this->kinds( $other );
+		if ( 0 === $kinds ) {
+			// The name of a result.
+			return Letters::beyond_ascii( $literal->get_bytes() ) && $this->is_name( $other );
+		}
+		return $this->text_matters( $literal, $kinds );
 	}
 
 	private function text_matters( WP_MySQL_Token $text, int $kinds ): bool {

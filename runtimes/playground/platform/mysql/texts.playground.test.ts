@@ -37,6 +37,8 @@ describe("texts and numbers are compared as numbers", () => {
     ["size = ''", "5"],
     ["size IN ('1', ' 2', 'x')", "1 2 5"],
     ["SUBSTRING(note, 1, 2) = 25", "3"],
+    ["DAY(made) = '2' OR LENGTH(name) = '3'", "1 2"],
+    ["IF(id > 4, note, '') < -1", "5"],
     ["id = (SELECT '2')", "2"],
     ["made > 20240101", "2 3"],
     ["made BETWEEN 20240102 AND 20240103000000", "2 3"],
@@ -102,6 +104,15 @@ describe("letters are compared without case and accents", () => {
     expect(await lines("SELECT CONCAT(word, '') AS w FROM words ORDER BY w LIMIT 2")).toEqual(["Ägypten", "Apfel"]);
     expect(await lines("SELECT size FROM words ORDER BY made DESC, word LIMIT 2")).toEqual(["3", "2"]);
     expect((await lines("SELECT word FROM words UNION SELECT name FROM words ORDER BY word")).length).toBe(6);
+  });
+
+  test("in results of queries that are used as tables", async () => {
+    const inner = "(SELECT word AS w, id AS i, CONCAT(word, '') AS c FROM words) AS x";
+    expect(await lines(`SELECT x.w FROM ${inner} WHERE x.w = 'ÄGYPTEN' OR w LIKE 'ПРИ%' ORDER BY x.w`)).toEqual([
+      "Ägypten",
+      "Привет",
+    ]);
+    expect(await lines(`SELECT i FROM ${inner} ORDER BY w LIMIT 1`)).toEqual(["3"]);
   });
 
   test("in groups and distinct values", async () => {
