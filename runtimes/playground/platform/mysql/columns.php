@@ -123,17 +123,18 @@ final class Columns {
 	private function read( string $table ): array {
 		$is_temporary = $this->builder->temporary_table_exists( $table );
 		$rows         = $this->driver->execute_sqlite_query(
-			'SELECT lower(c.COLUMN_NAME), c.DATA_TYPE, c.COLLATION_NAME, c.CHARACTER_MAXIMUM_LENGTH, EXISTS (SELECT 1 FROM ' . $this->table( $is_temporary, 'statistics' ) .
+			'SELECT lower(c.COLUMN_NAME), c.DATA_TYPE, c.COLLATION_NAME, c.CHARACTER_MAXIMUM_LENGTH, c.NUMERIC_SCALE, EXISTS (SELECT 1 FROM ' . $this->table( $is_temporary, 'statistics' ) .
 			' s WHERE s.TABLE_SCHEMA = c.TABLE_SCHEMA AND s.TABLE_NAME = c.TABLE_NAME AND s.COLUMN_NAME = c.COLUMN_NAME) FROM ' .
 			$this->table( $is_temporary, 'columns' ) . ' c WHERE c.TABLE_NAME = ? ORDER BY c.ORDINAL_POSITION',
 			[ $table ]
 		);
 		$columns = [];
-		foreach ( $rows->fetchAll( PDO::FETCH_NUM ) as [ $name, $type, $collation, $length, $is_indexed ] ) {
+		foreach ( $rows->fetchAll( PDO::FETCH_NUM ) as [ $name, $type, $collation, $length, $scale, $is_indexed ] ) {
 			$column             = new Column();
 			$column->kind       = self::kind( $type, $collation );
 			$column->is_indexed = (bool) $is_indexed;
 			$column->is_whole   = in_array( $type, self::WHOLE_NUMBERS, true );
+			$column->scale      = $column->is_whole ? 0 : ( 'decimal' === $type ? (int) $scale : null );
 			$column->is_short   = null !== $length && $length < self::SHORT_TEXT;
 			$columns[ $name ] = $column;
 		}
@@ -155,4 +156,6 @@ final class Column {
 	public bool $is_short;
 	/** Whether it has whole numbers only. Not known of columns found by their name alone. */
 	public bool $is_whole = false;
+	/** How many digits after the point its numbers have; null if they are not exact. Not known of columns found by name. */
+	public ?int $scale = null;
 }

@@ -44,7 +44,8 @@ class Driver extends \WP_MySQL_On_SQLite {
 	private Statements $statements;
 	private Transactions $transactions;
 	private Columns $columns;
-	private Binary_Columns $binary_columns;
+	/** Not set until a statement defines a table. */
+	private ?Binary_Columns $binary_columns = null;
 	private ?Schema $schema = null;
 	private ?Variables $variables = null;
 	/** Error information of the last statement, as PDO's, or null. */
@@ -60,7 +61,6 @@ class Driver extends \WP_MySQL_On_SQLite {
 		$connection = new Connection( 'sqlite:' . self::path_in( $dsn ), null, null, [ PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION ] );
 		parent::__construct( $dsn, $username, $password, [ 'sqlite_pdo' => $connection ] + ( $options ?? [] ) );
 		$this->columns            = new Columns( $this );
-		$this->binary_columns     = new Binary_Columns( $this );
 		$this->functions          = new Functions( $this );
 		$this->rewriter           = new Rewriter( $this, $this->functions );
 		$this->statements         = new Statements( $this );
@@ -107,11 +107,19 @@ class Driver extends \WP_MySQL_On_SQLite {
 
 	public function create_parser( string $query ): \WP_MySQL_Parser {
 		$parser = parent::create_parser( $query );
-		return isset( $this->rewriter ) ? new Parser( $parser, $this->rewriter, $this->binary_columns ) : $parser;
+		return isset( $this->rewriter ) ? new Parser( $parser, $this->rewriter, $this ) : $parser;
 	}
 
 	public function execute_sqlite_query( string $sql, array $params = [] ): \PDOStatement {
-		return parent::execute_sqlite_query( isset( $this->binary_columns ) ? $this->binary_columns->apply( $sql ) : $sql, $params );
+		return parent::execute_sqlite_query( null === $this->binary_columns ? $sql : $this->binary_columns->apply( $sql ), $params );
+	}
+
+	/** Call with each statement before it is executed; null unless it begins with CREATE or ALTER. */
+	public function begin_definition( ?\WP_Parser_Node $statement ): void {
+		if ( null !== $statement ) {
+			$this->binary_columns ??= new Binary_Columns( $this );
+		}
+		$this->binary_columns?->begin( $statement );
 	}
 
 	#[\ReturnTypeWillChange]

@@ -11,12 +11,10 @@
  * Load the driver first. The rest is loaded when it is needed.
  */
 
-require_once __DIR__ . '/binaryColumns.php';
 require_once __DIR__ . '/columns.php';
 require_once __DIR__ . '/connection.php';
 require_once __DIR__ . '/driver.php';
 require_once __DIR__ . '/functions.php';
-require_once __DIR__ . '/letters.php';
 require_once __DIR__ . '/parser.php';
 require_once __DIR__ . '/rewriter.php';
 require_once __DIR__ . '/statements.php';
@@ -27,9 +25,11 @@ require_once __DIR__ . '/transactions.php';
 spl_autoload_register(
 	static function ( string $class ): void {
 		$files = [
+			'Binary_Columns' => 'binaryColumns',
 			'Collations'     => 'collations',
 			'Errors'         => 'errors',
 			'Field_Definition' => 'fieldDefinition',
+			'Letters'        => 'letters',
 			'Listing'        => 'listing',
 			'Mysqli_Connection' => 'mysqli',
 			'Placeholders'   => 'placeholders',

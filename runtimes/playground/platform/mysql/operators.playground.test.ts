@@ -21,15 +21,15 @@ describe("arithmetic", () => {
   test(
     "divides as MySQL does",
     pairs({
-      "5/2": "2.5",
+      "5/2": "2.5000",
       "1/3 > 0.33": "1",
       "7/0": null,
       "NULL/2": null,
-      "8/2/2": "2",
-      "2*5/4": "2.5",
-      "5/(1+1)": "2.5",
+      "8/2/2": "2.00000000",
+      "2*5/4": "2.5000",
+      "5/(1+1)": "2.5000",
       "'9'/2": "4.5",
-      "-5/2": "-2.5",
+      "-5/2": "-2.5000",
       "(SELECT 5)/2": "2.5",
       "7 DIV 2": "3",
       "-7 DIV 2": "-3",
@@ -57,7 +57,7 @@ describe("arithmetic", () => {
       "12 & 10 | 1": "9",
       "2 * 3 ^ 1": "4",
       "5 ^ 3": "6",
-      "100 / 10 * 2": "20",
+      "100 / 10 * 2": "20.0000",
       "2 * (3 + 4) DIV 5": "2",
     }),
   );
@@ -111,7 +111,7 @@ test("a limit beyond SQLite's numbers means all rows", async () => {
 });
 
 test("an expression keeps its name and works in every clause", async () => {
-  expect(await layer.rows("SELECT 5 / 2, 7 DIV 2")).toEqual([{ "5 / 2": "2.5", "7 DIV 2": "3" }]);
+  expect(await layer.rows("SELECT 5 / 2, 7 DIV 2")).toEqual([{ "5 / 2": "2.5000", "7 DIV 2": "3" }]);
   const found = await layer.rows(
     "CREATE TABLE ratings (post INT, stars INT)",
     "INSERT INTO ratings VALUES (1, 5), (1, 4), (2, 1), (2, 1), (3, 3)",
@@ -139,4 +139,28 @@ test("fractions are rounded in columns of whole numbers, and stay in others", as
     { n: "7", r: "2" },
     { n: "5", r: "0.5" },
   ]);
+});
+
+describe("quotients and averages have MySQL's digits", () => {
+  beforeAll(async () => {
+    await layer.rows(
+      "CREATE TABLE marks (n INT, d DOUBLE, price DECIMAL(10,2))",
+      "INSERT INTO marks VALUES (5, 1.5, 10.5), (4, 2.5, 3)",
+    );
+  });
+
+  test.each([
+    ["SELECT SUM(n) / COUNT(*) AS v FROM marks", ["4.5000"]],
+    ["SELECT AVG(n) AS v FROM marks", ["4.5000"]],
+    ["SELECT AVG(d) AS v FROM marks", ["2"]],
+    ["SELECT 1.50 * 2 + n / 4 AS v FROM marks WHERE n = 5", ["4.2500"]],
+    ["SELECT price / 2 AS v FROM marks", ["5.250000", "1.500000"]],
+    ["SELECT d / 2 AS v FROM marks", ["0.75", "1.25"]],
+    ["SELECT 7 / 0 AS v", [null]],
+    ["SELECT n / 2 AS v FROM marks ORDER BY v DESC", ["2.5", "2"]],
+    ["SELECT x.v FROM (SELECT n / 2 AS v FROM marks) x WHERE v > 2.1", ["2.5"]],
+    ["SELECT n / 2 AS v FROM marks HAVING v > 2.1", ["2.5"]],
+  ])("%s, unless something depends on the number", async (statement, expected) => {
+    expect((await layer.rows(statement)).map(({ v }) => v)).toEqual(expected);
+  });
 });

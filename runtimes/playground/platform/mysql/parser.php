@@ -12,13 +12,13 @@ final class Parser extends \WP_MySQL_Parser {
 	];
 
 	private Rewriter $rewriter;
-	private Binary_Columns $binary_columns;
+	private Driver $driver;
 
 	/** Takes the place of a parser that has not started yet. */
-	public function __construct( \WP_MySQL_Parser $parser, Rewriter $rewriter, Binary_Columns $binary_columns ) {
+	public function __construct( \WP_MySQL_Parser $parser, Rewriter $rewriter, Driver $driver ) {
 		parent::__construct( $parser->grammar, $parser->tokens );
-		$this->rewriter       = $rewriter;
-		$this->binary_columns = $binary_columns;
+		$this->rewriter = $rewriter;
+		$this->driver   = $driver;
 	}
 
 	public function get_query_ast(): ?\WP_Parser_Node {
@@ -28,7 +28,7 @@ final class Parser extends \WP_MySQL_Parser {
 		}
 		// The layer's functions must not become part of the database.
 		$is_definition = isset( self::DEFINITIONS[ $this->tokens[0]->id ] );
-		$this->binary_columns->begin( $is_definition ? $statement : null );
+		$this->driver->begin_definition( $is_definition ? $statement : null );
 		return $is_definition ? $statement : $this->rewriter->rewrite( $statement, $this->tokens );
 	}
 }

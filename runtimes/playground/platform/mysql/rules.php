@@ -167,6 +167,12 @@ return [
 		'functions' => [],
 	],
 	[
+		'class'     => Decimals::class,
+		'file'      => 'decimals',
+		'tokens'    => [ Lexer::DIV_OPERATOR, Lexer::AVG_SYMBOL, Lexer::DECIMAL_NUMBER ],
+		'functions' => [],
+	],
+	[
 		'class'     => User_Variables::class,
 		'file'      => 'userVariables',
 		'tokens'    => [ Lexer::AT_SIGN_SYMBOL, Lexer::AT_TEXT_SUFFIX ],

@@ -43,7 +43,7 @@ final class Scope {
 				if ( null !== $table && 0 !== strcasecmp( (string) $alias, $table ) ) {
 					continue;
 				}
-				$column = is_string( $source ) ? $this->columns->of( $source )[ $name ] ?? null : $this->derived( $source, $name, $above );
+				$column = is_string( $source ) ? $this->columns->of( $source )[ $name ] ?? null : $this->derived( $source, $name );
 				if ( null !== $column ) {
 					return $column;
 				}
@@ -53,7 +53,7 @@ final class Scope {
 	}
 
 	/** The column of a table that a query in the place of a table has under a name. */
-	private function derived( WP_Parser_Node $derived, string $name, array $above ): ?Column {
+	private function derived( WP_Parser_Node $derived, string $name ): ?Column {
 		$query = $derived->get_first_descendant_node( 'querySpecification' );
 		foreach ( $query?->get_first_child_node( 'selectItemList' )->get_child_nodes( 'selectItem' ) ?? [] as $item ) {
 			$column = $item->get_first_descendant_node( 'columnRef' );
@@ -65,7 +65,8 @@ final class Scope {
 				continue;
 			}
 			$is_alone = count( $column->get_descendant_tokens() ) === count( $item->get_first_child_node( 'expr' )?->get_descendant_tokens() ?? [] );
-			return $is_alone ? $this->column( $column, [ ...$above, $query ] ) : null;
+			// It can name only tables of its own.
+			return $is_alone ? $this->column( $column, [ $query ] ) : null;
 		}
 		return null;
 	}

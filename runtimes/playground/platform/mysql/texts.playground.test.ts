@@ -113,6 +113,11 @@ describe("letters are compared without case and accents", () => {
       "Привет",
     ]);
     expect(await lines(`SELECT i FROM ${inner} ORDER BY w LIMIT 1`)).toEqual(["3"]);
+    expect(
+      await lines(
+        "SELECT y.unknown FROM (SELECT z.unknown FROM (SELECT 1 AS unknown) AS z) AS y WHERE y.unknown = 'ä'",
+      ),
+    ).toEqual([]);
   });
 
   test("in groups and distinct values", async () => {
