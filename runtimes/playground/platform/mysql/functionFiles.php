@@ -125,6 +125,7 @@ return [
 	'mysql_hex'              => 'numbers',
 	'mysql_insert'           => 'texts',
 	'mysql_integer_division' => 'arithmetic',
+	'mysql_json_scalar'      => 'json',
 	'mysql_join'             => 'json',
 	'mysql_json'             => 'json',
 	'mysql_least'            => 'numbers',

@@ -62,4 +62,27 @@ test.each(phpVersions)("PHP %s runs the layer without warnings", async (phpVersi
     { id: "2", half: "2.5", x: "3", found: "0" },
     { id: "1", half: "2.5", x: "3", found: "1" },
   ]);
+  expect(
+    await own.rows(
+      `SELECT CAST('2024-03-05' AS DATETIME) AS casts, MD5('a') AS codes, DATE_FORMAT('2024-03-05', '%M') AS dateFormats,
+        'a' REGEXP 'A' AS expressions, '2024-01-31' + INTERVAL 1 MONTH AS intervals, CRC32('MySQL') AS numbers,
+        JSON_EXTRACT('{"a": [1, 2]}', '$.a[1]') AS json, GET_LOCK('a', 1) AS locks, USER() AS sessions, VARIANCE(id) AS stats,
+        SUBSTRING_INDEX('a.b', '.', -1) AS texts, STR_TO_DATE('5. März', '%e. Mär') AS reader FROM versions`,
+    ),
+  ).toEqual([
+    {
+      casts: "2024-03-05 00:00:00",
+      codes: "0cc175b9c0f1b6a831c399e269772661",
+      dateFormats: "March",
+      expressions: "1",
+      intervals: "2024-02-29",
+      numbers: "3259397556",
+      json: "2",
+      locks: "1",
+      sessions: "root@localhost",
+      stats: "0.25",
+      texts: "b",
+      reader: "0000-00-05",
+    },
+  ]);
 });

@@ -112,4 +112,9 @@ export const differences: readonly Difference[] = [
     where: /\bLIKE '[^']*' [-+*]/,
     reason: "The driver translates a pattern as it is written, without operators after it.",
   },
+  {
+    where: / \/ /,
+    reason: "A quotient of decimals has four digits more than they have. SQLite does not know how many these are.",
+    when: (mariaDb, layer) => sameNumber(mariaDb, layer, 1e-4),
+  },
 ];

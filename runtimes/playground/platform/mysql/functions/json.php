@@ -37,6 +37,15 @@ final class Json_Functions extends Function_Set {
 		return is_float( $found[0] ) || ( is_int( $found[0] ) && abs( $found[0] ) < self::LARGE ) ? $found[0] : Json::write( $found[0] );
 	}
 
+	/** Returns what is at a path, strings without their quotes. */
+	public function mysql_json_scalar( $document, ...$paths ) {
+		$found = $this->json_extract( $document, ...$paths );
+		if ( ! is_string( $found ) ) {
+			return $found;
+		}
+		return 1 === preg_match( '/^-?\d+$/D', $found ) ? (float) $found : $this->json_unquote( $found );
+	}
+
 	/** Returns the scalar at a path as a text. */
 	public function json_value( $document, $path ): ?string {
 		$found = $this->find( $document, $path );

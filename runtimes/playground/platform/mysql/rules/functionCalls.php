@@ -63,6 +63,8 @@ final class Function_Calls implements Rule {
 		switch ( $name ) {
 			case 'any_value':
 				return $rewriting->sequence( [ '(', ...$arguments, ')' ], $node );
+			case 'json_extract':
+				return $this->is_compared( $rewriting ) ? $rewriting->call( 'mysql_json_scalar', $arguments, $node ) : null;
 			case 'utc_date':
 			case 'utc_time':
 			case 'utc_timestamp':
@@ -163,6 +165,22 @@ final class Function_Calls implements Rule {
 			}
 		}
 		return $rewriting->call( 'greatest' === $name ? 'max' : 'min', $arguments, $node );
+	}
+
+	/** Whether the call is one side of a comparison: strings of documents are compared without their quotes. */
+	private function is_compared( Rewriting $rewriting ): bool {
+		foreach ( array_reverse( $rewriting->above ) as $node ) {
+			if ( 'boolPri' === $node->rule_name && $node->has_child_node( 'compOp' ) ) {
+				return true;
+			}
+			if ( true === $node->get_first_child_node( 'predicateOperations' )?->has_child_token( Lexer::IN_SYMBOL ) ) {
+				return true;
+			}
+			if ( 1 !== count( $node->get_children() ) ) {
+				return false;
+			}
+		}
+		return false;
 	}
 
 	/** @param WP_Parser_Node[] $arguments */
