@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { createRandomIntegers } from "../testing/random.ts";
 import { BadValue } from "./badValue.ts";
 import { readTypeName, recordType, typeNames, typeOfCode } from "./recordTypes.ts";
 
@@ -6,6 +7,17 @@ const canonicalForm = (type: string, value: string): string => {
   const { read, write } = recordType(type);
   return write(read(value));
 };
+
+const lower = (bytes: Buffer) => bytes.toString("latin1").toLowerCase();
+
+function refusedOr<Result>(read: () => Result): Result | null {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof BadValue) return null;
+    throw error;
+  }
+}
 
 const svcbOfRfc9460 = "16 foo.example.org. mandatory=alpn,ipv4hint alpn=h2,h3-19 ipv4hint=192.0.2.1";
 
@@ -144,6 +156,8 @@ describe("values of records", () => {
     ["HTTPS", "1 . ipv4hint="],
     ["HTTPS", "1 . ech=!"],
     ["HTTPS", "1 . mandatory=alpn"],
+    ["HTTPS", "1 . mandatory=port alpn=h2"],
+    ["HTTPS", "1 . mandatory=ipv4hint,key99 key99=x"],
     ["HTTPS", "1 . mandatory=mandatory"],
     ["HTTPS", "1 . mandatory=port,port port=1"],
     ["HTTPS", "1 . key65535=x"],
@@ -163,6 +177,19 @@ describe("values of records", () => {
     ["DS", "\\# 0"],
   ])("%s %j is refused", (type, value) => {
     expect(() => recordType(type).read(value)).toThrow(BadValue);
+  });
+
+  test.each(typeNames)("any bytes of a %s record are refused, or kept as they are", (type) => {
+    const random = createRandomIntegers(type.length);
+    const { read, write } = recordType(type);
+    for (let count = 0; count < 2_000; count += 1) {
+      // Mostly small numbers, which are lengths and keys.
+      const bytes = Buffer.from(Array.from({ length: random(32) }, () => (random(4) === 0 ? random(256) : random(8))));
+      const value = `\\# ${bytes.length} ${bytes.toString("hex")}`.trim();
+      const data = refusedOr(() => read(value));
+      if (data !== null) expect([value, lower(data)]).toEqual([value, lower(bytes)]);
+      if (data !== null) expect(read(write(data))).toEqual(data);
+    }
   });
 
   test("a long text is split into pieces of 255 bytes", () => {

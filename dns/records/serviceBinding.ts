@@ -1,7 +1,7 @@
 /** Values of SVCB and HTTPS records (RFC 9460), such as `1 . alpn="h3,h2" ipv4hint="192.0.2.1"` or `0 www.example.com.` */
 import { readName } from "../names.ts";
 import { BadValue } from "./badValue.ts";
-import { keys, listKeys, readParameters, writeParameter } from "./serviceParameters.ts";
+import { keys, listKeys, nameOfKey, readParameters, writeParameter } from "./serviceParameters.ts";
 import { endOfName, nameBytes, uint16, wholeNumber, writeNameAt } from "./wire.ts";
 
 const maxParameterBytes = 65_535;
@@ -31,7 +31,7 @@ function checkTogether(parameters: ReadonlyMap<number, Buffer>): void {
     throw new BadValue("The parameter no-default-alpn needs the parameter alpn");
   const missing = listKeys(parameters.get(keys.mandatory) ?? Buffer.of()).find((key) => !parameters.has(key));
   if (missing !== undefined)
-    throw new BadValue(`The parameter mandatory lists ${writeParameter(missing, Buffer.of())}, which is missing`);
+    throw new BadValue(`The parameter mandatory lists ${nameOfKey(missing)}, which is missing`);
 }
 
 export function writeServiceBinding(rdata: Buffer): string {

@@ -74,7 +74,8 @@ function readData(key: number, value: Buffer, name: string): Buffer {
 }
 
 export function writeParameter(key: number, data: Buffer): string {
-  const { name, write, isQuoted = false } = kinds.get(key) ?? { name: `key${key}`, ...opaque };
+  const { write, isQuoted = false } = kinds.get(key) ?? opaque;
+  const name = nameOfKey(key);
   const value = write(data);
   if (value.length === 0) return name;
   const text = value.toString("latin1");
@@ -108,8 +109,11 @@ function readMandatory(value: Buffer): Buffer {
 }
 
 function writeMandatory(data: Buffer): Buffer {
-  const names = listKeys(data).map((key) => kinds.get(key)?.name ?? `key${key}`);
-  return writeList(names.map((name) => Buffer.from(name)));
+  return writeList(listKeys(data).map((key) => Buffer.from(nameOfKey(key))));
+}
+
+export function nameOfKey(key: number): string {
+  return kinds.get(key)?.name ?? `key${key}`;
 }
 
 /** The keys that the value of `mandatory` lists. */
