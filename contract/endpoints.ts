@@ -75,6 +75,7 @@ import {
   testRedirectRules,
   updateRedirectRules,
 } from "./traffic/redirectRules.ts";
+import { listRefusedStatements } from "./traffic/refusedStatements.ts";
 import { getUsage } from "./traffic/usage.ts";
 import { getXmlRpc, updateXmlRpc } from "./traffic/xmlRpc.ts";
 
@@ -121,6 +122,7 @@ export const endpoints = {
   exportRedirectRules,
   importRedirectRules,
   readLogs,
+  listRefusedStatements,
   listCompanyPlugins,
   listCompanyThemes,
   listPlugins,

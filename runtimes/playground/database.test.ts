@@ -175,3 +175,19 @@ describe("the connection that plugins get", () => {
     expect(await runPhp(world.serving, site, functions)).toBe("all");
   });
 });
+
+test("what the database refuses is in the log with its plugin, and the owner is told when the plugin is activated", async () => {
+  const plugin = `mkdir(WP_PLUGIN_DIR . '/needy'); file_put_contents(WP_PLUGIN_DIR . '/needy/needy.php', '<?php
+    /* Plugin Name: Needy */ register_activation_hook(__FILE__, function () {
+      $GLOBALS["wpdb"]->query("CREATE TRIGGER t BEFORE INSERT ON x FOR EACH ROW SET NEW.y = 1"); });');`;
+  const activate = "require_once ABSPATH . 'wp-admin/includes/plugin.php'; activate_plugin('needy/needy.php');";
+  await run(`${plugin} ${activate}`);
+  expect(lines).toEqual([
+    expect.stringMatching(
+      /Not supported on SQLite: This database has no triggers for query CREATE TRIGGER .* in plugin needy$/,
+    ),
+  ]);
+  const notices = "wp_set_current_user(1); do_action('admin_notices');";
+  expect(await run(notices)).toContain("needy/needy.php sent statements that the database of this site cannot run");
+  expect(await run(notices)).toBe("");
+});

@@ -18,6 +18,7 @@ require __DIR__ . '/mysqli.php';
 require __DIR__ . '/touching.php';
 require __DIR__ . '/ports.php';
 require __DIR__ . '/packages.php';
+require __DIR__ . '/refusals.php';
 require __DIR__ . '/siteHealth.php';
 require __DIR__ . '/logins.php';
 require __DIR__ . '/userNames.php';

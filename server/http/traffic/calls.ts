@@ -2,6 +2,7 @@ import * as edgeCaching from "@sitewright/server/app/traffic/edgeCaching.ts";
 import * as logs from "@sitewright/server/app/traffic/logs.ts";
 import * as mails from "@sitewright/server/app/traffic/mails.ts";
 import * as redirectRules from "@sitewright/server/app/traffic/redirectRules.ts";
+import * as refusedStatements from "@sitewright/server/app/traffic/refusedStatements.ts";
 import * as usage from "@sitewright/server/app/traffic/usage.ts";
 import * as blockedIps from "../../app/traffic/blockedIps.ts";
 import * as xmlRpc from "../../app/traffic/xmlRpc.ts";
@@ -32,6 +33,7 @@ export const trafficCalls = {
   importRedirectRules: (context, { params, body }) => redirectRules.importCsv(context, params.env_id, body),
 
   readLogs: (context, { params, query }) => logs.read(context, params.env_id, query),
+  listRefusedStatements: (context, { params }) => refusedStatements.list(context, params.env_id),
   getUsage: (context, { query }) => usage.list(context, query),
 
   listMails: (context, { params, query }) => mails.list(context, params.env_id, query),

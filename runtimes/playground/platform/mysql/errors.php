@@ -8,7 +8,7 @@ use WP_MySQL_On_SQLite_Exception;
 /** Errors with MySQL's numbers and words, which plugins look at. */
 final class Errors {
 	/** The number of "This version of MySQL doesn't yet support ...". */
-	private const UNSUPPORTED = 1235;
+	public const UNSUPPORTED = 1235;
 	/** The number of an error that MySQL has no other number for. */
 	private const UNKNOWN = 1105;
 	/** Lower numbers are SQLite's. */

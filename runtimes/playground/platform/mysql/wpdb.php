@@ -11,6 +11,8 @@ class WPDB extends \WP_SQLite_DB {
 	private const LINE_END     = 500;
 
 	private ?Mysqli_Connection $mysqli = null;
+	/** Messages of statements that work on MySQL but not here, as keys. @var array<string, true> */
+	private array $refusals = [];
 
 	/** Opens the database as the parent does, but with the layer, and without the parent's support for older places of it. */
 	public function db_connect( $allow_bail = true ) {
@@ -63,9 +65,12 @@ class WPDB extends \WP_SQLite_DB {
 		if ( $this->suppress_errors ) {
 			return false;
 		}
+		if ( null !== $error && Errors::UNSUPPORTED === $error[1] ) {
+			$this->refusals[ $error[2] ] = true;
+		}
 		$caller = $this->get_caller();
 		$made   = '' === $caller ? '' : " made by $caller";
-		error_log( self::in_one_line( "WordPress database error $str for query $this->last_query$made" ) );
+		error_log( self::in_one_line( "WordPress database error $str for query $this->last_query$made" ) . self::plugin() );
 		if ( ! $this->show_errors ) {
 			return false;
 		}
@@ -76,6 +81,26 @@ class WPDB extends \WP_SQLite_DB {
 			htmlspecialchars( $str, ENT_QUOTES ),
 			htmlspecialchars( $this->last_query, ENT_QUOTES )
 		);
+	}
+
+	/**
+	 * Returns the messages of this request's statements that work on MySQL but not here.
+	 *
+	 * @return string[]
+	 */
+	public function refusals(): array {
+		return array_keys( $this->refusals );
+	}
+
+	/** Returns a remark on the plugin that has sent the statement, or nothing. */
+	private static function plugin(): string {
+		$folder = defined( 'WP_PLUGIN_DIR' ) ? WP_PLUGIN_DIR . '/' : null;
+		foreach ( null === $folder ? [] : debug_backtrace( DEBUG_BACKTRACE_IGNORE_ARGS ) as $call ) {
+			if ( str_starts_with( $call['file'] ?? '', $folder ) ) {
+				return ' in plugin ' . basename( explode( '/', substr( $call['file'], strlen( $folder ) ) )[0], '.php' );
+			}
+		}
+		return '';
 	}
 
 	/** Returns what has sent the statement, from the outermost script on, without the classes of `$wpdb`. */
