@@ -13,7 +13,7 @@ Send an API key as \`Authorization: Bearer <key>\`. Bodies are JSON. Calls that 
 
 All errors have the same shape: \`message\` for people, \`status\`, and \`data\`. A malformed request is a 400 whose \`data.errors\` lists every fault with a JSON pointer. A valid request that can't be carried out is a 400 with a code in \`data.code\`; each call lists its codes. Messages may change, codes do not.
 
-Every response has the headers \`X-Request-Id\`, \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` (seconds since 1970). The query parameters of a GET may also be sent as a JSON body; the query takes precedence. Unknown fields are ignored.`;
+Every response has the headers \`X-Request-Id\`, \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` (seconds since 1970). Responses to most reads have an \`ETag\`: clients that poll send it as \`If-None-Match\`, and get a 304 without a body as long as nothing has changed. The query parameters of a GET may also be sent as a JSON body; the query takes precedence. Unknown fields are ignored.`;
 
 const idempotencyKey = {
   name: "Idempotency-Key",
@@ -22,6 +22,15 @@ const idempotencyKey = {
   description:
     "Makes it safe to repeat a request: it is carried out once, and repetitions with the same key within 24 hours get the first response again. 1 to 255 visible ASCII characters, else the request is refused (`idempotency_key_malformed`). A different request with the same key is refused too (`idempotency_key_reused`).",
   schema: { type: "string", minLength: 1, maxLength: 255 },
+};
+
+const ifNoneMatch = {
+  name: "If-None-Match",
+  in: "header",
+  required: false,
+  description:
+    "The `ETag` of an earlier response. If the response would be the same, it is a 304 without a body, which is faster.",
+  schema: { type: "string" },
 };
 
 const whenBusy = {
@@ -38,6 +47,11 @@ const rateHeaders = {
   "X-RateLimit-Limit": { $ref: "#/components/headers/X-RateLimit-Limit" },
   "X-RateLimit-Remaining": { $ref: "#/components/headers/X-RateLimit-Remaining" },
   "X-RateLimit-Reset": { $ref: "#/components/headers/X-RateLimit-Reset" },
+};
+
+const notModified = {
+  description: "The body would be the same as that of the response whose `ETag` the request has as `If-None-Match`.",
+  headers: { ...rateHeaders, ETag: { $ref: "#/components/headers/ETag" } },
 };
 
 const tagDescriptions: Readonly<Record<string, string>> = {
@@ -103,10 +117,11 @@ export function openApiDocument(origin = defaultOrigin): Node {
         "X-RateLimit-Remaining": header("Number of requests left.", "integer"),
         "X-RateLimit-Reset": header("When the full number is available again, in seconds since 1970.", "integer"),
         Location: header("Path at which to follow the operation.", "string"),
+        ETag: header("Changes when the body does. Send it as `If-None-Match` with the next request.", "string"),
       },
       parameters,
       examples: { malformed: malformedExample },
-      responses: errors.shared(),
+      responses: { ...errors.shared(), NotModified: notModified },
       schemas: components.schemas(),
     },
   };
@@ -130,7 +145,11 @@ function operationOf(name: string, row: Endpoint, { components, errors }: Parts)
     ...(row.deprecated && { deprecated: true }),
     parameters: parametersOf(row, components),
     ...(row.body && { requestBody: { required: mustBeSent(row.body), content: components.content(row.body) } }),
-    responses: { ...successes(row, components), ...errors.of(row) },
+    responses: {
+      ...successes(row, components),
+      ...(hasEntityTag(row) && { 304: { $ref: "#/components/responses/NotModified" } }),
+      ...errors.of(row),
+    },
     "x-verb": row.verb,
     ...(row.operation && { "x-operation": row.operation }),
   };
@@ -155,8 +174,14 @@ function parametersOf(row: Endpoint, { publish }: Components): Node[] {
     ...from("path", row.params),
     ...from("query", row.query),
     ...(row.method === "GET" ? [] : [idempotencyKey]),
+    ...(hasEntityTag(row) ? [ifNoneMatch] : []),
     ...(row.operation ? [whenBusy] : []),
   ];
+}
+
+/** Whether its responses have an `ETag`: those of all reads that are not sent as text while they are read. */
+function hasEntityTag({ method, responses }: Endpoint): boolean {
+  return method === "GET" && responses[200] !== undefined && responses[200].mediaTypes === undefined;
 }
 
 /** Replaces parameters that several operations have with references. Returns the parameters by name. */
@@ -184,7 +209,11 @@ function successes(row: Endpoint, components: Components): Node {
     status,
     {
       description: text,
-      headers: { ...rateHeaders, ...(row.operation && { Location: { $ref: "#/components/headers/Location" } }) },
+      headers: {
+        ...rateHeaders,
+        ...(row.operation && { Location: { $ref: "#/components/headers/Location" } }),
+        ...(status === "200" && hasEntityTag(row) && { ETag: { $ref: "#/components/headers/ETag" } }),
+      },
       content:
         mediaTypes === undefined
           ? components.content(documented ?? body, row.operation && acceptedExample(row.operation))

@@ -3,6 +3,7 @@ import type { Endpoint } from "@sitewright/contract/endpoint.ts";
 import type { Calls, ResponseHandlers } from "@sitewright/contract/endpoints.ts";
 import { type OperationKind, operationKinds } from "@sitewright/contract/operationKinds.ts";
 import type { Context } from "@sitewright/server/app/context.ts";
+import { isKeptView } from "@sitewright/server/app/keptViews.ts";
 import type { CheckedInput } from "./input.ts";
 
 /** The calls of some of the endpoints. */
@@ -19,7 +20,7 @@ export interface AnyAnswer {
   readonly parts?: readonly Buffer[];
   /** The body as text that is sent while it is read. Only for reads. */
   readonly text?: AsyncIterable<string>;
-  /** The object that the body was derived from; the body depends on nothing else. */
+  /** The object that the body was derived from; the endpoint's body depends on nothing else. */
   readonly cacheKey?: object;
 }
 
@@ -43,7 +44,11 @@ export function makeAnswer({
     };
   }
   if (result === undefined) throw new Error(`${path} does not say which fields contain its result`);
-  return (value) => ({ status: Number(status), body: wrap(value, result.fields) });
+  return (value) => ({
+    status: Number(status),
+    body: wrap(value, result.fields),
+    ...(isKeptView(value) && { cacheKey: value }),
+  });
 }
 
 function isDryRun(body: unknown): boolean {

@@ -10,6 +10,7 @@ import { Busy, NotFound, Refused } from "@sitewright/server/app/failures.ts";
 import type { FinishedAnswer, makeAnswerOnce } from "@sitewright/server/app/idempotency.ts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ReadBody } from "./bodies.ts";
+import { entityTagOf, entityTagOfParts, unlessUnchanged } from "./entityTags.ts";
 import { answerToClientError } from "./faults.ts";
 import { calls, responseHandlers } from "./handlers.ts";
 import { type AnyAnswer, makeAnswer } from "./handling.ts";
@@ -17,8 +18,14 @@ import { callOf, isInPath, pathParameters, type Route, targetOf, tokenOf } from 
 import type { CheckedInput } from "./input.ts";
 import { originOf } from "./paths.ts";
 
-/** Serialised bodies by cache key. They are bytes, because long strings would be encoded again for each response. */
-const cachedBodies = new WeakMap<object, Buffer>();
+interface CachedBody {
+  /** As bytes, because long strings would be encoded again for each response. */
+  readonly body: Buffer;
+  readonly tag: string;
+}
+
+/** Serialised bodies of an endpoint, by cache key. */
+type CachedBodies = WeakMap<object, CachedBody>;
 
 /**
  * A handler of any endpoint. The method form makes every handler assignable to it; the row's schemas check at run time
@@ -49,6 +56,7 @@ interface ResponderOptions {
 /** Makes the Fastify handler of one endpoint. */
 export function makeResponder(app: App, route: Route, { stopping, answerOnce }: ResponderOptions) {
   const handler = handlerOf(route);
+  const cachedBodies: CachedBodies = new WeakMap();
   return async (request: FastifyRequest<{ Body: ReadBody | undefined }>, reply: FastifyReply) => {
     const { identified } = request;
     if (!identified) throw new Error("The request was not authenticated");
@@ -62,15 +70,14 @@ export function makeResponder(app: App, route: Route, { stopping, answerOnce }: 
     const run = async (access: RequestDatabase) => finish(reply, await handle(access));
     const answer =
       key === undefined
-        ? sendable(reply, await handle(withoutKey(app)), stopping)
+        ? sendable({ request, reply, stopping, cachedBodies }, await handle(withoutKey(app)))
         : await once(answerOnce, identified, request, reply, { key, run });
     // After a refusal the transaction was rolled back, so there is nothing to follow up.
     if (answer.status < 300) for (const work of afterwards) await work();
     const { status, body } = answer;
-    return reply
-      .code(status)
-      .headers({ "content-type": "application/json; charset=utf-8", ...answer.headers })
-      .send(body);
+    reply.code(status);
+    if (body !== null) reply.header("content-type", "application/json; charset=utf-8");
+    return reply.headers(answer.headers).send(body ?? undefined);
   };
 }
 
@@ -101,41 +108,56 @@ async function readAllowed(
   return input;
 }
 
+interface Sending extends Pick<ResponderOptions, "stopping"> {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly cachedBodies: CachedBodies;
+}
+
 /**
  * Sends parts one after another; joining them would need the same memory again for each request. Text that is read while it is
- * sent ends when the server stops, since a slow client could take for ever.
+ * sent ends when the server stops, since a slow client could take for ever. Reads get an entity tag, unless they are such text.
  */
 function sendable(
-  reply: FastifyReply,
+  { request, reply, stopping, cachedBodies }: Sending,
   answer: AnyAnswer,
-  stopping: AbortSignal,
-): FinishedAnswer<string | Buffer | Readable> {
+): FinishedAnswer<string | Buffer | Readable | null> {
   const { parts, text } = answer;
+  const condition = request.headers["if-none-match"];
   if (text !== undefined) {
     const body = addAbortSignal(stopping, Readable.from(text, { objectMode: false }));
     return { status: answer.status, headers: answer.headers ?? {}, body };
   }
-  if (parts === undefined) return finish(reply, answer);
-  const bytes = parts.reduce((sum, { length }) => sum + length, 0);
-  const headers = { ...answer.headers, "content-length": String(bytes) };
-  return { status: answer.status, headers, body: Readable.from(parts, { objectMode: false }) };
+  if (parts !== undefined) {
+    const bytes = parts.reduce((sum, { length }) => sum + length, 0);
+    const headers = { ...answer.headers, "content-length": String(bytes) };
+    const body = Readable.from(parts, { objectMode: false });
+    return unlessUnchanged({ status: answer.status, headers, body }, entityTagOfParts(parts), condition);
+  }
+  if (request.method !== "GET" || answer.status !== 200) return finish(reply, answer);
+  const cached = answer.cacheKey && cachedBody(cachedBodies, reply, answer, answer.cacheKey);
+  const body = cached?.body ?? serialise(reply, answer);
+  const tag = cached?.tag ?? entityTagOf(body);
+  return unlessUnchanged({ status: 200, headers: answer.headers ?? {}, body }, tag, condition);
 }
 
-/** Serialises the body by the response schema, which decides which fields are sent. */
-function finish(reply: FastifyReply, answer: AnyAnswer): FinishedAnswer {
-  reply.code(answer.status);
+function finish(reply: FastifyReply, answer: AnyAnswer): FinishedAnswer<string> {
   return { status: answer.status, headers: answer.headers ?? {}, body: serialise(reply, answer) };
 }
 
-function serialise(reply: FastifyReply, answer: AnyAnswer): string | Buffer {
-  const { cacheKey } = answer;
-  const cached = cacheKey === undefined ? undefined : cachedBodies.get(cacheKey);
-  if (cached !== undefined) return cached;
-  const text = String(reply.serialize(answer.body));
-  if (cacheKey === undefined) return text;
-  const bytes = Buffer.from(text);
-  cachedBodies.set(cacheKey, bytes);
-  return bytes;
+/** Serialises the body by the response schema, which decides which fields are sent. */
+function serialise(reply: FastifyReply, { status, body }: AnyAnswer): string {
+  reply.code(status);
+  return String(reply.serialize(body));
+}
+
+function cachedBody(cachedBodies: CachedBodies, reply: FastifyReply, answer: AnyAnswer, key: object): CachedBody {
+  const known = cachedBodies.get(key);
+  if (known !== undefined) return known;
+  const body = Buffer.from(serialise(reply, answer));
+  const made = { body, tag: entityTagOf(body) };
+  cachedBodies.set(key, made);
+  return made;
 }
 
 interface OnceOptions {

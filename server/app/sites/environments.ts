@@ -5,6 +5,7 @@ import type { DomainRecord, EnvironmentRecord } from "@sitewright/server/store/s
 import type { SiteRecord } from "@sitewright/server/store/sites/sites.ts";
 import type { Context, Settings } from "../context.ts";
 import { NotFound } from "../failures.ts";
+import { makeKeptView } from "../keptViews.ts";
 import { addressOf } from "./addresses.ts";
 
 type SiteFacts = Pick<SiteRecord, "id" | "name">;
@@ -48,8 +49,12 @@ export function longView(settings: Settings, site: SiteFacts, environment: Envir
 export async function list(context: Context, siteId: string) {
   const site = await context.readSite(siteId);
   if (!site) throw new NotFound();
-  return site.environments.map((environment) => longView(context.settings, site, environment));
+  return listView(site, context.settings);
 }
+
+const listView = makeKeptView((site: SiteRecord, settings: Settings) =>
+  site.environments.map((environment) => longView(settings, site, environment)),
+);
 
 /** Starts the operation that deletes the environment. Returns its id. */
 export function remove(context: Context, environmentId: string, withoutBackup: boolean): Promise<string> {

@@ -1,9 +1,10 @@
 /** Sites: the list, their views, and how their deletion starts. `newSite.ts` creates them. */
 import type { DeleteSiteInput } from "@sitewright/server/operations/sites/deleteSite.ts";
-import { listSites, siteForOperation } from "@sitewright/server/store/sites/sites.ts";
+import { listSites, type SiteRecord, siteForOperation } from "@sitewright/server/store/sites/sites.ts";
 import { sitesInScope } from "../company/access.ts";
 import type { Context } from "../context.ts";
 import { NotFound } from "../failures.ts";
+import { makeKeptView } from "../keptViews.ts";
 import { addressOf } from "./addresses.ts";
 import { briefView, longView } from "./environments.ts";
 
@@ -41,16 +42,18 @@ export async function list(context: Context, query: SiteQuery) {
 export async function get(context: Context, siteId: string) {
   const site = await context.readSite(siteId);
   if (!site) throw new NotFound();
-  return {
-    id: site.id,
-    name: site.name,
-    display_name: site.display_name,
-    company_id: site.company_id,
-    status,
-    siteLabels: [],
-    environments: site.environments.map((environment) => briefView(site, environment)),
-  };
+  return view(site, null);
 }
+
+const view = makeKeptView((site: SiteRecord, _: null) => ({
+  id: site.id,
+  name: site.name,
+  display_name: site.display_name,
+  company_id: site.company_id,
+  status,
+  siteLabels: [],
+  environments: site.environments.map((environment) => briefView(site, environment)),
+}));
 
 /** Starts the operation that deletes the site with all its environments. Returns its id. */
 export function remove(context: Context, siteId: string, withoutBackup: boolean): Promise<string> {

@@ -1,5 +1,6 @@
 /** Sites. A site that is being added is visible only to the operation that adds it. */
 import { sql } from "kysely";
+import { LRUCache } from "lru-cache";
 import type { Pool } from "pg";
 import { type BatchedRead, makeBatchedRead } from "../batchedRead.ts";
 import type { Database, DatabaseTransaction } from "../database.ts";
@@ -13,12 +14,36 @@ export interface SiteRecord {
   readonly environments: readonly EnvironmentRecord[];
 }
 
-/** Reads one site by its id. */
+/** A site as the database returns it. */
+type SiteRow = Omit<SiteRecord, "environments"> & { readonly environments: string };
+
+/** Sites that are kept, to notice that one is unchanged. */
+const maxKept = 1_000;
+
+/** Reads one site by its id. As long as a site is unchanged, it is the same object, so that what is made of it can be kept. */
 export function makeSiteRead(pool: Pool): BatchedRead<SiteRecord> {
+  const kept = new LRUCache<string, { readonly row: SiteRow; readonly site: SiteRecord }>({ max: maxKept });
   const name = "get-sites";
-  const text = `select s.id, s.company_id, s.name, s.display_name, ${environmentsOfSite} as environments
+  const text = `select s.id, s.company_id, s.name, s.display_name, ${environmentsOfSite}::text as environments
     from sites s where s.id = any($1::uuid[]) and s.state <> 'adding'`;
-  return makeBatchedRead(async (ids) => (await pool.query<SiteRecord>({ name, text, values: [ids] })).rows);
+
+  function siteOf(row: SiteRow): SiteRecord {
+    const before = kept.get(row.id);
+    if (before !== undefined && isSameSite(before.row, row)) return before.site;
+    const site = { ...row, environments: JSON.parse(row.environments) };
+    kept.set(row.id, { row, site });
+    return site;
+  }
+
+  return makeBatchedRead(async (ids) => {
+    const { rows } = await pool.query<SiteRow>({ name, text, values: [ids] });
+    return rows.map(siteOf);
+  });
+}
+
+function isSameSite(one: SiteRow, other: SiteRow): boolean {
+  const isSameName = one.name === other.name && one.display_name === other.display_name;
+  return isSameName && one.environments === other.environments && one.company_id === other.company_id;
 }
 
 export interface SiteFilter {
