@@ -177,6 +177,11 @@ test("wp help prints its text without a pager", { timeout }, async () => {
   expect((await wp(["help", "plugin", "list"])).stdout.text).toMatch(/^NAME\s+wp plugin list\s+DESCRIPTION/);
 });
 
+test("a command can ask for DNS records, and finds none without a network", { timeout }, async () => {
+  const outcome = await wp(["eval", "var_dump(checkdnsrr('example.org'), getmxrr('example.org', $hosts), $hosts);"]);
+  expect(outcome).toMatchObject({ exitCode: 0, stdout: { text: "bool(false)\nbool(false)\narray(0) {\n}\n" } });
+});
+
 describe("a command that starts another command", () => {
   const nested = (command: string) =>
     `$ended = WP_CLI::runcommand(${JSON.stringify(command)}, ['return' => 'all', 'exit_error' => false]);

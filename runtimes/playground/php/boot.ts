@@ -11,6 +11,7 @@ import { PHP, __private__dont__use as runtimeOf, SupportedPHPVersions, setPhpIni
 import type { OutgoingMail, UploadLimits } from "../../serving.ts";
 import { mainModuleOf, wasmFileOf } from "./build.ts";
 import { createDiskBudget } from "./diskBudget.ts";
+import { answerDnsQuestion } from "./dnsRecords.ts";
 import { extensionVariables, mountExtensions } from "./extensions.ts";
 import { createExtraLogLines } from "./extraLogLines.ts";
 import { opcodeFolder, sessionFolder, siteFolder } from "./folders.ts";
@@ -30,10 +31,11 @@ const wordpressMegabytes = 256;
 /** PHP runs the scripts in this folder before each script, sorted by name. */
 const limitsScript = "/internal/shared/preload/00-limits.php";
 
-/** Functions that the platform's own PHP defines instead (`platform/mysqli.php`). */
-const replacedFunctions = [
-  ...readFileSync(new URL("../platform/mysqli.php", import.meta.url), "utf8").matchAll(/^function (mysqli_\w+)\(/gm),
-].map(([, name = ""]) => name);
+/** Functions that the platform's own PHP defines instead (`platform/mysqli.php` and `dns.php`). */
+const replacedFunctions = ["mysqli", "dns"]
+  .map((name) => readFileSync(new URL(`../platform/${name}.php`, import.meta.url), "utf8"))
+  .flatMap((code) => [...code.matchAll(/^function (?!sitewright_)(\w+)\(/gm)])
+  .map(([, name = ""]) => name);
 
 /** Functions that start processes, and those that create links (`mounts.ts` refuses links too). */
 const disabledFunctions = [
@@ -256,5 +258,6 @@ export async function bootPhp(options: {
   );
   installPlatform(php);
   php.onMessage((message) => php.pageMessages.receive(message));
+  php.onMessage((message) => answerDnsQuestion(message, options.network()));
   return php;
 }

@@ -60,8 +60,11 @@ declare module "@php-wasm/universal" {
       path: string,
       handler: (php: PHP, FS: RootFs, mountPoint: string) => () => void,
     ): Promise<() => Promise<void> | void>;
-    /** Registers a listener for messages that scripts send with `post_message_to_js`. */
-    onMessage(listener: (message: string) => void): () => Promise<void>;
+    /**
+     * Registers a listener for messages that scripts send with `post_message_to_js`. A script gets the first text, or promise of
+     * one, that a listener returns and that is not empty.
+     */
+    onMessage(listener: (message: string) => unknown): () => Promise<void>;
     runStream(request: PhpRunOptions): Promise<StreamedPhpResponse>;
     /** The first argument is `php`. */
     cli(

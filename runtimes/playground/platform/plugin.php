@@ -15,6 +15,7 @@ function sitewright_hook( string $name, callable $callback, int $priority = 10, 
 }
 
 require __DIR__ . '/mysqli.php';
+require __DIR__ . '/dns.php';
 require __DIR__ . '/touching.php';
 require __DIR__ . '/ports.php';
 require __DIR__ . '/packages.php';
