@@ -28,6 +28,8 @@ final class Errors {
 		'/^database(?: table)? is locked/'              => [ 1205, 'Lock wait timeout exceeded; try restarting transaction' ],
 		'/^no such function: (.*)$/'                    => [ self::UNSUPPORTED, 'function %s' ],
 		'/^wrong number of arguments to function (.*)\(\)/' => [ 1582, "Incorrect parameter count in the call to native function '%s'" ],
+		'/^Too few arguments to function .*::(?:mysql_)?(\w+)\(\)/' => [ 1582, "Incorrect parameter count in the call to native function '%s'" ],
+		'/^Illegal regular expression/'                 => [ 3685, 'Illegal argument to a regular expression' ],
 		'/^misuse of (?:aggregate|window)/'             => [ 1111, 'Invalid use of group function' ],
 		'/^near "(.*)": syntax error$/s'                => [ self::UNSUPPORTED, 'syntax near "%s"' ],
 		'/^cannot store (\w+) value in \w+ column (.*)$/' => [ 1366, "Incorrect %s value for column '%s'" ],

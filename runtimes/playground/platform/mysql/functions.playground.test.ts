@@ -99,9 +99,32 @@ test("a statement of a megabyte is answered", async () => {
   expect(rows).toEqual([{ n: "2000", last: "00001999" }]);
 });
 
-test("a pattern that is no regular expression is an error, and not a warning of PHP", async () => {
-  expect(await layer.run("SELECT 'a' REGEXP '('")).toEqual([{ error: "Illegal regular expression: '('" }]);
+test("calls with too few arguments, and patterns that are no regular expressions, are errors of MySQL", async () => {
+  const answers = await layer.run(
+    "SELECT LPAD('a')",
+    "SELECT HEX()",
+    "SELECT DATE_FORMAT('2024-01-01')",
+    `SELECT JSON_SET('{}', '$.a')`,
+    "SELECT 'a' REGEXP '('",
+  );
+  const count = expect.stringContaining("1582 Incorrect parameter count in the call to native function");
+  expect(answers.map((answer) => ("error" in answer ? answer.error : answer))).toEqual([
+    ...[count, count, count, count],
+    expect.stringContaining("3685 Illegal argument to a regular expression"),
+  ]);
+});
+
+test("regular expressions may contain PHP's delimiters and letters beyond ASCII", async () => {
   expect(
     await layer.rows("SELECT '/a~b/' REGEXP '~b/$' AS a, 'Ä' REGEXP 'ä' AS b, 'A' REGEXP BINARY 'a' AS c"),
   ).toEqual([{ a: "1", b: "1", c: "0" }]);
+});
+
+test("numbers and texts without end are cut off, or NULL", async () => {
+  const rows = await layer.rows(
+    `SELECT SPACE(999999999) AS a, LPAD('a', 9223372036854775807, 'b') AS b, DATE_ADD('2024-01-01', INTERVAL 9223372036854775807 DAY) AS c,
+      SUBSTRING('abc', 9223372036854775807, 9223372036854775807) AS d, TIME('9999999999:00:00') AS e, SEC_TO_TIME(1e30) AS f,
+      TRIM(BOTH 'x' FROM '${"x".repeat(300_000)}') AS g, JSON_DEPTH('${"[".repeat(600)}${"]".repeat(600)}') AS h`,
+  );
+  expect(rows).toEqual([{ a: null, b: null, c: null, d: "", e: "838:59:59", f: "838:59:59", g: "", h: null }]);
 });

@@ -1,6 +1,7 @@
 <?php
 namespace WP_MySQL_Layer;
 
+use ArgumentCountError;
 use stdClass;
 
 require_once __DIR__ . '/../values/json.php';
@@ -256,6 +257,9 @@ final class Json_Functions extends Function_Set {
 	private function changed( $document, array $changes, callable $change ): ?string {
 		if ( ! $this->document( $document, $value ) ) {
 			return null;
+		}
+		if ( 0 !== count( $changes ) % 2 ) {
+			throw new ArgumentCountError( 'Too few arguments to function ' . self::class . '::json_set()' );
 		}
 		foreach ( array_chunk( $changes, 2 ) as [ $text, $new ] ) {
 			$path = null === $text ? null : Json_Path::parse( (string) $text );

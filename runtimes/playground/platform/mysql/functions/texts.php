@@ -146,14 +146,17 @@ final class Text_Functions extends Function_Set {
 			return null;
 		}
 		$text    = (string) $text;
-		$removed = preg_quote( (string) $removed, '/' );
-		if ( '' === $removed ) {
-			return $text;
+		$removed = (string) $removed;
+		$length  = strlen( $removed );
+		$start   = 0;
+		$end     = strlen( $text );
+		while ( 'TRAILING' !== $side && $length > 0 && $start + $length <= $end && 0 === substr_compare( $text, $removed, $start, $length ) ) {
+			$start += $length;
 		}
-		if ( 'TRAILING' !== $side ) {
-			$text = preg_replace( "/^(?:$removed)+/", '', $text );
+		while ( 'LEADING' !== $side && $length > 0 && $start + $length <= $end && 0 === substr_compare( $text, $removed, $end - $length, $length ) ) {
+			$end -= $length;
 		}
-		return 'LEADING' === $side ? $text : preg_replace( "/(?:$removed)+$/D", '', $text );
+		return substr( $text, $start, $end - $start );
 	}
 
 	public static function repeat( $text, $count ): ?string {

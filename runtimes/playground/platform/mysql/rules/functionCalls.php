@@ -40,6 +40,22 @@ final class Function_Calls implements Rule {
 		...[ 'radians', 'sign', 'sin', 'sqrt', 'tan' ],
 	];
 
+	/** How many arguments a call needs. With fewer, it is left alone, and SQLite reports it. */
+	private const FEWEST_ARGUMENTS = [
+		'adddate'       => 2,
+		'any_value'     => 1,
+		'extract'       => 2,
+		'get_format'    => 2,
+		'greatest'      => 2,
+		'hex'           => 1,
+		'isnull'        => 1,
+		'least'         => 2,
+		'round'         => 1,
+		'subdate'       => 2,
+		'timestampadd'  => 3,
+		'timestampdiff' => 3,
+	];
+
 	public function nodes(): array {
 		return [ 'functionCall', 'runtimeFunctionCall', 'columnRef' ];
 	}
@@ -55,7 +71,7 @@ final class Function_Calls implements Rule {
 		}
 		$name      = strtolower( $first instanceof WP_Parser_Node ? $first->get_first_descendant_token()->get_value() : $first->get_value() );
 		$arguments = $this->arguments( array_slice( $node->get_children(), 1 ) );
-		return $this->call( $name, $arguments, $node, $rewriting );
+		return count( $arguments ) < ( self::FEWEST_ARGUMENTS[ $name ] ?? 0 ) ? null : $this->call( $name, $arguments, $node, $rewriting );
 	}
 
 	/** @param WP_Parser_Node[] $arguments */
