@@ -111,12 +111,12 @@ if ( $sitewright_is_page ) {
 	);
 }
 
-// Statements past WordPress's functions.
+// Statements past WordPress's functions (`mysql/driver.php`).
 sitewright_hook(
-	'query',
+	'mysql_statement',
 	static function ( $statement ) use ( $sitewright_is_page ) {
-		if ( ! is_string( $statement ) || ! did_action( 'plugins_loaded' ) ) {
-			return $statement;
+		if ( ! did_action( 'plugins_loaded' ) ) {
+			return;
 		}
 		if ( 0 !== substr_compare( $statement, 'SELECT', strspn( $statement, " \t\r\n" ), 6, true ) ) {
 			require_once __DIR__ . '/writes.php';
@@ -125,7 +125,6 @@ sitewright_hook(
 			require_once __DIR__ . '/shown.php';
 			sitewright_see_read( $statement );
 		}
-		return $statement;
 	},
 	PHP_INT_MAX
 );

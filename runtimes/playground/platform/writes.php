@@ -64,17 +64,10 @@ function sitewright_is_writing(): bool {
 		|| isset( $_GET['_wpnonce'] ) || isset( $_GET['_method'] );
 }
 
-/** Considers a statement before it runs. */
+/** Considers a statement that has run. */
 function sitewright_see_write( string $statement ): void {
 	static $is_done = false;
-	static $is_busy = false;
-	if ( $is_done || $is_busy ) {
-		return;
-	}
-	// To find out who is logged in may need a query.
-	$is_busy = true;
-	$is_done = sitewright_is_change() && sitewright_is_visible_write( $statement );
-	$is_busy = false;
+	$is_done        = $is_done || ( sitewright_is_change() && sitewright_is_visible_write( $statement ) );
 	if ( $is_done ) {
 		require_once __DIR__ . '/touched.php';
 		sitewright_touch_everything();

@@ -142,6 +142,10 @@ class Driver extends \WP_MySQL_On_SQLite {
 		} finally {
 			$this->is_busy = false;
 		}
+		if ( function_exists( 'do_action' ) ) {
+			// Also for statements that plugins send past `$wpdb`. Callbacks must not send any.
+			do_action( 'mysql_statement', $query );
+		}
 		if ( null !== $fetch_mode ) {
 			$result->setFetchMode( $fetch_mode, ...$fetch_mode_args );
 		}
