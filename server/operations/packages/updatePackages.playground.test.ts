@@ -1,5 +1,5 @@
 /** Updates of plugins and themes with real WordPress: good ones replace the site, bad ones are rejected. */
-import { cp, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { cp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { pluginZip, zipOf } from "../../packages/testing/zips.ts";
@@ -218,4 +218,17 @@ test("a theme is updated between two real versions, and the site's changes are k
   expect(await shopSite.versionOf(`themes/${theme}/style.css`)).toBe(to);
   expect(await front()).toContain("Changed since");
   expect(await front()).toContain("shop 2.0");
+});
+
+test("a site that a drop-in has taken down can still be updated", { timeout }, async () => {
+  const dropIn = async () => join(await shopSite.content(), "object-cache.php");
+  await writeFile(await dropIn(), "<?php no_server_there();");
+  expect(await front()).not.toContain("shop 2.0");
+  await offer("4.0", pluginZip("shop", "4.0", shows("4.0")));
+  await withEngine(world, async (harness) => {
+    const row = await harness.submit(shopSite.update([plugin("shop", "2.0", "4.0")]));
+    expect(row).toMatchObject({ state: "succeeded", public_error: null });
+  });
+  await rm(await dropIn());
+  expect(await front()).toContain("shop 4.0");
 });

@@ -291,6 +291,52 @@ describe("a trial", () => {
       else await expect(tried).rejects.toThrow(`The site on PHP 8.4 failed its check: its ${page.name} ${fault}.`);
     });
 
+    const broken = { ...fine, status: 500, isComplete: false, errors: parseError };
+    const [, dashboard = frontPage] = loginAndDashboard;
+    const parsed = "has the status 500: PHP Parse error:  syntax error in /site/a.php on line 3";
+    test.each<[string, page: TrialPage, before: Trial, now: Trial, fault: string | null]>([
+      ["front page is an error, as before", comparedFrontPage, broken, broken, null],
+      ["dashboard is an error, as before", dashboard, { ...broken, errors: "" }, broken, null],
+      [
+        "front page is an error, and the current one took too long",
+        comparedFrontPage,
+        noResponse("deadline"),
+        broken,
+        null,
+      ],
+      [
+        "front page took too long, and the current one is an error",
+        comparedFrontPage,
+        broken,
+        noResponse("deadline"),
+        null,
+      ],
+      ["checked page is an error, as before", updateCheckPage("/cart"), broken, broken, null],
+      ["front page is now an error", comparedFrontPage, fine, broken, parsed],
+      ["front page is an error, and was missing", comparedFrontPage, gone, broken, parsed],
+      ["front page is an error, and was in maintenance mode", comparedFrontPage, maintenance, broken, parsed],
+      [
+        "front page is an error, and the current one is unknown",
+        comparedFrontPage,
+        noResponse("wouldWrite"),
+        broken,
+        parsed,
+      ],
+      ["dashboard is now an error", dashboard, fine, broken, parsed],
+      ["checked page is missing, as before", updateCheckPage("/cart"), gone, gone, "has the status 404"],
+    ])("of a broken site: the %s", async (_, page, before, now, fault) => {
+      const { runTrial } = releases(() => before, now);
+      const tried = runTrial({ ...candidate, current, page, isReadOnly: false }, signal);
+      if (fault === null) expect(await tried).toBe(true);
+      else await expect(tried).rejects.toThrow(`its ${page.name} ${fault}.`);
+    });
+
+    test("an error is temporary if the current page got no PHP process", async () => {
+      const { runTrial } = releases(() => noResponse("busy"), broken);
+      const tried = runTrial({ ...candidate, current, page: comparedFrontPage, isReadOnly: false }, signal);
+      await expect(tried).rejects.toMatchObject({ isTransient: true });
+    });
+
     test("requests the current page only if there is doubt, and read-only", async () => {
       const one = { ...candidate, current, page: comparedFrontPage, isReadOnly: false };
       const good = releases(() => fine, fine);

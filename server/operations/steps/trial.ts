@@ -247,12 +247,33 @@ async function worseThanBefore(
   return `its ${page.name} ${doubt}, and could not be compared with the current one, which would write to the site`;
 }
 
+/**
+ * Whether the page failed in the current release too: with an error of the server, or without a response. Otherwise the owner
+ * of a broken site could not install the update that repairs it.
+ */
+async function wasBrokenBefore(
+  edge: TrialEdge,
+  { current, ...candidate }: Candidate,
+  { trial }: PageResponse,
+  signal: AbortSignal,
+): Promise<boolean> {
+  // Maintenance mode, which some pages allow, is no error, and a missing page is none either.
+  const isBroken = (one: Trial) => faultOf(one, candidate.page) !== null && faultOf(one) !== null;
+  if (current === undefined || !isBroken(trial)) return false;
+  const before = await loadPage(edge, { ...candidate, layout: current, isReadOnly: true }, signal);
+  const { reason } = before.trial;
+  if (inconclusiveReasons.includes(reason)) throw new TrialFailed("The current site did not respond.", reason);
+  return reason !== "wouldWrite" && isBroken(before.trial);
+}
+
 export function makeRunTrial(edge: TrialEdge): RunTrial {
   return async (candidate, signal) => {
     const response = await loadPage(edge, candidate, signal);
     const { trial } = response;
     if (trial.reason === "wouldWrite") return false;
-    const fault = faultOf(trial, candidate.page) ?? (await worseThanBefore(edge, candidate, response, signal));
+    const error = faultOf(trial, candidate.page);
+    if (error !== null && (await wasBrokenBefore(edge, candidate, response, signal))) return true;
+    const fault = error ?? (await worseThanBefore(edge, candidate, response, signal));
     if (fault === null) return true;
     throw new TrialFailed(`${candidate.what} failed its check: ${fault}.`, trial.reason);
   };
