@@ -76,7 +76,7 @@ export const refusalDetails = {
   csv_unreadable: { line: number("Number of the line.", 2) },
   nothing_to_replace: fields("search", "replace"),
   wp_cli_command_unclear: fields("wp_command", "argv"),
-  wp_cli_command_unsupported: { command: text("The unavailable command.", "wp db import") },
+  wp_cli_command_unsupported: { command: text("The unavailable command.", "wp core update") },
   not_a_domain_name: field("domain_name"),
   domain_reserved: field("domain_name"),
   domain_taken: {

@@ -194,6 +194,11 @@ describe("a command that starts another command", () => {
     expect(JSON.parse(failed.stdout.text)).toEqual(["", expect.stringContaining("Could not get 'nothing'"), 1]);
   });
 
+  test("gets the output also of a slow command", { timeout }, async () => {
+    const slow = await wp(["eval", nested("eval 'sleep(7); echo 5;'")]);
+    expect(JSON.parse(slow.stdout.text)).toEqual(["5", "", 0]);
+  });
+
   test("is one of WP-CLI's own: a new permalink structure also rebuilds the rules", { timeout }, async () => {
     const structure = await wp(["rewrite", "structure", "/%year%/%postname%/"]);
     expect(structure.stdout.text).toBe("Success: Rewrite structure set.\nSuccess: Rewrite rules flushed.\n");

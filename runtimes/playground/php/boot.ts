@@ -19,7 +19,8 @@ import { forgetOwnNodes, type NodeTable } from "./hostNodes.ts";
 import { type MountKind, mountFolder } from "./mounts.ts";
 import { createPageMessages } from "./pageMessages.ts";
 import { installPlatform } from "./platform.ts";
-import { createPrograms, type HandOver, type OtherPrograms, sendmailProgram } from "./sendmail.ts";
+import { createPrograms, type OtherPrograms } from "./programs.ts";
+import { type HandOver, sendmailProgram } from "./sendmail.ts";
 import type { NetworkRules } from "./socket.ts";
 import { SystemCalls } from "./systemCalls.ts";
 import { createWriteGuard } from "./writeGuard.ts";
@@ -253,7 +254,7 @@ export async function bootPhp(options: {
     createPrograms({
       handOver: (mail) => php.handOver(mail, options.handOver),
       log: php.extraLogLines.add,
-      others: (command, input) => programs?.(php, command, input) ?? null,
+      others: (command) => programs?.(php, command) ?? null,
     }),
   );
   installPlatform(php);

@@ -13,6 +13,9 @@ const platformFolder = "/internal/platform";
 const preloadFolder = "/internal/shared/preload";
 const inputFile = `${platformFolder}/order.json`;
 
+/** What WP-CLI loads before WordPress. */
+export const wpCliScript = `${platformFolder}/wpCli.php`;
+
 /** Copies the scripts into PHP's memory. Call while this process can still read our files. */
 export function installPlatform(php: PHP): void {
   for (const folder of [platformFolder, `${platformFolder}/tasks`, preloadFolder]) php.mkdir(folder);

@@ -34,7 +34,8 @@ function sitewright_background_updates_test( $response, $handler, $request ) {
 			'label' => 'Security',
 			'color' => 'blue',
 		),
-		'description' => '<p>WordPress does not update itself here. The host makes updates: it backs the site up first, tries the update out, and keeps the present version if a page fails.</p>',
+		'description' => '<p>WordPress does not update itself here. The host makes updates: it backs the site up first, tries'
+			. ' the update out, and keeps the present version if a page fails.</p>',
 		'actions'     => '',
 		'test'        => 'background_updates',
 	);

@@ -13,7 +13,7 @@ import type { OutgoingMail } from "../../serving.ts";
 import { bootPhp, type GuardedPhp, type Programs } from "../php/boot.ts";
 import { loadModule } from "../php/machineCode.ts";
 import { setPackageSource } from "../php/platform.ts";
-import type { ProgramResult } from "../php/sendmail.ts";
+import type { ProgramResult } from "../php/programs.ts";
 import { mountSite } from "../php/site.ts";
 import type { NetworkRules } from "../php/socket.ts";
 import { opcodeFilesOf, usableCompiled, usableExtensions } from "../worker/compiled.ts";
@@ -80,16 +80,10 @@ async function runNested(php: GuardedPhp, argv: readonly string[]): Promise<Prog
   return ended;
 }
 
-/** Emulates `cat` without arguments, the pager of `wp help`. */
-async function printInput(input: () => Promise<Buffer | null>): Promise<ProgramResult> {
-  return { stdout: (await input())?.toString() ?? "", stderr: "", exitCode: 0 };
-}
-
-/** The programs that WP-CLI starts: `rm`, a pager, and WP-CLI itself. */
-const programs: Programs = (php, command, input) => {
+/** The programs that WP-CLI starts: `rm` and WP-CLI itself. */
+const programs: Programs = (php, command) => {
   const target = pathToRemove(command);
   if (target !== null) return Promise.resolve(remove(php, target));
-  if (command.length === 1 && command[0] === "cat") return printInput(input);
   const argv = nestedCommand(command, program);
   return argv === null ? null : runNested(php, argv);
 };

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { PHP, StreamedPhpResponse } from "@php-wasm/universal";
 import { siteFolder } from "../php/folders.ts";
+import { wpCliScript } from "../php/platform.ts";
 
 /** The path of WP-CLI for PHP. */
 export const program = "/internal/wp-cli.phar";
@@ -23,7 +24,7 @@ export function readProgram(archive: string): (php: PHP) => void {
 export async function runProgram(php: PHP, argv: readonly string[]): Promise<StreamedPhpResponse> {
   await php.setSapiName("cli");
   php.chdir(siteFolder);
-  const own = [program, `--path=${siteFolder}`, "--allow-root", "--no-color"];
+  const own = [program, `--path=${siteFolder}`, "--allow-root", "--no-color", `--require=${wpCliScript}`];
   return php.cli(["php", ...settings.flatMap((setting) => ["-d", setting]), ...own, ...argv], {
     env: { HOME: "/tmp", PAGER: "cat" },
   });

@@ -32,8 +32,10 @@ test.each([
 });
 
 test.each([
-  [["db", "export", "-"], "downloadable-backups"],
-  [["--quiet", "db", "query", "SELECT 1"], "eval"],
+  [["db", "reset", "--yes"], "reset-site"],
+  [["--quiet", "db", "cli"], "db query"],
+  [["cli", "alias", "add", "@a", "--set-url=x"], "not kept"],
+  [["cron", "test"], "the platform runs scheduled events"],
   [["core", "update"], "only the platform changes it"],
   [["shell"], "Use `eval`"],
   [["server", "--port=80"], "can't listen"],
@@ -50,6 +52,9 @@ test.each([
 test.each([
   [["eval", "echo 1;"]],
   [["db", "tables"]],
+  [["db", "query", "SELECT 1"]],
+  [["cli", "alias", "list"]],
+  [["cron", "event", "list"]],
   [["core", "update-db"]],
   [["core", "version"]],
   [["user", "create", "bob", "bob@example.com"]],

@@ -24,7 +24,7 @@ export function splitCommand(command: string): string[] | null {
 /** WP-CLI's own commands with subcommands. After any other command, the second word may be a value. */
 const groups = new Set(
   (
-    "cache cap cli comment config core cron db embed i18n language maintenance-mode media menu network option package " +
+    "cache cap cli comment config core cron db dropin embed i18n language maintenance-mode media menu network option package " +
     "plugin post post-type rewrite role scaffold sidebar site super-admin taxonomy term theme transient user widget"
   ).split(" "),
 );

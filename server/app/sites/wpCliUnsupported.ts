@@ -10,27 +10,28 @@ const core =
 const network = "A site can't be converted to a network. Create a site with is_multisite.";
 const mysql = "The database is SQLite, for which there is no mysql program.";
 const notKept = "WP-CLI packages are not kept after the command.";
+const aliases = "Aliases are not kept, and a command runs only in the environment that the request names.";
+const ownVersion = "WP-CLI comes with the platform, which updates it.";
 
-/** Reasons, by the first one or two words of the command. */
+/** Reasons, by the first words of the command. */
 const commands: Readonly<Record<string, string>> = {
-  "cli update": "WP-CLI comes with the platform, which updates it.",
+  "cli alias add": aliases,
+  "cli alias delete": aliases,
+  "cli alias update": aliases,
+  "cli check-update": ownVersion,
+  "cli update": ownVersion,
   "config edit": "There is no editor here. Use `config set`.",
   "core download": core,
   "core update": core,
   "core multisite-convert": network,
   "core multisite-install": network,
-  "db check": `${mysql} Every backup checks the database.`,
-  "db clean": `${mysql} \`POST /sites/{site_id}/reset-site\` makes a fresh WordPress.`,
-  "db cli": `${mysql} Send SQL with \`eval\` and $wpdb.`,
+  "cron test":
+    "WordPress does not start WP-Cron itself here: the platform runs scheduled events. `cron event list` shows them.",
+  "db clean": "`POST /sites/{site_id}/reset-site` makes a fresh WordPress.",
+  "db cli": `${mysql} Send SQL with \`db query\`.`,
   "db create": "The database exists already. `POST /sites/{site_id}/reset-site` makes a fresh WordPress.",
   "db drop": "The database can't be removed alone. `POST /sites/{site_id}/reset-site` makes a fresh WordPress.",
-  "db export": `${mysql} \`POST /sites/environments/{env_id}/downloadable-backups\` has the database as SQL.`,
-  "db import": `${mysql} Restore a backup with \`POST /sites/environments/{target_env_id}/backups/restore\`.`,
-  "db optimize": `${mysql} There is nothing to optimize.`,
-  "db query": `${mysql} Send SQL with \`eval\` and $wpdb.`,
-  "db repair": `${mysql} Restore a backup with \`POST /sites/environments/{target_env_id}/backups/restore\`.`,
   "db reset": "The database can't be reset alone. `POST /sites/{site_id}/reset-site` makes a fresh WordPress.",
-  "db size": `${mysql} WordPress can't tell how large a SQLite database is.`,
   "package browse": notKept,
   "package install": notKept,
   "package uninstall": notKept,
@@ -49,11 +50,14 @@ const options: Readonly<Record<string, string>> = {
   "--prompt": "Commands run without a terminal. Send the values with the command.",
 };
 
+/** The refused commands, such as `core update`. */
+export const unsupportedCommands = Object.keys(commands);
+
 /** Throws `Refused` if the command can't work here. */
 export function refuseUnsupported(argv: readonly string[]): void {
   const words = positionals(argv);
-  const [first = "", second = ""] = words;
-  for (const name of [first, `${first} ${second}`]) {
+  const [first = ""] = words;
+  for (const name of [1, 2, 3].map((count) => words.slice(0, count).join(" "))) {
     const reason = Object.hasOwn(commands, name) ? commands[name] : undefined;
     if (reason !== undefined) refuse(`wp ${name}`, reason);
   }

@@ -90,9 +90,9 @@ describe("POST /sites/environments/{env_id}/run-wp-cli-command", () => {
   });
 
   it("refuses unsupported commands and names the alternative", async () => {
-    const { body } = await run({ wp_command: "wp db export" });
-    expect(body).toMatchObject({ status: 400, data: { code: "wp_cli_command_unsupported", command: "wp db export" } });
-    expect(body.message).toContain("downloadable-backups");
+    const { body } = await run({ wp_command: "wp db reset" });
+    expect(body).toMatchObject({ status: 400, data: { code: "wp_cli_command_unsupported", command: "wp db reset" } });
+    expect(body.message).toContain("reset-site");
   });
 
   it("is forbidden for read-only keys, and a 404 for other companies", async () => {

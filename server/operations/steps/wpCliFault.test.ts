@@ -32,6 +32,11 @@ test("the first error of WP-CLI is the reason", () => {
   expect(fault({ exit_code: 3 })).toBe("The command ended with exit code 3.");
 });
 
+test("the runtime's advice follows the reason", () => {
+  const stderr = `Error: ${"x".repeat(400)}\nHint: Add --skip-plugins.\n`;
+  expect(fault({ exit_code: 255, stderr })).toMatch(/^Error: x{293}… Hint: Add --skip-plugins\.$/);
+});
+
 test.each(["time", "output", "memory", "crash"] as const)(
   "a command that was ended by %s may have done a part of its work",
   (end) => {

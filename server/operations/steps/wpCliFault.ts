@@ -31,7 +31,10 @@ function failure(argv: readonly string[], { stderr, stdout, exit_code: code }: W
   const line = lines.find((text) => /^(?:PHP )?(?:Error|Fatal error|Parse error):/i.test(text));
   if (line === undefined) return `The command ended with exit code ${code}.`;
   const shown = withoutSecrets(line, argv);
-  return shown.length > longestLine ? `${shown.slice(0, longestLine)}…` : shown;
+  const cut = shown.length > longestLine ? `${shown.slice(0, longestLine)}…` : shown;
+  // The runtime's advice for sites that can't be loaded.
+  const hint = lines.find((text) => text.startsWith("Hint: "));
+  return hint === undefined ? cut : `${cut} ${hint.slice(0, longestLine)}`;
 }
 
 function withoutSecrets(line: string, argv: readonly string[]): string {
