@@ -25,11 +25,14 @@ const oldestNpm = 7;
  */
 const unused = [
   ["@php-wasm", /^node-(5-2|7-4|8-0)$/, ["asyncify", "jspi"]],
-  ["@php-wasm", /^node-\d+-\d+$/, ["asyncify", "jspi/extensions"]],
-  ["@php-wasm", /^node$/, ["shared"]],
+  ["@php-wasm", /^node-\d+-\d+$/, ["asyncify"]],
+  ["@php-wasm", /^node-\d+-\d+$/, ["memcached", "redis", "xdebug"].map((name) => `jspi/extensions/${name}`)],
   ["openapi-explorer", /^dist$/, ["es", "lib"]],
   ["node/node_modules", /^node-/, ["include", "share"]],
 ];
+
+/** Files of packages that earlier versions of Sitewright removed. Without them, the packages are installed again. */
+const restored = [["@php-wasm/node", "shared/icu.dat"]];
 
 main(process.argv[2], process.argv.slice(3)).catch((error) => fail(error.message));
 
@@ -66,8 +69,13 @@ function isInstalled() {
   return (
     found !== null &&
     fs.existsSync(node) &&
-    Object.keys(wanted).every((name) => isSame(wanted[name], found[name], name))
+    Object.keys(wanted).every((name) => isSame(wanted[name], found[name], name)) &&
+    restored.every(([name, file]) => !exists(name) || exists(path.join(name, file)))
   );
+}
+
+function exists(file) {
+  return fs.existsSync(path.join(modules, file));
 }
 
 function packagesIn(file) {

@@ -114,12 +114,14 @@ describe("a fresh clone", () => {
         ...phpVersions.map(buildOf),
         "@php-wasm/node-7-4/package.json",
         "@php-wasm/node/index.js",
+        "@php-wasm/node/shared/icu.dat",
+        "@php-wasm/node-8-3/jspi/extensions/intl/intl.so",
         "openapi-explorer/dist/browser/openapi-explorer.min.js",
       ],
       [
         "@php-wasm/node-8-3/asyncify/php_8_3.js",
         "@php-wasm/node-7-4/jspi/php_7_4.js",
-        "@php-wasm/node/shared/icu.dat",
+        "@php-wasm/node-8-3/jspi/extensions/xdebug/xdebug.so",
         "openapi-explorer/dist/es/react.js",
       ],
     ];
@@ -131,6 +133,14 @@ describe("a fresh clone", () => {
     expect(await bootstrap().ended).toMatchObject({ code: 0 });
     expect(kept.filter((file) => !existsSync(join(modules, file)))).toEqual([]);
     expect(removed.filter((file) => existsSync(join(modules, file)))).toEqual([]);
+  });
+
+  test("has its packages installed again if an earlier version removed files that are needed now", async () => {
+    installed();
+    mkdirSync(join(root, "node_modules", "@php-wasm", "node"), { recursive: true });
+    writeFileSync(program, "");
+    expect(await bootstrap().ended).toMatchObject({ code: 0 });
+    expect(calls()).toMatch(/^npm ci/);
   });
 
   test("has its packages installed once if two commands run at the same time", async () => {
