@@ -157,11 +157,13 @@ export const rooms: Readonly<Record<string, Room>> = {
     "edge/visit",
     "edge/logs",
   ),
+  "edge/shares": room("Which items a full cache removes, fair to companies."),
   "edge/files": room(
     "Static files: access rules, and serving from memory or disk.",
     "edge/http",
     "edge/tables",
     "edge/visit",
+    "edge/shares",
   ),
   "edge/php": room(
     "PHP requests: choosing the script, forwarding, coalescing, and write freezes.",
@@ -178,6 +180,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     "edge/tables",
     "edge/visit",
     "edge/php",
+    "edge/shares",
     "edge/logs",
   ),
   "edge/login": room("One-time login links.", "edge/http", "edge/visit", "edge/php"),

@@ -1,6 +1,7 @@
 /** Cached pages in memory, by key. */
+
+import { createCacheShares, type Held, type Shareable } from "../shares/cacheShares.ts";
 import type { CachedPage } from "./cachedPage.ts";
-import { createPageShares, type Held, type Shareable } from "./pageShares.ts";
 import type { IsPurged } from "./purgeScope.ts";
 
 interface MemoryPages {
@@ -29,7 +30,7 @@ export function createMemoryPages(
   onAskedAgain: (request: CachedPage["request"]) => void,
 ): MemoryPages {
   const pages = new Map<string, Held<MemoryPage>>();
-  const shares = createPageShares<MemoryPage>(maxBytes, ({ cached }) => pages.delete(cached.request.key));
+  const shares = createCacheShares<MemoryPage>(maxBytes, ({ cached }) => pages.delete(cached.request.key));
 
   function remove(key: string): Held<MemoryPage> | undefined {
     const held = pages.get(key);

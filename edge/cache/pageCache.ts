@@ -3,7 +3,7 @@
  * purged.
  *
  * A page is not cached if it was purged while PHP was rendering it, because it may show the old content, or if PHP
- * reports at its end that it is private. Memory and disk are limited in bytes and shared fairly (`pageShares.ts`).
+ * reports at its end that it is private. Memory and disk are limited in bytes and shared fairly (`edge/shares/cacheShares.ts`).
  */
 import type { PageRecorder } from "../php/pageRecorder.ts";
 import type { UpstreamResponse } from "../php/upstream.ts";

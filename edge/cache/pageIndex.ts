@@ -1,6 +1,7 @@
 /** Index of the cached pages on disk and of those being written, with their total size. */
+
+import { createCacheShares, type Held, type Shareable } from "../shares/cacheShares.ts";
 import type { PageAddress } from "../visit/pageRequest.ts";
-import { createPageShares, type Held, type Shareable } from "./pageShares.ts";
 import type { PageTags } from "./tags.ts";
 
 export interface PageFile extends Shareable {
@@ -40,7 +41,7 @@ interface PageIndex {
 export function createPageIndex(maxBytes: number, remove: (file: string) => void): PageIndex {
   const files = new Map<string, Held<PageFile>>();
   const pending = new Set<PageFile>();
-  const shares = createPageShares<PageFile>(maxBytes, ({ file }) => {
+  const shares = createCacheShares<PageFile>(maxBytes, ({ file }) => {
     files.delete(file);
     remove(file);
   });

@@ -8,9 +8,9 @@
 import { fstatSync, read } from "node:fs";
 import { promisify } from "node:util";
 import { isUtf8MimeType, mime } from "@fastify/send";
-import { createPageShares, type Held } from "../cache/pageShares.ts";
 import { compress } from "../http/compress.ts";
 import type { Encoding } from "../http/encodings.ts";
+import { createCacheShares, type Held } from "../shares/cacheShares.ts";
 import { type FileVersion, isSameVersion, versionOf } from "../tables/fileLookup.ts";
 import { openFile } from "./openFile.ts";
 import { etagIn, etagOf } from "./validators.ts";
@@ -66,7 +66,7 @@ export function isCompressible(type: string): boolean {
   return compressibleType.test(type);
 }
 
-/** A cached file, as `pageShares.ts` counts it. */
+/** A cached file, as `cacheShares.ts` counts it. */
 interface Entry {
   readonly file: string;
   readonly cached: CachedFile;
@@ -78,7 +78,7 @@ interface Entry {
 /** `bytes` is the limit for all files together. Companies share it as they share that of the page cache. */
 export function createFileCache(bytes: number, now: () => number = Date.now): FileCache {
   const files = new Map<string, Held<Entry>>();
-  const shares = createPageShares<Entry>(bytes, ({ file }) => files.delete(file));
+  const shares = createCacheShares<Entry>(bytes, ({ file }) => files.delete(file));
 
   function keep(file: string, cached: CachedFile, environmentId: string): void {
     const { version, isCompressible } = cached;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createPageShares, type Held, type PageShares, type Shareable } from "./pageShares.ts";
+import { type CacheShares, createCacheShares, type Held, type Shareable } from "./cacheShares.ts";
 
 interface Page extends Shareable {
   readonly name: string;
@@ -10,7 +10,7 @@ const mostBytes = 100;
 /** A cache for 100 pages of one byte each. */
 function start() {
   const kept = new Map<string, Held<Page>>();
-  const shares: PageShares<Page> = createPageShares(mostBytes, ({ name }) => kept.delete(name));
+  const shares: CacheShares<Page> = createCacheShares(mostBytes, ({ name }) => kept.delete(name));
   const put = (name: string, more: Partial<Page> = {}) => {
     const [environmentId = ""] = name.split("/");
     kept.set(name, shares.add({ name, environmentId, bytes: 1, isVariant: false, ...more }, false));

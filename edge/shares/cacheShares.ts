@@ -29,7 +29,7 @@ export interface Held<Page extends Shareable> {
   isRecent: boolean;
 }
 
-export interface PageShares<Page extends Shareable> {
+export interface CacheShares<Page extends Shareable> {
   /** Adds a page. It counts as asked for again if `isAskedAgain`, because it replaces such a page. */
   add(page: Page, isAskedAgain: boolean): Held<Page>;
   /** Removes pages until all fit, possibly the last one added. */
@@ -72,10 +72,10 @@ const maxVariants = 1 / 4;
 const minOnce = 1 / 10;
 
 /** `onRemoval` is called for each page that is removed because others need the space. */
-export function createPageShares<Page extends Shareable>(
+export function createCacheShares<Page extends Shareable>(
   maxBytes: number,
   onRemoval: (page: Page) => void,
-): PageShares<Page> {
+): CacheShares<Page> {
   const spaces = new Map<string, Space<Page>>();
   const payers = new Map<string, Payer<Page>>();
   let payerIds: ReadonlyMap<string, string> = new Map();
