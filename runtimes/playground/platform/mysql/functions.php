@@ -22,6 +22,7 @@ final class Functions {
 		'json'        => Json_Functions::class,
 		'locks'       => Lock_Functions::class,
 		'numbers'     => Number_Functions::class,
+		'points'      => Point_Functions::class,
 		'sessions'    => Session_Functions::class,
 		'statistics'  => Statistic_Functions::class,
 		'texts'       => Text_Functions::class,

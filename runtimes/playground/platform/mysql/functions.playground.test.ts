@@ -61,6 +61,21 @@ test("calls in texts and comments are no calls", async () => {
   expect(rows).toEqual([{ a: "UPPER('a') DATE_ADD(x, INTERVAL 1 DAY)", b: "b", c: "TRIM(BOTH 'x' FROM y)" }]);
 });
 
+test("any value of a group, or of all rows, can be selected", async () => {
+  const table = [
+    ...fresh("grouped", "kind INT, name VARCHAR(9)"),
+    "INSERT INTO grouped VALUES (1, 'a'), (1, 'a'), (2, 'b')",
+  ];
+  const names = "SELECT kind, ANY_VALUE(name) AS name FROM grouped GROUP BY kind ORDER BY kind";
+  expect(await layer.rows(...table, names)).toEqual([
+    { kind: "1", name: "a" },
+    { kind: "2", name: "b" },
+  ]);
+  expect(await layer.rows("SELECT COUNT(*) AS n, ANY_VALUE(kind) > 0 AS known FROM grouped")).toEqual([
+    { n: "3", known: "1" },
+  ]);
+});
+
 test("the last number that was inserted is known", async () => {
   const rows = await layer.rows(
     ...fresh("counted", "id INT PRIMARY KEY AUTO_INCREMENT, parent INT, n INT"),

@@ -1173,3 +1173,16 @@ export const clauses: readonly string[] = [
   "SELECT ROUND(AVG(d), 2), FORMAT(SUM(p), 2) FROM t",
   "SELECT CONCAT(ROUND(2.0), '%'), CONCAT(4/2, ''), CONCAT(SUM(n), '') FROM t",
 ];
+
+/** Points, as finders of shops use them. */
+export const points: readonly string[] = [
+  "ROUND(ST_DISTANCE_SPHERE(POINT(1,2),POINT(3,4)),3)",
+  "ROUND(ST_DISTANCE_SPHERE(POINT(13.4,52.5),POINT(-73.9,40.7)),3)",
+  "ST_DISTANCE_SPHERE(POINT(1,2),NULL)",
+  "ST_DISTANCE(POINT(0,0),POINT(3,4))",
+  "ST_ASTEXT(POINT(1.5,-2))",
+  "ST_X(POINT(1,2))",
+  "ST_Y(ST_GEOMFROMTEXT('POINT(1 2.5)'))",
+  "ST_X(NULL)",
+  "ROUND(6371 * ACOS(COS(RADIANS(52.5)) * COS(RADIANS(48.1)) * COS(RADIANS(11.6) - RADIANS(13.4)) + SIN(RADIANS(52.5)) * SIN(RADIANS(48.1))), 6)",
+];

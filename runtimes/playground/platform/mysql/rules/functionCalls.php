@@ -78,7 +78,9 @@ final class Function_Calls implements Rule {
 	private function call( string $name, array $arguments, WP_Parser_Node $node, Rewriting $rewriting ): ?WP_Parser_Node {
 		switch ( $name ) {
 			case 'any_value':
-				return $rewriting->sequence( [ '(', ...$arguments, ')' ], $node );
+				// Without groups, it makes one of all rows.
+				$is_grouped = $rewriting->nearest( 'querySpecification' )?->has_child_node( 'groupByClause' ) ?? false;
+				return $rewriting->sequence( [ $is_grouped ? '(' : 'max(', ...$arguments, ')' ], $node );
 			case 'json_extract':
 				return $this->is_compared( $rewriting ) ? $rewriting->call( 'mysql_json_scalar', $arguments, $node ) : null;
 			case 'utc_date':
