@@ -166,6 +166,12 @@ describe("the connection that plugins get", () => {
     expect((await run(code)).replaceAll(/\s+/g, " ").trim()).toBe("1open it'sarray(0) { }");
   });
 
+  test("tells WooCommerce its version", async () => {
+    const asked =
+      "echo $wpdb->is_mysql && $wpdb->use_mysqli ? mysqli_get_server_info($wpdb->dbh) : 'none', ' ', $wpdb->db_version();";
+    expect(await run(asked)).toMatch(/^8\.0\.\d+\S* 8\.0\.\d+$/);
+  });
+
   test("of another server is mysqli's own", async () => {
     const code =
       "mysqli_report(MYSQLI_REPORT_OFF); var_dump(@mysqli_connect('127.0.0.1', 'u', 'p', 'd', 1), mysqli_connect_errno() > 0);";

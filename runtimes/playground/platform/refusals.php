@@ -5,7 +5,8 @@ const SITEWRIGHT_REFUSALS = 'sitewright_refused_statements';
 
 function sitewright_refusals_text( string $plugin, array $refusals ): string {
 	return sprintf(
-		'%s sent statements that the database of this site cannot run, so parts of it may not work (%s). If you need them, move the site to a host with MySQL or MariaDB: the download of the site contains a dump for both.',
+		'%s sent statements that the database of this site cannot run, so parts of it may not work (%s). If you need them, '
+			. 'move the site to a host with MySQL or MariaDB: the download of the site contains a dump for both.',
 		$plugin,
 		implode( '; ', $refusals )
 	);

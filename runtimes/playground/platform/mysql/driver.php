@@ -54,11 +54,14 @@ class Driver extends \WP_MySQL_On_SQLite {
 	private string $last_number = '0';
 	private int $statement_count = 0;
 	private string $current_query = '';
+	/** Texts of the session's prepared statements by name in lower case. @var array<string, string> */
+	public array $prepared = [];
 	/** Whether a statement is being answered. */
 	private bool $is_busy = false;
 
 	public function __construct( string $dsn, ?string $username = null, ?string $password = null, ?array $options = null ) {
-		$connection = new Connection( 'sqlite:' . self::path_in( $dsn ), null, null, [ PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION ] );
+		$errors     = [ PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION ];
+		$connection = new Connection( 'sqlite:' . self::path_in( $dsn ), null, null, $errors );
 		parent::__construct( $dsn, $username, $password, [ 'sqlite_pdo' => $connection ] + ( $options ?? [] ) );
 		$this->columns            = new Columns( $this );
 		$this->functions          = new Functions( $this );
@@ -150,6 +153,11 @@ class Driver extends \WP_MySQL_On_SQLite {
 			$result->setFetchMode( $fetch_mode, ...$fetch_mode_args );
 		}
 		return $result;
+	}
+
+	/** Answers a statement that another one contains. */
+	public function answer( string $query ): PDOStatement {
+		return $this->in_transaction( $query );
 	}
 
 	private function in_transaction( string $query ): PDOStatement {

@@ -152,3 +152,25 @@ test("what MySQL 8 and phpMyAdmin write is restored", async () => {
   expect(created?.["Create Table"]).toMatch(/`k` varchar\(20\) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL/);
   expect(created?.["Create Table"]).toContain("COLLATE=utf8mb4_unicode_520_ci");
 }, 60_000);
+
+test("statements that dumps compose are run", async () => {
+  const layer = await openMysqlLayer();
+  const answers = await layer.run(
+    "SELECT COUNT(*) INTO @has_it FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_SCHEMA = 'performance_schema'",
+    "SET @text = IF (@has_it, 'SELECT 1', 'SELECT ? + @has_it AS n')",
+    "PREPARE s FROM @text",
+    "SET @two = 2",
+    "EXECUTE s USING @two",
+    "PREPARE T FROM 'CREATE TABLE made (a int)'",
+    "EXECUTE t",
+    "DEALLOCATE PREPARE s",
+    "EXECUTE s",
+    "SELECT 1, 'x' INTO @a, @b",
+    "SELECT @a AS a, @b AS b, (SELECT COUNT(*) FROM made) AS made",
+    "SELECT 1 UNION SELECT 2 INTO @a",
+  );
+  expect(answers[4]).toMatchObject({ rows: [{ n: "2" }] });
+  expect(answers[8]).toMatchObject({ error: expect.stringContaining("Unknown prepared statement handler (s)") });
+  expect(answers[10]).toMatchObject({ rows: [{ a: "1", b: "x", made: "0" }] });
+  expect(answers.filter((answer) => "error" in answer)).toHaveLength(2);
+});

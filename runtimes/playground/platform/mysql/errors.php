@@ -24,7 +24,10 @@ final class Errors {
 		'/^UNIQUE constraint failed: (.*)$/'            => [ 1062, "Duplicate entry for key '%s'" ],
 		'/^NOT NULL constraint failed: (?:.*\.)?(.*)$/' => [ 1048, "Column '%s' cannot be null" ],
 		'/^CHECK constraint failed: (.*)$/'             => [ 3819, "Check constraint '%s' is violated" ],
-		'/^FOREIGN KEY constraint failed/'              => [ 1452, 'Cannot add or update a child row, or delete its parent: a foreign key constraint fails' ],
+		'/^FOREIGN KEY constraint failed/'              => [
+			1452,
+			'Cannot add or update a child row, or delete its parent: a foreign key constraint fails',
+		],
 		'/^database(?: table)? is locked/'              => [ 1205, 'Lock wait timeout exceeded; try restarting transaction' ],
 		'/^no such function: (.*)$/'                    => [ self::UNSUPPORTED, 'function %s' ],
 		'/^wrong number of arguments to function (.*)\(\)/' => [ 1582, "Incorrect parameter count in the call to native function '%s'" ],
@@ -33,7 +36,10 @@ final class Errors {
 		'/^misuse of (?:aggregate|window)/'             => [ 1111, 'Invalid use of group function' ],
 		'/^near "(.*)": syntax error$/s'                => [ self::UNSUPPORTED, 'syntax near "%s"' ],
 		'/^cannot store (\w+) value in \w+ column (.*)$/' => [ 1366, "Incorrect %s value for column '%s'" ],
-		'/^(SELECTs to the left and right of .*|all VALUES must .*)$/' => [ 1222, 'The used SELECT statements have a different number of columns' ],
+		'/^(SELECTs to the left and right of .*|all VALUES must .*)$/' => [
+			1222,
+			'The used SELECT statements have a different number of columns',
+		],
 	];
 	/** SQLSTATE by number; others have HY000. */
 	private const STATES = [
@@ -60,7 +66,12 @@ final class Errors {
 	];
 
 	/** Creates an error, to be thrown. */
-	public static function create( Driver $driver, int $number, string $message, ?Throwable $previous = null ): WP_MySQL_On_SQLite_Exception {
+	public static function create(
+		Driver $driver,
+		int $number,
+		string $message,
+		?Throwable $previous = null
+	): WP_MySQL_On_SQLite_Exception {
 		$state = self::STATES[ $number ] ?? 'HY000';
 		return new WP_MySQL_On_SQLite_Exception(
 			$driver,
@@ -84,7 +95,11 @@ final class Errors {
 	}
 
 	/** An error for a statement that works on MySQL, and can't here. */
-	public static function unsupported( Driver $driver, string $sentence, ?Throwable $previous = null ): WP_MySQL_On_SQLite_Exception {
+	public static function unsupported(
+		Driver $driver,
+		string $sentence,
+		?Throwable $previous = null
+	): WP_MySQL_On_SQLite_Exception {
 		return self::create( $driver, self::UNSUPPORTED, "Not supported on SQLite: $sentence", $previous );
 	}
 

@@ -10,7 +10,13 @@ final class Listing {
 	 * @param string[]  $columns Column names. `LIKE` compares the first one.
 	 * @param mixed[][] $rows
 	 */
-	public static function answer( array $columns, array $rows, WP_Parser_Node $node, string $query, Driver $driver ): PDOStatement {
+	public static function answer(
+		array $columns,
+		array $rows,
+		WP_Parser_Node $node,
+		string $query,
+		Driver $driver
+	): PDOStatement {
 		$condition = $node->get_first_child_node( 'likeOrWhere' );
 		$like      = null === $condition ? null : $condition->get_first_child_node( 'likeClause' );
 		if ( null === $condition || null !== $like ) {
@@ -25,7 +31,11 @@ final class Listing {
 		$values  = static fn ( array $row ) => array_map( [ self::class, 'literal' ], $row );
 		$named   = static fn ( array $row ) => implode(
 			', ',
-			array_map( static fn ( string $value, string $column ) => "$value AS " . Schema::quoted( $column ), $values( $row ), $columns )
+			array_map(
+				static fn ( string $value, string $column ) => "$value AS " . Schema::quoted( $column ),
+				$values( $row ),
+				$columns
+			)
 		);
 		$selects = array_map( static fn ( array $row ) => 'SELECT ' . $named( $row ), $rows );
 		return [] === $selects
@@ -55,6 +65,7 @@ final class Listing {
 				$regex .= preg_quote( 2 === strlen( $part ) && '\\' === $part[0] ? $part[1] : $part, '/' );
 			}
 		}
-		return array_values( array_filter( $rows, static fn ( array $row ) => 1 === preg_match( "/^$regex$/isu", (string) reset( $row ) ) ) );
+		$matches = static fn ( array $row ) => 1 === preg_match( "/^$regex$/isu", (string) reset( $row ) );
+		return array_values( array_filter( $rows, $matches ) );
 	}
 }

@@ -128,7 +128,12 @@ final class Schema {
 			return;
 		}
 		$this->is_settled = true;
-		foreach ( [ 'tables' => 'table_collation', 'columns' => 'collation_name', 'schemata' => 'default_collation_name' ] as $record => $column ) {
+		$places = [
+			'tables'   => 'table_collation',
+			'columns'  => 'collation_name',
+			'schemata' => 'default_collation_name',
+		];
+		foreach ( $places as $record => $column ) {
 			$name  = $this->record( false, $record );
 			$found = $this->driver->execute_sqlite_query( "SELECT DISTINCT $column FROM $name WHERE $column LIKE '%0900%'" );
 			foreach ( $found->fetchAll( PDO::FETCH_COLUMN ) as $collation ) {

@@ -49,7 +49,9 @@ final class Select_Columns {
 
 	private static function definition( array $row ): string {
 		$text    = $row['COLUMN_TYPE'];
-		$text   .= null === $row['COLLATION_NAME'] ? '' : " CHARACTER SET {$row['CHARACTER_SET_NAME']} COLLATE {$row['COLLATION_NAME']}";
+		$text   .= null === $row['COLLATION_NAME']
+			? ''
+			: " CHARACTER SET {$row['CHARACTER_SET_NAME']} COLLATE {$row['COLLATION_NAME']}";
 		$text   .= 'NO' === $row['IS_NULLABLE'] ? ' NOT NULL' : ' NULL';
 		$default = $row['COLUMN_DEFAULT'];
 		if ( str_contains( $row['EXTRA'], 'auto_increment' ) ) {

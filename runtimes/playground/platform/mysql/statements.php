@@ -14,10 +14,12 @@ final class Statements {
 		WP_MySQL_Lexer::CHECKSUM_SYMBOL  => [ Administration::class => 'administration' ],
 		WP_MySQL_Lexer::COMMIT_SYMBOL    => [ Transaction::class => 'transaction' ],
 		WP_MySQL_Lexer::CREATE_SYMBOL    => [ Create_Table::class => 'createTable', Database::class => 'database', Unsupported::class => 'unsupported' ],
+		WP_MySQL_Lexer::DEALLOCATE_SYMBOL => [ Prepare::class => 'prepare' ],
 		WP_MySQL_Lexer::DESC_SYMBOL      => [ Explain::class => 'explain' ],
 		WP_MySQL_Lexer::DESCRIBE_SYMBOL  => [ Explain::class => 'explain' ],
 		WP_MySQL_Lexer::DO_SYMBOL        => [ Administration::class => 'administration' ],
 		WP_MySQL_Lexer::DROP_SYMBOL      => [ Drop::class => 'drop' ],
+		WP_MySQL_Lexer::EXECUTE_SYMBOL   => [ Prepare::class => 'prepare' ],
 		WP_MySQL_Lexer::EXPLAIN_SYMBOL   => [ Explain::class => 'explain' ],
 		WP_MySQL_Lexer::FLUSH_SYMBOL     => [ Administration::class => 'administration' ],
 		WP_MySQL_Lexer::GRANT_SYMBOL     => [ Unsupported::class => 'unsupported' ],
@@ -25,12 +27,14 @@ final class Statements {
 		WP_MySQL_Lexer::LOAD_SYMBOL      => [ Unsupported::class => 'unsupported' ],
 		WP_MySQL_Lexer::LOCK_SYMBOL      => [ Transaction::class => 'transaction' ],
 		WP_MySQL_Lexer::OPTIMIZE_SYMBOL  => [ Rebuild::class => 'rebuild' ],
+		WP_MySQL_Lexer::PREPARE_SYMBOL   => [ Prepare::class => 'prepare' ],
 		WP_MySQL_Lexer::RELEASE_SYMBOL   => [ Transaction::class => 'transaction' ],
 		WP_MySQL_Lexer::RENAME_SYMBOL    => [ Rename_Table::class => 'renameTable' ],
 		WP_MySQL_Lexer::REPAIR_SYMBOL    => [ Rebuild::class => 'rebuild' ],
 		WP_MySQL_Lexer::REVOKE_SYMBOL    => [ Unsupported::class => 'unsupported' ],
 		WP_MySQL_Lexer::ROLLBACK_SYMBOL  => [ Transaction::class => 'transaction' ],
 		WP_MySQL_Lexer::SAVEPOINT_SYMBOL => [ Transaction::class => 'transaction' ],
+		WP_MySQL_Lexer::SELECT_SYMBOL    => [ Select_Into::class => 'selectInto' ],
 		WP_MySQL_Lexer::SET_SYMBOL       => [ Set_Variables::class => 'setVariables' ],
 		WP_MySQL_Lexer::SHOW_SYMBOL      => [ Show::class => 'show' ],
 		WP_MySQL_Lexer::START_SYMBOL     => [ Transaction::class => 'transaction' ],
@@ -61,7 +65,8 @@ final class Statements {
 		if ( isset( self::DEFINITIONS[ $first ] ) ) {
 			$this->driver->columns()->forget();
 		}
-		if ( [] === $files ) {
+		$is_plain = WP_MySQL_Lexer::SELECT_SYMBOL === $first && ( ! str_contains( $query, '@' ) || false === stripos( $query, 'into' ) );
+		if ( [] === $files || $is_plain ) {
 			return null;
 		}
 		$parser = $this->driver->create_parser( $query );

@@ -127,8 +127,14 @@ final class Table {
 		}
 		[ 'name' => $name, 'sql' => $sql ] = reset( $part );
 		$this->rename_part( 'index', $name, "{$this->name}__$to", $sql );
-		foreach ( [ 'statistics' => 'index_name', 'table_constraints' => 'constraint_name', 'key_column_usage' => 'constraint_name' ] as $record => $column ) {
-			$this->run( "UPDATE {$this->record( $record )} SET $column = ? WHERE table_name = ? AND $column = ?", $to, $this->name, $from );
+		$places = [
+			'statistics'        => 'index_name',
+			'table_constraints' => 'constraint_name',
+			'key_column_usage'  => 'constraint_name',
+		];
+		foreach ( $places as $record => $column ) {
+			$update = "UPDATE {$this->record( $record )} SET $column = ? WHERE table_name = ? AND $column = ?";
+			$this->run( $update, $to, $this->name, $from );
 		}
 	}
 
@@ -175,7 +181,9 @@ final class Table {
 	/** Records an option such as `ENGINE=InnoDB`. */
 	public function set_option( WP_Parser_Node $option ): void {
 		$engine    = $option->get_first_child_node( 'engineRef' );
-		$comment   = $option->has_child_token( WP_MySQL_Lexer::COMMENT_SYMBOL ) ? $option->get_first_child_node( 'textStringLiteral' ) : null;
+		$comment   = $option->has_child_token( WP_MySQL_Lexer::COMMENT_SYMBOL )
+			? $option->get_first_child_node( 'textStringLiteral' )
+			: null;
 		$collation = Collations::named_in( $option );
 		$changes   = array_filter(
 			[
@@ -226,9 +234,13 @@ final class Table {
 			if ( ! str_contains( $extra, 'on update CURRENT_TIMESTAMP' ) ) {
 				continue;
 			}
-			$trigger = "{$this->place()}." . Schema::quoted( WP_MySQL_On_SQLite::RESERVED_PREFIX . "{$this->name}_{$column}_on_update" );
+			$name    = WP_MySQL_On_SQLite::RESERVED_PREFIX . "{$this->name}_{$column}_on_update";
+			$trigger = "{$this->place()}." . Schema::quoted( $name );
 			$others  = array_diff( array_column( $columns, 'COLUMN_NAME' ), [ $column ] );
-			$changed = array_map( static fn ( string $name ) => sprintf( 'NEW.%1$s IS NOT OLD.%1$s', Schema::quoted( $name ) ), $others );
+			$changed = array_map(
+				static fn ( string $other ) => sprintf( 'NEW.%1$s IS NOT OLD.%1$s', Schema::quoted( $other ) ),
+				$others
+			);
 			$this->run( "DROP TRIGGER IF EXISTS $trigger" );
 			$this->run(
 				sprintf(
@@ -246,7 +258,9 @@ final class Table {
 	/** Returns the last id that AUTO_INCREMENT gave, or null. */
 	public function sequence(): ?int {
 		$exists = $this->run( "SELECT 1 FROM {$this->place()}.sqlite_master WHERE name = 'sqlite_sequence'" )->fetchColumn();
-		$last   = $exists ? $this->run( "SELECT seq FROM {$this->place()}.sqlite_sequence WHERE name = ?", $this->name )->fetchColumn() : false;
+		$last   = $exists
+			? $this->run( "SELECT seq FROM {$this->place()}.sqlite_sequence WHERE name = ?", $this->name )->fetchColumn()
+			: false;
 		return false === $last ? null : (int) $last;
 	}
 
@@ -258,7 +272,14 @@ final class Table {
 		}
 		$table = "{$this->place()}.sqlite_sequence";
 		$this->run( "DELETE FROM $table WHERE name = ?", $this->name );
-		$this->run( "INSERT INTO $table (name, seq) SELECT ?, ? WHERE EXISTS (SELECT 1 FROM {$this->record( 'columns' )} WHERE table_name = ? AND extra LIKE '%auto_increment%')", $this->name, $last, $this->name );
+		$this->run(
+			"INSERT INTO $table (name, seq) SELECT ?, ? WHERE EXISTS (
+				SELECT 1 FROM {$this->record( 'columns' )} WHERE table_name = ? AND extra LIKE '%auto_increment%'
+			)",
+			$this->name,
+			$last,
+			$this->name
+		);
 	}
 
 	/** Creates SQLite's table again, as it is recorded, with its content. */
@@ -279,7 +300,10 @@ final class Table {
 		}
 		$copy->add(
 			'table_constraints',
-			array_filter( $this->rows( 'table_constraints' ), static fn ( array $row ) => in_array( $row['CONSTRAINT_TYPE'], [ 'PRIMARY KEY', 'UNIQUE' ], true ) )
+			array_filter(
+				$this->rows( 'table_constraints' ),
+				static fn ( array $row ) => in_array( $row['CONSTRAINT_TYPE'], [ 'PRIMARY KEY', 'UNIQUE' ], true )
+			)
 		);
 		$this->run(
 			sprintf(

@@ -202,7 +202,7 @@ final class Variables {
 	 * @return array{string, string}[]
 	 */
 	public function all(): array {
-		$names = array_unique( array_merge( array_keys( self::DEFAULTS ), array_keys( $this->set ), array_keys( self::OF_DRIVER ) ) );
+		$names = array_keys( self::DEFAULTS + $this->set + self::OF_DRIVER );
 		sort( $names );
 		$selected = implode( ', ', array_map( static fn ( string $name ) => '@@' . Schema::quoted( $name ), $names ) );
 		$values   = $this->driver->driver_query( "SELECT $selected" )->fetch( \PDO::FETCH_NUM );

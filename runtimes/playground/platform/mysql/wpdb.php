@@ -37,7 +37,9 @@ class WPDB extends \WP_SQLite_DB {
 			$this->init_charset();
 		}
 		$this->set_charset( $this->dbh );
-		$this->ready = true;
+		// WooCommerce asks for a version only if it is.
+		$this->is_mysql = true;
+		$this->ready    = true;
 		$this->set_sql_mode();
 		return true;
 	}

@@ -30,10 +30,18 @@ final class Table_Functions extends Function_Set {
 	}
 
 	private function data_length( string $table, int $rows ): int {
-		$columns = $this->driver->execute_sqlite_query( 'SELECT name FROM pragma_table_info(?)', [ $table ] )->fetchAll( \PDO::FETCH_COLUMN );
-		$length  = implode( ' + ', array_map( static fn ( string $name ) => 'IFNULL(OCTET_LENGTH(' . Schema::quoted( $name ) . '), 0)', $columns ) );
-		$sample  = 'SELECT %1$s AS size FROM (SELECT * FROM %%1$s LIMIT %2$d) UNION ALL SELECT %1$s FROM (SELECT * FROM %%1$s ORDER BY rowid DESC LIMIT %2$d)';
-		$average = (float) $this->value( 'SELECT AVG(size) FROM (' . sprintf( $sample, str_replace( '%', '%%%%', $length ), self::SAMPLE ) . ')', $table );
+		$sql     = 'SELECT name FROM pragma_table_info(?)';
+		$columns = $this->driver->execute_sqlite_query( $sql, [ $table ] )->fetchAll( \PDO::FETCH_COLUMN );
+		$lengths = array_map( static fn ( string $name ) => 'IFNULL(OCTET_LENGTH(' . Schema::quoted( $name ) . '), 0)', $columns );
+		$size    = implode( ' + ', $lengths );
+		$name    = Schema::quoted( $table );
+		$limit   = self::SAMPLE;
+		$average = (float) $this->driver->execute_sqlite_query(
+			"SELECT AVG(size) FROM (
+				SELECT $size AS size FROM (SELECT * FROM $name LIMIT $limit)
+				UNION ALL SELECT $size FROM (SELECT * FROM $name ORDER BY rowid DESC LIMIT $limit)
+			)"
+		)->fetchColumn();
 		return self::pages( $rows * ( $average + 20 ) );
 	}
 

@@ -44,7 +44,9 @@ final class Information_Schema_Tables implements Rule {
 		if ( 'tables' === strtolower( $names[1] ) ) {
 			$driver->register_function( 'mysql_table_figure' );
 			$columns = array_map(
-				static fn ( string $column ) => in_array( $column, self::FIGURES, true ) ? "mysql_table_figure(TABLE_NAME, '$column') AS $column" : $column,
+				static fn ( string $column ) => in_array( $column, self::FIGURES, true )
+					? "mysql_table_figure(TABLE_NAME, '$column') AS $column"
+					: $column,
 				self::TABLES
 			);
 			return $rewriting->sequence( [ '(SELECT ' . implode( ', ', $columns ) . ' FROM', $node, ')' ], $node );

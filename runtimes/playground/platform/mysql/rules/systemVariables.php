@@ -19,7 +19,8 @@ final class System_Variables implements Rule {
 		if ( null === $value ) {
 			return null;
 		}
-		return $rewriting->sequence( [ is_int( $value ) ? (string) $value : $rewriting->driver->get_connection()->quote( $value ) ], $node );
+		$literal = is_int( $value ) ? (string) $value : $rewriting->driver->get_connection()->quote( $value );
+		return $rewriting->sequence( [ $literal ], $node );
 	}
 
 	/** The driver has values of the session only. */

@@ -86,7 +86,8 @@ final class Alter_Table implements Statement {
 			return $text;
 		}
 		if ( WP_MySQL_Lexer::ADD_SYMBOL !== $item->get_first_child_token()->id ) {
-			$this->table->fill_empty( Schema::last_name_of( $item->get_first_child_node( 'fieldIdentifier' ) ), $definition->implicit_value() );
+			$column = Schema::last_name_of( $item->get_first_child_node( 'fieldIdentifier' ) );
+			$this->table->fill_empty( $column, $definition->implicit_value() );
 			return $text;
 		}
 		if ( $definition->has_value() ) {
@@ -94,7 +95,7 @@ final class Alter_Table implements Statement {
 		}
 		$this->without_default[] = Schema::name_of( $item->get_first_child_node( 'identifier' ) );
 		$place                   = $item->get_first_descendant_node( 'place' );
-		$at                      = ( null === $place ? $item->get_start() + $item->get_length() : $place->get_start() ) - $item->get_start();
+		$at                      = null === $place ? $item->get_length() : $place->get_start() - $item->get_start();
 		return substr( $text, 0, $at ) . " DEFAULT {$definition->implicit_value()} " . substr( $text, $at );
 	}
 

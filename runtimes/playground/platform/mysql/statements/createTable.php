@@ -47,7 +47,9 @@ final class Create_Table implements Statement {
 
 	private function exists(): bool {
 		$schema = $this->driver->schema();
-		return $this->is_temporary ? ( $schema->find( $this->name )->is_temporary ?? false ) : null !== $schema->find_permanent( $this->name );
+		return $this->is_temporary
+			? $schema->find( $this->name )->is_temporary ?? false
+			: null !== $schema->find_permanent( $this->name );
 	}
 
 	/** Returns the number of rows. */

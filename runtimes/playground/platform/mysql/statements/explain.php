@@ -8,7 +8,10 @@ use WP_Parser_Node;
 
 /** `EXPLAIN` of a statement: SQLite's plan in MySQL's form. */
 final class Explain implements Statement {
-	private const COLUMNS = [ 'id', 'select_type', 'table', 'partitions', 'type', 'possible_keys', 'key', 'key_len', 'ref', 'rows', 'filtered', 'Extra' ];
+	private const COLUMNS = [
+		...[ 'id', 'select_type', 'table', 'partitions', 'type', 'possible_keys', 'key', 'key_len', 'ref', 'rows', 'filtered' ],
+		'Extra',
+	];
 
 	public function answer( WP_Parser_Node $node, string $query, Driver $driver ): ?PDOStatement {
 		$explain = $node->get_first_child_node( 'explainStatement' );
@@ -89,7 +92,15 @@ final class Explain implements Statement {
 
 	private function document( array $rows ): string {
 		$tables = array_map(
-			static fn ( array $row ) => [ 'table' => array_filter( [ 'table_name' => $row[2], 'access_type' => $row[4], 'key' => $row[6] ] ) ],
+			static fn ( array $row ) => [
+				'table' => array_filter(
+					[
+						'table_name'  => $row[2],
+						'access_type' => $row[4],
+						'key'         => $row[6],
+					]
+				),
+			],
 			$rows
 		);
 		return json_encode( [ 'query_block' => [ 'select_id' => 1, 'nested_loop' => $tables ] ], JSON_PRETTY_PRINT | JSON_UNESCAPED_SLASHES );

@@ -10,10 +10,14 @@ use WP_Parser_Node;
 final class Show implements Statement {
 	/** Results without rows: second word, and third where it matters => columns. */
 	private const EMPTY = [
-		'TRIGGERS'         => 'Trigger,Event,Table,Statement,Timing,Created,sql_mode,Definer,character_set_client,collation_connection,Database Collation',
-		'EVENTS'           => 'Db,Name,Definer,Time zone,Type,Execute at,Interval value,Interval field,Starts,Ends,Status,Originator,character_set_client,collation_connection,Database Collation',
-		'PROCEDURE STATUS' => 'Db,Name,Type,Definer,Modified,Created,Security_type,Comment,character_set_client,collation_connection,Database Collation',
-		'FUNCTION STATUS'  => 'Db,Name,Type,Definer,Modified,Created,Security_type,Comment,character_set_client,collation_connection,Database Collation',
+		'TRIGGERS'         => 'Trigger,Event,Table,Statement,Timing,Created,sql_mode,Definer,character_set_client,collation_connection,'
+			. 'Database Collation',
+		'EVENTS'           => 'Db,Name,Definer,Time zone,Type,Execute at,Interval value,Interval field,Starts,Ends,Status,Originator,'
+			. 'character_set_client,collation_connection,Database Collation',
+		'PROCEDURE STATUS' => 'Db,Name,Type,Definer,Modified,Created,Security_type,Comment,character_set_client,collation_connection,'
+			. 'Database Collation',
+		'FUNCTION STATUS'  => 'Db,Name,Type,Definer,Modified,Created,Security_type,Comment,character_set_client,collation_connection,'
+			. 'Database Collation',
 		'OPEN TABLES'      => 'Database,Table,In_use,Name_locked',
 		'PROFILES'         => 'Query_ID,Duration,Query',
 		'PROFILE'          => 'Status,Duration',
@@ -87,17 +91,24 @@ final class Show implements Statement {
 			case 'CHARSET':
 			case 'CHARACTER':
 			case 'CHAR':
-				$rows = array_map( static fn ( array $row ) => [ $row[0], $row[2], $row[1], $row[3] ], $this->rows( 'character_sets' ) );
+				$rows = array_map(
+					static fn ( array $row ) => [ $row[0], $row[2], $row[1], $row[3] ],
+					$this->rows( 'character_sets' )
+				);
 				return $this->listing( [ 'Charset', 'Description', 'Default collation', 'Maxlen' ], $rows );
 			case 'VARIABLES':
 				return $this->listing( [ 'Variable_name', 'Value' ], $this->driver->variables()->all() );
 			case 'STATUS':
 				return $this->listing( [ 'Variable_name', 'Value' ], ( new Server_Tables( $this->driver ) )->status() );
 			case 'PLUGINS':
-				$rows = array_map( static fn ( array $row ) => [ $row[0], $row[2], $row[3], $row[4], $row[5] ], $this->rows( 'plugins' ) );
+				$rows = array_map(
+					static fn ( array $row ) => [ $row[0], $row[2], $row[3], $row[4], $row[5] ],
+					$this->rows( 'plugins' )
+				);
 				return $this->listing( [ 'Name', 'Status', 'Type', 'Library', 'License' ], $rows );
 			case 'PROCESSLIST':
-				return $this->driver->result( [ 'Id', 'User', 'Host', 'db', 'Command', 'Time', 'State', 'Info' ], $this->rows( 'processlist' ), $this->query );
+				$columns = [ 'Id', 'User', 'Host', 'db', 'Command', 'Time', 'State', 'Info' ];
+				return $this->driver->result( $columns, $this->rows( 'processlist' ), $this->query );
 			case 'WARNINGS':
 			case 'ERRORS':
 				return $this->driver->result( [ 'Level', 'Code', 'Message' ], $this->problems(), $this->query );
@@ -166,12 +177,14 @@ final class Show implements Statement {
 	/** `SHOW CREATE TABLE` with the collations of columns, which the driver leaves out. */
 	private function create_table(): ?PDOStatement {
 		$reference = $this->node->get_first_child_node( 'tableRef' );
-		if ( count( $reference->get_descendant_nodes( 'identifier' ) ) > 1 && 'information_schema' === strtolower( Schema::name_of( $reference ) ) ) {
+		$names     = $reference->get_descendant_nodes( 'identifier' );
+		if ( count( $names ) > 1 && 'information_schema' === strtolower( Schema::name_of( $reference ) ) ) {
 			return null;
 		}
 		$table = $this->driver->schema()->get( $reference );
 		$row   = $this->driver->driver_query( 'SHOW CREATE TABLE ' . Schema::quoted( $table->name ) )->fetch( PDO::FETCH_NUM );
-		return $this->driver->result( [ 'Table', 'Create Table' ], [ [ $row[0], self::with_collations( $row[1], $table ) ] ], $this->query );
+		$rows  = [ [ $row[0], self::with_collations( $row[1], $table ) ] ];
+		return $this->driver->result( [ 'Table', 'Create Table' ], $rows, $this->query );
 	}
 
 	private static function with_collations( string $definition, Table $table ): string {
