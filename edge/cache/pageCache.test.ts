@@ -495,6 +495,17 @@ describe("a purge of", () => {
     expect(await site.get("/news/")).toMatchObject({ cache: "MISS", body: "page 2" });
   });
 
+  test("a page that a change names is kept from its first visit, and a missing one is not", async () => {
+    const site = await startCachedSite();
+    await site.purge({ urls: ["http://site.localhost/published/", "/caf%C3%A9/", "/deleted/"] });
+    for (const url of ["/published/", "/caf%C3%A9/"]) {
+      expect((await site.get(url)).cache).toBe("MISS");
+      expect((await site.get(url)).cache).toBe("HIT");
+    }
+    site.respond = () => ({ ...textAnswer("gone", html), status: 404 });
+    for (let count = 0; count < 2; count += 1) expect((await site.get("/deleted/")).cache).toBe("MISS");
+  });
+
   test("one site does not affect others", async () => {
     const site = await startFilled();
     await site.purge({ environmentId: "two", everything: true });

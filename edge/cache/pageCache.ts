@@ -14,7 +14,7 @@ import { type CachedPage, toCachedPage } from "./cachedPage.ts";
 import type { DiskPages } from "./diskPages.ts";
 import { type Lifetime, lifetimeOf } from "./lifetime.ts";
 import { createMemoryPages } from "./memoryPages.ts";
-import { type PurgeScope, readPurgeScope } from "./purgeScope.ts";
+import { type PurgeScope, pageUrlsOf, readPurgeScope } from "./purgeScope.ts";
 import { createRefreshes } from "./refreshes.ts";
 import { joinTags } from "./tags.ts";
 
@@ -219,6 +219,8 @@ export function createPageCache({ memoryBytes, disk, now }: PageCacheOptions): P
         const { environmentId: id, address } = pending.request;
         if (id === environmentId && isPurged({ address, tags: null })) pending.isPurged = true;
       }
+      // A change that names pages says that they exist, so new ones need not be tried out with a visitor's own request.
+      for (const url of pageUrlsOf(scope)) cacheable.add({ environmentId, url });
       disk?.purge(environmentId, isPurged);
       return pages.purge(environmentId, isPurged);
     },

@@ -2,6 +2,7 @@
 import { readPath, splitTarget } from "../http/path.ts";
 import type { PageAddress } from "../visit/pageRequest.ts";
 import { isWithin } from "./cachedPage.ts";
+import { pageQuery } from "./query.ts";
 import { hasTagOf, type PageTags } from "./tags.ts";
 
 /** Absolute URLs, or paths with their query. Host names are ignored, because a site may have several. */
@@ -35,6 +36,19 @@ function readAddresses(urls: readonly string[]): readonly PageAddress[] | null {
 }
 
 function pageAddressOf(address: string): PageAddress | null {
-  const path = readPath(splitTarget(address).url.split("#", 1)[0] ?? "");
+  const path = pathOf(address);
   return path === null ? null : { segments: path.segments, query: path.query };
+}
+
+function pathOf(address: string) {
+  return readPath(splitTarget(address).url.split("#", 1)[0] ?? "");
+}
+
+/** Returns the paths with query, as in `PageRequest`, of those URLs that may be cached. */
+export function pageUrlsOf({ urls }: PurgeScope): readonly string[] {
+  return urls.flatMap((url) => {
+    const path = pathOf(url);
+    const query = path === null ? null : pageQuery(path.query);
+    return path === null || query === null ? [] : [`${path.url.split("?", 1)[0]}${query}`];
+  });
 }

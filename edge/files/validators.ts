@@ -11,8 +11,8 @@ import type { FileVersion } from "../tables/fileLookup.ts";
 
 type Headers = VisitorRequest["headers"];
 
-/** Longer than a tick of any clock in use. Without fractions the file system counts whole seconds, or two. */
-const tickMilliseconds = { fine: 100, coarse: 2_000 };
+/** Longer than a tick of any clock in use, which is 10 ms. Without fractions the file system counts whole seconds, or two. */
+const tickMilliseconds = { fine: 20, coarse: 2_000 };
 
 /** `now` is in milliseconds since 1970. */
 export function etagOf({ size, modified, changed }: FileVersion, now: number): string {
