@@ -1,5 +1,9 @@
 /** How PHP waits for its sockets. Work is counted instead of time: each timer that PHP waits for takes at least a millisecond. */
+import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer } from "node:https";
+import { type AddressInfo, connect } from "node:net";
+import { makeCertificate } from "@sitewright/server/certificates/testing/openssl.ts";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { openPhpNetwork, type PhpNetwork } from "../testing/phpNetwork.ts";
 import { SocketWaiting } from "./socketWaiting.ts";
@@ -70,6 +74,32 @@ describe("a transfer waits for no timers", () => {
     const started = await calls(timers, async () => expect(await network.run(code(network.host))).toBe(String(bytes)));
     expect(started).toBeLessThan(250);
   });
+});
+
+test("transfers over TLS wait for no timers either", async () => {
+  const { cert, key } = await makeCertificate();
+  const server = createServer({ cert, key }, (request, response) => void answer(request, response)).listen(0);
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const secure = await openPhpNetwork({ socket: (socket) => void socket.pipe(connect(port)).pipe(socket) });
+  onTestFinished(async () => {
+    await secure.close();
+    server.close();
+  });
+  const unchecked = "curl_setopt_array($c, [CURLOPT_SSL_VERIFYPEER => false, CURLOPT_SSL_VERIFYHOST => 0]);";
+  const open = (path: string) => `${curl(`${secure.host}/${path}`).replace("http:", "https:")} ${unchecked}`;
+  const options = "'ssl' => ['verify_peer' => false, 'verify_peer_name' => false]";
+  const transfers = [
+    `${open("large")} curl_setopt($c, CURLOPT_BUFFERSIZE, 1160); echo strlen(curl_exec($c));`,
+    `${open("")} curl_setopt($c, CURLOPT_POSTFIELDS, ${body}); echo curl_exec($c);`,
+    `echo strlen(file_get_contents('https://${secure.host}/large', false, stream_context_create([${options}])));`,
+  ];
+  const timers = vi.spyOn(globalThis, "setTimeout");
+  onTestFinished(() => timers.mockRestore());
+  for (const code of transfers) {
+    const started = await calls(timers, async () => expect(await secure.run(code)).toBe(String(bytes)));
+    expect(started).toBeLessThan(400);
+  }
 });
 
 describe("while the other end is silent", () => {
