@@ -176,7 +176,7 @@ final class Kinds {
 			return Columns::NUMBER;
 		}
 		if ( Lexer::CASE_SYMBOL === $id ) {
-			$results = array_map( static fn ( $then ) => $then->get_first_child_node(), $node->get_descendant_nodes( 'thenExpression' ) );
+			$results = array_map( static fn ( $then ) => $then->get_first_child_node(), $node->get_child_nodes( 'thenExpression' ) );
 			$else    = $node->get_first_child_node( 'elseExpression' );
 			return $this->common( null === $else ? $results : [ ...$results, $else->get_first_child_node() ] );
 		}

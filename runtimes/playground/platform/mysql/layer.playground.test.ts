@@ -86,3 +86,9 @@ test.each(phpVersions)("PHP %s runs the layer without warnings", async (phpVersi
     },
   ]);
 });
+
+test("functions within functions take no more time for each level than for the one before", async () => {
+  const nested = (depth: number) => `${"REPLACE(".repeat(depth)}'a'${", 'a', 'b')".repeat(depth)}`;
+  expect(await layer.value(nested(40))).toBe("b");
+  expect(await layer.value(`${"UPPER(".repeat(40)}'a'${")".repeat(40)} = 'A'`)).toBe("1");
+});

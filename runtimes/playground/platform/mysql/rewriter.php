@@ -30,6 +30,8 @@ final class Rewriter {
 	private array $by_first_token = [];
 	/** @var array<int, int[]> Positions in the list by the first token of arguments. */
 	private array $by_argument = [];
+	/** @var array<int, int> Numbers of function calls by position in the list. */
+	private array $by_calls = [];
 	/** @var array<string, int[]> Positions in the list by database. */
 	private array $by_schema = [];
 	/** Positions in the list of the rules about texts, as keys. */
@@ -57,6 +59,9 @@ final class Rewriter {
 			}
 			foreach ( $rule['arguments'] ?? [] as $token ) {
 				$this->by_argument[ $token ][] = $position;
+			}
+			if ( isset( $rule['calls'] ) ) {
+				$this->by_calls[ $position ] = $rule['calls'];
 			}
 			if ( isset( $rule['texts'] ) ) {
 				$this->about_texts[ $position ] = true;
@@ -100,6 +105,7 @@ final class Rewriter {
 		$positions = array_flip( $this->by_first_token[ $tokens[0]->id ] ?? [] );
 		$previous  = null;
 		$marks     = [];
+		$calls     = 0;
 		foreach ( $tokens as $position => $token ) {
 			$id = $token->id;
 			if ( isset( $this->marks[ $id ] ) ) {
@@ -116,6 +122,7 @@ final class Rewriter {
 			}
 			if ( WP_MySQL_Lexer::OPEN_PAR_SYMBOL === $id && null !== $previous ) {
 				$name = strtolower( $previous->get_value() );
+				++$calls;
 				$this->functions->register( $name );
 				if ( isset( $this->by_function[ $name ] ) ) {
 					$positions += array_flip( $this->by_function[ $name ] );
@@ -126,6 +133,11 @@ final class Rewriter {
 				$positions += array_flip( $this->by_schema[ strtolower( $previous->get_value() ) ] ?? [] );
 			}
 			$previous = $token;
+		}
+		foreach ( $this->by_calls as $position => $least ) {
+			if ( $calls >= $least ) {
+				$positions[ $position ] = true;
+			}
 		}
 		return $this->triggers->apply( $tokens, $marks ) ? $positions + $this->about_texts : $positions;
 	}

@@ -3,7 +3,7 @@
  * All rules: the class and file of each, and what makes it apply. A statement is offered to a rule if it contains one of
  * these tokens, or a call of one of these functions (in lower case), or begins with one of the tokens in `first`, or has
  * one of those in `arguments` right after an opening parenthesis, or names something in the database `schema`; to those with
- * `texts` if `Text_Triggers` says so. Rules see a node in the order of this list.
+ * `texts` if `Text_Triggers` says so, and to those with `calls` if it has as many function calls. Rules see a node in the order of this list.
  */
 namespace WP_MySQL_Layer;
 
@@ -208,6 +208,13 @@ return [
 		'file'      => 'sorting',
 		'tokens'    => [],
 		'texts'     => true,
+		'functions' => [],
+	],
+	[
+		'class'     => Nested_Calls::class,
+		'file'      => 'nestedCalls',
+		'tokens'    => [],
+		'calls'     => 6,
 		'functions' => [],
 	],
 ];

@@ -3,9 +3,20 @@ namespace WP_MySQL_Layer;
 
 /** Texts with letters beyond ASCII. */
 final class Collation_Functions extends Function_Set {
+	/** The last text and its form: a condition may compare the same text with many others. */
+	private string $last   = '';
+	private string $folded = '';
+
 	/** The same text for all texts that are equal; other values stay as they are. */
 	public function mysql_fold( $text ) {
-		return is_string( $text ) ? Letters::fold( $text ) : $text;
+		if ( ! is_string( $text ) ) {
+			return $text;
+		}
+		if ( $text !== $this->last ) {
+			$this->folded = Letters::fold( $text );
+			$this->last   = $text;
+		}
+		return $this->folded;
 	}
 
 	public function mysql_like( $text, $pattern, $escape ): ?int {

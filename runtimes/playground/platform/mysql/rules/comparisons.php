@@ -16,6 +16,9 @@ final class Comparisons implements Rule {
 		Lexer::NULL_SAFE_EQUAL_OPERATOR => true,
 	];
 
+	/** Equal texts differ in length, by letters such as ß and by marks over letters, but not by more than this. */
+	private const LONGEST_FORM = 4;
+
 	public function nodes(): array {
 		return [ 'boolPri', 'predicate' ];
 	}
@@ -206,8 +209,10 @@ final class Comparisons implements Rule {
 		if ( ! $needs_folded ) {
 			return null;
 		}
-		$fold = $rewriting->call( 'mysql_fold', [ $left ], $left );
-		return [ $left, $operator, $folded, 'OR (', ...$rewriting->beyond_ascii( $left ), 'AND', $fold, $operator, $folded, ')' ];
+		$fold    = $rewriting->call( 'mysql_fold', [ $left ], $left );
+		$longest = self::LONGEST_FORM * max( array_map( 'mb_strlen', $texts ) );
+		$few     = [ ...$rewriting->beyond_ascii( $left ), 'AND length(', $left, ") <= $longest" ];
+		return [ $left, $operator, $folded, 'OR (', ...$few, 'AND', $fold, $operator, $folded, ')' ];
 	}
 
 	private static function with_commas( array $nodes ): array {
