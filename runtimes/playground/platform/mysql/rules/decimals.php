@@ -57,12 +57,12 @@ final class Decimals implements Rule {
 
 	/** How many digits after the point the result has; null if it has none, or a floating point. */
 	private function digits( WP_Parser_Node $value, Rewriting $rewriting ): ?int {
-		$scale = in_array( $value->rule_name, [ 'bitExpr', 'simpleExprBody', 'sumExpr' ], true ) ? $this->scale( $value, $rewriting ) : null;
+		$scale = in_array( $value->rule_name, [ 'bitExpr', 'functionCall', 'simpleExprBody', 'sumExpr' ], true ) ? $this->scale( $value, $rewriting ) : null;
 		return 0 === $scale ? null : $scale;
 	}
 
 	/** How many digits after the point an exact number has; null if it is none. */
-	private function scale( WP_Parser_Node $value, Rewriting $rewriting ): ?int {
+	public function scale( WP_Parser_Node $value, Rewriting $rewriting ): ?int {
 		$core = $rewriting->kinds->core( $value );
 		switch ( $core->rule_name ) {
 			case 'numLiteral':
@@ -74,7 +74,13 @@ final class Decimals implements Rule {
 				return $this->scale_of_aggregate( $core, $rewriting );
 			case 'bitExpr':
 				return $this->scale_of_operation( $core, $rewriting );
+			case 'functionCall':
+				return $this->scale_of_call( $core, $rewriting );
 			case 'simpleExprBody':
+				$type = $core->get_first_child_node( 'castType' );
+				if ( null !== $type ) {
+					return $this->scale_of_type( $type );
+				}
 				$sign = $core->get_first_child_token( Lexer::MINUS_OPERATOR );
 				return null === $sign ? null : $this->scale( $core->get_first_child_node(), $rewriting );
 			default:
@@ -97,6 +103,36 @@ final class Decimals implements Rule {
 			default:
 				return null;
 		}
+	}
+
+	private function scale_of_call( WP_Parser_Node $call, Rewriting $rewriting ): ?int {
+		[ $name, $list ] = $call->get_child_nodes() + [ null, null ];
+		$arguments       = $list?->get_child_nodes() ?? [];
+		$scale           = isset( $arguments[0] ) ? $this->scale( $arguments[0], $rewriting ) : null;
+		if ( null === $scale ) {
+			return null;
+		}
+		switch ( strtolower( $name->get_first_descendant_token()->get_value() ) ) {
+			case 'abs':
+				return $scale;
+			case 'round':
+			case 'truncate':
+				$digits = isset( $arguments[1] ) ? $arguments[1]->get_descendant_tokens() : [];
+				if ( [] === $digits ) {
+					return 0;
+				}
+				return 1 === count( $digits ) && Lexer::INT_NUMBER === $digits[0]->id ? min( $scale, (int) $digits[0]->get_value() ) : null;
+			default:
+				return null;
+		}
+	}
+
+	private function scale_of_type( WP_Parser_Node $type ): ?int {
+		if ( Lexer::DECIMAL_SYMBOL !== $type->get_first_descendant_token()->id ) {
+			return null;
+		}
+		$sizes = $type->get_descendant_tokens( Lexer::INT_NUMBER );
+		return isset( $sizes[1] ) ? (int) $sizes[1]->get_value() : 0;
 	}
 
 	private function scale_of_operation( WP_Parser_Node $operation, Rewriting $rewriting ): ?int {

@@ -3,6 +3,7 @@ namespace WP_MySQL_Layer;
 
 use WP_Parser_Node;
 
+require_once __DIR__ . '/decimals.php';
 require_once __DIR__ . '/knownResults.php';
 
 /** Values that become texts. SQLite writes 2.0 where MySQL writes 2. */
@@ -11,6 +12,10 @@ final class Text_Forms {
 	public static function of( WP_Parser_Node $value, Rewriting $rewriting ): WP_Parser_Node {
 		if ( Known_Results::is_short( $value ) || ! Known_Results::is_repeatable( $value ) ) {
 			return $value;
+		}
+		$digits = ( new Decimals() )->scale( $value, $rewriting );
+		if ( null !== $digits && $digits > 0 ) {
+			return $rewriting->sequence( [ 'iif(', $value, " IS NULL, NULL, printf('%.{$digits}f', ", $value, '))' ], $value );
 		}
 		$text = $rewriting->call( 'mysql_real_text', [ $value ], $value );
 		return $rewriting->sequence( [ 'iif(typeof(', $value, ") = 'real', ", $text, ', ', $value, ')' ], $value );
