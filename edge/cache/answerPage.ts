@@ -132,6 +132,7 @@ async function renderPageForCache(
     shared?.abort();
     discard(refused.body);
     await refused.finished;
+    if (visit.response.destroyed) return "answered";
     // This response depends on the visitor's request, so it is neither recorded nor shared.
     return await renderPage(visit, () => askForRead(visit, script, parts), parts, ifStale);
   } finally {

@@ -393,6 +393,34 @@ test("a form that was edited through the REST API, by a person or a scheduled ta
   expect(reports.some(({ pages }) => pages.everything)).toBe(true);
 });
 
+test("a change before WordPress knows who makes it puts everything out of date, if an editor makes it", async () => {
+  await installPlugin(
+    "early",
+    `add_action('plugins_loaded', function () {
+       global $wpdb;
+       if (isset($_GET['table'])) $wpdb->query("INSERT INTO {$wpdb->prefix}slides (label) VALUES ('x')");
+       if (isset($_GET['option'])) update_option('my_plugin', wp_rand());
+       if (isset($_GET['end'])) exit;
+     });`,
+  );
+  onTestFinished(() => wordpress("unlink(WPMU_PLUGIN_DIR . '/early.php');").then(() => undefined));
+  await wordpress("wp_set_password('a long password', 1);");
+  const [editor, visitor] = [visitorOf(world.serving, site), visitorOf(world.serving, site)];
+  expect(await editor.logIn(site.wordpress.adminUser, "a long password")).toBe(true);
+  // WordPress stores once that the theme has no CSS of its own.
+  await visitor.get("/");
+  for (const query of ["table=1", "option=1", "option=1&end=1"]) {
+    reports = [];
+    await visitor.get(`/?${query}`);
+    expect(reports).toEqual([]);
+    await editor.get(`/wp-admin/?${query}`);
+    expect(
+      reports.some(({ pages }) => pages.everything),
+      query,
+    ).toBe(true);
+  }
+});
+
 test("visits, logins, statistics, spam, carts and scheduled bookkeeping clear no cache", async () => {
   await installPlugin(
     "busy",

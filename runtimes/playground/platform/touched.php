@@ -266,7 +266,12 @@ function sitewright_touch_by_option( string $name ): void {
 		sitewright_touch_everything();
 		return;
 	}
-	if ( ! sitewright_is_ignored( SITEWRIGHT_IGNORED_OPTIONS, $name ) && sitewright_is_edit() ) {
+	if ( sitewright_is_ignored( SITEWRIGHT_IGNORED_OPTIONS, $name ) ) {
+		return;
+	}
+	if ( ! sitewright_knows_sender() ) {
+		sitewright_note_early_change();
+	} elseif ( sitewright_is_edit() ) {
 		sitewright_touch_everything();
 	}
 }

@@ -41,16 +41,37 @@ function sitewright_is_automatic(): bool {
 		&& ! isset( $_SERVER['HTTP_ORIGIN'] ) && ! isset( $_SERVER['HTTP_SEC_FETCH_SITE'] );
 }
 
-/**
- * Whether a person who is logged in sends something or uses the dashboard. Until WordPress knows the person: no. An open
- * dashboard sends its heartbeat by itself.
- */
+/** Whether a person who is logged in sends something or uses the dashboard, which also sends its heartbeat by itself. */
 function sitewright_is_sent(): bool {
 	$is_heartbeat = wp_doing_ajax() && 'heartbeat' === ( $_POST['action'] ?? '' );
-	if ( $is_heartbeat || 0 === did_action( 'init' ) || ! is_user_logged_in() ) {
+	if ( $is_heartbeat || ! sitewright_knows_sender() || ! is_user_logged_in() ) {
 		return false;
 	}
 	return is_admin() || sitewright_is_rest() || sitewright_is_writing();
+}
+
+/** Whether WordPress knows who has sent the request. To ask it earlier could break plugins that recognise people. */
+function sitewright_knows_sender(): bool {
+	return did_action( 'init' ) > 0 || did_action( 'shutdown' ) > 0 || sitewright_is_automatic();
+}
+
+/** Notes a change whose maker is not known yet. It counts at the end of the request. */
+function sitewright_note_early_change(): void {
+	static $is_noted = false;
+	if ( $is_noted ) {
+		return;
+	}
+	$is_noted = true;
+	add_action(
+		'shutdown',
+		static function () {
+			if ( sitewright_is_edit() ) {
+				require_once __DIR__ . '/touched.php';
+				sitewright_touch_everything();
+			}
+		},
+		PHP_INT_MAX
+	);
 }
 
 function sitewright_is_rest(): bool {
@@ -67,8 +88,13 @@ function sitewright_is_writing(): bool {
 /** Considers a statement that has run. */
 function sitewright_see_write( string $statement ): void {
 	static $is_done = false;
-	$is_done        = $is_done || ( sitewright_is_change() && sitewright_is_visible_write( $statement ) );
-	if ( $is_done ) {
+	if ( $is_done || ( sitewright_knows_sender() && ! sitewright_is_change() ) || ! sitewright_is_visible_write( $statement ) ) {
+		return;
+	}
+	if ( ! sitewright_knows_sender() ) {
+		sitewright_note_early_change();
+	} else {
+		$is_done = true;
 		require_once __DIR__ . '/touched.php';
 		sitewright_touch_everything();
 	}
@@ -93,7 +119,7 @@ function sitewright_is_visible_write( string $statement ): bool {
 
 /** Whether a plugin has written to one of WordPress's tables itself. */
 function sitewright_is_unannounced( string $table, string $statement ): bool {
-	if ( in_array( $table, SITEWRIGHT_TIDIED_TABLES, true ) || ! sitewright_is_edit() ) {
+	if ( in_array( $table, SITEWRIGHT_TIDIED_TABLES, true ) || ( sitewright_knows_sender() && ! sitewright_is_edit() ) ) {
 		return false;
 	}
 	if ( 'options' === $table && 1 === preg_match( '/transient|lock/', $statement ) ) {
