@@ -125,7 +125,7 @@ describe("the connection that plugins get", () => {
     expect(lines).toEqual([]);
     expect(printed.replaceAll(/\s+/g, " ").trim()).toBe(
       [
-        'bool(true) bool(true) bool(true) int(2) int(2) int(2) int(2) bool(true) array(2) { [0]=> string(1) "2" [1]=> string(3) "two" }',
+        'bool(true) bool(true) bool(true) int(2) int(1) int(2) int(2) bool(true) array(2) { [0]=> string(1) "2" [1]=> string(3) "two" }',
         'string(3) "two" NULL string(1) "v"',
         `bool(false) int(1054) string(40) "Unknown column 'nothing' in 'field list'" string(5) "42S22"`,
         'bool(true) string(0) "" int(8) bool(true)',

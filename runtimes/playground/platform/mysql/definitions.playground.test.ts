@@ -364,3 +364,16 @@ test("what has no counterpart in SQLite is refused with a sentence, and dropped 
   expect(await errorOf("DROP DATABASE wordpress")).toContain("Access denied");
   expect(await errorOf("CREATE DATABASE other")).toContain("Access denied");
 });
+
+test("the number of several new rows is the first one's", async () => {
+  const table = "CREATE TABLE numbered (id int NOT NULL AUTO_INCREMENT, v int, PRIMARY KEY (id))";
+  const last = "SELECT LAST_INSERT_ID() AS id";
+  const answers = await layer.run(
+    ...[table, "INSERT INTO numbered (v) VALUES (1), (2), (3)", last],
+    ...["INSERT INTO numbered VALUES (NULL, 4), (0, 5)", last, "INSERT INTO numbered (v) VALUES (6)", last],
+    ...["INSERT INTO numbered VALUES (DEFAULT, 7), (DEFAULT, 8)", last, "SELECT COUNT(*) AS id FROM numbered"],
+  );
+  expect(answers.flatMap((answer) => ("rows" in answer ? answer.rows : [answer]))).toEqual(
+    ["1", "4", "6", "7", "8"].map((id) => ({ id })),
+  );
+});

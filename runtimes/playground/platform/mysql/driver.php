@@ -52,6 +52,8 @@ class Driver extends \WP_MySQL_On_SQLite {
 	private ?array $last_error = null;
 	/** The number that the last row to get one has, as a text. */
 	private string $last_number = '0';
+	/** How many rows the present statement gives numbers to. */
+	private int $numbered_rows = 1;
 	private int $statement_count = 0;
 	private string $current_query = '';
 	/** Texts of the session's prepared statements by name in lower case. @var array<string, string> */
@@ -99,6 +101,18 @@ class Driver extends \WP_MySQL_On_SQLite {
 		return $this->last_number;
 	}
 
+	/** Call if the present statement adds several rows, and all get their numbers from AUTO_INCREMENT. */
+	public function number_rows( int $rows ): void {
+		$this->numbered_rows = $rows;
+	}
+
+	/** Returns the number that the last statement gave to a row, and of several rows to the first one. */
+	#[\ReturnTypeWillChange]
+	public function lastInsertId( $name = null ) {
+		$last = parent::lastInsertId( $name );
+		return $this->numbered_rows > 1 && '0' !== $last ? (string) ( (int) $last - $this->numbered_rows + 1 ) : $last;
+	}
+
 	/** Returns the number of statements that the session has sent. */
 	public function statement_count(): int {
 		return $this->statement_count;
@@ -133,6 +147,7 @@ class Driver extends \WP_MySQL_On_SQLite {
 		$this->is_busy = true;
 		// The driver forgets the number at the next statement. A session keeps it.
 		$this->last_number = '0' === $this->lastInsertId() ? $this->last_number : $this->lastInsertId();
+		$this->numbered_rows = 1;
 		++$this->statement_count;
 		$this->current_query = $query;
 		try {

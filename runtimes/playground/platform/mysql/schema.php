@@ -16,8 +16,8 @@ final class Schema {
 	private WP_SQLite_Information_Schema_Builder $builder;
 	private ?string $database = null;
 	private bool $is_settled = false;
-	/** Columns of bits by table, as far as they have been asked for. @var array<string, string[]> */
-	private array $bits = [];
+	/** Columns by table, as far as they have been asked for. @var array<string, array[]> */
+	private array $columns = [];
 
 	public function __construct( Driver $driver ) {
 		$this->driver  = $driver;
@@ -53,23 +53,18 @@ final class Schema {
 	}
 
 	/**
-	 * Returns a table's columns of bits.
+	 * Returns a table's columns as they are recorded, or none if there is no such table.
 	 *
-	 * @return string[]
+	 * @return array<string, mixed>[]
 	 */
-	public function bit_columns( string $table ): array {
-		return $this->bits[ strtolower( $table ) ] ??= $this->find_bit_columns( $table );
-	}
-
-	private function find_bit_columns( string $name ): array {
-		$table = $this->find( $name );
-		$rows  = null === $table ? [] : $table->rows( 'columns' );
-		return array_column( array_filter( $rows, static fn ( array $row ) => 'bit' === $row['DATA_TYPE'] ), 'COLUMN_NAME' );
+	public function columns_of( string $table ): array {
+		$found = $this->columns[ strtolower( $table ) ] ?? $this->find( $table )?->rows( 'columns' );
+		return $this->columns[ strtolower( $table ) ] = $found ?? [];
 	}
 
 	/** Forgets what has been read: a definition may change it. */
 	public function forget(): void {
-		$this->bits = [];
+		$this->columns = [];
 	}
 
 	/** Returns the quoted name of a table of the record. */

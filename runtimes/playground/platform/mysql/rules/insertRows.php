@@ -5,8 +5,8 @@ use WP_MySQL_Lexer;
 use WP_Parser_Node;
 
 /**
- * Rows of INSERT and REPLACE: as many values as columns, where SQLite would ignore the last ones, and `() VALUES ()`, a row
- * of defaults.
+ * Rows of INSERT and REPLACE: as many values as columns, where SQLite would ignore the last ones, `() VALUES ()`, a row of
+ * defaults, and the number of the first of several rows, which MySQL tells instead of the last one's.
  */
 final class Insert_Rows implements Rule {
 	public function nodes(): array {
@@ -19,36 +19,71 @@ final class Insert_Rows implements Rule {
 		if ( ! $list->has_child_node( 'values' ) ) {
 			return $this->defaults( $rewriting );
 		}
-		$expected = null === $fields ? null : count( $fields->get_child_nodes() );
-		foreach ( $list->get_child_nodes( 'values' ) as $i => $values ) {
-			$count      = count( $values->get_child_nodes() );
-			$expected ??= count( $this->table( $rewriting )->rows( 'columns' ) );
-			if ( $count !== $expected ) {
+		$schema    = $rewriting->driver->schema();
+		$statement = $rewriting->nearest( 'insertStatement', 'replaceStatement' );
+		$columns   = $schema->columns_of( $schema->name_in( $statement->get_first_child_node( 'tableRef' ) ) );
+		if ( [] === $columns ) {
+			return null;
+		}
+		$names = null === $fields
+			? array_column( $columns, 'COLUMN_NAME' )
+			: array_map( [ Schema::class, 'last_name_of' ], $fields->get_child_nodes( 'insertIdentifier' ) );
+		$names = array_map( 'strtolower', $names );
+		$rows  = $list->get_child_nodes( 'values' );
+		foreach ( $rows as $i => $values ) {
+			if ( count( $values->get_child_nodes() ) !== count( $names ) ) {
 				throw Errors::create( $rewriting->driver, 1136, "Column count doesn't match value count at row " . ( $i + 1 ) );
 			}
 		}
-		$this->read_bits( $list, $fields, $rewriting );
+		$this->read_bits( $list, $names, $columns, $rewriting );
+		$is_plain = ! $statement->has_child_node( 'insertUpdateList' ) && ! $statement->has_child_token( WP_MySQL_Lexer::IGNORE_SYMBOL );
+		if ( $is_plain && count( $rows ) > 1 && $this->are_numbered( $rows, $names, $columns ) ) {
+			$rewriting->driver->number_rows( count( $rows ) );
+		}
 		return null;
 	}
 
-	/** Dumps have the values of columns of bits as bytes, which the driver would take for texts. */
-	private function read_bits( WP_Parser_Node $list, ?WP_Parser_Node $fields, Rewriting $rewriting ): void {
-		$schema = $rewriting->driver->schema();
-		$name   = $schema->name_in( $rewriting->nearest( 'insertStatement', 'replaceStatement' )->get_first_child_node( 'tableRef' ) );
-		$bits   = array_map( 'strtolower', $schema->bit_columns( $name ) );
+	/**
+	 * Whether all rows get their numbers from AUTO_INCREMENT.
+	 *
+	 * @param WP_Parser_Node[] $rows
+	 * @param string[]         $names The columns of the values, in lower case.
+	 * @param array[]          $columns The table's columns.
+	 */
+	private function are_numbered( array $rows, array $names, array $columns ): bool {
+		$numbered = array_filter( $columns, static fn ( array $column ) => str_contains( $column['EXTRA'], 'auto_increment' ) );
+		$position = array_search( strtolower( reset( $numbered )['COLUMN_NAME'] ?? '' ), $names, true );
+		if ( false === $position ) {
+			return [] !== $numbered;
+		}
+		foreach ( $rows as $values ) {
+			$tokens = $values->get_child_nodes()[ $position ]->get_descendant_tokens();
+			if ( 1 !== count( $tokens ) || ! in_array( strtoupper( $tokens[0]->get_value() ), [ 'NULL', '0' ], true ) ) {
+				return false;
+			}
+		}
+		return true;
+	}
+
+	/**
+	 * Dumps have the values of columns of bits as bytes, which the driver would take for texts.
+	 *
+	 * @param string[] $names The columns of the values, in lower case.
+	 * @param array[]  $columns The table's columns.
+	 */
+	private function read_bits( WP_Parser_Node $list, array $names, array $columns, Rewriting $rewriting ): void {
+		$bits = array_column( array_filter( $columns, static fn ( array $column ) => 'bit' === $column['DATA_TYPE'] ), 'COLUMN_NAME' );
+		$bits = array_map( 'strtolower', $bits );
 		if ( [] === $bits ) {
 			return;
 		}
-		$names = null === $fields
-			? array_column( $this->table( $rewriting )->rows( 'columns' ), 'COLUMN_NAME' )
-			: array_map( [ Schema::class, 'last_name_of' ], $fields->get_child_nodes( 'insertIdentifier' ) );
 		foreach ( $list->get_child_nodes( 'values' ) as $values ) {
 			$children = $values->get_children();
 			$position = 0;
 			foreach ( $children as $i => $child ) {
 				if ( WP_MySQL_Lexer::COMMA_SYMBOL === ( $child->id ?? null ) ) {
 					++$position;
-				} elseif ( $child instanceof WP_Parser_Node && in_array( strtolower( $names[ $position ] ), $bits, true ) ) {
+				} elseif ( $child instanceof WP_Parser_Node && in_array( $names[ $position ], $bits, true ) ) {
 					$children[ $i ] = $rewriting->call( 'mysql_bits', [ $child ], $child );
 				}
 			}
