@@ -171,7 +171,10 @@ test("the commands for sites work", { timeout }, async () => {
     file_put_contents('wp-content/uploads/users.csv', "user_login,user_email,display_name,role\\ncara,cara@example.com,Cara,author\\n");`;
   expect(await wp(site, ["eval", files])).toMatchObject({ exitCode: 0, stderr: { text: "" } });
   expect(await runAll(site, inSite)).toEqual([]);
-  expect(await runOneByOne(site, alone)).toEqual([]);
+});
+
+test("the commands that run alone work", { timeout }, async () => {
+  expect(await runOneByOne(await world.site({ title: "Garden" }), alone)).toEqual([]);
 });
 
 test("the commands for networks work", { timeout }, async () => {

@@ -6,17 +6,24 @@ require __DIR__ . '/wpCliLoading.php';
 require __DIR__ . '/wpCliDropIns.php';
 require __DIR__ . '/wpCliDatabase.php';
 
-/** Sends WP-CLI's own requests to WordPress.org, such as those for checksums, to the package source. */
+/**
+ * Sends WP-CLI's own requests to WordPress.org, such as those for checksums, to the package source. Without one, they fail at
+ * once.
+ */
 function sitewright_wp_cli_request_options( array $options ): array {
 	$source = sitewright_package_source();
-	if ( null === $source || 'https://api.wordpress.org' === $source ) {
+	if ( 'https://api.wordpress.org' === $source ) {
 		return $options;
 	}
 	$options['hooks'] ??= new WpOrg\Requests\Hooks();
 	$options['hooks']->register(
 		'requests.before_request',
 		static function ( &$url ) use ( $source ) {
-			$url = sitewright_package_url( (string) $url, $source ) ?? $url;
+			$target = sitewright_package_url( (string) $url, $source ?? 'https://api.wordpress.org' );
+			if ( null !== $target && null === $source ) {
+				throw new WpOrg\Requests\Exception( 'This installation has no package source.', 'no_package_source' );
+			}
+			$url = $target ?? $url;
 		}
 	);
 	return $options;

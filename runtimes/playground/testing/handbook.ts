@@ -327,17 +327,16 @@ export const alone: readonly Attempt[] = [
   ["core install --url=x.example --title=X --admin_user=x --admin_email=x@example.com", "already installed"],
   "core update-db",
   ["rewrite structure /%year%/%postname%/", "Rewrite rules flushed"],
-  "scaffold theme-tests twig",
+  "scaffold theme-tests twentytwentyfive",
   // Global parameters.
-  ["option get blogname --skip-plugins --skip-themes --skip-packages --quiet", "Garden"],
-  ["option get blogname --debug", "Debug"],
-  ["eval 'echo get_current_user_id();' --user=admin", "1"],
-  ["eval 'echo GREEN;' --exec='define(\"GREEN\", 5);'", "5"],
+  [
+    `eval 'echo GREEN, get_current_user_id(), $_SERVER["HTTP_HOST"];' --exec='define("GREEN", 5);' --user=admin --url=http://other.example`,
+    "51other.example",
+  ],
+  ["option get blogname --skip-plugins --skip-themes --skip-packages --quiet --color --debug", "Garden"],
+  ["eval 'echo 7;' --require=wp-content/index.php --context=frontend", "7"],
   [`eval 'echo is_admin(), did_action("admin_init"), count($GLOBALS["menu"]) > 5;' --context=admin`, "111"],
   ["plugin list --context=auto --field=name", "akismet"],
-  ["eval 'echo $_SERVER[\"HTTP_HOST\"];' --url=http://other.example", "other.example"],
-  ["eval 'echo 7;' --require=wp-content/uploads/code.php", "7"],
-  ["plugin list --color", "akismet"],
 ];
 
 /** Commands in a network. */
