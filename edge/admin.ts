@@ -103,8 +103,10 @@ async function settle(parts: EdgeParts, request: IncomingMessage, response: Serv
   reply(response, 200, { environmentId });
 }
 
-async function purge({ pageCache }: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function purge(parts: EdgeParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { coalescing, pageCache } = parts;
   const { environmentId, ...scope } = checkInput(purgeOrder, await json(request));
+  coalescing.stopSharing(environmentId);
   reply(response, 200, { removed: pageCache.purge(environmentId, scope) });
 }
 

@@ -221,6 +221,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     port: portOf(visitors),
     tlsPort: portOrNull(secureVisitors),
     purge: (environmentId, scope) => {
+      caches.coalescing.stopSharing(environmentId);
       pageCache.purge(environmentId, scope);
     },
     async close(graceMilliseconds) {

@@ -506,6 +506,23 @@ describe("a purge of", () => {
     for (let count = 0; count < 2; count += 1) expect((await site.get("/deleted/")).cache).toBe("MISS");
   });
 
+  test("a page that is being rendered keeps later visitors from sharing it", async () => {
+    const site = await startCachedSite();
+    await site.meet("/news/");
+    const gate = Promise.withResolvers<void>();
+    site.respond = async (made) => {
+      if (made === 1) await gate.promise;
+      return textAnswer(`page ${made}`, html);
+    };
+    const old = site.get("/news/");
+    await eventually(() => expect(site.asked()).toHaveLength(1));
+    site.edge.purge("one", { urls: [], subtrees: [], tags: [], everything: true });
+    expect((await site.get("/news/")).body).toBe("page 2");
+    gate.resolve();
+    expect((await old).body).toBe("page 1");
+    await eventually(async () => expect(await site.get("/news/")).toMatchObject({ cache: "HIT", body: "page 2" }));
+  });
+
   test("one site does not affect others", async () => {
     const site = await startFilled();
     await site.purge({ environmentId: "two", everything: true });
