@@ -55,6 +55,27 @@ final class Statements {
 		$this->driver = $driver;
 	}
 
+	/** What SHOW shows that the driver answers fully. */
+	private const SHOWN_BY_DRIVER = [
+		WP_MySQL_Lexer::COLUMNS_SYMBOL   => true,
+		WP_MySQL_Lexer::DATABASES_SYMBOL => true,
+		WP_MySQL_Lexer::FIELDS_SYMBOL    => true,
+		WP_MySQL_Lexer::INDEX_SYMBOL     => true,
+		WP_MySQL_Lexer::KEYS_SYMBOL      => true,
+		WP_MySQL_Lexer::TABLES_SYMBOL    => true,
+	];
+
+	/** Whether it is a frequent SHOW of the driver's: parsing it twice would take longer than answering it. */
+	private static function is_shown_by_driver( string $query ): bool {
+		$lexer = new WP_MySQL_Lexer( $query );
+		$lexer->next_token();
+		$lexer->next_token();
+		if ( WP_MySQL_Lexer::FULL_SYMBOL === $lexer->get_token()?->id ) {
+			$lexer->next_token();
+		}
+		return isset( self::SHOWN_BY_DRIVER[ $lexer->get_token()?->id ] );
+	}
+
 	/**
 	 * Returns the result, or null if the driver should answer.
 	 *
@@ -67,6 +88,10 @@ final class Statements {
 		}
 		$is_plain = WP_MySQL_Lexer::SELECT_SYMBOL === $first && ( ! str_contains( $query, '@' ) || false === stripos( $query, 'into' ) );
 		if ( [] === $files || $is_plain ) {
+			return null;
+		}
+		if ( WP_MySQL_Lexer::SHOW_SYMBOL === $first && self::is_shown_by_driver( $query ) ) {
+			$this->driver->schema()->settle_collations();
 			return null;
 		}
 		$parser = $this->driver->create_parser( $query );
