@@ -17,13 +17,14 @@ const playground = ["**/*.playground.test.ts", "runtimes/playground/*.test.ts"];
 /** Operations in every crash. */
 const crashes = ["server/operations/faults/crash*.test.ts"];
 
-/** Files that need a process of their own: they change or stop it, or measure its memory. */
+/** Files that need a process of their own: they change or stop it, measure its memory, or replace a module of Node. */
 const isolated = [
   "supervisor/**/*.test.ts",
   "tools/**/*.test.ts",
   "server/*.test.ts",
   "contract/clients.test.ts",
   "runtimes/playground/site/replace/replaceTexts.test.ts",
+  "runtimes/playground/php/dnsRecords.playground.test.ts",
 ];
 
 /** Started last, these would keep one worker busy and leave the other idle. */
@@ -86,7 +87,7 @@ export default defineConfig({
           ...patience,
           name: "playground",
           include: playground,
-          exclude: never,
+          exclude: [...never, ...isolated],
           globalSetup: [...globalSetup, "runtimes/playground/testing/globalSetup.ts"],
           isolate: false,
         },

@@ -216,10 +216,14 @@ describe("a cached page", () => {
   });
 
   test("is served again after a kill of the edge, before PHP is ready", async () => {
-    await warm("/sample-page/");
-    await kill(installation.supervisor.pid ?? 0, "edge");
-    const back = await until(() => visit("/sample-page/"), { deadlineSeconds: 60, intervalMilliseconds: 20 });
-    expect([back.status, back.headers["x-cache"]]).toEqual([200, "HIT"]);
+    const times = { deadlineSeconds: 60, intervalMilliseconds: 20 };
+    // If a scheduled task happens to run, its changes may be unknown, and the pages are discarded.
+    await until(async () => {
+      await warm("/sample-page/");
+      await kill(installation.supervisor.pid ?? 0, "edge");
+      const back = await until(() => visit("/sample-page/"), times);
+      expect([back.status, back.headers["x-cache"]]).toEqual([200, "HIT"]);
+    }, times);
   });
 
   test("is not served while the cache is switched off", async () => {

@@ -44,10 +44,27 @@ function sitewright_is_automatic(): bool {
 /** Whether a person who is logged in sends something or uses the dashboard, which also sends its heartbeat by itself. */
 function sitewright_is_sent(): bool {
 	$is_heartbeat = wp_doing_ajax() && 'heartbeat' === ( $_POST['action'] ?? '' );
-	if ( $is_heartbeat || ! sitewright_knows_sender() || ! is_user_logged_in() ) {
+	if ( $is_heartbeat || ! sitewright_knows_sender() || ! sitewright_is_logged_in() ) {
 		return false;
 	}
 	return is_admin() || sitewright_is_rest() || sitewright_is_writing();
+}
+
+/**
+ * To find out, WordPress asks plugins and checks application passwords, which also writes when one was last used. Such a write
+ * asks again, and would never end.
+ */
+function sitewright_is_logged_in(): bool {
+	static $is_asking = false;
+	if ( $is_asking ) {
+		return false;
+	}
+	$is_asking = true;
+	try {
+		return is_user_logged_in();
+	} finally {
+		$is_asking = false;
+	}
 }
 
 /** Whether WordPress knows who has sent the request. To ask it earlier could break plugins that recognise people. */
