@@ -34,7 +34,7 @@ export type Report = (status: number) => void;
 const connected = 0;
 
 export interface Attack {
-  /** Statuses of which at least one shows that the attack reaches its target. 429 and 503 mean that it is held back there. */
+  /** Any of these statuses shows that the attack reaches its target. 429 and 503 mean that the target held it back. */
   readonly reaches: readonly number[];
   run(attacker: Attacker, report: Report): void;
 }

@@ -155,8 +155,8 @@ const trialTimeoutMilliseconds = 65_000;
 const taskTimeoutMilliseconds = 65_000;
 
 /**
- * Every method rejects with `EdgeUnavailable` if there is no valid answer within five seconds; those that change something wait
- * for 30 seconds, `runTrial` 65, `runTask` 65 plus the task's deadline.
+ * Every method rejects with `EdgeUnavailable` if there is no valid answer within five seconds. Methods that change
+ * something wait for 30 seconds, `runTrial` 65, `runTask` 65 plus the task's deadline.
  */
 export function makeEdgeClient(socketPath: string): EdgeClient {
   async function ask(

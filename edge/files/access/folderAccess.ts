@@ -12,7 +12,7 @@ import { readAccessFile } from "./readAccessFile.ts";
 
 const readAt = promisify(read);
 const accessFile = ".htaccess";
-/** Only the beginning of longer files is read. Those that close a folder have a few lines, long ones list addresses. */
+/** Only the first part of a longer file is read. A file that closes a folder is short; long files list IP addresses. */
 const maxBytes = 64 * 1024;
 /** Instructions of all expressions from the web root to a folder. Later blocks are ignored. */
 const maxInstructions = 3_000;

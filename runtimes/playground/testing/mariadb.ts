@@ -87,7 +87,7 @@ export async function startMariaDb(): Promise<MariaDb> {
   // Its further output must not fill the pipe.
   server.stderr.resume();
 
-  /** Rejects with the client's errors, unless it is told to go on after them (`--force`). */
+  /** Rejects with the client's errors, unless `--force` makes it continue after an error. */
   async function client(input: Readable | string, parameters: readonly string[]): Promise<Outputs> {
     const all = [
       "--no-defaults",

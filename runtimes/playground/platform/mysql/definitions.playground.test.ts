@@ -346,7 +346,7 @@ describe("temporary tables", () => {
   });
 });
 
-test("what has no counterpart in SQLite is refused with a sentence, and dropped if it exists", async () => {
+test("CREATE of triggers, procedures and the like is refused with a sentence, and DROP IF EXISTS succeeds", async () => {
   const refused = [
     ["CREATE TRIGGER t BEFORE INSERT ON a FOR EACH ROW SET NEW.x = 1", "This database has no triggers"],
     ["CREATE PROCEDURE p() BEGIN SELECT 1; END", "This database has no stored procedures"],

@@ -62,7 +62,7 @@ final class Schema {
 		return $this->columns[ strtolower( $table ) ] = $found ?? [];
 	}
 
-	/** Forgets what has been read: a definition may change it. */
+	/** Clears the cached schema, because a CREATE or ALTER may change it. */
 	public function forget(): void {
 		$this->columns = [];
 	}

@@ -10,7 +10,7 @@ final class Fragment extends \WP_MySQL_Token {
 
 	private string $text;
 
-	/** The position is that of the text it stands for, in the statement as it was sent. */
+	/** The position of the original text in the statement as it was sent. */
 	public function __construct( string $text, int $start, int $length ) {
 		parent::__construct( self::ID, $start, $length, '', false );
 		$this->text = $text;

@@ -38,7 +38,7 @@ final class Json_Functions extends Function_Set {
 		return is_float( $found[0] ) || ( is_int( $found[0] ) && abs( $found[0] ) < self::LARGE ) ? $found[0] : Json::write( $found[0] );
 	}
 
-	/** Returns what is at a path, strings without their quotes. */
+	/** Returns the value at a path. Strings lose their quotes. */
 	public function mysql_json_scalar( $document, ...$paths ) {
 		$found = $this->json_extract( $document, ...$paths );
 		if ( ! is_string( $found ) ) {
