@@ -1,4 +1,4 @@
-/** API keys: looked up on every request, listed and revoked by users. */
+/** API keys: looked up for requests, listed and revoked by users. */
 import { sql } from "kysely";
 import type { Pool } from "pg";
 import type { Database, DatabaseTransaction, Role } from "../database.ts";
