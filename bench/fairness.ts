@@ -3,13 +3,15 @@
  * then, next to each attack of `e2e/attacks.ts`, and next to all attacks together. No request of the victim may
  * fail, and no p99 may be more than twice as long as alone.
  *
- * The process that attacks has the lowest priority, because real attackers have their own processors.
+ * The process that attacks uses a quarter of a processor, and this one has the highest priority, because real attackers and clients
+ * have their own processors.
  */
 import { spawn } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
 import { attacks } from "@sitewright/e2e/attacks.ts";
 import { addAttacker, under, type Victim, victimOf } from "@sitewright/e2e/hostileCompany.ts";
 import type { Installation } from "@sitewright/e2e/installation.ts";
+import { useHighestPriority } from "@sitewright/e2e/priority.ts";
 import { createSite } from "@sitewright/e2e/sites.ts";
 import { duration, type Figure } from "./report.ts";
 import { percentile, timed } from "./statistics.ts";
@@ -129,6 +131,7 @@ export async function measureFairness(
   const site = await createSite(installation, { display_name: "Victim", site_title: "Victim" });
   const attacker = await addAttacker(installation, folder, attackerSites);
   const victim = victimOf(installation, site);
+  useHighestPriority();
   const busyMachine = await measureBusyMachine(installation);
   const names = Object.keys(attacks);
   const rounds = [...names.map((name) => ({ attack: name, names: [name] })), { attack: "all attacks together", names }];

@@ -1,6 +1,6 @@
 /** Processor load: waits until the machine is idle, and measures steal time. */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { constants, cpus, setPriority } from "node:os";
+import { existsSync, readFileSync } from "node:fs";
+import { cpus } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 
 /** Since boot, summed over all processors, in milliseconds. */
@@ -28,17 +28,6 @@ function processorTimes(): ProcessorTimes {
   const sum = (of: (time: { busy: number; idle: number }) => number) =>
     times.reduce((total, time) => total + of(time), 0);
   return { busy: sum(({ busy }) => busy), all: sum(({ busy, idle }) => busy + idle) + stolen, stolen };
-}
-
-const sessionPriority = "/proc/self/autogroup";
-
-/**
- * Gives this process the lowest priority. It must lead its own session: Linux may divide processor time between
- * sessions first, and then the priority of a process counts only within its session.
- */
-export function useLowestPriority(): void {
-  setPriority(constants.priority.PRIORITY_LOW);
-  if (existsSync(sessionPriority)) writeFileSync(sessionPriority, String(constants.priority.PRIORITY_LOW));
 }
 
 const intervalMilliseconds = 250;

@@ -1,6 +1,6 @@
 /** Sends requests to a site until it gets a message over IPC, then replies with the number of successful requests. */
 import { Agent, request } from "node:http";
-import { useLowestPriority } from "./machine.ts";
+import { useLowestPriority } from "@sitewright/e2e/priority.ts";
 import type { Load } from "./neighbours.ts";
 
 useLowestPriority();

@@ -76,11 +76,31 @@ function hold(address: string, report: Report, connections: number, sent: (host:
   for (let count = 0; count < connections; count += 1) open();
 }
 
+/**
+ * How much of a processor this process may use. Real attackers have their own processors; here it would be taken from the
+ * installation.
+ */
+const maxCores = 0.25;
+const startedAt = performance.now();
+
+/** Resolves when this process has not used more than its part of a processor. */
+async function untilAffordable(): Promise<void> {
+  for (;;) {
+    const { user, system } = process.cpuUsage();
+    const excess = (user + system) / 1_000 - (performance.now() - startedAt) * maxCores;
+    if (excess <= 0) return;
+    await delay(excess / maxCores);
+  }
+}
+
 /** Repeats the work, many times at once. */
 function repeat(parallel: number, work: (runner: number) => Promise<unknown>): void {
   for (let runner = 0; runner < parallel; runner += 1) {
     void (async () => {
-      for (;;) await work(runner);
+      for (;;) {
+        await work(runner);
+        await untilAffordable();
+      }
     })();
   }
 }
