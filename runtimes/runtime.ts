@@ -510,7 +510,7 @@ export interface Runtime {
    * doesn't exist or has no WordPress. Throws `RuntimeFailure` saying what is missing if the database lacks
    * WordPress tables or options.
    */
-  findUser(environment: EnvironmentRef, email: string): Promise<UserSearch | null>;
+  findUser(environment: CompanyEnvironment, email: string): Promise<UserSearch | null>;
   /** Returns null if the environment doesn't exist. */
   diskUse(environment: EnvironmentRef): Promise<DiskUse | null>;
   /** How many bytes environments may still use on their disk together; negative if the reserve is not free. */

@@ -17,6 +17,7 @@ import { createPhpCredentials } from "@sitewright/runtimes/phpCredentials.ts";
 import { phpVersions } from "@sitewright/runtimes/playground/php/versions.ts";
 import { createPlaygroundServing, type PlaygroundServingOptions } from "@sitewright/runtimes/playground/serving.ts";
 import { edgeSocketName } from "@sitewright/runtimes/playground/worker/assignment.ts";
+import { removeEmptyGroups, useProcessorGroups } from "@sitewright/runtimes/processorGroups.ts";
 import type { OnStalePages, Serving } from "@sitewright/runtimes/serving.ts";
 import { type Logger, pino } from "pino";
 import { makeApiCertificateReader } from "./apiCertificate.ts";
@@ -44,6 +45,7 @@ const freezeSeconds = 20;
 const holdSeconds = 30;
 /** How long running requests may take on shutdown. */
 const graceMilliseconds = 3_000;
+const emptyGroupsMilliseconds = 60_000;
 
 /** Creates a runtime's serving side. The compiler checks it against the edge's requirements. */
 type MakeServing = (tools: ServingTools) => Serving & Pick<Upstream, "status">;
@@ -169,6 +171,8 @@ export async function runEdge(): Promise<void> {
   try {
     const config = loadConfig(process.env);
     useUsersFrom(config.firstUserId);
+    useProcessorGroups(config.data);
+    setInterval(removeEmptyGroups, emptyGroupsMilliseconds).unref();
     const log = pino({ level: config.logLevel, base: undefined });
     const edge = await startEdgeProcess({ config, log, makeServing: (tools) => playground(config, log, tools) });
     await sendToParent({ type: "ready", port: edge.port });

@@ -13,8 +13,10 @@ const processes: Readonly<Record<string, () => Promise<void>>> = {
     const { openSpool } = await import("./mail/spool.ts");
     const { makeAcceptMail } = await import("./mail/accept.ts");
     const { useUsersFrom } = await import("@sitewright/runtimes/owner.ts");
+    const { useProcessorGroups } = await import("@sitewright/runtimes/processorGroups.ts");
     await runControl(async (config: Config, log: Logger) => {
       useUsersFrom(config.firstUserId);
+      useProcessorGroups(config.data);
       const { assets, environments, diskReserveBytes, readyCopies, edgePort, uploads } = config;
       const { of: credentialOf } = createPhpCredentials(await openKeySource(secretsKeyFile(config.data)));
       const network = { ...phpNetwork(config), credentialOf, edgePort };

@@ -6,6 +6,7 @@
  * first is killed.
  */
 import { join } from "node:path";
+import { closeProcessorGroups, openProcessorGroups } from "@sitewright/runtimes/processorGroups.ts";
 import { secretsKeyFile } from "@sitewright/server/sealedSettings.ts";
 import { openSealer } from "@sitewright/server/sealing.ts";
 import type { Config } from "@sitewright/server/settings/config.ts";
@@ -82,6 +83,7 @@ export function makeInstallation(options: InstallationOptions): Installation {
     const unfinishedRestore = interruptedRestoreMessage(config.data);
     if (unfinishedRestore !== null) throw new Error(unfinishedRestore);
     ensureOwnedFolder(config.run);
+    openProcessorGroups(config.data);
     const firstUserId = chooseUserIds(config, options.env);
     checkUserIds({ ...config, firstUserId }, report);
     const ports = await choosePorts(config, report);
@@ -185,6 +187,7 @@ export function makeInstallation(options: InstallationOptions): Installation {
       if (lock !== null) {
         removeRun(config.data);
         removeRunFolder(config.run);
+        closeProcessorGroups(config.data);
         lock.release();
       }
     },

@@ -2,6 +2,7 @@
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import { machineMemory } from "../processMemory.ts";
+import { shareProcessor } from "../processorGroups.ts";
 import type { EnvironmentRef } from "../runtime.ts";
 import {
   type AcceptMail,
@@ -22,6 +23,7 @@ import type { Member } from "./pool/member.ts";
 import { watchMemory } from "./pool/memory.ts";
 import { maxProcessBytes } from "./pool/memoryLimits.ts";
 import { createPool, type Requester } from "./pool/pool.ts";
+import { companyOf } from "./pool/shares.ts";
 import { createSpares } from "./pool/spares.ts";
 import { createCompiledStore } from "./templates/compiled.ts";
 import { createCompiler } from "./templates/compiler.ts";
@@ -203,7 +205,8 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
     const order = assignment(environment);
     const spare = !isBackground && phpVersion === templatePhpVersion ? spares.take() : null;
     const worker = spare ?? new WorkerProcess(bootOrder(phpVersion), deadlineSeconds);
-    accounts.opened(worker);
+    accounts.opened(worker, environment);
+    shareProcessor(companyOf(environment), worker.pid);
     worker.assign(order);
     return worker;
   }

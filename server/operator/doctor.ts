@@ -4,6 +4,7 @@ import { hasNoNewPrivileges } from "@sitewright/runtimes/expendable.ts";
 import { freeDisk } from "@sitewright/runtimes/freeDisk.ts";
 import { useUsersFrom } from "@sitewright/runtimes/owner.ts";
 import { machineMemory } from "@sitewright/runtimes/processMemory.ts";
+import { hasProcessorGroups } from "@sitewright/runtimes/processorGroups.ts";
 import { nearestExisting } from "@sitewright/supervisor/dataFolder.ts";
 import { readLastStart, readRun } from "@sitewright/supervisor/records.ts";
 import { chooseUserIds, foreignSite, overlapOf } from "@sitewright/supervisor/userIds.ts";
@@ -37,6 +38,7 @@ export const doctor: Run = async ({ flags }, context) => {
   const findings = [
     ...machine(config),
     ...(await separation(config)),
+    ...processor(config),
     await disk(config),
     ...network(config),
     source,
@@ -74,6 +76,19 @@ function machine({ maxWorkers, spareWorkers }: Config): Finding[] {
       ? ok("User: root, so each environment's PHP runs as its own user.")
       : note("User: not root, so all sites' PHP runs as the same user. Start as root to separate them.");
   return [memory, user];
+}
+
+/** How companies share the processors. Nothing if the installation is not running. */
+function processor({ data }: Config): Finding[] {
+  const run = readRun(data);
+  if (run === null) return [];
+  return [
+    hasProcessorGroups(data, run.pid)
+      ? ok("Processors: divided equally between companies, by control groups.")
+      : note(
+          "Processors: busy companies get only a lower priority. To divide the processors equally, start Sitewright as root, with systemd as a service with Delegate=cpu.",
+        ),
+  ];
 }
 
 /** How well processes that run sites' code, or read their databases, are separated from the rest of the machine. */

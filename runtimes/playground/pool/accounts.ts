@@ -2,22 +2,21 @@
  * Resource usage of each environment since this process started, and the worker priorities that follow from that of each
  * company.
  */
-import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import * as processorGroups from "../../processorGroups.ts";
 import type { DiskAllowance, EnvironmentUsage } from "../../serving.ts";
+import { type CpuTime, cpuTimeOf, createCpuMeter } from "../worker/cpuTime.ts";
 import type { WorkerProcess } from "../worker/process.ts";
-import { defaultSteps, type Load, observe, stepsFor } from "./fairness.ts";
-import { isAtFirstRequest, limitsOf } from "./limits.ts";
+import { lowPriorityTime, makeBackgroundRule } from "./background.ts";
+import { createCompanyLoads } from "./companyLoads.ts";
+import { defaultSteps, halfLife, type Load, observe } from "./fairness.ts";
+import { limitsOf } from "./limits.ts";
 import { isCandidate, type Member } from "./member.ts";
 import { companyOf } from "./shares.ts";
 
-/** The half-life of an environment's usage, for its priority and for display. */
-const priorityHalfLife = 3_000;
+/** The half-life of an environment's usage, for display. */
 const recentHalfLife = 120_000;
 const intervalMilliseconds = 500;
-/** Linux counts CPU time in these ticks on every machine. */
-const tickMilliseconds = 10;
-const nanosecondsPerMillisecond = 1e6;
-const noTime: CpuTime = { used: 0, wanted: 0 };
 /** A load below this counts as none. */
 const idleCores = 0.001;
 
@@ -33,13 +32,9 @@ class Account {
     refusedBusy: 0,
     writes: 0,
   };
-  /** CPU time in milliseconds since the last update: used, and used or waited for. */
-  pending = { used: 0, wanted: 0 };
-  used: Load = { cores: 0, at: performance.now() };
-  wanted: Load = { cores: 0, at: performance.now() };
+  /** CPU time used since the last update, in milliseconds. */
+  pending = 0;
   recent: Load = { cores: 0, at: performance.now() };
-  /** Null until it had a worker. */
-  company: string | null = null;
   /** Growth of files and database since the measurement at that time. */
   grown = { bytes: 0, measuredAt: 0 };
 
@@ -53,61 +48,39 @@ class Account {
 
 /** The part of a pool member that is used here. */
 export interface AccountedMember extends Pick<Member, "environment" | "isBusy" | "candidateUntil"> {
-  readonly worker: Pick<WorkerProcess, "pid" | "requests" | "firstBegan" | "setLoadSteps">;
+  readonly worker: Pick<WorkerProcess, "pid" | "setLoadSteps">;
 }
 
 export interface Accounts {
   of(environmentId: string): Account;
-  /** Starts accounting for a worker that has got its environment. Its earlier usage is not attributed. */
-  opened(worker: AccountedMember["worker"]): void;
+  /** Starts accounting for a worker that gets this environment. Its earlier usage is not attributed. */
+  opened(worker: AccountedMember["worker"], environment: AccountedMember["environment"]): void;
   /** Adds the worker's usage since the previous measurement to its environment. */
   measure(member: AccountedMember): void;
   usage(): readonly EnvironmentUsage[];
   close(): void;
 }
 
-export interface CpuTime {
-  /** CPU time in milliseconds of all threads, including ended ones. */
-  readonly used: number;
-  /** CPU time of PHP's thread plus the time it waited for a CPU: what it would use on an idle machine. */
-  readonly wanted: number;
-}
+/** What the accounts set in the system's control groups. */
+type ProcessorGroups = Pick<typeof processorGroups, "weighCompany" | "runInBackground">;
 
-/** Reads a process's CPU time. Null if the system doesn't report it, or the process is gone. */
-function cpuTimeOf(pid: number): CpuTime | null {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The preceding name may contain anything, including brackets and spaces.
-    const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-    const used = (Number(fields[11]) + Number(fields[12])) * tickMilliseconds;
-    return { used, wanted: wantedTimeOf(pid) ?? used };
-  } catch {
-    return null;
-  }
-}
-
-/** Reads the wanted CPU time of PHP's thread. Null if the system does not count it. */
-function wantedTimeOf(pid: number): number | null {
-  try {
-    const [ran = "", waited = ""] = readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ");
-    return (Number(ran) + Number(waited)) / nanosecondsPerMillisecond;
-  } catch {
-    return null;
-  }
-}
+/** Each step is about a fifth less of a contested CPU. */
+const weightPerStep = 0.8;
 
 /**
- * Creates the accounts. Measures `members` regularly and lowers the priority of workers of busy environments. `cpuTime`
- * measures a process.
+ * Creates the accounts. Measures `members` regularly and lowers the priority of busy companies. `cpuTime` measures a process.
  */
 export function createAccounts(
   members: () => readonly AccountedMember[],
   cpuTime: (pid: number) => CpuTime | null = cpuTimeOf,
+  groups: ProcessorGroups = processorGroups,
 ): Accounts {
   const accounts = new Map<string, Account>();
-  const measured = new WeakMap<AccountedMember["worker"], CpuTime>();
-  /** By company. */
-  let steps: ReadonlyMap<string, number> = new Map();
+  const meter = createCpuMeter(cpuTime);
+  const loads = createCompanyLoads();
+  const isInBackground = makeBackgroundRule(availableParallelism());
+  let lowPriority: Load = { cores: 0, at: performance.now() };
+  let countedLowPriority = lowPriorityTime();
 
   function of(environmentId: string): Account {
     const account = accounts.get(environmentId) ?? new Account();
@@ -116,51 +89,42 @@ export function createAccounts(
   }
 
   function measure({ worker, environment }: AccountedMember): void {
-    const time = cpuTime(worker.pid);
+    const time = meter.measure(worker);
     if (time === null) return;
-    const before = measured.get(worker) ?? noTime;
-    measured.set(worker, time);
-    const used = Math.max(0, time.used - before.used);
     const account = of(environment.id);
-    account.company = companyOf(environment);
-    account.counted.cpuMilliseconds += used;
-    account.pending.used += used;
-    account.pending.wanted += Math.max(0, time.wanted - before.wanted);
+    account.counted.cpuMilliseconds += time.used;
+    account.pending += time.used;
+    loads.add(companyOf(environment), time);
   }
 
-  /** Many environments must not give a company more than one: their loads count together. */
-  function updateSteps(): void {
-    const loads = new Map<string, { used: number; wanted: number }>();
-    for (const { company, used, wanted } of accounts.values()) {
-      if (company === null) continue;
-      const load = loads.get(company) ?? { used: 0, wanted: 0 };
-      loads.set(company, { used: load.used + used.cores, wanted: load.wanted + wanted.cores });
-    }
-    steps = new Map([...loads].map(([company, load]) => [company, stepsFor(load, steps.get(company))]));
+  /** Someone who changes the site waits for a trial, so its priority is not lowered further. */
+  function stepsOf(member: AccountedMember): number {
+    return isCandidate(member) ? defaultSteps : loads.stepsOf(companyOf(member.environment));
+  }
+
+  function updateBackground(now: number): void {
+    const time = lowPriorityTime();
+    lowPriority = observe(lowPriority, time - countedLowPriority, now, halfLife);
+    countedLowPriority = time;
+    groups.runInBackground(isInBackground({ waiting: loads.waiting(), lowPriority: lowPriority.cores }, now));
   }
 
   function update(): void {
     for (const member of members()) if (member.isBusy) measure(member);
     const now = performance.now();
     for (const account of accounts.values()) {
-      const { used, wanted } = account.pending;
-      if (wanted === 0 && account.recent.cores < idleCores) {
-        const none = { cores: 0, at: now };
-        Object.assign(account, { used: none, wanted: none, recent: none });
-        continue;
-      }
-      account.pending = { used: 0, wanted: 0 };
-      account.used = observe(account.used, used, now, priorityHalfLife);
-      account.wanted = observe(account.wanted, wanted, now, priorityHalfLife);
-      account.recent = observe(account.recent, used, now, recentHalfLife);
+      const { pending, recent } = account;
+      account.recent =
+        pending === 0 && recent.cores < idleCores
+          ? { cores: 0, at: now }
+          : observe(recent, pending, now, recentHalfLife);
+      account.pending = 0;
     }
-    updateSteps();
-    for (const member of members()) {
-      const { worker, environment } = member;
-      // Someone who changes the site waits for a trial; and booting is soon done if it is not slowed down.
-      const isExempt = isCandidate(member) || isAtFirstRequest(worker);
-      worker.setLoadSteps((isExempt ? null : steps.get(companyOf(environment))) ?? defaultSteps);
+    for (const company of loads.update()) {
+      void groups.weighCompany(company, weightPerStep ** (loads.stepsOf(company) - defaultSteps));
     }
+    updateBackground(now);
+    for (const member of members()) member.worker.setLoadSteps(stepsOf(member));
   }
 
   const timer = setInterval(update, intervalMilliseconds);
@@ -168,8 +132,9 @@ export function createAccounts(
 
   return {
     of,
-    opened: (worker) => {
-      measured.set(worker, cpuTime(worker.pid) ?? noTime);
+    opened: (worker, environment) => {
+      meter.begin(worker);
+      worker.setLoadSteps(loads.stepsOf(companyOf(environment)));
     },
     measure,
     usage: () =>

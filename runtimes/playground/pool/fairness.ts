@@ -16,6 +16,9 @@ interface Demand {
   readonly wanted: number;
 }
 
+/** Half-life of the loads that decide on priorities. Milliseconds. */
+export const halfLife = 3_000;
+
 /** Returns the load after `more` milliseconds of CPU time until `now`. After `halfLife` (ms) the past counts half. */
 export function observe(load: Load, more: number, now: number, halfLife: number): Load {
   const elapsed = now - load.at;

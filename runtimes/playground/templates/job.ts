@@ -6,6 +6,7 @@ import { type Confinement, confine, type JobFiles, type ProcessUser } from "../.
 import { setDeadline } from "../../deadline.ts";
 import { markExpendable } from "../../expendable.ts";
 import { residentBytes } from "../../processMemory.ts";
+import { shareProcessor } from "../../processorGroups.ts";
 import { RuntimeFailure } from "../../runtime.ts";
 import { defaultMemoryMb, maxProcessBytes } from "../pool/memoryLimits.ts";
 
@@ -50,6 +51,12 @@ interface TenantJobOptions extends JobOptions {
   readonly memoryBytes?: number;
 }
 
+/** The company whose files a job reads, if it is known. */
+function partyOf({ source }: JobFiles): string {
+  if (!("number" in source)) return "snapshots";
+  return source.companyId ?? `environment-${source.number}`;
+}
+
 const memoryCheckMilliseconds = 200;
 const tooMuchMemory = "A database of the site needs too much memory to be read.";
 
@@ -76,6 +83,7 @@ export async function runTenantJob(
     return await new Promise((resolve, reject) => {
       const child = start(module, jobAt(confinement.at), confinement, options, { resolve, reject });
       markExpendable(child.pid);
+      shareProcessor(partyOf(files), child.pid);
       watchMemory(child, memoryBytes, () => reject(new RuntimeFailure(tooMuchMemory)));
     });
   } finally {

@@ -7,7 +7,6 @@ import { fileURLToPath } from "node:url";
 import { markExpendable } from "../../expendable.ts";
 import { NoAnswer, type NoAnswerReason, type OutgoingMail, type PhpResponse, type StalePages } from "../../serving.ts";
 import { processOptions } from "../php/processOptions.ts";
-import { defaultSteps } from "../pool/fairness.ts";
 import type { WarmUp } from "../templates/warmUp.ts";
 import {
   createFrameReader,
@@ -24,7 +23,7 @@ import { createLineReader, type LineReader } from "./lines.ts";
 import { mayEdit } from "./mayEdit.ts";
 import { mergeStalePages, noStalePages } from "./mergeStalePages.ts";
 import type { AssignOrder, BootOrder, Order, Report } from "./messages.ts";
-import { canRaisePriority, lowerPriority } from "./priority.ts";
+import { ProcessPriority } from "./priority.ts";
 
 const mainModule = fileURLToPath(new URL("./main.ts", import.meta.url));
 
@@ -108,12 +107,7 @@ export class WorkerProcess {
   #timer: NodeJS.Timeout | null = null;
   #killedFor: NoAnswerReason = "crashed";
   #errorText = "";
-  /** Whether its priority is lowered in general. */
-  #isYielding = false;
-  /** Steps by which its environment's load lowers the priority. */
-  #loadSteps = defaultSteps;
-  /** Steps as set in the system. */
-  #currentSteps = 0;
+  readonly #priority: ProcessPriority;
 
   constructor(order: BootOrder, deadlineSeconds: number) {
     this.#deadlineMilliseconds = deadlineSeconds * 1000;
@@ -121,6 +115,7 @@ export class WorkerProcess {
       ...processOptions(order.codeCache),
       stdio: ["ignore", "ignore", "pipe", "ipc", "pipe"],
     });
+    this.#priority = new ProcessPriority(this.#child);
     markExpendable(this.#child.pid);
     const channel = this.#child.stdio[4];
     if (!(channel instanceof Duplex)) throw new Error("The worker has no channel.");
@@ -148,37 +143,22 @@ export class WorkerProcess {
 
   /** Lowers the priority from now on. */
   yieldToOthers(): void {
-    this.#isYielding = true;
-    this.#applyPriority();
+    this.#priority.setYielding(true);
   }
 
   /** Raises the priority, because a visitor waits for it now. */
   raisePriority(): void {
-    this.#isYielding = false;
-    this.#applyPriority();
+    this.#priority.setYielding(false);
   }
 
-  /** Sets by how many steps the environment's load lowers the priority. */
+  /** Sets by how many steps its company's load lowers the priority. */
   setLoadSteps(steps: number): void {
-    this.#loadSteps = steps;
-    this.#applyPriority();
+    this.#priority.setLoadSteps(steps);
   }
 
   /** Whether its priority is lower than it should be and can't be raised: it should be replaced. */
   get isStuckAtLowPriority(): boolean {
-    return this.#isYielding && this.#currentSteps > this.#steps && !canRaisePriority();
-  }
-
-  get #steps(): number {
-    const isLoaded = this.#loadSteps > defaultSteps;
-    return this.#isYielding || isLoaded ? this.#loadSteps : 0;
-  }
-
-  #applyPriority(): void {
-    const steps = this.#steps;
-    if (steps === this.#currentSteps || this.#child.pid === undefined || !this.isAlive) return;
-    lowerPriority(this.#child.pid, steps);
-    if (steps > this.#currentSteps || canRaisePriority()) this.#currentSteps = steps;
+    return this.#priority.isStuck;
   }
 
   #send(order: Order): void {

@@ -7,8 +7,7 @@ import { residentBytes } from "../../processMemory.ts";
 import type { WpCliEnd, WpCliOutcome } from "../../runtime.ts";
 import type { OutgoingMail } from "../../serving.ts";
 import { processOptions } from "../php/processOptions.ts";
-import { defaultSteps } from "../pool/fairness.ts";
-import { lowerPriority } from "../worker/priority.ts";
+import type { ProcessPriority } from "../worker/priority.ts";
 import type { MailReport, NestedEndedOrder, NestedReport, Order, PrepareOrder, Report } from "./messages.ts";
 import { TextTruncator } from "./truncatedText.ts";
 
@@ -29,6 +28,8 @@ interface WpCliRun {
   readonly limits: WpCliLimits;
   /** Takes e-mail from PHP, like `AcceptMail`. */
   readonly acceptMail: (mail: OutgoingMail) => Promise<string | null>;
+  /** Adjusts the priority of the command's process until it exits. */
+  readonly watchPriority: (child: ChildProcess) => ProcessPriority;
   /** Folder in which Node caches our compiled code across processes. */
   readonly codeCache: string;
 }
@@ -48,6 +49,7 @@ type RunNested = (command: Pick<NestedReport, "argv" | "grownBytes">) => Promise
 class CommandProcess {
   readonly #child: ChildProcess;
   readonly #limits: WpCliLimits;
+  readonly #priority: ProcessPriority;
   readonly #acceptMail: WpCliRun["acceptMail"];
   readonly #runNested: RunNested;
   /** Resolves when all nested commands so far have ended: only one runs at a time. */
@@ -61,7 +63,7 @@ class CommandProcess {
   #end: WpCliEnd | null = null;
   #failure = "";
 
-  constructor({ limits, acceptMail, codeCache }: WpCliRun, runNested: RunNested) {
+  constructor({ limits, acceptMail, watchPriority, codeCache }: WpCliRun, runNested: RunNested) {
     this.#runNested = runNested;
     this.#limits = limits;
     this.#acceptMail = acceptMail;
@@ -71,6 +73,7 @@ class CommandProcess {
       ...processOptions(codeCache),
       stdio: ["ignore", "pipe", "pipe", "ipc", "pipe"],
     });
+    this.#priority = watchPriority(this.#child);
     markExpendable(this.#child.pid);
     this.#closed = new Promise((resolve) => {
       this.#child.once("close", () => resolve());
@@ -128,7 +131,7 @@ class CommandProcess {
     clearTimeout(timer);
     if (!isPrepared)
       throw new Error(`PHP could not be started for WP-CLI: ${this.#failure || this.#stderr.result().text}`);
-    if (this.#child.pid !== undefined) lowerPriority(this.#child.pid, defaultSteps);
+    this.#priority.setYielding(true);
   }
 
   /** Runs the command. Resolves when the process is gone and all its output has been read. */

@@ -1,5 +1,6 @@
 /** Runs WP-CLI commands for environments, each in its own process as the environment's user. */
 
+import type { ChildProcess } from "node:child_process";
 import path from "node:path";
 import { environmentFolders } from "../../folders.ts";
 import { machineMemory } from "../../processMemory.ts";
@@ -13,6 +14,7 @@ import { defaultMemoryMb, maxProcessBytes } from "../pool/memoryLimits.ts";
 import { layoutOf } from "../site/release.ts";
 import type { CompiledStore } from "../templates/compiled.ts";
 import { type AssignmentOptions, assignmentOf } from "../worker/assignment.ts";
+import { createCommandPriorities } from "./priorities.ts";
 import { runCommand, type WpCliLimits } from "./run.ts";
 
 /** Network access of a command. */
@@ -52,6 +54,7 @@ const noNetwork: WpCliNetwork = { run: "/nowhere", credentialOf: () => "", edgeP
 
 export function createWpCli(options: WpCliOptions): WpCli {
   const { assets, compiled, environments, diskReserveBytes, network, acceptMail, uploads, limits } = options;
+  const priorities = createCommandPriorities();
   const turns = createTurns({ total: maxConcurrent, perParty: maxConcurrent - 1, extra: Math.ceil(maxConcurrent / 2) });
 
   async function assignment(environment: EnvironmentRef, memoryMb: number, maySendMail: boolean) {
@@ -61,6 +64,8 @@ export function createWpCli(options: WpCliOptions): WpCli {
     const places = { assets: assets.folder, environments };
     return assignmentOf(assigned, { ...places, diskReserveBytes, ...(network ?? noNetwork), maySendMail });
   }
+
+  const companyOf = (environment: EnvironmentRef, { companyId }: WpCliCommand) => companyId ?? environment.id;
 
   async function run(
     environment: EnvironmentRef,
@@ -88,6 +93,7 @@ export function createWpCli(options: WpCliOptions): WpCli {
       prepare,
       acceptMail: (mail: OutgoingMail) => acceptMail(environment.id, mail),
       limits: { ...defaultLimits, memoryBytes: maxProcessBytes(memoryMb), ...limits, seconds },
+      watchPriority: (child: ChildProcess) => priorities.watch(companyOf(environment, command), child),
       codeCache: path.resolve(assets.folder, "code"),
     };
     return runCommand(job, begin, signal);
@@ -95,6 +101,6 @@ export function createWpCli(options: WpCliOptions): WpCli {
 
   return {
     run: (environment, command, begin, signal) =>
-      turns.run(command.companyId ?? environment.id, () => run(environment, command, begin, signal), signal),
+      turns.run(companyOf(environment, command), () => run(environment, command, begin, signal), signal),
   };
 }

@@ -91,7 +91,7 @@ async function findUser(
   email: string,
 ): Promise<WordPressUser | null> {
   const found = await context
-    .readInTurn(() => context.findUser({ id, number }, email))
+    .readInTurn(() => context.findUser({ id, number, companyId: context.caller.companyId }, email))
     .catch((error: unknown) => {
       if (error instanceof RuntimeFailure) throw new Refused("wordpress_unreadable", error.message);
       throw error;

@@ -5,13 +5,13 @@ import path from "node:path";
 import { removeTree } from "../../../folders.ts";
 import { scratchFolder } from "../../../releaseMoves.ts";
 import { partOf, type Release } from "../../../releases.ts";
-import type { EnvironmentRef, UserSearch } from "../../../runtime.ts";
+import type { CompanyEnvironment, UserSearch } from "../../../runtime.ts";
 import { storedUserOf } from "../database/databases.ts";
 import { mainDatabase, recordOf, reportFullDisk } from "../release.ts";
 
 /** Implements `Runtime.findUser`. Null if there is no WordPress. `live` is the environment's folder. */
 export async function findUser(
-  of: EnvironmentRef,
+  of: CompanyEnvironment,
   release: Release,
   live: string,
   email: string,

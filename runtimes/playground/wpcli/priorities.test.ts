@@ -1,0 +1,41 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { getPriority } from "node:os";
+import { afterEach, expect, test, vi } from "vitest";
+import { canRaisePriority } from "../worker/priority.ts";
+import { createCommandPriorities } from "./priorities.ts";
+
+const children: ChildProcess[] = [];
+const lowest = 19;
+
+function start(script: string): ChildProcess {
+  const child = spawn(process.execPath, ["-e", script]);
+  children.push(child);
+  return child;
+}
+
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+});
+
+test("commands of a company that uses a whole processor get the lowest priority, and a quiet company's do not", async () => {
+  const { watch } = createCommandPriorities();
+  const busy = start("for (;;);");
+  const more = start("for (;;);");
+  const quiet = start("setInterval(() => {}, 1000);");
+  for (const child of [busy, more]) watch("busy", child).setYielding(true);
+  watch("quiet", quiet).setYielding(true);
+  const steps = (child: ChildProcess) => getPriority(child.pid ?? 0) - getPriority();
+  expect(steps(quiet)).toBe(5);
+  await vi.waitUntil(() => getPriority(busy.pid ?? 0) > getPriority(quiet.pid ?? 0), { timeout: 60_000 });
+  expect(steps(quiet)).toBe(5);
+  // The next command of the same company starts with a low priority, the next one of another company does not.
+  const next = start("setInterval(() => {}, 1000);");
+  watch("busy", next);
+  expect(steps(next)).toBeGreaterThan(5);
+  expect(getPriority(next.pid ?? 0)).toBeLessThanOrEqual(lowest);
+  if (canRaisePriority()) {
+    const other = start("setInterval(() => {}, 1000);");
+    watch("other", other);
+    expect(steps(other)).toBe(0);
+  }
+});

@@ -1,0 +1,45 @@
+/** The priority of commands, which is lower while their company uses much CPU time. As for workers, see `pool/accounts.ts`. */
+import type { ChildProcess } from "node:child_process";
+import { shareProcessor } from "../../processorGroups.ts";
+import { createCompanyLoads } from "../pool/companyLoads.ts";
+import { createCpuMeter } from "../worker/cpuTime.ts";
+import { ProcessPriority } from "../worker/priority.ts";
+
+export interface CommandPriorities {
+  /** Adjusts the priority of a process of the company until it exits. */
+  watch(company: string, child: ChildProcess): ProcessPriority;
+}
+
+const intervalMilliseconds = 500;
+
+interface Command {
+  readonly company: string;
+  readonly pid: number;
+  readonly priority: ProcessPriority;
+}
+
+export function createCommandPriorities(): CommandPriorities {
+  const commands = new Set<Command>();
+  const meter = createCpuMeter();
+  const loads = createCompanyLoads();
+
+  const timer = setInterval(() => {
+    for (const command of commands) loads.add(command.company, meter.measure(command) ?? { used: 0, wanted: 0 });
+    loads.update();
+    for (const { company, priority } of commands) priority.setLoadSteps(loads.stepsOf(company));
+  }, intervalMilliseconds);
+  timer.unref();
+
+  return {
+    watch: (company, child) => {
+      const priority = new ProcessPriority(child);
+      priority.setLoadSteps(loads.stepsOf(company));
+      if (child.pid === undefined) return priority;
+      shareProcessor(company, child.pid);
+      const command = { company, pid: child.pid, priority };
+      commands.add(command);
+      child.once("exit", () => commands.delete(command));
+      return priority;
+    },
+  };
+}

@@ -1,0 +1,196 @@
+/**
+ * Divides processor time between companies with the system's control groups: all processes that work for a company are in one
+ * group, so that many processes get no more than one.
+ *
+ * The companies' groups are in a common one, which the system runs in the background (`cpu.idle`): a process of the server that
+ * wakes up for a request runs at once, and does not wait until a company's process has used up its time slice. That is some
+ * milliseconds for each wake-up, and a request needs dozens. Processes of companies get all the time that the server leaves.
+ *
+ * Only root can make control groups, and few containers allow it. Without them the priority of processes is the only means
+ * (`playground/pool/companyLoads.ts`).
+ */
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { mkdir, rmdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+
+/** Where a process is in the hierarchy of groups that divides processor time. */
+interface Place {
+  readonly version: 1 | 2;
+  readonly folder: string;
+}
+
+/** Files of a group, by the version of control groups. */
+const weightFiles = { 1: { name: "cpu.shares", usual: 1024 }, 2: { name: "cpu.weight", usual: 100 } } as const;
+const servicesName = "services";
+
+/**
+ * Finds the place of a process. `groups`: its `/proc/<pid>/cgroup`; `mounts`: `/proc/self/mountinfo`. Null if processor time is not
+ * divided by control groups.
+ */
+export function placeIn(groups: string, mounts: string): Place | null {
+  const own = groups.split("\n").map((line) => line.split(":"));
+  const paths = {
+    1: own
+      .find(([, controllers = ""]) => controllers.split(",").includes("cpu"))
+      ?.slice(2)
+      .join(":"),
+    2: own
+      .find(([number, controllers]) => number === "0" && controllers === "")
+      ?.slice(2)
+      .join(":"),
+  };
+  for (const line of mounts.split("\n")) {
+    const [left = "", right = ""] = line.split(" - ");
+    const [, , , root = "/", point = ""] = left.split(" ");
+    const [type, , options = ""] = right.split(" ");
+    const version = type === "cgroup" && options.split(",").includes("cpu") ? 1 : type === "cgroup2" ? 2 : null;
+    const found = version === null ? undefined : paths[version];
+    // If both versions are mounted, the processor belongs to the first.
+    if (version === null || found === undefined || (version === 2 && paths[1] !== undefined)) continue;
+    const isWhole = root === "/";
+    if (isWhole || found.startsWith(root)) {
+      return { version, folder: path.resolve(point, `./${isWhole ? found : found.slice(root.length)}`) };
+    }
+  }
+  return null;
+}
+
+function placeOf(pid: number | "self"): Place | null {
+  try {
+    return placeIn(readFileSync(`/proc/${pid}/cgroup`, "utf8"), readFileSync("/proc/self/mountinfo", "utf8"));
+  } catch {
+    return null;
+  }
+}
+
+/** The folder of the companies' groups of the installation with this data folder. */
+function groupsFolder({ version, folder }: Place, data: string): string {
+  const name = `sitewright-${createHash("sha256").update(path.resolve(data)).digest("hex").slice(0, 12)}`;
+  const isMoved = version === 2 && path.basename(folder) === servicesName;
+  return path.join(isMoved ? path.dirname(folder) : folder, name);
+}
+
+/**
+ * Makes the group of all companies and returns its folder, or null if that is not possible here. With version 2 a group has either processes or
+ * groups, so the processes of this process's group move to one of their own; only a systemd service with `Delegate=cpu` allows it.
+ */
+export function openProcessorGroups(data: string): string | null {
+  const place = placeOf("self");
+  if (place === null) return null;
+  try {
+    if (place.version === 2) moveServices(place.folder);
+    const folder = groupsFolder(place, data);
+    mkdirSync(folder, { recursive: true });
+    if (place.version === 2) writeFileSync(path.join(folder, "cgroup.subtree_control"), "+cpu");
+    writeBackground(folder, true);
+    return folder;
+  } catch {
+    return null;
+  }
+}
+
+function moveServices(folder: string): void {
+  if (!path.basename(folder).endsWith(".service")) throw new Error("Not a systemd service");
+  const services = path.join(folder, servicesName);
+  mkdirSync(services, { recursive: true });
+  for (const pid of readFileSync(path.join(folder, "cgroup.procs"), "utf8").trim().split("\n")) {
+    writeFileSync(path.join(services, "cgroup.procs"), pid);
+  }
+  writeFileSync(path.join(folder, "cgroup.subtree_control"), "+cpu");
+}
+
+/** Removes the groups of all companies, whose processes must have ended. Others may still use them, so errors are ignored. */
+export function closeProcessorGroups(data: string): void {
+  const place = placeOf("self");
+  if (place === null) return;
+  const folder = groupsFolder(place, data);
+  for (const group of [...companyGroups(folder), folder]) removeGroup(group);
+}
+
+function companyGroups(folder: string): readonly string[] {
+  if (!existsSync(folder)) return [];
+  const entries = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return entries.map(({ name }) => path.join(folder, name));
+}
+
+function removeGroup(group: string): void {
+  try {
+    rmdirSync(group);
+  } catch {
+    // It has processes, or has been removed.
+  }
+}
+
+/** Kernels before 5.15 lack the file; companies then have the usual weight. */
+function writeBackground(folder: string, isBackground: boolean): void {
+  const file = path.join(folder, "cpu.idle");
+  if (existsSync(file)) writeFileSync(file, isBackground ? "1" : "0");
+}
+
+interface Groups {
+  readonly folder: string;
+  readonly version: Place["version"];
+  isInBackground: boolean;
+}
+
+let current: Groups | null = null;
+
+/** Makes the functions below use the groups of this installation, if the supervisor could make them. Call it at startup. */
+export function useProcessorGroups(data: string): void {
+  const place = placeOf("self");
+  if (place === null) return;
+  const folder = groupsFolder(place, data);
+  if (existsSync(folder)) current = { folder, version: place.version, isInBackground: true };
+}
+
+/** Whether the installation whose supervisor has this process id divides processor time with control groups. */
+export function hasProcessorGroups(data: string, pid: number): boolean {
+  const place = placeOf(pid);
+  return place !== null && existsSync(groupsFolder(place, data));
+}
+
+/**
+ * Moves a process that has just been started to the group of its company. Processes that it starts follow. Ignores a process that
+ * has ended.
+ */
+export function shareProcessor(company: string, pid: number | undefined): void {
+  if (current === null || pid === undefined) return;
+  void move(path.join(current.folder, company), pid).catch(() => undefined);
+}
+
+/** Not synchronously: the system may take milliseconds. Another process may remove an empty group at any time. */
+async function move(group: string, pid: number, attempts = 3): Promise<void> {
+  await mkdir(group, { recursive: true });
+  try {
+    await writeFile(path.join(group, "cgroup.procs"), String(pid));
+  } catch (error) {
+    if (attempts <= 1) throw error;
+    await move(group, pid, attempts - 1);
+  }
+}
+
+/** Sets how much a company weighs against others: 1 for the usual weight, less for a company that uses much. */
+export async function weighCompany(company: string, part: number): Promise<void> {
+  if (current === null) return;
+  const { name, usual } = weightFiles[current.version];
+  const file = path.join(current.folder, company, name);
+  await writeFile(file, String(Math.max(2, Math.round(usual * part)))).catch(() => undefined);
+}
+
+/** Whether the companies' processes get only the time that the server leaves. False: as much as one process of the server. */
+export function runInBackground(isBackground: boolean): void {
+  if (current === null || current.isInBackground === isBackground) return;
+  current.isInBackground = isBackground;
+  try {
+    writeBackground(current.folder, isBackground);
+  } catch {
+    // The group is gone, or the kernel refuses it.
+  }
+}
+
+/** Removes the groups of companies that have no processes. */
+export async function removeEmptyGroups(): Promise<void> {
+  if (current === null) return;
+  await Promise.all(companyGroups(current.folder).map((group) => rmdir(group).catch(() => undefined)));
+}
