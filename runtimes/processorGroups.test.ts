@@ -13,7 +13,6 @@ import {
   runInBackground,
   shareProcessor,
   useProcessorGroups,
-  weighCompany,
 } from "./processorGroups.ts";
 
 const version1 = "30 24 0:26 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct";
@@ -101,21 +100,6 @@ describe("groups of this machine", () => {
     expect(hasProcessorGroups(data, process.pid)).toBe(folder !== null);
     closeProcessorGroups(data);
     expect(hasProcessorGroups(data, process.pid)).toBe(false);
-  });
-
-  test("a company that uses much weighs less than others", async () => {
-    if (folder === null) return expect(await weighCompany("one", 0.5)).toBeUndefined();
-    const group = path.join(folder, "one");
-    const pid = start();
-    shareProcessor("one", pid);
-    await vi.waitUntil(() => groupsOf(pid).includes("/one"));
-    const weight = () => {
-      const files = ["cpu.shares", "cpu.weight"].map((name) => path.join(group, name));
-      return Number(readFileSync(files.find(existsSync) ?? "", "utf8"));
-    };
-    const usual = weight();
-    await weighCompany("one", 0.5);
-    expect(weight()).toBe(usual / 2);
   });
 
   test("companies leave the background when they would starve", () => {

@@ -20,8 +20,6 @@ interface Place {
   readonly folder: string;
 }
 
-/** Files of a group, by the version of control groups. */
-const weightFiles = { 1: { name: "cpu.shares", usual: 1024 }, 2: { name: "cpu.weight", usual: 100 } } as const;
 const servicesName = "services";
 
 /**
@@ -130,7 +128,6 @@ function writeBackground(folder: string, isBackground: boolean): void {
 
 interface Groups {
   readonly folder: string;
-  readonly version: Place["version"];
   isInBackground: boolean;
 }
 
@@ -141,7 +138,7 @@ export function useProcessorGroups(data: string): void {
   const place = placeOf("self");
   if (place === null) return;
   const folder = groupsFolder(place, data);
-  if (existsSync(folder)) current = { folder, version: place.version, isInBackground: true };
+  if (existsSync(folder)) current = { folder, isInBackground: true };
 }
 
 /** Whether the installation whose supervisor has this process id divides processor time with control groups. */
@@ -168,14 +165,6 @@ async function move(group: string, pid: number, attempts = 3): Promise<void> {
     if (attempts <= 1) throw error;
     await move(group, pid, attempts - 1);
   }
-}
-
-/** Sets how much a company weighs against others: 1 for the usual weight, less for a company that uses much. */
-export async function weighCompany(company: string, part: number): Promise<void> {
-  if (current === null) return;
-  const { name, usual } = weightFiles[current.version];
-  const file = path.join(current.folder, company, name);
-  await writeFile(file, String(Math.max(2, Math.round(usual * part)))).catch(() => undefined);
 }
 
 /** Whether the companies' processes get only the time that the server leaves. False: as much as one process of the server. */

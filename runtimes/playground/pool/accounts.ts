@@ -3,7 +3,7 @@
  * company.
  */
 import { availableParallelism } from "node:os";
-import * as processorGroups from "../../processorGroups.ts";
+import { runInBackground } from "../../processorGroups.ts";
 import type { DiskAllowance, EnvironmentUsage } from "../../serving.ts";
 import { type CpuTime, cpuTimeOf, createCpuMeter } from "../worker/cpuTime.ts";
 import type { WorkerProcess } from "../worker/process.ts";
@@ -61,19 +61,12 @@ export interface Accounts {
   close(): void;
 }
 
-/** What the accounts set in the system's control groups. */
-type ProcessorGroups = Pick<typeof processorGroups, "weighCompany" | "runInBackground">;
-
-/** Each step is about a fifth less of a contested CPU. */
-const weightPerStep = 0.8;
-
 /**
  * Creates the accounts. Measures `members` regularly and lowers the priority of busy companies. `cpuTime` measures a process.
  */
 export function createAccounts(
   members: () => readonly AccountedMember[],
   cpuTime: (pid: number) => CpuTime | null = cpuTimeOf,
-  groups: ProcessorGroups = processorGroups,
 ): Accounts {
   const accounts = new Map<string, Account>();
   const meter = createCpuMeter(cpuTime);
@@ -106,7 +99,7 @@ export function createAccounts(
     const time = lowPriorityTime();
     lowPriority = observe(lowPriority, time - countedLowPriority, now, halfLife);
     countedLowPriority = time;
-    groups.runInBackground(isInBackground({ waiting: loads.waiting(), lowPriority: lowPriority.cores }, now));
+    runInBackground(isInBackground({ waiting: loads.waiting(), lowPriority: lowPriority.cores }, now));
   }
 
   function update(): void {
@@ -120,9 +113,7 @@ export function createAccounts(
           : observe(recent, pending, now, recentHalfLife);
       account.pending = 0;
     }
-    for (const company of loads.update()) {
-      void groups.weighCompany(company, weightPerStep ** (loads.stepsOf(company) - defaultSteps));
-    }
+    loads.update();
     updateBackground(now);
     for (const member of members()) member.worker.setLoadSteps(stepsOf(member));
   }

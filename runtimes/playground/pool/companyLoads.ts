@@ -8,8 +8,8 @@ import { defaultSteps, halfLife, type Load, observe, stepsFor } from "./fairness
 export interface CompanyLoads {
   /** Adds CPU time that a process of the company has used. */
   add(company: string, time: CpuTime): void;
-  /** Averages the times added since the last update. To be called regularly. Returns the companies whose steps have changed. */
-  update(): readonly string[];
+  /** Averages the times added since the last update. To be called regularly. */
+  update(): void;
   /** By how many steps (`nice`) to lower the priority of the company's processes. */
   stepsOf(company: string): number;
   /** CPU cores that all companies together would use in addition if they did not have to wait. */
@@ -43,21 +43,17 @@ export function createCompanyLoads(): CompanyLoads {
     loads.set(company, load);
   }
 
-  function update(): readonly string[] {
+  function update(): void {
     const now = performance.now();
-    const changed: string[] = [];
     for (const [company, load] of loads) {
       // Just added: there is no time yet over which to average.
       if (load.used.at >= now) continue;
-      const before = load.steps;
       load.used = observe(load.used, load.pending.used, now, halfLife);
       load.wanted = observe(load.wanted, load.pending.wanted, now, halfLife);
       load.pending = { used: 0, wanted: 0 };
       load.steps = stepsFor({ used: load.used.cores, wanted: load.wanted.cores }, load.steps);
-      if (load.steps !== before) changed.push(company);
       if (load.wanted.cores < idleCores) loads.delete(company);
     }
-    return changed;
   }
 
   function waiting(): number {
