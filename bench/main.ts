@@ -31,12 +31,14 @@ import { measureRedirects } from "./redirects.ts";
 import { atMost, duration, type Figure, table } from "./report.ts";
 import { median, percentile, timed } from "./statistics.ts";
 import { measureTls } from "./tls.ts";
+import { measureWaits } from "./waits.ts";
 
 const sites = 20;
 const laterStarts = 5;
 const parts = [
   "imports",
   "reads",
+  "waits",
   "daily",
   "starts",
   "creation",
@@ -145,6 +147,12 @@ if (isSelected("imports")) {
 if (isSelected("reads")) {
   log("reads of the API, compared with bare Fastify …");
   process.stdout.write(`${table(await measureReads(log))}\n`);
+  if (chosen.length === 1) process.exit();
+}
+
+if (isSelected("waits")) {
+  log("thousands of clients that wait for an operation …");
+  process.stdout.write(`${table(await measureWaits())}\n`);
   if (chosen.length === 1) process.exit();
 }
 

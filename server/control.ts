@@ -30,7 +30,7 @@ import { openSpool } from "./mail/spool.ts";
 import { operationDefinitions } from "./operations/definitions.ts";
 import { makeAcceptOperation } from "./operations/engine/accept.ts";
 import { startEngine } from "./operations/engine/engine.ts";
-import { makeWaitForOperation } from "./operations/engine/wait.ts";
+import { makeOperationWaits } from "./operations/engine/wait.ts";
 import { makeSiteTasks } from "./operations/steps/siteTasks.ts";
 import { publishWithRetry } from "./publishing/publishWithRetry.ts";
 import { makeCron } from "./reconcilers/cron/runCron.ts";
@@ -47,7 +47,7 @@ import { keysChangedChannel } from "./store/company/apiKeys.ts";
 import { migrate } from "./store/migrate.ts";
 import { openNotifications } from "./store/notifications.ts";
 import { type OpenDatabase, openDatabase } from "./store/open.ts";
-import { acceptedChannel, endedChannel } from "./store/operations.ts";
+import { acceptedChannel, endedChannel, makeOperationRead } from "./store/operations.ts";
 import { makeCompanyPackageLists } from "./store/packages/companyPackages.ts";
 import { countContent, makeSiteRead } from "./store/sites/sites.ts";
 import { CannotStart, runSupervised } from "./supervisedProcess.ts";
@@ -137,7 +137,7 @@ export async function startControl({ config, runtime, log, settings }: ControlOp
     lookUp: makeLookUp(config.resolver),
     logs: openLogs(config.environmentLogs),
     acceptOperation: makeAcceptOperation({ sealer, definitions }),
-    waitForOperation: makeWaitForOperation({ database, notifications }),
+    operationWaits: makeOperationWaits({ read: makeOperationRead(opened.pool), notifications }),
   };
   await applyAddressSettings(parts);
   started.defer(() =>
@@ -166,13 +166,7 @@ export async function startControl({ config, runtime, log, settings }: ControlOp
 interface Parts
   extends Pick<
     App,
-    | "capabilities"
-    | "lookUp"
-    | "acceptOperation"
-    | "waitForOperation"
-    | "repeatedActivity"
-    | "refusedKeys"
-    | "identities"
+    "capabilities" | "lookUp" | "acceptOperation" | "operationWaits" | "repeatedActivity" | "refusedKeys" | "identities"
   > {
   readonly config: Config;
   readonly opened: OpenDatabase;

@@ -7,7 +7,7 @@ import type { Turns } from "@sitewright/runtimes/turns.ts";
 import type { LookUp } from "@sitewright/server/domains/lookUp.ts";
 import type { Logs } from "@sitewright/server/logs/logs.ts";
 import type { AcceptOperation } from "@sitewright/server/operations/engine/accept.ts";
-import type { WaitForOperation } from "@sitewright/server/operations/engine/wait.ts";
+import type { OperationWaits } from "@sitewright/server/operations/engine/wait.ts";
 import type { SiteTasks } from "@sitewright/server/operations/steps/siteTasks.ts";
 import type { PackageSource } from "@sitewright/server/packages/source.ts";
 import type { Sealer } from "@sitewright/server/sealing.ts";
@@ -91,7 +91,7 @@ export interface App {
   readonly companyPackages: CompanyPackageLists;
   readonly database: Database;
   readonly acceptOperation: AcceptOperation;
-  readonly waitForOperation: WaitForOperation;
+  readonly operationWaits: OperationWaits;
   readonly downloadTokens: DownloadTokens;
   readonly identities: Identities;
   readonly readSite: BatchedRead<SiteRecord>;
@@ -144,6 +144,8 @@ export interface Context extends App, RequestDatabase {
   readonly origin: string;
   /** Aborted when the client goes away or the server stops. */
   readonly signal: AbortSignal;
+  /** Calls the listener when the client goes away, or has been answered. Takes less memory than `signal`. */
+  readonly onGone: (listener: () => void) => void;
   /**
    * Reads files or databases of sites with the functions of `App` when it is the company's turn. Rejects when the client goes
    * away while it waits.

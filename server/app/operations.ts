@@ -3,11 +3,12 @@ import { operationMessages } from "@sitewright/contract/operationKinds.ts";
 import { openWpCliResult } from "@sitewright/server/operations/sites/runWpCli.ts";
 import { workName } from "@sitewright/server/operations/steps/backup.ts";
 import type { Blocker } from "@sitewright/server/store/database.ts";
-import { listOperations, type OperationRow, readOperation } from "@sitewright/server/store/operations.ts";
+import { listOperations, type OperationRecord, type OperationRow } from "@sitewright/server/store/operations.ts";
 import { withLink } from "./backups/downloadableBackups.ts";
 import { canWrite, sitesInScope } from "./company/access.ts";
 import type { Context } from "./context.ts";
 import { NotFound } from "./failures.ts";
+import { makeKeptView } from "./keptViews.ts";
 
 type OperationView =
   | { readonly state: "running"; readonly message: string; readonly data: OperationData }
@@ -40,21 +41,24 @@ interface OperationFault {
 
 /** Waits up to `seconds` for the end of the operation, then returns its state. */
 export async function follow(context: Context, operationId: string, seconds: number): Promise<OperationView> {
-  if (seconds > 0) await context.waitForOperation(operationId, seconds, context.signal);
-  const operation = await readOperation(context.database, operationId);
+  const { read, untilEnded } = context.operationWaits;
+  const operation = await (seconds > 0 ? untilEnded(operationId, seconds, context.onGone) : read(operationId));
   if (operation?.company_id !== context.caller.companyId) throw new NotFound();
-  return view(operation, resultOf(context, operation));
+  // Links are never stored, and the output of commands is stored sealed.
+  if (operation.kind === "addDownloadableBackup") return view(operation, withLink(context, operation.result));
+  if (operation.kind === "runWpCli") return view(operation, outputFor(context, operation));
+  return commonView(operation, null);
 }
 
-/** The result as the caller may see it: links are never stored, and the output of commands is stored sealed. */
-function resultOf(context: Context, { id, kind, result }: OperationRow): unknown {
-  if (kind === "addDownloadableBackup") return withLink(context, result);
-  if (kind !== "runWpCli") return result;
-  // The output can contain the site's secrets, which read-only callers can't see anywhere else.
-  return canWrite(context.caller) ? openWpCliResult(result, context.sealer, id) : null;
+/** The same for all callers. */
+const commonView = makeKeptView((operation: OperationRecord, _: null) => view(operation, operation.result));
+
+/** The output can contain the site's secrets, which read-only callers can't see anywhere else. */
+function outputFor({ caller, sealer }: Context, { id, result }: OperationRecord): unknown {
+  return canWrite(caller) ? openWpCliResult(result, sealer, id) : null;
 }
 
-function view(operation: OperationRow, result: unknown): OperationView {
+function view(operation: OperationRecord, result: unknown): OperationView {
   const data = progress(operation);
   if (operation.state === "succeeded") {
     return { state: "succeeded", message: operationMessages.succeeded, data: { ...data, result } };
@@ -79,7 +83,7 @@ export function busyData(blockers: readonly Blocker[]) {
   } as const;
 }
 
-const busyFacts = ({ blocked_by }: OperationRow) => (blocked_by === null ? {} : busyData(blocked_by));
+const busyFacts = ({ blocked_by }: OperationRecord) => (blocked_by === null ? {} : busyData(blocked_by));
 
 interface OperationQuery {
   readonly state?: OperationRow["state"];
@@ -117,7 +121,7 @@ function summary(operation: OperationRow) {
   };
 }
 
-function progress(operation: OperationRow): OperationData {
+function progress(operation: OperationRecord): OperationData {
   return {
     ...(operation.site_id && { idSite: operation.site_id }),
     ...(operation.environment_id && { idEnv: operation.environment_id }),

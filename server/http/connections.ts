@@ -43,7 +43,8 @@ export function limitRequests(
   server.addHook("onRequest", (request, reply, done) => {
     const release = take(request.ip);
     if (release !== null) {
-      reply.raw.once("close", release);
+      // It closes once; `once` would take more memory.
+      reply.raw.on("close", release);
       return done();
     }
     const { headers } = count(undefined, clientNetwork(request.ip));

@@ -1,3 +1,4 @@
+import { isKeptView } from "@sitewright/server/app/keptViews.ts";
 import { follow, list, screenshots } from "@sitewright/server/app/operations.ts";
 import type { SomeCalls, SomeResponseHandlers } from "./handling.ts";
 
@@ -10,12 +11,14 @@ export const operationCalls = {
 
 export const operationResponseHandlers = {
   getOperation: async (context, { params, query }) => {
-    const { state, message, data } = await follow(context, params.operation_id, query.wait ?? 0);
+    const view = await follow(context, params.operation_id, query.wait ?? 0);
+    const { state, message, data } = view;
     const status = statuses[state];
     return {
       status,
       body: { status, message, data: state === "failed" ? { ...data, status } : data },
       ...(state === "running" && { headers: { "retry-after": "1" } }),
+      ...(isKeptView(view) && { cacheKey: view }),
     };
   },
 } satisfies SomeResponseHandlers;

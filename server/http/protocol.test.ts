@@ -182,9 +182,9 @@ describe("a request with `wait`", () => {
   it("stays open for the requested time", async () => {
     const waits: number[] = [];
     await using server = await startTestServer({
-      waitForOperation: async (_id, seconds) => {
+      untilEnded: async (id, seconds) => {
         waits.push(seconds);
-        return false;
+        return server.operations.waits.read(id);
       },
     });
     const { body } = await server.call("POST", "/v2/sites", { body: siteFields(server.company.company_id) });
@@ -202,31 +202,25 @@ describe("a request with `wait`", () => {
 
   it("stops waiting when the client disconnects, which is not an internal error", async () => {
     const logged: string[] = [];
-    const answered = Promise.withResolvers<void>();
-    const note = (line: string) => {
-      logged.push(line);
-      if (line.includes("A client disconnected") || line.includes("A request failed")) answered.resolve();
-    };
-    const signal = Promise.withResolvers<AbortSignal | undefined>();
+    const isWaiting = Promise.withResolvers<void>();
+    const isGone = Promise.withResolvers<void>();
     await using server = await startTestServer({
-      log: pino({ level: "debug" }, { write: note }),
-      waitForOperation: async (_id, _seconds, given) => {
-        signal.resolve(given);
-        if (given) await once(given, "abort");
-        throw given?.reason;
+      log: pino({ level: "debug" }, { write: (line) => void logged.push(line) }),
+      untilEnded: async (id, seconds, onGone) => {
+        const ended = server.operations.waits.untilEnded(id, seconds, onGone);
+        isWaiting.resolve();
+        const operation = await ended;
+        isGone.resolve();
+        return operation;
       },
     });
     const { body } = await server.call("POST", "/v2/sites", { body: siteFields(server.company.company_id) });
     const socket = connect(await server.listen(), "127.0.0.1");
     const path = `/v2/operations/${body.operation_id}?wait=30`;
     socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.company.api_key}\r\n\r\n`);
-    const given = await signal.promise;
-    expect(given?.aborted).toBe(false);
-    logged.length = 0;
+    await isWaiting.promise;
     socket.destroy();
-    if (given && !given.aborted) await once(given, "abort");
-    expect(given?.aborted).toBe(true);
-    await answered.promise;
+    await isGone.promise;
     expect(logged.filter((line) => line.includes("A request failed"))).toEqual([]);
   });
 

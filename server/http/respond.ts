@@ -2,7 +2,7 @@
 import { addAbortSignal, Readable } from "node:stream";
 import type { Endpoint } from "@sitewright/contract/endpoint.ts";
 import { whenBusyValues } from "@sitewright/contract/operations.ts";
-import { authorise } from "@sitewright/server/app/company/access.ts";
+import { authorise, type Caller } from "@sitewright/server/app/company/access.ts";
 import { describeActor } from "@sitewright/server/app/company/actor.ts";
 import type { Identified } from "@sitewright/server/app/company/identities.ts";
 import type { App, Context, RequestDatabase } from "@sitewright/server/app/context.ts";
@@ -19,10 +19,13 @@ import type { CheckedInput } from "./input.ts";
 import { originOf } from "./paths.ts";
 
 interface CachedBody {
-  /** As bytes, because long strings would be encoded again for each response. */
-  readonly body: Buffer;
+  /** As bytes if it is long, because it would be encoded again for each response. Short ones are sent together with the head. */
+  readonly body: Buffer | string;
   readonly tag: string;
 }
+
+/** In characters. */
+const maxShortBody = 4_096;
 
 /** Serialised bodies of an endpoint, by cache key. */
 type CachedBodies = WeakMap<object, CachedBody>;
@@ -51,10 +54,11 @@ interface ResponderOptions {
   /** Aborted when the server stops. */
   readonly stopping: AbortSignal;
   readonly answerOnce: ReturnType<typeof makeAnswerOnce>;
+  readonly contextOf: MakeContext;
 }
 
 /** Makes the Fastify handler of one endpoint. */
-export function makeResponder(app: App, route: Route, { stopping, answerOnce }: ResponderOptions) {
+export function makeResponder(app: App, route: Route, { stopping, answerOnce, contextOf }: ResponderOptions) {
   const handler = handlerOf(route);
   const cachedBodies: CachedBodies = new WeakMap();
   return async (request: FastifyRequest<{ Body: ReadBody | undefined }>, reply: FastifyReply) => {
@@ -63,7 +67,7 @@ export function makeResponder(app: App, route: Route, { stopping, answerOnce }: 
     const afterwards: (() => Promise<void>)[] = [];
     const handle = async (access: RequestDatabase): Promise<AnyAnswer> => {
       const input = await readAllowed(app, route, request, identified);
-      const context = contextOf(app, route.row, identified, { request, reply, access, stopping, afterwards });
+      const context = contextOf(route.row, identified.caller, { request, reply, access, stopping, afterwards });
       return handler(context, input);
     };
     const key = route.row.method === "GET" ? undefined : idempotencyKeyOf(request);
@@ -134,11 +138,11 @@ function sendable(
     const body = Readable.from(parts, { objectMode: false });
     return unlessUnchanged({ status: answer.status, headers, body }, entityTagOfParts(parts), condition);
   }
-  if (request.method !== "GET" || answer.status !== 200) return finish(reply, answer);
+  if (request.method !== "GET") return finish(reply, answer);
   const cached = answer.cacheKey && cachedBody(cachedBodies, reply, answer, answer.cacheKey);
   const body = cached?.body ?? serialise(reply, answer);
-  const tag = cached?.tag ?? entityTagOf(body);
-  return unlessUnchanged({ status: 200, headers: answer.headers ?? {}, body }, tag, condition);
+  const finished = { status: answer.status, headers: answer.headers ?? {}, body };
+  return answer.status === 200 ? unlessUnchanged(finished, cached?.tag ?? entityTagOf(body), condition) : finished;
 }
 
 function finish(reply: FastifyReply, answer: AnyAnswer): FinishedAnswer<string> {
@@ -154,7 +158,8 @@ function serialise(reply: FastifyReply, { status, body }: AnyAnswer): string {
 function cachedBody(cachedBodies: CachedBodies, reply: FastifyReply, answer: AnyAnswer, key: object): CachedBody {
   const known = cachedBodies.get(key);
   if (known !== undefined) return known;
-  const body = Buffer.from(serialise(reply, answer));
+  const text = serialise(reply, answer);
+  const body = text.length > maxShortBody ? Buffer.from(text) : text;
   const made = { body, tag: entityTagOf(body) };
   cachedBodies.set(key, made);
   return made;
@@ -205,31 +210,67 @@ interface Exchange {
   readonly afterwards: (() => Promise<void>)[];
 }
 
-function contextOf(app: App, row: Endpoint, { caller }: Identified, exchange: Exchange): Context {
-  const { request, reply, access, stopping, afterwards } = exchange;
-  const makeSignal = () => AbortSignal.any([stopping, clientGoneSignal(reply)]);
-  const own: Omit<Context, keyof App> & Pick<App, "acceptOperation" | "database"> = {
-    caller,
-    // Computed lazily: few rules need these two, and both are expensive.
-    get actor() {
-      return describeActor(caller, request.ip, request.headers["user-agent"]);
+/** Makes the context of a request. */
+type MakeContext = (row: Endpoint, caller: Caller, exchange: Exchange) => Context;
+
+/** What the lazy parts of a context are computed from. */
+interface ContextOrigin {
+  readonly caller: Caller;
+  readonly exchange: Exchange;
+}
+
+/**
+ * Computed when they are used: few rules need them, and some are expensive. They belong to a prototype, because V8 would give each
+ * object with getters of its own a shape of its own.
+ */
+const lazyParts = {
+  actor: {
+    get() {
+      const { request } = this.exchange;
+      return describeActor(this.caller, request.ip, request.headers["user-agent"]);
     },
-    get signal() {
-      return makeSignal();
+  },
+  signal: {
+    get() {
+      return signalOf(this.exchange);
     },
-    readInTurn: (work) => app.readings.run(caller.companyId, work, makeSignal()),
-    get origin() {
-      return originOf(request);
+  },
+  origin: {
+    get() {
+      return originOf(this.exchange.request);
     },
-    ...busyPolicy(app, row.operation === undefined ? "fail" : whenBusyOf(request)),
-    get database() {
-      return access.database;
+  },
+  database: {
+    get() {
+      return this.exchange.access.database;
     },
-    afterCommit: (work) => void afterwards.push(work),
-    inTransaction: access.inTransaction,
+  },
+} satisfies PropertyDescriptorMap & ThisType<ContextOrigin>;
+
+type OwnParts = Omit<Context, Exclude<keyof App, "acceptOperation"> | keyof typeof lazyParts> & ContextOrigin;
+
+/** Copying the many parts of the app would take longer than the rest of a short request, so contexts inherit them. */
+export function makeContexts(app: App): MakeContext {
+  const prototype: object = Object.create(app, lazyParts);
+  return (row, caller, exchange) => {
+    const { request, reply, access, afterwards } = exchange;
+    const own: OwnParts = {
+      caller,
+      exchange,
+      // It closes once; `once` would take more memory.
+      onGone: (listener) => void reply.raw.on("close", listener),
+      readInTurn: (work) => app.readings.run(caller.companyId, work, signalOf(exchange)),
+      ...busyPolicy(app, row.operation === undefined ? "fail" : whenBusyOf(request)),
+      afterCommit: (work) => void afterwards.push(work),
+      inTransaction: access.inTransaction,
+    };
+    return Object.assign(Object.create(prototype), own);
   };
-  // Copying the many parts of the app would take longer than the rest of a short request.
-  return Object.setPrototypeOf(own, app);
+}
+
+/** Aborted when the client disconnects, or the server stops. */
+function signalOf({ reply, stopping }: Exchange): AbortSignal {
+  return AbortSignal.any([stopping, clientGoneSignal(reply)]);
 }
 
 /** Aborted when the client disconnects. Listens on the response, because the request closes once it has been read. */

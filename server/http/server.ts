@@ -34,7 +34,7 @@ import { serveOpenApi } from "./openApi.ts";
 import { refuseUnknownPaths } from "./paths.ts";
 import { type Limits, makeRateLimits } from "./rateLimits.ts";
 import { noteRefusals } from "./refusals.ts";
-import { makeResponder } from "./respond.ts";
+import { makeContexts, makeResponder } from "./respond.ts";
 import { serveSecurityTxt } from "./securityTxt.ts";
 import { answerBrokenRequests, answerInsteadOfNode } from "./sockets.ts";
 
@@ -96,10 +96,11 @@ export function buildServer({
   server.setErrorHandler(answerError);
   keepEdgeConnections(server);
   const stopping = stopPromptly(server);
-  const answerOnce = makeAnswerOnce(app.database);
+  server.addHook("preClose", async () => app.operationWaits.stop());
+  const options = { stopping, answerOnce: makeAnswerOnce(app.database), contextOf: makeContexts(app) };
   for (const [name, row] of Object.entries(endpoints)) {
     const route: Route = { name, row, reader: makeInputReader(row) };
-    addEndpoint(server, route, makeResponder(app, route, { stopping, answerOnce }));
+    addEndpoint(server, route, makeResponder(app, route, options));
   }
   serveOpenApi(server, basePath);
   serveDownloads(server, app, stopping);

@@ -17,7 +17,7 @@ let operations: TestOperations;
 beforeEach(async () => {
   own = await createTestDatabase();
   const noSteps = { kind: "addScheduledBackup", steps: [], succeeded: async () => null, failed: async () => undefined };
-  operations = await testOperations({ url: own.url, database: own.database, addSite: noSteps });
+  operations = await testOperations({ ...own, addSite: noSteps });
 });
 afterEach(async () => {
   await operations[Symbol.asyncDispose]();

@@ -26,7 +26,7 @@ const settings = {
 
 let operations: TestOperations;
 beforeAll(async () => {
-  operations = await testOperations({ url: world.url, database: world.database, addSite: noSteps });
+  operations = await testOperations({ url: world.url, database: world.database, pool: world.pool, addSite: noSteps });
 });
 afterAll(() => operations[Symbol.asyncDispose]());
 beforeEach(async () => {

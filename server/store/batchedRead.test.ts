@@ -16,8 +16,9 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 test("reads of the same moment take one statement, which reads each row once", async () => {
   const { state, read } = start();
-  const rows = await Promise.all(["a", "b", "A", "none"].map(read));
+  const rows = await Promise.all(["a", "b", "a", "none"].map(read));
   expect(rows.map((row) => row?.text ?? null)).toEqual(["a!", "b!", "a!", null]);
+  expect(rows[0]).toBe(rows[2]);
   expect(state.statements).toEqual([["a", "b", "none"]]);
 });
 
@@ -43,6 +44,12 @@ test("a statement reads a limited number of rows", async () => {
   const { state, read } = start();
   await Promise.all(Array.from({ length: 250 }, (_, index) => read(String(index))));
   expect(state.statements.map(({ length }) => length)).toEqual([100, 100, 50]);
+});
+
+test("any number of reads of one row take one statement", async () => {
+  const { state, read } = start();
+  await Promise.all(Array.from({ length: 5_000 }, () => read("a")));
+  expect(state.statements).toEqual([["a"]]);
 });
 
 test("a statement that fails fails its reads only", async () => {

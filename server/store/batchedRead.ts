@@ -3,7 +3,7 @@
  *
  * A round trip to the database costs more than reading a row. So while statements are running, the ids of further reads are
  * collected, and the next statement reads all of them. A read never waits for another one to arrive, and always sees what was
- * committed before it was asked for.
+ * committed before it was asked for. Reads of one row share it, and are the same object.
  */
 
 /** Reads the rows with these ids, in any order. */
@@ -17,19 +17,18 @@ const maxRunning = 2;
 const maxIds = 100;
 
 interface Waiting<Row> {
-  readonly id: string;
   readonly resolve: (row: Row | null) => void;
   readonly reject: (error: unknown) => void;
 }
 
 export function makeBatchedRead<Row extends { readonly id: string }>(readRows: ReadRows<Row>): BatchedRead<Row> {
-  const waiting: Waiting<Row>[] = [];
+  const waiting = new Map<string, Waiting<Row>[]>();
   let running = 0;
   let isScheduled = false;
 
   /** Once for all reads of this turn of the event loop. */
   function schedule(): void {
-    if (isScheduled || running >= maxRunning || waiting.length === 0) return;
+    if (isScheduled || running >= maxRunning || waiting.size === 0) return;
     isScheduled = true;
     setImmediate(() => {
       isScheduled = false;
@@ -38,15 +37,16 @@ export function makeBatchedRead<Row extends { readonly id: string }>(readRows: R
   }
 
   async function runNext(): Promise<void> {
-    const batch = waiting.splice(0, maxIds);
+    const batch = new Map(waiting.entries().take(maxIds));
+    for (const id of batch.keys()) waiting.delete(id);
     running += 1;
     schedule();
     try {
-      const rows = await readRows([...new Set(batch.map(({ id }) => id))]);
+      const rows = await readRows([...batch.keys()]);
       const found = new Map(rows.map((row) => [row.id, row]));
-      for (const { id, resolve } of batch) resolve(found.get(id) ?? null);
+      for (const [id, reads] of batch) for (const { resolve } of reads) resolve(found.get(id) ?? null);
     } catch (error) {
-      for (const { reject } of batch) reject(error);
+      for (const { reject } of [...batch.values()].flat()) reject(error);
     } finally {
       running -= 1;
       schedule();
@@ -55,7 +55,9 @@ export function makeBatchedRead<Row extends { readonly id: string }>(readRows: R
 
   return (id) =>
     new Promise((resolve, reject) => {
-      waiting.push({ id: id.toLowerCase(), resolve, reject });
+      const reads = waiting.get(id);
+      if (reads === undefined) waiting.set(id, [{ resolve, reject }]);
+      else reads.push({ resolve, reject });
       schedule();
     });
 }

@@ -1,10 +1,18 @@
 /** Operations: their input, progress and result. */
 import { type Selectable, sql } from "kysely";
+import type { Pool } from "pg";
+import { type BatchedRead, makeBatchedRead } from "./batchedRead.ts";
 import { endActivity } from "./company/activity.ts";
 import type { Blocker, Database, DatabaseTransaction, Json, Operations } from "./database.ts";
 import { handOverLocks, releaseLocks } from "./locks.ts";
 
 export type OperationRow = Selectable<Operations>;
+
+/** What the API shows of an operation. */
+export type OperationRecord = Omit<
+  OperationRow,
+  "input" | "secret" | "activity_id" | "attempts" | "runner" | "failure_kind"
+>;
 
 /** Notifies, with the operation's id, when a commit allows an operation to start. */
 export const acceptedChannel = "operation_accepted";
@@ -57,11 +65,19 @@ export async function readOperation(database: Database, operationId: string): Pr
   return row ?? null;
 }
 
-/** Also returns true if the operation does not exist. */
-export async function hasOperationEnded(database: Database, operationId: string): Promise<boolean> {
-  const row = await database.selectFrom("operations").select("state").where("id", "=", operationId).executeTakeFirst();
-  return row === undefined || row.state === "succeeded" || row.state === "failed";
+/** Reads one operation by its id, many with one statement, because clients poll. */
+export function makeOperationRead(pool: Pool): BatchedRead<OperationRecord> {
+  const text = `select id, kind, company_id, site_id, environment_id, state, step, steps_done, steps_total, result,
+      public_error, blocked_by, reference_id, created_at, started_at, finished_at
+    from operations where id = any($1::text[])`;
+  return makeBatchedRead(async (ids) => {
+    const { rows } = await pool.query<OperationRecord>({ name: "get-operations", text, values: [ids] });
+    return rows;
+  });
 }
+
+export const hasEnded = ({ state }: Pick<OperationRow, "state">): boolean =>
+  state === "succeeded" || state === "failed";
 
 /** Notifies all processes on commit that the operation may start. */
 export async function announceAccepted(transaction: DatabaseTransaction, operationId: string): Promise<void> {

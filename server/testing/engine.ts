@@ -1,16 +1,23 @@
 /** Runs operations that a test defines, with the real engine and a real database. */
 import { randomBytes, randomUUID } from "node:crypto";
 import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
+import type { Pool } from "pg";
 import pino from "pino";
 import { type AcceptOperation, makeAcceptOperation, type OperationRequest } from "../operations/engine/accept.ts";
 import { type Engine, type EngineOptions, startEngine } from "../operations/engine/engine.ts";
 import type { AnyDefinition } from "../operations/engine/operation.ts";
-import { makeWaitForOperation, type WaitForOperation } from "../operations/engine/wait.ts";
+import { makeOperationWaits, type OperationWaits } from "../operations/engine/wait.ts";
 import { makeSealer, type Sealer } from "../sealing.ts";
 import { systemActor } from "../store/company/activity.ts";
 import type { Database, DatabaseTransaction } from "../store/database.ts";
 import { type Notifications, openNotifications } from "../store/notifications.ts";
-import { acceptedChannel, endedChannel, type OperationRow, readOperation } from "../store/operations.ts";
+import {
+  acceptedChannel,
+  endedChannel,
+  makeOperationRead,
+  type OperationRow,
+  readOperation,
+} from "../store/operations.ts";
 
 export const silentLog = pino({ level: process.env.SITEWRIGHT_TEST_LOG ?? "silent" });
 
@@ -24,7 +31,7 @@ export interface TestOperations extends AsyncDisposable {
   readonly sealer: Sealer;
   readonly notifications: Notifications;
   readonly accept: AcceptOperation;
-  readonly wait: WaitForOperation;
+  readonly waits: OperationWaits;
   /** Accepts an operation in a new transaction. Defaults: kind `addSite`, a new company. */
   submit(request?: Partial<OperationRequest>): Promise<string>;
   /** Waits up to 30 seconds for the operation to end. Returns its row. */
@@ -35,6 +42,7 @@ export interface TestOperations extends AsyncDisposable {
 interface TestOperationsOptions {
   readonly url: string;
   readonly database: Database;
+  readonly pool: Pool;
   /** The definition of every kind of operation, except for `deleteSite` if that is given. */
   readonly addSite: AnyDefinition;
   readonly deleteSite?: AnyDefinition;
@@ -44,7 +52,7 @@ interface TestOperationsOptions {
 
 /** Prepares everything around an engine. The test starts the engine. */
 export async function testOperations(options: TestOperationsOptions): Promise<TestOperations> {
-  const { url, database } = options;
+  const { url, database, pool } = options;
   const sealer = makeSealer(options.key ?? randomBytes(32));
   const { addSite, deleteSite = addSite } = options;
   const definitions = {
@@ -95,12 +103,12 @@ export async function testOperations(options: TestOperationsOptions): Promise<Te
   } satisfies Record<OperationKind, AnyDefinition>;
   const notifications = await openNotifications({ url, channels: [acceptedChannel, endedChannel] });
   const accept = makeAcceptOperation({ sealer, definitions });
-  const wait = makeWaitForOperation({ database, notifications });
+  const waits = makeOperationWaits({ read: makeOperationRead(pool), notifications });
   return {
     sealer,
     notifications,
     accept,
-    wait,
+    waits,
     submit: async (request = {}) => {
       const companyId = request.companyId ?? (await insertTestCompany(database));
       const { operationId } = await database
@@ -109,7 +117,7 @@ export async function testOperations(options: TestOperationsOptions): Promise<Te
       return operationId;
     },
     finish: async (operationId) => {
-      await wait(operationId, 30);
+      await waits.untilEnded(operationId, 30);
       const row = await readOperation(database, operationId);
       if (row?.finished_at == null) throw new Error(`${operationId} is ${row?.state ?? "gone"} at step ${row?.step}`);
       return row;

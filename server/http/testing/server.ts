@@ -17,7 +17,7 @@ import { makeRepeatedActivity } from "@sitewright/server/app/company/repeatedAct
 import type { App } from "@sitewright/server/app/context.ts";
 import { fixedKeys } from "@sitewright/server/keyFile.ts";
 import type { FailureKind } from "@sitewright/server/operations/engine/operation.ts";
-import type { WaitForOperation } from "@sitewright/server/operations/engine/wait.ts";
+import type { OperationWaits } from "@sitewright/server/operations/engine/wait.ts";
 import { makeBackupLists } from "@sitewright/server/store/backups/backupList.ts";
 import { beginBackup, finishBackup, type NewBackup } from "@sitewright/server/store/backups/backups.ts";
 import { keepDeletedEnvironments } from "@sitewright/server/store/backups/deletedEnvironments.ts";
@@ -96,7 +96,7 @@ export interface TestServer {
 interface TestServerOptions {
   readonly limits?: Partial<Limits & ConnectionLimits>;
   readonly log?: FastifyBaseLogger;
-  readonly waitForOperation?: WaitForOperation;
+  readonly untilEnded?: OperationWaits["untilEnded"];
   /** Default: every environment is empty. */
   readonly listFiles?: App["listFiles"];
   /** Default: every log is empty. */
@@ -217,7 +217,7 @@ export function useTestServer(options: TestServerOptions = {}): { readonly curre
 
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer & AsyncDisposable> {
   const { url, database, pool, drop } = await createTestDatabase();
-  const operations = await testOperations({ url, database, addSite: noSteps });
+  const operations = await testOperations({ url, database, pool, addSite: noSteps });
   const repeatedActivity = makeRepeatedActivity(database);
   const refusedKeys = makeRefusedKeys(pool, repeatedActivity);
   const keyUse = makeKeyUse(pool);
@@ -256,7 +256,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       companyPackages: makeCompanyPackageLists(pool),
       database,
       acceptOperation: operations.accept,
-      waitForOperation: options.waitForOperation ?? operations.wait,
+      operationWaits: { ...operations.waits, ...(options.untilEnded && { untilEnded: options.untilEnded }) },
       downloadTokens: makeDownloadTokens(fixedKeys(downloadKey)),
       downloadHours: 72,
       keyUse,

@@ -1,7 +1,10 @@
-import { describe, expect, test } from "vitest";
-import { endOperation } from "../../store/operations.ts";
+import { randomUUID } from "node:crypto";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { openNotifications } from "../../store/notifications.ts";
+import { endedChannel, endOperation, makeOperationRead } from "../../store/operations.ts";
 import { useTestDatabase } from "../../testing/database.ts";
-import { type TestOperations, testOperations } from "../../testing/engine.ts";
+import { testOperations } from "../../testing/engine.ts";
+import { makeOperationWaits } from "./wait.ts";
 
 const own = useTestDatabase();
 const definition = { kind: "addSite", steps: [], succeeded: async () => null, failed: async () => undefined };
@@ -12,41 +15,104 @@ async function end(operationId: string): Promise<void> {
     .execute((transaction) => endOperation(transaction, operationId, { state: "succeeded", result: null }));
 }
 
-async function withOperation(work: (operations: TestOperations, operationId: string) => Promise<void>): Promise<void> {
-  await using operations = await testOperations({ ...own, addSite: definition });
-  await work(operations, await operations.submit());
+/** An operation that runs until the test ends it, and waits that count the statements that read operations. */
+async function start() {
+  const operations = await testOperations({ ...own, addSite: definition });
+  onTestFinished(() => operations[Symbol.asyncDispose]());
+  const notifications = await openNotifications({ url: own.url, channels: [endedChannel] });
+  onTestFinished(() => notifications.close());
+  const id = await operations.submit();
+  const state = { reads: 0 };
+  const readNow = makeOperationRead(own.pool);
+  const read = (operationId: string) => {
+    state.reads += 1;
+    return readNow(operationId);
+  };
+  const waits = makeOperationWaits({ read, notifications });
+  const wait = (seconds = 30) => waits.untilEnded(id, seconds);
+  return { id, state, waits, wait };
 }
 
-describe("waitForOperation", () => {
-  test("resolves when the operation ends", () =>
-    withOperation(async ({ wait }, id) => {
-      const waiting = Promise.all([wait(id, 30), wait(id, 30)]);
-      await end(id);
-      expect(await waiting).toEqual([true, true]);
-    }));
+describe("a wait for an operation", () => {
+  test("returns the operation when it ends", async () => {
+    const { id, wait } = await start();
+    const waiting = Promise.all([wait(), wait()]);
+    await end(id);
+    expect(await waiting).toMatchObject([{ state: "succeeded" }, { state: "succeeded" }]);
+  });
 
-  test("resolves at once for ended and unknown operations", () =>
-    withOperation(async ({ wait }, id) => {
-      await end(id);
-      expect(await wait(id, 30)).toBe(true);
-      expect(await wait("sites:add-nothing", 30)).toBe(true);
-    }));
+  test("returns ended and unknown operations at once", async () => {
+    const { id, waits, wait } = await start();
+    await end(id);
+    expect(await wait()).toMatchObject({ id, state: "succeeded" });
+    expect(await waits.untilEnded(`sites:add-${randomUUID()}`, 30)).toBeNull();
+  });
 
-  test("resolves with false at the timeout or when the client disconnects", () =>
-    withOperation(async ({ wait }, id) => {
-      expect(await wait(id, 0.05)).toBe(false);
-      expect(await wait(id, 30, AbortSignal.timeout(50))).toBe(false);
-      expect(await wait(id, 30, AbortSignal.abort())).toBe(false);
-    }));
+  test("returns the running operation after its time, when its client goes away, and when waits are stopped", async () => {
+    const { id, waits, wait } = await start();
+    expect(await wait(0.05)).toMatchObject({ state: "running" });
+    const client = Promise.withResolvers<() => void>();
+    const waiting = waits.untilEnded(id, 30, client.resolve);
+    (await client.promise)();
+    expect(await waiting).toMatchObject({ state: "running" });
+    const others = [wait(), wait()];
+    waits.stop();
+    expect(await Promise.all([...others, wait()])).toMatchObject(Array(3).fill({ state: "running" }));
+  });
 
-  test("does not miss an end while its database connection is lost", () =>
-    withOperation(async ({ wait }, id) => {
-      const waiting = wait(id, 30);
-      await own.pool.query(
-        `select pg_terminate_backend(pid) from pg_stat_activity
-         where datname = current_database() and query like 'listen%'`,
-      );
-      await end(id);
-      expect(await waiting).toBe(true);
-    }));
+  test("does not miss an end while its database connection is lost", async () => {
+    const { id, wait } = await start();
+    const waiting = wait();
+    await own.pool.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and query like 'listen%'`,
+    );
+    await end(id);
+    expect(await waiting).toMatchObject({ state: "succeeded" });
+  });
+});
+
+describe("thousands of waits for an operation", () => {
+  test("read it once at the beginning and once at the end, and get the same object", async () => {
+    const { id, state, wait } = await start();
+    const waiting = Array.from({ length: 5_000 }, () => wait());
+    await end(id);
+    const found = await Promise.all(waiting);
+    expect(new Set(found).size).toBe(1);
+    expect(found[0]?.state).toBe("succeeded");
+    expect(state.reads).toBe(2);
+  });
+
+  test("leave turns of the event loop to others when they end", async () => {
+    const { id, wait } = await start();
+    let turns = 0;
+    const count = () => {
+      turns += 1;
+      if (!isOver) setImmediate(count);
+    };
+    let isOver = false;
+    const waiting = Array.from({ length: 1_000 }, () => wait());
+    const [first = Promise.resolve(null), ...others] = waiting;
+    await end(id);
+    await first;
+    setImmediate(count);
+    await Promise.all(others);
+    isOver = true;
+    expect(turns).toBeGreaterThan(5);
+  });
+
+  test("that no one waits for any more are forgotten", async () => {
+    const { id, state, waits, wait } = await start();
+    const client = Promise.withResolvers<() => void>();
+    const waiting = waits.untilEnded(id, 30, client.resolve);
+    const leave = await client.promise;
+    leave();
+    await waiting;
+    expect(state.reads).toBe(2);
+    // A client that was answered goes away later.
+    leave();
+    expect(state.reads).toBe(2);
+    await end(id);
+    expect(await wait()).toMatchObject({ state: "succeeded" });
+  });
 });

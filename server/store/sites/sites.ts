@@ -35,10 +35,11 @@ export function makeSiteRead(pool: Pool): BatchedRead<SiteRecord> {
     return site;
   }
 
-  return makeBatchedRead(async (ids) => {
+  const read = makeBatchedRead(async (ids) => {
     const { rows } = await pool.query<SiteRow>({ name, text, values: [ids] });
     return rows.map(siteOf);
   });
+  return (id) => read(id.toLowerCase());
 }
 
 function isSameSite(one: SiteRow, other: SiteRow): boolean {

@@ -8,7 +8,13 @@
 import { join } from "node:path";
 import { openSealer } from "../../../sealing.ts";
 import { openNotifications } from "../../../store/notifications.ts";
-import { acceptedChannel, endedChannel, type OperationRow, readOperation } from "../../../store/operations.ts";
+import {
+  acceptedChannel,
+  endedChannel,
+  makeOperationRead,
+  type OperationRow,
+  readOperation,
+} from "../../../store/operations.ts";
 import { silentLog, testBackoffs } from "../../../testing/engine.ts";
 import { type Fault, withFaults } from "../../../testing/faults.ts";
 import type { RunnerFault } from "../../../testing/faultyEngine.ts";
@@ -16,7 +22,7 @@ import { forgetSites, type World } from "../../../testing/world.ts";
 import { type OperationDefinitions, operationDefinitions } from "../../definitions.ts";
 import { type AcceptOperation, makeAcceptOperation, type OperationRequest } from "../../engine/accept.ts";
 import { startEngine } from "../../engine/engine.ts";
-import { makeWaitForOperation } from "../../engine/wait.ts";
+import { makeOperationWaits } from "../../engine/wait.ts";
 import { type Case, together } from "./cases.ts";
 import { type Runner, type StartRunner, startEngineHere } from "./runners.ts";
 
@@ -191,7 +197,7 @@ export async function openHarness({ facts, own, services }: World): Promise<Harn
   const sealer = await openSealer(join(facts.dataFolder, "secrets", "key"));
   const definitions = operationDefinitions(services);
   const accept: AcceptOperation = makeAcceptOperation({ sealer, definitions });
-  const wait = makeWaitForOperation({ database: own.database, notifications });
+  const { untilEnded } = makeOperationWaits({ read: makeOperationRead(own.pool), notifications });
   return {
     notifications,
     sealer,
@@ -202,7 +208,7 @@ export async function openHarness({ facts, own, services }: World): Promise<Harn
         await accepted?.(acceptance.operationId);
         return acceptance;
       });
-      await wait(operationId, timeoutSeconds);
+      await untilEnded(operationId, timeoutSeconds);
       const row = await readOperation(own.database, operationId);
       if (!row) throw new Error(`${operationId} is gone`);
       return row;
