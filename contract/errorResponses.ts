@@ -17,8 +17,9 @@ const names = {
   415: "UnsupportedMediaType",
   429: "TooManyRequests",
   500: "InternalError",
+  503: "ServiceUnavailable",
 } as const;
-const statuses = [401, 403, 404, 409, 413, 415, 429, 500] as const satisfies readonly (keyof typeof names)[];
+const statuses = [401, 403, 404, 409, 413, 415, 429, 500, 503] as const satisfies readonly (keyof typeof names)[];
 
 /** Codes that are explained where the headers are described. */
 const ofHeaders: readonly RefusalCode[] = [
@@ -106,7 +107,7 @@ function nameOfPlain({ method, operation }: Endpoint): string {
 }
 
 function ownHeaders(status: keyof typeof names): Node {
-  if (status === 429) return { "Retry-After": header("Seconds to wait, at most 30.", "integer") };
+  if (status === 429 || status === 503) return { "Retry-After": header("Seconds to wait, at most 30.", "integer") };
   return status === 401 ? { "WWW-Authenticate": header("`Bearer`.", "string") } : {};
 }
 

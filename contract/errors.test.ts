@@ -22,7 +22,7 @@ describe("error messages that clients depend on", () => {
     });
   });
 
-  it.each([400, 401, 403, 404, 405, 409, 413, 415, 416, 429, 500] as const)(
+  it.each([400, 401, 403, 404, 405, 409, 413, 415, 416, 429, 500, 503] as const)(
     "are in the example of an error: %d",
     (status) => {
       expect(exampleOf(errorSchema(status))).toMatchObject({ message: errorMessages[status], status });

@@ -14,6 +14,7 @@ export const errorMessages = {
   416: "The requested range starts beyond the end of the file",
   429: "Too many requests, please try again later.",
   500: "Error occurred while processing your request",
+  503: "The database can't be reached at the moment. Nothing was changed; send the request again in a few seconds.",
 } as const;
 
 export type ErrorStatus = keyof typeof errorMessages;
@@ -95,6 +96,7 @@ const errorData: Readonly<Record<ErrorStatus, TSchema>> = {
       examples: [exampleReference],
     }),
   }),
+  503: noData,
 };
 
 /** Every error as it is sent, with any `data`. */
@@ -122,5 +124,6 @@ export const errorDescriptions: Readonly<Record<ErrorStatus, string>> = {
   415: "The body is not declared as `application/json`.",
   416: "The requested range starts beyond the end of the file; `Content-Range` has the file's length.",
   429: "The key or its company has reached its rate limit, or the IP address has too many open requests; `Retry-After` is the number of seconds to wait.",
-  500: "An internal error. `data.reference_id` is the id of the log entry with the cause.",
+  500: "An internal error. `data.reference_id` is the id of the log entry with the cause. A change may have been made if the database was lost at that moment; the message says so.",
+  503: "The database can't be reached, for example because it is restarting, and did not come back within 15 seconds. Nothing was changed; `Retry-After` is the number of seconds to wait.",
 };

@@ -49,13 +49,10 @@ async function attempt(request: Promise<Answer>): Promise<Answer | null> {
   return request.catch(() => null);
 }
 
-/**
- * Ends the control process by killing it or its database, and returns a function that resolves when the API answers again. After
- * the death of its database it still answers for a moment.
- */
-async function endControl(role: "control" | "postgres"): Promise<() => Promise<void>> {
+/** Kills the control process, and returns a function that resolves when the API answers again. */
+async function endControl(): Promise<() => Promise<void>> {
   const [former] = await find(root(), "control");
-  await kill(root(), role);
+  await kill(root(), "control");
   return () => untilApiAnswers(former?.id);
 }
 
@@ -90,8 +87,15 @@ async function endOf(creation: string): Promise<CreatedSite | null> {
 }
 
 describe("kill -9", () => {
-  test("of PostgreSQL: every visitor gets the page until the API is back", async () => {
-    await visitUntil(await endControl("postgres"));
+  test("of PostgreSQL: every visitor gets the page, and the API's clients wait until it is back", async () => {
+    const [former] = await find(root(), "control");
+    await kill(root(), "postgres");
+    const answered = installation.api("GET", `/sites/${site.id}`);
+    await visitUntil(async () => {
+      expect((await answered).status).toBe(200);
+    });
+    const [control] = await find(root(), "control");
+    expect(control?.id).toBe(former?.id);
   });
 
   test("of the edge: the site is back without help from the control process", async () => {
@@ -111,7 +115,7 @@ describe("kill -9", () => {
       for (let visits = 0; visits < kills; visits += 1) await visit();
       const plain = await acceptPlainSite(installation, `Plain ${kills}`);
       for (let visits = 0; visits < kills; visits += 1) await visit();
-      const apiAnswers = await endControl("control");
+      const apiAnswers = await endControl();
       await (kills === 0 ? visitUntil(apiAnswers) : apiAnswers());
       const [shop, second] = await Promise.all([endOf(withWordPress), endOf(plain)]);
       if (shop !== null) expect((await installation.visit(`${shop.address}/`)).text).toContain(title);

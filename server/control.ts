@@ -29,7 +29,7 @@ import { openLogs } from "./logs/logs.ts";
 import { openSpool } from "./mail/spool.ts";
 import { operationDefinitions } from "./operations/definitions.ts";
 import { makeAcceptOperation } from "./operations/engine/accept.ts";
-import { startEngine } from "./operations/engine/engine.ts";
+import { keepEngine } from "./operations/engine/keepEngine.ts";
 import { makeOperationWaits } from "./operations/engine/wait.ts";
 import { makeSiteTasks } from "./operations/steps/siteTasks.ts";
 import { publishWithRetry } from "./publishing/publishWithRetry.ts";
@@ -104,7 +104,7 @@ export async function startControl({ config, runtime, log, settings }: ControlOp
   const definitions = operationDefinitions(services);
   const firstRun = await prepareFirstRun(database, config);
   if (settings !== undefined) await recordChangedSettings({ database, data: config.data, values: settings });
-  const engine = await startEngine({
+  const engine = await keepEngine({
     url,
     database,
     notifications,
@@ -159,7 +159,11 @@ export async function startControl({ config, runtime, log, settings }: ControlOp
   if (config.apiName !== null) started.use(await listenForEdge(server, config.apiSocket));
   const facts = await countContent(database);
   const owned = started.move();
-  return { url: address, facts, firstRun, lost: engine.lost, stop: () => owned.disposeAsync() };
+  const stop = async () => {
+    opened.stopWaiting();
+    await owned.disposeAsync();
+  };
+  return { url: address, facts, firstRun, lost: engine.lost, stop };
 }
 
 /** Dependencies of the API and the reconcilers. */

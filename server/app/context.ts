@@ -130,7 +130,8 @@ export interface RequestDatabase {
   readonly database: Database;
   /**
    * Runs in a new transaction, or in the request's own if it carries an `Idempotency-Key`. That one stays open until the
-   * request is answered, so nothing but the database may be waited for from then on; see `afterCommit`.
+   * request is answered, so nothing but the database may be waited for from then on; see `afterCommit`. `work` runs again if the
+   * connection is lost before COMMIT.
    */
   readonly inTransaction: <T>(work: (transaction: DatabaseTransaction) => Promise<T>) => Promise<T>;
 }

@@ -17,6 +17,13 @@ import {
   type StoredAnswer,
   storeAnswer,
 } from "@sitewright/server/store/idempotencyKeys.ts";
+import {
+  DatabaseUnavailable,
+  isConnectionLost,
+  OutcomeUnknown,
+  repeatLost,
+  runTransaction,
+} from "@sitewright/server/store/outages.ts";
 import { isSameHash } from "./company/token.ts";
 import type { RequestDatabase } from "./context.ts";
 import { Refused } from "./failures.ts";
@@ -109,6 +116,23 @@ async function attempt(held: HeldTransaction, work: OnceWork): Promise<FinishedA
   }
 }
 
+/** The database of a request without a key: each transaction is committed by itself. */
+export function withoutKey(database: Database): RequestDatabase {
+  let hasCommitted = false;
+  return {
+    database,
+    inTransaction: async (work) => {
+      try {
+        const result = await runTransaction(database, work);
+        hasCommitted = true;
+        return result;
+      } catch (error) {
+        throw hasCommitted && error instanceof DatabaseUnavailable ? new OutcomeUnknown(error) : error;
+      }
+    },
+  };
+}
+
 interface HeldTransaction extends RequestDatabase, AsyncDisposable {
   commit(): Promise<void>;
   /** The next use begins another transaction. */
@@ -122,30 +146,67 @@ function holdTransaction(
 ): HeldTransaction {
   let beginning: ReturnType<typeof begin> | null = null;
   let open: Awaited<ReturnType<typeof begin>> | null = null;
+  let hasChanges = false;
   async function begin() {
     const transaction = await database.startTransaction().execute();
     open = transaction;
     await claim(transaction);
     return transaction;
   }
-  const end = async (how: "commit" | "rollback") => {
-    const ending = open;
+  function take() {
+    const taken = open;
     beginning = null;
     open = null;
-    await ending?.[how]().execute();
+    hasChanges = false;
+    return taken;
+  }
+  /** A lost connection has rolled back, too. */
+  const rollBack = async () => {
+    await take()?.rollback().execute().catch(unlessLost);
   };
+  const commit = async () => {
+    const ending = take();
+    try {
+      await ending?.commit().execute();
+    } catch (error) {
+      // Releases the connection.
+      await ending?.rollback().execute().catch(ignore);
+      throw isConnectionLost(error) ? new OutcomeUnknown(error) : error;
+    }
+  };
+  async function use<T>(work: (transaction: DatabaseTransaction) => Promise<T>): Promise<T> {
+    beginning ??= begin();
+    const result = await work(await beginning);
+    hasChanges = true;
+    return result;
+  }
   return {
     get database() {
       return open ?? database;
     },
     inTransaction: async (work) => {
-      beginning ??= begin();
-      return work(await beginning);
+      // The changes of earlier work would be missing from another transaction.
+      if (hasChanges) return use(work).catch(asUnavailable);
+      return use(work).catch((error: unknown) =>
+        repeatLost(async () => {
+          await rollBack();
+          return use(work);
+        }, error),
+      );
     },
-    commit: () => end("commit"),
-    rollBack: () => end("rollback"),
-    [Symbol.asyncDispose]: () => end("rollback"),
+    commit,
+    rollBack,
+    [Symbol.asyncDispose]: rollBack,
   };
+}
+
+function unlessLost(error: unknown): void {
+  if (!isConnectionLost(error)) throw error;
+}
+
+/** Nothing was committed. */
+function asUnavailable(error: unknown): never {
+  throw isConnectionLost(error) ? new DatabaseUnavailable(error) : error;
 }
 
 function repeat(stored: StoredAnswer, hash: Buffer, secret: Buffer): FinishedAnswer {

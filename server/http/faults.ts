@@ -1,7 +1,15 @@
 /** Turns failures of all kinds into the API's errors. */
 
 import { type ErrorStatus, errorMessages } from "@sitewright/contract/errors.ts";
-import { AddressNotAllowed, Busy, NotAllowed, NotFound, Refused } from "@sitewright/server/app/failures.ts";
+import {
+  AddressNotAllowed,
+  Busy,
+  DatabaseUnavailable,
+  NotAllowed,
+  NotFound,
+  OutcomeUnknown,
+  Refused,
+} from "@sitewright/server/app/failures.ts";
 import { busyData } from "@sitewright/server/app/operations.ts";
 
 /** Number of faults that a response lists. */
@@ -67,6 +75,22 @@ export function answerToClientError(error: unknown): ErrorAnswer | null {
   }
   if (error instanceof HttpFailure) return errorAnswer(error.status, null, error);
   return answerToFastifyError(error);
+}
+
+const retrySeconds = 5;
+const unknownOutcome =
+  "The connection to the database was lost at the moment when the change was to become permanent, so it may have been made. Check before you repeat it.";
+
+/** The error response if the database can't be reached, and nothing was changed; otherwise null. */
+export function answerToOutage(error: unknown): ErrorAnswer | null {
+  if (!(error instanceof DatabaseUnavailable)) return null;
+  return errorAnswer(503, null, { headers: { "retry-after": String(retrySeconds) } });
+}
+
+/** The error response to any other failure, whose cause is in the log under this id. */
+export function answerToInternalError(error: unknown, referenceId: string): ErrorAnswer {
+  const data = { reference_id: referenceId };
+  return errorAnswer(500, data, error instanceof OutcomeUnknown ? { message: unknownOutcome } : {});
 }
 
 /** The error response to a request that Fastify refused, or null. */

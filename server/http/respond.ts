@@ -6,8 +6,8 @@ import { authorise, type Caller } from "@sitewright/server/app/company/access.ts
 import { describeActor } from "@sitewright/server/app/company/actor.ts";
 import type { Identified } from "@sitewright/server/app/company/identities.ts";
 import type { App, Context, RequestDatabase } from "@sitewright/server/app/context.ts";
-import { Busy, NotFound, Refused } from "@sitewright/server/app/failures.ts";
-import type { FinishedAnswer, makeAnswerOnce } from "@sitewright/server/app/idempotency.ts";
+import { Busy, DatabaseUnavailable, NotFound, OutcomeUnknown, Refused } from "@sitewright/server/app/failures.ts";
+import { type FinishedAnswer, type makeAnswerOnce, withoutKey } from "@sitewright/server/app/idempotency.ts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ReadBody } from "./bodies.ts";
 import { entityTagOf, entityTagOfParts, unlessUnchanged } from "./entityTags.ts";
@@ -74,15 +74,24 @@ export function makeResponder(app: App, route: Route, { stopping, answerOnce, co
     const run = async (access: RequestDatabase) => finish(reply, await handle(access));
     const answer =
       key === undefined
-        ? sendable({ request, reply, stopping, cachedBodies }, await handle(withoutKey(app)))
+        ? sendable({ request, reply, stopping, cachedBodies }, await handle(withoutKey(app.database)))
         : await once(answerOnce, identified, request, reply, { key, run });
     // After a refusal the transaction was rolled back, so there is nothing to follow up.
-    if (answer.status < 300) for (const work of afterwards) await work();
+    if (answer.status < 300) await followUp(afterwards);
     const { status, body } = answer;
     reply.code(status);
     if (body !== null) reply.header("content-type", "application/json; charset=utf-8");
     return reply.headers(answer.headers).send(body ?? undefined);
   };
+}
+
+/** Does the work that follows a commit. */
+async function followUp(afterwards: readonly (() => Promise<void>)[]): Promise<void> {
+  try {
+    for (const work of afterwards) await work();
+  } catch (error) {
+    throw error instanceof DatabaseUnavailable ? new OutcomeUnknown(error) : error;
+  }
 }
 
 /**
@@ -168,11 +177,6 @@ function cachedBody(cachedBodies: CachedBodies, reply: FastifyReply, answer: Any
 interface OnceOptions {
   readonly key: string;
   readonly run: (access: RequestDatabase) => Promise<FinishedAnswer>;
-}
-
-/** Each transaction of a request without an `Idempotency-Key` is committed by itself. */
-function withoutKey({ database }: App): RequestDatabase {
-  return { database, inTransaction: (work) => database.transaction().execute(work) };
 }
 
 async function once(

@@ -24,7 +24,7 @@ import {
   timeouts,
 } from "./connections.ts";
 import { isTrustedProxy, keepEdgeConnections } from "./edgeSocket.ts";
-import { answerToClientError, type ErrorAnswer, errorAnswer } from "./faults.ts";
+import { answerToClientError, answerToInternalError, answerToOutage, type ErrorAnswer } from "./faults.ts";
 import { serveHealth } from "./health.ts";
 import { serveHome } from "./home.ts";
 import { makeAuthenticator, type Route } from "./identity.ts";
@@ -148,7 +148,7 @@ function decodableUrl(url: string): string {
 }
 
 async function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  return send(reply, answerToClientError(error) ?? internalError(error, request, reply));
+  return send(reply, answerToClientError(error) ?? answerToOutage(error) ?? internalError(error, request, reply));
 }
 
 /** Logs the error under the id that the response contains. If the client has gone, nobody gets it, and it may be the reason. */
@@ -157,7 +157,7 @@ function internalError(error: unknown, request: FastifyRequest, reply: FastifyRe
   const facts = { reference_id: request.id, err: error, url: request.routeOptions.url };
   if (isAbandoned) request.log.debug(facts, "A client disconnected");
   else request.log.error(facts, "A request failed");
-  return errorAnswer(500, { reference_id: request.id });
+  return answerToInternalError(error, request.id);
 }
 
 function send(reply: FastifyReply, { status, headers, body }: ErrorAnswer): FastifyReply {

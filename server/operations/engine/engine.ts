@@ -7,9 +7,9 @@
  * - Recovery. At startup and every `sweepMilliseconds`, a process looks for running operations without a runner (it
  *   missed an announcement) and for operations of dead processes (`store/operationRuns.ts` says how death is detected).
  *   It claims them and continues after the last recorded part (`journal.ts`).
- * - Fencing. A process that loses its lock can't know whether another process has taken over its operations. It stops
- *   and must be ended: see `lost`. Until then its writes about operations have no effect, because each write names the
- *   runner.
+ * - Fencing. A process that loses its lock can't know whether another process has taken over its operations. Its engine
+ *   stops; `keepEngine.ts` starts another one when no step is running any more. Until then its writes about operations
+ *   have no effect, because each write names the runner.
  */
 import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
@@ -42,10 +42,12 @@ export interface EngineOptions extends Pick<RunServices, "log" | "sealer"> {
 }
 
 export interface Engine {
-  /** Resolves when this process has lost the right to run operations. End the process and start another one. */
+  /** Resolves when the engine has lost the right to run operations. See `keepEngine.ts`. */
   readonly lost: Promise<Error>;
   /** Claims unclaimed operations now instead of at the next sweep. Never rejects. */
   sweep(): Promise<void>;
+  /** Resolves when no step is running in this process. */
+  settled(): Promise<unknown>;
   /** Claims no more operations, aborts running steps, and leaves them to the next process. */
   stop(): Promise<void>;
 }
@@ -76,7 +78,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   started.defer(options.notifications.onGap(() => void sweeps.now()));
   await sweeps.now();
   const owned = started.move();
-  return { lost: lock.lost, sweep: sweeps.now, stop: () => owned.disposeAsync() };
+  return { lost: lock.lost, sweep: sweeps.now, settled: runs.settled, stop: () => owned.disposeAsync() };
 }
 
 interface Runs {

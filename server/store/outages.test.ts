@@ -1,0 +1,184 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type RunningPostgres, startPostgres } from "@sitewright/supervisor/postgres/postgres.ts";
+import { type RawBuilder, sql } from "kysely";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Database } from "./database.ts";
+import { type OpenDatabase, openDatabase } from "./open.ts";
+import { DatabaseUnavailable, OutcomeUnknown, runTransaction } from "./outages.ts";
+
+let folder: string;
+let postgres: RunningPostgres;
+let opened: OpenDatabase;
+
+async function start(): Promise<void> {
+  postgres = await startPostgres({ dataDirectory: join(folder, "data"), runDirectory: join(folder, "run") });
+}
+
+async function restart(): Promise<void> {
+  await postgres.stop();
+  await start();
+}
+
+async function run<T>(statement: RawBuilder<T>, database: Database = opened.database): Promise<readonly T[]> {
+  return (await statement.execute(database)).rows;
+}
+
+const listNotes = () => run(sql<{ text: string }>`select text from notes order by text`);
+
+/** Resolves when this many connections run a statement that contains the text. */
+async function untilRunning(text: string, count: number): Promise<void> {
+  const running = () =>
+    run(sql`select 1 from pg_stat_activity where query like ${`%${text}%`} and pid <> pg_backend_pid()`);
+  await expect.poll(async () => (await running()).length).toBe(count);
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "sw-outages-"));
+  await start();
+});
+beforeEach(async () => {
+  opened = openDatabase(postgres.url);
+  await run(sql`create table notes (text text)`);
+});
+afterEach(async () => {
+  await run(sql`drop table notes`);
+  await opened.close();
+});
+afterAll(async () => {
+  await postgres.stop();
+  await rm(folder, { recursive: true });
+});
+
+describe("while PostgreSQL restarts", () => {
+  test("reads and changes that have not begun wait for it", async () => {
+    await postgres.stop();
+    const work = [
+      ...Array.from({ length: 50 }, () => opened.pool.query("select 1")),
+      ...Array.from({ length: 50 }, () => listNotes()),
+      run(sql`insert into notes values ('alone')`),
+      opened.database
+        .transaction()
+        .execute((transaction) => run(sql`insert into notes values ('inside')`, transaction)),
+    ];
+    await start();
+    await Promise.all(work);
+    expect(await listNotes()).toEqual([{ text: "alone" }, { text: "inside" }]);
+  });
+
+  test.each(["stop", "kill"] as const)("reads that have begun are repeated after a %s", async (how) => {
+    const reads = [
+      opened.pool.query("select pg_sleep(0.5), 'read' as text"),
+      opened.pool.query({ name: "slow", text: "select pg_sleep(0.5), $1::text as text", values: ["read"] }),
+      run(sql<{ text: string }>`select pg_sleep(0.5), 'read' as text`).then((rows) => ({ rows })),
+    ];
+    await untilRunning("pg_sleep(0.5)", 3);
+    await postgres[how]();
+    await postgres.exited;
+    await start();
+    for (const { rows } of await Promise.all(reads)) expect(rows[0]?.text).toBe("read");
+  });
+
+  test("a change by itself that has begun is not repeated", async () => {
+    const change = run(sql`insert into notes select 'slow' from pg_sleep(0.5)`);
+    const outcome = Promise.allSettled([change]);
+    await untilRunning("insert into notes select", 1);
+    await restart();
+    expect(await outcome).toMatchObject([{ status: "rejected", reason: { code: "57P01" } }]);
+    expect(await listNotes()).toEqual([]);
+  });
+
+  test("a transaction whose COMMIT was not sent runs again", async () => {
+    const isInside = Promise.withResolvers<void>();
+    const isRestarted = Promise.withResolvers<void>();
+    let runs = 0;
+    const result = runTransaction(opened.database, async (transaction) => {
+      runs += 1;
+      const text = `run ${runs}`;
+      await run(sql`insert into notes values (${text})`, transaction);
+      isInside.resolve();
+      await isRestarted.promise;
+      return run(sql<{ text: string }>`select text from notes`, transaction);
+    });
+    await isInside.promise;
+    await restart();
+    isRestarted.resolve();
+    expect(await result).toEqual([{ text: "run 2" }]);
+    expect(await listNotes()).toEqual([{ text: "run 2" }]);
+  });
+
+  test("a transaction whose COMMIT was sent is not repeated: its outcome is unknown", async () => {
+    await run(sql`create or replace function end_connection() returns trigger language plpgsql as $$
+      begin perform pg_terminate_backend(pg_backend_pid()); return null; end $$`);
+    await run(sql`create constraint trigger at_commit after insert on notes deferrable initially deferred
+      for each row execute function end_connection()`);
+    let runs = 0;
+    const outcome = runTransaction(opened.database, async (transaction) => {
+      runs += 1;
+      await run(sql`insert into notes values ('committed?')`, transaction);
+    });
+    await expect(outcome).rejects.toBeInstanceOf(OutcomeUnknown);
+    expect(runs).toBe(1);
+  });
+
+  test("other errors of a transaction are not repeated", async () => {
+    let runs = 0;
+    const outcome = runTransaction(opened.database, async (transaction) => {
+      runs += 1;
+      await run(sql`select 1 / 0`, transaction);
+    });
+    await expect(outcome).rejects.toMatchObject({ code: "22012" });
+    expect(runs).toBe(1);
+  });
+});
+
+describe("an outage that lasts", () => {
+  test("fails queries after their time, as unavailable", async () => {
+    await using impatient = openImpatient();
+    await impatient.pool.query("select 1");
+    await postgres.stop();
+    await expect(impatient.pool.query("select 1")).rejects.toBeInstanceOf(DatabaseUnavailable);
+    const change = impatient.database.transaction().execute(async () => undefined);
+    await expect(change).rejects.toBeInstanceOf(DatabaseUnavailable);
+    await start();
+    expect((await impatient.pool.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
+  });
+
+  test("fails queries at once when the process stops", async () => {
+    const { rows } = await opened.pool.query("select 1");
+    expect(rows).toHaveLength(1);
+    await postgres.stop();
+    const waiting = Promise.allSettled([opened.pool.query("select 1"), listNotes()]);
+    opened.stopWaiting();
+    for (const { reason } of (await waiting).filter((result) => result.status === "rejected")) {
+      expect(reason).toBeInstanceOf(DatabaseUnavailable);
+    }
+    await expect(opened.pool.query("select 1")).rejects.toBeInstanceOf(DatabaseUnavailable);
+    await start();
+  });
+
+  test("fails at once if there was no connection before, because the address is probably wrong", async () => {
+    const url = postgres.url;
+    await postgres.stop();
+    const other = openDatabase(url);
+    await expect(other.pool.query("select 1")).rejects.toMatchObject({ syscall: "connect" });
+    await other.close();
+    await start();
+  });
+});
+
+describe("a slow PostgreSQL", () => {
+  test("makes queries wait, and fails those that get no connection in their time", async () => {
+    await using impatient = openImpatient();
+    const slow = impatient.pool.query("select pg_sleep(1), 'late' as text");
+    await untilRunning("pg_sleep(1)", 1);
+    await expect(impatient.pool.query("select 1")).rejects.toBeInstanceOf(DatabaseUnavailable);
+    expect((await slow).rows[0]?.text).toBe("late");
+  });
+});
+
+function openImpatient(): OpenDatabase & AsyncDisposable {
+  const impatient = openDatabase(postgres.url, { waitMilliseconds: 300, connections: 1 });
+  return { ...impatient, [Symbol.asyncDispose]: impatient.close };
+}

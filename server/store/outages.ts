@@ -1,0 +1,110 @@
+/**
+ * What happens to queries while PostgreSQL restarts, or can't be reached for another reason.
+ *
+ * New connections wait for it (`waitingPool.ts`), so nothing fails that had not begun. Reads are repeated. So are transactions
+ * whose COMMIT was not sent, if the caller allows it with `runTransaction`. A change is never repeated if it may have been made.
+ */
+import type { Database, DatabaseTransaction } from "./database.ts";
+
+/** The database can't be reached, or has too much to do. What was asked for has not been done. */
+export class DatabaseUnavailable extends Error {
+  override readonly name = "DatabaseUnavailable";
+  constructor(cause: unknown) {
+    super("The database can't be reached", { cause });
+  }
+}
+
+/** The database was lost when changes may have been made: after COMMIT was sent, or between two transactions. */
+export class OutcomeUnknown extends Error {
+  override readonly name = "OutcomeUnknown";
+  constructor(cause: unknown) {
+    super("The database was lost when changes may have been made", { cause });
+  }
+}
+
+/** How long a query or a transaction waits in total. */
+export const waitMilliseconds = 15_000;
+const pauseMilliseconds = 50;
+
+/** Of the system for a connection, and of PostgreSQL: shutdown, crash, startup, too many connections, and failures of the connection. */
+const lostCodes = new Set([
+  ...["ECONNRESET", "EPIPE", "ETIMEDOUT"],
+  ...["57P01", "57P02", "57P03", "53300", "08000", "08001", "08003", "08004", "08006"],
+]);
+/** Of the system, when it connects. */
+const refusedCodes = new Set(["ECONNREFUSED", "ENOENT", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH"]);
+/** Errors of node-postgres, which have no code. */
+const lostMessages =
+  /^(Connection terminated( unexpectedly| due to connection timeout)?|timeout expired|Client has encountered a connection error and is not queryable)$/;
+
+const finalErrors = new WeakSet<Error>();
+
+/** Marks an error after which nothing is to be repeated, although there is no connection. */
+export function markFinal(error: Error): Error {
+  finalErrors.add(error);
+  return error;
+}
+
+/** Whether the error means that there is no connection to the database, or no longer. */
+export function isConnectionLost(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(isConnectionLost);
+  if (!(error instanceof Error) || finalErrors.has(error)) return false;
+  const code = "code" in error ? String(error.code) : "";
+  const isRefused = "syscall" in error && error.syscall === "connect" && refusedCodes.has(code);
+  return isRefused || lostCodes.has(code) || lostMessages.test(error.message);
+}
+
+/** Whether a statement is certain to change nothing. */
+function isRead(statement: string): boolean {
+  if (!/^\s*(select|with)\b/i.test(statement)) return false;
+  return !/\b(insert|update|delete|merge|into|nextval|setval|pg_notify|pg_\w*advisory\w*|for (no key )?(update|share))\b/i.test(
+    statement,
+  );
+}
+
+/** Runs a statement. Repeats it if the connection was lost and it is a read. */
+export function repeatRead<T>(statement: string, run: () => Promise<T>): Promise<T> {
+  return run().catch((error: unknown) => {
+    if (!isConnectionLost(error) || !isRead(statement)) throw error;
+    return repeatLost(run, error);
+  });
+}
+
+/** Repeats work that failed with `error` for as long as connections are lost. The work itself waits for the database. */
+export async function repeatLost<T>(work: () => Promise<T>, error: unknown): Promise<T> {
+  const deadline = performance.now() + waitMilliseconds;
+  for (let last = error; ; ) {
+    if (!isConnectionLost(last)) throw last;
+    if (performance.now() >= deadline) throw new DatabaseUnavailable(last);
+    await new Promise((resolve) => setTimeout(resolve, pauseMilliseconds));
+    try {
+      return await work();
+    } catch (next) {
+      last = next;
+    }
+  }
+}
+
+/**
+ * Runs work in a transaction. If the connection is lost before COMMIT is sent, runs it again in another one: it must change nothing
+ * but the database. Throws `DatabaseUnavailable` if that does not help in time, and `OutcomeUnknown` if COMMIT was sent.
+ */
+export async function runTransaction<T>(
+  database: Database,
+  work: (transaction: DatabaseTransaction) => Promise<T>,
+): Promise<T> {
+  const attempt = async () => {
+    let isCommitting = false;
+    try {
+      return await database.transaction().execute(async (transaction) => {
+        const result = await work(transaction);
+        isCommitting = true;
+        return result;
+      });
+    } catch (error) {
+      if (isCommitting && isConnectionLost(error)) throw new OutcomeUnknown(error);
+      throw error;
+    }
+  };
+  return attempt().catch((error: unknown) => repeatLost(attempt, error));
+}
