@@ -44,6 +44,7 @@ import { securityTxtOf } from "./settings/securityTxt.ts";
 import { givenSettings } from "./settings/settingsFile.ts";
 import { makeBackupLists } from "./store/backups/backupList.ts";
 import { keysChangedChannel } from "./store/company/apiKeys.ts";
+import { announceControlProcess, type ControlProcessCount, openControlProcessCount } from "./store/controlProcesses.ts";
 import { migrate } from "./store/migrate.ts";
 import { openNotifications } from "./store/notifications.ts";
 import { type OpenDatabase, openDatabase } from "./store/open.ts";
@@ -94,8 +95,10 @@ export async function startControl({ config, runtime, log, settings }: ControlOp
     url,
     channels: [acceptedChannel, endedChannel, keysChangedChannel],
     onConnectionLost,
+    onConnect: announceControlProcess,
   });
   started.defer(() => notifications.close());
+  const processes = await openControlProcessCount(opened.pool);
 
   const secretKeys = await openKeySource(secretsKeyFile(config.data));
   const sealer = sealerOf(secretKeys);
@@ -133,6 +136,7 @@ export async function startControl({ config, runtime, log, settings }: ControlOp
     keyUse: makeKeyUse(opened.pool),
     identities,
     log,
+    processes,
     capabilities: await runtime.capabilities(),
     lookUp: makeLookUp(config.resolver),
     logs: openLogs(config.environmentLogs),
@@ -149,6 +153,7 @@ export async function startControl({ config, runtime, log, settings }: ControlOp
   const server = buildServer({
     app,
     limits: config,
+    processes: processes.current,
     metricsToken: config.metricsToken,
     securityTxt: securityTxtOf(config.securityContact),
     challenges: parts.apiChallenges,
@@ -180,6 +185,7 @@ interface Parts
   readonly logs: ReturnType<typeof openLogs>;
   /** Running challenges for the API's own name. */
   readonly apiChallenges: Map<string, string>;
+  readonly processes: ControlProcessCount;
   readonly log: Logger;
 }
 
@@ -208,6 +214,7 @@ async function startPeriodicWork(parts: Parts): Promise<AsyncDisposable> {
       lookUp: parts.lookUp,
       phpVersions: capabilities.phpVersions,
       keyUse: parts.keyUse,
+      processes: parts.processes,
       spool: openSpool(config.mailSpool),
       deliver: makeMailDelivery(config),
       onBrokenMail: ({ id, environmentId }) =>
@@ -230,7 +237,17 @@ async function startPeriodicWork(parts: Parts): Promise<AsyncDisposable> {
   };
 }
 
-async function makeApp({ config, opened, services, secretKeys, keyUse, logs, log: _, ...parts }: Parts): Promise<App> {
+async function makeApp({
+  config,
+  opened,
+  services,
+  secretKeys,
+  keyUse,
+  logs,
+  log: _,
+  processes: __,
+  ...parts
+}: Parts): Promise<App> {
   const { database, runtime, publisher, edge, downloads, packageSource, sealer } = services;
   return {
     ...parts,

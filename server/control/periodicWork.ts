@@ -58,6 +58,7 @@ import { continueRotation } from "../rotation/rotateSecrets.ts";
 import type { Sealer } from "../sealing.ts";
 import type { Config } from "../settings/config.ts";
 import { raiseVerified } from "../store/backups/damage.ts";
+import type { ControlProcessCount } from "../store/controlProcesses.ts";
 import type { Database } from "../store/database.ts";
 import { removeOldCertificates } from "../store/domains/certificates.ts";
 import { beginWaiting } from "../store/operations.ts";
@@ -90,6 +91,7 @@ interface PeriodicWorkOptions {
   readonly checkArchive: (signal: AbortSignal) => Promise<void>;
   readonly lookUp: LookUp;
   readonly keyUse: KeyUse;
+  readonly processes: ControlProcessCount;
   /** Null if there is none. */
   readonly packageSource: PackageSource | null;
   readonly sealer: Sealer;
@@ -132,6 +134,13 @@ export function periodicWork(options: PeriodicWorkOptions): readonly Reconciler[
       run: () => expire(database),
     },
     ...workOnActivity(options),
+    {
+      name: "countProcesses",
+      work: "Counting the control processes, which share rate limits",
+      everySeconds: 5,
+      retrySeconds: 5,
+      run: options.processes.update,
+    },
     {
       name: "recordKeyUse",
       work: "Recording the use of API keys",

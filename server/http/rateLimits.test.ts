@@ -1,4 +1,5 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { makeRateLimits } from "./rateLimits.ts";
 import { siteFields, useTestServer } from "./testing/server.ts";
 
 describe("a company's rate limit", () => {
@@ -71,5 +72,52 @@ describe("a key's rate limit", () => {
     for (let host = 1; host <= 5; host += 1) await from(`2001:db8::${host}`);
     expect((await from("2001:db8::ffff:6")).status).toBe(429);
     expect((await from("2001:db8:0:1::1")).status).toBe(401);
+  });
+});
+
+describe("rate limits of several control processes", () => {
+  const limits = { rateLimitPerMinute: 10, creationLimitPerMinute: 2 };
+
+  it("are shared among the processes that there are at the moment", () => {
+    let processes = 1;
+    const count = makeRateLimits(limits, { processes: () => processes });
+    const remaining = () => Number(count(undefined, "192.0.2.1").headers["x-ratelimit-remaining"]);
+    expect([remaining(), remaining()]).toEqual([9, 8]);
+    processes = 2;
+    expect([remaining(), remaining(), remaining()]).toEqual([2, 1, 0]);
+    expect(count(undefined, "192.0.2.1")).toMatchObject({ isExceeded: true, headers: { "x-ratelimit-limit": "5" } });
+    processes = 1;
+    expect(remaining()).toBe(3);
+  });
+
+  it("leave each process at least one request, and a company twice as many as a key", () => {
+    const count = makeRateLimits(limits, { processes: () => 30 });
+    const limitOf = (keyId: string) => count(undefined, { keyId, companyId: "ours" });
+    expect(limitOf("one").isExceeded).toBe(false);
+    expect(limitOf("one").isExceeded).toBe(true);
+    expect(limitOf("two")).toMatchObject({ isExceeded: true, headers: { "x-ratelimit-limit": "1" } });
+    const two = makeRateLimits(limits, { processes: () => 2 });
+    const answers = ["a", "b", "c"].flatMap((keyId) =>
+      Array.from({ length: 5 }, () => two(undefined, { keyId, companyId: "ours" }).isExceeded),
+    );
+    expect(answers.filter((isExceeded) => !isExceeded)).toHaveLength(10);
+  });
+});
+
+describe("a clock that jumps", () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it.each([86_400_000, -86_400_000])("changes no rate limit: by %d ms", (jump) => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    const count = makeRateLimits({ rateLimitPerMinute: 1, creationLimitPerMinute: 1 });
+    const ask = (address: string) => count(undefined, address);
+    ask("192.0.2.1");
+    vi.setSystemTime(Date.now() + jump);
+    const { isExceeded, headers } = ask("192.0.2.1");
+    expect(isExceeded).toBe(true);
+    const seconds = Number(headers["x-ratelimit-reset"]) - Date.now() / 1000;
+    expect(seconds).toBeGreaterThan(50);
+    expect(seconds).toBeLessThanOrEqual(61);
+    expect(ask("192.0.2.2").isExceeded).toBe(false);
   });
 });

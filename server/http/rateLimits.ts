@@ -3,6 +3,8 @@
  * company can't raise its limit with more keys, and no key can use up all of it.
  *
  * Each client has a window of a minute that begins with its first request. Windows are measured with a clock that never jumps.
+ *
+ * Requests are counted in memory. If there are several control processes, each allows its share, and shows that in its headers.
  */
 import type { Endpoint } from "@sitewright/contract/endpoint.ts";
 import { LRUCache } from "lru-cache";
@@ -31,17 +33,21 @@ type Client = string | { readonly keyId: string; readonly companyId: string };
 
 export type CountRequest = (row: Endpoint | undefined, client: Client) => Usage;
 
-/**
- * Creations and requests that follow operations have separate limits, so that they do not use up the general one. `now`: in
- * milliseconds, never going back.
- */
+interface RateLimitOptions {
+  /** In milliseconds, never going back. */
+  readonly now?: () => number;
+  /** The number of processes among which requests are spread. Absent: one. */
+  readonly processes?: (() => number) | undefined;
+}
+
+/** Creations and requests that follow operations have separate limits, so that they do not use up the general one. */
 export function makeRateLimits(
   { rateLimitPerMinute, creationLimitPerMinute }: Limits,
-  now: () => number = () => performance.now(),
+  { now = () => performance.now(), processes = () => 1 }: RateLimitOptions = {},
 ): CountRequest {
   const make = (points: number) => ({
-    client: makeCounter(points, now),
-    company: makeCounter(points * keysPerCompany, now),
+    client: makeCounter(() => Math.ceil(points / processes()), now),
+    company: makeCounter(() => Math.ceil((points * keysPerCompany) / processes()), now),
   });
   const buckets = {
     requests: make(rateLimitPerMinute),
@@ -72,7 +78,7 @@ interface Window {
 }
 
 /** Returns the function that counts a request of a client. */
-function makeCounter(points: number, now: () => number): (client: string) => Left {
+function makeCounter(limit: () => number, now: () => number): (client: string) => Left {
   const windows = new LRUCache<string, Window>({ max: maxClients });
   return (client) => {
     const time = now();
@@ -82,6 +88,7 @@ function makeCounter(points: number, now: () => number): (client: string) => Lef
       windows.set(client, window);
     }
     window.count += 1;
+    const points = limit();
     return { points, remaining: points - window.count, seconds: Math.ceil((window.endsAt - time) / 1000) };
   };
 }

@@ -43,6 +43,8 @@ const basePath = "/v2";
 interface ServerOptions {
   readonly app: App;
   readonly limits: Limits & ConnectionLimits;
+  /** The number of control processes, each of which gets a share of the rate limits. Absent: this one only. */
+  readonly processes?: () => number;
   /** The token for `/metrics`. Null: only this machine may read it. */
   readonly metricsToken?: string | null;
   /** Writes the security.txt. Absent or null: there is none. */
@@ -57,12 +59,13 @@ interface ServerOptions {
 export function buildServer({
   app,
   limits,
+  processes,
   metricsToken = null,
   securityTxt = null,
   challenges = new Map(),
   log,
 }: ServerOptions): FastifyInstance {
-  const count = makeRateLimits(limits);
+  const count = makeRateLimits(limits, { processes });
   const server = fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),

@@ -16,6 +16,8 @@ interface NotificationOptions {
   readonly url: string;
   readonly channels: readonly string[];
   readonly onConnectionLost?: (error: Error) => void;
+  /** Called with each connection, before it listens. */
+  readonly onConnect?: (client: pg.ClientBase) => Promise<void>;
 }
 
 const retryMilliseconds = 200;
@@ -37,6 +39,7 @@ export async function openNotifications(options: NotificationOptions): Promise<N
     });
     client = next;
     await next.connect();
+    await options.onConnect?.(next);
     for (const channel of options.channels) await next.query(`listen ${pg.escapeIdentifier(channel)}`);
     if (closed) await next.end();
   }
