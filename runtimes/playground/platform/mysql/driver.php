@@ -54,6 +54,8 @@ class Driver extends \WP_MySQL_On_SQLite {
 	private string $last_number = '0';
 	/** How many rows the present statement gives numbers to. */
 	private int $numbered_rows = 1;
+	/** How many rows the present INSERT has updated. */
+	private int $updated_rows = 0;
 	private int $statement_count = 0;
 	private string $current_query = '';
 	/** Texts of the session's prepared statements by name in lower case. @var array<string, string> */
@@ -106,6 +108,11 @@ class Driver extends \WP_MySQL_On_SQLite {
 		$this->numbered_rows = $rows;
 	}
 
+	/** Call for each row that the present INSERT updates instead of adding one: MySQL counts it twice. */
+	public function count_update(): void {
+		++$this->updated_rows;
+	}
+
 	/** Returns the number that the last statement gave to a row, and of several rows to the first one. */
 	#[\ReturnTypeWillChange]
 	public function lastInsertId( $name = null ) {
@@ -148,6 +155,7 @@ class Driver extends \WP_MySQL_On_SQLite {
 		// The driver forgets the number at the next statement. A session keeps it.
 		$this->last_number = '0' === $this->lastInsertId() ? $this->last_number : $this->lastInsertId();
 		$this->numbered_rows = 1;
+		$this->updated_rows  = 0;
 		++$this->statement_count;
 		$this->current_query = $query;
 		try {
@@ -263,7 +271,8 @@ class Driver extends \WP_MySQL_On_SQLite {
 
 	/** Lets the driver answer a statement, with the layer's functions and rules. */
 	public function driver_query( string $query ): PDOStatement {
-		return parent::query( $query );
+		$result = parent::query( $query );
+		return 0 === $this->updated_rows ? $result : $this->nothing( $query, $result->rowCount() + $this->updated_rows );
 	}
 
 	/** Returns the result of a statement that has none. */

@@ -114,6 +114,7 @@ return [
 	'mysql_bitwise_xor'      => 'arithmetic',
 	'mysql_char'             => 'texts',
 	'mysql_clock'            => 'casts',
+	'mysql_count_update'     => 'sessions',
 	'mysql_date'             => 'dates',
 	'mysql_date_add'         => 'intervals',
 	'mysql_date_format'      => 'dateFormats',

@@ -217,4 +217,24 @@ return [
 		'calls'     => 6,
 		'functions' => [],
 	],
+	[
+		'class'     => Updates::class,
+		'file'      => 'updates',
+		'tokens'    => [],
+		'first'     => [ Lexer::UPDATE_SYMBOL ],
+		'functions' => [],
+	],
+	[
+		'class'     => Deleted_Tables::class,
+		'file'      => 'deletedTables',
+		'tokens'    => [],
+		'first'     => [ Lexer::DELETE_SYMBOL ],
+		'functions' => [],
+	],
+	[
+		'class'     => Duplicate_Keys::class,
+		'file'      => 'duplicateKeys',
+		'tokens'    => [ Lexer::DUPLICATE_SYMBOL ],
+		'functions' => [],
+	],
 ];

@@ -9,9 +9,10 @@ require_once __DIR__ . '/../values/number.php';
  */
 final class Session_Functions extends Function_Set {
 	public const VOLATILE = [
-		'connection_id'  => true,
-		'last_insert_id' => true,
-		'sleep'          => true,
+		'connection_id'      => true,
+		'last_insert_id'     => true,
+		'mysql_count_update' => true,
+		'sleep'              => true,
 	];
 	private const USER = 'root@localhost';
 
@@ -50,6 +51,12 @@ final class Session_Functions extends Function_Set {
 			return null === $value ? null : $this->remembered[1];
 		}
 		return null !== $this->remembered && $this->remembered[0] === $inserted ? $this->remembered[1] : $inserted;
+	}
+
+	/** Counts a row that INSERT updates. Returns true. */
+	public function mysql_count_update(): int {
+		$this->driver->count_update();
+		return 1;
 	}
 
 	public function sleep( $seconds ): int {
