@@ -45,6 +45,22 @@ describe("a user's variable", () => {
     ).toEqual(["7 1", "8 2"]);
   });
 
+  test("is computed once for each row of a query in a table's place", async () => {
+    const counted =
+      "SELECT name, @n := @n + 1 AS n FROM (SELECT name FROM scores ORDER BY points DESC) s, (SELECT @n := 0) i";
+    expect(await lines(`SELECT name, n FROM (${counted}) t WHERE n > 1 AND n < 4`)).toEqual(["Cem 2", "Ann 3"]);
+    expect(await lines(`SELECT MIN(name), n > 1 AS rest FROM (${counted}) t GROUP BY rest ORDER BY rest`)).toEqual([
+      "Bob 0",
+      "Ann 1",
+    ]);
+  });
+
+  test("is compared by =, and only set by := and SET", async () => {
+    expect(await lines("SET @n = 2", "SELECT @n = 3, @n = 2, IF(@n = 1, 'one', 'other'), @n")).toEqual(["0 1 other 2"]);
+    const numbered = "SELECT CASE WHEN @n = 2 THEN 2 ELSE @n := @n + 1 END AS n FROM scores, (SELECT @n := 0) i";
+    expect(await lines(`SELECT n, COUNT(*) FROM (${numbered}) t GROUP BY n ORDER BY n`)).toEqual(["1 1", "2 2"]);
+  });
+
   test("can keep a variable of the server, as dumps do", async () => {
     const [, , , last] = await layer.run(
       "SET @OLD_SQL_MODE=@@SQL_MODE, SQL_MODE='NO_AUTO_VALUE_ON_ZERO'",

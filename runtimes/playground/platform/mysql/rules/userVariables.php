@@ -8,7 +8,7 @@ use WP_Parser_Node;
 /** `@name` and `@name := value` in expressions. */
 final class User_Variables implements Rule {
 	public function nodes(): array {
-		return [ 'variable', 'simpleExprBody', 'querySpecification', 'queryExpression' ];
+		return [ 'variable', 'simpleExprBody', 'querySpecification', 'queryExpression', 'derivedTable' ];
 	}
 
 	public function rewrite( WP_Parser_Node $node, Rewriting $rewriting ): ?WP_Parser_Node {
@@ -21,6 +21,9 @@ final class User_Variables implements Rule {
 			case 'querySpecification':
 				$this->keep_initial_values( $node, $rewriting );
 				return null;
+			case 'derivedTable':
+				$this->compute_once( $node, $rewriting );
+				return null;
 			default:
 				$this->keep_order( $node, $rewriting );
 				return null;
@@ -30,6 +33,10 @@ final class User_Variables implements Rule {
 	private function assignment( WP_Parser_Node $node, Rewriting $rewriting ): ?WP_Parser_Node {
 		$children = $node->get_children();
 		if ( 3 !== count( $children ) || ! $children[1] instanceof WP_Parser_Node || 'equal' !== $children[1]->rule_name ) {
+			return null;
+		}
+		if ( Lexer::ASSIGN_OPERATOR !== $children[1]->get_first_descendant_token()->id ) {
+			// `@a = 1`, which assigns only after SET.
 			return null;
 		}
 		$name = self::name_in( $rewriting->original( $children[0] ) );
@@ -70,5 +77,27 @@ final class User_Variables implements Rule {
 		$limit            = $rewriting->sequence( [ 'LIMIT -1' ], $node );
 		$limit->rule_name = 'rewritten';
 		Tree::set_children( $node, [ ...$node->get_children(), $limit ] );
+	}
+
+	/** `SELECT r FROM (SELECT @n := @n + 1 AS r …) WHERE r > 2`: SQLite would compute `r` for each place that mentions it. */
+	private function compute_once( WP_Parser_Node $node, Rewriting $rewriting ): void {
+		$children = $node->get_children();
+		foreach ( $children as $i => $child ) {
+			if ( ! $child instanceof WP_Parser_Node || 'subquery' !== $child->rule_name || ! self::assigns( $child ) ) {
+				continue;
+			}
+			$once           = $rewriting->sequence( [ '(WITH mysql_rows AS MATERIALIZED', $child, 'SELECT * FROM mysql_rows)' ], $child );
+			$children[ $i ] = $once;
+			Tree::set_children( $node, $children );
+		}
+	}
+
+	private static function assigns( WP_Parser_Node $node ): bool {
+		foreach ( $node->get_descendant_tokens() as $token ) {
+			if ( 'mysql_assign(' === $token->get_value() ) {
+				return true;
+			}
+		}
+		return false;
 	}
 }
