@@ -8,6 +8,7 @@ import { answerPageRequest, pageRequestOf, sendFreshPage } from "./cache/answerP
 import { resolve } from "./files/resolve.ts";
 import { sendFile } from "./files/static.ts";
 import { addressOf } from "./http/address.ts";
+import { expectContinue } from "./http/expectations.ts";
 import { createHttp2VisitorServer, type Handler } from "./http/http2Server.ts";
 import type { NetworkCounts } from "./http/networkCounts.ts";
 import { makePage, sendPage } from "./http/pages.ts";
@@ -81,11 +82,17 @@ function serverOptions({ limits }: EdgeParts) {
 }
 
 function attach(server: Server, parts: EdgeParts, listener: Listener): Server {
-  const { answer, acceptsBody } = createHandler(parts, listener);
+  const { answer } = createHandler(parts, listener);
   server.on("request", answer);
   server.timeout = parts.limits.silenceSeconds * 1000;
   server.on("checkContinue", (request, response) => {
-    if (acceptsBody(request)) response.writeContinue();
+    const { shouldKeepAlive } = response;
+    // A visitor that gets a response instead may still send the body or not, so no other request can follow.
+    response.shouldKeepAlive = false;
+    expectContinue(request, () => {
+      response.shouldKeepAlive = shouldKeepAlive;
+      response.writeContinue();
+    });
     answer(request, response);
   });
   return server;
@@ -118,11 +125,7 @@ function createHandler(parts: EdgeParts, listener: Listener): Omit<Handler, "ope
       handleFailure(parts, request, response, error),
     );
   };
-  const acceptsBody = (request: VisitorRequest) => {
-    const found = findRoute(targetOf(request), parts.routes);
-    return !isBlocked(found, senderAt(request, found)) && !exceedsUploadLimit(request, parts.limits);
-  };
-  return { answer, acceptsBody };
+  return { answer };
 }
 
 /** Which listener accepted the request. */

@@ -1,6 +1,7 @@
 /** Passes a request on to the control process, and streams the response back. */
 import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
 import { pipeline } from "node:stream";
+import { askForBody } from "../http/expectations.ts";
 import { toUpstream, toVisitor } from "../http/headers.ts";
 import { hasBody, refuseBody } from "../http/uploads.ts";
 import type { VisitorRequest, VisitorResponse } from "../http/visitorHttp.ts";
@@ -50,8 +51,10 @@ export function forward(forwarded: Forwarded): Promise<void> {
     });
     response.once("close", () => upstream.destroy());
     // Not `pipeline`, which would close the client's connection if the API answers before it has read the body.
-    if (hasBody(request)) request.once("error", () => upstream.destroy()).pipe(upstream);
-    else upstream.end();
+    if (hasBody(request)) {
+      askForBody(request);
+      request.once("error", () => upstream.destroy()).pipe(upstream);
+    } else upstream.end();
   });
 }
 

@@ -4,6 +4,7 @@
  */
 import { statfs } from "node:fs/promises";
 import { Writable } from "node:stream";
+import { askForBody } from "../http/expectations.ts";
 import { UploadTooLarge } from "../http/uploads.ts";
 import type { VisitorRequest } from "../http/visitorHttp.ts";
 import { cleanBodyFolder } from "./bodyFile.ts";
@@ -101,6 +102,7 @@ async function fill(store: BodyStore, request: VisitorRequest, bodyBytes: number
   const began = performance.now();
   const announcedBytes = announcedLength(request);
   await store.reserve(announcedBytes ?? 0);
+  askForBody(request);
   let receivedBytes = 0;
   /** Time in which the visitor was not waited for. */
   let busy = performance.now() - began;

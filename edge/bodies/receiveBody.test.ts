@@ -42,6 +42,43 @@ test("uploads beyond a network's share are refused before they are read, and tol
   });
 });
 
+test("an upload that waits for 100 Continue is asked for its body when there is room, and otherwise refused", async () => {
+  const world = await startSite({}, largeUploads);
+  const visitors = Array.from({ length: 42 }, () => beginUpload(world, 2 * megabyte));
+  const usage = async () => {
+    const status = await ask(world.edge, "/status", { socketPath: world.edge.adminSocket });
+    return JSON.parse(status.body).bodies.diskBytes;
+  };
+  await eventually(async () => expect(await usage()).toBe(84 * megabyte));
+  const begin = () => {
+    const visitor = openRaw(world.edge);
+    onTestFinished(() => void visitor.socket.destroy());
+    const head = "POST / HTTP/1.1\r\nHost: site.localhost\r\nExpect: 100-continue";
+    visitor.socket.write(`${head}\r\nContent-Length: ${2 * megabyte}\r\n\r\n`);
+    return visitor;
+  };
+  const refused = begin();
+  const ended = new Promise((done) => refused.socket.once("end", done));
+  await ended;
+  expect(refused.received()).toMatch(/^HTTP\/1\.1 503 .*\r\nconnection: close\r\n/is);
+  for (const { socket } of visitors) socket.destroy();
+  await eventually(async () => expect(await usage()).toBe(0));
+  const accepted = begin();
+  await eventually(() => expect(accepted.received()).toMatch(/^HTTP\/1\.1 100 /));
+  accepted.socket.write("x".repeat(2 * megabyte));
+  await eventually(() => expect(accepted.received()).toMatch(/\r\n\r\nHTTP\/1\.1 200 /));
+});
+
+test("a response without reading the body closes the connection of a visitor that waits for 100 Continue", async () => {
+  const { edge } = await startSite({ "a.txt": "file" });
+  const visitor = openRaw(edge);
+  visitor.socket.write(
+    "GET /a.txt HTTP/1.1\r\nHost: site.localhost\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n",
+  );
+  await new Promise((done) => visitor.socket.once("end", done));
+  expect(visitor.received()).toMatch(/^HTTP\/1\.1 200 .*\r\nconnection: close\r\n/is);
+});
+
 test("while the disk's reserve is used, small forms are accepted and large uploads refused", async () => {
   const limits = largeUploads.edge.limits;
   const world = await startSite({}, { edge: { limits, freeDisk: async () => -1 } });

@@ -8,6 +8,7 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import { addressOf } from "./address.ts";
+import { expectContinue } from "./expectations.ts";
 import { Http2Response } from "./http2Response.ts";
 import type { Limits } from "./limits.ts";
 import type { NetworkCounts } from "./networkCounts.ts";
@@ -15,8 +16,6 @@ import type { VisitorRequest, VisitorResponse } from "./visitorHttp.ts";
 
 export interface Handler {
   answer(request: VisitorRequest, response: VisitorResponse): void;
-  /** Whether a client that sends `Expect: 100-continue` may send its body. */
-  acceptsBody(request: VisitorRequest): boolean;
   /** Counts the requests that are being answered. */
   readonly open: NetworkCounts;
 }
@@ -43,19 +42,17 @@ export function createHttp2VisitorServer(handler: Handler, limits: Limits, bound
   };
   const server = createServer({ settings });
   server.on("session", (session) => closeWhenInactive(session, limits, bounds.idleMilliseconds));
-  const receive = (request: Http2ServerRequest, stream: ServerHttp2Stream, continueBody: () => void) => {
+  const receive = (request: Http2ServerRequest, stream: ServerHttp2Stream) => {
     watchUpload(request, limits.requestSeconds);
     if (!handler.open.add(addressOf(request.socket), stream)) return stream.close(constants.NGHTTP2_REFUSED_STREAM);
     if (isHeadTooLong(request, bounds.headBytes)) return stream.respond({ ":status": 431 }, { endStream: true });
-    continueBody();
     handler.answer(request, new Http2Response(stream, request.method === "HEAD"));
   };
-  server.on("request", (request, { stream }) => receive(request, stream, () => undefined));
-  server.on("checkContinue", (request, response) =>
-    receive(request, response.stream, () => {
-      if (handler.acceptsBody(request)) response.writeContinue();
-    }),
-  );
+  server.on("request", (request, { stream }) => receive(request, stream));
+  server.on("checkContinue", (request, response) => {
+    expectContinue(request, () => response.writeContinue());
+    receive(request, response.stream);
+  });
   return server;
 }
 

@@ -1,4 +1,5 @@
 /** Request bodies and their size limit. */
+import { isWaiting } from "./expectations.ts";
 import { maxBodyBytes, type UploadLimits } from "./limits.ts";
 import { type MadePage, makePage } from "./pages.ts";
 import type { RequestHead, VisitorRequest, VisitorResponse } from "./visitorHttp.ts";
@@ -47,7 +48,7 @@ export async function refuseBody(request: VisitorRequest, response: VisitorRespo
 
 /** Resolves when the rest has been read, is too large or takes too long. */
 function drain(request: VisitorRequest): Promise<void> {
-  if (request.readableEnded || request.destroyed) return Promise.resolve();
+  if (request.readableEnded || request.destroyed || isWaiting(request)) return Promise.resolve();
   return new Promise((done) => {
     let bytes = 0;
     const count = (chunk: Buffer) => {
