@@ -343,6 +343,8 @@ export interface WpCliOutcome {
   /** Null unless the command ended by itself. */
   readonly exitCode: number | null;
   readonly end: WpCliEnd;
+  /** False if the command has certainly changed nothing that pages show. */
+  readonly mayHaveChanged: boolean;
 }
 
 /** Why a runtime could not do something. `message` may be shown to the customer; `cause` is for the log. */

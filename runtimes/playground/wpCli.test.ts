@@ -56,6 +56,28 @@ async function untilNoneRuns(): Promise<void> {
   while (commandProcesses().length > 0) await delay(20);
 }
 
+describe("a command may have changed pages if it writes", () => {
+  test.each([
+    ["an option that is shown", ["option", "update", "posts_per_page", "8"], true],
+    ["by SQL", ["db", "query", "UPDATE wp_options SET option_value = 'x' WHERE option_name = 'cron'"], true],
+    ["a table of a plugin", ["db", "query", "CREATE TABLE wp_things AS SELECT 1 AS a"], true],
+    ["a file", ["eval", "touch( WP_CONTENT_DIR . '/x.txt' );"], true],
+    ["past WordPress", ["eval", "( new PDO( 'sqlite:' . FQDB ) )->exec( 'CREATE TABLE own (a)' );"], true],
+    ["in a command of its own", ["eval", "WP_CLI::runcommand( 'option update posts_per_page 9' );"], true],
+    ["nothing, but clears caches", ["cache", "flush"], true],
+    ["nothing", ["post", "list"], false],
+    ["nothing by SQL", ["db", "query", "SELECT COUNT(*) FROM wp_posts"], false],
+    [
+      "the result of a check only",
+      ["eval", "set_transient( 'a', wp_rand() ); update_option( 'cron', array( 1 ) );"],
+      false,
+    ],
+    ["nothing in a command of its own", ["eval", "WP_CLI::runcommand( 'option get blogname' );"], false],
+  ])("%s", { timeout }, async (_what, argv, mayHaveChanged) => {
+    expect(await wp(argv)).toMatchObject({ mayHaveChanged });
+  });
+});
+
 describe("a command", () => {
   test("returns its output and its exit code", { timeout }, async () => {
     expect(await wp(["option", "get", "blogname"])).toEqual({
@@ -63,6 +85,7 @@ describe("a command", () => {
       stderr: { text: "", bytes: 0, isTruncated: false },
       exitCode: 0,
       end: "itself",
+      mayHaveChanged: false,
     });
     const failed = await wp(["option", "get", "nothing"]);
     expect(failed.stderr.text).toContain("Error: Could not get 'nothing' option.");

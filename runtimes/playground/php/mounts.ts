@@ -31,6 +31,8 @@ import type { WriteGuard } from "./writeGuard.ts";
 /** Checks before changes of an environment's files; null: no check. */
 export interface Guards {
   readonly writes: Pick<WriteGuard, "refuses"> | null;
+  /** Absent: like `writes`. */
+  readonly databaseWrites?: Pick<WriteGuard, "refuses">;
   readonly disk: DiskBudget | null;
 }
 

@@ -15,6 +15,8 @@ interface PageMessageListener {
   onStalePages(pages: StalePages): void;
   /** The response is for this visitor only. */
   isPrivate(): void;
+  /** A WP-CLI command has written only what no page shows (`platform/wpCliHousekeeping.php`). */
+  onlyHousekeeping?(): void;
   /** The tags of everything that the page shows. Null: unknown. */
   shows(tags: readonly string[] | null): void;
 }
@@ -35,6 +37,7 @@ export function createPageMessages(): PageMessages {
     },
     receive: (message) => {
       const parsed = message.length > maxMessageLength ? null : parse(message);
+      if (parsed?.sitewright === "housekeeping") current?.onlyHousekeeping?.();
       if (parsed?.sitewright === "private") current?.isPrivate();
       if (parsed?.sitewright === "shows") current?.shows(readTags(parsed.tags));
       if (parsed?.sitewright === "touched") current?.onStalePages(readStalePages(parsed));

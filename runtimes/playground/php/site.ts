@@ -37,7 +37,10 @@ export async function mountSite(
 ): Promise<() => Promise<void>> {
   const own = [
     await mountFolder(php, siteFolder, folders.documentRoot, "files", guards),
-    await mountFolder(php, databaseFolder, folders.database, "database", guards),
+    await mountFolder(php, databaseFolder, folders.database, "database", {
+      ...guards,
+      writes: guards.databaseWrites ?? guards.writes,
+    }),
     await mountFolder(php, sessionFolder, folders.sessions, "unprotected", { ...guards, writes: null }),
   ];
   const shared = folders.shared === null ? [] : await mountShared(php, folders.shared);

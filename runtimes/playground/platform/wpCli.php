@@ -5,6 +5,7 @@ require __DIR__ . '/wpCliAdminContext.php';
 require __DIR__ . '/wpCliLoading.php';
 require __DIR__ . '/wpCliDropIns.php';
 require __DIR__ . '/wpCliDatabase.php';
+require __DIR__ . '/wpCliHousekeeping.php';
 
 /**
  * Sends WP-CLI's own requests to WordPress.org, such as those for checksums, to the package source. Without one, they fail at
@@ -34,6 +35,7 @@ WP_CLI::add_hook(
 	'before_registering_contexts',
 	static fn( $contexts ) => array( 'admin' => new Sitewright_Admin_Context() ) + $contexts
 );
+Sitewright_Housekeeping::watch();
 WP_CLI::add_command( 'dropin', 'Sitewright_Drop_In_Command' );
 foreach ( Sitewright_Database_Command::COMMANDS as $sitewright_name => $sitewright_arguments ) {
 	$sitewright_callable = array( new Sitewright_Database_Command(), $sitewright_name );

@@ -18,6 +18,7 @@ import { mountSite } from "../php/site.ts";
 import type { NetworkRules } from "../php/socket.ts";
 import { opcodeFilesOf, usableCompiled, usableExtensions } from "../worker/compiled.ts";
 import { enterEnvironment } from "../worker/dropPrivileges.ts";
+import { type ChangeNotes, createChangeNotes } from "./changeNotes.ts";
 import { adaptCommand, nestedCommand, pathToRemove } from "./command.ts";
 import type { NestedEndedOrder, Order, PrepareOrder, Report } from "./messages.ts";
 import { program, readProgram, runProgram } from "./program.ts";
@@ -123,7 +124,8 @@ async function prepare({
   network = own.network;
   const reserve = { folder: ".", bytes: own.diskReserveBytes };
   php.disk.keepFree(() => freeDiskSync(reserve));
-  await mountSite(php, own.folders, { writes: php.writes, disk: php.disk });
+  const changes = createChangeNotes();
+  await mountSite(php, own.folders, { writes: changes.files, databaseWrites: changes.database, disk: php.disk });
   php.disk.begin(diskLeftBytes);
   setPackageSource(php, own.network.packageSource);
   install(php);
@@ -133,12 +135,18 @@ async function prepare({
   });
   php.extraLogLines.begin((line) => writeAll(outputs.stderr, Buffer.from(`${line}\n`)));
   report({ type: "prepared" });
-  return () => run(php, adaptCommand(argv, wpConfigIn(own.folders.documentRoot)));
+  const ignored = () => undefined;
+  php.pageMessages.begin({
+    ...{ onStalePages: changes.note, isPrivate: ignored, shows: ignored },
+    onlyHousekeeping: changes.forgetDatabase,
+  });
+  return () => run(php, changes, adaptCommand(argv, wpConfigIn(own.folders.documentRoot)));
 }
 
-async function run(php: GuardedPhp, argv: readonly string[]): Promise<void> {
+async function run(php: GuardedPhp, changes: ChangeNotes, argv: readonly string[]): Promise<void> {
   const response = await runProgram(php, argv);
-  end({ type: "ended", exitCode: await response.exitCode, grownBytes: php.disk.grownBytes() });
+  const exitCode = await response.exitCode;
+  end({ type: "ended", exitCode, grownBytes: php.disk.grownBytes(), mayHaveChanged: changes.hasChanged() });
 }
 
 /** Reports the end and kills this process, without waiting for PHP's leftovers. */

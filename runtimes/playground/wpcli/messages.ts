@@ -54,9 +54,16 @@ export interface NestedReport {
   /** By how many bytes files have grown so far. */
   readonly grownBytes: number;
 }
+export interface EndedReport {
+  readonly type: "ended";
+  readonly exitCode: number;
+  readonly grownBytes: number;
+  readonly mayHaveChanged: boolean;
+}
+
 export type Report =
   | { readonly type: "prepared" }
   | MailReport
   | NestedReport
-  | { readonly type: "ended"; readonly exitCode: number; readonly grownBytes: number }
+  | EndedReport
   | { readonly type: "failed"; readonly reason: string };

@@ -42,7 +42,10 @@ const maxDepth = 3;
 /** The starting command reads all of the output, so it isn't shortened. */
 const maxNestedOutputBytes = 16 << 20;
 
-type NestedEnd = Omit<NestedEndedOrder, "type">;
+interface NestedEnd {
+  readonly order: Omit<NestedEndedOrder, "type">;
+  readonly mayHaveChanged: boolean;
+}
 /** Runs a command that another one has started. Never rejects. */
 type RunNested = (command: Pick<NestedReport, "argv" | "grownBytes">) => Promise<NestedEnd>;
 
@@ -58,6 +61,8 @@ class CommandProcess {
   readonly #stderr: TextTruncator;
   readonly #closed: Promise<void>;
   #exitCode: number | null = null;
+  #mayHaveChanged = true;
+  #hasNestedChanged = false;
   /** Null if the process was killed. */
   grownBytes: number | null = null;
   #end: WpCliEnd | null = null;
@@ -86,6 +91,7 @@ class CommandProcess {
       if (report.type === "ended") {
         this.#exitCode = report.exitCode;
         this.grownBytes = report.grownBytes;
+        this.#mayHaveChanged = report.mayHaveChanged;
       }
       if (report.type === "nested") this.#nested = this.#nested.then(() => this.#nest(report));
       if (report.type === "failed") this.#failure = report.reason;
@@ -99,7 +105,9 @@ class CommandProcess {
   }
 
   async #nest(command: NestedReport): Promise<void> {
-    this.#send({ type: "nestedEnded", ...(await this.#runNested(command)) });
+    const { order, mayHaveChanged } = await this.#runNested(command);
+    this.#hasNestedChanged ||= mayHaveChanged;
+    this.#send({ type: "nestedEnded", ...order });
   }
 
   #read(stream: Readable | null, truncator: TextTruncator): void {
@@ -144,7 +152,8 @@ class CommandProcess {
     clearInterval(memoryCheck);
     const exitCode = this.#exitCode;
     const end = exitCode !== null ? "itself" : (this.#end ?? "crash");
-    return { stdout: this.#stdout.result(), stderr: this.#stderr.result(), exitCode, end };
+    const mayHaveChanged = this.#mayHaveChanged || this.#hasNestedChanged;
+    return { stdout: this.#stdout.result(), stderr: this.#stderr.result(), exitCode, end, mayHaveChanged };
   }
 
   async #watchMemory(): Promise<void> {
@@ -206,7 +215,8 @@ async function runNested(
   depth: number,
 ): Promise<NestedEnd> {
   const failed = (reason: string): NestedEnd => {
-    return { stdout: "", stderr: `Error: The command was not run: ${reason}.\n`, exitCode: 1, grownBytes: 0 };
+    const stderr = `Error: The command was not run: ${reason}.\n`;
+    return { order: { stdout: "", stderr, exitCode: 1, grownBytes: 0 }, mayHaveChanged: false };
   };
   if (depth > maxDepth) return failed(`only ${maxDepth} levels of commands within commands are possible`);
   const left = run.prepare.diskLeftBytes === null ? null : run.prepare.diskLeftBytes - grownBytes;
@@ -214,11 +224,12 @@ async function runNested(
   const nested = { ...run, limits, prepare: { ...run.prepare, argv, diskLeftBytes: left } };
   const ended = await runAtDepth(nested, async () => undefined, signal, depth).catch(() => null);
   if (ended === null) return failed("PHP could not be started");
-  const { stdout, stderr, exitCode, end } = ended.outcome;
+  const { stdout, stderr, exitCode, end, mayHaveChanged } = ended.outcome;
   const killed = end === "itself" ? "" : `Error: The command was killed: ${killedBecause[end]}.\n`;
   // The worst case for a command that can't tell.
   const grown = ended.grownBytes ?? Math.max(0, left ?? 0);
-  return { stdout: stdout.text, stderr: stderr.text + killed, exitCode: exitCode ?? 1, grownBytes: grown };
+  const order = { stdout: stdout.text, stderr: stderr.text + killed, exitCode: exitCode ?? 1, grownBytes: grown };
+  return { order, mayHaveChanged };
 }
 
 /**

@@ -73,6 +73,16 @@ describe("a command gets", () => {
   });
 });
 
+test.each([
+  ["keeps", ["option", "get", "home"], 0],
+  ["clears", ["option", "update", "blogname", "New"], 1],
+])("a command %s the page cache: %j", async (_what, argv, cleared) => {
+  const request = await runningWpCli.prepare(world);
+  const before = await cacheVersion(request.environmentId);
+  await withEngine(world, (harness) => harness.submit({ ...request, secret: JSON.stringify(argv) }));
+  expect((await cacheVersion(request.environmentId)) - before).toBe(cleared);
+});
+
 test("transient errors before the command starts are retried", async () => {
   const { row, request } = await run(["option", "list"], [{ when: "before", kind: "slow", milliseconds: 5, times: 1 }]);
   expect(row.state).toBe("succeeded");

@@ -63,10 +63,11 @@ export function runWpCli(services: Services): OperationDefinition<RunWpCliInput>
       const noteStart = async () => {
         if (!(await recordStart(database, operationId))) throw new StepFailure(interrupted);
       };
-      const outcome = asResult(await runtime.runWpCli(input.environment, command, noteStart, signal));
+      const { mayHaveChanged, ...ended } = await runtime.runWpCli(input.environment, command, noteStart, signal);
+      const outcome = asResult(ended);
       const sealed = { sealed: sealer.seal(JSON.stringify(outcome), operationId).toString("base64") };
       // If this process is killed before it has saved the result, the next one clears the cache.
-      await clearCache(input.environment, signal);
+      if (mayHaveChanged) await clearCache(input.environment, signal);
       // Retry: the command has run, and a short database outage must not lose its result.
       const keep = { backoff: quickBackoff, stop: signal, onFailure: () => undefined };
       await retryUntilDone(() => saveResult(database, operationId, sealed), keep);
@@ -128,7 +129,7 @@ function parseArguments(secret: string): readonly string[] {
   return words.map(String);
 }
 
-function asResult({ stdout, stderr, exitCode, end }: WpCliOutcome): WpCliResult {
+function asResult({ stdout, stderr, exitCode, end }: Omit<WpCliOutcome, "mayHaveChanged">): WpCliResult {
   return {
     stdout: stdout.text,
     stderr: stderr.text,
