@@ -241,7 +241,7 @@ export const dates: readonly string[] = [
   "LENGTH(LOCALTIME())",
   "LENGTH(CURRENT_DATE)",
   "LENGTH(UTC_DATE)",
-  "CURTIME()+0 > 0",
+  "CURTIME()+0 >= 0",
   "NOW()+0 > 20200101000000",
 ];
 
