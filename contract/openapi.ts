@@ -38,7 +38,7 @@ const whenBusy = {
   in: "header",
   required: false,
   description:
-    "What to do if another operation holds the environment. `queue`: the operation waits its turn. `fail`: the operation is accepted and fails at once. `refuse`: the call returns 409. Other values are refused (`when_busy_malformed`).",
+    "What to do if another operation holds the environment. `queue`: the operation waits its turn; if a hundred already wait, the call returns 429. `fail`: the operation is accepted and fails at once. `refuse`: the call returns 409. Other values are refused (`when_busy_malformed`).",
   schema: { type: "string", enum: [...whenBusyValues], default: "fail" },
 };
 

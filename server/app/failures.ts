@@ -31,6 +31,11 @@ export class Busy extends Error {
   }
 }
 
+/** The caller asked to be queued, but too many operations wait already. */
+export class QueueFull extends Error {
+  override readonly name = "QueueFull";
+}
+
 /** It does not exist, or belongs to another company; callers can't tell which. */
 export class NotFound extends Error {
   override readonly name = "NotFound";

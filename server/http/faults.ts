@@ -8,6 +8,7 @@ import {
   NotAllowed,
   NotFound,
   OutcomeUnknown,
+  QueueFull,
   Refused,
 } from "@sitewright/server/app/failures.ts";
 import { busyData } from "@sitewright/server/app/operations.ts";
@@ -61,12 +62,16 @@ export function errorAnswer(
   return { status, headers: options.headers ?? {}, body: { message, status, data } };
 }
 
+/** How long a client should wait before it asks for a place in the queue again. */
+const queueSeconds = 30;
+
 /** The error response if the client caused the failure; null for an internal error. */
 export function answerToClientError(error: unknown): ErrorAnswer | null {
   if (error instanceof Malformed) return errorAnswer(400, { errors: error.faults });
   if (error instanceof Refused)
     return errorAnswer(400, { code: error.code, ...error.details }, { message: error.message });
   if (error instanceof Busy) return errorAnswer(409, busyData(error.blockedBy), { message: error.message });
+  if (error instanceof QueueFull) return errorAnswer(429, null, { headers: { "retry-after": String(queueSeconds) } });
   if (error instanceof NotFound) return errorAnswer(404);
   if (error instanceof NotAllowed) return errorAnswer(403, { code: "scope_missing", needs: error.needs });
   if (error instanceof AddressNotAllowed) {

@@ -8,6 +8,7 @@ import type { Identified } from "@sitewright/server/app/company/identities.ts";
 import type { App, Context, RequestDatabase } from "@sitewright/server/app/context.ts";
 import { Busy, DatabaseUnavailable, NotFound, OutcomeUnknown, Refused } from "@sitewright/server/app/failures.ts";
 import { type FinishedAnswer, type makeAnswerOnce, withoutKey } from "@sitewright/server/app/idempotency.ts";
+import { boundQueue } from "@sitewright/server/app/operationQueue.ts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ReadBody } from "./bodies.ts";
 import { entityTagOf, entityTagOfParts, unlessUnchanged } from "./entityTags.ts";
@@ -288,7 +289,8 @@ type WhenBusy = (typeof whenBusyValues)[number];
 
 /** Implements `refuse` as `fail` with a rolled-back transaction. */
 function busyPolicy(app: App, whenBusy: WhenBusy): Pick<Context, "whenBusy" | "acceptOperation"> {
-  if (whenBusy !== "refuse") return { whenBusy, acceptOperation: app.acceptOperation };
+  if (whenBusy === "fail") return { whenBusy, acceptOperation: app.acceptOperation };
+  if (whenBusy === "queue") return { whenBusy, acceptOperation: boundQueue(app.acceptOperation) };
   const acceptOperation: App["acceptOperation"] = async (transaction, request) => {
     const accepted = await app.acceptOperation(transaction, request);
     if (accepted.blockedBy.length > 0) throw new Busy(accepted.blockedBy);

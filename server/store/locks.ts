@@ -74,6 +74,23 @@ export async function findBlockers(
   return rows;
 }
 
+/** Whether at least `count` operations wait for one of these environments. */
+export async function areWaiting(
+  transaction: DatabaseTransaction,
+  environmentIds: readonly string[],
+  count: number,
+): Promise<boolean> {
+  if (environmentIds.length === 0) return false;
+  const row = await transaction
+    .selectFrom("operation_wants")
+    .select("operation_id")
+    .where("environment_id", "in", environmentIds)
+    .offset(count - 1)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** Queues the operation for the locks. */
 export async function wantLocks(
   transaction: DatabaseTransaction,

@@ -325,6 +325,21 @@ describe("DELETE /sites/{site_id}", () => {
   });
 });
 
+describe("a queue of operations", () => {
+  it("is bounded, so that one company can't make the others' wait longer", async () => {
+    const { addSite, call } = test.current;
+    const id = await addSite({ display_name: "Wanted often" });
+    await call("DELETE", `/v2/sites/${id}`);
+    const queue = () => call("DELETE", `/v2/sites/${id}`, { headers: { "when-busy": "queue" } });
+    for (let waiting = 0; waiting < 100; waiting += 1) expect((await queue()).status).toBe(202);
+    const refused = await queue();
+    expect(refused.status).toBe(429);
+    expect(refused.headers["retry-after"]).toBe("30");
+    const other = await addSite({ display_name: "Wanted by nobody" });
+    expect((await call("DELETE", `/v2/sites/${other}`, { headers: { "when-busy": "queue" } })).status).toBe(202);
+  });
+});
+
 describe("GET /operations/{operation_id}", () => {
   it("answers 200 after success, and answers waiting requests as soon as the operation ends", async () => {
     const { call, company, succeed } = test.current;
