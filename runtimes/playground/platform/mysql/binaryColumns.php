@@ -68,7 +68,6 @@ final class Binary_Columns {
 		if ( null === $reference ) {
 			return [];
 		}
-		require_once __DIR__ . '/scope.php';
 		$parts   = Scope::parts( $reference );
 		$columns = $this->driver->columns();
 		$columns->forget();

@@ -194,6 +194,7 @@ class Driver extends \WP_MySQL_On_SQLite {
 		$answer = fn () => $this->statements->answer( $first, $query ) ?? $this->driver_query( $query );
 		if ( isset( self::DEFINITIONS[ $first ] ) ) {
 			$this->schema()->forget();
+			$this->columns->forget();
 		}
 		if ( isset( self::DEFINITIONS[ $first ] ) && ! $is_temporary ) {
 			$this->transactions->commit_before_definition();

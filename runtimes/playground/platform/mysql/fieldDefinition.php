@@ -6,27 +6,16 @@ use WP_Parser_Node;
 
 /** A column's definition in a statement: whether its rows need values that nobody has given. */
 final class Field_Definition {
-	/** What a column that can't be NULL gets instead, by type; texts and bytes get none. */
-	private const IMPLICIT = [
-		WP_MySQL_Lexer::TINYINT_SYMBOL   => '0',
-		WP_MySQL_Lexer::SMALLINT_SYMBOL  => '0',
-		WP_MySQL_Lexer::MEDIUMINT_SYMBOL => '0',
-		WP_MySQL_Lexer::INT_SYMBOL       => '0',
-		WP_MySQL_Lexer::INTEGER_SYMBOL   => '0',
-		WP_MySQL_Lexer::BIGINT_SYMBOL    => '0',
-		WP_MySQL_Lexer::BOOL_SYMBOL      => '0',
-		WP_MySQL_Lexer::BOOLEAN_SYMBOL   => '0',
-		WP_MySQL_Lexer::BIT_SYMBOL       => "b'0'",
-		WP_MySQL_Lexer::FLOAT_SYMBOL     => '0',
-		WP_MySQL_Lexer::DOUBLE_SYMBOL    => '0',
-		WP_MySQL_Lexer::REAL_SYMBOL      => '0',
-		WP_MySQL_Lexer::DECIMAL_SYMBOL   => '0',
-		WP_MySQL_Lexer::NUMERIC_SYMBOL   => '0',
-		WP_MySQL_Lexer::DATE_SYMBOL      => "'0000-00-00'",
-		WP_MySQL_Lexer::DATETIME_SYMBOL  => "'0000-00-00 00:00:00'",
-		WP_MySQL_Lexer::TIMESTAMP_SYMBOL => "'0000-00-00 00:00:00'",
-		WP_MySQL_Lexer::TIME_SYMBOL      => "'00:00:00'",
-		WP_MySQL_Lexer::YEAR_SYMBOL      => "'0000'",
+	private const NUMBERS = [
+		...[ 'tinyint', 'smallint', 'mediumint', 'int', 'integer', 'bigint', 'bool', 'boolean', 'bit', 'float', 'double', 'real' ],
+		...[ 'decimal', 'numeric' ],
+	];
+	private const TIMES   = [
+		'date'      => "'0000-00-00'",
+		'datetime'  => "'0000-00-00 00:00:00'",
+		'timestamp' => "'0000-00-00 00:00:00'",
+		'time'      => "'00:00:00'",
+		'year'      => "'0000'",
 	];
 
 	private WP_Parser_Node $field;
@@ -54,9 +43,14 @@ final class Field_Definition {
 		return false;
 	}
 
-	/** Returns the value that MySQL gives to rows without one, as a literal. */
+	/** Returns the value that MySQL gives to rows without one, as a literal of MySQL. */
 	public function implicit_value(): string {
-		$type = $this->field->get_first_descendant_node( 'dataType' )->get_first_descendant_token()->id;
-		return self::IMPLICIT[ $type ] ?? "''";
+		$type = strtolower( $this->field->get_first_descendant_node( 'dataType' )->get_first_descendant_token()->get_value() );
+		return 'bit' === $type ? "b'0'" : self::implicit_value_of( $type );
+	}
+
+	/** Returns what a column of a type (in lower case) gets that can't be NULL, as a literal of SQLite. */
+	public static function implicit_value_of( string $type ): string {
+		return in_array( $type, self::NUMBERS, true ) ? '0' : self::TIMES[ $type ] ?? "''";
 	}
 }

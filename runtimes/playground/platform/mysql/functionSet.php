@@ -1,9 +1,14 @@
 <?php
 namespace WP_MySQL_Layer;
 
-/** Functions about one subject: public methods with the functions' names. Arguments and results are SQLite's. */
+/**
+ * Functions about one subject: public methods. Arguments and results are SQLite's. As in MySQL, the result is NULL if an
+ * argument is; the method is not called then.
+ */
 abstract class Function_Set {
-	/** Functions that may give another result for the same arguments within a statement. @var array<string, true> */
+	/** Functions that do get NULL as an argument. @var string[] */
+	public const WITH_NULL = [];
+	/** Methods that may give another result for the same arguments within a statement. @var string[] */
 	public const VOLATILE = [];
 	/**
 	 * How many arguments a function takes. Needed for those that the driver registers: without a number, as it does, the
@@ -11,8 +16,8 @@ abstract class Function_Set {
 	 */
 	public const ARGUMENTS = [];
 	/**
-	 * Aggregate functions: the method that takes one row's values. The method with the function's name takes what it
-	 * returned last, and gives the result. @var array<string, string>
+	 * Aggregate functions: the method that takes one row's values, by the method of the result. Each gets what the first
+	 * one returned last. @var array<string, string>
 	 */
 	public const AGGREGATES = [];
 

@@ -28,7 +28,14 @@ final class Letters {
 		if ( ! self::beyond_ascii( $text ) ) {
 			return $text;
 		}
-		return (string) preg_replace( self::MARKS, '', strtr( $text, self::map() ) );
+		$plain = preg_replace( self::MARKS, '', $text );
+		// What is no valid UTF-8 is equal only to itself.
+		return null === $plain ? $text : strtr( mb_convert_case( $plain, MB_CASE_LOWER_SIMPLE ), self::map() );
+	}
+
+	/** Compares two texts without regard to case and accents. Returns -1, 0 or 1. */
+	public static function compare( string $a, string $b ): int {
+		return strcmp( self::fold( $a ), self::fold( $b ) ) <=> 0;
 	}
 
 	/** Whether a text matches a pattern of LIKE. */
@@ -36,11 +43,8 @@ final class Letters {
 		$key                      = "$escape\0$pattern";
 		self::$patterns[ $key ] ??= self::expression( $pattern, $escape );
 		$result                   = preg_match( self::$patterns[ $key ], $text );
-		if ( false === $result ) {
-			// No valid UTF-8: compared byte by byte.
-			return 1 === preg_match( rtrim( self::$patterns[ $key ], 'u' ), $text );
-		}
-		return 1 === $result;
+		// If it is no valid UTF-8, without the bytes that are none.
+		return 1 === ( false === $result ? preg_match( self::$patterns[ $key ], mb_scrub( $text ) ) : $result );
 	}
 
 	/** Returns a regular expression that finds what matches a pattern. */
@@ -61,7 +65,7 @@ final class Letters {
 		// A search for the text between takes less time than `.*` on both sides.
 		$start = '.*' === ( $parts[0] ?? '' ) ? array_shift( $parts ) : null;
 		$end   = '.*' === end( $parts ) ? array_pop( $parts ) : null;
-		return '/' . ( null === $start ? '^' : '' ) . implode( '', $parts ) . ( null === $end && ! ( null !== $start && [] === $parts ) ? '\z' : '' ) . '/us';
+		return '/' . ( null === $start ? '^' : '' ) . implode( '', $parts ) . ( null === $end && ! ( null !== $start && [] === $parts ) ? '\z' : '' ) . '/ius';
 	}
 
 	/** Returns an expression for a letter in all forms that are equal to it. */
@@ -70,7 +74,7 @@ final class Letters {
 		if ( 1 !== mb_strlen( $folded ) ) {
 			return preg_quote( $character, '/' );
 		}
-		$forms = $folded . strtoupper( $folded ) . ( self::groups()[ $folded ] ?? '' );
+		$forms = $folded . ( self::groups()[ $folded ] ?? '' );
 		$class = '[' . preg_replace( '/[\\\]\[^-]/', '\\\\$0', $forms ) . ']';
 		return str_replace( '/', '\/', $class ) . ( 1 === preg_match( '/\pL/u', $folded ) ? '[\x{300}-\x{36f}]*+' : '' );
 	}

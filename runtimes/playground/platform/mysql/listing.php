@@ -56,16 +56,7 @@ final class Listing {
 			return $rows;
 		}
 		$pattern = Schema::name_of( $like->get_first_child_node( 'textStringLiteral' ) );
-		$parts   = preg_split( '/(\\\\.|[%_])/s', $pattern, -1, PREG_SPLIT_DELIM_CAPTURE );
-		$regex   = '';
-		foreach ( $parts as $part ) {
-			if ( '%' === $part || '_' === $part ) {
-				$regex .= '%' === $part ? '.*' : '.';
-			} else {
-				$regex .= preg_quote( 2 === strlen( $part ) && '\\' === $part[0] ? $part[1] : $part, '/' );
-			}
-		}
-		$matches = static fn ( array $row ) => 1 === preg_match( "/^$regex$/isu", (string) reset( $row ) );
+		$matches = static fn ( array $row ) => Letters::matches( (string) reset( $row ), $pattern, '\\' );
 		return array_values( array_filter( $rows, $matches ) );
 	}
 }

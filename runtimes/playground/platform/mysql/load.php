@@ -10,6 +10,7 @@
  *
  * Load the driver first. The rest is loaded when it is needed.
  */
+namespace WP_MySQL_Layer;
 
 require_once __DIR__ . '/columns.php';
 require_once __DIR__ . '/connection.php';
@@ -21,28 +22,22 @@ require_once __DIR__ . '/statements.php';
 require_once __DIR__ . '/textTriggers.php';
 require_once __DIR__ . '/transactions.php';
 
-// Classes that few statements need.
+/** Returns the name of a class's file, without its folder: that of `Text_Forms` is `textForms.php`. */
+function file_of( string $class ): string {
+	return lcfirst( str_replace( '_', '', substr( $class, strlen( __NAMESPACE__ ) + 1 ) ) ) . '.php';
+}
+
+// Classes that few statements need. Rules and statements are loaded by those who use them.
 spl_autoload_register(
 	static function ( string $class ): void {
-		$files = [
-			'Binary_Columns' => 'binaryColumns',
-			'Collations'     => 'collations',
-			'Errors'         => 'errors',
-			'Field_Definition' => 'fieldDefinition',
-			'Letters'        => 'letters',
-			'Listing'        => 'listing',
-			'Mysqli_Connection' => 'mysqli',
-			'Placeholders'   => 'placeholders',
-			'Prepared_Statement' => 'preparedStatement',
-			'Schema'         => 'schema',
-			'Select_Columns' => 'selectColumns',
-			'Server_Tables'  => 'serverTables',
-			'Table'          => 'table',
-			'Variables'      => 'variables',
-		];
-		$file  = $files[ substr( $class, strlen( 'WP_MySQL_Layer\\' ) ) ] ?? null;
-		if ( null !== $file && str_starts_with( $class, 'WP_MySQL_Layer\\' ) ) {
-			require_once __DIR__ . "/$file.php";
+		if ( ! str_starts_with( $class, __NAMESPACE__ . '\\' ) ) {
+			return;
 		}
+		$file    = file_of( $class );
+		$values  = [ 'calendar.php', 'dateFormat.php', 'dateReader.php', 'json.php', 'jsonPath.php', 'number.php', 'temporal.php' ];
+		$helpers = [ 'decimals.php', 'jsonParts.php', 'knownResults.php', 'largeNumbers.php', 'textForms.php', 'unit.php' ];
+		$others  = [ 'column.php' => 'columns.php', 'fragment.php' => 'tree.php', 'mysqliConnection.php' => 'mysqli.php' ];
+		$folder  = in_array( $file, $values, true ) ? 'values/' : ( in_array( $file, $helpers, true ) ? 'rules/' : '' );
+		require_once __DIR__ . "/$folder" . ( $others[ $file ] ?? $file );
 	}
 );

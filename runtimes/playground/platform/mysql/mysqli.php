@@ -88,15 +88,13 @@ final class Mysqli_Connection extends \mysqli {
 		return $result;
 	}
 
-	#[\ReturnTypeWillChange]
-	public function real_query( string $query ) {
+	public function real_query( string $query ): bool {
 		$this->stored = $this->query( $query );
 		return false !== $this->stored;
 	}
 
 	/** One statement, as `query()`. */
-	#[\ReturnTypeWillChange]
-	public function multi_query( string $query ) {
+	public function multi_query( string $query ): bool {
 		return $this->real_query( rtrim( $query, "; \n\r\t" ) );
 	}
 
@@ -112,13 +110,11 @@ final class Mysqli_Connection extends \mysqli {
 		return $this->store_result();
 	}
 
-	#[\ReturnTypeWillChange]
-	public function more_results() {
+	public function more_results(): bool {
 		return false;
 	}
 
-	#[\ReturnTypeWillChange]
-	public function next_result() {
+	public function next_result(): bool {
 		return false;
 	}
 
@@ -141,63 +137,51 @@ final class Mysqli_Connection extends \mysqli {
 		return new Mysqli_Statement( $this, $this->driver, '' );
 	}
 
-	#[\ReturnTypeWillChange]
-	public function real_escape_string( string $string ) {
+	public function real_escape_string( string $string ): string {
 		return substr( $this->driver->quote( $string ), 1, -1 );
 	}
 
-	#[\ReturnTypeWillChange]
-	public function escape_string( string $string ) {
+	public function escape_string( string $string ): string {
 		return $this->real_escape_string( $string );
 	}
 
-	#[\ReturnTypeWillChange]
-	public function begin_transaction( int $flags = 0, ?string $name = null ) {
+	public function begin_transaction( int $flags = 0, ?string $name = null ): bool {
 		return $this->query( 'START TRANSACTION' );
 	}
 
-	#[\ReturnTypeWillChange]
-	public function commit( int $flags = 0, ?string $name = null ) {
+	public function commit( int $flags = 0, ?string $name = null ): bool {
 		return $this->query( 'COMMIT' );
 	}
 
-	#[\ReturnTypeWillChange]
-	public function rollback( int $flags = 0, ?string $name = null ) {
+	public function rollback( int $flags = 0, ?string $name = null ): bool {
 		return $this->query( 'ROLLBACK' );
 	}
 
-	#[\ReturnTypeWillChange]
-	public function savepoint( string $name ) {
+	public function savepoint( string $name ): bool {
 		return $this->query( 'SAVEPOINT ' . Schema::quoted( $name ) );
 	}
 
-	#[\ReturnTypeWillChange]
-	public function release_savepoint( string $name ) {
+	public function release_savepoint( string $name ): bool {
 		return $this->query( 'RELEASE SAVEPOINT ' . Schema::quoted( $name ) );
 	}
 
-	#[\ReturnTypeWillChange]
-	public function autocommit( bool $enable ) {
+	public function autocommit( bool $enable ): bool {
 		return $this->query( 'SET autocommit = ' . (int) $enable );
 	}
 
-	#[\ReturnTypeWillChange]
-	public function select_db( string $database ) {
+	public function select_db( string $database ): bool {
 		return $this->query( 'USE ' . Schema::quoted( $database ) );
 	}
 
-	#[\ReturnTypeWillChange]
-	public function set_charset( string $charset ) {
+	public function set_charset( string $charset ): bool {
 		return $this->query( 'SET NAMES ' . $this->driver->quote( $charset ) );
 	}
 
-	#[\ReturnTypeWillChange]
-	public function character_set_name() {
+	public function character_set_name(): string {
 		return 'utf8mb4';
 	}
 
-	#[\ReturnTypeWillChange]
-	public function get_charset() {
+	public function get_charset(): ?object {
 		return (object) [
 			'charset'    => 'utf8mb4',
 			'collation'  => Schema::COLLATION,
@@ -210,8 +194,7 @@ final class Mysqli_Connection extends \mysqli {
 		];
 	}
 
-	#[\ReturnTypeWillChange]
-	public function get_server_info() {
+	public function get_server_info(): string {
 		return $this->fact( 'server_info' );
 	}
 
@@ -220,8 +203,7 @@ final class Mysqli_Connection extends \mysqli {
 		return 'Uptime: 1  Threads: 1';
 	}
 
-	#[\ReturnTypeWillChange]
-	public function ping() {
+	public function ping(): bool {
 		return true;
 	}
 

@@ -22,8 +22,8 @@ final class Rewriter {
 
 	private Driver $driver;
 	private Functions $functions;
-	/** The list of rules. */
-	private array $list;
+	/** @var string[] The rules in the order of the list. */
+	private array $classes;
 	/** @var array<int, int[]> Positions in the list by token. */
 	private array $by_token = [];
 	/** @var array<int, int[]> Positions in the list by first token. */
@@ -47,11 +47,12 @@ final class Rewriter {
 	public function __construct( Driver $driver, Functions $functions ) {
 		$this->driver    = $driver;
 		$this->functions = $functions;
-		$this->list      = require __DIR__ . '/rules.php';
+		$list            = require __DIR__ . '/rules.php';
+		$this->classes   = array_keys( $list );
 		$this->marks     = array_fill_keys( Text_Triggers::MARKS, true );
 		$this->triggers  = new Text_Triggers( $driver->columns() );
-		foreach ( $this->list as $position => $rule ) {
-			foreach ( $rule['tokens'] as $token ) {
+		foreach ( array_values( $list ) as $position => $rule ) {
+			foreach ( $rule['tokens'] ?? [] as $token ) {
 				$this->by_token[ $token ][] = $position;
 			}
 			foreach ( $rule['first'] ?? [] as $token ) {
@@ -66,7 +67,7 @@ final class Rewriter {
 			if ( isset( $rule['texts'] ) ) {
 				$this->about_texts[ $position ] = true;
 			}
-			foreach ( $rule['functions'] as $name ) {
+			foreach ( $rule['functions'] ?? [] as $name ) {
 				$this->by_function[ $name ][] = $position;
 			}
 			if ( isset( $rule['schema'] ) ) {
@@ -144,14 +145,8 @@ final class Rewriter {
 
 	private function load( int $position ): Rule {
 		if ( ! isset( $this->loaded[ $position ] ) ) {
-			[ 'class' => $class, 'file' => $file ] = $this->list[ $position ];
-			require_once __DIR__ . '/tree.php';
-			require_once __DIR__ . '/grouping.php';
-			require_once __DIR__ . '/kinds.php';
-			require_once __DIR__ . '/scope.php';
-			require_once __DIR__ . '/rule.php';
-			require_once __DIR__ . '/rewriting.php';
-			require_once __DIR__ . "/rules/$file.php";
+			$class = $this->classes[ $position ];
+			require_once __DIR__ . '/rules/' . file_of( $class );
 			$this->loaded[ $position ] = new $class();
 		}
 		return $this->loaded[ $position ];

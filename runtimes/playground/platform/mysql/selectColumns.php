@@ -5,11 +5,10 @@ use PDOStatement;
 
 /** Describes the columns of a SELECT as a table's, as `CREATE TABLE ... AS SELECT` needs it. */
 final class Select_Columns {
-	/** Types of SQLite's values => types that have room for all of them. */
+	/** Types of values => types of columns that have room for all of them; others are texts. */
 	private const TYPES = [
-		'integer' => 'bigint(20)',
-		'double'  => 'double',
-		'blob'    => 'longblob',
+		...[ 'LONGLONG' => 'bigint(20)', 'LONG' => 'bigint(20)', 'TINY' => 'bigint(20)' ],
+		...[ 'DOUBLE' => 'double', 'FLOAT' => 'double', 'NEWDECIMAL' => 'double', 'BLOB' => 'longblob' ],
 	];
 
 	private Driver $driver;
@@ -70,16 +69,6 @@ final class Select_Columns {
 	}
 
 	private function of_value( array $meta ): string {
-		$type = $meta['native_type'] ?? '';
-		$known = [
-			'LONGLONG'   => 'bigint(20)',
-			'LONG'       => 'bigint(20)',
-			'TINY'       => 'bigint(20)',
-			'DOUBLE'     => 'double',
-			'FLOAT'      => 'double',
-			'NEWDECIMAL' => 'double',
-			'BLOB'       => 'longblob',
-		];
-		return $known[ $type ] ?? 'longtext';
+		return self::TYPES[ $meta['native_type'] ?? '' ] ?? 'longtext';
 	}
 }

@@ -68,17 +68,8 @@ final class Server_Tables {
 			. 'CHARACTER_SET_CLIENT,COLLATION_CONNECTION',
 	];
 	private const PRIVILEGES = [
-		'SELECT',
-		'INSERT',
-		'UPDATE',
-		'DELETE',
-		'CREATE',
-		'DROP',
-		'REFERENCES',
-		'INDEX',
-		'ALTER',
-		'CREATE TEMPORARY TABLES',
-		'LOCK TABLES',
+		...[ 'SELECT', 'INSERT', 'UPDATE', 'DELETE', 'CREATE', 'DROP', 'REFERENCES', 'INDEX', 'ALTER' ],
+		...[ 'CREATE TEMPORARY TABLES', 'LOCK TABLES' ],
 	];
 
 	private Driver $driver;

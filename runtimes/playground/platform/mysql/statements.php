@@ -6,47 +6,45 @@ use WP_MySQL_Lexer;
 
 /** Statements that the layer answers itself. */
 final class Statements {
-	/** Class and file in `statements/` by first token. They are asked in this order. */
+	/** Classes in `statements/` by first token. They are asked in this order. */
 	private const BY_FIRST_TOKEN = [
-		WP_MySQL_Lexer::ALTER_SYMBOL     => [ Alter_Table::class => 'alterTable', Database::class => 'database', Unsupported::class => 'unsupported' ],
-		WP_MySQL_Lexer::BEGIN_SYMBOL     => [ Transaction::class => 'transaction' ],
-		WP_MySQL_Lexer::CALL_SYMBOL      => [ Unsupported::class => 'unsupported' ],
-		WP_MySQL_Lexer::CHECKSUM_SYMBOL  => [ Administration::class => 'administration' ],
-		WP_MySQL_Lexer::COMMIT_SYMBOL    => [ Transaction::class => 'transaction' ],
-		WP_MySQL_Lexer::CREATE_SYMBOL    => [ Create_Table::class => 'createTable', Database::class => 'database', Unsupported::class => 'unsupported' ],
-		WP_MySQL_Lexer::DEALLOCATE_SYMBOL => [ Prepare::class => 'prepare' ],
-		WP_MySQL_Lexer::DESC_SYMBOL      => [ Explain::class => 'explain' ],
-		WP_MySQL_Lexer::DESCRIBE_SYMBOL  => [ Explain::class => 'explain' ],
-		WP_MySQL_Lexer::DO_SYMBOL        => [ Administration::class => 'administration' ],
-		WP_MySQL_Lexer::DROP_SYMBOL      => [ Drop::class => 'drop' ],
-		WP_MySQL_Lexer::EXECUTE_SYMBOL   => [ Prepare::class => 'prepare' ],
-		WP_MySQL_Lexer::EXPLAIN_SYMBOL   => [ Explain::class => 'explain' ],
-		WP_MySQL_Lexer::FLUSH_SYMBOL     => [ Administration::class => 'administration' ],
-		WP_MySQL_Lexer::GRANT_SYMBOL     => [ Unsupported::class => 'unsupported' ],
-		WP_MySQL_Lexer::KILL_SYMBOL      => [ Administration::class => 'administration' ],
-		WP_MySQL_Lexer::LOAD_SYMBOL      => [ Unsupported::class => 'unsupported' ],
-		WP_MySQL_Lexer::LOCK_SYMBOL      => [ Transaction::class => 'transaction' ],
-		WP_MySQL_Lexer::OPTIMIZE_SYMBOL  => [ Rebuild::class => 'rebuild' ],
-		WP_MySQL_Lexer::PREPARE_SYMBOL   => [ Prepare::class => 'prepare' ],
-		WP_MySQL_Lexer::RELEASE_SYMBOL   => [ Transaction::class => 'transaction' ],
-		WP_MySQL_Lexer::RENAME_SYMBOL    => [ Rename_Table::class => 'renameTable' ],
-		WP_MySQL_Lexer::REPAIR_SYMBOL    => [ Rebuild::class => 'rebuild' ],
-		WP_MySQL_Lexer::REVOKE_SYMBOL    => [ Unsupported::class => 'unsupported' ],
-		WP_MySQL_Lexer::ROLLBACK_SYMBOL  => [ Transaction::class => 'transaction' ],
-		WP_MySQL_Lexer::SAVEPOINT_SYMBOL => [ Transaction::class => 'transaction' ],
-		WP_MySQL_Lexer::SELECT_SYMBOL    => [ Select_Into::class => 'selectInto' ],
-		WP_MySQL_Lexer::SET_SYMBOL       => [ Set_Variables::class => 'setVariables' ],
-		WP_MySQL_Lexer::SHOW_SYMBOL      => [ Show::class => 'show' ],
-		WP_MySQL_Lexer::START_SYMBOL     => [ Transaction::class => 'transaction' ],
-		WP_MySQL_Lexer::UNLOCK_SYMBOL    => [ Transaction::class => 'transaction' ],
+		WP_MySQL_Lexer::ALTER_SYMBOL     => [ Alter_Table::class, Database::class, Unsupported::class ],
+		WP_MySQL_Lexer::BEGIN_SYMBOL     => [ Transaction::class ],
+		WP_MySQL_Lexer::CALL_SYMBOL      => [ Unsupported::class ],
+		WP_MySQL_Lexer::CHECKSUM_SYMBOL  => [ Administration::class ],
+		WP_MySQL_Lexer::COMMIT_SYMBOL    => [ Transaction::class ],
+		WP_MySQL_Lexer::CREATE_SYMBOL    => [ Create_Table::class, Database::class, Unsupported::class ],
+		WP_MySQL_Lexer::DEALLOCATE_SYMBOL => [ Prepare::class ],
+		WP_MySQL_Lexer::DESC_SYMBOL      => [ Explain::class ],
+		WP_MySQL_Lexer::DESCRIBE_SYMBOL  => [ Explain::class ],
+		WP_MySQL_Lexer::DO_SYMBOL        => [ Administration::class ],
+		WP_MySQL_Lexer::DROP_SYMBOL      => [ Drop::class ],
+		WP_MySQL_Lexer::EXECUTE_SYMBOL   => [ Prepare::class ],
+		WP_MySQL_Lexer::EXPLAIN_SYMBOL   => [ Explain::class ],
+		WP_MySQL_Lexer::FLUSH_SYMBOL     => [ Administration::class ],
+		WP_MySQL_Lexer::GRANT_SYMBOL     => [ Unsupported::class ],
+		WP_MySQL_Lexer::KILL_SYMBOL      => [ Administration::class ],
+		WP_MySQL_Lexer::LOAD_SYMBOL      => [ Unsupported::class ],
+		WP_MySQL_Lexer::LOCK_SYMBOL      => [ Transaction::class ],
+		WP_MySQL_Lexer::OPTIMIZE_SYMBOL  => [ Rebuild::class ],
+		WP_MySQL_Lexer::PREPARE_SYMBOL   => [ Prepare::class ],
+		WP_MySQL_Lexer::RELEASE_SYMBOL   => [ Transaction::class ],
+		WP_MySQL_Lexer::RENAME_SYMBOL    => [ Rename_Table::class ],
+		WP_MySQL_Lexer::REPAIR_SYMBOL    => [ Rebuild::class ],
+		WP_MySQL_Lexer::REVOKE_SYMBOL    => [ Unsupported::class ],
+		WP_MySQL_Lexer::ROLLBACK_SYMBOL  => [ Transaction::class ],
+		WP_MySQL_Lexer::SAVEPOINT_SYMBOL => [ Transaction::class ],
+		WP_MySQL_Lexer::SELECT_SYMBOL    => [ Select_Into::class ],
+		WP_MySQL_Lexer::SET_SYMBOL       => [ Set_Variables::class ],
+		WP_MySQL_Lexer::SHOW_SYMBOL      => [ Show::class ],
+		WP_MySQL_Lexer::START_SYMBOL     => [ Transaction::class ],
+		WP_MySQL_Lexer::UNLOCK_SYMBOL    => [ Transaction::class ],
 	];
 
-	/** First tokens of statements that change tables. */
-	private const DEFINITIONS = [
-		WP_MySQL_Lexer::CREATE_SYMBOL => true,
-		WP_MySQL_Lexer::ALTER_SYMBOL  => true,
-		WP_MySQL_Lexer::DROP_SYMBOL   => true,
-		WP_MySQL_Lexer::RENAME_SYMBOL => true,
+	/** What SHOW shows that the driver answers fully. */
+	private const SHOWN_BY_DRIVER = [
+		...[ WP_MySQL_Lexer::COLUMNS_SYMBOL, WP_MySQL_Lexer::DATABASES_SYMBOL, WP_MySQL_Lexer::FIELDS_SYMBOL, WP_MySQL_Lexer::INDEX_SYMBOL ],
+		...[ WP_MySQL_Lexer::KEYS_SYMBOL, WP_MySQL_Lexer::TABLES_SYMBOL ],
 	];
 
 	private Driver $driver;
@@ -54,16 +52,6 @@ final class Statements {
 	public function __construct( Driver $driver ) {
 		$this->driver = $driver;
 	}
-
-	/** What SHOW shows that the driver answers fully. */
-	private const SHOWN_BY_DRIVER = [
-		WP_MySQL_Lexer::COLUMNS_SYMBOL   => true,
-		WP_MySQL_Lexer::DATABASES_SYMBOL => true,
-		WP_MySQL_Lexer::FIELDS_SYMBOL    => true,
-		WP_MySQL_Lexer::INDEX_SYMBOL     => true,
-		WP_MySQL_Lexer::KEYS_SYMBOL      => true,
-		WP_MySQL_Lexer::TABLES_SYMBOL    => true,
-	];
 
 	/** Whether it is a frequent SHOW of the driver's: parsing it twice would take longer than answering it. */
 	private static function is_shown_by_driver( string $query ): bool {
@@ -73,7 +61,7 @@ final class Statements {
 		if ( WP_MySQL_Lexer::FULL_SYMBOL === $lexer->get_token()?->id ) {
 			$lexer->next_token();
 		}
-		return isset( self::SHOWN_BY_DRIVER[ $lexer->get_token()?->id ] );
+		return in_array( $lexer->get_token()?->id, self::SHOWN_BY_DRIVER, true );
 	}
 
 	/**
@@ -82,12 +70,9 @@ final class Statements {
 	 * @param int $first The first token.
 	 */
 	public function answer( int $first, string $query ): ?PDOStatement {
-		$files = self::BY_FIRST_TOKEN[ $first ] ?? [];
-		if ( isset( self::DEFINITIONS[ $first ] ) ) {
-			$this->driver->columns()->forget();
-		}
+		$classes = self::BY_FIRST_TOKEN[ $first ] ?? [];
 		$is_plain = WP_MySQL_Lexer::SELECT_SYMBOL === $first && ( ! str_contains( $query, '@' ) || false === stripos( $query, 'into' ) );
-		if ( [] === $files || $is_plain ) {
+		if ( [] === $classes || $is_plain ) {
 			return null;
 		}
 		if ( WP_MySQL_Lexer::SHOW_SYMBOL === $first && self::is_shown_by_driver( $query ) ) {
@@ -105,9 +90,8 @@ final class Statements {
 		if ( null === $node || $parser->next_query() ) {
 			return null;
 		}
-		require_once __DIR__ . '/statement.php';
-		foreach ( $files as $class => $file ) {
-			require_once __DIR__ . "/statements/$file.php";
+		foreach ( $classes as $class ) {
+			require_once __DIR__ . '/statements/' . file_of( $class );
 			$result = ( new $class() )->answer( $node, $query, $this->driver );
 			if ( null !== $result ) {
 				return $result;

@@ -12,11 +12,12 @@ final class Variables {
 		'version'         => true,
 		'version_comment' => true,
 	];
+	/** `SHOW VARIABLES` shows true and false as ON and OFF. */
 	private const DEFAULTS = [
 		'auto_increment_increment'      => 1,
 		'auto_increment_offset'         => 1,
-		'autocommit'                    => 1,
-		'big_tables'                    => 0,
+		'autocommit'                    => true,
+		'big_tables'                    => false,
 		'binlog_format'                 => 'ROW',
 		'character_set_client'          => 'utf8mb4',
 		'character_set_connection'      => 'utf8mb4',
@@ -35,10 +36,10 @@ final class Variables {
 		'default_week_format'           => 0,
 		'div_precision_increment'       => 4,
 		'event_scheduler'               => 'OFF',
-		'foreign_key_checks'            => 1,
+		'foreign_key_checks'            => true,
 		'ft_max_word_len'               => 84,
 		'ft_min_word_len'               => 4,
-		'general_log'                   => 0,
+		'general_log'                   => false,
 		'group_concat_max_len'          => 1048576,
 		'have_openssl'                  => 'DISABLED',
 		'have_profiling'                => 'NO',
@@ -50,7 +51,7 @@ final class Variables {
 		'innodb_buffer_pool_size'       => 134217728,
 		'innodb_default_row_format'     => 'dynamic',
 		'innodb_file_format'            => 'Barracuda',
-		'innodb_file_per_table'         => 1,
+		'innodb_file_per_table'         => true,
 		'innodb_flush_log_at_trx_commit' => 1,
 		'innodb_ft_max_token_size'      => 84,
 		'innodb_ft_min_token_size'      => 3,
@@ -58,7 +59,7 @@ final class Variables {
 		'innodb_lock_wait_timeout'      => 50,
 		'innodb_log_file_size'          => 50331648,
 		'innodb_page_size'              => 16384,
-		'innodb_strict_mode'            => 1,
+		'innodb_strict_mode'            => true,
 		'innodb_version'                => '8.0.38',
 		'interactive_timeout'           => 28800,
 		'join_buffer_size'              => 262144,
@@ -66,12 +67,12 @@ final class Variables {
 		'lc_messages'                   => 'en_US',
 		'lc_time_names'                 => 'en_US',
 		'license'                       => 'GPL',
-		'local_infile'                  => 0,
+		'local_infile'                  => false,
 		'lock_wait_timeout'             => 31536000,
-		'log_bin'                       => 0,
+		'log_bin'                       => false,
 		'log_error'                     => 'stderr',
 		'long_query_time'               => '10.000000',
-		'low_priority_updates'          => 0,
+		'low_priority_updates'          => false,
 		'lower_case_file_system'        => 'OFF',
 		'lower_case_table_names'        => 0,
 		'max_allowed_packet'            => 67108864,
@@ -90,31 +91,31 @@ final class Variables {
 		'old_passwords'                 => 0,
 		'open_files_limit'              => 10000,
 		'optimizer_switch'              => '',
-		'performance_schema'            => 0,
+		'performance_schema'            => false,
 		'port'                          => 3306,
 		'protocol_version'              => 10,
 		'query_cache_limit'             => 0,
 		'query_cache_size'              => 0,
 		'query_cache_type'              => 'OFF',
 		'read_buffer_size'              => 131072,
-		'read_only'                     => 0,
+		'read_only'                     => false,
 		'read_rnd_buffer_size'          => 262144,
 		'secure_file_priv'              => null,
 		'server_id'                     => 1,
-		'skip_networking'               => 1,
-		'slow_query_log'                => 0,
+		'skip_networking'               => true,
+		'slow_query_log'                => false,
 		'socket'                        => '',
 		'sort_buffer_size'              => 262144,
-		'sql_auto_is_null'              => 0,
-		'sql_big_selects'               => 1,
-		'sql_log_bin'                   => 1,
-		'sql_notes'                     => 1,
-		'sql_quote_show_create'         => 1,
-		'sql_safe_updates'              => 0,
+		'sql_auto_is_null'              => false,
+		'sql_big_selects'               => true,
+		'sql_log_bin'                   => true,
+		'sql_notes'                     => true,
+		'sql_quote_show_create'         => true,
+		'sql_safe_updates'              => false,
 		'sql_select_limit'              => '18446744073709551615',
-		'sql_warnings'                  => 0,
+		'sql_warnings'                  => false,
 		'storage_engine'                => 'InnoDB',
-		'super_read_only'               => 0,
+		'super_read_only'               => false,
 		'system_time_zone'              => 'UTC',
 		'table_definition_cache'        => 2000,
 		'table_open_cache'              => 4000,
@@ -124,42 +125,15 @@ final class Variables {
 		'tmp_table_size'                => 16777216,
 		'tmpdir'                        => '/tmp',
 		'transaction_isolation'         => 'REPEATABLE-READ',
-		'transaction_read_only'         => 0,
+		'transaction_read_only'         => false,
 		'tx_isolation'                  => 'REPEATABLE-READ',
-		'tx_read_only'                  => 0,
-		'unique_checks'                 => 1,
+		'tx_read_only'                  => false,
+		'unique_checks'                 => true,
 		'updatable_views_with_limit'    => 'YES',
 		'version_compile_machine'       => 'x86_64',
 		'version_compile_os'            => 'Linux',
 		'wait_timeout'                  => 28800,
 		'warning_count'                 => 0,
-	];
-	/** Variables that `SHOW VARIABLES` shows as ON and OFF. */
-	private const SWITCHES = [
-		'autocommit',
-		'big_tables',
-		'foreign_key_checks',
-		'general_log',
-		'innodb_file_per_table',
-		'innodb_strict_mode',
-		'local_infile',
-		'log_bin',
-		'low_priority_updates',
-		'performance_schema',
-		'read_only',
-		'skip_networking',
-		'slow_query_log',
-		'sql_auto_is_null',
-		'sql_big_selects',
-		'sql_log_bin',
-		'sql_notes',
-		'sql_quote_show_create',
-		'sql_safe_updates',
-		'sql_warnings',
-		'super_read_only',
-		'transaction_read_only',
-		'tx_read_only',
-		'unique_checks',
 	];
 
 	private Driver $driver;
@@ -193,7 +167,8 @@ final class Variables {
 		if ( 'hostname' === $name ) {
 			return (string) gethostname();
 		}
-		return self::DEFAULTS[ $name ] ?? null;
+		$value = self::DEFAULTS[ $name ] ?? null;
+		return is_bool( $value ) ? (int) $value : $value;
 	}
 
 	/**
@@ -209,7 +184,7 @@ final class Variables {
 		$rows     = [];
 		foreach ( $names as $i => $name ) {
 			$value  = (string) $values[ $i ];
-			$rows[] = [ $name, in_array( $name, self::SWITCHES, true ) ? ( '1' === $value ? 'ON' : 'OFF' ) : $value ];
+			$rows[] = [ $name, is_bool( self::DEFAULTS[ $name ] ?? null ) ? ( '1' === $value ? 'ON' : 'OFF' ) : $value ];
 		}
 		return $rows;
 	}

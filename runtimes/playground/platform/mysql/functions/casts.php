@@ -1,9 +1,6 @@
 <?php
 namespace WP_MySQL_Layer;
 
-require_once __DIR__ . '/../values/temporal.php';
-require_once __DIR__ . '/../values/number.php';
-
 /** Conversions between types: what CAST needs that SQLite has not. */
 final class Cast_Functions extends Function_Set {
 	public function mysql_datetime( $value, $digits = 0 ): ?string {
@@ -20,9 +17,6 @@ final class Cast_Functions extends Function_Set {
 	}
 
 	public function mysql_year( $value ): ?int {
-		if ( null === $value ) {
-			return null;
-		}
 		$date = is_string( $value ) && 1 !== preg_match( '/^\s*\d{1,4}\s*$/D', $value ) ? Temporal::date( $value ) : null;
 		$year = null === $date ? Number::integer( $value ) : $date->year;
 		if ( $year > 0 && $year < 100 ) {
@@ -33,6 +27,6 @@ final class Cast_Functions extends Function_Set {
 
 	/** Writes a number with all its digits but without a point that means nothing. */
 	public function mysql_real_text( $number ): ?string {
-		return null === $number ? null : (string) Number::tidy( $number );
+		return (string) Number::tidy( $number );
 	}
 }

@@ -1,39 +1,23 @@
 <?php
 namespace WP_MySQL_Layer;
 
-require_once __DIR__ . '/../values/number.php';
-
 /**
  * MySQL's functions about hashes, encodings, network addresses and identifiers.
  * https://dev.mysql.com/doc/refman/8.0/en/encryption-functions.html
  */
 final class Code_Functions extends Function_Set {
-	public const VOLATILE = [
-		'uuid' => true,
-		'uuid_short' => true,
-		'random_bytes' => true,
-	];
-	public const ARGUMENTS = [
-		'md5'         => 1,
-		'unhex'       => 1,
-		'from_base64' => 1,
-		'to_base64'   => 1,
-		'inet_ntoa'   => 1,
-		'inet_aton'   => 1,
-	];
+	public const VOLATILE  = [ 'uuid', 'uuid_short', 'random_bytes' ];
+	public const ARGUMENTS = [ 'md5' => 1, 'unhex' => 1, 'from_base64' => 1, 'to_base64' => 1, 'inet_ntoa' => 1, 'inet_aton' => 1 ];
+	public const WITH_NULL = [ 'is_ipv4', 'is_ipv6', 'is_ipv4_compat', 'is_ipv4_mapped' ];
 
 	private const BASE64_LINE = 76;
 
 	public static function md5( $text ) {
-		return null === $text ? null : md5( (string) $text );
-	}
-
-	public static function sha( $text ) {
-		return null === $text ? null : sha1( (string) $text );
+		return md5( (string) $text );
 	}
 
 	public static function sha1( $text ) {
-		return null === $text ? null : sha1( (string) $text );
+		return sha1( (string) $text );
 	}
 
 	public static function is_ipv4( $text ) {
@@ -53,11 +37,11 @@ final class Code_Functions extends Function_Set {
 	}
 
 	public static function is_uuid( $text ) {
-		return null === $text ? null : preg_match( '/^(?:\{[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32})$/iD', (string) $text );
+		return preg_match( '/^(?:\{[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32})$/iD', (string) $text );
 	}
 
 	public static function uuid_to_bin( $text ) {
-		return null === $text ? null : self::unhex( strtr( (string) $text, [ '-' => '', '{' => '', '}' => '' ] ) );
+		return self::unhex( strtr( (string) $text, [ '-' => '', '{' => '', '}' => '' ] ) );
 	}
 
 	public static function uuid_short() {
@@ -65,52 +49,36 @@ final class Code_Functions extends Function_Set {
 	}
 
 	public static function random_bytes( $count ) {
-		return null === $count ? null : random_bytes( max( 1, Number::integer( $count ) ) );
+		return random_bytes( max( 1, Number::integer( $count ) ) );
 	}
 
-
 	public static function sha2( $text, $bits ): ?string {
-		if ( null === $text || null === $bits ) {
-			return null;
-		}
 		$bits = Number::integer( $bits );
 		$bits = 0 === $bits ? 256 : $bits;
 		return in_array( $bits, [ 224, 256, 384, 512 ], true ) ? hash( "sha$bits", (string) $text ) : null;
 	}
 
 	public static function unhex( $text ): ?string {
-		if ( null === $text ) {
-			return null;
-		}
 		$text = (string) $text;
 		$text = 1 === strlen( $text ) % 2 ? "0$text" : $text;
 		return '' === $text || ctype_xdigit( $text ) ? (string) hex2bin( $text ) : null;
 	}
 
 	public static function to_base64( $bytes ): ?string {
-		return null === $bytes ? null : rtrim( chunk_split( base64_encode( (string) $bytes ), self::BASE64_LINE, "\n" ), "\n" );
+		return rtrim( chunk_split( base64_encode( (string) $bytes ), self::BASE64_LINE, "\n" ), "\n" );
 	}
 
 	public static function from_base64( $text ): ?string {
-		if ( null === $text ) {
-			return null;
-		}
 		$text    = (string) preg_replace( '/\s+/', '', (string) $text );
 		$decoded = 0 === strlen( $text ) % 4 ? base64_decode( $text, true ) : false;
 		return false === $decoded ? null : $decoded;
 	}
 
 	public static function aes_encrypt( $text, $key ): ?string {
-		if ( null === $text || null === $key ) {
-			return null;
-		}
 		return (string) openssl_encrypt( (string) $text, 'aes-128-ecb', self::aes_key( (string) $key ), OPENSSL_RAW_DATA );
 	}
 
 	public static function aes_decrypt( $bytes, $key ): ?string {
-		if ( null === $bytes || null === $key ) {
-			return null;
-		}
 		$text = openssl_decrypt( (string) $bytes, 'aes-128-ecb', self::aes_key( (string) $key ), OPENSSL_RAW_DATA );
 		return false === $text ? null : $text;
 	}
@@ -125,14 +93,11 @@ final class Code_Functions extends Function_Set {
 	}
 
 	public static function compress( $text ): ?string {
-		if ( null === $text ) {
-			return null;
-		}
 		return '' === (string) $text ? '' : pack( 'V', strlen( (string) $text ) ) . gzcompress( (string) $text );
 	}
 
 	public static function uncompress( $bytes ): ?string {
-		if ( null === $bytes || '' === $bytes ) {
+		if ( '' === $bytes ) {
 			return $bytes;
 		}
 		$text = strlen( (string) $bytes ) > 4 ? @gzuncompress( substr( (string) $bytes, 4 ) ) : false;
@@ -140,15 +105,12 @@ final class Code_Functions extends Function_Set {
 	}
 
 	public static function uncompressed_length( $bytes ): ?int {
-		if ( null === $bytes ) {
-			return null;
-		}
 		return strlen( (string) $bytes ) < 4 ? 0 : unpack( 'V', (string) $bytes )[1] & 0x3FFFFFFF;
 	}
 
 	/** Accepts short forms: `127.1` is `127.0.0.1`. */
 	public static function inet_aton( $text ): ?string {
-		if ( null === $text || 1 !== preg_match( '/^\d{1,3}(?:\.\d{1,3}){0,3}$/D', (string) $text ) ) {
+		if ( 1 !== preg_match( '/^\d{1,3}(?:\.\d{1,3}){0,3}$/D', (string) $text ) ) {
 			return null;
 		}
 		$parts = array_map( 'intval', explode( '.', (string) $text ) );
@@ -164,25 +126,22 @@ final class Code_Functions extends Function_Set {
 	}
 
 	public static function inet_ntoa( $number ): ?string {
-		if ( null === $number ) {
-			return null;
-		}
 		$number = Number::integer( $number );
 		return $number < 0 || $number > 0xFFFFFFFF ? null : long2ip( $number );
 	}
 
 	public static function inet6_aton( $text ): ?string {
-		$bytes = null === $text || false === filter_var( $text, FILTER_VALIDATE_IP ) ? false : inet_pton( $text );
+		$bytes = false === filter_var( $text, FILTER_VALIDATE_IP ) ? false : inet_pton( $text );
 		return false === $bytes ? null : $bytes;
 	}
 
 	public static function inet6_ntoa( $bytes ): ?string {
-		$text = null === $bytes || ! in_array( strlen( (string) $bytes ), [ 4, 16 ], true ) ? false : inet_ntop( (string) $bytes );
+		$text = ! in_array( strlen( (string) $bytes ), [ 4, 16 ], true ) ? false : inet_ntop( (string) $bytes );
 		return false === $text ? null : $text;
 	}
 
 	public static function bin_to_uuid( $bytes ): ?string {
-		if ( null === $bytes || 16 !== strlen( (string) $bytes ) ) {
+		if ( 16 !== strlen( (string) $bytes ) ) {
 			return null;
 		}
 		return preg_replace( '/^(.{8})(.{4})(.{4})(.{4})/', '$1-$2-$3-$4-', bin2hex( (string) $bytes ) );

@@ -3,6 +3,8 @@ namespace WP_MySQL_Layer;
 
 /** Texts with letters beyond ASCII. */
 final class Collation_Functions extends Function_Set {
+	public const WITH_NULL = [ 'mysql_fold' ];
+
 	/** The last text and its form: a condition may compare the same text with many others. */
 	private string $last   = '';
 	private string $folded = '';
@@ -20,9 +22,6 @@ final class Collation_Functions extends Function_Set {
 	}
 
 	public function mysql_like( $text, $pattern, $escape ): ?int {
-		if ( null === $text || null === $pattern ) {
-			return null;
-		}
 		return (int) Letters::matches( (string) $text, (string) $pattern, (string) $escape );
 	}
 }

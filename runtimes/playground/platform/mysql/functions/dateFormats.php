@@ -1,11 +1,6 @@
 <?php
 namespace WP_MySQL_Layer;
 
-require_once __DIR__ . '/../values/temporal.php';
-require_once __DIR__ . '/../values/number.php';
-require_once __DIR__ . '/../values/dateFormat.php';
-require_once __DIR__ . '/../values/dateReader.php';
-
 /**
  * DATE_FORMAT, TIME_FORMAT, STR_TO_DATE, FROM_UNIXTIME and GET_FORMAT.
  * https://dev.mysql.com/doc/refman/8.0/en/date-and-time-functions.html#function_date-format
@@ -33,9 +28,6 @@ final class Date_Format_Functions extends Function_Set {
 	}
 
 	public static function from_unixtime( $seconds, $format = false ): ?string {
-		if ( null === $seconds || null === $format ) {
-			return null;
-		}
 		$seconds = Number::number( $seconds );
 		if ( $seconds < 0 || $seconds > Temporal::LAST_UNIX_SECOND ) {
 			return null;
@@ -53,9 +45,6 @@ final class Date_Format_Functions extends Function_Set {
 	}
 
 	public static function str_to_date( $text, $format ): ?string {
-		if ( null === $text || null === $format ) {
-			return null;
-		}
 		$reader = new Date_Reader( $text );
 		if ( ! $reader->read( self::spelled_out( $format ) ) ) {
 			return null;

@@ -5,50 +5,19 @@ use DateTimeImmutable;
 use DateTimeZone;
 use Exception;
 
-require_once __DIR__ . '/../values/temporal.php';
-require_once __DIR__ . '/../values/number.php';
-require_once __DIR__ . '/../values/calendar.php';
-require_once __DIR__ . '/../values/dateFormat.php';
-
 /**
  * MySQL's functions about dates and times, but for formats and intervals.
  * https://dev.mysql.com/doc/refman/8.0/en/date-and-time-functions.html
  */
 final class Date_Functions extends Function_Set {
-	public const VOLATILE = [
-		'now' => true,
-		'sysdate' => true,
-		'localtime' => true,
-		'localtimestamp' => true,
-		'current_timestamp' => true,
-		'utc_timestamp' => true,
-		'curdate' => true,
-		'utc_date' => true,
-		'curtime' => true,
-		'utc_time' => true,
-		'unix_timestamp' => true,
-	];
+	public const VOLATILE = [ 'now', 'curdate', 'curtime', 'unix_timestamp' ];
 	public const ARGUMENTS = [
-		'year'           => 1,
-		'month'          => 1,
-		'day'            => 1,
-		'hour'           => 1,
-		'minute'         => 1,
-		'second'         => 1,
-		'weekday'        => 1,
-		'dayofweek'      => 1,
-		'dayofmonth'     => 1,
-		'week'           => [ 1, 2 ],
-		'datediff'       => 2,
-		'curdate'        => 0,
-		'now'            => [ 0, 1 ],
-		'localtime'      => [ 0, 1 ],
-		'localtimestamp' => [ 0, 1 ],
-		'unix_timestamp' => [ 0, 1 ],
-		'utc_date'       => [ 0, 1 ],
-		'utc_time'       => [ 0, 1 ],
-		'utc_timestamp'  => [ 0, 1 ],
+		...[ 'year' => 1, 'month' => 1, 'day' => 1, 'hour' => 1, 'minute' => 1, 'second' => 1, 'weekday' => 1, 'dayofweek' => 1 ],
+		...[ 'dayofmonth' => 1, 'week' => [ 1, 2 ], 'datediff' => 2, 'curdate' => 0, 'now' => [ 0, 1 ], 'localtime' => [ 0, 1 ] ],
+		...[ 'localtimestamp' => [ 0, 1 ], 'unix_timestamp' => [ 0, 1 ], 'utc_date' => [ 0, 1 ], 'utc_time' => [ 0, 1 ] ],
+		...[ 'utc_timestamp' => [ 0, 1 ] ],
 	];
+	public const WITH_NULL = [ 'week', 'yearweek' ];
 
 	/** Days up to 1970-01-01. */
 	private const EPOCH = 719528;
@@ -65,12 +34,9 @@ final class Date_Functions extends Function_Set {
 		return Temporal::date( $date )?->day;
 	}
 
-	public static function dayofmonth( $date ) {
-		return Temporal::date( $date )?->day;
-	}
-
 	public static function quarter( $date ) {
-		return self::quarter_of( Temporal::date( $date ) );
+		$month = Temporal::date( $date )?->month;
+		return null === $month ? null : intdiv( $month + 2, 3 );
 	}
 
 	public static function hour( $time ) {
@@ -98,7 +64,7 @@ final class Date_Functions extends Function_Set {
 	}
 
 	public static function dayname( $date ) {
-		return self::name_of( Temporal::real_date( $date ) );
+		return Date_Format::DAYS[ Temporal::real_date( $date )?->weekday( true ) ?? 7 ] ?? null;
 	}
 
 	public static function monthname( $date ) {
@@ -129,39 +95,11 @@ final class Date_Functions extends Function_Set {
 		return self::present( (int) $digits )->text();
 	}
 
-	public static function sysdate( $digits = 0 ) {
-		return self::present( (int) $digits )->text();
-	}
-
-	public static function localtime( $digits = 0 ) {
-		return self::present( (int) $digits )->text();
-	}
-
-	public static function localtimestamp( $digits = 0 ) {
-		return self::present( (int) $digits )->text();
-	}
-
-	public static function current_timestamp( $digits = 0 ) {
-		return self::present( (int) $digits )->text();
-	}
-
-	public static function utc_timestamp( $digits = 0 ) {
-		return self::present( (int) $digits )->text();
-	}
-
 	public static function curdate() {
 		return self::present()->date_text();
 	}
 
-	public static function utc_date() {
-		return self::present()->date_text();
-	}
-
 	public static function curtime( $digits = 0 ) {
-		return self::present( (int) $digits )->time_text();
-	}
-
-	public static function utc_time( $digits = 0 ) {
 		return self::present( (int) $digits )->time_text();
 	}
 
@@ -191,7 +129,7 @@ final class Date_Functions extends Function_Set {
 	}
 
 	public static function from_days( $days ): ?string {
-		return null === $days ? null : Temporal::of_day_number( Number::integer( $days ) )->date_text();
+		return Temporal::of_day_number( Number::integer( $days ) )->date_text();
 	}
 
 	public static function datediff( $end, $start ): ?int {
@@ -210,9 +148,6 @@ final class Date_Functions extends Function_Set {
 	}
 
 	public static function makedate( $year, $day ): ?string {
-		if ( null === $year || null === $day ) {
-			return null;
-		}
 		$year = Number::integer( $year );
 		$day  = Number::integer( $day );
 		if ( $year < 0 || $year > 9999 || $day <= 0 ) {
@@ -226,9 +161,6 @@ final class Date_Functions extends Function_Set {
 	}
 
 	public static function maketime( $hour, $minute, $second ): ?string {
-		if ( null === $hour || null === $minute || null === $second ) {
-			return null;
-		}
 		$hour   = Number::integer( $hour );
 		$minute = Number::integer( $minute );
 		$second = Number::number( $second );
@@ -240,9 +172,6 @@ final class Date_Functions extends Function_Set {
 	}
 
 	public static function sec_to_time( $seconds ): ?string {
-		if ( null === $seconds ) {
-			return null;
-		}
 		$seconds = max( -4000000, min( 4000000, Number::number( $seconds ) ) );
 		return Temporal::of_duration( (int) round( $seconds * 1000000 ) )->with_digits( Number::digits( $seconds ) )->text();
 	}
@@ -257,9 +186,6 @@ final class Date_Functions extends Function_Set {
 	}
 
 	public static function timediff( $end, $start ): ?string {
-		if ( null === $end || null === $start ) {
-			return null;
-		}
 		$end   = self::moment( $end );
 		$start = self::moment( $start );
 		if ( null === $end || null === $start || $end->kind !== $start->kind ) {
@@ -287,17 +213,11 @@ final class Date_Functions extends Function_Set {
 	}
 
 	public static function period_add( $period, $months ): ?int {
-		if ( null === $period || null === $months ) {
-			return null;
-		}
 		$period = Number::integer( $period );
 		return 0 === $period ? 0 : self::period( self::months( $period ) + Number::integer( $months ) );
 	}
 
 	public static function period_diff( $end, $start ): ?int {
-		if ( null === $end || null === $start ) {
-			return null;
-		}
 		return self::months( Number::integer( $end ) ) - self::months( Number::integer( $start ) );
 	}
 
@@ -353,9 +273,6 @@ final class Date_Functions extends Function_Set {
 	}
 
 	private static function add_time( $start, $time, int $sign ): ?string {
-		if ( null === $start || null === $time ) {
-			return null;
-		}
 		$start = self::moment( $start );
 		$time  = self::moment( $time );
 		if ( null === $start || null === $time || Temporal::TIME !== $time->kind ) {
@@ -367,14 +284,6 @@ final class Date_Functions extends Function_Set {
 			return null;
 		}
 		return $result->with_digits( 0 === max( $start->digits, $time->digits ) ? 0 : 6 )->text();
-	}
-
-	private static function quarter_of( ?Temporal $date ): ?int {
-		return null === $date ? null : intdiv( $date->month + 2, 3 );
-	}
-
-	private static function name_of( ?Temporal $date ): ?string {
-		return null === $date ? null : Date_Format::DAYS[ $date->weekday( true ) ];
 	}
 
 	private static function months( int $period ): int {
@@ -397,10 +306,7 @@ final class Date_Functions extends Function_Set {
 	}
 
 	/** Returns a time zone by its name or offset, or null if there is no such zone. */
-	private static function zone( $name ): ?DateTimeZone {
-		if ( null === $name ) {
-			return null;
-		}
+	private static function zone( string $name ): ?DateTimeZone {
 		if ( 'SYSTEM' === strtoupper( $name ) ) {
 			return new DateTimeZone( 'UTC' );
 		}

@@ -3,8 +3,6 @@ namespace WP_MySQL_Layer;
 
 use RuntimeException;
 
-require_once __DIR__ . '/../values/number.php';
-
 /**
  * Functions about regular expressions. Both MySQL's library and PHP's understand Perl's syntax.
  * https://dev.mysql.com/doc/refman/8.0/en/regexp.html
@@ -14,24 +12,15 @@ final class Expression_Functions extends Function_Set {
 	private string $last_compiled = '';
 
 	public function regexp_like( $text, $pattern, $flags = '' ): ?int {
-		if ( null === $text || null === $pattern || null === $flags ) {
-			return null;
-		}
 		return preg_match( $this->compiled( $pattern, $flags, (string) $text ), (string) $text );
 	}
 
 	public function regexp_substr( $text, $pattern, $start = 1, $occurrence = 1, $flags = '' ): ?string {
-		if ( in_array( null, [ $text, $pattern, $start, $occurrence, $flags ], true ) ) {
-			return null;
-		}
 		$found = $this->matches( (string) $text, $pattern, $start, $flags )[ max( 1, Number::integer( $occurrence ) ) - 1 ] ?? null;
 		return null === $found ? '' : $found[0];
 	}
 
 	public function regexp_instr( $text, $pattern, $start = 1, $occurrence = 1, $after = 0, $flags = '' ): ?int {
-		if ( in_array( null, [ $text, $pattern, $start, $occurrence, $after, $flags ], true ) ) {
-			return null;
-		}
 		$found = $this->matches( (string) $text, $pattern, $start, $flags )[ max( 1, Number::integer( $occurrence ) ) - 1 ] ?? null;
 		if ( null === $found ) {
 			return 0;
@@ -42,9 +31,6 @@ final class Expression_Functions extends Function_Set {
 
 	/** Replaces all matches, or the one with a number. */
 	public function regexp_replace( $text, $pattern, $new, $start = 1, $occurrence = 0, $flags = '' ): ?string {
-		if ( in_array( null, [ $text, $pattern, $new, $start, $occurrence, $flags ], true ) ) {
-			return null;
-		}
 		$text       = (string) $text;
 		$new        = preg_replace( '/\$(\d)/', '\\\\$1', (string) $new );
 		$offset     = strlen( mb_substr( $text, 0, max( 0, Number::integer( $start ) - 1 ) ) );

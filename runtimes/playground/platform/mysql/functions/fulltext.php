@@ -7,6 +7,8 @@ namespace WP_MySQL_Layer;
  * https://dev.mysql.com/doc/refman/8.0/en/fulltext-search.html
  */
 final class Fulltext_Functions extends Function_Set {
+	public const WITH_NULL = [ 'mysql_match' ];
+
 	/** InnoDB's index has no shorter words. */
 	private const SHORTEST_WORD = 3;
 	/** Words that InnoDB's index leaves out. */

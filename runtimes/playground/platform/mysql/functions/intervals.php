@@ -1,10 +1,6 @@
 <?php
 namespace WP_MySQL_Layer;
 
-require_once __DIR__ . '/../values/temporal.php';
-require_once __DIR__ . '/../values/number.php';
-require_once __DIR__ . '/../values/calendar.php';
-
 /**
  * Arithmetic with intervals: DATE_ADD, DATE_SUB, TIMESTAMPADD, TIMESTAMPDIFF and EXTRACT. The unit, a keyword in MySQL, is
  * passed as the text of that keyword.
@@ -60,10 +56,7 @@ final class Interval_Functions extends Function_Set {
 	/** @param int $sign 1 to add, -1 to subtract. */
 	private static function shift( $date, $amount, string $unit, int $sign ): ?string {
 		$date = Temporal::real_date( $date );
-		if ( null === $date || null === $amount ) {
-			return null;
-		}
-		$parts = self::parts( $amount, $unit );
+		$parts = null === $date ? null : self::parts( $amount, $unit );
 		if ( null === $parts ) {
 			return null;
 		}

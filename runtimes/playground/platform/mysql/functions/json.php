@@ -4,22 +4,21 @@ namespace WP_MySQL_Layer;
 use ArgumentCountError;
 use stdClass;
 
-require_once __DIR__ . '/../values/json.php';
-require_once __DIR__ . '/../values/jsonPath.php';
-require_once __DIR__ . '/../values/text.php';
-
 /**
  * MySQL's functions about JSON. What is no JSON, or no path, gives NULL, as in MariaDB; MySQL reports an error.
  * https://dev.mysql.com/doc/refman/8.0/en/json-functions.html
  */
 final class Json_Functions extends Function_Set {
-	/** Before documents among arguments (see the rule). */
+	public const WITH_NULL = [
+		...[ 'json_array', 'json_object', 'json_search', 'json_set', 'json_insert', 'json_replace', 'json_array_append', 'json_array_insert' ],
+	];
 	/** PDO takes no integer beyond 32 bits from a function. */
 	private const LARGE = 1 << 31;
+	/** Before documents among arguments (see `Json_Parts`). */
 	private const MARK = "\0json:";
 
 	public function json_valid( $text ): ?int {
-		return null === $text ? null : (int) ( is_string( $text ) && Json::read( $text, $value ) || is_int( $text ) || is_float( $text ) );
+		return (int) ( is_string( $text ) && Json::read( $text, $value ) || is_int( $text ) || is_float( $text ) );
 	}
 
 	public function json_extract( $document, ...$paths ) {
@@ -75,7 +74,7 @@ final class Json_Functions extends Function_Set {
 
 	public function json_unquote( $text ) {
 		if ( ! is_string( $text ) || strlen( $text ) < 2 || '"' !== $text[0] || '"' !== $text[-1] ) {
-			return null === $text ? null : (string) $text;
+			return (string) $text;
 		}
 		return Json::read( $text, $value ) && is_string( $value ) ? $value : $text;
 	}
@@ -140,11 +139,11 @@ final class Json_Functions extends Function_Set {
 		if ( null === $how || null === $text || ! $this->document( $document, $value ) ) {
 			return null;
 		}
-		$pattern = Text::like_pattern( (string) $text, null === $escape || '' === $escape ? '\\' : $escape );
-		$found   = [];
+		$escape = null === $escape || '' === $escape ? '\\' : $escape;
+		$found  = [];
 		foreach ( [] === $paths ? [ '$' ] : $paths as $start ) {
 			foreach ( $this->find( $document, $start ) ?? [] as $part ) {
-				array_push( $found, ...$this->search( $part, $pattern, (string) $start ) );
+				array_push( $found, ...$this->search( $part, (string) $text, $escape, (string) $start ) );
 			}
 		}
 		if ( [] === $found ) {
@@ -185,10 +184,6 @@ final class Json_Functions extends Function_Set {
 			$value = $path->change( $value, static fn () => [] );
 		}
 		return Json::write( $value );
-	}
-
-	public function json_merge( ...$documents ): ?string {
-		return $this->json_merge_preserve( ...$documents );
 	}
 
 	public function json_merge_preserve( ...$documents ): ?string {
@@ -288,14 +283,14 @@ final class Json_Functions extends Function_Set {
 	}
 
 	/** @return string[] */
-	private function search( $value, string $pattern, string $path ): array {
+	private function search( $value, string $pattern, string $escape, string $path ): array {
 		if ( is_string( $value ) ) {
-			return 1 === preg_match( $pattern, $value ) ? [ $path ] : [];
+			return Letters::matches( $value, $pattern, $escape ) ? [ $path ] : [];
 		}
 		$found = [];
 		foreach ( is_array( $value ) || $value instanceof stdClass ? (array) $value : [] as $key => $each ) {
 			$step = is_array( $value ) ? "[$key]" : '.' . ( 1 === preg_match( '/^[a-z_$][\w$]*$/iD', (string) $key ) ? $key : Json::write( (string) $key ) );
-			array_push( $found, ...$this->search( $each, $pattern, $path . $step ) );
+			array_push( $found, ...$this->search( $each, $pattern, $escape, $path . $step ) );
 		}
 		return $found;
 	}

@@ -1,26 +1,14 @@
 <?php
 namespace WP_MySQL_Layer;
 
-require_once __DIR__ . '/../values/number.php';
-require_once __DIR__ . '/../values/text.php';
-
 /**
  * Named locks. A lock is a lock on a file, in the folder that PHP's processes share for sessions. Without such a folder, a
  * lock holds within its own session only. PHP closes the files, and so frees the locks, at a session's end.
  * https://dev.mysql.com/doc/refman/8.0/en/locking-functions.html
  */
 final class Lock_Functions extends Function_Set {
-	public const VOLATILE = [
-		'get_lock'          => true,
-		'is_free_lock'      => true,
-		'is_used_lock'      => true,
-		'release_all_locks' => true,
-		'release_lock'      => true,
-	];
-	public const ARGUMENTS = [
-		'get_lock'     => 2,
-		'release_lock' => 1,
-	];
+	public const VOLATILE  = [ 'get_lock', 'is_free_lock', 'is_used_lock', 'release_all_locks', 'release_lock' ];
+	public const ARGUMENTS = [ 'get_lock' => 2, 'release_lock' => 1 ];
 	private const LONGEST_NAME = 64;
 	/** Names share this many files, because a file can't be removed without a race. */
 	private const FILES = 4096;
@@ -34,7 +22,7 @@ final class Lock_Functions extends Function_Set {
 	/** Returns 1 if the session has got the lock, 0 after the timeout in seconds. A negative timeout means no end. */
 	public function get_lock( $name, $timeout ): ?int {
 		$key = $this->key( $name );
-		if ( null === $key || null === $timeout ) {
+		if ( null === $key ) {
 			return null;
 		}
 		$seconds = (float) Number::number( $timeout );
@@ -121,6 +109,6 @@ final class Lock_Functions extends Function_Set {
 	}
 
 	private function key( $name ): ?string {
-		return null === $name || '' === $name || mb_strlen( (string) $name ) > self::LONGEST_NAME ? null : Text::fold( (string) $name );
+		return '' === $name || mb_strlen( (string) $name ) > self::LONGEST_NAME ? null : Letters::fold( (string) $name );
 	}
 }

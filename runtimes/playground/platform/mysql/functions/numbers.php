@@ -1,9 +1,6 @@
 <?php
 namespace WP_MySQL_Layer;
 
-require_once __DIR__ . '/../values/number.php';
-require_once __DIR__ . '/../values/text.php';
-
 /**
  * MySQL's functions about numbers, and how MySQL reads numbers from other values.
  * https://dev.mysql.com/doc/refman/8.0/en/numeric-functions.html
@@ -12,13 +9,18 @@ final class Number_Functions extends Function_Set {
 	public const ARGUMENTS = [
 		'log' => [ 1, 2 ],
 	];
+	public const WITH_NULL = [ 'interval', 'mysql_format' ];
+
+	/** Up to here, nine digits of a fraction fit into a floating-point number as well. */
+	private const LARGEST_SCALED = 1e6;
 
 	public static function log( $x, $y = false ) {
 		return false === $y ? self::logarithm( $x ) : self::logarithm( $y, $x );
 	}
 
 	public static function cot( $x ) {
-		return self::real( static fn ( $y ) => 1 / tan( $y ), $x );
+		$tangent = tan( (float) Number::number( $x ) );
+		return 0.0 === $tangent ? null : 1 / $tangent;
 	}
 
 	public static function bin( $x ) {
@@ -30,7 +32,7 @@ final class Number_Functions extends Function_Set {
 	}
 
 	public static function crc32( $x ) {
-		return null === $x ? null : (string) crc32( (string) $x );
+		return (string) crc32( (string) $x );
 	}
 
 	public static function mysql_greatest( ...$values ) {
@@ -42,9 +44,6 @@ final class Number_Functions extends Function_Set {
 	}
 
 	public static function mysql_round( $number, $digits = 0 ) {
-		if ( null === $number || null === $digits ) {
-			return null;
-		}
 		$number = Number::number( $number );
 		$digits = max( -30, min( 30, Number::integer( $digits ) ) );
 		if ( is_int( $number ) && $digits >= 0 ) {
@@ -54,9 +53,6 @@ final class Number_Functions extends Function_Set {
 	}
 
 	public static function mysql_truncate( $number, $digits ) {
-		if ( null === $number || null === $digits ) {
-			return null;
-		}
 		$number = Number::number( $number );
 		$digits = max( -30, min( 30, Number::integer( $digits ) ) );
 		if ( is_int( $number ) && $digits >= 0 ) {
@@ -68,30 +64,47 @@ final class Number_Functions extends Function_Set {
 		return Number::text( $digits < 0 ? $cut * $factor : $cut / $factor );
 	}
 
+	/** `a MOD b`, with fractions, and the sign of a. */
 	public static function mysql_mod( $number, $divisor ) {
-		if ( null === $number || null === $divisor ) {
-			return null;
-		}
 		$number  = Number::number( $number );
 		$divisor = Number::number( $divisor );
-		if ( 0 == $divisor ) { // phpcs:ignore -- 0.0 too.
+		if ( 0.0 === (float) $divisor ) {
 			return null;
 		}
 		if ( is_int( $number ) && is_int( $divisor ) ) {
 			return Number::text( -1 === $divisor ? 0 : $number % $divisor );
 		}
-		return Number::text( round( fmod( (float) $number, (float) $divisor ), 14 ) );
+		// As many digits as decimals have, if there is room for them: 5.3 MOD 0.1 is 0.
+		$factor = max( abs( $number ), abs( $divisor ) ) < self::LARGEST_SCALED ? 1e9 : 1.0;
+		$rest   = 1.0 === $factor ? fmod( $number, $divisor ) : fmod( round( $number * $factor ), round( $divisor * $factor ) ) / $factor;
+		return Number::text( round( $rest, 9 ) );
+	}
+
+	/** `a DIV b`: division without a remainder, towards zero. */
+	public static function mysql_integer_division( $dividend, $divisor ) {
+		$dividend = Number::number( $dividend );
+		$divisor  = Number::number( $divisor );
+		if ( 0.0 === (float) $divisor ) {
+			return null;
+		}
+		if ( is_int( $dividend ) && is_int( $divisor ) && ! ( PHP_INT_MIN === $dividend && -1 === $divisor ) ) {
+			return (string) intdiv( $dividend, $divisor );
+		}
+		$quotient = (float) $dividend / (float) $divisor;
+		return (string) Number::clamped( $quotient < 0 ? ceil( $quotient ) : floor( $quotient ) );
+	}
+
+	/** `a ^ b`. */
+	public static function mysql_bitwise_xor( $one, $other ): string {
+		return (string) ( (int) round( Number::number( $one ) ) ^ (int) round( Number::number( $other ) ) );
 	}
 
 	public static function bit_count( $number ): ?int {
-		return null === $number ? null : substr_count( decbin( Number::integer( $number ) ), '1' );
+		return substr_count( decbin( Number::integer( $number ) ), '1' );
 	}
 
 	/** Converts between bases from 2 to 36; a negative base means that the number has a sign. */
 	public static function conv( $number, $from, $to ): ?string {
-		if ( null === $number || null === $from || null === $to ) {
-			return null;
-		}
 		$from = Number::integer( $from );
 		$to   = Number::integer( $to );
 		if ( abs( $from ) < 2 || abs( $from ) > 36 || abs( $to ) < 2 || abs( $to ) > 36 ) {
@@ -102,9 +115,6 @@ final class Number_Functions extends Function_Set {
 	}
 
 	public static function mysql_hex( $value ): ?string {
-		if ( null === $value ) {
-			return null;
-		}
 		return strtoupper( is_string( $value ) ? bin2hex( $value ) : dechex( Number::integer( $value ) ) );
 	}
 
@@ -134,12 +144,9 @@ final class Number_Functions extends Function_Set {
 
 	/** @param int $direction 1 for the greatest value, -1 for the least. */
 	private static function outermost( array $values, int $direction ) {
-		if ( in_array( null, $values, true ) ) {
-			return null;
-		}
 		$texts   = array_filter( $values, 'is_string' );
 		$compare = count( $texts ) === count( $values )
-			? static fn ( $a, $b ) => Text::compare( $a, $b )
+			? [ Letters::class, 'compare' ]
 			: static fn ( $a, $b ) => Number::number( $a ) <=> Number::number( $b );
 		$best = array_shift( $values );
 		foreach ( $values as $value ) {
@@ -150,23 +157,7 @@ final class Number_Functions extends Function_Set {
 		return [] === $texts || count( $texts ) > count( $values ) ? $best : Number::number( $best );
 	}
 
-	private static function whole( $number, callable $round ) {
-		return null === $number ? null : Number::tidy( $round( Number::number( $number ) ) );
-	}
-
-	/** Returns null, as MySQL does, for what is no number. */
-	private static function real( callable $function, ...$numbers ) {
-		if ( in_array( null, $numbers, true ) ) {
-			return null;
-		}
-		$result = $function( ...array_map( static fn ( $number ) => (float) Number::number( $number ), $numbers ) );
-		return is_finite( $result ) ? Number::tidy( $result ) : null;
-	}
-
 	private static function logarithm( $number, $base = M_E ) {
-		if ( null === $number || null === $base ) {
-			return null;
-		}
 		$number = Number::number( $number );
 		$base   = Number::number( $base );
 		return $number <= 0 || $base <= 0 || 1 == $base ? null : Number::tidy( self::log_of( (float) $number, $base ) ); // phpcs:ignore -- 1.0 too.

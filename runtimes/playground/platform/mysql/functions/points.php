@@ -1,8 +1,6 @@
 <?php
 namespace WP_MySQL_Layer;
 
-require_once __DIR__ . '/../values/number.php';
-
 /**
  * Points on a plane and on the earth, as finders of shops use them. A point is kept as its text, `POINT(longitude latitude)`.
  * https://dev.mysql.com/doc/refman/8.0/en/spatial-convenience-functions.html
@@ -12,32 +10,12 @@ final class Point_Functions extends Function_Set {
 	private const RADIUS = 6370986.0;
 
 	public static function point( $x, $y ): ?string {
-		return null === $x || null === $y ? null : 'POINT(' . Number::tidy( Number::number( $x ) ) . ' ' . Number::tidy( Number::number( $y ) ) . ')';
+		return 'POINT(' . Number::tidy( Number::number( $x ) ) . ' ' . Number::tidy( Number::number( $y ) ) . ')';
 	}
 
 	public static function st_geomfromtext( $text, $reference = 0 ): ?string {
 		$point = self::coordinates( $text );
 		return null === $point ? null : self::point( ...$point );
-	}
-
-	public static function st_pointfromtext( $text, $reference = 0 ): ?string {
-		return self::st_geomfromtext( $text );
-	}
-
-	public static function geomfromtext( $text, $reference = 0 ): ?string {
-		return self::st_geomfromtext( $text );
-	}
-
-	public static function pointfromtext( $text, $reference = 0 ): ?string {
-		return self::st_geomfromtext( $text );
-	}
-
-	public static function st_astext( $point ): ?string {
-		return self::st_geomfromtext( $point );
-	}
-
-	public static function astext( $point ): ?string {
-		return self::st_geomfromtext( $point );
 	}
 
 	public static function st_x( $point ): ?float {

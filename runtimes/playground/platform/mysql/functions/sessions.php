@@ -1,23 +1,22 @@
 <?php
 namespace WP_MySQL_Layer;
 
-require_once __DIR__ . '/../values/number.php';
-
 /**
  * Functions about the connection and the server.
  * https://dev.mysql.com/doc/refman/8.0/en/information-functions.html
  */
 final class Session_Functions extends Function_Set {
-	public const VOLATILE = [
-		'connection_id'      => true,
-		'last_insert_id'     => true,
-		'mysql_count_update' => true,
-		'sleep'              => true,
-	];
+	public const VOLATILE  = [ 'connection_id', 'last_insert_id', 'mysql_count_update', 'sleep' ];
+	public const WITH_NULL = [ 'last_insert_id', 'sleep', 'benchmark', 'charset', 'collation', 'coercibility', 'name_const' ];
 	private const USER = 'root@localhost';
 
 	/** A value set by LAST_INSERT_ID with an argument, until the next row with a number of its own is inserted. */
 	private ?array $remembered = null;
+
+	/** For what a server without files, roles and replicas answers with NULL. */
+	public function nothing( ...$arguments ) {
+		return null;
+	}
 
 	public function connection_id(): int {
 		return getmypid();
@@ -25,22 +24,6 @@ final class Session_Functions extends Function_Set {
 
 	public function user(): string {
 		return self::USER;
-	}
-
-	public function session_user(): string {
-		return self::USER;
-	}
-
-	public function system_user(): string {
-		return self::USER;
-	}
-
-	public function current_user(): string {
-		return self::USER;
-	}
-
-	public function current_role(): ?string {
-		return null;
 	}
 
 	/** With an argument, returns it, and again when called without one. */
@@ -73,7 +56,7 @@ final class Session_Functions extends Function_Set {
 	}
 
 	public function collation( $value ): string {
-		return is_string( $value ) ? 'utf8mb4_unicode_520_ci' : 'binary';
+		return is_string( $value ) ? Schema::COLLATION : 'binary';
 	}
 
 	public function coercibility( $value ): int {
@@ -82,9 +65,5 @@ final class Session_Functions extends Function_Set {
 
 	public function name_const( $name, $value ) {
 		return $value;
-	}
-
-	public function master_pos_wait( ...$arguments ): ?int {
-		return null;
 	}
 }

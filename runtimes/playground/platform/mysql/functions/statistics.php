@@ -1,33 +1,15 @@
 <?php
 namespace WP_MySQL_Layer;
 
-require_once __DIR__ . '/../values/number.php';
-
 /**
  * Aggregate functions that SQLite has not.
  * https://dev.mysql.com/doc/refman/8.0/en/aggregate-functions.html
  */
 final class Statistic_Functions extends Function_Set {
 	public const AGGREGATES = [
-		'std'         => 'add_value',
-		'stddev'      => 'add_value',
-		'stddev_pop'  => 'add_value',
-		'stddev_samp' => 'add_value',
-		'variance'    => 'add_value',
-		'var_pop'     => 'add_value',
-		'var_samp'    => 'add_value',
-		'bit_and'     => 'and_value',
-		'bit_or'      => 'or_value',
-		'bit_xor'     => 'xor_value',
+		...[ 'stddev_pop' => 'add_value', 'stddev_samp' => 'add_value', 'var_pop' => 'add_value', 'var_samp' => 'add_value' ],
+		...[ 'bit_and' => 'and_value', 'bit_or' => 'or_value', 'bit_xor' => 'xor_value' ],
 	];
-
-	public function std( $sums ): ?float {
-		return $this->stddev_pop( $sums );
-	}
-
-	public function stddev( $sums ): ?float {
-		return $this->stddev_pop( $sums );
-	}
 
 	public function stddev_pop( $sums ): ?float {
 		$variance = $this->var_pop( $sums );
@@ -37,10 +19,6 @@ final class Statistic_Functions extends Function_Set {
 	public function stddev_samp( $sums ): ?float {
 		$variance = $this->var_samp( $sums );
 		return null === $variance ? null : sqrt( $variance );
-	}
-
-	public function variance( $sums ): ?float {
-		return $this->var_pop( $sums );
 	}
 
 	public function var_pop( $sums ): ?float {

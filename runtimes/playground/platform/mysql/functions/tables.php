@@ -3,7 +3,7 @@ namespace WP_MySQL_Layer;
 
 /** Figures about tables, estimated as MySQL does, and values of columns. */
 final class Table_Functions extends Function_Set {
-	public const VOLATILE = [ 'mysql_table_figure' => true ];
+	public const VOLATILE = [ 'mysql_table_figure' ];
 
 	/** The smallest piece of a file that MySQL gives to a table or a key. */
 	private const PAGE = 16384;
@@ -11,7 +11,7 @@ final class Table_Functions extends Function_Set {
 
 	/** Returns the value of a column of bits: bytes are a number's digits. */
 	public function mysql_bits( $value ): ?int {
-		return null === $value || is_int( $value ) ? $value : (int) hexdec( bin2hex( (string) $value ) );
+		return is_int( $value ) ? $value : (int) hexdec( bin2hex( (string) $value ) );
 	}
 
 	/** Returns a column of `information_schema.TABLES`. */

@@ -1,20 +1,13 @@
 <?php
 namespace WP_MySQL_Layer;
 
-require_once __DIR__ . '/../values/number.php';
-require_once __DIR__ . '/../values/text.php';
-
 /**
  * MySQL's functions about texts. Positions count characters from 1, as in MySQL.
  * https://dev.mysql.com/doc/refman/8.0/en/string-functions.html
  */
 final class Text_Functions extends Function_Set {
-	public const ARGUMENTS = [
-		'locate'  => [ 2, 3 ],
-		'reverse' => 1,
-		'ucase'   => 1,
-		'lcase'   => 1,
-	];
+	public const ARGUMENTS = [ 'locate' => [ 2, 3 ], 'reverse' => 1, 'ucase' => 1, 'lcase' => 1 ];
+	public const WITH_NULL = [ 'mysql_char', 'mysql_field', 'elt', 'make_set', 'quote' ];
 
 	/** What a statement may carry: MySQL's `max_allowed_packet`. */
 	private const LONGEST = 16777216;
@@ -27,23 +20,11 @@ final class Text_Functions extends Function_Set {
 	];
 
 	public static function upper( $text ) {
-		return null === $text ? null : mb_convert_case( (string) $text, MB_CASE_UPPER_SIMPLE );
-	}
-
-	public static function ucase( $text ) {
-		return null === $text ? null : mb_convert_case( (string) $text, MB_CASE_UPPER_SIMPLE );
+		return mb_convert_case( (string) $text, MB_CASE_UPPER_SIMPLE );
 	}
 
 	public static function lower( $text ) {
-		return null === $text ? null : mb_convert_case( (string) $text, MB_CASE_LOWER_SIMPLE );
-	}
-
-	public static function lcase( $text ) {
-		return null === $text ? null : mb_convert_case( (string) $text, MB_CASE_LOWER_SIMPLE );
-	}
-
-	public static function mid( ...$arguments ) {
-		return self::mysql_substring( ...$arguments );
+		return mb_convert_case( (string) $text, MB_CASE_LOWER_SIMPLE );
 	}
 
 	public static function lpad( $text, $length, $pad = ' ' ) {
@@ -54,45 +35,28 @@ final class Text_Functions extends Function_Set {
 		return self::pad( $text, $length, $pad, false );
 	}
 
-	public static function space( $count ) {
-		return self::repeat( ' ', $count );
-	}
-
 	public static function ascii( $text ) {
-		return null === $text ? null : ( '' === (string) $text ? 0 : ord( (string) $text ) );
+		return '' === (string) $text ? 0 : ord( (string) $text );
 	}
 
 	public static function bit_length( $text ) {
-		return null === $text ? null : strlen( (string) $text ) * 8;
+		return strlen( (string) $text ) * 8;
 	}
 
 	public static function instr( $text, $part ) {
 		return self::locate( $part, $text );
 	}
 
-	public static function load_file( $file ) {
-		return null;
-	}
-
 	public static function mysql_left( $text, $length ): ?string {
-		if ( null === $text || null === $length ) {
-			return null;
-		}
 		return mb_substr( (string) $text, 0, max( 0, Number::integer( $length ) ) );
 	}
 
 	public static function right( $text, $length ): ?string {
-		if ( null === $text || null === $length ) {
-			return null;
-		}
 		$length = Number::integer( $length );
 		return $length <= 0 ? '' : mb_substr( (string) $text, -$length );
 	}
 
 	public static function mysql_substring( $text, $start, $length = PHP_INT_MAX ): ?string {
-		if ( null === $text || null === $start || null === $length ) {
-			return null;
-		}
 		$text   = (string) $text;
 		$start  = Number::integer( $start );
 		$length = Number::integer( $length );
@@ -104,9 +68,6 @@ final class Text_Functions extends Function_Set {
 
 	/** Returns all before the count-th separator, or, with a negative count, all after it from the end. */
 	public static function substring_index( $text, $separator, $count ): ?string {
-		if ( null === $text || null === $separator || null === $count ) {
-			return null;
-		}
 		$count = Number::integer( $count );
 		if ( 0 === $count || '' === (string) $separator || '' === (string) $text ) {
 			return '';
@@ -116,9 +77,6 @@ final class Text_Functions extends Function_Set {
 	}
 
 	private static function pad( $text, $length, $pad, bool $on_the_left ): ?string {
-		if ( null === $text || null === $length || null === $pad ) {
-			return null;
-		}
 		$text    = (string) $text;
 		$pad     = (string) $pad;
 		$length  = Number::integer( $length );
@@ -142,9 +100,6 @@ final class Text_Functions extends Function_Set {
 	 * @param string $side BOTH, LEADING or TRAILING.
 	 */
 	public static function mysql_trim( $side, $text, $removed ): ?string {
-		if ( null === $text || null === $removed ) {
-			return null;
-		}
 		$text    = (string) $text;
 		$removed = (string) $removed;
 		$length  = strlen( $removed );
@@ -159,22 +114,20 @@ final class Text_Functions extends Function_Set {
 		return substr( $text, $start, $end - $start );
 	}
 
+	public static function space( $count ) {
+		return self::repeat( ' ', $count );
+	}
+
 	public static function repeat( $text, $count ): ?string {
-		if ( null === $text || null === $count ) {
-			return null;
-		}
 		$count = max( 0, Number::integer( $count ) );
 		return strlen( (string) $text ) * $count > self::LONGEST ? null : str_repeat( (string) $text, $count );
 	}
 
 	public static function reverse( $text ): ?string {
-		return null === $text ? null : implode( '', array_reverse( mb_str_split( (string) $text ) ) );
+		return implode( '', array_reverse( mb_str_split( (string) $text ) ) );
 	}
 
 	public static function mysql_insert( $text, $start, $length, $new ): ?string {
-		if ( null === $text || null === $start || null === $length || null === $new ) {
-			return null;
-		}
 		$text   = (string) $text;
 		$start  = Number::integer( $start );
 		$length = Number::integer( $length );
@@ -199,33 +152,24 @@ final class Text_Functions extends Function_Set {
 	}
 
 	public static function ord( $text ): ?int {
-		if ( null === $text ) {
-			return null;
-		}
 		return (int) array_reduce( str_split( mb_substr( (string) $text, 0, 1 ) ), static fn ( $number, $byte ) => $number * 256 + ( '' === $byte ? 0 : ord( $byte ) ), 0 );
 	}
 
 	public static function locate( $part, $text, $start = 1 ): ?int {
-		if ( null === $part || null === $text || null === $start ) {
-			return null;
-		}
 		$start = Number::integer( $start );
-		$text  = Text::fold( (string) $text );
+		$text  = Letters::fold( (string) $text );
 		if ( $start < 1 || $start > mb_strlen( $text ) + 1 ) {
 			return 0;
 		}
-		$found = mb_strpos( $text, Text::fold( (string) $part ), $start - 1 );
+		$found = mb_strpos( $text, Letters::fold( (string) $part ), $start - 1 );
 		return false === $found ? 0 : $found + 1;
 	}
 
 	public static function find_in_set( $text, $list ): ?int {
-		if ( null === $text || null === $list ) {
-			return null;
-		}
 		if ( '' === (string) $list || false !== strpos( (string) $text, ',' ) ) {
 			return 0;
 		}
-		$at = array_search( Text::fold( (string) $text ), explode( ',', Text::fold( (string) $list ) ), true );
+		$at = array_search( Letters::fold( (string) $text ), explode( ',', Letters::fold( (string) $list ) ), true );
 		return false === $at ? 0 : $at + 1;
 	}
 
@@ -235,7 +179,7 @@ final class Text_Functions extends Function_Set {
 			return 0;
 		}
 		$all_texts = is_string( $value ) && array_filter( $values, static fn ( $each ) => null === $each || is_string( $each ) ) === $values;
-		$read      = $all_texts ? static fn ( $each ) => Text::fold( $each ) : static fn ( $each ) => (float) Number::number( $each );
+		$read      = $all_texts ? static fn ( $each ) => Letters::fold( $each ) : static fn ( $each ) => (float) Number::number( $each );
 		foreach ( $values as $at => $each ) {
 			if ( null !== $each && $read( $each ) === $read( $value ) ) {
 				return $at + 1;
@@ -257,9 +201,6 @@ final class Text_Functions extends Function_Set {
 	}
 
 	public static function export_set( $bits, $on, $off, $separator = ',', $count = 64 ): ?string {
-		if ( null === $bits || null === $on || null === $off || null === $separator || null === $count ) {
-			return null;
-		}
 		$bits  = Number::integer( $bits );
 		$count = Number::integer( $count );
 		$count = $count < 0 || $count > 64 ? 64 : $count;
@@ -271,14 +212,11 @@ final class Text_Functions extends Function_Set {
 	}
 
 	public static function strcmp( $a, $b ): ?int {
-		return null === $a || null === $b ? null : Text::compare( (string) $a, (string) $b );
+		return Letters::compare( (string) $a, (string) $b );
 	}
 
 	/** Unlike PHP's, MySQL's may be longer than four characters, and drops vowels before it drops repetitions. */
 	public static function soundex( $text ): ?string {
-		if ( null === $text ) {
-			return null;
-		}
 		$letters = mb_str_split( mb_convert_case( (string) preg_replace( '/[^\p{L}]/u', '', (string) $text ), MB_CASE_UPPER_SIMPLE ) );
 		if ( [] === $letters ) {
 			return '';
@@ -298,5 +236,4 @@ final class Text_Functions extends Function_Set {
 	public static function quote( $text ): string {
 		return null === $text ? 'NULL' : "'" . strtr( (string) $text, [ '\\' => '\\\\', "'" => "\\'", "\0" => '\\0', "\x1a" => '\\Z' ] ) . "'";
 	}
-
 }

@@ -5,9 +5,6 @@ use WP_MySQL_Lexer as Lexer;
 use WP_MySQL_Token;
 use WP_Parser_Node;
 
-require_once __DIR__ . '/jsonParts.php';
-require_once __DIR__ . '/textForms.php';
-
 /** Aggregate functions: what SQLite has no syntax for, and averages with MySQL's digits. */
 final class Aggregates implements Rule {
 	public function nodes(): array {

@@ -22,12 +22,12 @@ final class Arithmetic implements Rule {
 				// SQLite divides whole numbers without a rest.
 				return $rewriting->sequence( [ '(CAST(', $left, ' AS REAL) / ', $right, ')' ], $node );
 			case Lexer::DIV_SYMBOL:
-				return $rewriting->call( 'mysql_integer_division', [ $left, $right ], $node );
+				return Large_Numbers::call( $rewriting, 'mysql_integer_division', [ $left, $right ], $node );
 			case Lexer::MOD_OPERATOR:
 			case Lexer::MOD_SYMBOL:
-				return $rewriting->call( 'mysql_modulo', [ $left, $right ], $node );
+				return Large_Numbers::call( $rewriting, 'mysql_mod', [ $left, $right ], $node );
 			case Lexer::BITWISE_XOR_OPERATOR:
-				return $rewriting->call( 'mysql_bitwise_xor', [ $left, $right ], $node );
+				return Large_Numbers::call( $rewriting, 'mysql_bitwise_xor', [ $left, $right ], $node );
 			case Lexer::BITWISE_AND_OPERATOR:
 			case Lexer::BITWISE_OR_OPERATOR:
 			case Lexer::SHIFT_LEFT_OPERATOR:

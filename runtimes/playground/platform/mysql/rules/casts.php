@@ -5,9 +5,6 @@ use WP_MySQL_Lexer as Lexer;
 use WP_MySQL_Token;
 use WP_Parser_Node;
 
-require_once __DIR__ . '/largeNumbers.php';
-require_once __DIR__ . '/textForms.php';
-
 /** CAST and CONVERT to a type. */
 final class Casts implements Rule {
 	private const TEMPORAL = [

@@ -6,16 +6,6 @@ use WP_Parser_Node;
 
 /** `DEFAULT` among the values of INSERT, REPLACE and UPDATE, and `DEFAULT(column)` anywhere. */
 final class Defaults implements Rule {
-	/** What a column without a default gets, unless the mode is strict. By type; others get an empty text. */
-	private const IMPLICIT = [
-		'date'      => "'0000-00-00'",
-		'datetime'  => "'0000-00-00 00:00:00'",
-		'timestamp' => "'0000-00-00 00:00:00'",
-		'time'      => "'00:00:00'",
-		'year'      => "'0000'",
-	];
-	private const NUMBERS = [ 'tinyint', 'smallint', 'mediumint', 'int', 'bigint', 'float', 'double', 'decimal', 'bit' ];
-
 	public function nodes(): array {
 		return [ 'values', 'updateElement', 'simpleExprBody' ];
 	}
@@ -99,7 +89,7 @@ final class Defaults implements Rule {
 			if ( $driver->is_sql_mode_active( 'STRICT_TRANS_TABLES' ) || $driver->is_sql_mode_active( 'STRICT_ALL_TABLES' ) ) {
 				throw Errors::create( $driver, 1364, "Field '{$column['COLUMN_NAME']}' doesn't have a default value" );
 			}
-			return in_array( $type, self::NUMBERS, true ) ? '0' : self::IMPLICIT[ $type ] ?? "''";
+			return Field_Definition::implicit_value_of( $type );
 		}
 		if ( 'CURRENT_TIMESTAMP' === $default && in_array( $type, [ 'datetime', 'timestamp' ], true ) ) {
 			return 'CURRENT_TIMESTAMP';

@@ -4,11 +4,6 @@ namespace WP_MySQL_Layer;
 use WP_MySQL_Lexer as Lexer;
 use WP_Parser_Node;
 
-require_once __DIR__ . '/largeNumbers.php';
-require_once __DIR__ . '/jsonParts.php';
-require_once __DIR__ . '/textForms.php';
-require_once __DIR__ . '/unit.php';
-
 /**
  * Calls of functions that the driver, or SQLite, takes for something else than MySQL does. MySQL's grammar knows some of
  * them by a keyword and others by a name; most can be both.
@@ -28,6 +23,7 @@ final class Function_Calls implements Rule {
 		'if'               => 'iif',
 		'insert'           => 'mysql_insert',
 		'left'             => 'mysql_left',
+		'length'           => 'octet_length',
 		'mod'              => 'mysql_mod',
 		'position'         => 'locate',
 		'time'             => 'mysql_time',
@@ -50,6 +46,7 @@ final class Function_Calls implements Rule {
 		'hex'           => 1,
 		'isnull'        => 1,
 		'least'         => 2,
+		'length'        => 1,
 		'round'         => 1,
 		'subdate'       => 2,
 		'timestampadd'  => 3,

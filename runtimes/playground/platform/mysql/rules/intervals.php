@@ -5,9 +5,6 @@ use WP_MySQL_Lexer as Lexer;
 use WP_MySQL_Token;
 use WP_Parser_Node;
 
-require_once __DIR__ . '/largeNumbers.php';
-require_once __DIR__ . '/unit.php';
-
 /** `time + INTERVAL 1 DAY`. */
 final class Intervals implements Rule {
 	public function nodes(): array {

@@ -3,86 +3,57 @@ namespace WP_MySQL_Layer;
 
 use WP_Parser_Node;
 
-require_once __DIR__ . '/knownResults.php';
-
 /**
  * Calls of functions with integers beyond 32 bits. PDO passes no more to PHP's functions for SQLite, and takes no more from
  * them. So these integers travel as texts.
  */
 final class Large_Numbers {
-	/** Positions of arguments that may be large integers, by function. */
-	private const ARGUMENTS = [
-		'bin'               => [ 0 ],
-		'bit_count'         => [ 0 ],
-		'conv'              => [ 0 ],
-		'crc32'             => [ 0 ],
-		'elt'               => [ 1, 2, 3, 4, 5 ],
-		'export_set'        => [ 0 ],
-		'find_in_set'       => [ 0 ],
-		'from_unixtime'     => [ 0 ],
-		'inet_ntoa'         => [ 0 ],
-		'instr'             => [ 0, 1 ],
-		'interval'          => [ 0 ],
-		'locate'            => [ 0, 1 ],
-		'lpad'              => [ 0 ],
-		'make_set'          => [ 0 ],
-		'md5'               => [ 0 ],
-		'mysql_date'        => [ 0 ],
-		'mysql_date_add'    => [ 0, 1 ],
-		'mysql_date_format' => [ 0 ],
-		'mysql_date_sub'    => [ 0, 1 ],
-		'mysql_datetime'    => [ 0 ],
-		'mysql_extract'     => [ 1 ],
-		'mysql_field'       => [ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 ],
-		'mysql_format'      => [ 0 ],
-		'mysql_insert'      => [ 0 ],
-		'mysql_left'        => [ 0 ],
-		'mysql_mod'         => [ 0, 1 ],
-		'mysql_round'       => [ 0 ],
-		'mysql_truncate'    => [ 0 ],
-		'oct'               => [ 0 ],
-		'quote'             => [ 0 ],
-		'repeat'            => [ 0 ],
-		'reverse'           => [ 0 ],
-		'right'             => [ 0 ],
-		'rpad'              => [ 0 ],
-		'sec_to_time'       => [ 0 ],
-		'sha'               => [ 0 ],
-		'sha1'              => [ 0 ],
-		'sha2'              => [ 0 ],
-		'substring_index'   => [ 0 ],
-		'to_base64'         => [ 0 ],
+	/** Functions whose first argument may be a large integer. */
+	private const FIRST = [
+		...[ 'bin', 'bit_count', 'conv', 'crc32', 'export_set', 'find_in_set', 'from_unixtime', 'inet_ntoa', 'interval', 'lpad', 'make_set' ],
+		...[ 'md5', 'mysql_date', 'mysql_date_format', 'mysql_datetime', 'mysql_format', 'mysql_insert', 'mysql_left', 'mysql_round' ],
+		...[ 'mysql_truncate', 'oct', 'quote', 'repeat', 'reverse', 'right', 'rpad', 'sec_to_time', 'sha', 'sha1', 'sha2' ],
+		...[ 'substring_index', 'to_base64' ],
+	];
+	/** Positions of such arguments of other functions. */
+	private const OTHERS = [
+		'elt'                    => [ 1, 2, 3, 4, 5 ],
+		'instr'                  => [ 0, 1 ],
+		'locate'                 => [ 0, 1 ],
+		'mysql_bitwise_xor'      => [ 0, 1 ],
+		'mysql_date_add'         => [ 0, 1 ],
+		'mysql_date_sub'         => [ 0, 1 ],
+		'mysql_extract'          => [ 1 ],
+		'mysql_field'            => [ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 ],
+		'mysql_integer_division' => [ 0, 1 ],
+		'mysql_mod'              => [ 0, 1 ],
 	];
 
 	/** Functions that may return large integers, as texts. */
 	private const RESULTS = [
-		'crc32'                => true,
-		'inet_aton'            => true,
-		'to_seconds'           => true,
-		'unix_timestamp'       => true,
-		'uuid_short'           => true,
-		'mysql_timestamp_diff' => true,
-		'last_insert_id'       => true,
-		'mysql_extract'        => true,
-		'mysql_round'          => true,
-		'mysql_truncate'       => true,
-		'mysql_mod'            => true,
+		...[ 'crc32', 'inet_aton', 'last_insert_id', 'mysql_bitwise_xor', 'mysql_extract', 'mysql_integer_division', 'mysql_mod' ],
+		...[ 'mysql_round', 'mysql_timestamp_diff', 'mysql_truncate', 'to_seconds', 'unix_timestamp', 'uuid_short' ],
 	];
 
+	/** @return int[] */
+	private static function positions( string $function ): array {
+		return self::OTHERS[ $function ] ?? ( in_array( $function, self::FIRST, true ) ? [ 0 ] : [] );
+	}
+
 	public static function concerns( string $function ): bool {
-		return isset( self::ARGUMENTS[ $function ] ) || isset( self::RESULTS[ $function ] );
+		return [] !== self::positions( $function ) || in_array( $function, self::RESULTS, true );
 	}
 
 	/** Like Rewriting::call. */
 	public static function call( Rewriting $rewriting, string $function, array $arguments, WP_Parser_Node $place ): WP_Parser_Node {
-		foreach ( self::ARGUMENTS[ $function ] ?? [] as $position ) {
+		foreach ( self::positions( $function ) as $position ) {
 			$argument = $arguments[ $position ] ?? null;
 			if ( $argument instanceof WP_Parser_Node ) {
 				$arguments[ $position ] = self::whole( $rewriting, $argument );
 			}
 		}
 		$call = $rewriting->call( $function, $arguments, $place );
-		return isset( self::RESULTS[ $function ] ) ? $rewriting->sequence( [ 'CAST(', $call, ' AS NUMERIC)' ], $place ) : $call;
+		return in_array( $function, self::RESULTS, true ) ? $rewriting->sequence( [ 'CAST(', $call, ' AS NUMERIC)' ], $place ) : $call;
 	}
 
 	/** Returns an argument that reaches the function whole. */

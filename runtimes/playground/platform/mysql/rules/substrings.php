@@ -4,8 +4,6 @@ namespace WP_MySQL_Layer;
 use WP_MySQL_Lexer as Lexer;
 use WP_Parser_Node;
 
-require_once __DIR__ . '/largeNumbers.php';
-
 /** SUBSTRING with a position that SQLite understands differently: 0, one before the text's start, or a negative length. */
 final class Substrings implements Rule {
 	public function nodes(): array {

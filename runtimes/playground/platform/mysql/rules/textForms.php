@@ -3,9 +3,6 @@ namespace WP_MySQL_Layer;
 
 use WP_Parser_Node;
 
-require_once __DIR__ . '/decimals.php';
-require_once __DIR__ . '/knownResults.php';
-
 /** Values that become texts. SQLite writes 2.0 where MySQL writes 2. */
 final class Text_Forms {
 	/** Returns an expression that SQLite turns into MySQL's text. */

@@ -1,8 +1,6 @@
 <?php
 namespace WP_MySQL_Layer;
 
-require_once __DIR__ . '/temporal.php';
-
 /** Weeks and days of a year. */
 final class Calendar {
 	public const MONDAY_FIRST  = 1;

@@ -1,9 +1,6 @@
 <?php
 namespace WP_MySQL_Layer;
 
-require_once __DIR__ . '/temporal.php';
-require_once __DIR__ . '/calendar.php';
-
 /** Dates and times in the formats of DATE_FORMAT. */
 final class Date_Format {
 	const MONTHS = [ 1 => 'January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December' ];

@@ -1,9 +1,6 @@
 <?php
 namespace WP_MySQL_Layer;
 
-require_once __DIR__ . '/temporal.php';
-require_once __DIR__ . '/dateFormat.php';
-
 /** Reads a date in a format, for STR_TO_DATE. */
 final class Date_Reader {
 	private string $text;

@@ -6,27 +6,9 @@ use WP_Parser_Node;
 /** Tables of `information_schema`: those that the driver doesn't have, and the figures about tables. */
 final class Information_Schema_Tables implements Rule {
 	private const TABLES  = [
-		'TABLE_CATALOG',
-		'TABLE_SCHEMA',
-		'TABLE_NAME',
-		'TABLE_TYPE',
-		'ENGINE',
-		'VERSION',
-		'ROW_FORMAT',
-		'TABLE_ROWS',
-		'AVG_ROW_LENGTH',
-		'DATA_LENGTH',
-		'MAX_DATA_LENGTH',
-		'INDEX_LENGTH',
-		'DATA_FREE',
-		'AUTO_INCREMENT',
-		'CREATE_TIME',
-		'UPDATE_TIME',
-		'CHECK_TIME',
-		'TABLE_COLLATION',
-		'CHECKSUM',
-		'CREATE_OPTIONS',
-		'TABLE_COMMENT',
+		...[ 'TABLE_CATALOG', 'TABLE_SCHEMA', 'TABLE_NAME', 'TABLE_TYPE', 'ENGINE', 'VERSION', 'ROW_FORMAT', 'TABLE_ROWS' ],
+		...[ 'AVG_ROW_LENGTH', 'DATA_LENGTH', 'MAX_DATA_LENGTH', 'INDEX_LENGTH', 'DATA_FREE', 'AUTO_INCREMENT', 'CREATE_TIME' ],
+		...[ 'UPDATE_TIME', 'CHECK_TIME', 'TABLE_COLLATION', 'CHECKSUM', 'CREATE_OPTIONS', 'TABLE_COMMENT' ],
 	];
 	private const FIGURES = [ 'TABLE_ROWS', 'AVG_ROW_LENGTH', 'DATA_LENGTH', 'INDEX_LENGTH' ];
 
