@@ -29,6 +29,7 @@ import { measureReads } from "./reads.ts";
 import { untilVersionsAreCompiled } from "./ready.ts";
 import { measureRedirects } from "./redirects.ts";
 import { atMost, duration, type Figure, table } from "./report.ts";
+import { measureSqlLayer } from "./sqlLayer.ts";
 import { median, percentile, timed } from "./statistics.ts";
 import { measureTls } from "./tls.ts";
 import { measureWaits } from "./waits.ts";
@@ -49,6 +50,7 @@ const parts = [
   "neighbours",
   "fairness",
   "page",
+  "sql",
   "cache",
   "dns",
   "domains",
@@ -232,6 +234,12 @@ try {
   if (isSelected("page")) {
     log("an uncached page …");
     figures.push(await measureUncachedPage(installation));
+  }
+  if (isSelected("sql")) {
+    log("pages with and without the SQL layer …");
+    await untilReady();
+    const site = await createSite(installation, { display_name: "SQL", site_title: "SQL" });
+    figures.push(await measureSqlLayer(installation, site));
   }
   if (isSelected("cache")) {
     log("a cached page, compared with bare Node and nginx …");

@@ -377,3 +377,68 @@ test("the number of several new rows is the first one's", async () => {
     ["1", "4", "6", "7", "8"].map((id) => ({ id })),
   );
 });
+
+describe("generated columns", () => {
+  const table = `CREATE TABLE boxes (a int, name varchar(20), b int GENERATED ALWAYS AS (a * 2) STORED NOT NULL COMMENT 'x', c int AS (a / 2),
+    d varchar(50) AS (CONCAT(name, '-', a)) VIRTUAL, e varchar(9) AS (CASE WHEN a > 3 THEN 'big' ELSE COALESCE(name, 'none') END) STORED,
+    UNIQUE KEY b (b))`;
+  const all = "SELECT a, b, c, d, e FROM boxes ORDER BY a";
+
+  test("have their values in new and changed rows, and as keys", async () => {
+    await layer.rows(table, "INSERT INTO boxes (a, name) VALUES (4, 'x'), (1, NULL), (3, 'y')");
+    expect(await layer.rows(all)).toEqual([
+      { a: "1", b: "2", c: "1", d: null, e: "none" },
+      { a: "3", b: "6", c: "2", d: "y-3", e: "y" },
+      { a: "4", b: "8", c: "2", d: "x-4", e: "big" },
+    ]);
+    expect(await errorOf("INSERT INTO boxes (a) VALUES (4)")).toContain("Duplicate entry");
+    expect(await layer.rows("UPDATE boxes SET a = a + 10 WHERE a = 4", "SELECT a FROM boxes WHERE b = 28")).toEqual([
+      { a: "14" },
+    ]);
+    const refused = "The value specified for generated column 'b' is not allowed";
+    expect(await errorOf("INSERT INTO boxes (a, b) VALUES (9, 9)")).toContain(refused);
+    expect(await errorOf("UPDATE boxes SET b = 1")).toContain(refused);
+  });
+
+  test("survive changes and copies of the table, and are shown", async () => {
+    await layer.rows(
+      "ALTER TABLE boxes ADD f int AS (a + 1) STORED AFTER a, ADD g int DEFAULT 5, CHANGE c h int AS (a * 5)",
+      "OPTIMIZE TABLE boxes",
+      "ALTER TABLE boxes MODIFY a bigint FIRST",
+      "RENAME TABLE boxes TO crates",
+      "CREATE TABLE crates2 LIKE crates",
+      "INSERT INTO crates2 (a) VALUES (7)",
+      "CREATE TABLE crates3 AS SELECT a, b FROM crates",
+    );
+    expect(await layer.rows("SELECT a, f, b, h, g FROM crates WHERE a = 14")).toEqual([
+      { a: "14", f: "15", b: "28", h: "70", g: "5" },
+    ]);
+    expect(await layer.rows("SELECT f, b FROM crates2")).toEqual([{ f: "8", b: "14" }]);
+    expect(await layer.rows("UPDATE crates3 SET b = 0", "SELECT MAX(b) AS b FROM crates3")).toEqual([{ b: "0" }]);
+    const [created] = await layer.rows("SHOW CREATE TABLE crates");
+    expect(created?.["Create Table"]).toContain(
+      "`b` int GENERATED ALWAYS AS (a * 2) STORED NOT NULL COMMENT 'x',\n  `h` int GENERATED ALWAYS AS (a * 5) VIRTUAL,",
+    );
+  });
+
+  test("with functions that SQLite lacks are refused with a sentence", async () => {
+    for (const expression of ["YEAR(d)", "LOWER(t)", "a % 2", "a DIV 2", "t REGEXP 'x'", "IF(a, 1, 2)", "(SELECT 1)"]) {
+      expect(await errorOf(`CREATE TABLE bad (a int, t text, d date, g int AS (${expression}))`)).toContain(
+        "Not supported on SQLite: The generated column 'g'",
+      );
+    }
+    expect(await errorOf("SELECT * FROM bad")).toContain("doesn't exist");
+  });
+});
+
+test("binary collations survive changes of a table", async () => {
+  const answers = await layer.rows(
+    "CREATE TABLE slugs (k varchar(9) COLLATE utf8mb4_bin, n int, UNIQUE KEY k (k))",
+    "INSERT INTO slugs VALUES ('a', 1), ('A', 2)",
+    "ALTER TABLE slugs ADD x int FIRST, ALTER n SET DEFAULT 3",
+    "OPTIMIZE TABLE slugs",
+    "INSERT INTO slugs (k) VALUES ('b'), ('B')",
+    "SELECT k, n FROM slugs ORDER BY k",
+  );
+  expect(answers.map(({ k, n }) => `${k}${n}`)).toEqual(["A2", "B3", "a1", "b3"]);
+});

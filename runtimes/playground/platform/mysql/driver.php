@@ -44,8 +44,7 @@ class Driver extends \WP_MySQL_On_SQLite {
 	private Statements $statements;
 	private Transactions $transactions;
 	private Columns $columns;
-	/** Not set until a statement defines a table. */
-	private ?Binary_Columns $binary_columns = null;
+	private ?Column_Definitions $column_definitions = null;
 	private ?Schema $schema = null;
 	private ?Variables $variables = null;
 	/** Error information of the last statement, as PDO's, or null. */
@@ -129,21 +128,36 @@ class Driver extends \WP_MySQL_On_SQLite {
 		return $this->transactions;
 	}
 
+	/** Divides a statement into tokens, by the session's rules. */
+	public function lexer( string $query ): WP_MySQL_Lexer {
+		$modes = $this->is_sql_mode_active( 'NO_BACKSLASH_ESCAPES' ) ? [ 'NO_BACKSLASH_ESCAPES' ] : [];
+		return new WP_MySQL_Lexer( $query, self::DEFAULT_MYSQL_VERSION, $modes );
+	}
+
 	public function create_parser( string $query ): \WP_MySQL_Parser {
 		$parser = parent::create_parser( $query );
 		return isset( $this->rewriter ) ? new Parser( $parser, $this->rewriter, $this ) : $parser;
 	}
 
 	public function execute_sqlite_query( string $sql, array $params = [] ): \PDOStatement {
-		return parent::execute_sqlite_query( null === $this->binary_columns ? $sql : $this->binary_columns->apply( $sql ), $params );
+		$defines = isset( $this->transactions ) && ( 0 === strncmp( $sql, 'CREATE T', 8 ) || 0 === strncmp( $sql, 'INSERT INTO `_', 14 ) );
+		return parent::execute_sqlite_query( $defines ? $this->column_definitions()->apply( $sql ) : $sql, $params );
 	}
 
 	/** Call with each statement before it is executed; null unless it begins with CREATE or ALTER. */
 	public function begin_definition( ?\WP_Parser_Node $statement ): void {
-		if ( null !== $statement ) {
-			$this->binary_columns ??= new Binary_Columns( $this );
+		if ( null !== $statement || null !== $this->column_definitions ) {
+			$this->column_definitions()->begin( $statement );
 		}
-		$this->binary_columns?->begin( $statement );
+	}
+
+	/** Call before a statement creates columns that the driver takes for others with a default. @param array<string, string> $kinds */
+	public function generate_columns( array $kinds ): void {
+		$this->column_definitions()->generated = $kinds;
+	}
+
+	private function column_definitions(): Column_Definitions {
+		return $this->column_definitions ??= new Column_Definitions( $this );
 	}
 
 	#[\ReturnTypeWillChange]
@@ -184,14 +198,17 @@ class Driver extends \WP_MySQL_On_SQLite {
 	}
 
 	private function in_transaction( string $query ): PDOStatement {
-		$lexer        = new WP_MySQL_Lexer( $query );
+		$lexer        = $this->lexer( $query );
 		$first        = $lexer->next_token() ? $lexer->get_token()->id : -1;
 		$is_temporary = $lexer->next_token() && WP_MySQL_Lexer::TEMPORARY_SYMBOL === $lexer->get_token()->id;
 		if ( WP_MySQL_Lexer::EOF === $first ) {
 			// Only a comment, as in dumps.
 			return $this->nothing( $query );
 		}
-		$answer = fn () => $this->statements->answer( $first, $query ) ?? $this->driver_query( $query );
+		$parts  = isset( self::WRITING[ $first ] ) && strlen( $query ) > Long_Insert::LONG ? Long_Insert::parts( $this->lexer( $query ), $query ) : [];
+		$answer = count( $parts ) > 1
+			? fn () => $this->insert( $parts, $query )
+			: fn () => $this->statements->answer( $first, $query ) ?? $this->driver_query( $query );
 		if ( isset( self::DEFINITIONS[ $first ] ) ) {
 			$this->schema()->forget();
 			$this->columns->forget();
@@ -203,13 +220,30 @@ class Driver extends \WP_MySQL_On_SQLite {
 		if ( ! $this->transactions->concerns_all() || isset( self::CONTROLLING[ $first ] ) ) {
 			return $answer();
 		}
-		$writes = isset( self::WRITING[ $first ] ) || self::locks( $query );
+		$writes = isset( self::WRITING[ $first ] ) || $this->locks( $query );
 		return $this->transactions->run( $answer, $writes );
 	}
 
+	/** Inserts rows by several statements, all or none. */
+	private function insert( array $parts, string $query ): PDOStatement {
+		$affected = 0;
+		$numbered = 0;
+		$this->transactions->atomically(
+			function () use ( $parts, &$affected, &$numbered ) {
+				foreach ( $parts as $part ) {
+					$this->numbered_rows = 1;
+					$affected           += $this->driver_query( $part )->rowCount();
+					$numbered           += $this->numbered_rows;
+				}
+			}
+		);
+		$this->numbered_rows = $numbered > count( $parts ) ? $numbered : 1;
+		return $this->nothing( $query, $affected );
+	}
+
 	/** Whether it is a SELECT that locks what it reads: `FOR UPDATE`, `LOCK IN SHARE MODE`. */
-	private static function locks( string $query ): bool {
-		$lexer = new WP_MySQL_Lexer( $query );
+	private function locks( string $query ): bool {
+		$lexer = $this->lexer( $query );
 		while ( $lexer->next_token() ) {
 			$id = $lexer->get_token()->id;
 			if ( WP_MySQL_Lexer::LOCK_SYMBOL === $id || WP_MySQL_Lexer::FOR_SYMBOL === $id ) {
@@ -272,8 +306,14 @@ class Driver extends \WP_MySQL_On_SQLite {
 
 	/** Lets the driver answer a statement, with the layer's functions and rules. */
 	public function driver_query( string $query ): PDOStatement {
-		$result = parent::query( $query );
+		$result = parent::query( false === stripos( $query, 'rollup' ) ? $query : Rollup::spelled_out( $this, $query ) );
 		return 0 === $this->updated_rows ? $result : $this->nothing( $query, $result->rowCount() + $this->updated_rows );
+	}
+
+	/** Returns the tree of a statement as it is written, or null if it is none. */
+	public function parsed( string $query ): ?\WP_Parser_Node {
+		$parser = parent::create_parser( $query );
+		return $parser->next_query() ? $parser->get_query_ast() : null;
 	}
 
 	/** Returns the result of a statement that has none. */

@@ -174,3 +174,26 @@ test("statements that dumps compose are run", async () => {
   expect(answers[10]).toMatchObject({ rows: [{ a: "1", b: "x", made: "0" }] });
   expect(answers.filter((answer) => "error" in answer)).toHaveLength(2);
 });
+
+test("tens of thousands of short rows are inserted by one statement, all of them or none", async () => {
+  const layer = await openMysqlLayer();
+  const rows = Array.from({ length: 30_000 }, (_, at) => `(${at + 1},'(;\\'${at},', ${at % 7})`);
+  const insert = `INSERT INTO many (n, t, z) VALUES ${rows.join(",")}`;
+  const [, inserted, state] = await layer.run(
+    "CREATE TABLE many (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, n INT, t VARCHAR(20), z INT, UNIQUE KEY n (n))",
+    `${insert} ON DUPLICATE KEY UPDATE z = VALUES(z)`,
+    "SELECT COUNT(*) AS count, MIN(n) AS first, MAX(n) AS last, MAX(t) AS text FROM many",
+  );
+  expect(inserted).toEqual({ rows: [], affected: 30_000 });
+  expect(state).toMatchObject({ rows: [{ count: "30000", first: "1", last: "30000", text: "(;'9999," }] });
+  const [, failed, left, doubled, after] = await layer.run(
+    "DELETE FROM many WHERE n < 29000",
+    insert,
+    "SELECT COUNT(*) AS count FROM many",
+    `${insert}; DROP TABLE many`,
+    "SELECT COUNT(*) AS count FROM many",
+  );
+  expect(failed).toMatchObject({ error: expect.stringContaining("Duplicate entry") });
+  expect([left, after]).toMatchObject([{ rows: [{ count: "1001" }] }, { rows: [{ count: "1001" }] }]);
+  expect(doubled).toMatchObject({ error: expect.stringContaining("more than one statement") });
+}, 120_000);

@@ -32,7 +32,13 @@ final class Errors {
 		'/^no such function: (.*)$/'                    => [ self::UNSUPPORTED, 'function %s' ],
 		'/^wrong number of arguments to function (.*)\(\)/' => [ 1582, "Incorrect parameter count in the call to native function '%s'" ],
 		'/^Too few arguments to function .*::(?:mysql_)?(\w+)\(\)/' => [ 1582, "Incorrect parameter count in the call to native function '%s'" ],
+		'/^(Expression tree is too large.*|too many .*|parser stack overflow|at most \d+ tables in a join|string or blob too big|LIKE or GLOB pattern too complex)$/' => [
+			self::UNSUPPORTED,
+			'%s',
+		],
+		'/^The SQLite driver only supports ASCII/'      => [ self::UNSUPPORTED, 'names of tables and columns with letters beyond ASCII' ],
 		'/^Illegal regular expression/'                 => [ 3685, 'Illegal argument to a regular expression' ],
+		'/^cannot (?:INSERT into|UPDATE) generated column "(.*)"$/' => [ 3105, "The value specified for generated column '%s' is not allowed" ],
 		'/^misuse of (?:aggregate|window)/'             => [ 1111, 'Invalid use of group function' ],
 		'/^near "(.*)": syntax error$/s'                => [ self::UNSUPPORTED, 'syntax near "%s"' ],
 		'/^cannot store (\w+) value in \w+ column (.*)$/' => [ 1366, "Incorrect %s value for column '%s'" ],

@@ -1,6 +1,7 @@
 <?php
 namespace WP_MySQL_Layer;
 
+use WeakMap;
 use WP_MySQL_Lexer as Lexer;
 use WP_MySQL_Token;
 use WP_Parser_Node;
@@ -33,6 +34,8 @@ final class Grouping {
 		Lexer::LOGICAL_AND_OPERATOR => 3,
 	];
 
+	/** Nodes that were created here. They are looked at like all others afterwards. @var WeakMap<WP_Parser_Node, true> */
+	private static ?WeakMap $done = null;
 	/** What is left to group: operands (lists of nodes) and operators, in the order of the text. */
 	private array $items = [];
 	private int $next = 0;
@@ -49,7 +52,8 @@ final class Grouping {
 	 * interval stays in three parts.
 	 */
 	public static function group( WP_Parser_Node $node ): void {
-		if ( 1 === count( $node->get_children() ) ) {
+		self::$done ??= new WeakMap();
+		if ( 1 === count( $node->get_children() ) || isset( self::$done[ $node ] ) ) {
 			return;
 		}
 		$is_arithmetic = 'bitExpr' === $node->rule_name;
@@ -137,6 +141,7 @@ final class Grouping {
 		}
 		$node = new WP_Parser_Node( $this->node->rule_id, $this->node->rule_name );
 		Tree::set_children( $node, $parts );
+		self::$done[ $node ] = true;
 		return $node;
 	}
 }

@@ -57,12 +57,12 @@ final class Kinds {
 	/** The column that an expression consists of, or null. */
 	public function column( WP_Parser_Node $node ): ?Column {
 		$core = $this->core( $node );
-		return 'columnRef' === $core->rule_name ? $this->scope->column( $core, $this->rewriting->above ) : null;
+		return 'columnRef' === $core->rule_name ? $this->scope->column( $core, $this->rewriting->queries ) : null;
 	}
 
 	/** The column of a table that a name means, with all that is known about it, or null. */
 	public function table_column( WP_Parser_Node $column_ref ): ?Column {
-		return $this->scope->table_column( $column_ref, $this->rewriting->above );
+		return $this->scope->table_column( $column_ref, $this->rewriting->queries );
 	}
 
 	/** The text of an expression that is a literal text, or null. */
@@ -85,7 +85,7 @@ final class Kinds {
 		$core = $this->core( $node );
 		switch ( $core->rule_name ) {
 			case 'columnRef':
-				return $this->scope->column( $core, $this->rewriting->above )->kind ?? self::UNKNOWN;
+				return $this->scope->column( $core, $this->rewriting->queries )->kind ?? self::UNKNOWN;
 			case 'textLiteral':
 				return Columns::TEXT;
 			case 'numLiteral':

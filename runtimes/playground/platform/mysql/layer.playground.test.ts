@@ -92,3 +92,43 @@ test("functions within functions take no more time for each level than for the o
   expect(await layer.value(nested(40))).toBe("b");
   expect(await layer.value(`${"UPPER(".repeat(40)}'a'${")".repeat(40)} = 'A'`)).toBe("1");
 });
+
+test.each([
+  ["parentheses", `SELECT ${"(".repeat(5000)}1${")".repeat(5000)}`],
+  ["calls", `SELECT ${"UPPER(".repeat(2000)}'a'${")".repeat(2000)}`],
+  ["signs", `SELECT ${"- ".repeat(3000)}1`],
+  ["summands", `SELECT ${"1+".repeat(50_000)}1`],
+  ["conditions", `SELECT 1 ${"OR 1 ".repeat(20_000)}`],
+  ["CASE", `SELECT ${"CASE WHEN 1 THEN ".repeat(40)}1${" END".repeat(40)}`],
+  ["CAST", `SELECT ${"CAST(".repeat(40)}1${" AS SIGNED)".repeat(40)}`],
+  ["numbers", `SELECT 1 IN (${"1,".repeat(250_000)}1)`],
+])("a statement with too many %s is refused, and PHP goes on", async (_, statement) => {
+  const [refused, next] = await layer.run(statement, "SELECT 1 AS one");
+  expect(refused).toMatchObject({ error: expect.stringMatching(/Not supported on SQLite: (?:The|A) statement/) });
+  expect(next).toMatchObject({ rows: [{ one: "1" }] });
+});
+
+test("more conditions than SQLite has levels are answered", async () => {
+  const [some, all] = [["=", " OR "] as const, ["<>", " AND "] as const].map(([operator, between]) =>
+    Array.from({ length: 1900 }, (_, at) => `t.n ${operator} ${at + 2}`).join(between),
+  );
+  const rows = await layer.rows(
+    `SELECT ${some} AS some, NOT (${some}) AS none, ${all} AS every FROM (SELECT 1901 AS n) AS t`,
+  );
+  expect(rows).toEqual([{ some: "1", none: "0", every: "0" }]);
+});
+
+test("texts, names and comments without an end are errors without a warning", async () => {
+  for (const statement of ["SELECT 'a", 'SELECT "a', "SELECT `a", "SELECT /* a", "SELECT \0 1"]) {
+    expect(await layer.run(statement)).toMatchObject([{ error: expect.stringContaining("1064") }]);
+  }
+});
+
+test("results may have names with letters beyond ASCII, and tables are refused with a sentence", async () => {
+  const rows = await layer.rows(
+    "SELECT x.größe AS `имя`, COUNT(*) AS `🦄` FROM (SELECT 3 / 2 AS größe) AS x WHERE x.größe > 1 GROUP BY x.größe ORDER BY `имя`",
+  );
+  expect(rows).toEqual([{ имя: "1.5", "🦄": "1" }]);
+  const [created] = await layer.run("CREATE TABLE names (`имя` INT)");
+  expect(created).toMatchObject({ error: expect.stringContaining("Not supported on SQLite: names") });
+});

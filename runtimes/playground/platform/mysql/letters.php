@@ -9,6 +9,9 @@ final class Letters {
 	/** Marks that are written over or under a letter. */
 	private const MARKS = '/[\x{300}-\x{36f}\x{483}-\x{487}\x{591}-\x{5bd}\x{64b}-\x{65f}]+/u';
 
+	/** Bytes. */
+	private const SHORT = 200;
+
 	/** @var array<string, string>|null */
 	private static ?array $folded = null;
 	/** @var array<string, string> Expressions for patterns of LIKE. */
@@ -30,7 +33,20 @@ final class Letters {
 		}
 		$plain = preg_replace( self::MARKS, '', $text );
 		// What is no valid UTF-8 is equal only to itself.
-		return null === $plain ? $text : strtr( mb_convert_case( $plain, MB_CASE_LOWER_SIMPLE ), self::map() );
+		return null === $plain ? $text : self::mapped( mb_convert_case( $plain, MB_CASE_LOWER_SIMPLE ) );
+	}
+
+	private static function mapped( string $text ): string {
+		$map = self::map();
+		if ( strlen( $text ) > self::SHORT ) {
+			return strtr( $text, $map );
+		}
+		// strtr() looks at the whole map first, which takes longer than a short text.
+		$mapped = '';
+		foreach ( mb_str_split( $text ) as $letter ) {
+			$mapped .= $map[ $letter ] ?? $letter;
+		}
+		return $mapped;
 	}
 
 	/** Compares two texts without regard to case and accents. Returns -1, 0 or 1. */
@@ -74,9 +90,9 @@ final class Letters {
 		if ( 1 !== mb_strlen( $folded ) ) {
 			return preg_quote( $character, '/' );
 		}
-		$forms = $folded . ( self::groups()[ $folded ] ?? '' );
-		$class = '[' . preg_replace( '/[\\\]\[^-]/', '\\\\$0', $forms ) . ']';
-		return str_replace( '/', '\/', $class ) . ( 1 === preg_match( '/\pL/u', $folded ) ? '[\x{300}-\x{36f}]*+' : '' );
+		$others = self::groups()[ $folded ] ?? '';
+		$class  = '' === $others ? preg_quote( $folded, '/' ) : "[$folded$others]";
+		return $class . ( 1 === preg_match( '/\pL/u', $folded ) ? '[\x{300}-\x{36f}]*+' : '' );
 	}
 
 	private static function map(): array {

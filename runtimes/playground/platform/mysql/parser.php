@@ -16,6 +16,11 @@ final class Parser extends \WP_MySQL_Parser {
 
 	/** Takes the place of a parser that has not started yet. */
 	public function __construct( \WP_MySQL_Parser $parser, Rewriter $rewriter, Driver $driver ) {
+		if ( WP_MySQL_Lexer::EOF !== ( end( $parser->tokens )->id ?? null ) ) {
+			// A text or comment without an end, or a sign that is none of MySQL's.
+			throw Errors::create( $driver, 1064, 'You have an error in your SQL syntax' );
+		}
+		Statement_Size::check( $parser->tokens, $driver );
 		parent::__construct( $parser->grammar, $parser->tokens );
 		$this->rewriter = $rewriter;
 		$this->driver   = $driver;

@@ -15,7 +15,7 @@ final class Placeholders {
 		$this->driver = $driver;
 		$this->query  = $query;
 		$colon        = null;
-		foreach ( ( new WP_MySQL_Lexer( $query ) )->remaining_tokens() as $token ) {
+		foreach ( $driver->lexer( $query )->remaining_tokens() as $token ) {
 			if ( WP_MySQL_Lexer::PARAM_MARKER === $token->id ) {
 				$this->places[] = [ $token->start, $token->length, count( $this->places ) ];
 			} elseif ( $colon === $token->start ) {

@@ -92,3 +92,47 @@ describe("bytes and bits", () => {
     ).toEqual(["1 21 21 ab 00FF"]);
   });
 });
+
+describe("WITH ROLLUP", () => {
+  beforeAll(async () => {
+    await layer.rows(
+      "CREATE TABLE sales (region VARCHAR(9), product VARCHAR(9), amount INT, sold DATE)",
+      `INSERT INTO sales VALUES ('north', 'a', 3, '2024-01-05'), ('north', 'b', 4, '2024-02-05'),
+        ('south', 'a', 5, '2024-01-07'), (NULL, 'b', 7, '2025-03-03')`,
+      "CREATE TABLE nothing (a INT)",
+    );
+  });
+
+  // What MariaDB answers, but for ORDER BY and GROUPING, which MySQL 8 alone allows.
+  test.each([
+    [
+      "SELECT region, product, SUM(amount) FROM sales GROUP BY region, product WITH ROLLUP",
+      [" b 7", "  7", "north a 3", "north b 4", "north  7", "south a 5", "south  5", "  19"],
+    ],
+    ["SELECT YEAR(sold) AS y, COUNT(*) FROM sales GROUP BY y WITH ROLLUP", ["2024 3", "2025 1", " 4"]],
+    ["SELECT product, SUM(amount) * 2 AS d FROM sales GROUP BY product WITH ROLLUP HAVING d > 20", ["b 22", " 38"]],
+    [
+      "SELECT COALESCE(region, 'all') AS region, SUM(amount) FROM sales WHERE amount < 7 GROUP BY region WITH ROLLUP",
+      ["north 7", "south 5", "all 12"],
+    ],
+    ["SELECT s.region AS r FROM sales AS s GROUP BY s.region DESC WITH ROLLUP LIMIT 2", ["south", "north"]],
+    ["SELECT product, SUM(amount) AS s FROM sales GROUP BY 1 WITH ROLLUP ORDER BY s DESC LIMIT 2", [" 19", "b 11"]],
+    [
+      "SELECT GROUPING(region) AS g, GROUPING(region, product) AS gg FROM sales WHERE amount = 3 GROUP BY region, product WITH ROLLUP",
+      ["0 0", "0 1", "1 3"],
+    ],
+    ["SELECT x.s FROM (SELECT SUM(amount) AS s FROM sales GROUP BY region WITH ROLLUP) AS x WHERE x.s > 7", ["19"]],
+    ["SELECT product FROM sales GROUP BY product WITH ROLLUP UNION ALL SELECT 'x'", ["a", "b", "", "x"]],
+    ["SELECT a, COUNT(*) FROM nothing GROUP BY a WITH ROLLUP", []],
+    ["SELECT 'WITH ROLLUP' AS rollup", ["WITH ROLLUP"]],
+  ])("%s", async (statement, expected) => {
+    expect(await lines(statement)).toEqual(expected);
+  });
+
+  test("keeps the names of the results, and refuses * with a sentence", async () => {
+    const [row] = await layer.rows("SELECT sales.region, SUM(amount) FROM sales GROUP BY region WITH ROLLUP");
+    expect(Object.keys(row ?? {})).toEqual(["region", "SUM(amount)"]);
+    const [answer] = await layer.run("SELECT *, COUNT(*) FROM sales GROUP BY region WITH ROLLUP");
+    expect(answer).toMatchObject({ error: expect.stringContaining("Not supported on SQLite: WITH ROLLUP") });
+  });
+});

@@ -17,6 +17,11 @@ final class Rewriter {
 		13 => true,
 	];
 
+	private const NAMES = [
+		WP_MySQL_Lexer::IDENTIFIER          => true,
+		WP_MySQL_Lexer::BACK_TICK_QUOTED_ID => true,
+	];
+
 	/** The shortest name of a database that rules ask for. */
 	private const SCHEMA_LENGTH = 18;
 
@@ -32,6 +37,8 @@ final class Rewriter {
 	private array $by_argument = [];
 	/** @var array<int, int> Numbers of function calls by position in the list. */
 	private array $by_calls = [];
+	/** @var array<int, int> Numbers of tokens by position in the list. */
+	private array $by_length = [];
 	/** @var array<string, int[]> Positions in the list by database. */
 	private array $by_schema = [];
 	/** Positions in the list of the rules about texts, as keys. */
@@ -41,6 +48,8 @@ final class Rewriter {
 	private Text_Triggers $triggers;
 	/** @var array<string, int[]> Positions in the list by function. */
 	private array $by_function = [];
+	/** Whether the present statement has names with letters beyond ASCII. */
+	private bool $has_other_names = false;
 	/** @var array<int, Rule> Loaded rules by position in the list. */
 	private array $loaded = [];
 
@@ -64,6 +73,9 @@ final class Rewriter {
 			if ( isset( $rule['calls'] ) ) {
 				$this->by_calls[ $position ] = $rule['calls'];
 			}
+			if ( isset( $rule['length'] ) ) {
+				$this->by_length[ $position ] = $rule['length'];
+			}
 			if ( isset( $rule['texts'] ) ) {
 				$this->about_texts[ $position ] = true;
 			}
@@ -83,9 +95,15 @@ final class Rewriter {
 	 */
 	public function rewrite( WP_Parser_Node $statement, array $tokens ): WP_Parser_Node {
 		$positions = $this->applicable( $tokens );
-		if ( [] === $positions ) {
-			return $statement;
+		$rewritten = [] === $positions ? $statement : $this->apply( $positions, $statement );
+		if ( $this->has_other_names ) {
+			Tree::quote_names( $rewritten );
 		}
+		return $rewritten;
+	}
+
+	/** @param array<int, mixed> $positions Positions of rules as keys. */
+	private function apply( array $positions, WP_Parser_Node $statement ): WP_Parser_Node {
 		ksort( $positions );
 		$by_node = [];
 		foreach ( $positions as $position => $_ ) {
@@ -107,6 +125,7 @@ final class Rewriter {
 		$previous  = null;
 		$marks     = [];
 		$calls     = 0;
+		$this->has_other_names = false;
 		foreach ( $tokens as $position => $token ) {
 			$id = $token->id;
 			if ( isset( $this->marks[ $id ] ) ) {
@@ -114,6 +133,9 @@ final class Rewriter {
 			}
 			if ( isset( $this->by_argument[ $id ] ) && null !== $previous && WP_MySQL_Lexer::OPEN_PAR_SYMBOL === $previous->id ) {
 				$positions += array_flip( $this->by_argument[ $id ] );
+			}
+			if ( isset( self::NAMES[ $id ] ) && ! $this->has_other_names ) {
+				$this->has_other_names = Letters::beyond_ascii( $token->get_bytes() );
 			}
 			if ( isset( $this->by_token[ $id ] ) ) {
 				$positions += array_flip( $this->by_token[ $id ] );
@@ -135,11 +157,8 @@ final class Rewriter {
 			}
 			$previous = $token;
 		}
-		foreach ( $this->by_calls as $position => $least ) {
-			if ( $calls >= $least ) {
-				$positions[ $position ] = true;
-			}
-		}
+		$is_enough  = static fn ( int $number ) => static fn ( int $least ) => $number >= $least;
+		$positions += array_filter( $this->by_calls, $is_enough( $calls ) ) + array_filter( $this->by_length, $is_enough( count( $tokens ) ) );
 		return $this->triggers->apply( $tokens, $marks ) ? $positions + $this->about_texts : $positions;
 	}
 
@@ -164,6 +183,10 @@ final class Rewriter {
 		$children = $node->get_children();
 		$changed  = false;
 		$rewriting->above[] = $node;
+		$is_query           = isset( Scope::QUERIES[ $node->rule_name ] );
+		if ( $is_query ) {
+			$rewriting->queries[] = $node;
+		}
 		foreach ( $children as $i => $child ) {
 			if ( $child instanceof WP_Parser_Node ) {
 				$new = $this->walk( $child, $rules, $rewriting );
@@ -174,6 +197,9 @@ final class Rewriter {
 			}
 		}
 		array_pop( $rewriting->above );
+		if ( $is_query ) {
+			array_pop( $rewriting->queries );
+		}
 		if ( $changed ) {
 			Tree::set_children( $node, $children );
 		}

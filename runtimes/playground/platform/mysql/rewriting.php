@@ -9,6 +9,8 @@ final class Rewriting {
 	public readonly Driver $driver;
 	/** The nodes above the present one, from the root. @var WP_Parser_Node[] */
 	public array $above = [];
+	/** The queries, and statements with tables, among those. @var WP_Parser_Node[] */
+	public array $queries = [];
 	public readonly Kinds $kinds;
 	private Functions $functions;
 	/** @var WeakMap<WP_Parser_Node, WP_Parser_Node> The nodes that rewritten ones have taken the place of. */

@@ -2,8 +2,8 @@
 /**
  * All rules, and what makes each apply: one of these tokens in the statement, a call of one of these functions (in lower
  * case), one of the tokens in `first` at its beginning, one of those in `arguments` right after an opening parenthesis, a name
- * in the database `schema`, as many function `calls`, or, with `texts`, what `Text_Triggers` says. Rules see a node in the
- * order of this list.
+ * in the database `schema`, so many function `calls`, so many tokens (`length`), or, with `texts`, what `Text_Triggers` says.
+ * Rules see a node in the order of this list.
  */
 namespace WP_MySQL_Layer;
 
@@ -81,7 +81,11 @@ return [
 	Comparisons::class => [ 'texts' => true ],
 	Sorting::class => [ 'texts' => true ],
 	Nested_Calls::class => [ 'calls' => 6 ],
+<<<<<<< HEAD
 	Updates::class => [ 'first' => [ Lexer::UPDATE_SYMBOL ] ],
 	Deleted_Tables::class => [ 'first' => [ Lexer::DELETE_SYMBOL ] ],
 	Duplicate_Keys::class => [ 'tokens' => [ Lexer::DUPLICATE_SYMBOL ] ],
+=======
+	Long_Conditions::class => [ 'length' => 300 ],
+>>>>>>> b546719a (Give sites generated columns and ROLLUP, and refuse endless statements)
 ];

@@ -16,6 +16,14 @@ final class Scope {
 		'joinedTable'              => true,
 	];
 
+	/** Nodes that have tables. */
+	public const QUERIES = [
+		'querySpecification' => true,
+		'queryExpression'    => true,
+		'updateStatement'    => true,
+		'deleteStatement'    => true,
+	];
+
 	private Columns $columns;
 
 	public function __construct( Columns $columns ) {
@@ -26,7 +34,7 @@ final class Scope {
 	 * Returns the column, or null if it is none of a table: a name of a result, or unknown. Names that mean the same kind of
 	 * column in all tables need no look at those of the query, and may then be of results.
 	 *
-	 * @param WP_Parser_Node[] $above The nodes above the name, from the root.
+	 * @param WP_Parser_Node[] $above The queries around the name, from the outermost.
 	 */
 	public function column( WP_Parser_Node $column_ref, array $above ): ?Column {
 		$parts = self::parts( $column_ref );
@@ -82,20 +90,8 @@ final class Scope {
 
 	/** Returns the real names of a query's tables, and the queries in the place of tables, by alias. */
 	private function tables( WP_Parser_Node $query ): array {
-		switch ( $query->rule_name ) {
-			case 'querySpecification':
-				$from = $query->get_first_child_node( 'fromClause' );
-				break;
-			case 'queryExpression':
-				$from = $query->get_first_descendant_node( 'querySpecification' )?->get_first_child_node( 'fromClause' );
-				break;
-			case 'updateStatement':
-			case 'deleteStatement':
-				$from = $query;
-				break;
-			default:
-				return [];
-		}
+		$specification = 'queryExpression' === $query->rule_name ? $query->get_first_descendant_node( 'querySpecification' ) : $query;
+		$from          = 'querySpecification' === $specification?->rule_name ? $specification->get_first_child_node( 'fromClause' ) : $specification;
 		$tables = [];
 		if ( null !== $from ) {
 			self::collect( $from, $tables );

@@ -53,6 +53,9 @@ final class Select_Columns {
 			: " CHARACTER SET {$row['CHARACTER_SET_NAME']} COLLATE {$row['COLLATION_NAME']}";
 		$text   .= 'NO' === $row['IS_NULLABLE'] ? ' NOT NULL' : ' NULL';
 		$default = $row['COLUMN_DEFAULT'];
+		if ( null !== Generated_Columns::kind( $row['EXTRA'] ) ) {
+			return $text;
+		}
 		if ( str_contains( $row['EXTRA'], 'auto_increment' ) ) {
 			return "$text DEFAULT 0";
 		}

@@ -54,8 +54,8 @@ final class Statements {
 	}
 
 	/** Whether it is a frequent SHOW of the driver's: parsing it twice would take longer than answering it. */
-	private static function is_shown_by_driver( string $query ): bool {
-		$lexer = new WP_MySQL_Lexer( $query );
+	private function is_shown_by_driver( string $query ): bool {
+		$lexer = $this->driver->lexer( $query );
 		$lexer->next_token();
 		$lexer->next_token();
 		if ( WP_MySQL_Lexer::FULL_SYMBOL === $lexer->get_token()?->id ) {
@@ -75,7 +75,7 @@ final class Statements {
 		if ( [] === $classes || $is_plain ) {
 			return null;
 		}
-		if ( WP_MySQL_Lexer::SHOW_SYMBOL === $first && self::is_shown_by_driver( $query ) ) {
+		if ( WP_MySQL_Lexer::SHOW_SYMBOL === $first && $this->is_shown_by_driver( $query ) ) {
 			$this->driver->schema()->settle_collations();
 			return null;
 		}

@@ -90,6 +90,14 @@ describe("letters are compared without case and accents", () => {
     expect(await lines(`SELECT ${compared}`)).toEqual(["1 0 1 1 0 1 1 1"]);
   });
 
+  test("and signs in patterns are only signs", async () => {
+    const patterns = ["ä]^-", "[ä", "ä/", "ä^", "ä.*+?{(|$#"];
+    const compared = patterns.map((pattern) => `'x${pattern}' LIKE '_${pattern.replace("ä", "Ä")}'`);
+    expect(await lines(`SELECT ${compared.join(", ")}, 'äb' LIKE 'Ä^', '\\\\ä' LIKE '%\\\\\\\\Ä'`)).toEqual([
+      "1 1 1 1 1 0 1",
+    ]);
+  });
+
   test("in marks over letters, too", async () => {
     expect(await lines("SELECT 'e\u0301' = 'é', 'cafe\u0301' LIKE '%café', 'cafe\u0301 x' LIKE 'cafe%'")).toEqual([
       "1 1 1",

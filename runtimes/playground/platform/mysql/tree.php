@@ -50,6 +50,17 @@ final class Tree extends WP_Parser_Node {
 		$node->children = $children;
 	}
 
+	/** Makes names with letters beyond ASCII pieces of SQLite's language. The driver would refuse them, also as names of results. */
+	public static function quote_names( WP_Parser_Node $statement ): void {
+		foreach ( $statement->get_descendant_nodes( 'pureIdentifier' ) as $name ) {
+			$token = $name->get_first_child_token();
+			if ( null !== $token && Letters::beyond_ascii( $token->get_bytes() ) ) {
+				$name->rule_name = 'rewritten';
+				$name->children  = [ new Fragment( Schema::quoted( $token->get_value() ), $token->start, $token->length ) ];
+			}
+		}
+	}
+
 	/** Returns a name for a rewritten node: its own, unless the driver would translate it in a special way. */
 	public static function neutral_name( string $name ): string {
 		return isset( self::SPECIAL[ $name ] ) ? 'rewritten' : $name;

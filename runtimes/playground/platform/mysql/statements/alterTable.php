@@ -23,6 +23,7 @@ final class Alter_Table implements Statement {
 
 	private Driver $driver;
 	private Table $table;
+	private Generated_Columns $columns;
 	/** New columns that were given a default for the present rows only. @var string[] */
 	private array $without_default = [];
 	/** Whether the record differs from SQLite's table. */
@@ -35,6 +36,7 @@ final class Alter_Table implements Statement {
 		}
 		$this->driver       = $driver;
 		$this->table        = $driver->schema()->get( $alter->get_first_child_node( 'tableRef' ) );
+		$this->columns      = new Generated_Columns( $driver, $query );
 		$driver->transactions()->atomically( fn () => $this->carry_out( ...$this->divide( $alter, $query ) ) );
 		return $driver->nothing( $query );
 	}
@@ -55,17 +57,17 @@ final class Alter_Table implements Statement {
 			$this->check_dropped( $item );
 			$several = $item->get_descendant_nodes( 'columnDefinition' );
 			foreach ( $several as $definition ) {
-				$theirs[] = 'ADD COLUMN ' . self::text_of( $definition, $query );
+				$theirs[] = 'ADD COLUMN ' . $this->columns->text_of( $definition );
 			}
 			if ( [] === $several ) {
-				$theirs[] = $this->completed( $item, $query );
+				$theirs[] = $this->completed( $item );
 			}
 			if ( null !== $item->get_first_descendant_node( 'fieldDefinition' ) ) {
 				$ours[] = $item;
 			}
 		}
 		foreach ( $alter->get_descendant_nodes( 'createTableOption' ) as $option ) {
-			$theirs[] = self::text_of( $option, $query );
+			$theirs[] = $this->columns->text_of( $option );
 			$ours[]   = $option;
 		}
 		return [ $theirs, $ours ];
@@ -75,10 +77,10 @@ final class Alter_Table implements Statement {
 	 * Returns an action's text. SQLite refuses rows without a value: those of a new column get MySQL's implicit default, and
 	 * those of a column that may not be NULL any longer get it beforehand.
 	 */
-	private function completed( WP_Parser_Node $item, string $query ): string {
-		$text  = self::text_of( $item, $query );
+	private function completed( WP_Parser_Node $item ): string {
+		$text  = $this->columns->text_of( $item );
 		$field = $item->get_first_child_node( 'fieldDefinition' );
-		if ( null === $field ) {
+		if ( null === $field || Generated_Columns::is_generated( $field ) ) {
 			return $text;
 		}
 		$definition = new Field_Definition( $field );
@@ -120,10 +122,6 @@ final class Alter_Table implements Statement {
 		}
 	}
 
-	private static function text_of( WP_Parser_Node $node, string $query ): string {
-		return substr( $query, $node->get_start(), $node->get_length() );
-	}
-
 	private function is_ours( WP_Parser_Node $item ): bool {
 		$first = $item->get_first_child_token()->id;
 		return in_array(
@@ -140,7 +138,7 @@ final class Alter_Table implements Statement {
 	private function carry_out( array $theirs, array $ours ): void {
 		$sequence = $this->table->sequence();
 		if ( [] !== $theirs ) {
-			$this->driver->driver_query( 'ALTER TABLE ' . Schema::quoted( $this->table->name ) . ' ' . implode( ', ', $theirs ) );
+			$this->columns->create( $this->table, 'ALTER TABLE ' . Schema::quoted( $this->table->name ) . ' ' . implode( ', ', $theirs ) );
 		}
 		$new_name = null;
 		foreach ( $ours as $item ) {

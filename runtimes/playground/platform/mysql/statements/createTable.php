@@ -63,12 +63,13 @@ final class Create_Table implements Statement {
 			return 0;
 		}
 		$select = $this->create->get_first_child_node( 'duplicateAsQueryExpression' );
+		$table  = new Table( $this->driver, $this->name, $this->is_temporary );
 		if ( null === $select ) {
-			$this->driver->driver_query( $this->without_introducers() );
+			$columns = new Generated_Columns( $this->driver, $this->without_introducers() );
+			$columns->create( $table, 'CREATE ' . $columns->text_of( $this->create ) );
 		} else {
 			$this->define( $this->text_of( $select->get_first_child_node( 'queryExpressionOrParens' ) ) );
 		}
-		$table = new Table( $this->driver, $this->name, $this->is_temporary );
 		( new Collations( $this->driver, $table ) )->created( $this->create );
 		$table->settle_triggers();
 		return null === $select ? 0 : $this->fill( $select );

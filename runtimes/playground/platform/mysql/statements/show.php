@@ -174,7 +174,7 @@ final class Show implements Statement {
 		}
 	}
 
-	/** `SHOW CREATE TABLE` with the collations of columns, which the driver leaves out. */
+	/** `SHOW CREATE TABLE` with the collations and expressions of columns, which the driver leaves out. */
 	private function create_table(): ?PDOStatement {
 		$reference = $this->node->get_first_child_node( 'tableRef' );
 		$names     = $reference->get_descendant_nodes( 'identifier' );
@@ -183,23 +183,28 @@ final class Show implements Statement {
 		}
 		$table = $this->driver->schema()->get( $reference );
 		$row   = $this->driver->driver_query( 'SHOW CREATE TABLE ' . Schema::quoted( $table->name ) )->fetch( PDO::FETCH_NUM );
-		$rows  = [ [ $row[0], self::with_collations( $row[1], $table ) ] ];
+		$rows  = [ [ $row[0], self::completed( $row[1], $table ) ] ];
 		return $this->driver->result( [ 'Table', 'Create Table' ], $rows, $this->query );
 	}
 
-	private static function with_collations( string $definition, Table $table ): string {
+	private static function completed( string $definition, Table $table ): string {
 		$of_table = $table->rows( 'tables' )[0]['TABLE_COLLATION'];
 		foreach ( $table->rows( 'columns' ) as $column ) {
+			$start     = "\n  " . Schema::quoted( $column['COLUMN_NAME'] ) . ' ' . $column['COLUMN_TYPE'];
+			$at        = strpos( $definition, $start );
 			$collation = $column['COLLATION_NAME'];
-			if ( null === $collation || $collation === $of_table ) {
+			$kind      = Generated_Columns::kind( $column['EXTRA'] );
+			$words     = null === $collation || $collation === $of_table ? '' : " CHARACTER SET {$column['CHARACTER_SET_NAME']} COLLATE $collation";
+			if ( false === $at ) {
 				continue;
 			}
-			$start = "\n  " . Schema::quoted( $column['COLUMN_NAME'] ) . ' ' . $column['COLUMN_TYPE'];
-			$at    = strpos( $definition, $start );
-			if ( false !== $at ) {
-				$set        = $column['CHARACTER_SET_NAME'];
-				$definition = substr_replace( $definition, " CHARACTER SET $set COLLATE $collation", $at + strlen( $start ), 0 );
+			$at += strlen( $start );
+			if ( null !== $kind ) {
+				$default    = " DEFAULT ({$column['COLUMN_DEFAULT']})";
+				$definition = substr_replace( $definition, '', strpos( $definition, $default, $at ), strlen( $default ) );
+				$words     .= " GENERATED ALWAYS AS ({$column['GENERATION_EXPRESSION']}) $kind";
 			}
+			$definition = substr_replace( $definition, $words, $at, 0 );
 		}
 		return $definition;
 	}

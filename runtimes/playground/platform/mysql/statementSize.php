@@ -1,0 +1,104 @@
+<?php
+namespace WP_MySQL_Layer;
+
+use WP_MySQL_Lexer as Lexer;
+use WP_MySQL_Token;
+
+/**
+ * Refuses statements that PHP could not finish: it would end without an error that a plugin can handle. The tree of a
+ * statement needs memory for each token, and a part of the stack for each of its levels when it is freed.
+ */
+final class Statement_Size {
+	/** Shorter statements are not checked: so few tokens can't exceed a limit. */
+	private const HARMLESS = 70;
+	/** Parentheses within each other. */
+	private const DEEPEST = 300;
+	/** CASE and CAST within each other: the driver's parser takes twice as long for each. */
+	private const DEEPEST_CASE = 14;
+	/** Operators between two commas or parentheses: of sums, and of conditions. */
+	private const MOST_SUMMANDS   = 1000;
+	private const MOST_CONDITIONS = 2000;
+	/** Bytes of memory that the tree needs for each token. */
+	private const BYTES = 1900;
+
+	/** @param WP_MySQL_Token[] $tokens */
+	public static function check( array $tokens, Driver $driver ): void {
+		$count = count( $tokens );
+		if ( $count < self::HARMLESS ) {
+			return;
+		}
+		$limit = self::memory_limit();
+		if ( $limit > 0 && memory_get_usage() + $count * self::BYTES > $limit ) {
+			throw Errors::unsupported( $driver, "A statement of $count words and signs needs more memory than PHP may use" );
+		}
+		[ $parentheses, $cases, $signs, $conditions ] = self::deepest( $tokens );
+		if ( $parentheses > self::DEEPEST || $cases > self::DEEPEST_CASE || $signs > self::MOST_SUMMANDS || $conditions > self::MOST_CONDITIONS ) {
+			throw Errors::unsupported( $driver, 'The statement has too many levels of parentheses, CASE, CAST, or operators' );
+		}
+	}
+
+	/**
+	 * Returns the most parentheses, and CASEs and CASTs, within each other, and the most signs and conditions after one another.
+	 *
+	 * @param WP_MySQL_Token[] $tokens
+	 */
+	private static function deepest( array $tokens ): array {
+		$depth = $cases = $signs = $conditions = 0;
+		$most  = [ 0, 0, 0, 0 ];
+		/** @var int[] $casts The parentheses around each CAST. */
+		$casts = [];
+		foreach ( $tokens as $token ) {
+			switch ( $token->id ) {
+				case Lexer::OPEN_PAR_SYMBOL:
+					$most[0] = max( $most[0], ++$depth );
+					$signs   = $conditions = 0;
+					break;
+				case Lexer::CLOSE_PAR_SYMBOL:
+					--$depth;
+					$signs = $conditions = 0;
+					if ( end( $casts ) === $depth ) {
+						array_pop( $casts );
+					}
+					break;
+				case Lexer::COMMA_SYMBOL:
+					$signs = $conditions = 0;
+					break;
+				case Lexer::CASE_SYMBOL:
+					$most[1] = max( $most[1], ++$cases );
+					break;
+				case Lexer::CAST_SYMBOL:
+					$casts[] = $depth;
+					$most[1] = max( $most[1], count( $casts ) );
+					break;
+				case Lexer::END_SYMBOL:
+					$cases = max( 0, $cases - 1 );
+					break;
+				case Lexer::OR_SYMBOL:
+				case Lexer::AND_SYMBOL:
+				case Lexer::LOGICAL_OR_OPERATOR:
+				case Lexer::LOGICAL_AND_OPERATOR:
+					$most[3] = max( $most[3], ++$conditions );
+					$signs   = 0;
+					break;
+				case Lexer::PLUS_OPERATOR:
+				case Lexer::MINUS_OPERATOR:
+				case Lexer::MULT_OPERATOR:
+				case Lexer::DIV_OPERATOR:
+				case Lexer::NOT_SYMBOL:
+				case Lexer::NOT2_SYMBOL:
+				case Lexer::LOGICAL_NOT_OPERATOR:
+				case Lexer::BITWISE_NOT_OPERATOR:
+					$most[2] = max( $most[2], ++$signs );
+					break;
+			}
+		}
+		return $most;
+	}
+
+	/** Bytes that PHP may use; 0 or less if there is no limit. */
+	private static function memory_limit(): int {
+		$text  = (string) ini_get( 'memory_limit' );
+		$units = [ 'K' => 1 << 10, 'M' => 1 << 20, 'G' => 1 << 30 ];
+		return (int) $text * ( $units[ strtoupper( substr( $text, -1 ) ) ] ?? 1 );
+	}
+}
