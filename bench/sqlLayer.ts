@@ -87,12 +87,19 @@ async function startWorker(
   run: string,
 ): Promise<Worker> {
   await mkdir(run);
-  const before = new Set((await descendants(process.pid)).map(({ id }) => id));
+  const before = new Set(await ownProcesses(installation));
   const serving = await serveDirectly(installation, site, run, assets);
   await loadPage(serving, site);
-  const processes = (await descendants(process.pid)).map(({ id }) => id).filter((id) => !before.has(id));
+  const processes = (await ownProcesses(installation)).filter((id) => !before.has(id));
   if (processes.length === 0) throw new Error(`No worker was started in ${basename(run)}`);
   return { serving, processes };
+}
+
+/** The processes below this one that don't belong to the installation. */
+async function ownProcesses({ supervisor }: Installation): Promise<readonly number[]> {
+  const { pid } = supervisor;
+  const others = new Set(pid === undefined ? [] : [pid, ...(await descendants(pid)).map(({ id }) => id)]);
+  return (await descendants(process.pid)).map(({ id }) => id).filter((id) => !others.has(id));
 }
 
 /** Returns the seconds of processor time that the pages of a turn took. */

@@ -10,32 +10,20 @@ use WP_MySQL_Lexer;
 class Driver extends \WP_MySQL_On_SQLite {
 	/** Statements that define something, for which MySQL ends the transaction. */
 	private const DEFINITIONS = [
-		WP_MySQL_Lexer::CREATE_SYMBOL   => true,
-		WP_MySQL_Lexer::ALTER_SYMBOL    => true,
-		WP_MySQL_Lexer::DROP_SYMBOL     => true,
-		WP_MySQL_Lexer::RENAME_SYMBOL   => true,
-		WP_MySQL_Lexer::TRUNCATE_SYMBOL => true,
-		WP_MySQL_Lexer::OPTIMIZE_SYMBOL => true,
-		WP_MySQL_Lexer::REPAIR_SYMBOL   => true,
+		...[ WP_MySQL_Lexer::CREATE_SYMBOL, WP_MySQL_Lexer::ALTER_SYMBOL, WP_MySQL_Lexer::DROP_SYMBOL ],
+		...[ WP_MySQL_Lexer::RENAME_SYMBOL, WP_MySQL_Lexer::TRUNCATE_SYMBOL, WP_MySQL_Lexer::OPTIMIZE_SYMBOL ],
+		...[ WP_MySQL_Lexer::REPAIR_SYMBOL ],
 	];
 	private const WRITING = [
-		WP_MySQL_Lexer::INSERT_SYMBOL  => true,
-		WP_MySQL_Lexer::REPLACE_SYMBOL => true,
-		WP_MySQL_Lexer::UPDATE_SYMBOL  => true,
-		WP_MySQL_Lexer::DELETE_SYMBOL  => true,
+		...[ WP_MySQL_Lexer::INSERT_SYMBOL, WP_MySQL_Lexer::REPLACE_SYMBOL, WP_MySQL_Lexer::UPDATE_SYMBOL ],
+		...[ WP_MySQL_Lexer::DELETE_SYMBOL ],
 	];
 
 	/** Statements that begin, end or change a transaction. */
 	private const CONTROLLING = [
-		WP_MySQL_Lexer::START_SYMBOL     => true,
-		WP_MySQL_Lexer::BEGIN_SYMBOL     => true,
-		WP_MySQL_Lexer::COMMIT_SYMBOL    => true,
-		WP_MySQL_Lexer::ROLLBACK_SYMBOL  => true,
-		WP_MySQL_Lexer::SAVEPOINT_SYMBOL => true,
-		WP_MySQL_Lexer::RELEASE_SYMBOL   => true,
-		WP_MySQL_Lexer::LOCK_SYMBOL      => true,
-		WP_MySQL_Lexer::UNLOCK_SYMBOL    => true,
-		WP_MySQL_Lexer::SET_SYMBOL       => true,
+		...[ WP_MySQL_Lexer::START_SYMBOL, WP_MySQL_Lexer::BEGIN_SYMBOL, WP_MySQL_Lexer::COMMIT_SYMBOL ],
+		...[ WP_MySQL_Lexer::ROLLBACK_SYMBOL, WP_MySQL_Lexer::SAVEPOINT_SYMBOL, WP_MySQL_Lexer::RELEASE_SYMBOL ],
+		...[ WP_MySQL_Lexer::LOCK_SYMBOL, WP_MySQL_Lexer::UNLOCK_SYMBOL, WP_MySQL_Lexer::SET_SYMBOL ],
 	];
 
 	private Functions $functions;
@@ -205,22 +193,22 @@ class Driver extends \WP_MySQL_On_SQLite {
 			// Only a comment, as in dumps.
 			return $this->nothing( $query );
 		}
-		$parts  = isset( self::WRITING[ $first ] ) && strlen( $query ) > Long_Insert::LONG ? Long_Insert::parts( $this->lexer( $query ), $query ) : [];
+		$parts  = in_array( $first, self::WRITING, true ) && strlen( $query ) > Long_Insert::LONG ? Long_Insert::parts( $this->lexer( $query ), $query ) : [];
 		$answer = count( $parts ) > 1
 			? fn () => $this->insert( $parts, $query )
 			: fn () => $this->statements->answer( $first, $query ) ?? $this->driver_query( $query );
-		if ( isset( self::DEFINITIONS[ $first ] ) ) {
+		if ( in_array( $first, self::DEFINITIONS, true ) ) {
 			$this->schema()->forget();
 			$this->columns->forget();
 		}
-		if ( isset( self::DEFINITIONS[ $first ] ) && ! $is_temporary ) {
+		if ( in_array( $first, self::DEFINITIONS, true ) && ! $is_temporary ) {
 			$this->transactions->commit_before_definition();
 			return $this->without_foreign_keys( $answer );
 		}
-		if ( ! $this->transactions->concerns_all() || isset( self::CONTROLLING[ $first ] ) ) {
+		if ( ! $this->transactions->concerns_all() || in_array( $first, self::CONTROLLING, true ) ) {
 			return $answer();
 		}
-		$writes = isset( self::WRITING[ $first ] ) || $this->locks( $query );
+		$writes = in_array( $first, self::WRITING, true ) || $this->locks( $query );
 		return $this->transactions->run( $answer, $writes );
 	}
 

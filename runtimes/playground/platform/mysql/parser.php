@@ -6,17 +6,14 @@ use WP_MySQL_Lexer;
 /** A parser whose statements have been rewritten. */
 final class Parser extends \WP_MySQL_Parser {
 	/** First tokens of statements that define tables. */
-	private const DEFINITIONS = [
-		WP_MySQL_Lexer::CREATE_SYMBOL => true,
-		WP_MySQL_Lexer::ALTER_SYMBOL  => true,
-	];
+	private const DEFINITIONS = [ WP_MySQL_Lexer::CREATE_SYMBOL, WP_MySQL_Lexer::ALTER_SYMBOL ];
 
 	private Rewriter $rewriter;
 	private Driver $driver;
 
 	/** Takes the place of a parser that has not started yet. */
 	public function __construct( \WP_MySQL_Parser $parser, Rewriter $rewriter, Driver $driver ) {
-		if ( WP_MySQL_Lexer::EOF !== ( end( $parser->tokens )->id ?? null ) ) {
+		if ( WP_MySQL_Lexer::EOF !== ( $parser->tokens[ count( $parser->tokens ) - 1 ]->id ?? null ) ) {
 			// A text or comment without an end, or a sign that is none of MySQL's.
 			throw Errors::create( $driver, 1064, 'You have an error in your SQL syntax' );
 		}
@@ -32,7 +29,7 @@ final class Parser extends \WP_MySQL_Parser {
 			return null;
 		}
 		// The layer's functions must not become part of the database.
-		$is_definition = isset( self::DEFINITIONS[ $this->tokens[0]->id ] );
+		$is_definition = in_array( $this->tokens[0]->id, self::DEFINITIONS, true );
 		$this->driver->begin_definition( $is_definition ? $statement : null );
 		return $is_definition ? $statement : $this->rewriter->rewrite( $statement, $this->tokens );
 	}

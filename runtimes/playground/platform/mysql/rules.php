@@ -81,11 +81,8 @@ return [
 	Comparisons::class => [ 'texts' => true ],
 	Sorting::class => [ 'texts' => true ],
 	Nested_Calls::class => [ 'calls' => 6 ],
-<<<<<<< HEAD
 	Updates::class => [ 'first' => [ Lexer::UPDATE_SYMBOL ] ],
 	Deleted_Tables::class => [ 'first' => [ Lexer::DELETE_SYMBOL ] ],
 	Duplicate_Keys::class => [ 'tokens' => [ Lexer::DUPLICATE_SYMBOL ] ],
-=======
 	Long_Conditions::class => [ 'length' => 300 ],
->>>>>>> b546719a (Give sites generated columns and ROLLUP, and refuse endless statements)
 ];
