@@ -3,6 +3,7 @@
  * derived from it, so handlers do not repeat them.
  */
 import { type Static, type TObject, type TObjectOptions, type TSchema, Type } from "typebox";
+import type { PagedList } from "./lists.ts";
 import type { OperationKind } from "./operationKinds.ts";
 import type { RefusalCode } from "./refusals.ts";
 
@@ -41,7 +42,14 @@ export interface ResponseSpec {
   /** The documented form of the body, if it is more precise. */
   readonly documented?: TSchema;
   /** The result, if the body has nothing else, and the fields that it is nested in, outermost first. */
-  readonly result?: { readonly fields: readonly string[]; readonly schema: TSchema };
+  readonly result?: ResultSpec;
+}
+
+export interface ResultSpec {
+  readonly fields: readonly string[];
+  readonly schema: TSchema;
+  /** If the result is a list that is sent while it is read: the schema of its items. See `pagedResult`. */
+  readonly item?: TSchema;
 }
 
 /**
@@ -120,13 +128,17 @@ export interface Input<E extends Endpoint> {
 
 /**
  * What a handler returns if the response follows from the row: the id of the started operation, or the result in the
- * body. `never` if the row has neither.
+ * body, which may be a list in pages. `never` if the row has none of them.
  */
 export type Result<E extends Endpoint> = E extends { readonly operation: OperationKind }
   ? string
   : ResultIn<E["responses"][keyof E["responses"]]>;
 
-type ResultIn<R> = R extends { readonly result: { readonly schema: infer S extends TSchema } } ? Static<S> : never;
+type ResultIn<R> = R extends { readonly result: { readonly item: infer I extends TSchema } }
+  ? PagedList<Static<I>>
+  : R extends { readonly result: { readonly schema: infer S extends TSchema } }
+    ? Static<S>
+    : never;
 
 /** A whole response, as a handler builds it. */
 export type Answer<E extends Endpoint> = {

@@ -108,6 +108,7 @@ export const refusalDetails = {
   zone_of_another: { ...domainId, ...recordSet },
   zone_full: { zone: text("Name of the zone.", "example.com"), ...recordSet },
   confirm_needed: { ...recordSet, ...domainId },
+  unknown_cursor: fields("after"),
   unknown_backup: fields("backup_id"),
   environment_away: fields("only"),
   wordpress_user_exists: {

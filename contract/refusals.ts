@@ -77,6 +77,7 @@ export const refusalReasons = {
   zone_full: "The zone has reached the maximum number of record sets.",
   confirm_needed:
     "The change would make the site or its mail unreachable: it removes all addresses or mail servers of a domain, or makes a domain primary that does not point here. Repeat it with `confirm: true` if that is intended.",
+  unknown_cursor: "`after` is not the id of an item of the list; it may have been removed since.",
   unknown_backup: "The company has no such backup, or the backup is not finished.",
   being_brought_back: "This deleted site or environment is already being restored.",
   environment_away: "The environment is waiting to be restored. Restore it completely first, without `only`.",

@@ -66,3 +66,12 @@ export function limit(description: string, options: { readonly default?: number 
 export const offset = Type.Optional(
   Type.Integer({ minimum: 0, maximum: 2_147_483_647, default: 0, description: "Number of items to skip." }),
 );
+
+/** The id of the last item that the caller already has. */
+export function after(noun: string) {
+  return Type.Optional(
+    uuid(
+      `Only ${noun}s after the ${noun} with this id, usually the last one of the previous page. Unlike \`offset\`, it skips and repeats nothing if ${noun}s are added or removed meanwhile.`,
+    ),
+  );
+}

@@ -1,8 +1,9 @@
 /** Domains of environments. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
+import { pagedResult } from "../lists.ts";
 import { Accepted } from "../operations.ts";
-import { noNul, nullable, pem, uuid } from "../schema.ts";
+import { after, limit, noNul, nullable, offset, pem, uuid } from "../schema.ts";
 
 const env_id = uuid("Id of the environment.");
 const byEnvironment = Type.Object({ env_id });
@@ -242,25 +243,30 @@ export const listDomains = endpoint({
   path: "/domains",
   tag: "Domains",
   summary: "List a company's domains",
-  description: "Lists the domains of all environments, in the order in which they were added.",
-  query: Type.Object({ company: Type.Optional(uuid("Id of the company. Default: the key's company.")) }),
+  description:
+    "Lists the domains of all environments, in the order in which they were added. A long list is sent while it is read: a domain that changes meanwhile is listed as it was or as it is.",
+  query: Type.Object({
+    company: Type.Optional(uuid("Id of the company. Default: the key's company.")),
+    limit: limit("Maximum number of domains. Default: all."),
+    offset,
+    after: after("domain"),
+  }),
   responses: {
-    200: result(
+    200: pagedResult(
       ["company", "domains"],
       "The domains.",
-      Type.Array(
-        Type.Object(
-          {
-            id: uuid("Id of the domain."),
-            name,
-            site_id: nullable(uuid("Id of the site that it belongs to.")),
-            is_active: isActive,
-          },
-          { title: "CompanyDomain" },
-        ),
+      Type.Object(
+        {
+          id: uuid("Id of the domain."),
+          name,
+          site_id: nullable(uuid("Id of the site that it belongs to.")),
+          is_active: isActive,
+        },
+        { title: "CompanyDomain" },
       ),
     ),
   },
+  refusals: ["unknown_cursor"],
   verb: "read",
   resource: { kind: "company", from: "query.company", underSiteScope: "filtered" },
 });

@@ -2,8 +2,9 @@
 import { Type } from "typebox";
 import { Deletion, WithoutBackup } from "../backups/deletion.ts";
 import { endpoint, result } from "../endpoint.ts";
+import { pagedResult } from "../lists.ts";
 import { Accepted } from "../operations.ts";
-import { limit, line, nullable, offset, uuid } from "../schema.ts";
+import { after, limit, line, nullable, offset, uuid } from "../schema.ts";
 import { Environment, EnvironmentBrief } from "./environments.ts";
 import { regionField } from "./regions.ts";
 import { wordpressFields } from "./wordpress.ts";
@@ -66,7 +67,8 @@ export const listSites = endpoint({
   path: "/sites",
   tag: "Sites",
   summary: "List a company's sites",
-  description: "Oldest first. A site is listed once its creation has succeeded.",
+  description:
+    "Oldest first. A site is listed once its creation has succeeded. A long list is sent while it is read: a site that changes meanwhile is listed as it was or as it is.",
   query: Type.Object({
     company: Type.Optional(uuid("Id of the company. Default: the key's company.")),
     include_environments: Type.Optional(
@@ -74,6 +76,7 @@ export const listSites = endpoint({
     ),
     limit: limit("Maximum number of sites. Default: all."),
     offset,
+    after: after("site"),
     search: Type.Optional(
       Type.String({
         maxLength: 200,
@@ -82,8 +85,9 @@ export const listSites = endpoint({
     ),
   }),
   responses: {
-    200: result(["company", "sites"], "The sites.", Type.Array(ListedSite)),
+    200: pagedResult(["company", "sites"], "The sites.", ListedSite),
   },
+  refusals: ["unknown_cursor"],
   verb: "read",
   resource: { kind: "company", from: "query.company", underSiteScope: "filtered" },
 });

@@ -11,15 +11,22 @@ export interface ConnectionLimits {
   readonly connectionsPerAddress: number;
   /** Timeout for the head of a request. Absent: 15. */
   readonly headSeconds?: number;
+  /** Timeout for a client to take a page of a long list. Absent: 30. */
+  readonly pageSeconds?: number;
 }
 
 const defaultHeadSeconds = 15;
+const defaultPageSeconds = 30;
 /** Long enough for the largest body over a slow connection. */
 export const requestMilliseconds = 60_000;
 
 /** Options of Node's server. Connections that send nothing count as slow, too. */
 export function timeouts({ headSeconds = defaultHeadSeconds }: ConnectionLimits) {
   return { headersTimeout: headSeconds * 1000, connectionsCheckingInterval: Math.min(headSeconds * 500, 5_000) };
+}
+
+export function pageMillisecondsOf({ pageSeconds = defaultPageSeconds }: ConnectionLimits): number {
+  return pageSeconds * 1_000;
 }
 
 /** Closes connections beyond the limit of their address at once. A trusted proxy's connections are of many clients. */

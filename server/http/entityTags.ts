@@ -28,13 +28,20 @@ export function unlessUnchanged<Body>(
   tag: string,
   condition: string | undefined,
 ): FinishedAnswer<Body | null> {
-  const own = { etag: tag, "cache-control": cacheControl };
-  if (hasTag(condition, tag)) return { status: 304, headers: own, body: null };
-  return { ...answer, headers: { ...answer.headers, ...own } };
+  if (isCurrent(condition, tag)) return notModified(tag);
+  return { ...answer, headers: { ...answer.headers, ...tagHeaders(tag) } };
 }
 
-/** Whether a list of tags has this one. Proxies may have made it weak. */
-function hasTag(condition: string | undefined, tag: string): boolean {
+export function tagHeaders(tag: string) {
+  return { etag: tag, "cache-control": cacheControl };
+}
+
+export function notModified(tag: string): FinishedAnswer<null> {
+  return { status: 304, headers: tagHeaders(tag), body: null };
+}
+
+/** Whether the header `If-None-Match` has this tag. Proxies may have made it weak. */
+export function isCurrent(condition: string | undefined, tag: string): boolean {
   if (condition === undefined) return false;
   if (condition === tag || condition.trim() === "*") return true;
   return condition.split(",").some((listed) => listed.trim().replace(/^W\//, "") === tag);

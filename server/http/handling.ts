@@ -5,6 +5,7 @@ import { type OperationKind, operationKinds } from "@sitewright/contract/operati
 import type { Context } from "@sitewright/server/app/context.ts";
 import { isKeptView } from "@sitewright/server/app/keptViews.ts";
 import type { CheckedInput } from "./input.ts";
+import { isPagedList, type ListAnswer, listForm } from "./lists.ts";
 
 /** The calls of some of the endpoints. */
 export type SomeCalls = Partial<Calls<Context>>;
@@ -20,6 +21,8 @@ export interface AnyAnswer {
   readonly parts?: readonly Buffer[];
   /** The body as text that is sent while it is read. Only for reads. */
   readonly text?: AsyncIterable<string>;
+  /** A list that is sent while it is read, instead of the body. Only for reads. */
+  readonly list?: ListAnswer;
   /** The object that the body was derived from; the endpoint's body depends on nothing else. */
   readonly cacheKey?: object;
 }
@@ -44,9 +47,17 @@ export function makeAnswer({
     };
   }
   if (result === undefined) throw new Error(`${path} does not say which fields contain its result`);
+  const { fields, item } = result;
+  if (item !== undefined) {
+    const form = listForm(fields, item);
+    return (list) => {
+      if (!isPagedList(list)) throw new Error(`The result of ${path} is not a list in pages`);
+      return { status: Number(status), body: null, list: { list, form } };
+    };
+  }
   return (value) => ({
     status: Number(status),
-    body: wrap(value, result.fields),
+    body: wrap(value, fields),
     ...(isKeptView(value) && { cacheKey: value }),
   });
 }

@@ -17,6 +17,7 @@ import { calls, responseHandlers } from "./handlers.ts";
 import { type AnyAnswer, makeAnswer } from "./handling.ts";
 import { callOf, isInPath, pathParameters, type Route, targetOf, tokenOf } from "./identity.ts";
 import type { CheckedInput } from "./input.ts";
+import { listResponse } from "./lists.ts";
 import { originOf } from "./paths.ts";
 
 interface CachedBody {
@@ -56,10 +57,16 @@ interface ResponderOptions {
   readonly stopping: AbortSignal;
   readonly answerOnce: ReturnType<typeof makeAnswerOnce>;
   readonly contextOf: MakeContext;
+  /** How long a client may take over a page of a list. */
+  readonly pageMilliseconds: number;
 }
 
 /** Makes the Fastify handler of one endpoint. */
-export function makeResponder(app: App, route: Route, { stopping, answerOnce, contextOf }: ResponderOptions) {
+export function makeResponder(
+  app: App,
+  route: Route,
+  { stopping, answerOnce, contextOf, pageMilliseconds }: ResponderOptions,
+) {
   const handler = handlerOf(route);
   const cachedBodies: CachedBodies = new WeakMap();
   return async (request: FastifyRequest<{ Body: ReadBody | undefined }>, reply: FastifyReply) => {
@@ -75,7 +82,10 @@ export function makeResponder(app: App, route: Route, { stopping, answerOnce, co
     const run = async (access: RequestDatabase) => finish(reply, await handle(access));
     const answer =
       key === undefined
-        ? sendable({ request, reply, stopping, cachedBodies }, await handle(withoutKey(app.database)))
+        ? await sendable(
+            { request, reply, stopping, pageMilliseconds, cachedBodies },
+            await handle(withoutKey(app.database)),
+          )
         : await once(answerOnce, identified, request, reply, { key, run });
     // After a refusal the transaction was rolled back, so there is nothing to follow up.
     if (answer.status < 300) await followUp(afterwards);
@@ -122,7 +132,7 @@ async function readAllowed(
   return input;
 }
 
-interface Sending extends Pick<ResponderOptions, "stopping"> {
+interface Sending extends Pick<ResponderOptions, "stopping" | "pageMilliseconds"> {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly cachedBodies: CachedBodies;
@@ -133,11 +143,12 @@ interface Sending extends Pick<ResponderOptions, "stopping"> {
  * sent ends when the server stops, since a slow client could take for ever. Reads get an entity tag, unless they are such text.
  */
 function sendable(
-  { request, reply, stopping, cachedBodies }: Sending,
+  { request, reply, stopping, pageMilliseconds, cachedBodies }: Sending,
   answer: AnyAnswer,
-): FinishedAnswer<string | Buffer | Readable | null> {
-  const { parts, text } = answer;
+): FinishedAnswer<string | Buffer | Readable | null> | Promise<FinishedAnswer<string | Readable | null>> {
+  const { parts, text, list } = answer;
   const condition = request.headers["if-none-match"];
+  if (list !== undefined) return listResponse({ reply, condition, stopping, pageMilliseconds }, list);
   if (text !== undefined) {
     const body = addAbortSignal(stopping, Readable.from(text, { objectMode: false }));
     return { status: answer.status, headers: answer.headers ?? {}, body };

@@ -20,6 +20,7 @@ import {
   type ConnectionLimits,
   limitConnections,
   limitRequests,
+  pageMillisecondsOf,
   requestMilliseconds,
   timeouts,
 } from "./connections.ts";
@@ -100,7 +101,12 @@ export function buildServer({
   keepEdgeConnections(server);
   const stopping = stopPromptly(server);
   server.addHook("preClose", async () => app.operationWaits.stop());
-  const options = { stopping, answerOnce: makeAnswerOnce(app.database), contextOf: makeContexts(app) };
+  const options = {
+    stopping,
+    answerOnce: makeAnswerOnce(app.database),
+    contextOf: makeContexts(app),
+    pageMilliseconds: pageMillisecondsOf(limits),
+  };
   for (const [name, row] of Object.entries(endpoints)) {
     const route: Route = { name, row, reader: makeInputReader(row) };
     addEndpoint(server, route, makeResponder(app, route, options));

@@ -1,7 +1,8 @@
-/** Removes expired rows: idempotency keys, old operations, rollouts and API keys. */
+/** Removes expired rows: idempotency keys, old operations, rollouts, API keys, and marks of changes. */
 import { deleteEndedApiKeys } from "../store/company/apiKeys.ts";
 import type { Database } from "../store/database.ts";
 import { deleteExpiredIdempotencyKeys } from "../store/expiry.ts";
+import { mergeListChanges } from "../store/listVersions.ts";
 import { deleteOperations, listEndedOperations } from "../store/operations.ts";
 import { deleteEndedRollouts } from "../store/packages/rollouts.ts";
 
@@ -9,11 +10,14 @@ import { deleteEndedRollouts } from "../store/packages/rollouts.ts";
 const operationRetentionDays = 30;
 /** As long as entries of the activity log that name the key are kept by default. */
 const apiKeyRetentionDays = 400;
+/** Reading this many marks takes a fraction of a millisecond. */
+const maxListChanges = 100;
 const batch = 500;
 
 export async function expire(database: Database): Promise<void> {
   await deleteExpiredIdempotencyKeys(database);
   await deleteEndedApiKeys(database, apiKeyRetentionDays);
+  await mergeListChanges(database, maxListChanges);
   await deleteEndedRollouts(database, operationRetentionDays);
   for (;;) {
     const ids = await listEndedOperations(database, operationRetentionDays, batch);

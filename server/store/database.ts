@@ -460,6 +460,12 @@ export interface BackupPacks {
   pack_id: string;
 }
 
+/** Written by triggers. */
+export interface ListChanges {
+  company_id: string;
+  mark: Generated<string>;
+}
+
 /** How a customer's domain is set up. */
 export type SetupType = "quick" | "avoid_downtime";
 
@@ -765,6 +771,7 @@ export interface Tables {
   begun_orders: BegunOrders;
   acme_challenges: AcmeChallenges;
   held_names: HeldNames;
+  list_changes: ListChanges;
   zones: Zones;
   served_zones: ServedZones;
   zone_versions: ZoneVersions;

@@ -502,6 +502,7 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
   zone_versions: { zone_id: true, serial: true, created_at: true, records: true },
   held_names: { name: true, company_id: true, is_wildcard: true, held_until: true },
   served_zones: { name: true, serial: true, digest: true },
+  list_changes: { company_id: true, mark: true },
   zones: { id: true, company_id: true, name: true, serial: true, created_at: true },
   dns_records: { zone_id: true, name: true, type: true, ttl: true, resource_records: true },
   dns_challenges: { name: true, value: true, expires_at: true },

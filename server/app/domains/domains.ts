@@ -15,6 +15,7 @@ import { type CheckedDomain, checkSoon, findCheckedDomain } from "@sitewright/se
 import {
   type DomainFactsRow,
   domainsOfEnvironment,
+  findDomainPlace,
   listCompanyDomains,
   listDomains,
 } from "@sitewright/server/store/domains/domains.ts";
@@ -22,12 +23,15 @@ import { environmentForOperation } from "@sitewright/server/store/sites/environm
 import { sitesInScope } from "../company/access.ts";
 import type { Context } from "../context.ts";
 import { NotFound, Refused } from "../failures.ts";
+import { companyList, type ListQuery, windowOf } from "../lists.ts";
 
 /** Lists the company's domains in the key's scope. */
-export async function listOfCompany(context: Context) {
-  const siteIds = sitesInScope(context.caller);
-  const rows = await listCompanyDomains(context.pool, { companyId: context.caller.companyId, siteIds });
-  return rows.map(({ id, name, site_id, is_active }) => ({ id, name, site_id, is_active }));
+export async function listOfCompany(context: Context, query: ListQuery) {
+  const { pool, caller } = context;
+  const filter = { companyId: caller.companyId, siteIds: sitesInScope(caller) };
+  const window = await windowOf(query, "domain", (id) => findDomainPlace(pool, filter, id));
+  const rows = listCompanyDomains(pool, filter, window);
+  return companyList(context, query, rows, ({ id, name, site_id, is_active }) => ({ id, name, site_id, is_active }));
 }
 
 export async function list(context: Context, environmentId: string) {

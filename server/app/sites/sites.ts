@@ -1,40 +1,39 @@
 /** Sites: the list, their views, and how their deletion starts. `newSite.ts` creates them. */
 import type { DeleteSiteInput } from "@sitewright/server/operations/sites/deleteSite.ts";
-import { listSites, type SiteRecord, siteForOperation } from "@sitewright/server/store/sites/sites.ts";
+import { findSitePlace, listSites, type SiteRecord, siteForOperation } from "@sitewright/server/store/sites/sites.ts";
 import { sitesInScope } from "../company/access.ts";
 import type { Context } from "../context.ts";
 import { NotFound } from "../failures.ts";
 import { makeKeptView } from "../keptViews.ts";
+import { companyList, type ListQuery, windowOf } from "../lists.ts";
 import { addressOf } from "./addresses.ts";
 import { briefView, longView } from "./environments.ts";
 
 const status = "live";
 
-interface SiteQuery {
+interface SiteQuery extends ListQuery {
   readonly include_environments?: boolean | null;
-  readonly limit?: number;
-  readonly offset?: number;
   readonly search?: string;
 }
 
 /** Lists the company's sites in the key's scope, oldest first. */
 export async function list(context: Context, query: SiteQuery) {
-  const sites = await listSites(context.pool, {
-    companyId: context.caller.companyId,
+  const { pool, caller, settings } = context;
+  const filter = {
+    companyId: caller.companyId,
     search: query.search ?? null,
-    siteIds: sitesInScope(context.caller),
+    siteIds: sitesInScope(caller),
     withEnvironments: query.include_environments ?? true,
-    limit: query.limit === undefined ? null : Math.min(query.limit, 2 ** 31),
-    offset: query.offset ?? 0,
-  });
-  return sites.map((site) => ({
+  };
+  const window = await windowOf(query, "site", (id) => findSitePlace(pool, filter, id));
+  return companyList(context, query, listSites(pool, filter, window), (site) => ({
     id: site.id,
     name: site.name,
     display_name: site.display_name,
     status,
     siteLabels: [],
     ...(site.environments && {
-      environments: site.environments.map((environment) => longView(context.settings, site, environment)),
+      environments: site.environments.map((environment) => longView(settings, site, environment)),
     }),
   }));
 }

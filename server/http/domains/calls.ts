@@ -7,7 +7,7 @@ import * as zones from "@sitewright/server/app/domains/zones.ts";
 import type { SomeCalls } from "../handling.ts";
 
 export const domainCalls = {
-  listDomains: (context) => domains.listOfCompany(context),
+  listDomains: (context, { query }) => domains.listOfCompany(context, query),
   listSiteDomains: (context, { params }) => domains.list(context, params.env_id),
   addDomain: (context, { params, body }) => add(context, params.env_id, body),
   deleteDomains: (context, { params, body }) => domains.remove(context, params.env_id, body.domain_ids),

@@ -1,7 +1,9 @@
 /** Domains of environments: customers' own and temporary ones. */
+import type { ReadPage } from "@sitewright/contract/lists.ts";
 import { type InsertObject, sql } from "kysely";
 import type { Pool } from "pg";
 import type { Database, DatabaseTransaction, ProofNeeded, SetupType, Tables } from "../database.ts";
+import { inPages, type Window } from "../pages.ts";
 
 interface NewDomain {
   readonly id: string;
@@ -180,14 +182,61 @@ interface DomainFilter {
   readonly siteIds: readonly string[] | null;
 }
 
-/** Lists the domains of all visible environments of the company, oldest first. */
-export async function listCompanyDomains(pool: Pool, filter: DomainFilter): Promise<readonly ListedDomain[]> {
-  const { rows } = await pool.query<ListedDomain>({
-    name: "list-company-domains",
-    text: `select ${listedColumns} from domains d join environments e on e.id = d.environment_id
-      where d.company_id = $1 and ($2::uuid[] is null or d.site_id = any($2)) and e.state <> 'adding'
-      order by d.created_at, length(d.name), d.id`,
-    values: [filter.companyId, filter.siteIds],
+/** Where a domain is in the list of its company's. */
+interface DomainPlace {
+  readonly id: string;
+  readonly name: string;
+  /** As text, because times of the database are more precise than those of JavaScript. */
+  readonly created: string;
+}
+
+interface CompanyDomain extends DomainPlace {
+  readonly site_id: string;
+  readonly is_active: boolean;
+}
+
+const pageSize = 1_000;
+
+/** Lists the domains of all visible environments of the company in pages, oldest first. */
+export function listCompanyDomains(
+  pool: Pool,
+  { companyId, siteIds }: DomainFilter,
+  window: Window<DomainPlace>,
+): ReadPage<CompanyDomain> {
+  return inPages(pageSize, window, async ({ after, limit, offset }) => {
+    const { rows } = await pool.query<CompanyDomain>({
+      name: "list-company-domains",
+      text: `select d.id, d.name, d.site_id, d.is_active, d.created_at::text as created
+        from domains d join environments e on e.id = d.environment_id
+        where d.company_id = $1 and (d.created_at, length(d.name), d.id) > ($5::timestamptz, $6::integer, $7::uuid)
+          and ($2::uuid[] is null or d.site_id = any($2)) and e.state <> 'adding'
+        order by d.created_at, length(d.name), d.id limit $3 offset $4`,
+      values: [
+        companyId,
+        siteIds,
+        limit,
+        offset,
+        ...(after ? [after.created, [...after.name].length, after.id] : start),
+      ],
+    });
+    return rows;
   });
-  return rows;
+}
+
+/** Before all domains. */
+const start = ["-infinity", 0, "00000000-0000-0000-0000-000000000000"];
+
+/** Returns where the domain is in the list, or null if it is not in it. */
+export async function findDomainPlace(
+  pool: Pool,
+  { companyId, siteIds }: DomainFilter,
+  domainId: string,
+): Promise<DomainPlace | null> {
+  const { rows } = await pool.query<DomainPlace>({
+    name: "place-of-domain",
+    text: `select d.id, d.name, d.created_at::text as created from domains d join environments e on e.id = d.environment_id
+      where d.id = $1 and d.company_id = $2 and ($3::uuid[] is null or d.site_id = any($3)) and e.state <> 'adding'`,
+    values: [domainId, companyId, siteIds],
+  });
+  return rows[0] ?? null;
 }

@@ -2,23 +2,34 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { useTestDatabase } from "../../testing/database.ts";
 import { insertPrimaryDomain } from "../domains/domains.ts";
+import type { Window } from "../pages.ts";
 import { addCompany, addSite, siteOf } from "../testing/rows.ts";
 import {
+  findSitePlace,
   findTakenNames,
   insertSite,
   isDisplayNameTaken,
   knownSiteIds,
+  type ListedSite,
   listSites,
   makeSiteRead,
   removeSite,
   type SiteFilter,
+  type SitePlace,
   siteForOperation,
 } from "./sites.ts";
 
 const test = useTestDatabase();
 
 function filterOf(companyId: string, more: Partial<SiteFilter> = {}): SiteFilter {
-  return { companyId, search: null, siteIds: null, withEnvironments: true, limit: null, offset: 0, ...more };
+  return { companyId, search: null, siteIds: null, withEnvironments: true, ...more };
+}
+
+const all: Window<SitePlace> = { after: null, limit: null, offset: 0 };
+
+async function firstPage(filter: SiteFilter, window = all): Promise<readonly ListedSite[]> {
+  const { items } = await listSites(test.pool, filter, window)();
+  return items;
 }
 
 describe("inserting a site", () => {
@@ -134,7 +145,7 @@ describe("reading a site", () => {
     expect((await makeSiteRead(test.pool)(site.id))?.environments).toEqual([]);
     await test.database.updateTable("sites").set({ state: "adding" }).where("id", "=", site.id).execute();
     expect(await makeSiteRead(test.pool)(site.id)).toBeNull();
-    expect(await listSites(test.pool, filterOf(companyId))).toEqual([]);
+    expect(await firstPage(filterOf(companyId))).toEqual([]);
     const seen = await test.database.transaction().execute((transaction) => siteForOperation(transaction, site.id));
     expect(seen).toBeNull();
   });
@@ -157,8 +168,8 @@ describe("listing sites", () => {
     const { companyId } = await addCompany(test.database);
     const percent = await addSite(test.database, companyId, { displayName: "100% wool" });
     const under = await addSite(test.database, companyId, { displayName: "snake_case" });
-    const ids = async (more: Partial<SiteFilter>) =>
-      (await listSites(test.pool, filterOf(companyId, more))).map(({ id }) => id);
+    const ids = async (more: Partial<SiteFilter>, window?: Window<SitePlace>) =>
+      (await firstPage(filterOf(companyId, more), window)).map(({ id }) => id);
     expect(await ids({})).toEqual([percent.id, under.id]);
     expect(await ids({ search: "%" })).toEqual([percent.id]);
     expect(await ids({ search: "_" })).toEqual([under.id]);
@@ -166,16 +177,29 @@ describe("listing sites", () => {
     expect(await ids({ search: under.name })).toEqual([under.id]);
     expect(await ids({ siteIds: [under.id] })).toEqual([under.id]);
     expect(await ids({ siteIds: [] })).toEqual([]);
-    expect(await ids({ limit: 1, offset: 1 })).toEqual([under.id]);
+    expect(await ids({}, { after: null, limit: 1, offset: 1 })).toEqual([under.id]);
+    const after = await findSitePlace(test.pool, filterOf(companyId), percent.id);
+    expect(await ids({}, { ...all, after })).toEqual([under.id]);
   });
 
   it("reads no environments by default", async () => {
     const { companyId } = await addCompany(test.database);
     await addSite(test.database, companyId);
-    const [without] = await listSites(test.pool, filterOf(companyId, { withEnvironments: false }));
-    const [together] = await listSites(test.pool, filterOf(companyId));
+    const [without] = await firstPage(filterOf(companyId, { withEnvironments: false }));
+    const [together] = await firstPage(filterOf(companyId));
     expect(without?.environments).toBeNull();
     expect(together?.environments).toHaveLength(1);
+  });
+
+  it("finds the place of a site only in lists that have it", async () => {
+    const { companyId } = await addCompany(test.database);
+    const { id } = await addSite(test.database, companyId);
+    const other = await addCompany(test.database);
+    expect(await findSitePlace(test.pool, filterOf(companyId), id)).toMatchObject({ id });
+    expect(await findSitePlace(test.pool, filterOf(companyId, { siteIds: [randomUUID()] }), id)).toBeNull();
+    expect(await findSitePlace(test.pool, filterOf(other.companyId), id)).toBeNull();
+    await test.database.updateTable("sites").set({ state: "adding" }).where("id", "=", id).execute();
+    expect(await findSitePlace(test.pool, filterOf(companyId), id)).toBeNull();
   });
 
   it("tells which ids belong to the company", async () => {

@@ -1,9 +1,11 @@
 /** Sites. A site that is being added is visible only to the operation that adds it. */
+import type { ReadPage } from "@sitewright/contract/lists.ts";
 import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
 import type { Pool } from "pg";
 import { type BatchedRead, makeBatchedRead } from "../batchedRead.ts";
 import type { Database, DatabaseTransaction } from "../database.ts";
+import { inPages, type Window } from "../pages.ts";
 import { type EnvironmentRecord, environmentsOfSite } from "./environments.ts";
 
 export interface SiteRecord {
@@ -54,29 +56,67 @@ export interface SiteFilter {
   /** Only these sites; null for all. */
   readonly siteIds: readonly string[] | null;
   readonly withEnvironments: boolean;
-  /** Null for no limit. */
-  readonly limit: number | null;
-  readonly offset: number;
 }
 
-/** Lists sites, oldest first. `environments` is null unless `withEnvironments` is set. */
-export async function listSites(
-  pool: Pool,
-  filter: SiteFilter,
-): Promise<(Omit<SiteRecord, "environments"> & { readonly environments: readonly EnvironmentRecord[] | null })[]> {
-  const { rows } = await pool.query({
-    name: "list-sites",
-    text: `select s.id, s.company_id, s.name, s.display_name,
-        case when $4 then ${environmentsOfSite} end as environments
-      from sites s
-      where s.company_id = $1 and s.state <> 'adding'
-        and ($2::text is null or strpos(s.name, lower($2)) > 0 or strpos(lower(s.display_name), lower($2)) > 0)
-        and ($3::uuid[] is null or s.id = any($3))
-      order by s.created_at, s.id
-      limit $5 offset $6`,
-    values: [filter.companyId, filter.search, filter.siteIds, filter.withEnvironments, filter.limit, filter.offset],
+/** Where a site is in lists. */
+export interface SitePlace {
+  readonly id: string;
+  /** As text, because times of the database are more precise than those of JavaScript. */
+  readonly created: string;
+}
+
+export interface ListedSite extends Omit<SiteRecord, "environments">, SitePlace {
+  /** Null unless requested. */
+  readonly environments: readonly EnvironmentRecord[] | null;
+}
+
+/** With two environments each, a page is 200 kB of JSON. */
+const pageSize = 100;
+
+/** Lists sites in pages, oldest first. */
+export function listSites(pool: Pool, filter: SiteFilter, window: Window<SitePlace>): ReadPage<ListedSite> {
+  const { companyId, search, siteIds, withEnvironments } = filter;
+  return inPages(pageSize, window, async ({ after, limit, offset }) => {
+    const { rows } = await pool.query<ListedSite>({
+      name: "list-sites",
+      text: `select s.id, s.company_id, s.name, s.display_name, s.created_at::text as created,
+          case when $4 then ${environmentsOfSite} end as environments
+        from sites s
+        where s.company_id = $1 and s.state <> 'adding' and (s.created_at, s.id) > ($7::timestamptz, $8::uuid)
+          and ($2::text is null or strpos(s.name, lower($2)) > 0 or strpos(lower(s.display_name), lower($2)) > 0)
+          and ($3::uuid[] is null or s.id = any($3))
+        order by s.created_at, s.id
+        limit $5 offset $6`,
+      values: [
+        companyId,
+        search,
+        siteIds,
+        withEnvironments,
+        limit,
+        offset,
+        ...(after ? [after.created, after.id] : start),
+      ],
+    });
+    return rows;
   });
-  return rows;
+}
+
+/** Before all sites. */
+const start = ["-infinity", "00000000-0000-0000-0000-000000000000"];
+
+/** Returns where the site is in lists of these sites, or null if it is not in them. */
+export async function findSitePlace(
+  pool: Pool,
+  { companyId, siteIds }: Pick<SiteFilter, "companyId" | "siteIds">,
+  siteId: string,
+): Promise<SitePlace | null> {
+  const { rows } = await pool.query<SitePlace>({
+    name: "place-of-site",
+    text: `select id, created_at::text as created from sites
+      where id = $1 and company_id = $2 and ($3::uuid[] is null or id = any($3)) and state <> 'adding'`,
+    values: [siteId, companyId, siteIds],
+  });
+  return rows[0] ?? null;
 }
 
 export interface NewSite {

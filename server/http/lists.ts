@@ -1,0 +1,105 @@
+/**
+ * Sends lists page by page. The next page is read while one is sent, so a response takes the memory of two pages, however long
+ * the list is. A list of one page is sent as a whole.
+ *
+ * The entity tag comes from the list's version, because the text is not known before it is sent. So a 304 needs neither the list
+ * nor its text. A client that takes too long over a page is disconnected: it would otherwise occupy a connection for ever.
+ */
+import type { ServerResponse } from "node:http";
+import { addAbortSignal, Readable } from "node:stream";
+import type { ListPage, PagedList } from "@sitewright/contract/lists.ts";
+import type { FinishedAnswer } from "@sitewright/server/app/idempotency.ts";
+import type { FastifyReply } from "fastify";
+import type { TSchema } from "typebox";
+import { entityTagOf, isCurrent, notModified, tagHeaders } from "./entityTags.ts";
+
+type Item = Record<string, unknown>;
+
+/** How lists of an endpoint are written. */
+interface ListForm {
+  /** The text before and after the items. */
+  readonly head: string;
+  readonly tail: string;
+  /** Decides which fields of an item are sent. */
+  readonly item: Record<string, unknown>;
+  /** Differs for another form. */
+  readonly digest: string;
+}
+
+export interface ListAnswer {
+  readonly list: PagedList<Item>;
+  readonly form: ListForm;
+}
+
+/** The list is nested in `fields`, outermost first. `item` is the schema of its items. */
+export function listForm(fields: readonly string[], item: TSchema): ListForm {
+  const head = `${fields.map((field) => `{"${field}":`).join("")}[`;
+  const tail = `]${"}".repeat(fields.length)}`;
+  return { head, tail, item: { ...item }, digest: entityTagOf(head + JSON.stringify(item)) };
+}
+
+interface Sending {
+  readonly reply: FastifyReply;
+  /** The header `If-None-Match`. */
+  readonly condition: string | undefined;
+  /** Aborted when the server stops. */
+  readonly stopping: AbortSignal;
+  /** How long a client may take over a page. */
+  readonly pageMilliseconds: number;
+}
+
+export function isPagedList(value: unknown): value is PagedList<Item> {
+  return typeof value === "object" && value !== null && "version" in value && "read" in value;
+}
+
+/** Reads the first page, and begins to send the list. Errors of later pages end the connection. */
+export async function listResponse(
+  { reply, condition, stopping, pageMilliseconds }: Sending,
+  { list, form: { head, tail, item, digest } }: ListAnswer,
+): Promise<FinishedAnswer<string | Readable | null>> {
+  const tag = entityTagOf(digest + list.version);
+  if (isCurrent(condition, tag)) return notModified(tag);
+  const serialise = reply.compileSerializationSchema(item);
+  const textOf = (items: readonly Item[]) => items.map((each) => serialise(each)).join(",");
+  const first = await list.read();
+  const headers = tagHeaders(tag);
+  if (first.next === null) return { status: 200, headers, body: head + textOf(first.items) + tail };
+  // Its headers say enough.
+  if (reply.request.method === "HEAD") return { status: 200, headers, body: Readable.from([]) };
+  const keepOpen = disconnectUnlessRefreshed(reply.raw, pageMilliseconds);
+  const body = Readable.from(pageTexts(first, { textOf, head, tail, keepOpen }), { objectMode: false });
+  return { status: 200, headers, body: addAbortSignal(stopping, body) };
+}
+
+interface Texts {
+  readonly textOf: (items: readonly Item[]) => string;
+  readonly head: string;
+  readonly tail: string;
+  /** Called whenever the client has received a part. */
+  readonly keepOpen: () => void;
+}
+
+async function* pageTexts(first: ListPage<Item>, { textOf, head, tail, keepOpen }: Texts): AsyncGenerator<string> {
+  // Kept as text, which is smaller than the rows.
+  const written = ({ items, next }: ListPage<Item>) => ({ text: textOf(items), next });
+  let page = written(first);
+  let before = head;
+  while (page.next !== null) {
+    const following = page.next().then(written);
+    // Handled below, unless the client has disconnected by then.
+    following.catch(() => undefined);
+    yield before + page.text;
+    keepOpen();
+    page = await following;
+    before = page.text === "" ? "" : ",";
+  }
+  yield before + page.text + tail;
+  keepOpen();
+}
+
+/** Closes the connection if the returned function is not called for too long before the response has been sent. */
+function disconnectUnlessRefreshed(response: ServerResponse, milliseconds: number): () => void {
+  const timer = setTimeout(() => response.destroy(), milliseconds);
+  response.once("close", () => clearTimeout(timer));
+  return () => timer.refresh();
+}
