@@ -19,6 +19,7 @@ import { measureDomains } from "./domains.ts";
 import { measureEnvironments } from "./environments.ts";
 import { measureFairness } from "./fairness.ts";
 import { measureImports } from "./imports.ts";
+import { measureLists } from "./lists.ts";
 import { untilIdle, withStealTime } from "./machine.ts";
 import { measureNeighbours } from "./neighbours.ts";
 import { measureOperations } from "./operations.ts";
@@ -40,6 +41,7 @@ const parts = [
   "imports",
   "reads",
   "waits",
+  "lists",
   "daily",
   "starts",
   "creation",
@@ -155,6 +157,12 @@ if (isSelected("reads")) {
 if (isSelected("waits")) {
   log("thousands of clients that wait for an operation …");
   process.stdout.write(`${table(await measureWaits())}\n`);
+  if (chosen.length === 1) process.exit();
+}
+
+if (isSelected("lists")) {
+  log("long lists …");
+  process.stdout.write(`${table(await measureLists(log))}\n`);
   if (chosen.length === 1) process.exit();
 }
 
