@@ -2,11 +2,11 @@
  * Long lists: 10,000 sites with two environments each, and their 30,000 domains, in an installation of its own. Their state is
  * `deleting`, so that they are listed, and the rest of the installation ignores them.
  */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { request } from "node:http";
 import { connect } from "node:net";
 import { createFolder, type Installation, startHere } from "@sitewright/e2e/installation.ts";
-import { descendants } from "@sitewright/e2e/processes.ts";
+import { descendants, find } from "@sitewright/e2e/processes.ts";
 import { addManySites } from "@sitewright/server/store/testing/manySites.ts";
 import { readRun } from "@sitewright/supervisor/records.ts";
 import pg from "pg";
@@ -53,7 +53,7 @@ async function withPeak<T>(pid: number, work: () => Promise<T>): Promise<{ reado
 interface Target {
   readonly port: number;
   readonly control: number;
-  readonly database: readonly number[];
+  readonly spent: () => Promise<ReadonlyMap<number, number>>;
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -66,13 +66,12 @@ async function read({ port, headers }: Target, path: string, count: number): Pro
 }
 
 async function measureList(target: Target, name: string, path: string, minRate: number): Promise<Figure[]> {
-  const { control, database } = target;
+  const { control } = target;
   await read(target, path, warmUps);
   const before = memoryOf(control);
-  const spent = () => [control, ...database].reduce((sum, pid) => sum + processorSeconds(pid), 0);
-  const start = spent();
+  const start = await target.spent();
   const { value: responses, peak } = await withPeak(control, () => read(target, path, rounds));
-  const seconds = (spent() - start) / rounds;
+  const seconds = secondsBetween(start, await target.spent()) / rounds;
   const rates = responses.map(({ bytes, total }) => bytes / 1e3 / total);
   const rate = median(rates);
   const size = megabytes(responses[0]?.bytes ?? 0);
@@ -176,14 +175,25 @@ async function fill({ data, firstRun }: Installation): Promise<void> {
   }
 }
 
-async function targetOf({ firstRun, supervisor }: Installation): Promise<Target> {
+/** Processor time of the control process and of PostgreSQL with the processes of its connections, which come and go. */
+async function spentBy({ supervisor }: Installation, control: number): Promise<ReadonlyMap<number, number>> {
   const all = await descendants(supervisor.pid ?? 0);
-  const control = all.find(({ command }) => /control\.ts/.test(command));
+  const ids = all.filter(({ id, command }) => id === control || /postgres/.test(command)).map(({ id }) => id);
+  return new Map(ids.filter((id) => existsSync(`/proc/${id}`)).map((id) => [id, processorSeconds(id)]));
+}
+
+function secondsBetween(start: ReadonlyMap<number, number>, end: ReadonlyMap<number, number>): number {
+  return [...end].reduce((sum, [id, seconds]) => sum + seconds - (start.get(id) ?? 0), 0);
+}
+
+async function targetOf(installation: Installation): Promise<Target> {
+  const { firstRun, supervisor } = installation;
+  const [control] = await find(supervisor.pid ?? 0, "control");
   if (control === undefined) throw new Error("There is no control process");
   return {
     port: Number(new URL(firstRun.api_url).port),
     control: control.id,
-    database: all.filter(({ command }) => command.includes("postgres")).map(({ id }) => id),
+    spent: () => spentBy(installation, control.id),
     headers: { authorization: `Bearer ${firstRun.api_key}` },
   };
 }

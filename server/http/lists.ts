@@ -10,24 +10,23 @@ import { addAbortSignal, Readable } from "node:stream";
 import type { ListPage, PagedList } from "@sitewright/contract/lists.ts";
 import type { FinishedAnswer } from "@sitewright/server/app/idempotency.ts";
 import type { FastifyReply } from "fastify";
-import type { TSchema } from "typebox";
+import { type TSchema, Type } from "typebox";
 import { entityTagOf, isCurrent, notModified, tagHeaders } from "./entityTags.ts";
-
-type Item = Record<string, unknown>;
+import { makeWriter } from "./writer.ts";
 
 /** How lists of an endpoint are written. */
 interface ListForm {
   /** The text before and after the items. */
   readonly head: string;
   readonly tail: string;
-  /** Decides which fields of an item are sent. */
-  readonly item: Record<string, unknown>;
+  /** Writes items, separated by commas. */
+  readonly write: (items: readonly unknown[]) => string;
   /** Differs for another form. */
   readonly digest: string;
 }
 
 export interface ListAnswer {
-  readonly list: PagedList<Item>;
+  readonly list: PagedList<unknown>;
   readonly form: ListForm;
 }
 
@@ -35,7 +34,8 @@ export interface ListAnswer {
 export function listForm(fields: readonly string[], item: TSchema): ListForm {
   const head = `${fields.map((field) => `{"${field}":`).join("")}[`;
   const tail = `]${"}".repeat(fields.length)}`;
-  return { head, tail, item: { ...item }, digest: entityTagOf(head + JSON.stringify(item)) };
+  const write = makeWriter(Type.Array(item));
+  return { head, tail, write: (items) => write(items).slice(1, -1), digest: entityTagOf(head + JSON.stringify(item)) };
 }
 
 interface Sending {
@@ -48,40 +48,35 @@ interface Sending {
   readonly pageMilliseconds: number;
 }
 
-export function isPagedList(value: unknown): value is PagedList<Item> {
+export function isPagedList(value: unknown): value is PagedList<unknown> {
   return typeof value === "object" && value !== null && "version" in value && "read" in value;
 }
 
 /** Reads the first page, and begins to send the list. Errors of later pages end the connection. */
 export async function listResponse(
   { reply, condition, stopping, pageMilliseconds }: Sending,
-  { list, form: { head, tail, item, digest } }: ListAnswer,
+  { list, form }: ListAnswer,
 ): Promise<FinishedAnswer<string | Readable | null>> {
-  const tag = entityTagOf(digest + list.version);
+  const tag = entityTagOf(form.digest + list.version);
   if (isCurrent(condition, tag)) return notModified(tag);
-  const serialise = reply.compileSerializationSchema(item);
-  const textOf = (items: readonly Item[]) => items.map((each) => serialise(each)).join(",");
   const first = await list.read();
   const headers = tagHeaders(tag);
-  if (first.next === null) return { status: 200, headers, body: head + textOf(first.items) + tail };
+  if (first.next === null) return { status: 200, headers, body: form.head + form.write(first.items) + form.tail };
   // Its headers say enough.
   if (reply.request.method === "HEAD") return { status: 200, headers, body: Readable.from([]) };
   const keepOpen = disconnectUnlessRefreshed(reply.raw, pageMilliseconds);
-  const body = Readable.from(pageTexts(first, { textOf, head, tail, keepOpen }), { objectMode: false });
+  const body = Readable.from(pageTexts(first, form, keepOpen), { objectMode: false });
   return { status: 200, headers, body: addAbortSignal(stopping, body) };
 }
 
-interface Texts {
-  readonly textOf: (items: readonly Item[]) => string;
-  readonly head: string;
-  readonly tail: string;
-  /** Called whenever the client has received a part. */
-  readonly keepOpen: () => void;
-}
-
-async function* pageTexts(first: ListPage<Item>, { textOf, head, tail, keepOpen }: Texts): AsyncGenerator<string> {
+/** `keepOpen` is called whenever the client has received a part. */
+async function* pageTexts(
+  first: ListPage<unknown>,
+  { head, tail, write }: ListForm,
+  keepOpen: () => void,
+): AsyncGenerator<string> {
   // Kept as text, which is smaller than the rows.
-  const written = ({ items, next }: ListPage<Item>) => ({ text: textOf(items), next });
+  const written = ({ items, next }: ListPage<unknown>) => ({ text: write(items), next });
   let page = written(first);
   let before = head;
   while (page.next !== null) {

@@ -25,20 +25,59 @@ export interface DomainRecord {
   readonly is_primary: boolean;
 }
 
-/** SQL expression: the visible environments of the site `s`, as a JSON array of `EnvironmentRecord`. */
+/**
+ * SQL expression: the visible environments of the site `s`, as a JSON array for `environmentsFrom`. Arrays without the names of
+ * fields take a quarter less time to build and to read than objects.
+ */
 export const environmentsOfSite = `(
-  select coalesce(json_agg(json_build_object(
-    'id', e.id, 'number', e.number, 'name', e.name, 'display_name', e.display_name, 'is_premium', e.is_premium,
-    'is_blocked', e.awaits_rebuild or exists (select from environment_locks l where l.environment_id = e.id),
-    'is_opt_out_from_automatic_php_update', e.is_opt_out_from_automatic_php_update,
-    'wordpress_version', e.wordpress_version, 'php_version', e.php_version, 'container_id', e.container_id,
-    'domains', (
-      select coalesce(json_agg(json_build_object(
-        'id', d.id, 'name', d.name, 'is_active', d.is_active, 'is_primary', d.is_primary
-      ) order by d.is_primary desc, d.created_at, length(d.name), d.id), '[]'::json)
+  select coalesce(json_agg(json_build_array(
+    e.id, e.number, e.name, e.display_name, e.is_premium,
+    e.awaits_rebuild or exists (select from environment_locks l where l.environment_id = e.id),
+    e.is_opt_out_from_automatic_php_update, e.wordpress_version, e.php_version, e.container_id, (
+      select coalesce(json_agg(json_build_array(d.id, d.name, d.is_active, d.is_primary)
+        order by d.is_primary desc, d.created_at, length(d.name), d.id), '[]'::json)
       from domains d where d.environment_id = e.id)
   ) order by e.created_at, e.number), '[]'::json)
   from environments e where e.site_id = s.id and e.state <> 'adding')`;
+
+type DomainValues = readonly [id: string, name: string, isActive: boolean, isPrimary: boolean];
+
+/** In the order of `environmentsOfSite`. */
+export type EnvironmentValues = readonly [
+  id: string,
+  number: number,
+  name: string,
+  displayName: string,
+  isPremium: boolean,
+  isBlocked: boolean,
+  isOptOut: boolean,
+  wordpressVersion: string | null,
+  phpVersion: string,
+  containerId: string,
+  domains: readonly DomainValues[],
+];
+
+/** Reads the value of `environmentsOfSite`. */
+export function environmentsFrom(values: readonly EnvironmentValues[]): readonly EnvironmentRecord[] {
+  return values.map((each) => ({
+    id: each[0],
+    number: each[1],
+    name: each[2],
+    display_name: each[3],
+    is_premium: each[4],
+    is_blocked: each[5],
+    is_opt_out_from_automatic_php_update: each[6],
+    wordpress_version: each[7],
+    php_version: each[8],
+    container_id: each[9],
+    domains: each[10].map((domain) => ({
+      id: domain[0],
+      name: domain[1],
+      is_active: domain[2],
+      is_primary: domain[3],
+    })),
+  }));
+}
 
 interface NewEnvironment {
   readonly id: string;

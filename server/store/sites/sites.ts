@@ -6,7 +6,12 @@ import type { Pool } from "pg";
 import { type BatchedRead, makeBatchedRead } from "../batchedRead.ts";
 import type { Database, DatabaseTransaction } from "../database.ts";
 import { inPages, type Window } from "../pages.ts";
-import { type EnvironmentRecord, environmentsOfSite } from "./environments.ts";
+import {
+  type EnvironmentRecord,
+  type EnvironmentValues,
+  environmentsFrom,
+  environmentsOfSite,
+} from "./environments.ts";
 
 export interface SiteRecord {
   readonly id: string;
@@ -32,7 +37,7 @@ export function makeSiteRead(pool: Pool): BatchedRead<SiteRecord> {
   function siteOf(row: SiteRow): SiteRecord {
     const before = kept.get(row.id);
     if (before !== undefined && isSameSite(before.row, row)) return before.site;
-    const site = { ...row, environments: JSON.parse(row.environments) };
+    const site = { ...row, environments: environmentsFrom(JSON.parse(row.environments)) };
     kept.set(row.id, { row, site });
     return site;
   }
@@ -70,6 +75,8 @@ export interface ListedSite extends Omit<SiteRecord, "environments">, SitePlace 
   readonly environments: readonly EnvironmentRecord[] | null;
 }
 
+type ListedRow = Omit<ListedSite, "environments"> & { readonly environments: readonly EnvironmentValues[] | null };
+
 /** With two environments each, a page is 200 kB of JSON. */
 const pageSize = 100;
 
@@ -77,7 +84,7 @@ const pageSize = 100;
 export function listSites(pool: Pool, filter: SiteFilter, window: Window<SitePlace>): ReadPage<ListedSite> {
   const { companyId, search, siteIds, withEnvironments } = filter;
   return inPages(pageSize, window, async ({ after, limit, offset }) => {
-    const { rows } = await pool.query<ListedSite>({
+    const { rows } = await pool.query<ListedRow>({
       name: "list-sites",
       text: `select s.id, s.company_id, s.name, s.display_name, s.created_at::text as created,
           case when $4 then ${environmentsOfSite} end as environments
@@ -97,7 +104,7 @@ export function listSites(pool: Pool, filter: SiteFilter, window: Window<SitePla
         ...(after ? [after.created, after.id] : start),
       ],
     });
-    return rows;
+    return rows.map((row) => ({ ...row, environments: row.environments && environmentsFrom(row.environments) }));
   });
 }
 
