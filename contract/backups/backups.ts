@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { endpoint } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
-import { milliseconds, nullable, pattern, uuid } from "../schema.ts";
+import { limit, milliseconds, nullable, offset, pattern, uuid } from "../schema.ts";
 
 const backupId = Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: "Id of the backup.", examples: [42] });
 
@@ -57,6 +57,19 @@ export const listBackups = endpoint({
   description:
     "Lists all finished backups, newest first. `damage` and `proof_error` show which of them are known to be incomplete.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
+  query: Type.Object({
+    limit: limit("Maximum number of backups. Default: all."),
+    offset,
+    after: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 2_147_483_647,
+        description:
+          "Only backups after the backup with this id, which is older ones. Unlike `offset`, it skips and repeats nothing if backups are added or removed meanwhile.",
+        examples: [17],
+      }),
+    ),
+  }),
   responses: {
     200: {
       description: "The backups.",
@@ -68,6 +81,7 @@ export const listBackups = endpoint({
       }),
     },
   },
+  refusals: ["unknown_cursor"],
   verb: "read",
   resource: { kind: "environment", from: "params.env_id" },
 });

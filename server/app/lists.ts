@@ -22,8 +22,13 @@ export async function windowOf<Place>(query: ListQuery, noun: string, find: Find
   if (after === undefined) return { after: null, limit, offset };
   const place = await find(after);
   if (place !== null) return { after: place, limit, offset };
+  throw unknownCursor(noun, after);
+}
+
+/** The refusal of a value of `after` that is not in the list. */
+export function unknownCursor(noun: string, after: string): Refused {
   const message = `There is no ${noun} with the id ${after} in this list; it may have been removed. Send the id of a listed ${noun}, or leave out after to start from the beginning.`;
-  throw new Refused("unknown_cursor", message, { fields: ["after"] });
+  return new Refused("unknown_cursor", message, { fields: ["after"] });
 }
 
 /**

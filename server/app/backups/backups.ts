@@ -14,14 +14,31 @@ import type { Static } from "typebox";
 import { hasRole, sitesInScope } from "../company/access.ts";
 import type { Context } from "../context.ts";
 import { NotAllowed, NotFound, Refused } from "../failures.ts";
+import { unknownCursor } from "../lists.ts";
 import { addressOf } from "../sites/addresses.ts";
 import { rebuildRequest } from "./rebuild.ts";
 
-/** Lists the backups. A long list that has not changed is the same object again. */
-export async function list(context: Context, environmentId: string): Promise<BackupList> {
+interface BackupQuery {
+  readonly limit?: number;
+  readonly offset?: number;
+  /** The id of a backup of the list. */
+  readonly after?: number;
+}
+
+/** Lists the backups. A long list that has not changed is the same object again, unless the query asks for a part of it. */
+export async function list(context: Context, environmentId: string, query: BackupQuery): Promise<BackupList> {
   const found = await context.backupLists.list(environmentId);
   if (!found) throw new NotFound();
-  return found;
+  const { limit = found.backups.length, offset = 0, after } = query;
+  const start = after === undefined ? 0 : placeAfter(found, after);
+  if (start + offset === 0 && limit >= found.backups.length) return found;
+  return { ...found, backups: found.backups.slice(start + offset, start + offset + limit) };
+}
+
+function placeAfter({ backups }: BackupList, id: number): number {
+  const place = backups.findIndex((backup) => backup.id === id);
+  if (place === -1) throw unknownCursor("backup", String(id));
+  return place + 1;
 }
 
 /** Starts the backup. Returns the operation's id. */

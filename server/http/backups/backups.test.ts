@@ -58,6 +58,27 @@ describe("the list of backups", () => {
     expect((await listOf(environment.liveId)).environment.backups).toEqual([]);
   });
 
+  it("has pages", async () => {
+    const { addBackup, addSite, call } = test.current;
+    const { site: shown } = (await call("GET", `/v2/sites/${await addSite()}`)).body;
+    const path = `/v2/sites/environments/${shown.environments[0].id}/backups`;
+    for (let count = 0; count < 5; count += 1) await addBackup(shown.environments[0].id);
+    const read = async (query: string) => (await call("GET", path + query)).body.environment.backups;
+    const all = await read("");
+    expect(all).toHaveLength(5);
+    expect(await read("?limit=2")).toEqual(all.slice(0, 2));
+    expect(await read("?limit=2&offset=4")).toEqual(all.slice(4));
+    expect(await read("?limit=0")).toEqual([]);
+    expect(await read(`?limit=2&after=${all[1].id}`)).toEqual(all.slice(2, 4));
+    expect(await read(`?offset=1&after=${all[1].id}`)).toEqual(all.slice(3));
+    const foreign = await addBackup(environment.liveId);
+    const refused = await call("GET", `${path}?after=${foreign}`);
+    expect(refused.status).toBe(400);
+    expect(refused.body.data).toEqual({ code: "unknown_cursor", fields: ["after"] });
+    expect(refused.body.message).toMatch(/^There is no backup with the id \d+ in this list/);
+    expect((await call("GET", `${path}?after=first`)).status).toBe(400);
+  });
+
   it("is up to date, also when it is long and cached", async () => {
     const { addBackup, addEnvironment, database } = test.current;
     const { id } = await addEnvironment(site);

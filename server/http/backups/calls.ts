@@ -20,8 +20,8 @@ export const backupCalls = {
 } satisfies SomeCalls;
 
 export const backupResponseHandlers = {
-  listBackups: async (context, { params }) => {
-    const list = await backups.list(context, params.env_id);
+  listBackups: async (context, { params, query }) => {
+    const list = await backups.list(context, params.env_id, query);
     const environment = { display_name: list.display_name, backups: [...list.backups] };
     return { status: 200, body: { environment }, cacheKey: list };
   },

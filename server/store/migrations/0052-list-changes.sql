@@ -57,3 +57,4 @@ drop index sites_company;
 create index sites_company on sites (company_id, created_at, id);
 drop index domains_company;
 create index domains_company on domains (company_id, created_at, length(name), id);
+create index environments_adding on environments (company_id) where state = 'adding';
