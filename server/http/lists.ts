@@ -64,16 +64,15 @@ export async function listResponse(
   if (first.next === null) return { status: 200, headers, body: form.head + form.write(first.items) + form.tail };
   // Its headers say enough.
   if (reply.request.method === "HEAD") return { status: 200, headers, body: Readable.from([]) };
-  const keepOpen = disconnectUnlessRefreshed(reply.raw, pageMilliseconds);
-  const body = Readable.from(pageTexts(first, form, keepOpen), { objectMode: false });
+  const limit = limitTaking(reply.raw, pageMilliseconds);
+  const body = Readable.from(pageTexts(first, form, limit), { objectMode: false });
   return { status: 200, headers, body: addAbortSignal(stopping, body) };
 }
 
-/** `keepOpen` is called whenever the client has received a part. */
 async function* pageTexts(
   first: ListPage<unknown>,
   { head, tail, write }: ListForm,
-  keepOpen: () => void,
+  limit: TakingLimit,
 ): AsyncGenerator<string> {
   // Kept as text, which is smaller than the rows.
   const written = ({ items, next }: ListPage<unknown>) => ({ text: write(items), next });
@@ -83,18 +82,33 @@ async function* pageTexts(
     const following = page.next().then(written);
     // Handled below, unless the client has disconnected by then.
     following.catch(() => undefined);
+    limit.start();
     yield before + page.text;
-    keepOpen();
+    limit.stop();
     page = await following;
     before = page.text === "" ? "" : ",";
   }
+  // Until all of it has been sent.
+  limit.start();
   yield before + page.text + tail;
-  keepOpen();
 }
 
-/** Closes the connection if the returned function is not called for too long before the response has been sent. */
-function disconnectUnlessRefreshed(response: ServerResponse, milliseconds: number): () => void {
-  const timer = setTimeout(() => response.destroy(), milliseconds);
-  response.once("close", () => clearTimeout(timer));
-  return () => timer.refresh();
+/** Limits the time that a client takes over a page, not the time that reading the next one takes. */
+interface TakingLimit {
+  start(): void;
+  stop(): void;
+}
+
+/** Closes the connection if the client takes longer. */
+function limitTaking(response: ServerResponse, milliseconds: number): TakingLimit {
+  let timer: NodeJS.Timeout | undefined;
+  const stop = () => clearTimeout(timer);
+  response.once("close", stop);
+  return {
+    start: () => {
+      stop();
+      if (!response.closed) timer = setTimeout(() => response.destroy(), milliseconds);
+    },
+    stop,
+  };
 }
