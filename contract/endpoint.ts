@@ -69,6 +69,12 @@ export function result<S extends TSchema>(
   return { description, body, result: { fields, schema } };
 }
 
+/** Like `result` of an array, for a list that is sent while it is read. `item` is the schema of its items. */
+export function pagedResult<S extends TSchema>(fields: readonly string[], description: string, item: S) {
+  const listed = result(fields, description, Type.Array(item));
+  return { ...listed, result: { ...listed.result, item } };
+}
+
 export interface Endpoint {
   readonly method: Method;
   /** Relative to `/v2`, with parameters in braces. */

@@ -1,7 +1,6 @@
 /** Domains of environments. */
 import { Type } from "typebox";
-import { endpoint, result } from "../endpoint.ts";
-import { pagedResult } from "../lists.ts";
+import { endpoint, pagedResult, result } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
 import { after, limit, noNul, nullable, offset, pem, uuid } from "../schema.ts";
 

@@ -1,8 +1,7 @@
 /** WordPress sites. */
 import { Type } from "typebox";
 import { Deletion, WithoutBackup } from "../backups/deletion.ts";
-import { endpoint, result } from "../endpoint.ts";
-import { pagedResult } from "../lists.ts";
+import { endpoint, pagedResult, result } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
 import { after, limit, line, nullable, offset, uuid } from "../schema.ts";
 import { Environment, EnvironmentBrief } from "./environments.ts";

@@ -17,8 +17,8 @@ export type Sequences = Readonly<Record<string, string>>;
 const { escapeIdentifier } = pg;
 /** The list of migrations is stored separately. */
 const migrationsTable = "schema_migrations";
-/** Excluded because restoring old mail would send it again. */
-const excludedTable = "mails";
+/** Restoring old mail would send it again. Triggers make new marks of changes. */
+const excludedTables = ["mails", "list_changes"];
 const batchSize = 500;
 
 /** Makes the text of a value independent of the server's settings. */
@@ -71,7 +71,7 @@ export async function listTables(client: pg.ClientBase): Promise<DumpedTable[]> 
      where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relname <> all($1)
        and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')
      group by c.relname order by c.relname`,
-    [[migrationsTable, excludedTable]],
+    [[migrationsTable, ...excludedTables]],
   );
   return rows;
 }
