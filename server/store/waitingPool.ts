@@ -113,7 +113,7 @@ function repeatReads(pool: pg.Pool): void {
     const text = typeof statement === "string" ? statement : textOf(statement);
     return repeatRead(text, (): Promise<unknown> => Reflect.apply(query, pool, given));
   };
-  Object.defineProperty(pool, "query", { value });
+  Object.defineProperty(pool, "query", { value, configurable: true, writable: true });
 }
 
 function textOf(statement: unknown): string {
