@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { cloneRepository, type Installation, start } from "@sitewright/e2e/installation.ts";
 import { createSite } from "@sitewright/e2e/sites.ts";
 import { loadConfig } from "@sitewright/server/settings/config.ts";
+import { measureActivity } from "./activity.ts";
 import { measureBackups } from "./backups.ts";
 import { measureCache } from "./cache.ts";
 import { type Creation, measureCreation, untilSparesAreWarm } from "./creation.ts";
@@ -42,6 +43,7 @@ const parts = [
   "reads",
   "waits",
   "lists",
+  "activity",
   "daily",
   "starts",
   "creation",
@@ -163,6 +165,12 @@ if (isSelected("waits")) {
 if (isSelected("lists")) {
   log("long lists …");
   process.stdout.write(`${table(await measureLists(log))}\n`);
+  if (chosen.length === 1) process.exit();
+}
+
+if (isSelected("activity")) {
+  log("an activity log of a million entries …");
+  process.stdout.write(`${table(await measureActivity(log))}\n`);
   if (chosen.length === 1) process.exit();
 }
 

@@ -183,6 +183,15 @@ export const listActivity = endpoint({
   query: Type.Object({
     limit: limit("Maximum number of entries; values above 100 count as 100.", { default: 10 }),
     offset,
+    before: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description:
+          "Only entries with lower ids, which are older. For the next page, send the `id` of the last entry: new entries then don't shift the pages, as they do with `offset`. `total` counts all matches, also those that are not older.",
+        examples: [4711],
+      }),
+    ),
     category: Type.Optional(Type.Enum(activityCategories, { description: "Only entries of this category." })),
     site_id: Type.Optional(Type.String({ maxLength: 100, description: "Only entries about this site." })),
     id_initiated_by: Type.Optional(Type.String({ maxLength: 100, description: "Only actions of this user." })),

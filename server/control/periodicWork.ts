@@ -58,6 +58,7 @@ import { continueRotation } from "../rotation/rotateSecrets.ts";
 import type { Sealer } from "../sealing.ts";
 import type { Config } from "../settings/config.ts";
 import { raiseVerified } from "../store/backups/damage.ts";
+import { countActivity } from "../store/company/activityCounts.ts";
 import type { ControlProcessCount } from "../store/controlProcesses.ts";
 import type { Database } from "../store/database.ts";
 import { removeOldCertificates } from "../store/domains/certificates.ts";
@@ -187,6 +188,13 @@ function workOnActivity(options: PeriodicWorkOptions): Reconciler[] {
       everySeconds: 1,
       retrySeconds: 5,
       run: () => sealActivity({ database, data }),
+    },
+    {
+      name: "countActivity",
+      work: "Counting the activity log",
+      everySeconds: 5,
+      retrySeconds: 5,
+      run: () => countActivity(database),
     },
     {
       name: "collectLogins",

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { countActivity } from "../store/company/activityCounts.ts";
 import { createTestDatabase, type TestDatabase } from "../testing/database.ts";
 import { fillInstallation, type LiveSite, leaveUnfinished, rowsOf } from "../testing/installation.ts";
 import { describeSchema } from "../testing/schema.ts";
@@ -124,6 +125,24 @@ describe("a restore", () => {
     expect(after.environments?.length).toBe(before.environments?.length);
     expect(after.restores?.length).toBe(1);
     expect(await describeSchema(restored.pool)).toBe(await describeSchema(world.own.pool));
+  });
+
+  test("counts the entries of the activity log again", async () => {
+    const { pool } = world.own;
+    await pool.query(
+      "insert into activity (company_id, category, type) select id, 'billing', 'counted' from companies",
+    );
+    onTestFinished(async () => void (await pool.query("delete from activity where type = 'counted'")));
+    await countActivity(world.own.database);
+    const path = join(folder, "counted");
+    await backUpTo(path);
+    const restored = await restoreFrom(path);
+    await rm(path);
+    const read = "select * from activity_counts order by company_id, list, value, block";
+    await countActivity(restored.database);
+    const { rows } = await restored.pool.query(read);
+    expect(rows.length).toBeGreaterThan(0);
+    expect(rows).toEqual((await pool.query(read)).rows);
   });
 
   test("restores the sequences", async () => {

@@ -570,6 +570,37 @@ export interface ActivityTable {
   is_sealed: Generated<boolean>;
 }
 
+/** Changes that the two tables below lack. */
+interface ActivityChanges {
+  company_id: string;
+  block: number;
+  site_id: string | null;
+  category: string;
+  user_id: string | null;
+  api_key_id: string | null;
+  entries: number;
+}
+
+interface ActivityCounts {
+  company_id: string;
+  list: "all" | "category" | "site" | "user" | "key";
+  value: string;
+  block: number;
+  entries: number;
+}
+
+interface ActivityCombinations {
+  company_id: string;
+  combination: string;
+  site_id: string | null;
+  category: string;
+  user_id: string | null;
+  api_key_id: string | null;
+  entries: number;
+  first_block: number;
+  last_block: number;
+}
+
 /** What a seal covers: an entry in progress, the same entry with its outcome, or both at once. */
 export type SealStage = "begun" | "ended" | "whole";
 
@@ -746,6 +777,9 @@ export interface Tables {
   deleted_sites: DeletedSites;
   deleted_environments: DeletedEnvironments;
   activity: ActivityTable;
+  activity_changes: ActivityChanges;
+  activity_counts: ActivityCounts;
+  activity_combinations: ActivityCombinations;
   activity_seals: ActivitySealTable;
   operations: Operations;
   environment_locks: EnvironmentLocks;

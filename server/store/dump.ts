@@ -15,10 +15,16 @@ export interface DumpedTable {
 export type Sequences = Readonly<Record<string, string>>;
 
 const { escapeIdentifier } = pg;
-/** The list of migrations is stored separately. */
-const migrationsTable = "schema_migrations";
-/** Restoring old mail would send it again. Triggers make new marks of changes. */
-const excludedTables = ["mails", "list_changes"];
+const excludedTables = [
+  // The list of migrations is stored separately.
+  "schema_migrations",
+  // Restoring old mail would send it again.
+  "mails",
+  // Triggers make new marks of changes.
+  "list_changes",
+  // Triggers count the entries of the activity log again when they are loaded.
+  ...["activity_changes", "activity_counts", "activity_combinations"],
+];
 const batchSize = 500;
 
 /** Makes the text of a value independent of the server's settings. */
@@ -71,7 +77,7 @@ export async function listTables(client: pg.ClientBase): Promise<DumpedTable[]> 
      where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relname <> all($1)
        and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')
      group by c.relname order by c.relname`,
-    [[migrationsTable, ...excludedTables]],
+    [excludedTables],
   );
   return rows;
 }

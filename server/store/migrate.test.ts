@@ -68,6 +68,15 @@ const limitColumns = {
   mail_recipients_per_hour: true,
 } as const;
 
+const countedColumns = {
+  company_id: true,
+  site_id: true,
+  category: true,
+  user_id: true,
+  api_key_id: true,
+  entries: true,
+} as const;
+
 /** Every column of every table in the types: a missing or unknown column does not compile. */
 const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
   companies: { id: true, name: true, created_at: true },
@@ -303,6 +312,9 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
     created_at: true,
     is_sealed: true,
   },
+  activity_changes: { ...countedColumns, block: true },
+  activity_counts: { company_id: true, list: true, value: true, block: true, entries: true },
+  activity_combinations: { ...countedColumns, combination: true, first_block: true, last_block: true },
   activity_seals: { chain: true, sequence: true, activity_id: true, stage: true, sealed_at: true, hash: true },
   operations: {
     id: true,

@@ -1,7 +1,9 @@
 /** Migrations of an installation with data keep the data. */
 import { expect, onTestFinished, test } from "vitest";
 import { createTestDatabase } from "../testing/database.ts";
+import { listActivity } from "./company/activityPages.ts";
 import { migrate, readMigrations } from "./migrate.ts";
+import { databaseOn } from "./open.ts";
 
 const company = "00000000-0000-4000-8000-000000000001";
 const user = "00000000-0000-4000-8000-000000000002";
@@ -177,4 +179,39 @@ test("environments whose number has no user get another one, and the next number
   expect(numbers[0]).toBe(3);
   // The sequence had 100,011, and begins again after 99,900.
   expect(numbers[1]).toBe(112);
+});
+
+test("entries of the activity log are counted, and those written later are added", async () => {
+  const { pool, drop } = await createTestDatabase({ template: "template0" });
+  onTestFinished(drop);
+  const migrations = await readMigrations();
+  const at = migrations.findIndex(({ name }) => name.endsWith("-activity-counts"));
+  await migrate(pool, migrations.slice(0, at));
+  const insert = (first: number) => `
+    insert into activity (id, company_id, category, type, site_id, user_id) overriding system value
+    select ${first} + 50 * n, '${company}', case when n % 2 = 0 then 'billing' else 'siteActions' end, 'addSite',
+      case when n % 3 = 0 then '${site}'::uuid end, '${user}'::uuid
+    from generate_series(1, 3000) n;
+    insert into activity (category, type) values ('operator', 'addCompany');`;
+  await pool.query(`insert into companies (id, name) values ('${company}', 'Harbour'); ${insert(0)}`);
+  await migrate(pool);
+  const database = databaseOn(pool);
+  const filter = { companyId: company, category: null, siteId: null, userId: null, apiKeyId: null, siteIds: null };
+  const page = { limit: 1, offset: 2_999, before: null };
+  const read = async () => {
+    const filters = [filter, { ...filter, category: "billing" }, { ...filter, category: "billing", siteId: site }];
+    const lists = await Promise.all(filters.map((each) => listActivity(database, each, page)));
+    return lists.map(({ items, total }) => [total, items[0]?.id]);
+  };
+  expect(await read()).toEqual([
+    [3_000, 50],
+    [1_500, undefined],
+    [500, undefined],
+  ]);
+  await pool.query(insert(200_000));
+  expect(await read()).toEqual([
+    [6_000, 200_050],
+    [3_000, 100],
+    [1_000, undefined],
+  ]);
 });

@@ -1,6 +1,7 @@
 /** The activity log. */
 import type { Language } from "@sitewright/contract/company/activity.ts";
-import { type ActivityRecord, listActivity } from "@sitewright/server/store/company/activity.ts";
+import { listActivity } from "@sitewright/server/store/company/activityPages.ts";
+import type { EntryRow } from "@sitewright/server/store/company/activitySeals.ts";
 import type { Context } from "../context.ts";
 import { sitesInScope } from "./access.ts";
 import { describeActivity } from "./activityDescriptions.ts";
@@ -11,6 +12,7 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 interface ActivityQuery {
   readonly limit?: number;
   readonly offset?: number;
+  readonly before?: number;
   readonly category?: string;
   readonly site_id?: string;
   readonly id_initiated_by?: string;
@@ -23,20 +25,21 @@ export async function list(context: Context, query: ActivityQuery) {
   const ids = [query.site_id, query.id_initiated_by, query.id_api_key];
   // Ids are UUIDs; the database would report anything else as an error.
   if (ids.some((id) => id !== undefined && !uuid.test(id))) return { items: [], total: 0 };
-  const { items, total } = await listActivity(context.database, {
+  const filter = {
     companyId: context.caller.companyId,
     category: query.category ?? null,
     siteId: query.site_id ?? null,
     userId: query.id_initiated_by ?? null,
     apiKeyId: query.id_api_key ?? null,
     siteIds: sitesInScope(context.caller),
-    limit: Math.min(query.limit ?? 10, maxLimit),
-    offset: query.offset ?? 0,
-  });
+  };
+  const { limit = 10, offset = 0, before = null } = query;
+  const page = { limit: Math.min(limit, maxLimit), offset, before };
+  const { items, total } = await listActivity(context.database, filter, page);
   return { items: items.map((entry) => view(entry, query.language ?? "en")), total };
 }
 
-function view(entry: ActivityRecord, language: Language) {
+function view(entry: EntryRow, language: Language) {
   return {
     id: entry.id,
     site_id: entry.site_id,
@@ -54,7 +57,7 @@ function view(entry: ActivityRecord, language: Language) {
   };
 }
 
-function initiator(entry: ActivityRecord) {
+function initiator(entry: EntryRow) {
   if (entry.user_id === null) return null;
   return {
     id: entry.user_id,
@@ -64,7 +67,7 @@ function initiator(entry: ActivityRecord) {
   };
 }
 
-function userAgent(entry: ActivityRecord) {
+function userAgent(entry: EntryRow) {
   const { browser_name, browser_version, os_name } = entry;
   if (browser_name === null && browser_version === null && os_name === null) return null;
   return { browser_name, browser_version, os_name };

@@ -152,12 +152,47 @@ describe("the activity log", () => {
     ["limit=1.5", "/limit"],
     ["limit=1&limit=2", "/limit"],
     ["offset=99999999999", "/offset"],
+    ["before=last", "/before"],
+    ["before=0", "/before"],
+    ["before=-4711", "/before"],
+    ["before=1.5", "/before"],
+    ["before=99999999999999999999", "/before"],
     ["site_id=%00", "/site_id"],
   ])("refuses %s", async (query, path) => {
     const { call, company } = test.current;
     const answer = await call("GET", `/v2/company/${company.company_id}/activity-logs?${query}`);
     expect(answer.status).toBe(400);
     expect(answer.body.data.errors.map((fault: { path: string }) => fault.path)).toEqual([path]);
+  });
+
+  it("says what is wrong with an id to continue from", async () => {
+    const { call, company } = test.current;
+    const path = `/v2/company/${company.company_id}/activity-logs`;
+    const faults = async (before: string) => (await call("GET", `${path}?before=${before}`)).body.data.errors;
+    expect(await faults("abc")).toEqual([{ path: "/before", message: "must be an integer" }]);
+    expect(await faults("0")).toEqual([{ path: "/before", message: "must be at least 1" }]);
+  });
+
+  it("can be read on from an id, whatever was written since", async () => {
+    const { addKey } = test.current;
+    for (const name of ["One", "Two", "Three"]) await addKey({ name });
+    const { items } = await log("?limit=3");
+    const [newest, , oldest] = items.map(({ id }) => id);
+    await addKey({ name: "Four" });
+    const later = await log(`?limit=2&before=${newest}`);
+    expect(later.items.map(({ id }) => id)).toEqual(items.slice(1).map(({ id }) => id));
+    expect(later.total).toBe((await log()).total);
+    expect((await log(`?limit=1&before=${oldest}&category=userManagement`)).items[0]?.id).toBeLessThan(oldest ?? 0);
+  });
+
+  it("shows a key that is limited to sites only those, and their number", async () => {
+    const { addKey, addSite } = test.current;
+    const [own, second, other] = [await addSite(), await addSite(), await addSite()];
+    const { token } = await addKey({ scopes: [`site:${own}`, `site:${second}`] });
+    const both = await log("", { key: token });
+    expect(both).toMatchObject({ total: 2, items: [{ site_id: second }, { site_id: own }] });
+    expect((await log(`?site_id=${own}`, { key: token })).total).toBe(1);
+    expect((await log(`?site_id=${other}`, { key: token })).total).toBe(0);
   });
 
   it("has descriptions in every language, with names exactly as typed", async () => {

@@ -1,6 +1,5 @@
 /** The activity log: entries are written when an action is accepted and completed when it ends. */
-import { sql } from "kysely";
-import type { Actor, Database, DatabaseTransaction } from "../database.ts";
+import type { Actor, DatabaseTransaction } from "../database.ts";
 
 /** The actor of actions that Sitewright takes by itself. */
 export const systemActor: Actor = {
@@ -97,39 +96,3 @@ export async function endActivityWithWarning(
     .executeTakeFirstOrThrow();
   await endActivity(transaction, activity_id, { hasFailed: false, hasWarning: true, publicError: warning });
 }
-
-/** Null matches all. */
-export interface ActivityFilter {
-  readonly companyId: string;
-  readonly category: string | null;
-  readonly siteId: string | null;
-  readonly userId: string | null;
-  readonly apiKeyId: string | null;
-  /** Only entries about these sites. */
-  readonly siteIds: readonly string[] | null;
-  readonly limit: number;
-  readonly offset: number;
-}
-
-function matching(database: Database, filter: ActivityFilter) {
-  let query = database.selectFrom("activity").where("company_id", "=", filter.companyId);
-  if (filter.category !== null) query = query.where("category", "=", filter.category);
-  if (filter.siteId !== null) query = query.where("site_id", "=", filter.siteId);
-  if (filter.userId !== null) query = query.where("user_id", "=", filter.userId);
-  if (filter.apiKeyId !== null) query = query.where("api_key_id", "=", filter.apiKeyId);
-  if (filter.siteIds !== null) query = query.where(sql<boolean>`site_id = any(${filter.siteIds}::uuid[])`);
-  return query;
-}
-
-/** Returns a page of entries, newest first, and the total number of matches. */
-export async function listActivity(database: Database, filter: ActivityFilter) {
-  const [items, count] = await Promise.all([
-    matching(database, filter).selectAll().orderBy("id", "desc").limit(filter.limit).offset(filter.offset).execute(),
-    matching(database, filter)
-      .select(({ fn }) => fn.countAll<number>().as("total"))
-      .executeTakeFirstOrThrow(),
-  ]);
-  return { items, total: count.total };
-}
-
-export type ActivityRecord = Awaited<ReturnType<typeof listActivity>>["items"][number];
