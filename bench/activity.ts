@@ -34,13 +34,13 @@ const fill = `
   insert into activity (company_id, site_id, category, type, parameters, is_done, is_sealed, ip_address, user_id, user_role,
     user_full_name, user_first_name, api_key_id, api_key_name, browser_name, created_at)
   select $1::uuid, case when n % 50 > 0 then format('00000000-0000-4000-8001-%s', lpad(to_hex(site), 12, '0'))::uuid end,
-    case when key % 8 = 7 and category = 'dns' and n > 300 then 'billing' else category end, 'addSite', '{"siteName":"Harbour"}',
+    case when key % 8 = 7 and category = 'providerDns' and n > 300 then 'billing' else category end, 'addSite', '{"siteName":"Harbour"}',
     true, true, '203.0.113.7', format('00000000-0000-4000-8002-%s', lpad(to_hex(key % 8), 12, '0'))::uuid, 'owner', 'Ada Lovelace',
     'Ada', format('00000000-0000-4000-8003-%s', lpad(to_hex(key), 12, '0'))::uuid, 'Deploy', 'curl',
     now() - ($2 - n) * interval '30 s'
   from (
     select n, (random() * 200)::int as site, (random() * random() * 20)::int as key,
-      (array['siteActions', 'siteActions', 'siteActions', 'dns', 'billing', 'userManagement'])[1 + floor(random() * 6)::int] as category
+      (array['siteActions', 'siteActions', 'siteActions', 'providerDns', 'billing', 'userManagement'])[1 + floor(random() * 6)::int] as category
     from generate_series(1, $2::int) n
   ) random_entries order by n`;
 
@@ -50,9 +50,9 @@ const filters = {
   site: `&site_id=${id(1, 7)}`,
   user: `&id_initiated_by=${id(2, 0)}`,
   key: `&id_api_key=${id(3, 0)}`,
-  "category and site": `&category=dns&site_id=${id(1, 7)}`,
+  "category and site": `&category=providerDns&site_id=${id(1, 7)}`,
   "category and key": `&category=siteActions&id_api_key=${id(3, 0)}`,
-  "category and user, few matches": `&category=dns&id_initiated_by=${id(2, 7)}`,
+  "category and user, few matches": `&category=providerDns&id_initiated_by=${id(2, 7)}`,
   "all four": `&category=siteActions&site_id=${id(1, 7)}&id_initiated_by=${id(2, 0)}&id_api_key=${id(3, 0)}`,
 };
 
