@@ -137,15 +137,15 @@ describe("a log of many blocks", () => {
     expect((await list(notCounted, { siteId, category: "dns" })).items).toHaveLength(1);
   });
 
-  it("reads a deep page from the nearest block, from an index alone, and combinations from their index", async () => {
-    await sql`vacuum (analyze) activity`.execute(log.own.database);
+  it("reads deep pages and combinations from indexes, without sorting", async () => {
+    await sql`analyze activity`.execute(log.own.database);
     const explain = async (query: ReturnType<typeof sql>) => {
       const { rows } = await sql<{ "QUERY PLAN": string }>`explain ${query}`.execute(log.own.database);
       return rows.map((row) => row["QUERY PLAN"]).join("\n");
     };
     const deep = await explain(sql`select id from activity where company_id = ${log.companyId}
       and category = 'siteActions' and id < ${3 * blockSize} order by id desc offset 300 limit 10`);
-    expect(deep).toContain("Index Only Scan");
+    expect(deep).toMatch(/Index (Only )?Scan using activity_/);
     const combined = await explain(sql`select id from unnest(array[${id(1)}]::uuid[]) as c (combination), lateral (
       select id from activity where company_id = ${log.companyId}
         and activity_combination(site_id, category, user_id, api_key_id) = combination order by id desc limit 10) entries`);
