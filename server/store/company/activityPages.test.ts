@@ -138,16 +138,18 @@ describe("a log of many blocks", () => {
   });
 
   it("reads deep pages and combinations from indexes, without sorting", async () => {
+    const many = { own: log.own, companyId: (await addCompany(log.own.database)).companyId };
+    await insertEntries(many, 30_000, { first: 20 * blockSize });
     await sql`analyze activity`.execute(log.own.database);
     const explain = async (query: ReturnType<typeof sql>) => {
       const { rows } = await sql<{ "QUERY PLAN": string }>`explain ${query}`.execute(log.own.database);
       return rows.map((row) => row["QUERY PLAN"]).join("\n");
     };
-    const deep = await explain(sql`select id from activity where company_id = ${log.companyId}
-      and category = 'siteActions' and id < ${3 * blockSize} order by id desc offset 300 limit 10`);
+    const deep = await explain(sql`select id from activity where company_id = ${many.companyId}
+      and category = 'siteActions' and id < ${21 * blockSize} order by id desc offset 300 limit 10`);
     expect(deep).toMatch(/Index (Only )?Scan using activity_/);
     const combined = await explain(sql`select id from unnest(array[${id(1)}]::uuid[]) as c (combination), lateral (
-      select id from activity where company_id = ${log.companyId}
+      select id from activity where company_id = ${many.companyId}
         and activity_combination(site_id, category, user_id, api_key_id) = combination order by id desc limit 10) entries`);
     expect(combined).toContain("Index Scan using activity_combination");
     expect(`${deep}${combined}`).not.toMatch(/Sort|Seq Scan/);
