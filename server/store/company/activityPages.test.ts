@@ -147,7 +147,7 @@ describe("a log of many blocks", () => {
     };
     const deep = await explain(sql`select id from activity where company_id = ${many.companyId}
       and category = 'siteActions' and id < ${21 * blockSize} order by id desc offset 300 limit 10`);
-    expect(deep).toMatch(/Index (Only )?Scan using activity_/);
+    expect(deep).toMatch(/Index (Only )?Scan (Backward )?using activity_/);
     const combined = await explain(sql`select id from unnest(array[${id(1)}]::uuid[]) as c (combination), lateral (
       select id from activity where company_id = ${many.companyId}
         and activity_combination(site_id, category, user_id, api_key_id) = combination order by id desc limit 10) entries`);
