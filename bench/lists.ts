@@ -64,7 +64,10 @@ async function read({ port, headers }: Target, path: string, count: number): Pro
   return message.responses;
 }
 
-async function measureList(target: Target, name: string, path: string, minRate: number): Promise<Figure[]> {
+/** MB/s. */
+const minRate = 50;
+
+async function measureList(target: Target, name: string, path: string): Promise<Figure[]> {
   const { control } = target;
   // As many, so that the heap has its usual size.
   await read(target, path, rounds);
@@ -163,7 +166,7 @@ export async function measureLists(log: (line: string) => void): Promise<Figure[
       ["domains", "/v2/domains"],
     ] as const) {
       log(`  ${name} …`);
-      figures.push(...(await measureList(target, name, path, path === "/v2/sites" ? 50 : 20)));
+      figures.push(...(await measureList(target, name, path)));
     }
     log("  unchanged lists and stalled clients …");
     figures.push(await measureUnchanged(target, "/v2/sites"));
