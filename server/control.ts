@@ -268,6 +268,7 @@ async function makeApp({
     findUser: (environment, email) => runtime.findUser(environment, email),
     readings: createTurns({ total: 4, perParty: 2 }),
     // Of ten connections to the database.
+    transactions: createTurns({ total: 7, perParty: 4, extra: 1 }),
     exports: createTurns({ total: 2, perParty: 1 }),
     siteTasks: makeSiteTasks(edge),
     backupLists: makeBackupLists(opened.pool),

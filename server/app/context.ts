@@ -77,6 +77,8 @@ export interface App {
   readonly readings: Turns;
   /** Turns of companies at reading pages of their activity logs. */
   readonly exports: Turns;
+  /** Turns of companies at transactions of API requests. */
+  readonly transactions: Turns;
   /** Reads the installed plugins and themes of the environments now. */
   readonly readPackages: (environments: readonly ToRead[], signal: AbortSignal) => Promise<void>;
   readonly siteTasks: SiteTasks;

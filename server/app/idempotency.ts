@@ -36,8 +36,12 @@ export interface FinishedAnswer<Body = string | Buffer> {
   readonly body: Body;
 }
 
+/** Takes one of the places for transactions of the caller's company, and returns its release. */
+export type TakePlace = () => Promise<() => void>;
+
 interface OnceRequest {
   readonly apiKeyId: string;
+  readonly takePlace: TakePlace;
   /** The caller's bearer token. */
   readonly token: string;
   readonly key: string;
@@ -88,7 +92,7 @@ async function answer(database: Database, request: OnceRequest, work: OnceWork):
   const hash = createHmac("sha256", secret).update(request.fingerprint).digest();
   const earlier = await findStoredAnswer(database, apiKeyId, key);
   if (earlier) return { ...repeat(earlier, hash, secret), isRepeated: true };
-  await using held = holdTransaction(database, async (transaction) => {
+  await using held = holdTransaction(database, request.takePlace, async (transaction) => {
     const stored = await claimIdempotencyKey(transaction, apiKeyId, key, hash);
     if (stored) throw new AlreadyAnswered(stored);
   });
@@ -117,17 +121,20 @@ async function attempt(held: HeldTransaction, work: OnceWork): Promise<FinishedA
 }
 
 /** The database of a request without a key: each transaction is committed by itself. */
-export function withoutKey(database: Database): RequestDatabase {
+export function withoutKey(database: Database, takePlace: TakePlace): RequestDatabase {
   let hasCommitted = false;
   return {
     database,
     inTransaction: async (work) => {
+      const leave = await takePlace();
       try {
         const result = await runTransaction(database, work);
         hasCommitted = true;
         return result;
       } catch (error) {
         throw hasCommitted && error instanceof DatabaseUnavailable ? new OutcomeUnknown(error) : error;
+      } finally {
+        leave();
       }
     },
   };
@@ -142,16 +149,23 @@ interface HeldTransaction extends RequestDatabase, AsyncDisposable {
 /** A transaction that begins, with `claim`, when it is first used. Disposing of it rolls it back if it is still open. */
 function holdTransaction(
   database: Database,
+  takePlace: TakePlace,
   claim: (transaction: DatabaseTransaction) => Promise<void>,
 ): HeldTransaction {
   let beginning: ReturnType<typeof begin> | null = null;
   let open: Awaited<ReturnType<typeof begin>> | null = null;
   let hasChanges = false;
+  let leave: (() => void) | null = null;
   async function begin() {
+    leave ??= await takePlace();
     const transaction = await database.startTransaction().execute();
     open = transaction;
     await claim(transaction);
     return transaction;
+  }
+  function leavePlace() {
+    leave?.();
+    leave = null;
   }
   function take() {
     const taken = open;
@@ -162,7 +176,11 @@ function holdTransaction(
   }
   /** A lost connection has rolled back, too. */
   const rollBack = async () => {
-    await take()?.rollback().execute().catch(unlessLost);
+    try {
+      await take()?.rollback().execute().catch(unlessLost);
+    } finally {
+      leavePlace();
+    }
   };
   const commit = async () => {
     const ending = take();
@@ -172,6 +190,8 @@ function holdTransaction(
       // Releases the connection.
       await ending?.rollback().execute().catch(ignore);
       throw isConnectionLost(error) ? new OutcomeUnknown(error) : error;
+    } finally {
+      leavePlace();
     }
   };
   async function use<T>(work: (transaction: DatabaseTransaction) => Promise<T>): Promise<T> {

@@ -7,7 +7,12 @@ import { describeActor } from "@sitewright/server/app/company/actor.ts";
 import type { Identified } from "@sitewright/server/app/company/identities.ts";
 import type { App, Context, RequestDatabase } from "@sitewright/server/app/context.ts";
 import { Busy, DatabaseUnavailable, NotFound, OutcomeUnknown, Refused } from "@sitewright/server/app/failures.ts";
-import { type FinishedAnswer, type makeAnswerOnce, withoutKey } from "@sitewright/server/app/idempotency.ts";
+import {
+  type FinishedAnswer,
+  type makeAnswerOnce,
+  type TakePlace,
+  withoutKey,
+} from "@sitewright/server/app/idempotency.ts";
 import { boundQueue } from "@sitewright/server/app/operationQueue.ts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ReadBody } from "./bodies.ts";
@@ -84,9 +89,9 @@ export function makeResponder(
       key === undefined
         ? await sendable(
             { request, reply, stopping, pageMilliseconds, cachedBodies },
-            await handle(withoutKey(app.database)),
+            await handle(withoutKey(app.database, takePlaceOf(app, identified))),
           )
-        : await once(answerOnce, identified, request, reply, { key, run });
+        : await once(answerOnce, identified, request, reply, { key, run, takePlace: takePlaceOf(app, identified) });
     // After a refusal the transaction was rolled back, so there is nothing to follow up.
     if (answer.status < 300) await followUp(afterwards);
     const { status, body } = answer;
@@ -186,8 +191,14 @@ function cachedBody(cachedBodies: CachedBodies, reply: FastifyReply, answer: Any
   return made;
 }
 
+/** Companies take turns, so that none of them uses all connections to the database. */
+function takePlaceOf({ transactions }: App, { caller }: Identified): TakePlace {
+  return () => transactions.take(caller.companyId);
+}
+
 interface OnceOptions {
   readonly key: string;
+  readonly takePlace: TakePlace;
   readonly run: (access: RequestDatabase) => Promise<FinishedAnswer>;
 }
 
@@ -196,7 +207,7 @@ async function once(
   { caller }: Identified,
   request: FastifyRequest<{ Body: ReadBody | undefined }>,
   reply: FastifyReply,
-  { key, run }: OnceOptions,
+  { key, run, takePlace }: OnceOptions,
 ): Promise<FinishedAnswer> {
   const fingerprint = JSON.stringify([request.method, request.url, request.body?.text ?? ""]);
   const refusal = (error: unknown) => {
@@ -204,7 +215,7 @@ async function once(
     const answer = error instanceof Busy ? null : answerToClientError(error);
     return answer && finish(reply, answer);
   };
-  const keyedRequest = { apiKeyId: caller.keyId, token: tokenOf(request), key, fingerprint };
+  const keyedRequest = { apiKeyId: caller.keyId, takePlace, token: tokenOf(request), key, fingerprint };
   const answer = await answerOnce(keyedRequest, { run, refusal });
   return answer.isRepeated ? { ...answer, headers: { ...answer.headers, "idempotency-replayed": "true" } } : answer;
 }

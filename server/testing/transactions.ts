@@ -44,11 +44,12 @@ function watch(): string[] {
   return waits;
 }
 
+/** Frames of libraries, and of our code around the pool of connections. */
+const betweenCallerAndPool = /node_modules|testing\/transactions|store\/(waitingPool|outages)/;
+
 /** Whether the innermost function of ours is a test's. */
 function isTest(stack = ""): boolean {
-  const ours = stack
-    .split("\n")
-    .find((line) => /\.ts:\d/.test(line) && !/node_modules|testing\/transactions/.test(line));
+  const ours = stack.split("\n").find((line) => /\.ts:\d/.test(line) && !betweenCallerAndPool.test(line));
   return /\.test\.ts|\/testing\//.test(ours ?? "");
 }
 

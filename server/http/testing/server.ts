@@ -243,6 +243,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       readPackages: options.readPackages?.(database) ?? (async () => undefined),
       findUser: options.findUser ?? findUser,
       readings: createTurns({ total: 4 }),
+      transactions: createTurns({ total: 7, perParty: 4, extra: 1 }),
       exports,
       siteTasks: options.siteTasks ?? siteTasks,
       packageSource: options.packageSource === undefined ? packageSource : options.packageSource,
