@@ -89,11 +89,14 @@ export function openProcessorGroups(data: string): string | null {
 }
 
 function moveServices(folder: string): void {
-  if (!path.basename(folder).endsWith(".service")) throw new Error("Not a systemd service");
+  const controllers = readFileSync(path.join(folder, "cgroup.controllers"), "utf8").trim().split(" ");
+  if (!path.basename(folder).endsWith(".service") || !controllers.includes("cpu")) {
+    throw new Error("Not a systemd service with Delegate=cpu");
+  }
   const services = path.join(folder, servicesName);
   mkdirSync(services, { recursive: true });
-  for (const pid of readFileSync(path.join(folder, "cgroup.procs"), "utf8").trim().split("\n")) {
-    writeFileSync(path.join(services, "cgroup.procs"), pid);
+  for (const pid of readFileSync(path.join(folder, "cgroup.procs"), "utf8").split("\n").filter(Boolean)) {
+    tryTo(() => writeFileSync(path.join(services, "cgroup.procs"), pid));
   }
   writeFileSync(path.join(folder, "cgroup.subtree_control"), "+cpu");
 }
@@ -103,7 +106,7 @@ export function closeProcessorGroups(data: string): void {
   const place = placeOf("self");
   if (place === null) return;
   const folder = groupsFolder(place, data);
-  for (const group of [...companyGroups(folder), folder]) removeGroup(group);
+  for (const group of [...companyGroups(folder), folder]) tryTo(() => rmdirSync(group));
 }
 
 function companyGroups(folder: string): readonly string[] {
@@ -112,11 +115,12 @@ function companyGroups(folder: string): readonly string[] {
   return entries.map(({ name }) => path.join(folder, name));
 }
 
-function removeGroup(group: string): void {
+/** Ignores errors: processes end, and other processes remove groups, at any time. */
+function tryTo(change: () => void): void {
   try {
-    rmdirSync(group);
+    change();
   } catch {
-    // It has processes, or has been removed.
+    // Nothing is left to change.
   }
 }
 
@@ -169,13 +173,10 @@ async function move(group: string, pid: number, attempts = 3): Promise<void> {
 
 /** Whether the companies' processes get only the time that the server leaves. False: as much as one process of the server. */
 export function runInBackground(isBackground: boolean): void {
-  if (current === null || current.isInBackground === isBackground) return;
-  current.isInBackground = isBackground;
-  try {
-    writeBackground(current.folder, isBackground);
-  } catch {
-    // The group is gone, or the kernel refuses it.
-  }
+  const groups = current;
+  if (groups === null || groups.isInBackground === isBackground) return;
+  groups.isInBackground = isBackground;
+  tryTo(() => writeBackground(groups.folder, isBackground));
 }
 
 /** Removes the groups of companies that have no processes. */
