@@ -46,7 +46,8 @@ export function runWpCli(services: Services): OperationDefinition<RunWpCliInput>
   async function run({ input, operationId, companyId, secret, signal }: StepContext<RunWpCliInput>): Promise<void> {
     const argv = parseArguments(secret());
     const stored = await readResult(database, operationId);
-    const result = stored === null ? await runNow(argv) : openWpCliResult(stored, sealer, operationId);
+    const result =
+      stored === null ? await runNow(argv).catch(unlessStarted) : openWpCliResult(stored, sealer, operationId);
     if (result === null) {
       // The command may have changed something before it was interrupted.
       await clearCache(input.environment, signal);
@@ -61,7 +62,7 @@ export function runWpCli(services: Services): OperationDefinition<RunWpCliInput>
       const limits = await limitsOf(input.environment);
       const command = { companyId, phpVersion, argv: words, seconds: wpCliSeconds, ...limits };
       const noteStart = async () => {
-        if (!(await recordStart(database, operationId))) throw new StepFailure(interrupted);
+        if (!(await recordStart(database, operationId))) throw new StartedBefore();
       };
       const { mayHaveChanged, ...ended } = await runtime.runWpCli(input.environment, command, noteStart, signal);
       const outcome = asResult(ended);
@@ -92,6 +93,14 @@ export function runWpCli(services: Services): OperationDefinition<RunWpCliInput>
     failed: async () => undefined,
     failureResult: (transaction, { operationId }) => readResult(transaction, operationId),
   };
+}
+
+/** Another process has started the command in the meantime. */
+class StartedBefore extends Error {}
+
+function unlessStarted(error: unknown): null {
+  if (error instanceof StartedBefore) return null;
+  throw error;
 }
 
 /**
