@@ -205,7 +205,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
     const order = assignment(environment);
     const spare = !isBackground && phpVersion === templatePhpVersion ? spares.take() : null;
     const worker = spare ?? new WorkerProcess(bootOrder(phpVersion), deadlineSeconds);
-    accounts.opened(worker, environment);
+    accounts.opened(worker);
     shareProcessor(companyOf(environment), worker.pid);
     worker.assign(order);
     return worker;

@@ -27,7 +27,7 @@ function makeWorkers(usage: Readonly<Record<string, CpuTime>>) {
   const steps = new Map<string, number>();
   const members = Object.keys(usage).map((id, index): AccountedMember => {
     const setLoadSteps = (next: number) => void steps.set(id, next);
-    const worker = { pid: index + 1, setLoadSteps };
+    const worker = { pid: index + 1, requests: 5, firstBegan: 0, setLoadSteps };
     return { environment: environment(id), isBusy: true, candidateUntil: 0, worker };
   });
   const accounts = createAccounts(
@@ -79,18 +79,11 @@ test("waiting for a busy neighbour neither lowers nor restores an environment's 
   expect(stepsOf("loud")).toBe(19);
 });
 
-test("a worker that a busy company starts has low priority from the beginning", () => {
-  const { accounts, members, pass, stepsOf } = makeWorkers({ "one/1": { used: interval, wanted: interval } });
-  const [member] = members;
-  if (member === undefined) throw new Error("There is no worker");
-  const start = (id: string) => accounts.opened(member.worker, environment(id));
-  start("one/2");
-  expect(stepsOf("one/1")).toBe(5);
+test("a worker that renders its first page keeps its priority", () => {
+  const { members, pass, stepsOf } = makeWorkers({ new: { used: interval, wanted: interval } });
+  Object.assign(members[0]?.worker ?? {}, { requests: 1, firstBegan: null });
   pass(20);
-  start("two/1");
-  expect(stepsOf("one/1")).toBe(5);
-  start("one/2");
-  expect(stepsOf("one/1")).toBe(19);
+  expect(stepsOf("new")).toBe(5);
 });
 
 test("a trial keeps its priority next to its company's other work", () => {
@@ -106,7 +99,7 @@ test("CPU time that a worker used before it got its environment is not attribute
   const [member] = members;
   if (member === undefined) throw new Error("There is no worker");
   const before = accounts.of("one").counted.cpuMilliseconds;
-  accounts.opened(member.worker, member.environment);
+  accounts.opened(member.worker);
   accounts.measure(member);
   expect(accounts.of("one").counted.cpuMilliseconds).toBe(before);
   expect(accounts.usage()).toMatchObject([{ environmentId: "one", cpuMilliseconds: 100 }]);

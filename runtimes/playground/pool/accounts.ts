@@ -10,7 +10,7 @@ import type { WorkerProcess } from "../worker/process.ts";
 import { lowPriorityTime, makeBackgroundRule } from "./background.ts";
 import { createCompanyLoads } from "./companyLoads.ts";
 import { defaultSteps, halfLife, type Load, observe } from "./fairness.ts";
-import { limitsOf } from "./limits.ts";
+import { isAtFirstRequest, limitsOf } from "./limits.ts";
 import { isCandidate, type Member } from "./member.ts";
 import { companyOf } from "./shares.ts";
 
@@ -48,13 +48,13 @@ class Account {
 
 /** The part of a pool member that is used here. */
 export interface AccountedMember extends Pick<Member, "environment" | "isBusy" | "candidateUntil"> {
-  readonly worker: Pick<WorkerProcess, "pid" | "setLoadSteps">;
+  readonly worker: Pick<WorkerProcess, "pid" | "requests" | "firstBegan" | "setLoadSteps">;
 }
 
 export interface Accounts {
   of(environmentId: string): Account;
-  /** Starts accounting for a worker that gets this environment. Its earlier usage is not attributed. */
-  opened(worker: AccountedMember["worker"], environment: AccountedMember["environment"]): void;
+  /** Starts accounting for a worker that has got its environment. Its earlier usage is not attributed. */
+  opened(worker: AccountedMember["worker"]): void;
   /** Adds the worker's usage since the previous measurement to its environment. */
   measure(member: AccountedMember): void;
   usage(): readonly EnvironmentUsage[];
@@ -90,9 +90,10 @@ export function createAccounts(
     loads.add(companyOf(environment), time);
   }
 
-  /** Someone who changes the site waits for a trial, so its priority is not lowered further. */
+  /** Someone who changes the site waits for a trial; and booting is soon done if it is not slowed down. */
   function stepsOf(member: AccountedMember): number {
-    return isCandidate(member) ? defaultSteps : loads.stepsOf(companyOf(member.environment));
+    const isExempt = isCandidate(member) || isAtFirstRequest(member.worker);
+    return isExempt ? defaultSteps : loads.stepsOf(companyOf(member.environment));
   }
 
   function updateBackground(now: number): void {
@@ -123,10 +124,7 @@ export function createAccounts(
 
   return {
     of,
-    opened: (worker, environment) => {
-      meter.begin(worker);
-      worker.setLoadSteps(loads.stepsOf(companyOf(environment)));
-    },
+    opened: (worker) => meter.begin(worker),
     measure,
     usage: () =>
       [...accounts].map(([environmentId, { counted, recent }]) => ({
