@@ -56,6 +56,10 @@ export class ProcessPriority {
     this.#apply();
   }
 
+  get isYielding(): boolean {
+    return this.#isYielding;
+  }
+
   /** Sets by how many steps its company's load lowers the priority. */
   setLoadSteps(steps: number): void {
     this.#loadSteps = steps;

@@ -26,14 +26,16 @@ export function createCommandPriorities(): CommandPriorities {
   const timer = setInterval(() => {
     for (const command of commands) loads.add(command.company, meter.measure(command) ?? { used: 0, wanted: 0 });
     loads.update();
-    for (const { company, priority } of commands) priority.setLoadSteps(loads.stepsOf(company));
+    for (const { company, priority } of commands) {
+      // Booting is soon done if it is not slowed down.
+      if (priority.isYielding) priority.setLoadSteps(loads.stepsOf(company));
+    }
   }, intervalMilliseconds);
   timer.unref();
 
   return {
     watch: (company, child) => {
       const priority = new ProcessPriority(child);
-      priority.setLoadSteps(loads.stepsOf(company));
       if (child.pid === undefined) return priority;
       shareProcessor(company, child.pid);
       const command = { company, pid: child.pid, priority };
