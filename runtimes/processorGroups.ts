@@ -76,29 +76,46 @@ function groupsFolder({ version, folder }: Place, data: string): string {
 export function openProcessorGroups(data: string): string | null {
   const place = placeOf("self");
   if (place === null) return null;
+  const folder = groupsFolder(place, data);
   try {
     if (place.version === 2) moveServices(place.folder);
-    const folder = groupsFolder(place, data);
     mkdirSync(folder, { recursive: true });
     if (place.version === 2) writeFileSync(path.join(folder, "cgroup.subtree_control"), "+cpu");
     writeBackground(folder, true);
     return folder;
   } catch {
+    tryTo(() => rmdirSync(folder));
     return null;
   }
 }
 
 function moveServices(folder: string): void {
   const controllers = readFileSync(path.join(folder, "cgroup.controllers"), "utf8").trim().split(" ");
-  if (!path.basename(folder).endsWith(".service") || !controllers.includes("cpu")) {
+  const pids = readFileSync(path.join(folder, "cgroup.procs"), "utf8").split("\n").filter(Boolean);
+  const isService = path.basename(folder).endsWith(".service") && process.env.SYSTEMD_EXEC_PID !== undefined;
+  const own = ancestors();
+  // Processes of others, such as those of a login, must stay where they are.
+  if (!isService || !controllers.includes("cpu") || !pids.every((pid) => own.has(pid))) {
     throw new Error("Not a systemd service with Delegate=cpu");
   }
   const services = path.join(folder, servicesName);
   mkdirSync(services, { recursive: true });
-  for (const pid of readFileSync(path.join(folder, "cgroup.procs"), "utf8").split("\n").filter(Boolean)) {
+  for (const pid of pids) {
     tryTo(() => writeFileSync(path.join(services, "cgroup.procs"), pid));
   }
   writeFileSync(path.join(folder, "cgroup.subtree_control"), "+cpu");
+}
+
+/** The ids of this process, its parent, and so on. */
+function ancestors(): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (let pid = String(process.pid); Number(pid) > 1 && !found.has(pid); ) {
+    found.add(pid);
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The preceding name may contain anything, including brackets and spaces.
+    pid = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1] ?? "";
+  }
+  return found;
 }
 
 /** Removes the groups of all companies, whose processes must have ended. Others may still use them, so errors are ignored. */
@@ -132,7 +149,8 @@ function writeBackground(folder: string, isBackground: boolean): void {
 
 interface Groups {
   readonly folder: string;
-  isInBackground: boolean;
+  /** Null until it was set: an earlier edge may have left it either way. */
+  isInBackground: boolean | null;
 }
 
 let current: Groups | null = null;
@@ -142,7 +160,7 @@ export function useProcessorGroups(data: string): void {
   const place = placeOf("self");
   if (place === null) return;
   const folder = groupsFolder(place, data);
-  if (existsSync(folder)) current = { folder, isInBackground: true };
+  if (existsSync(folder)) current = { folder, isInBackground: null };
 }
 
 /** Whether the installation whose supervisor has this process id divides processor time with control groups. */

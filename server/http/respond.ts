@@ -6,7 +6,14 @@ import { authorise, type Caller } from "@sitewright/server/app/company/access.ts
 import { describeActor } from "@sitewright/server/app/company/actor.ts";
 import type { Identified } from "@sitewright/server/app/company/identities.ts";
 import type { App, Context, RequestDatabase } from "@sitewright/server/app/context.ts";
-import { Busy, DatabaseUnavailable, NotFound, OutcomeUnknown, Refused } from "@sitewright/server/app/failures.ts";
+import {
+  Busy,
+  DatabaseUnavailable,
+  NotFound,
+  OutcomeUnknown,
+  QueueFull,
+  Refused,
+} from "@sitewright/server/app/failures.ts";
 import {
   type FinishedAnswer,
   type makeAnswerOnce,
@@ -211,8 +218,8 @@ async function once(
 ): Promise<FinishedAnswer> {
   const fingerprint = JSON.stringify([request.method, request.url, request.body?.text ?? ""]);
   const refusal = (error: unknown) => {
-    // Not stored for a busy environment: once it is free, a repetition is carried out.
-    const answer = error instanceof Busy ? null : answerToClientError(error);
+    // Not stored for a busy environment or a full queue: once there is room, a repetition is carried out.
+    const answer = error instanceof Busy || error instanceof QueueFull ? null : answerToClientError(error);
     return answer && finish(reply, answer);
   };
   const keyedRequest = { apiKeyId: caller.keyId, takePlace, token: tokenOf(request), key, fingerprint };

@@ -335,6 +335,9 @@ describe("a queue of operations", () => {
     const refused = await queue();
     expect(refused.status).toBe(429);
     expect(refused.headers["retry-after"]).toBe("30");
+    const keyed = { headers: { "when-busy": "queue", "idempotency-key": "once-there-is-room" } };
+    expect((await call("DELETE", `/v2/sites/${id}`, keyed)).status).toBe(429);
+    expect((await call("DELETE", `/v2/sites/${id}`, keyed)).headers["idempotency-replayed"]).toBeUndefined();
     const other = await addSite({ display_name: "Wanted by nobody" });
     expect((await call("DELETE", `/v2/sites/${other}`, { headers: { "when-busy": "queue" } })).status).toBe(202);
   });

@@ -27,6 +27,7 @@ export async function keepEngine({ graceMilliseconds = defaultGrace, ...options 
   async function keep(): Promise<void> {
     while (!stopping.signal.aborted) {
       const err = await engine.lost;
+      if (stopping.signal.aborted) return;
       log.warn({ err }, "Operations stop until the database can be reached");
       replacing = replace(err);
       await replacing;

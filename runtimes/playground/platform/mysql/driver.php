@@ -220,6 +220,7 @@ class Driver extends \WP_MySQL_On_SQLite {
 			function () use ( $parts, &$affected, &$numbered ) {
 				foreach ( $parts as $part ) {
 					$this->numbered_rows = 1;
+					$this->updated_rows  = 0;
 					$affected           += $this->driver_query( $part )->rowCount();
 					$numbered           += $this->numbered_rows;
 				}
