@@ -92,6 +92,25 @@ describe("UPDATE", () => {
     ]);
   });
 
+  test("of several joined rows, the first one counts, each time", async () => {
+    const statement = "UPDATE fruit JOIN prices ON fruit_id = fruit.id SET size = price";
+    await layer.rows(statement);
+    expect(await sizes()).toEqual([5, 7, 3]);
+    expect(await affected(statement)).toEqual([0]);
+    expect(await sizes()).toEqual([5, 7, 3]);
+  });
+
+  test("joins tables that have a column rowid", async () => {
+    await layer.rows("CREATE TABLE keyed (id INT PRIMARY KEY, rowid VARCHAR(9), size INT)");
+    await layer.rows("INSERT INTO keyed VALUES (1, 'k', 0), (2, 'k', 0)");
+    await layer.rows("UPDATE keyed JOIN fruit ON fruit.id = keyed.id AND fruit.id = 1 SET keyed.size = 4");
+    expect(await layer.rows("SELECT id, size FROM keyed ORDER BY id")).toEqual([
+      { id: "1", size: "4" },
+      { id: "2", size: "0" },
+    ]);
+    await layer.rows("DROP TABLE keyed");
+  });
+
   test("a join that changes two tables is refused", async () => {
     const [answer] = await layer.run("UPDATE fruit JOIN prices ON fruit_id = fruit.id SET size = 0, price = 0");
     expect(answer).toEqual({ error: expect.stringContaining("UPDATE statement modifying multiple tables") });

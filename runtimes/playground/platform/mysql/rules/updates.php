@@ -76,9 +76,19 @@ final class Updates implements Rule {
 		return 1 === count( $targets ) && isset( $tables[ $target ] ) ? $target : null;
 	}
 
-	/** `UPDATE t AS a, (SELECT a.rowid AS number, … FROM joins WHERE …) AS mysql_rows SET … WHERE a.rowid = mysql_rows.number`. */
+	/** SQLite's name for the number of the table's rows that is no column of it. Null if all three are. */
+	private static function row_number( string $table, Rewriting $rewriting ): ?string {
+		$columns = array_map( 'strtolower', array_column( $rewriting->driver->schema()->columns_of( $table ), 'COLUMN_NAME' ) );
+		return array_values( array_diff( [ 'rowid', '_rowid_', 'oid' ], $columns ) )[0] ?? null;
+	}
+
+	/**
+	 * `UPDATE t AS a, (SELECT a.rowid AS number, … FROM joins WHERE … GROUP BY a.rowid) AS mysql_rows SET … WHERE a.rowid =
+	 * mysql_rows.number`. Of several rows that match one of `t`, the same one counts each time.
+	 */
 	private function join( WP_Parser_Node $node, string $alias, string $table, Rewriting $rewriting ): void {
 		$quoted = Schema::quoted( $alias );
+		$row    = "$quoted." . ( self::row_number( $table, $rewriting ) ?? 'rowid' );
 		$parser = $rewriting->driver->create_parser( 'SELECT 1 FROM ' . Schema::quoted( $table ) . " AS $quoted, (SELECT 1) AS " . self::ROWS . ' WHERE 1' );
 		$parser->next_query();
 		$frame      = $parser->get_query_ast();
@@ -97,11 +107,11 @@ final class Updates implements Rule {
 			}
 		}
 		$old_where = $node->get_first_child_node( 'whereClause' );
-		$select    = [ "( SELECT $quoted.rowid AS `number`", ...$values, 'FROM', $references, ...( null === $old_where ? [] : [ $old_where ] ), ')' ];
+		$select    = [ "( SELECT $row AS `number`", ...$values, 'FROM', $references, ...( null === $old_where ? [] : [ $old_where ] ), "GROUP BY $row )" ];
 		$subquery  = $frame->get_first_descendant_node( 'derivedTable' )->get_first_child_node( 'subquery' );
 		Tree::set_children( $subquery, [ self::plain( $select, $references, $rewriting ) ] );
 		$is_all    = count( $changes ) === count( $node->get_first_child_node( 'updateList' )->get_child_nodes( 'updateElement' ) );
-		$condition = [ "WHERE $quoted.rowid = " . self::NUMBER, ...( $is_all ? [ 'AND', ...Changes::condition( $changes ) ] : [] ) ];
+		$condition = [ "WHERE $row = " . self::NUMBER, ...( $is_all ? [ 'AND', ...Changes::condition( $changes ) ] : [] ) ];
 		Tree::set_children( $where, [ self::plain( $condition, $references, $rewriting ) ] );
 		self::replace( $node, $references, $frame->get_first_descendant_node( 'tableReferenceList' ) );
 		self::set_where( $node, $where );
