@@ -67,10 +67,12 @@ describe("a command may have changed pages if it writes", () => {
     ["nothing, but clears caches", ["cache", "flush"], true],
     ["nothing", ["post", "list"], false],
     ["nothing by SQL", ["db", "query", "SELECT COUNT(*) FROM wp_posts"], false],
+    ["scheduled events only", ["cron", "event", "schedule", "later", "+1 hour"], false],
+    ["an option with the name of a counter", ["option", "update", "hero_counter", "5"], true],
     [
-      "the result of a check only",
-      ["eval", "set_transient( 'a', wp_rand() ); update_option( 'cron', array( 1 ) );"],
-      false,
+      "past WordPress, next to a transient",
+      ["eval", "set_transient( 'a', 1 ); ( new PDO( 'sqlite:' . FQDB ) )->exec( 'CREATE TABLE other (a)' );"],
+      true,
     ],
     ["nothing in a command of its own", ["eval", "WP_CLI::runcommand( 'option get blogname' );"], false],
   ])("%s", { timeout }, async (_what, argv, mayHaveChanged) => {

@@ -198,10 +198,20 @@ function cachedBody(cachedBodies: CachedBodies, reply: FastifyReply, answer: Any
   return made;
 }
 
-/** Companies take turns, so that none of them uses all connections to the database. */
+/**
+ * Companies take turns, so that none of them uses all connections to the database. A request that waits for longer than others
+ * wait for the database has changed nothing yet.
+ */
 function takePlaceOf({ transactions }: App, { caller }: Identified): TakePlace {
-  return () => transactions.take(caller.companyId);
+  return async () => {
+    const deadline = AbortSignal.timeout(placeMilliseconds);
+    return transactions.take(caller.companyId, deadline).catch((error: unknown) => {
+      throw new DatabaseUnavailable(error);
+    });
+  };
 }
+
+const placeMilliseconds = 15_000;
 
 interface OnceOptions {
   readonly key: string;

@@ -83,9 +83,10 @@ export async function areWaiting(
   if (environmentIds.length === 0) return false;
   const row = await transaction
     .selectFrom("operation_wants")
-    .select("operation_id")
+    .select("environment_id")
     .where("environment_id", "in", environmentIds)
-    .offset(count - 1)
+    .groupBy("environment_id")
+    .having(({ fn }) => fn.countAll(), ">=", count)
     .limit(1)
     .executeTakeFirst();
   return row !== undefined;

@@ -8,7 +8,7 @@ export interface ChangeNotes {
   readonly database: Notes;
   /** Pages are outdated, as PHP says. */
   note(): void;
-  /** What was written to the database is on no page. */
+  /** Forgets writes to the database, because no page shows them. */
   forgetDatabase(): void;
   hasChanged(): boolean;
 }
