@@ -42,7 +42,7 @@ export async function measureSqlLayer(installation: Installation, site: CreatedS
   const costs: number[] = [];
   try {
     for (let round = 0; round < warmUp + rounds; round += 1) {
-      // Whoever is second finds a busier machine at times, so the order changes.
+      // The second one may find a busier machine, so they take turns at going first.
       const order = round % 2 === 0 ? [withLayer, without] : [without, withLayer];
       const spent = new Map<Worker, number>();
       for (const worker of order) spent.set(worker, await takeTurn(worker, site));

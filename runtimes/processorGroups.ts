@@ -1,6 +1,6 @@
 /**
  * Divides processor time between companies with the system's control groups: all processes that work for a company are in one
- * group, so that many processes get no more than one.
+ * group, so a company with many processes gets no more time than one with a single process.
  *
  * The companies' groups are in a common one, which the system runs in the background (`cpu.idle`): a process of the server that
  * wakes up for a request runs at once, and does not wait until a company's process has used up its time slice. That is some

@@ -29,7 +29,7 @@ import { openLogs } from "./logs/logs.ts";
 import { openSpool } from "./mail/spool.ts";
 import { operationDefinitions } from "./operations/definitions.ts";
 import { makeAcceptOperation } from "./operations/engine/accept.ts";
-import { keepEngine } from "./operations/engine/keepEngine.ts";
+import { graceFor, keepEngine } from "./operations/engine/keepEngine.ts";
 import { makeOperationWaits } from "./operations/engine/wait.ts";
 import { makeSiteTasks } from "./operations/steps/siteTasks.ts";
 import { publishWithRetry } from "./publishing/publishWithRetry.ts";
@@ -114,6 +114,7 @@ export async function startControl({ config, runtime, log, settings }: ControlOp
     sealer,
     definitions: Object.values(definitions),
     log,
+    graceMilliseconds: () => graceFor(processes.current()),
   });
   started.defer(() => engine.stop());
 

@@ -71,7 +71,7 @@ afterEach(async () => {
   await rm(data, { recursive: true });
 });
 
-describe("a key that is revoked amid many requests", () => {
+describe("a key that is revoked during many requests", () => {
   test("is refused at once by the process that revoked it, and soon by the other one", async () => {
     const { id, token } = await createKey();
     let isRevoked = false;

@@ -65,7 +65,7 @@ export const listBackups = endpoint({
         minimum: 1,
         maximum: 2_147_483_647,
         description:
-          "Only backups after the backup with this id, which is older ones. Unlike `offset`, it skips and repeats nothing if backups are added or removed meanwhile.",
+          "Only backups older than the backup with this id. Unlike `offset`, it skips and repeats nothing if backups are added or removed meanwhile.",
         examples: [17],
       }),
     ),

@@ -243,7 +243,7 @@ export const listDomains = endpoint({
   tag: "Domains",
   summary: "List a company's domains",
   description:
-    "Lists the domains of all environments, in the order in which they were added. A long list is sent while it is read: a domain that changes meanwhile is listed as it was or as it is.",
+    "Lists the domains of all environments, in the order in which they were added. A long list is sent while it is read: a domain that changes meanwhile is listed with its old or its new values.",
   query: Type.Object({
     company: Type.Optional(uuid("Id of the company. Default: the key's company.")),
     limit: limit("Maximum number of domains. Default: all."),

@@ -67,7 +67,7 @@ export const listSites = endpoint({
   tag: "Sites",
   summary: "List a company's sites",
   description:
-    "Oldest first. A site is listed once its creation has succeeded. A long list is sent while it is read: a site that changes meanwhile is listed as it was or as it is.",
+    "Oldest first. A site is listed once its creation has succeeded. A long list is sent while it is read: a site that changes meanwhile is listed with its old or its new values.",
   query: Type.Object({
     company: Type.Optional(uuid("Id of the company. Default: the key's company.")),
     include_environments: Type.Optional(

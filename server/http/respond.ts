@@ -265,7 +265,7 @@ interface ContextOrigin {
 
 /**
  * Computed when they are used: few rules need them, and some are expensive. They belong to a prototype, because V8 would give each
- * object with getters of its own a shape of its own.
+ * object with its own getters its own shape.
  */
 const lazyParts = {
   actor: {

@@ -1,12 +1,12 @@
 /**
  * What happens to queries while PostgreSQL restarts, or can't be reached for another reason.
  *
- * New connections wait for it (`waitingPool.ts`), so nothing fails that had not begun. Reads are repeated. So are transactions
+ * New connections wait for it (`waitingPool.ts`), so work that has not begun does not fail. Reads are repeated. So are transactions
  * whose COMMIT was not sent, if the caller allows it with `runTransaction`. A change is never repeated if it may have been made.
  */
 import type { Database, DatabaseTransaction } from "./database.ts";
 
-/** The database can't be reached, or has too much to do. What was asked for has not been done. */
+/** The database can't be reached, or is overloaded. Nothing was changed. */
 export class DatabaseUnavailable extends Error {
   override readonly name = "DatabaseUnavailable";
   constructor(cause: unknown) {
@@ -22,7 +22,7 @@ export class OutcomeUnknown extends Error {
   }
 }
 
-/** How long a query or a transaction waits in total. */
+/** How long a query waits for a connection, and how long lost work is repeated. */
 export const waitMilliseconds = 15_000;
 const pauseMilliseconds = 50;
 

@@ -165,7 +165,7 @@ describe("the activity log", () => {
     expect(answer.body.data.errors.map((fault: { path: string }) => fault.path)).toEqual([path]);
   });
 
-  it("says what is wrong with an id to continue from", async () => {
+  it("explains why an id to continue from is invalid", async () => {
     const { call, company } = test.current;
     const path = `/v2/company/${company.company_id}/activity-logs`;
     const faults = async (before: string) => (await call("GET", `${path}?before=${before}`)).body.data.errors;

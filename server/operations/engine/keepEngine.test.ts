@@ -34,7 +34,7 @@ async function begin(run: (attempt: number, signal: AbortSignal) => Promise<void
     definitions: [addSite],
     log: silentLog,
     backoffs: testBackoffs,
-    ...(graceMilliseconds !== undefined && { graceMilliseconds }),
+    ...(graceMilliseconds !== undefined && { graceMilliseconds: () => graceMilliseconds }),
   });
   return { operations, engine };
 }

@@ -10,14 +10,19 @@ import { type Engine, type EngineOptions, startEngine } from "./engine.ts";
 
 interface KeepOptions extends EngineOptions {
   /** How long steps may take to stop. Milliseconds. Absent: longer than a query waits for the database. */
-  readonly graceMilliseconds?: number;
+  readonly graceMilliseconds?: () => number;
 }
 
 const defaultGrace = waitMilliseconds + 5_000;
+/** Another process takes the operations over at its next sweep. */
+const sharedGrace = 1_000;
+
+/** How long steps may take to stop if there are so many control processes. */
+export const graceFor = (processes: number): number => (processes > 1 ? sharedGrace : defaultGrace);
 const retryMilliseconds = 200;
 
 /** `lost` of the engine resolves only if a step does not stop, or another engine can't be started. */
-export async function keepEngine({ graceMilliseconds = defaultGrace, ...options }: KeepOptions): Promise<Engine> {
+export async function keepEngine({ graceMilliseconds = () => defaultGrace, ...options }: KeepOptions): Promise<Engine> {
   const { log } = options;
   const lost = Promise.withResolvers<Error>();
   const stopping = new AbortController();
@@ -36,7 +41,7 @@ export async function keepEngine({ graceMilliseconds = defaultGrace, ...options 
 
   async function replace(reason: Error): Promise<void> {
     const settled = engine.settled().then(() => true);
-    if (!(await Promise.race([settled, delay(graceMilliseconds, false, { ref: false })]))) throw reason;
+    if (!(await Promise.race([settled, delay(graceMilliseconds(), false, { ref: false })]))) throw reason;
     await engine.stop().catch(() => undefined);
     engine = await startAgain();
     log.info("Operations continue");

@@ -1,5 +1,6 @@
 /**
- * Pages of the activity log with exact totals, in a few milliseconds however long the log is. The page
+ * Pages of the activity log with exact totals, in a few milliseconds however long the log is, except far from both ends with
+ * several filters. The page
  * docs/decisions/activity-log.md explains how.
  */
 import { type RawBuilder, sql } from "kysely";

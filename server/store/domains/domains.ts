@@ -182,7 +182,7 @@ interface DomainFilter {
   readonly siteIds: readonly string[] | null;
 }
 
-/** Where a domain is in the list of its company's. */
+/** A domain's place in its company's list. */
 interface DomainPlace {
   readonly id: string;
   readonly name: string;

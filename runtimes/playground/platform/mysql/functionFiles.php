@@ -1,6 +1,6 @@
 <?php
 /**
- * All functions of the layer, by their files in `functions/`. Those that begin with `mysql_` are for rules; the others have
+ * All functions of the layer, by file in `functions/`. Names that begin with `mysql_` are for rules; the others have
  * MySQL's names. A method has the name of its function, unless another one is given.
  */
 

@@ -13,7 +13,7 @@ use WP_Parser_Node;
 final class Rollup {
 	private Driver $driver;
 	private string $query;
-	/** @var array{expr: WP_Parser_Node, name: string, alias: string|null}[] What is selected. */
+	/** @var array{expr: WP_Parser_Node, name: string, alias: string|null}[] The items of the SELECT list. */
 	private array $items = [];
 	/** @var array{expr: WP_Parser_Node, direction: string}[] What is grouped by. */
 	private array $groups = [];
