@@ -36,7 +36,7 @@ const limits = {
   unreadBytes: 1_000_000_000,
   silenceSeconds: 60,
   freezeSeconds: 20,
-  holdSeconds: 20,
+  holdSeconds: 30,
 };
 
 /**
