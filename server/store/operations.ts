@@ -5,6 +5,7 @@ import { type BatchedRead, makeBatchedRead } from "./batchedRead.ts";
 import { endActivity } from "./company/activity.ts";
 import type { Blocker, Database, DatabaseTransaction, Json, Operations } from "./database.ts";
 import { handOverLocks, releaseLocks } from "./locks.ts";
+import { totalOf } from "./totals.ts";
 
 export type OperationRow = Selectable<Operations>;
 
@@ -203,13 +204,11 @@ export async function listOperations(
   database: Database,
   filter: OperationFilter,
 ): Promise<{ readonly items: OperationRow[]; readonly total: number }> {
-  const page = matching(database, filter).selectAll().orderBy("created_at", "desc").orderBy("id");
-  const [items, { total }] = await Promise.all([
-    page.limit(filter.limit).offset(filter.offset).execute(),
-    matching(database, filter)
-      .select(({ fn }) => fn.countAll<number>().as("total"))
-      .executeTakeFirstOrThrow(),
-  ]);
+  const query = matching(database, filter);
+  const newestFirst = query.selectAll().orderBy("created_at", "desc").orderBy("id");
+  const items = await newestFirst.limit(filter.limit).offset(filter.offset).execute();
+  const counted = query.select(({ fn }) => fn.countAll<number>().as("total"));
+  const total = await totalOf(filter, items, async () => (await counted.executeTakeFirstOrThrow()).total);
   return { items, total };
 }
 

@@ -5,6 +5,7 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../database.ts";
+import { totalOf } from "../totals.ts";
 import {
   type ActivityList,
   type Block,
@@ -62,8 +63,8 @@ export async function listActivity(
   }
   if (page.before !== null || page.offset <= maxSkipped) {
     const range = rangeBefore(page);
-    const [items, total] = await Promise.all([readRange(database, rowsOf(list), range), countList(database, list)]);
-    return { items, total };
+    const [items, counted] = await Promise.all([readRange(database, rowsOf(list), range), countList(database, list)]);
+    return { items, total: page.before === null ? await totalOf(page, items, async () => counted) : counted };
   }
   return inSnapshot(database, async (snapshot) => {
     const blocks = await listBlocks(snapshot, list);

@@ -1,6 +1,7 @@
 /** Rollouts of newer versions to many environments: their input and their display. */
 import { sql } from "kysely";
 import type { Actor, Database, DatabaseTransaction, PackageKind, RolloutItemState, RolloutState } from "../database.ts";
+import { totalOf } from "../totals.ts";
 import { canBeUpdated } from "./packageUpdates.ts";
 
 interface NewRollout {
@@ -109,15 +110,16 @@ export async function listRollouts(
   companyId: string,
   { limit, offset }: { readonly limit: number; readonly offset: number },
 ): Promise<{ readonly total: number; readonly items: readonly RolloutRecord[] }> {
-  const [{ rows: items }, { rows: totals }] = await Promise.all([
-    sql<RolloutRecord>`
-      select ${recordColumns} from rollouts r, ${withCounts} where r.company_id = ${companyId}
-      order by r.created_at desc, r.id limit ${limit} offset ${offset}`.execute(database),
-    sql<{ total: number }>`select count(*)::int as total from rollouts where company_id = ${companyId}`.execute(
-      database,
-    ),
-  ]);
-  return { total: totals[0]?.total ?? 0, items };
+  const { rows: items } = await sql<RolloutRecord>`
+    select ${recordColumns} from rollouts r, ${withCounts} where r.company_id = ${companyId}
+    order by r.created_at desc, r.id limit ${limit} offset ${offset}`.execute(database);
+  const counted = sql<{ total: number }>`select count(*)::int as total from rollouts where company_id = ${companyId}`;
+  const total = await totalOf(
+    { limit, offset },
+    items,
+    async () => (await counted.execute(database)).rows[0]?.total ?? 0,
+  );
+  return { total, items };
 }
 
 /** Returns null if the company has no such rollout. */

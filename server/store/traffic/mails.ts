@@ -1,6 +1,7 @@
 /** Storage of outgoing mail: insertion, lists and deletion. See `mailQueue.ts` for delivery. */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction, MailState, RefusedRecipient } from "../database.ts";
+import { totalOf } from "../totals.ts";
 import { maySend } from "./mailDelivery.ts";
 
 export interface NewMail {
@@ -77,11 +78,11 @@ export async function listMails(
 ): Promise<{ readonly items: MailRecord[]; readonly total: number }> {
   let query = database.selectFrom("mails").where("environment_id", "=", environmentId);
   if (state !== null) query = query.where("state", "=", state);
-  const [items, count] = await Promise.all([
-    query.select(listedColumns).orderBy("created_at", "desc").orderBy("id").limit(limit).offset(offset).execute(),
-    query.select(({ fn }) => fn.countAll<number>().as("total")).executeTakeFirstOrThrow(),
-  ]);
-  return { items, total: count.total };
+  const newestFirst = query.select(listedColumns).orderBy("created_at", "desc").orderBy("id");
+  const items = await newestFirst.limit(limit).offset(offset).execute();
+  const counted = query.select(({ fn }) => fn.countAll<number>().as("total"));
+  const total = await totalOf({ limit, offset }, items, async () => (await counted.executeTakeFirstOrThrow()).total);
+  return { items, total };
 }
 
 /** Returns a mail with its content, or null if the environment has no such mail. */

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { useTestDatabase } from "../../testing/database.ts";
 import { addCompany, addSite } from "../testing/rows.ts";
-import { addUsage, type Counters, deleteUsage } from "./usage.ts";
+import { addUsage, type Counters, deleteUsage, listUsage } from "./usage.ts";
 
 const world = useTestDatabase();
 
@@ -88,4 +88,15 @@ describe("usage counted by the edge", () => {
     await deleteUsage(world.database, 62);
     expect(await cpuOf(id)).toBe(0);
   });
+});
+
+test("a page after the end of the list has the list's total", async () => {
+  const { companyId } = await addCompany(world.database);
+  await addSite(world.database, companyId);
+  const hour = { from: new Date(0), to: new Date(), order: "cpu", siteIds: null, limit: 10 } as const;
+  const pages = [0, 1].map((offset) => listUsage(world.pool, { companyId, ...hour, offset }));
+  expect((await Promise.all(pages)).map(({ items, total }) => [items.length, total])).toEqual([
+    [1, 1],
+    [0, 1],
+  ]);
 });

@@ -107,6 +107,17 @@ interface UsageQuery {
 const recentSeconds = 120;
 const sums = countedColumns.map((name) => `coalesce(sum(h.${name}), 0)::bigint as ${name}`).join(", ");
 
+async function countEnvironments(pool: Pool, { companyId, siteIds }: UsageQuery): Promise<number> {
+  const { rows } = await pool.query<{ readonly total: number }>({
+    name: "count-usage",
+    text: `
+      select count(*) as total from environments e
+      where e.company_id = $1 and e.state <> 'adding' and ($2::uuid[] is null or e.site_id = any($2))`,
+    values: [companyId, siteIds],
+  });
+  return rows[0]?.total ?? 0;
+}
+
 /** Returns the usage of the company's environments in the hours that start within the period, heaviest first. */
 export async function listUsage(
   pool: Pool,
@@ -134,5 +145,6 @@ export async function listUsage(
       order by ${orders[order]} desc nulls last, environment_id limit $5 offset $6`,
     values: [companyId, siteIds, from, to, limit, offset],
   });
-  return { items: rows, total: rows[0]?.total ?? 0 };
+  const total = rows[0]?.total ?? (offset === 0 ? 0 : await countEnvironments(pool, query));
+  return { items: rows, total };
 }
