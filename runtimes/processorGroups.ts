@@ -81,7 +81,7 @@ export function openProcessorGroups(data: string): string | null {
     if (place.version === 2) moveServices(place.folder);
     mkdirSync(folder, { recursive: true });
     if (place.version === 2) writeFileSync(path.join(folder, "cgroup.subtree_control"), "+cpu");
-    writeBackground(folder, true);
+    writeBackground({ version: place.version, folder }, true);
     return folder;
   } catch {
     tryTo(() => rmdirSync(folder));
@@ -141,14 +141,22 @@ function tryTo(change: () => void): void {
   }
 }
 
-/** Kernels before 5.15 lack the file; companies then have the usual weight. */
-function writeBackground(folder: string, isBackground: boolean): void {
+/** The weight of all companies outside the background, as a part of that of one of the server's processes. */
+const foregroundWeight = 1 / 5;
+/** The file that sets a group's weight, and the usual weight. */
+const weights = { 1: ["cpu.shares", 1024], 2: ["cpu.weight", 100] } as const;
+
+/** Kernels before 5.15 have no background; companies then always have the lower weight. */
+function writeBackground({ version, folder }: Place, isBackground: boolean): void {
   const file = path.join(folder, "cpu.idle");
   if (existsSync(file)) writeFileSync(file, isBackground ? "1" : "0");
+  // In the background, a group has no weight to set.
+  if (isBackground && existsSync(file)) return;
+  const [name, usual] = weights[version];
+  writeFileSync(path.join(folder, name), String(Math.round(usual * foregroundWeight)));
 }
 
-interface Groups {
-  readonly folder: string;
+interface Groups extends Place {
   /** Null until it was set: an earlier edge may have left it either way. */
   isInBackground: boolean | null;
 }
@@ -160,7 +168,7 @@ export function useProcessorGroups(data: string): void {
   const place = placeOf("self");
   if (place === null) return;
   const folder = groupsFolder(place, data);
-  if (existsSync(folder)) current = { folder, isInBackground: null };
+  if (existsSync(folder)) current = { version: place.version, folder, isInBackground: null };
 }
 
 /** Whether the installation whose supervisor has this process id divides processor time with control groups. */
@@ -189,12 +197,25 @@ async function move(group: string, pid: number, attempts = 3): Promise<void> {
   }
 }
 
-/** Whether the companies' processes get only the time that the server leaves. False: as much as one process of the server. */
+/** Whether the companies' processes get only the time that the server leaves. False: at least a small part. */
 export function runInBackground(isBackground: boolean): void {
   const groups = current;
   if (groups === null || groups.isInBackground === isBackground) return;
   groups.isInBackground = isBackground;
-  tryTo(() => writeBackground(groups.folder, isBackground));
+  tryTo(() => writeBackground(groups, isBackground));
+}
+
+/** Returns the ids of the companies' processes. */
+export function companyProcesses(): readonly number[] {
+  if (current === null) return [];
+  return companyGroups(current.folder).flatMap((group) => {
+    try {
+      return readFileSync(path.join(group, "cgroup.procs"), "utf8").split("\n").filter(Boolean).map(Number);
+    } catch {
+      // Another process has removed the empty group.
+      return [];
+    }
+  });
 }
 
 /** Removes the groups of companies that have no processes. */

@@ -12,11 +12,12 @@ import { type Body, type BodyStore, createBodyStore, NoRoom } from "./bodyStore.
 import { type Claimant, createBudget } from "./budget.ts";
 import { isTooSlow, type Pace } from "./pace.ts";
 import { createPayerLimiter } from "./payerLimiter.ts";
+import { createPieceLimit } from "./tinyPieces.ts";
 
 export interface Bodies {
   /**
-   * Receives the request's body. Rejects with `NoRoom`, `TooSlow`, `UploadTooLarge`, `VisitorLeft` or the error of the
-   * file system. Then the rest of the body is still unread.
+   * Receives the request's body. Rejects with `NoRoom`, `TooManyPieces`, `TooSlow`, `UploadTooLarge`, `VisitorLeft` or the error
+   * of the file system. Then the rest of the body is still unread.
    */
   receive(request: VisitorRequest, claimant: Claimant): Promise<Body>;
   usage(): BodyUsage;
@@ -104,11 +105,13 @@ async function fill(store: BodyStore, request: VisitorRequest, bodyBytes: number
   await store.reserve(announcedBytes ?? 0);
   askForBody(request);
   let receivedBytes = 0;
+  const countPiece = createPieceLimit();
   /** Time in which the visitor was not waited for. */
   let busy = performance.now() - began;
 
   async function add(chunk: Buffer): Promise<void> {
     const since = performance.now();
+    countPiece(chunk.length);
     receivedBytes += chunk.length;
     // Node enforces an announced length only.
     if (receivedBytes > bodyBytes) throw new UploadTooLarge(`more than ${bodyBytes} bytes`);

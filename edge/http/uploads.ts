@@ -46,6 +46,12 @@ export async function refuseBody(request: VisitorRequest, response: VisitorRespo
   response.end();
 }
 
+/** Sends the page and closes the connection at once, because reading the rest would cost too much. */
+export function refuseUnread(response: VisitorResponse, page: MadePage): void {
+  response.writeHead(page.status, { ...page.headers, connection: "close" });
+  response.end(page.body);
+}
+
 /** Resolves when the rest has been read, is too large or takes too long. */
 function drain(request: VisitorRequest): Promise<void> {
   if (request.readableEnded || request.destroyed || isWaiting(request)) return Promise.resolve();

@@ -1,5 +1,7 @@
 /** Reads request bodies: JSON, or an empty body. */
 import type { IncomingHttpHeaders } from "node:http";
+import { Transform } from "node:stream";
+import { createPieceLimit } from "@sitewright/edge/bodies/tinyPieces.ts";
 import type { FastifyInstance } from "fastify";
 import { HttpFailure, Malformed } from "./faults.ts";
 
@@ -21,11 +23,29 @@ export function readJsonBodies(server: FastifyInstance): void {
     if (isWithoutBody(headers)) headers["content-type"] = undefined;
     done();
   });
+  server.addHook("preParsing", async ({ headers }, _reply, payload) =>
+    headers["transfer-encoding"] === undefined ? payload : payload.pipe(limitPieces()),
+  );
   const options = { parseAs: "buffer", bodyLimit } as const;
   server.addContentTypeParser("application/json", options, async (_: unknown, bytes: Buffer) => read(decode(bytes)));
   server.addContentTypeParser("*", options, async (_: unknown, bytes: Buffer) => {
     if (bytes.length > 0) throw new HttpFailure(415);
     return undefined;
+  });
+}
+
+/** Fails if the body arrives in very many tiny pieces. */
+function limitPieces(): Transform {
+  const countPiece = createPieceLimit();
+  return new Transform({
+    transform(piece: Buffer, _encoding, done) {
+      try {
+        countPiece(piece.length);
+        done(null, piece);
+      } catch {
+        done(new Malformed([{ path: "", message: "is sent in too many small pieces" }]));
+      }
+    },
   });
 }
 

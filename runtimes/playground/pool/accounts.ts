@@ -3,11 +3,11 @@
  * company.
  */
 import { availableParallelism } from "node:os";
-import { runInBackground } from "../../processorGroups.ts";
+import { companyProcesses, runInBackground } from "../../processorGroups.ts";
 import type { DiskAllowance, EnvironmentUsage } from "../../serving.ts";
 import { type CpuTime, cpuTimeOf, createCpuMeter } from "../worker/cpuTime.ts";
 import type { WorkerProcess } from "../worker/process.ts";
-import { lowPriorityTime, makeBackgroundRule } from "./background.ts";
+import { makeBackgroundRule, makeTimeCounter } from "./background.ts";
 import { createCompanyLoads } from "./companyLoads.ts";
 import { defaultSteps, halfLife, type Load, observe } from "./fairness.ts";
 import { isAtFirstRequest, limitsOf } from "./limits.ts";
@@ -72,8 +72,8 @@ export function createAccounts(
   const meter = createCpuMeter(cpuTime);
   const loads = createCompanyLoads();
   const isInBackground = makeBackgroundRule(availableParallelism());
-  let lowPriority: Load = { cores: 0, at: performance.now() };
-  let countedLowPriority = lowPriorityTime();
+  const timeSince = makeTimeCounter(cpuTime);
+  let ofCompanies: Load = { cores: 0, at: performance.now() };
 
   function of(environmentId: string): Account {
     const account = accounts.get(environmentId) ?? new Account();
@@ -97,10 +97,8 @@ export function createAccounts(
   }
 
   function updateBackground(now: number): void {
-    const time = lowPriorityTime();
-    lowPriority = observe(lowPriority, time - countedLowPriority, now, halfLife);
-    countedLowPriority = time;
-    runInBackground(isInBackground({ waiting: loads.waiting(), lowPriority: lowPriority.cores }, now));
+    ofCompanies = observe(ofCompanies, timeSince(companyProcesses()), now, halfLife);
+    runInBackground(isInBackground({ waiting: loads.waiting(), used: ofCompanies.cores }, now));
   }
 
   function update(): void {

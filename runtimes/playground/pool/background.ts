@@ -1,16 +1,17 @@
 /**
  * Decides whether companies' processes run in the background (`processorGroups.ts`). That is best for everyone as long as the
  * server leaves them time. A flood of requests can keep the server's processes busy, though, and no page would be rendered
- * meanwhile: then the companies' processes get as much time as one of the server's.
+ * meanwhile: then the companies' processes get a small part of the time. More would make the server's backlog, and so all visitors'
+ * waits, longer.
  */
-import { cpus } from "node:os";
+import type { CpuTime } from "../worker/cpuTime.ts";
 
 /** In CPU cores. */
 interface Usage {
   /** What visitors' workers would use in addition if they did not have to wait. */
   readonly waiting: number;
-  /** What all processes with a lowered priority use: nearly all of them are companies'. */
-  readonly lowPriority: number;
+  /** What all processes of companies use. */
+  readonly used: number;
 }
 
 /** Companies that get less than this part of the cores, and wait for more, are starved. */
@@ -22,13 +23,29 @@ const foregroundMilliseconds = 10_000;
 /** Returns a function that gets the present usage and the time in milliseconds. `cores`: of the machine. */
 export function makeBackgroundRule(cores: number): (usage: Usage, now: number) => boolean {
   let starvedAt = Number.NEGATIVE_INFINITY;
-  return ({ waiting, lowPriority }, now) => {
-    if (waiting >= waitingCores && lowPriority < cores * leastPart) starvedAt = now;
+  return ({ waiting, used }, now) => {
+    if (waiting >= waitingCores && used < cores * leastPart) starvedAt = now;
     return now - starvedAt >= foregroundMilliseconds;
   };
 }
 
-/** Returns the CPU time of processes with a lowered priority since the machine's start, in milliseconds. */
-export function lowPriorityTime(): number {
-  return cpus().reduce((sum, { times }) => sum + times.nice, 0);
+/**
+ * Returns a function that gets the present processes and returns the CPU time in milliseconds that they have used since the previous
+ * call. `cpuTime` measures a process since its start.
+ */
+export function makeTimeCounter(cpuTime: (pid: number) => CpuTime | null): (pids: readonly number[]) => number {
+  let before = new Map<number, number>();
+  return (pids) => {
+    const now = new Map<number, number>();
+    let total = 0;
+    for (const pid of pids) {
+      const used = cpuTime(pid)?.used ?? 0;
+      now.set(pid, used);
+      // A smaller time is that of a new process with the id of an ended one.
+      const known = before.get(pid) ?? 0;
+      total += used >= known ? used - known : used;
+    }
+    before = now;
+    return total;
+  };
 }
