@@ -12,12 +12,12 @@ import { type Body, type BodyStore, createBodyStore, NoRoom } from "./bodyStore.
 import { type Claimant, createBudget } from "./budget.ts";
 import { isTooSlow, type Pace } from "./pace.ts";
 import { createPayerLimiter } from "./payerLimiter.ts";
-import { createPieceLimit } from "./tinyPieces.ts";
+import { createPiecePace } from "./tinyPieces.ts";
 
 export interface Bodies {
   /**
-   * Receives the request's body. Rejects with `NoRoom`, `TooManyPieces`, `TooSlow`, `UploadTooLarge`, `VisitorLeft` or the error
-   * of the file system. Then the rest of the body is still unread.
+   * Receives the request's body. Rejects with `NoRoom`, `TooSlow`, `UploadTooLarge`, `VisitorLeft` or the error of the
+   * file system. Then the rest of the body is still unread.
    */
   receive(request: VisitorRequest, claimant: Claimant): Promise<Body>;
   usage(): BodyUsage;
@@ -105,13 +105,11 @@ async function fill(store: BodyStore, request: VisitorRequest, bodyBytes: number
   await store.reserve(announcedBytes ?? 0);
   askForBody(request);
   let receivedBytes = 0;
-  const countPiece = createPieceLimit();
   /** Time in which the visitor was not waited for. */
   let busy = performance.now() - began;
 
   async function add(chunk: Buffer): Promise<void> {
     const since = performance.now();
-    countPiece(chunk.length);
     receivedBytes += chunk.length;
     // Node enforces an announced length only.
     if (receivedBytes > bodyBytes) throw new UploadTooLarge(`more than ${bodyBytes} bytes`);
@@ -138,12 +136,18 @@ function pipeInto(
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     let adding: Promise<void> | null = null;
+    const pace = createPiecePace();
+    const addNow = (chunk: Buffer, done: (error?: Error | null) => void) => {
+      adding = add(chunk).finally(() => {
+        adding = null;
+      });
+      adding.then(() => done(), done);
+    };
     const sink = new Writable({
       write(chunk: Buffer, _encoding, done) {
-        adding = add(chunk).finally(() => {
-          adding = null;
-        });
-        adding.then(() => done(), done);
+        const pause = pace(chunk.length);
+        if (pause === null) addNow(chunk, done);
+        else pause.then(() => (sink.destroyed ? done() : addNow(chunk, done)));
       },
       // Over HTTP/2, an aborted upload ends like a complete one.
       final: (done) => done(request.stream?.closed === true ? new VisitorLeft() : null),

@@ -1,12 +1,11 @@
 /** Receives a request's body, or answers the request if that fails. */
 import type { UploadLimits } from "../http/limits.ts";
 import { makePage } from "../http/pages.ts";
-import { refuseBody, refuseUnread, refuseUpload, UploadTooLarge } from "../http/uploads.ts";
+import { refuseBody, refuseUpload, UploadTooLarge } from "../http/uploads.ts";
 import type { VisitorRequest, VisitorResponse } from "../http/visitorHttp.ts";
 import { type Bodies, TooSlow, VisitorLeft } from "./bodies.ts";
 import { type Body, NoRoom } from "./bodyStore.ts";
 import type { Claimant } from "./budget.ts";
-import { TooManyPieces } from "./tinyPieces.ts";
 
 interface Incoming {
   readonly request: VisitorRequest;
@@ -33,7 +32,6 @@ export async function receiveBody(
   } catch (error) {
     if (error instanceof VisitorLeft) response.destroy();
     else if (error instanceof UploadTooLarge) await refuseUpload(request, response, limits);
-    else if (error instanceof TooManyPieces) refuseUnread(response, makePage(format, "tooManyPieces"));
     else if (error instanceof TooSlow) await refuseBody(request, response, makePage(format, "uploadTooSlow"));
     else {
       if (!(error instanceof NoRoom)) log.error({ err: error }, "A request's body could not be stored");

@@ -81,12 +81,6 @@ const pages = {
     text: "There is no space for your upload while others are running, and nothing was saved. Please send it again in a minute.",
     retryAfterSeconds: 60,
   },
-  tooManyPieces: {
-    status: 400,
-    code: "too_many_pieces",
-    title: "This upload was sent in too many small pieces",
-    text: "Nothing was saved. Programs that upload files must send at least a few kilobytes at a time.",
-  },
   uploadTooSlow: {
     status: 408,
     code: "upload_too_slow",

@@ -22,6 +22,7 @@ export function exceedsUploadLimit(request: VisitorRequest, limits: UploadLimits
 /** How long and how much of a refused upload is read and discarded, so that the response arrives. */
 const drainMilliseconds = 2_000;
 const drainBytes = 64 * 1024 * 1024;
+const drainPieces = 4_096;
 
 /** Refuses a body that is too large. */
 export function refuseUpload(
@@ -46,24 +47,21 @@ export async function refuseBody(request: VisitorRequest, response: VisitorRespo
   response.end();
 }
 
-/** Sends the page and closes the connection at once, because reading the rest would cost too much. */
-export function refuseUnread(response: VisitorResponse, page: MadePage): void {
-  response.writeHead(page.status, { ...page.headers, connection: "close" });
-  response.end(page.body);
-}
-
 /** Resolves when the rest has been read, is too large or takes too long. */
 function drain(request: VisitorRequest): Promise<void> {
   if (request.readableEnded || request.destroyed || isWaiting(request)) return Promise.resolve();
   return new Promise((done) => {
     let bytes = 0;
+    let pieces = 0;
     const count = (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > drainBytes) finish();
+      pieces += 1;
+      if (bytes > drainBytes || pieces > drainPieces) finish();
     };
     const finish = () => {
       clearTimeout(timer);
       request.off("data", count);
+      request.pause();
       done();
     };
     const timer = setTimeout(finish, drainMilliseconds);

@@ -1,7 +1,7 @@
 /** Reads request bodies: JSON, or an empty body. */
 import type { IncomingHttpHeaders } from "node:http";
 import { Transform } from "node:stream";
-import { createPieceLimit } from "@sitewright/edge/bodies/tinyPieces.ts";
+import { createPiecePace } from "@sitewright/edge/bodies/tinyPieces.ts";
 import type { FastifyInstance } from "fastify";
 import { HttpFailure, Malformed } from "./faults.ts";
 
@@ -24,7 +24,7 @@ export function readJsonBodies(server: FastifyInstance): void {
     done();
   });
   server.addHook("preParsing", async ({ headers }, _reply, payload) =>
-    headers["transfer-encoding"] === undefined ? payload : payload.pipe(limitPieces()),
+    headers["transfer-encoding"] === undefined ? payload : payload.pipe(slowTinyPieces()),
   );
   const options = { parseAs: "buffer", bodyLimit } as const;
   server.addContentTypeParser("application/json", options, async (_: unknown, bytes: Buffer) => read(decode(bytes)));
@@ -34,17 +34,14 @@ export function readJsonBodies(server: FastifyInstance): void {
   });
 }
 
-/** Fails if the body arrives in very many tiny pieces. */
-function limitPieces(): Transform {
-  const countPiece = createPieceLimit();
+/** Receives a body in very many tiny pieces slowly. */
+function slowTinyPieces(): Transform {
+  const pace = createPiecePace();
   return new Transform({
     transform(piece: Buffer, _encoding, done) {
-      try {
-        countPiece(piece.length);
-        done(null, piece);
-      } catch {
-        done(new Malformed([{ path: "", message: "is sent in too many small pieces" }]));
-      }
+      const pause = pace(piece.length);
+      if (pause === null) done(null, piece);
+      else pause.then(() => done(null, piece));
     },
   });
 }
