@@ -144,6 +144,8 @@ function pipeInto(
       adding.then(() => done(), done);
     };
     const sink = new Writable({
+      // Counts chunks and not bytes: each that is left costs an error if the visitor leaves.
+      objectMode: true,
       write(chunk: Buffer, _encoding, done) {
         const pause = pace(chunk.length);
         if (pause === null) addNow(chunk, done);

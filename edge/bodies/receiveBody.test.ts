@@ -162,7 +162,7 @@ async function marker({ edge }: Pick<EdgeWorld, "edge">): Promise<void> {
 }
 
 test("a body in very many tiny pieces takes too long", async () => {
-  const { edge, upstream } = await startSite({}, { edge: { bodyGraceSeconds: 1 } });
+  const { edge, upstream } = await startSite({}, { edge: { limits: { ...limits, bodyGraceSeconds: 1 } } });
   const visitor = openRaw(edge);
   const head = "POST / HTTP/1.1\r\nHost: site.localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
   visitor.socket.on("error", () => undefined).write(`${head}${"1\r\nx\r\n".repeat(100_000)}0\r\n\r\n`);
