@@ -4,6 +4,7 @@ import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { exampleRequest } from "../conformance.ts";
 import type { PhpRequest, StalePages } from "../serving.ts";
+import { runTask } from "./testing/runTask.ts";
 import { addScript, outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
 import { mergeStalePages, noStalePages } from "./worker/mergeStalePages.ts";
@@ -604,3 +605,12 @@ test.each(['{"sitewright":"touched"}', '{"sitewright":"touched","urls":[1],"subt
     expect(await stalePagesOf(`post_message_to_js('${message}');`)).toBe("everything");
   },
 );
+
+test("scheduled events that change nothing leave all pages as they are", async () => {
+  await wordpress("foreach (['first', 'second'] as $hook) wp_schedule_single_event(time() - 60, $hook);");
+  reports = [];
+  const { answer } = await runTask(world.serving, site, "cron", { path: "/", seconds: 30 });
+  expect(answer).toMatchObject({ failed: [], isCutShort: false });
+  expect(answer.ran).toBeGreaterThanOrEqual(2);
+  expect(reports).toEqual([]);
+});

@@ -21,7 +21,7 @@ const SITEWRIGHT_IGNORED_META = array(
 
 /** Options that WordPress and plugins change by themselves. */
 const SITEWRIGHT_IGNORED_OPTIONS = array(
-	'_transient_*', '_site_transient_*', 'cron', 'doing_cron', 'rewrite_rules', 'recently_*', 'auto_*', 'user_count*',
+	'sitewright_*', '_transient_*', '_site_transient_*', 'cron', 'doing_cron', 'rewrite_rules', 'recently_*', 'auto_*', 'user_count*',
 	'large_user_count*', 'fresh_site', 'db_*', '*_version', 'can_compress_scripts', 'uninstall_plugins', 'nonce_*', 'auth_*',
 	'*.lock', '*_lock', '*_queue*', '*_last_*', '*_last', '*_log', '*_logs', 'finished_splitting_*', 'finished_updating_*',
 	'delete_blog_hash', 'adminhash', 'new_admin_email', 'recovery_keys', 'recovery_mode*', 'wp_force_deactivated_*',
