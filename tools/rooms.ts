@@ -14,7 +14,12 @@ const room = (purpose: string, ...mayImport: readonly string[]): Room => ({ purp
 /** By path. A file belongs to the room with the longest matching path. */
 export const rooms: Readonly<Record<string, Room>> = {
   contract: room("The API as data: one value per endpoint, its schemas, permissions and errors."),
-  "server/http": room("Turns requests into calls of `server/app` and results into JSON.", "contract", "server/app"),
+  "server/http": room(
+    "Turns requests into calls of `server/app` and results into JSON.",
+    "contract",
+    "server/app",
+    "edge/http",
+  ),
   "server/app": room(
     "The rules, one file per noun: whether a change is allowed, and which operation it starts.",
     "contract",

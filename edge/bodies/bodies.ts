@@ -5,6 +5,7 @@
 import { statfs } from "node:fs/promises";
 import { Writable } from "node:stream";
 import { askForBody } from "../http/expectations.ts";
+import { createPiecePace } from "../http/tinyPieces.ts";
 import { UploadTooLarge } from "../http/uploads.ts";
 import type { VisitorRequest } from "../http/visitorHttp.ts";
 import { cleanBodyFolder } from "./bodyFile.ts";
@@ -12,7 +13,6 @@ import { type Body, type BodyStore, createBodyStore, NoRoom } from "./bodyStore.
 import { type Claimant, createBudget } from "./budget.ts";
 import { isTooSlow, type Pace } from "./pace.ts";
 import { createPayerLimiter } from "./payerLimiter.ts";
-import { createPiecePace } from "./tinyPieces.ts";
 
 export interface Bodies {
   /**

@@ -1,7 +1,7 @@
 /** Reads request bodies: JSON, or an empty body. */
 import type { IncomingHttpHeaders } from "node:http";
 import { Transform } from "node:stream";
-import { createPiecePace } from "@sitewright/edge/bodies/tinyPieces.ts";
+import { createPiecePace } from "@sitewright/edge/http/tinyPieces.ts";
 import type { FastifyInstance } from "fastify";
 import { HttpFailure, Malformed } from "./faults.ts";
 
