@@ -140,8 +140,9 @@ if (import.meta.main) {
   const [supervisor = "", settings = "{}"] = process.argv.slice(2);
   const config = loadConfig(JSON.parse(settings));
   useUsersFrom(config.firstUserId);
-  const { assets, environments } = config;
-  await using work = await openPeriodicWork(config, createPlaygroundRuntime({ assets, environments }));
+  const { assets, environments, eventsFile } = config;
+  const runtime = createPlaygroundRuntime({ assets, environments, eventsFile });
+  await using work = await openPeriodicWork(config, runtime);
   const context = { opened: work.opened, supervisor: Number(supervisor) };
   const result: Passes = {
     publishing: await measurePublishing(context, work.publisher.publish),

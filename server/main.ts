@@ -17,7 +17,7 @@ const processes: Readonly<Record<string, () => Promise<void>>> = {
     await runControl(async (config: Config, log: Logger) => {
       useUsersFrom(config.firstUserId);
       useProcessorGroups(config.data);
-      const { assets, environments, diskReserveBytes, readyCopies, edgePort, uploads } = config;
+      const { assets, environments, diskReserveBytes, readyCopies, eventsFile, edgePort, uploads } = config;
       const { of: credentialOf } = createPhpCredentials(await openKeySource(secretsKeyFile(config.data)));
       const network = { ...phpNetwork(config), credentialOf, edgePort };
       const onFailure = (err: unknown) =>
@@ -28,6 +28,7 @@ const processes: Readonly<Record<string, () => Promise<void>>> = {
         environments,
         diskReserveBytes,
         ready: readyCopies,
+        eventsFile,
         network,
         acceptMail,
         uploads,

@@ -46,6 +46,8 @@ export interface PlaygroundRuntimeOptions {
    * none.
    */
   readonly ready?: { readonly folder: string; readonly count: number };
+  /** Keeps when WP-Cron events are due over restarts. Absent: all databases are read after each. */
+  readonly eventsFile?: string;
   /** How much of the disk sites must leave free. Absent: nothing. */
   readonly diskReserveBytes?: number;
   /** Network access of WP-CLI commands. Absent: none. */
@@ -80,7 +82,8 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
     uploads: options.uploads,
     ...(options.wpCliLimits && { limits: options.wpCliLimits }),
   });
-  const events = createEventReader(environments);
+  const { eventsFile } = options;
+  const events = createEventReader(environments, eventsFile === undefined ? {} : { file: eventsFile });
   const packages = createPackageReader(environments);
   const filesOf = async (release: Release) =>
     listFiles(await partOf(release, "public"), sharedFoldersOf(recordOf(release)));

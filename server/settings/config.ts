@@ -61,6 +61,8 @@ export interface Config {
   readonly environments: string;
   /** Copies of a default WordPress, prepared for new sites. */
   readonly readyCopies: { readonly folder: string; readonly count: number };
+  /** Keeps when WP-Cron events of sites are due. */
+  readonly eventsFile: string;
   /** Folder for sockets: its path is short, and other users have no access. */
   readonly run: string;
   /** The first user id of sites, if Sitewright is root. */
@@ -200,6 +202,7 @@ function freeze(values: Settings): Config {
     assets: resolve(values.SITEWRIGHT_ASSETS),
     environments: join(data, "environments"),
     readyCopies: { folder: join(data, "ready"), count: readyCopies },
+    eventsFile: join(data, "cron-events.json"),
     run: resolve(values.SITEWRIGHT_RUN),
     firstUserId: values.SITEWRIGHT_FIRST_USER_ID,
     spareWorkers: values.SITEWRIGHT_SPARE_WORKERS,

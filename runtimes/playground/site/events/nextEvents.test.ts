@@ -224,3 +224,34 @@ test("if a batch never ends, its databases are read one by one", async () => {
   expect(await idsOf(sites)).toHaveLength(3);
   expect(reads).toHaveLength(4);
 });
+
+describe("after a restart", () => {
+  const fileIn = () => path.join(root, "kept", "events.json");
+  const dueOf = async (one: EnvironmentRef, signal: AbortSignal) =>
+    (await createEventReader(root, { file: fileIn() }).next([one], signal)).get(one.id)?.events[0]?.dueAt;
+
+  test("an unchanged database is not read again, a changed one is", async () => {
+    const one = await site(5);
+    expect(await dueOf(one, never)).toBe(5_000);
+    // Reading would be aborted.
+    expect(await dueOf(one, AbortSignal.abort())).toBe(5_000);
+    plan(one, 6);
+    await expect(dueOf(one, AbortSignal.abort())).rejects.toThrow();
+    expect(await dueOf(one, never)).toBe(6_000);
+  });
+
+  test("a database with a problem is read again: a newer version may be able to", async () => {
+    const broken = await environment();
+    await writeFile(fileOf(broken), "");
+    await settle(broken);
+    await dueOf(broken, never);
+    await expect(dueOf(broken, AbortSignal.abort())).rejects.toThrow();
+  });
+
+  test.each(["", "{", "[1]", '{"site":{"stamp":5}}', "null"])("a damaged file is ignored: %s", async (content) => {
+    const one = await site(5);
+    await mkdir(path.dirname(fileIn()));
+    await writeFile(fileIn(), content);
+    expect(await dueOf(one, never)).toBe(5_000);
+  });
+});

@@ -21,6 +21,7 @@ import { createSuspects, partyOf, readingTurns } from "../database/readings.ts";
 import { tablePrefixOf } from "../database/tablePrefix.ts";
 import type { EventsSource } from "./cronEvents.ts";
 import type { EventsJob, EventsRead } from "./eventsJob.ts";
+import { openKnownEvents } from "./knownEvents.ts";
 
 interface EventReader {
   next(environments: readonly CompanyEnvironment[], signal: AbortSignal): Promise<ReadonlyMap<string, NextEvents>>;
@@ -40,12 +41,6 @@ const priority = 10;
  * read.
  */
 const settledMilliseconds = 1_000;
-
-interface Known {
-  /** Identifies the state of the database when it was read; null: read it again. */
-  readonly stamp: string | null;
-  readonly next: NextEvents;
-}
 
 interface Due {
   readonly environment: CompanyEnvironment;
@@ -119,6 +114,8 @@ function waitLong(signal: AbortSignal): Promise<void> {
 }
 
 interface EventReaderOptions {
+  /** Keeps what was read over restarts. Absent: it is not kept. */
+  readonly file?: string;
   /** Reads databases. Absent: in a process. */
   readonly read?: typeof readInProcess;
   readonly batchSize?: number;
@@ -128,8 +125,8 @@ interface EventReaderOptions {
 
 /** Creates a reader. `environments` is the folder that contains the environments' folders. */
 export function createEventReader(environments: string, options: EventReaderOptions = {}): EventReader {
-  const { read = readInProcess, batchSize = defaultBatchSize, wait = waitLong } = options;
-  const known = new Map<string, Known>();
+  const { file: knownFile = null, read = readInProcess, batchSize = defaultBatchSize, wait = waitLong } = options;
+  const known = openKnownEvents(knownFile);
   const suspects = createSuspects();
   /** Ids of the environments that are read now. */
   const reading = new Set<string>();
@@ -224,6 +221,7 @@ export function createEventReader(environments: string, options: EventReaderOpti
 
   return {
     next: async (wanted, signal) => {
+      await known.load();
       const due = wanted.filter(({ id }) => !reading.has(id)).map(check);
       await readDue(
         due.filter((each) => each !== null),
@@ -231,6 +229,7 @@ export function createEventReader(environments: string, options: EventReaderOpti
       );
       const wantedIds = new Set(wanted.map(({ id }) => id));
       for (const id of known.keys()) if (!wantedIds.has(id)) forget(id);
+      await known.save();
       // What is read now has changed. Its earlier events may have run since.
       const isCurrent = ({ id }: EnvironmentRef) => !reading.has(id) || suspects.has(id);
       return new Map(
