@@ -11,6 +11,7 @@
  * another link. A release is staged while its record has a token and `current` doesn't point to it. Its number and paths
  * never change, so that a worker that has tried it out can continue after the switch.
  */
+import { lstatSync } from "node:fs";
 import { readdir, readFile, readlink, realpath, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { RuntimeFailure } from "./runtime.ts";
@@ -99,6 +100,11 @@ export async function releaseIn(folder: string): Promise<Release> {
 async function currentNumber(live: string): Promise<number | null> {
   const link = await readlink(path.join(live, "current")).catch(() => null);
   return link === null ? null : Number(path.basename(link));
+}
+
+/** When a release was last made current, in milliseconds since 1970. Throws if the environment doesn't exist. */
+export function linkChangedAt(live: string): number {
+  return lstatSync(path.join(live, "current")).ctimeMs;
 }
 
 /**

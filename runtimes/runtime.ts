@@ -30,6 +30,11 @@ export interface CompanyEnvironment extends EnvironmentRef {
   readonly companyId?: string;
 }
 
+/** An environment whose packages have been read. */
+export interface ReadEnvironment extends EnvironmentRef {
+  readonly readAt: Date;
+}
+
 /** A WordPress to install. Texts are as the user typed them; the runtime escapes them for its storage. */
 export interface WordPressInstall {
   /** Scheme, host, and port unless it is the scheme's default: `http://demo.localhost:8081`. No trailing slash. */
@@ -507,6 +512,11 @@ export interface Runtime {
     environments: readonly CompanyEnvironment[],
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, InstalledPackages>>;
+  /**
+   * Returns the ids of environments whose plugins, themes and database have certainly not changed since `readAt`. Reads none of
+   * them.
+   */
+  unchangedPackages(environments: readonly ReadEnvironment[]): Promise<ReadonlySet<string>>;
   /**
    * Finds the user with this e-mail address, ignoring case; of several, an administrator. Null if the environment
    * doesn't exist or has no WordPress. Throws `RuntimeFailure` saying what is missing if the database lacks

@@ -25,6 +25,7 @@ import { createEventReader } from "./site/events/nextEvents.ts";
 import { exportSite } from "./site/export/exportSite.ts";
 import { createLayouts } from "./site/layouts.ts";
 import { createPackageReader } from "./site/packages/packages.ts";
+import { unchangedPackages } from "./site/packages/unchanged.ts";
 import { provision } from "./site/provision.ts";
 import { giveToEnvironment, layoutOf, recordOf, reportFullDisk, sharedFoldersOf } from "./site/release.ts";
 import { countReplacements, stageReplacement } from "./site/replace/replacement.ts";
@@ -151,6 +152,7 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
     nextEvents: (environments, signal) => events.next(environments, signal),
     cronEvents: (environment, signal) => events.all(environment, signal),
     packages,
+    unchangedPackages: (wanted) => unchangedPackages(wanted, environments),
     findUser: (environment, email) =>
       ofCurrent(environment, (release) => findUser(environment, release, liveOf(environment), email)),
     diskUse: (environment) => ofCurrent(environment, diskUse),

@@ -10,6 +10,7 @@ const { signal } = new AbortController();
 let environmentId: string;
 let read: string[];
 let found: InstalledPackages | null;
+let unchanged: string[];
 
 const installed: InstalledPackage = {
   kind: "plugin",
@@ -32,6 +33,7 @@ const options = () => ({
         found === null ? [] : environments.map(({ id }) => [id, found ?? { packages: [], problem: null }]),
       );
     },
+    unchangedPackages: async () => new Set(unchanged),
   },
 });
 const run = () => readDuePackages(options(), signal);
@@ -49,6 +51,7 @@ beforeEach(async () => {
   ({ environmentId } = await addSite(world.database, companyId));
   await set({ wordpress_version: "7.1.1" });
   read = [];
+  unchanged = [];
   found = { packages: [installed], problem: null };
 });
 
@@ -79,6 +82,29 @@ describe("an environment", () => {
     await set(values);
     await run();
     expect(read).toHaveLength(times);
+  });
+
+  test("that was read long ago and has not changed since is not read again", async () => {
+    await run();
+    unchanged = [environmentId];
+    await set({ packages_read_at: ago(4_000) });
+    await run();
+    expect(read).toHaveLength(1);
+    unchanged = [];
+    await run();
+    expect(read).toHaveLength(1);
+  });
+
+  test.each([
+    ["PHP has written to it", { written_at: ago(3_500) }],
+    ["its last reading was incomplete", { packages_problem: "Reading failed." }],
+    ["its last reading is in the future", { packages_read_at: ago(-500) }],
+  ])("is read even if its files look unchanged, because %s", async (_, values) => {
+    await run();
+    unchanged = [environmentId];
+    await set({ packages_read_at: ago(4_000), ...values });
+    await run();
+    expect(read).toHaveLength(2);
   });
 
   test("that can't be read is read in the next run", async () => {

@@ -3,12 +3,23 @@ import type { CompanyEnvironment, InstalledPackages, Runtime } from "@sitewright
 import { applyOffers } from "../packages/applyOffers.ts";
 import { versionKey } from "../packages/versions.ts";
 import type { Database } from "../store/database.ts";
-import { type FoundPackage, findDueForReading, notePackages } from "../store/packages/packages.ts";
+import {
+  type FoundPackage,
+  findDueForReading,
+  notePackages,
+  notePackagesUnchanged,
+  type ToRead,
+} from "../store/packages/packages.ts";
 import { databaseNow } from "../store/sites/diskUse.ts";
 
 interface ReadPackagesOptions {
   readonly database: Database;
   readonly runtime: Pick<Runtime, "packages">;
+}
+
+interface ReadDuePackagesOptions {
+  readonly database: Database;
+  readonly runtime: Pick<Runtime, "packages" | "unchangedPackages">;
 }
 
 /** Reads the packages of these environments now and stores them. */
@@ -62,12 +73,25 @@ export function makeReadPackages({ database, runtime }: ReadPackagesOptions): Re
  * Reads the environments that are due. One that can't be read, because it is being written to, stays due. Batches don't wait for
  * each other, and contain whole companies as far as possible, because the result of a batch waits for its slowest database.
  */
-export async function readDuePackages(options: ReadPackagesOptions, signal: AbortSignal): Promise<void> {
+export async function readDuePackages(options: ReadDuePackagesOptions, signal: AbortSignal): Promise<void> {
   const read = makeReadPackages(options);
-  const due = await findDueForReading(options.database, environmentsPerRun);
+  const due = await findChanged(options);
   const byCompany = due.toSorted((one, other) => one.companyId.localeCompare(other.companyId));
   const batches: Promise<void>[] = [];
   for (let done = 0; done < byCompany.length; done += batchSize)
     batches.push(read(byCompany.slice(done, done + batchSize), signal));
   await Promise.all(batches);
+}
+
+/** Finds environments that are due. Those that were last read long ago are left out if they have not changed since. */
+async function findChanged({ database, runtime }: ReadDuePackagesOptions): Promise<readonly ToRead[]> {
+  const due = await findDueForReading(database, environmentsPerRun);
+  const quiet = due.flatMap(({ id, number, lastReadAt }) =>
+    lastReadAt === null ? [] : [{ id, number, readAt: lastReadAt }],
+  );
+  if (quiet.length === 0) return due;
+  const checkedAt = await databaseNow(database);
+  const unchanged = await runtime.unchangedPackages(quiet);
+  if (unchanged.size > 0) await notePackagesUnchanged(database, [...unchanged], checkedAt);
+  return due.filter(({ id }) => !unchanged.has(id));
 }

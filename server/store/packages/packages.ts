@@ -31,6 +31,11 @@ export interface ToRead {
   readonly number: number;
 }
 
+interface DueForReading extends ToRead {
+  /** The last reading, if it is due only because that is long ago; otherwise null. */
+  readonly lastReadAt: Date | null;
+}
+
 /** Environments are read again after this time even without known changes. */
 const maxAgeMinutes = 60;
 /** Minimum time between readings because of writes by PHP: sites write often, but seldom about plugins. */
@@ -40,9 +45,14 @@ const minWrittenSeconds = 300;
  * Finds environments whose packages must be read: never read, changed by an operation or PHP since, or last read long
  * ago. Longest waiting first.
  */
-export async function findDueForReading(database: Database, limit: number): Promise<readonly ToRead[]> {
-  const { rows } = await sql<ToRead>`
-    select e.id, e.company_id as "companyId", e.number from environments e
+export async function findDueForReading(database: Database, limit: number): Promise<readonly DueForReading[]> {
+  const { rows } = await sql<DueForReading>`
+    select e.id, e.company_id as "companyId", e.number,
+      case when e.packages_read_at < now() and e.packages_problem is null
+        and coalesce(e.written_at <= e.packages_read_at, true)
+        and not exists (select from operations o where o.environment_id = e.id and o.finished_at > e.packages_read_at)
+        then e.packages_read_at end as "lastReadAt"
+    from environments e
     where e.state = 'serving' and not e.awaits_rebuild and e.wordpress_version is not null and (
       e.packages_read_at is null or e.packages_read_at > now()
       or e.packages_read_at < now() - make_interval(mins => ${maxAgeMinutes})
@@ -103,6 +113,20 @@ export async function notePackages(database: Database, environmentId: string, fo
       where (${columnsOf("packages")}) is distinct from (${columnsOf("excluded")})`.execute(transaction);
     await markManaged(transaction, environmentId);
   });
+}
+
+/** Records that nothing has changed since the last reading. Does nothing for environments that were read later. */
+export async function notePackagesUnchanged(
+  database: Database,
+  environmentIds: readonly string[],
+  readAt: Date,
+): Promise<void> {
+  await database
+    .updateTable("environments")
+    .set({ packages_read_at: readAt })
+    .where("id", "in", [...environmentIds])
+    .where("packages_read_at", "<", readAt)
+    .execute();
 }
 
 const columnNames = [
