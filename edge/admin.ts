@@ -5,7 +5,8 @@
  *   response has the newer generation.
  * - `POST /settle`: responds when all writes to a frozen environment have ended.
  * - `GET /status`: what the edge is serving.
- * - `GET /usage`: usage of each environment since the edge started.
+ * - `POST /usage`: usage since the edge started, of each environment that had requests, or whose usage has changed since an
+ *   earlier report.
  * - `POST /try`: sends one request to an environment that need not be served, and returns the outcome.
  * - `POST /logins/take`: the logins since the last such request.
  * - `POST /login`: makes a login link valid for one use.
@@ -25,9 +26,12 @@ import { readTrialOrder, runTrial } from "./php/trial.ts";
 import type { UpstreamStatus } from "./php/upstream.ts";
 import { checkInput, count, InvalidInput, text } from "./tables/checkInput.ts";
 import { readTable } from "./tables/readTable.ts";
-import { usageOf } from "./usage.ts";
+import { createUsageReports, type EarlierReport, type UsageReports } from "./usage.ts";
 
 const settleOrder = v.object({ environmentId: text });
+const earlierReport: v.GenericSchema<unknown, EarlierReport | null> = v.nullable(
+  v.object({ run: text, report: count }),
+);
 const purgeOrder = v.object({
   environmentId: text,
   urls: v.optional(v.array(text), []),
@@ -55,12 +59,9 @@ interface EdgeStatus extends UpstreamStatus {
 
 /** Creates the server, not listening yet. `port` is called for each status request. */
 export function createAdminServer(parts: EdgeParts, port: () => number): Server {
-  const run = randomUUID();
+  const usage = createUsageReports(randomUUID(), parts.upstream, parts.traffic);
   return createServer((request, response) => {
-    if (`${request.method} ${request.url}` === "GET /usage") {
-      return reply(response, 200, usageOf(run, parts.upstream, parts.traffic));
-    }
-    answer(parts, port, request, response).catch((error: unknown) => {
+    answer({ ...parts, usage }, port, request, response).catch((error: unknown) => {
       const message = error instanceof Error ? error.message : String(error);
       if (error instanceof InvalidInput || error instanceof SyntaxError) return reply(response, 400, { message });
       parts.log.error({ err: error, url: request.url }, "admin request failed");
@@ -70,7 +71,7 @@ export function createAdminServer(parts: EdgeParts, port: () => number): Server 
 }
 
 async function answer(
-  parts: EdgeParts,
+  parts: EdgeParts & { readonly usage: UsageReports },
   port: () => number,
   request: IncomingMessage,
   response: ServerResponse,
@@ -83,10 +84,13 @@ async function answer(
   if (endpoint === "POST /logins/take") return reply(response, 200, { logins: parts.loginEvents.take() });
   if (endpoint === "POST /cache/purge") return purge(parts, request, response);
   if (endpoint === "POST /settle") return settle(parts, request, response);
+  if (endpoint === "POST /usage") {
+    return reply(response, 200, parts.usage.next(checkInput(earlierReport, await json(request))));
+  }
   if (endpoint === "GET /status") return reply(response, 200, status(parts, port()));
   reply(response, 404, {
     message:
-      "Endpoints: PUT /table, GET /status, GET /usage, POST /cache/purge, POST /login, POST /logins/take, POST /settle, POST /task, POST /try",
+      "Endpoints: PUT /table, GET /status, POST /usage, POST /cache/purge, POST /login, POST /logins/take, POST /settle, POST /task, POST /try",
   });
 }
 

@@ -6,8 +6,9 @@ import { startEmptyEdge, startSite } from "./testing/withEdge.ts";
 
 type AdminEdge = Parameters<typeof ask>[0] & { readonly adminSocket: string };
 
-async function usage(edge: AdminEdge) {
-  const got = await ask(edge, "/usage", { socketPath: edge.adminSocket });
+async function usage(edge: AdminEdge, since: object | null = null) {
+  const body = JSON.stringify(since);
+  const got = await ask(edge, "/usage", { method: "POST", body, socketPath: edge.adminSocket });
   expect(got.status).toBe(200);
   return JSON.parse(got.body);
 }
@@ -45,6 +46,21 @@ describe("usage of environments", () => {
     const { edge } = await startSite();
     await ask(edge, "/", { php: edge.loopbackSocket });
     expect((await usage(edge)).environments).toEqual([]);
+  });
+
+  test("has only changes since an earlier report of the same run", async () => {
+    const { edge, upstream } = await startEmptyEdge();
+    upstream.used = [php, { ...php, environmentId: "two" }];
+    const first = await usage(edge);
+    const idsOf = ({ environments }: { environments: { environmentId: string }[] }) =>
+      environments.map(({ environmentId }) => environmentId);
+    expect(idsOf(first)).toEqual(["one", "two"]);
+    expect(idsOf(await usage(edge, first))).toEqual([]);
+    upstream.used = [php, { ...php, environmentId: "two", writes: 2 }];
+    // Its response may have been lost.
+    await usage(edge, first);
+    expect(idsOf(await usage(edge, first))).toEqual(["two"]);
+    expect(idsOf(await usage(edge, { run: "of another edge", report: first.report }))).toEqual(["one", "two"]);
   });
 
   test("has a different run id for each start of the edge", async () => {

@@ -1,12 +1,25 @@
 /** Usage of environments since the edge started: PHP work and bytes sent. */
 
+import { isDeepStrictEqual } from "node:util";
 import type { Upstream, UpstreamUsage } from "./php/upstream.ts";
 import type { Traffic } from "./traffic.ts";
+
+type EnvironmentTotals = UpstreamUsage & { readonly bytesSent: number };
 
 export interface EdgeUsage {
   /** Identifies this run of the edge. All numbers start at 0 in a new run. */
   readonly run: string;
-  readonly environments: readonly (UpstreamUsage & { readonly bytesSent: number })[];
+  /** The number of this report, which rises. */
+  readonly report: number;
+  readonly environments: readonly EnvironmentTotals[];
+}
+
+/** An earlier report. */
+export type EarlierReport = Pick<EdgeUsage, "run" | "report">;
+
+export interface UsageReports {
+  /** The environments whose usage has changed since that report; null, or one of another run: all that had requests. */
+  next(since: EarlierReport | null): EdgeUsage;
 }
 
 const noUsage = {
@@ -20,17 +33,32 @@ const noUsage = {
   recentCores: 0,
 };
 
-export function usageOf(run: string, upstream: Pick<Upstream, "usage">, traffic: Pick<Traffic, "sent">): EdgeUsage {
-  const sent = traffic.sent();
-  const php = new Map(upstream.usage().map((usage) => [usage.environmentId, usage]));
-  const ids = new Set([...php.keys(), ...sent.keys()]);
+export function createUsageReports(
+  run: string,
+  upstream: Pick<Upstream, "usage">,
+  traffic: Pick<Traffic, "sent">,
+): UsageReports {
+  /** With the first report that has it. */
+  const latest = new Map<string, { readonly usage: EnvironmentTotals; readonly report: number }>();
+  let report = 0;
+
+  function update(): void {
+    const sent = traffic.sent();
+    const php = new Map(upstream.usage().map((usage) => [usage.environmentId, usage]));
+    for (const environmentId of new Set([...php.keys(), ...sent.keys()])) {
+      const bytesSent = sent.get(environmentId) ?? 0;
+      const usage = { environmentId, ...noUsage, ...php.get(environmentId), bytesSent };
+      if (!isDeepStrictEqual(usage, latest.get(environmentId)?.usage)) latest.set(environmentId, { usage, report });
+    }
+  }
+
   return {
-    run,
-    environments: [...ids].map((environmentId) => ({
-      environmentId,
-      ...noUsage,
-      ...php.get(environmentId),
-      bytesSent: sent.get(environmentId) ?? 0,
-    })),
+    next: (since) => {
+      report += 1;
+      update();
+      const after = since?.run === run ? since.report : 0;
+      const changed = [...latest.values()].filter((each) => each.report > after);
+      return { run, report, environments: changed.map(({ usage }) => usage) };
+    },
   };
 }

@@ -1,7 +1,7 @@
 /** Client of the edge's admin server, on a Unix socket in a folder with mode 0700. */
 import { request } from "node:http";
 import type { EdgeEnvironment, EdgeTable } from "@sitewright/edge/tables/table.ts";
-import type { EdgeUsage } from "@sitewright/edge/usage.ts";
+import type { EarlierReport, EdgeUsage } from "@sitewright/edge/usage.ts";
 import * as v from "valibot";
 
 const edgeStatus = v.object({
@@ -119,8 +119,11 @@ export interface EdgeClient {
   /** Sends a table. Returns the generation that the edge then serves: this one or a newer one. */
   putTable(table: EdgeTable, signal?: AbortSignal): Promise<number>;
   status(signal?: AbortSignal): Promise<EdgeStatus>;
-  /** Usage of each environment since the edge started. */
-  usage(signal?: AbortSignal): Promise<EdgeUsage>;
+  /**
+   * Usage since the edge started, of the environments whose usage has changed since an earlier report; null: of all that had
+   * requests.
+   */
+  usage(since: EarlierReport | null, signal?: AbortSignal): Promise<EdgeUsage>;
   /** Takes the logins since the last call. They are lost if this is rejected. */
   takeLogins(signal?: AbortSignal): Promise<readonly TakenLogin[]>;
   /** Waits for running writes to the environment to end. The table that freezes it must be in force. */
@@ -183,8 +186,8 @@ export function makeEdgeClient(socketPath: string): EdgeClient {
       if (!v.is(edgeStatus, answer)) throw new EdgeUnavailable("The edge sent an invalid status");
       return answer;
     },
-    usage: async (signal) => {
-      const answer = await ask("GET", "/usage", null, signal);
+    usage: async (since, signal) => {
+      const answer = await ask("POST", "/usage", JSON.stringify(since), signal);
       if (!isUsage(answer)) throw new EdgeUnavailable("The edge sent an invalid answer to a usage request");
       return answer;
     },
@@ -248,6 +251,8 @@ function isUsage(answer: unknown): answer is EdgeUsage {
     answer !== null &&
     "run" in answer &&
     typeof answer.run === "string" &&
+    "report" in answer &&
+    typeof answer.report === "number" &&
     "environments" in answer &&
     Array.isArray(answer.environments)
   );

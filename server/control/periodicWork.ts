@@ -33,7 +33,7 @@ import { orderCertificates } from "../reconcilers/certificates/orderCertificates
 import { checkDomains } from "../reconcilers/checkDomains.ts";
 import { checkForUpdates } from "../reconcilers/checkForUpdates.ts";
 import { collectLogins } from "../reconcilers/collectLogins.ts";
-import { collectUsage, expireUsage } from "../reconcilers/collectUsage.ts";
+import { expireUsage, makeCollectUsage } from "../reconcilers/collectUsage.ts";
 import type { Cron } from "../reconcilers/cron/runCron.ts";
 import { deliverMails } from "../reconcilers/deliverMails.ts";
 import { expire } from "../reconcilers/expire.ts";
@@ -228,7 +228,7 @@ function workOnUsage({ database, edge, runtime, publisher, config }: PeriodicWor
       work: "Collecting usage",
       everySeconds: 10,
       retrySeconds: 10,
-      run: () => collectUsage({ database, edge }),
+      run: makeCollectUsage({ database, edge }),
     },
     {
       name: "expireUsage",

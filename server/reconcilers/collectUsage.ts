@@ -7,14 +7,27 @@ import { addUsage, deleteUsage } from "../store/traffic/usage.ts";
 /** As promised by the API. */
 const usageRetentionDays = 62;
 
+type Report = Awaited<ReturnType<EdgeClient["usage"]>>;
+
 interface CollectUsageOptions {
   readonly database: Database;
   readonly edge: Pick<EdgeClient, "usage">;
 }
 
-/** If the edge is killed, its counts since the last run are lost. */
-export async function collectUsage({ database, edge }: CollectUsageOptions): Promise<void> {
-  const { run, environments } = await edge.usage();
+/**
+ * Returns a function that stores what has changed since its last call; in the first call everything, which changes nothing that
+ * is already stored. If the edge is killed, its counts since the last call are lost.
+ */
+export function makeCollectUsage({ database, edge }: CollectUsageOptions): () => Promise<void> {
+  let stored: Omit<Report, "environments"> | null = null;
+  return async () => {
+    const { run, report, environments } = await edge.usage(stored);
+    await store(database, { run, environments });
+    stored = { run, report };
+  };
+}
+
+async function store(database: Database, { run, environments }: Omit<Report, "report">): Promise<void> {
   await addUsage(
     database,
     run,
