@@ -14,7 +14,7 @@ import { until } from "@sitewright/e2e/until.ts";
 import { readInstallation, readRun } from "@sitewright/supervisor/records.ts";
 import pg from "pg";
 import { edgeStatus } from "./edgeStatus.ts";
-import { addSleepers, makeTemplate, type Sleeper, type Template } from "./growthFleet.ts";
+import { addSleepers, makeTemplate, noteEvents, type Sleeper, type Template } from "./growthFleet.ts";
 import type { PassCost, Passes } from "./growthPasses.ts";
 import { drawGrowth } from "./growthPlots.ts";
 import { untilIdle } from "./machine.ts";
@@ -35,6 +35,8 @@ export interface Size extends Passes {
   readonly environments: number;
   /** Milliseconds. */
   readonly start: number;
+  /** Processor time of the control process and of its child processes from its start until it was idle, in milliseconds. */
+  readonly startWork: number;
   /** Bytes of each process; pages that several share are divided among them (PSS). */
   readonly control: number;
   readonly edge: number;
@@ -49,6 +51,13 @@ async function memoryOf({ supervisor }: Installation, role: "control" | "edge"):
   const [found] = await find(supervisor.pid ?? 0, role);
   const text = await readFile(`/proc/${found?.id}/smaps_rollup`, "utf8");
   return Number(/^Pss:\s+(\d+) kB/m.exec(text)?.[1]) * 1_024;
+}
+
+/** Processor time of a process and of its child processes that have ended, in milliseconds (proc(5): fields 14 to 17). */
+async function workOf({ supervisor }: Installation): Promise<number> {
+  const [control] = await find(supervisor.pid ?? 0, "control");
+  const fields = (await readFile(`/proc/${control?.id}/stat`, "utf8")).split(") ")[1]?.split(" ") ?? [];
+  return fields.slice(11, 15).reduce((sum, hundredths) => sum + Number(hundredths) * 10, 0);
 }
 
 async function visitOnce(port: number, { host }: Sleeper): Promise<void> {
@@ -143,12 +152,15 @@ async function measureSize({ folder, run, settings }: Growing, sleepers: readonl
   }
   if (installation === null) throw new Error("It was not started");
   try {
+    await delay(settleMilliseconds);
+    await untilIdle();
+    const startWork = await workOf(installation);
     await visitAll(installation.data, sleepers);
     await untilNoWorkers(join(run, "edge.sock"));
     await delay(settleMilliseconds);
     const [control, edge] = [await memoryOf(installation, "control"), await memoryOf(installation, "edge")];
     const passes = await measurePasses(installation, settings);
-    return { environments: sleepers.length + 1, start: median(durations), control, edge, ...passes };
+    return { environments: sleepers.length + 1, start: median(durations), startWork, control, edge, ...passes };
   } finally {
     await installation.stop();
   }
@@ -179,13 +191,21 @@ async function makeFirst({ folder, run, settings }: Growing): Promise<Template> 
   }
 }
 
-async function grow(growing: Growing, template: Template, count: number): Promise<readonly Sleeper[]> {
-  const installation = await startHere(growing.folder, growing.settings);
+/** Adds environments. Meanwhile control does not look for scheduled tasks, which it would read from each database. */
+async function grow(
+  { folder, settings }: Growing,
+  template: Template,
+  sleepers: Sleeper[],
+  size: number,
+): Promise<void> {
+  const installation = await startHere(folder, { ...settings, SITEWRIGHT_CRON_RUNS: "0" });
+  const { data } = installation;
   try {
-    return await addSleepers(installation.data, template, count);
+    sleepers.push(...(await addSleepers(data, template, size - 1 - sleepers.length)));
   } finally {
     await installation.stop();
   }
+  await noteEvents(data, sleepers);
 }
 
 /** Measures a separate installation at each size. `withSize` runs around each. */
@@ -210,7 +230,7 @@ export async function measureGrowth(
     for (const size of sizes) {
       await withSize(async () => {
         log(`  ${size} environments …`);
-        sleepers.push(...(await grow(growing, template, size - 1 - sleepers.length)));
+        await grow(growing, template, sleepers, size);
       });
       await withSize(async () => {
         measured.push(await measureSize(growing, sleepers));
@@ -226,13 +246,14 @@ export async function measureGrowth(
 }
 
 function figuresOf(size: Size, smallest: Size): Figure[] {
-  const { environments, start, control, edge, publishing, planning, choosing, passes } = size;
+  const { environments, start, startWork, control, edge, publishing, planning, choosing, passes } = size;
   const none = Number.POSITIVE_INFINITY;
   const isTarget = environments === 1_000;
   const sum = passes.reduce((total, cost) => total + secondsPerHour(cost), 0);
   const name = (what: string) => `${environments} sleeping environments: ${what}`;
   return [
     atMost(name(`npm start, median of ${starts}`), start, isTarget ? smallest.start + 2_000 : none),
+    atMost(name("processor time of control until it is idle"), startWork, none),
     atMostBytes(name("memory of control and edge"), control + edge, isTarget ? 700e6 : none, ""),
     atMost(name("publishing the routing table"), publishing.milliseconds, none),
     {

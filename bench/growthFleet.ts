@@ -5,7 +5,9 @@
 import { chmod, chown, copyFile, cp, link, mkdir, readdir, readFile, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { setTimeout as delay } from "node:timers/promises";
 import { ownerOf, useUsersFrom } from "@sitewright/runtimes/owner.ts";
+import { createEventReader } from "@sitewright/runtimes/playground/site/events/nextEvents.ts";
 import type { InstalledPackages } from "@sitewright/runtimes/runtime.ts";
 import { makeReadPackages } from "@sitewright/server/reconcilers/readPackages.ts";
 import type { Database } from "@sitewright/server/store/database.ts";
@@ -156,4 +158,19 @@ async function notePackages(database: Database, { release }: Template, sleepers:
     sleepers.map(({ id, number }) => ({ id, number })),
     new AbortController().signal,
   );
+}
+
+/** The youngest files are not trusted to have their final time. */
+const settleMilliseconds = 1_500;
+
+/** Stores when the events of all environments are due, as the control process does when it has read their databases. */
+export async function noteEvents(data: string, sleepers: readonly Sleeper[]): Promise<void> {
+  await delay(settleMilliseconds);
+  const dueAt = Date.now() + yearSeconds * 1_000;
+  const event = { hook: "wp_version_check", dueAt, recurrence: null, intervalSeconds: null, args: [] };
+  const reader = createEventReader(join(data, "environments"), {
+    file: join(data, "cron-events.json"),
+    read: async ({ due }) => due.map(() => ({ sites: [{ place: null, events: [event] }], problem: null })),
+  });
+  await reader.next(sleepers, new AbortController().signal);
 }

@@ -40,7 +40,10 @@ function plotsOf(sizes: readonly Size[]): Readonly<Record<string, Omit<Plot, "xL
     start: {
       title: "npm start",
       yText: milliseconds,
-      lines: [lineOf(sizes, "until it is ready", ({ start }) => start)],
+      lines: [
+        lineOf(sizes, "until it is ready", ({ start }) => start),
+        lineOf(sizes, "work of control", ({ startWork }) => startWork),
+      ],
     },
     memory: {
       title: "Memory of idle processes",
