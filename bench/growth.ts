@@ -15,8 +15,8 @@ import { readInstallation, readRun } from "@sitewright/supervisor/records.ts";
 import pg from "pg";
 import { edgeStatus } from "./edgeStatus.ts";
 import { addSleepers, makeTemplate, noteEvents, type Sleeper, type Template } from "./growthFleet.ts";
-import type { PassCost, Passes } from "./growthPasses.ts";
-import { drawGrowth } from "./growthPlots.ts";
+import { type Passes, secondsPerHour } from "./growthPasses.ts";
+import { drawGrowth, type Size } from "./growthPlots.ts";
 import { untilIdle } from "./machine.ts";
 import { startMirror } from "./packagesUpdate.ts";
 import { atMost, atMostBytes, duration, type Figure } from "./report.ts";
@@ -29,23 +29,6 @@ const settleMilliseconds = 20_000;
 /** Idle connections report what they have read at the latest after this time. */
 const reportMilliseconds = 11_000;
 const parallelVisits = 20;
-
-/** With so many sleeping environments. */
-export interface Size extends Passes {
-  readonly environments: number;
-  /** Milliseconds. */
-  readonly start: number;
-  /** Processor time of the control process and of its child processes from its start until it was idle, in milliseconds. */
-  readonly startWork: number;
-  /** Bytes of each process; pages that several share are divided among them (PSS). */
-  readonly control: number;
-  readonly edge: number;
-}
-
-/** Processor time of one reconciler in an hour, of all processes, in seconds. */
-export function secondsPerHour({ times: { control, database, edge }, passesPerHour }: PassCost): number {
-  return ((control + database + edge) * passesPerHour) / 1_000;
-}
 
 async function memoryOf({ supervisor }: Installation, role: "control" | "edge"): Promise<number> {
   const [found] = await find(supervisor.pid ?? 0, role);
@@ -245,6 +228,15 @@ export async function measureGrowth(
   return measured.flatMap((size) => figuresOf(size, measured[0] ?? size));
 }
 
+/** The reconcilers with the most work, with the rows that one pass reads. */
+function mostCostly(passes: Passes["passes"]): string {
+  const order = passes.toSorted((one, other) => secondsPerHour(other) - secondsPerHour(one));
+  const shown = order.slice(0, 5);
+  return shown
+    .map((cost) => `${cost.name} ${secondsPerHour(cost).toFixed(1)} s (${cost.rows.toFixed(0)} rows)`)
+    .join(", ");
+}
+
 function figuresOf(size: Size, smallest: Size): Figure[] {
   const { environments, start, startWork, control, edge, publishing, planning, choosing, passes } = size;
   const none = Number.POSITIVE_INFINITY;
@@ -261,6 +253,7 @@ function figuresOf(size: Size, smallest: Size): Figure[] {
       measured: `${sum.toFixed(1)} s`,
       target: "–",
       isMet: true,
+      reference: mostCostly(passes),
     },
     atMost(name("planning all backups"), planning, none, `choosing one of all: ${duration(choosing)}`),
   ];

@@ -33,6 +33,11 @@ export interface Passes {
   readonly choosing: number;
 }
 
+/** Processor time of one reconciler in an hour, of all processes, in seconds. */
+export function secondsPerHour({ times: { control, database, edge }, passesPerHour }: PassCost): number {
+  return ((control + database + edge) * passesPerHour) / 1_000;
+}
+
 /** Passes before the measurement, which do what is due, and fill caches. */
 const firstPasses = 2;
 const minPasses = 5;

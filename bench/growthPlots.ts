@@ -1,8 +1,20 @@
 /** Plots of growth in `docs/growth`. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Size, secondsPerHour } from "./growth.ts";
+import { type Passes, secondsPerHour } from "./growthPasses.ts";
 import { drawPlot, type Line, type Plot } from "./plot.ts";
+
+/** With so many sleeping environments. */
+export interface Size extends Passes {
+  readonly environments: number;
+  /** Milliseconds. */
+  readonly start: number;
+  /** Processor time of the control process and of its child processes from its start until it was idle, in milliseconds. */
+  readonly startWork: number;
+  /** Bytes of each process; pages that several share are divided among them (PSS). */
+  readonly control: number;
+  readonly edge: number;
+}
 
 const folder = join(import.meta.dirname, "..", "docs", "growth");
 const xLabel = "sleeping environments";

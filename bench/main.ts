@@ -19,6 +19,7 @@ import { measureDnsRecords } from "./dnsRecords.ts";
 import { measureDomains } from "./domains.ts";
 import { measureEnvironments } from "./environments.ts";
 import { measureFairness } from "./fairness.ts";
+import { measureGrowth } from "./growth.ts";
 import { measureImports } from "./imports.ts";
 import { measureLists } from "./lists.ts";
 import { untilIdle, withStealTime } from "./machine.ts";
@@ -44,6 +45,7 @@ const parts = [
   "waits",
   "lists",
   "activity",
+  "growth",
   "daily",
   "starts",
   "creation",
@@ -171,6 +173,12 @@ if (isSelected("lists")) {
 if (isSelected("activity")) {
   log("an activity log of a million entries …");
   process.stdout.write(`${table(await measureActivity(log))}\n`);
+  if (chosen.length === 1) process.exit();
+}
+
+if (isSelected("growth")) {
+  log("up to 10,000 sleeping environments …");
+  process.stdout.write(`${table(await measureGrowth(log))}\n`);
   if (chosen.length === 1) process.exit();
 }
 

@@ -52,7 +52,7 @@ export function createRoutes(
   inForce: (table: EdgeTable) => void = () => undefined,
 ): Routes {
   let table = emptyTable;
-  let served = indexTable([], []);
+  let served: TableIndex = { environments: new Map(), hosts: new Map() };
   let away = indexHosts([]);
   let lastUpdate: Promise<unknown> = Promise.resolve();
 
@@ -61,10 +61,11 @@ export function createRoutes(
     // While switching, both tables' frozen environments stay frozen, so that no write reaches an old release.
     writes.freeze([...frozenIn(table), ...frozenIn(next)]);
     // Old environments lose their routes before their PHP stops; new ones get routes once they can run.
-    served = indexTable(next.environments, remaining(table.hosts, next.hosts));
+    const environments = indexEnvironments(next.environments);
+    served = { environments, hosts: indexHosts(remaining(table.hosts, next.hosts)) };
     await upstream.setEnvironments(next.environments);
     table = next;
-    served = indexTable(next.environments, next.hosts);
+    served = { environments, hosts: indexHosts(next.hosts) };
     away = indexHosts((next.away ?? []).map((name) => ({ name, environmentId: name })));
     inForce(next);
     writes.freeze(frozenIn(next));
@@ -91,11 +92,8 @@ function frozenIn({ environments }: EdgeTable): readonly string[] {
   return environments.filter(({ isFrozen }) => isFrozen).map(({ id }) => id);
 }
 
-function indexTable(environments: readonly EdgeEnvironment[], hosts: readonly EdgeHost[]): TableIndex {
-  return {
-    hosts: indexHosts(hosts),
-    environments: new Map(environments.map((environment) => [environment.id, routeOf(environment)])),
-  };
+function indexEnvironments(environments: readonly EdgeEnvironment[]): TableIndex["environments"] {
+  return new Map(environments.map((environment) => [environment.id, routeOf(environment)]));
 }
 
 function routeOf(environment: EdgeEnvironment): Route {

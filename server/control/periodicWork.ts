@@ -44,7 +44,7 @@ import { expireScreenshots } from "../reconcilers/expireScreenshots.ts";
 import { measureDisk } from "../reconcilers/measureDisk.ts";
 import { readAdvisories } from "../reconcilers/readAdvisories.ts";
 import { readArchives } from "../reconcilers/readArchives.ts";
-import { readDuePackages } from "../reconcilers/readPackages.ts";
+import { readDuePackages, readNewPackages } from "../reconcilers/readPackages.ts";
 import { rebuildEnvironments } from "../reconcilers/rebuildEnvironments.ts";
 import { runRollouts } from "../reconcilers/runRollouts.ts";
 import type { Reconciler } from "../reconcilers/schedule.ts";
@@ -288,15 +288,11 @@ function workOnPackages(options: PeriodicWorkOptions): Reconciler[] {
   const automatic = { database, begin: makeAutomaticUpdate({ database, settings: config, acceptOperation }) };
   const rollouts = { database, begin: makeRolloutStart({ settings: config, acceptOperation }) };
   const installed = { database, runtime };
-  const reading = {
-    name: "readPackages",
-    work: "Reading installed plugins and themes",
-    everySeconds: 3,
-    retrySeconds: 10,
-  };
+  const reading = { work: "Reading installed plugins and themes", retrySeconds: 10 };
   const asking = { name: "checkForUpdates", work: "Checking for updates", everySeconds: 10, retrySeconds: 5 * minute };
   return [
-    { ...reading, run: () => readDuePackages(installed, signal) },
+    { ...reading, name: "readNewPackages", everySeconds: 3, run: () => readNewPackages(installed, signal) },
+    { ...reading, name: "readPackages", everySeconds: minute, run: () => readDuePackages(installed, signal) },
     {
       name: "expireScreenshots",
       work: "Removing old screenshots",

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { applyOffers } from "../packages/applyOffers.ts";
 import type { Offer } from "../packages/source.ts";
 import { lastChecks } from "../store/packages/packageChecks.ts";
+import { removeUnusedOffers } from "../store/packages/packageOffers.ts";
 import { packagesOf } from "../store/packages/packages.ts";
 import { addCompany, addSite } from "../store/testing/rows.ts";
 import { useTestDatabase } from "../testing/database.ts";
@@ -161,4 +162,18 @@ test("known updates are kept if the source fails", async () => {
   const broken = { newest: () => Promise.reject(new Error("away")) };
   await expect(checkForUpdates({ database: world.database, source: broken }, signal)).rejects.toThrow("away");
   expect(await updateOf(id)).toBe("2.0");
+});
+
+test("offers are kept as long as an environment has the package", async () => {
+  const filesOf = async () =>
+    (await world.database.selectFrom("package_offers").select("file").orderBy("file").execute()).map(
+      ({ file }) => file,
+    );
+  const one = await environment([{ name: "shop" }, { name: "form" }]);
+  await environment([{ name: "shop" }]);
+  await run();
+  expect(await filesOf()).toEqual(["form/form.php", "shop/shop.php"]);
+  await world.database.deleteFrom("environments").where("id", "=", one).execute();
+  await removeUnusedOffers(world.database);
+  expect(await filesOf()).toEqual(["shop/shop.php"]);
 });

@@ -1,9 +1,10 @@
-/** Removes expired rows: idempotency keys, old operations, rollouts, API keys, and marks of changes. */
+/** Removes expired rows: idempotency keys, old operations, rollouts, API keys, offers of packages, and marks of changes. */
 import { deleteEndedApiKeys } from "../store/company/apiKeys.ts";
 import type { Database } from "../store/database.ts";
 import { deleteExpiredIdempotencyKeys } from "../store/expiry.ts";
 import { mergeListChanges } from "../store/listVersions.ts";
 import { deleteOperations, listEndedOperations } from "../store/operations.ts";
+import { removeUnusedOffers } from "../store/packages/packageOffers.ts";
 import { deleteEndedRollouts } from "../store/packages/rollouts.ts";
 
 /** The API promises that an ended operation can be read for at least seven days. */
@@ -18,6 +19,7 @@ export async function expire(database: Database): Promise<void> {
   await deleteExpiredIdempotencyKeys(database);
   await deleteEndedApiKeys(database, apiKeyRetentionDays);
   await mergeListChanges(database, maxListChanges);
+  await removeUnusedOffers(database);
   await deleteEndedRollouts(database, operationRetentionDays);
   for (;;) {
     const ids = await listEndedOperations(database, operationRetentionDays, batch);

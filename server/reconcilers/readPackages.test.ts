@@ -1,12 +1,16 @@
+import { randomUUID } from "node:crypto";
 import type { EnvironmentRef, InstalledPackage, InstalledPackages } from "@sitewright/runtimes/runtime.ts";
 import { beforeEach, describe, expect, test } from "vitest";
+import { recordActivity, systemActor } from "../store/company/activity.ts";
+import { endOperation, insertOperation } from "../store/operations.ts";
 import { packagesOf } from "../store/packages/packages.ts";
 import { addCompany, addSite } from "../store/testing/rows.ts";
 import { useTestDatabase } from "../testing/database.ts";
-import { makeReadPackages, readDuePackages } from "./readPackages.ts";
+import { makeReadPackages, readDuePackages, readNewPackages } from "./readPackages.ts";
 
 const world = useTestDatabase();
 const { signal } = new AbortController();
+let companyId: string;
 let environmentId: string;
 let read: string[];
 let found: InstalledPackages | null;
@@ -42,12 +46,31 @@ async function set(values: Readonly<Record<string, Date | string | boolean | nul
   await world.database.updateTable("environments").set(values).where("id", "=", environmentId).execute();
 }
 
+async function addEndedOperation(): Promise<void> {
+  await world.database.transaction().execute(async (transaction) => {
+    const id = `test:${randomUUID()}`;
+    const target = { companyId, siteId: null };
+    const entry = { category: "siteActions", type: "runWpCliCommand", parameters: {}, actor: systemActor } as const;
+    const activityId = await recordActivity(transaction, { ...target, ...entry });
+    const facts = { kind: "runWpCliCommand", state: "running", stepsTotal: 1, input: {}, secret: null } as const;
+    await insertOperation(transaction, {
+      id,
+      activityId,
+      environmentId,
+      referenceId: randomUUID(),
+      ...target,
+      ...facts,
+    });
+    await endOperation(transaction, id, { state: "succeeded", result: null });
+  });
+}
+
 const shown = async () => (await packagesOf(world.database, environmentId, "plugin"))?.packages ?? [];
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1_000);
 
 beforeEach(async () => {
   await world.database.deleteFrom("sites").execute();
-  const { companyId } = await addCompany(world.database);
+  ({ companyId } = await addCompany(world.database));
   ({ environmentId } = await addSite(world.database, companyId));
   await set({ wordpress_version: "7.1.1" });
   read = [];
@@ -119,6 +142,32 @@ describe("an environment", () => {
   test("that was removed while it was being read does no harm", async () => {
     await makeReadPackages(options())([{ id: "6ad1c7a2-40f5-4b0a-9a55-d4c7c2f0b111", number: 9 }], signal);
     expect(await shown()).toEqual([]);
+  });
+});
+
+describe("someone who waits gets soon", () => {
+  const runNew = () => readNewPackages(options(), signal);
+
+  test("the packages of a new environment, once", async () => {
+    await runNew();
+    await runNew();
+    expect(read).toEqual([environmentId]);
+  });
+
+  test("the packages of an environment after an operation", async () => {
+    await runNew();
+    await set({ packages_read_at: ago(400) });
+    await addEndedOperation();
+    await runNew();
+    await runNew();
+    expect(read).toHaveLength(2);
+  });
+
+  test("nothing else", async () => {
+    await runNew();
+    await set({ packages_read_at: ago(4_000), written_at: ago(30) });
+    await runNew();
+    expect(read).toHaveLength(1);
   });
 });
 

@@ -6,6 +6,7 @@ import type { Database } from "../store/database.ts";
 import {
   type FoundPackage,
   findDueForReading,
+  findNewForReading,
   notePackages,
   notePackagesUnchanged,
   type ToRead,
@@ -70,12 +71,24 @@ export function makeReadPackages({ database, runtime }: ReadPackagesOptions): Re
 }
 
 /**
- * Reads the environments that are due. One that can't be read, because it is being written to, stays due. Batches don't wait for
- * each other, and contain whole companies as far as possible, because the result of a batch waits for its slowest database.
+ * Reads the environments that are due. One that can't be read, because it is being written to, stays due. Looks at all
+ * environments.
  */
 export async function readDuePackages(options: ReadDuePackagesOptions, signal: AbortSignal): Promise<void> {
+  await readAll(await findChanged(options), options, signal);
+}
+
+/** Reads the environments that were never read or that an operation has changed, for which someone may be waiting. */
+export async function readNewPackages(options: ReadPackagesOptions, signal: AbortSignal): Promise<void> {
+  await readAll(await findNewForReading(options.database, environmentsPerRun), options, signal);
+}
+
+/**
+ * Batches don't wait for each other, and contain whole companies as far as possible, because the result of a batch waits for its
+ * slowest database.
+ */
+async function readAll(due: readonly ToRead[], options: ReadPackagesOptions, signal: AbortSignal): Promise<void> {
   const read = makeReadPackages(options);
-  const due = await findChanged(options);
   const byCompany = due.toSorted((one, other) => one.companyId.localeCompare(other.companyId));
   const batches: Promise<void>[] = [];
   for (let done = 0; done < byCompany.length; done += batchSize)

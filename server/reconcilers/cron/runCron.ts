@@ -6,7 +6,13 @@
 import type { Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { Logger } from "pino";
 import type { Database } from "../../store/database.ts";
-import { beginCronRun, type CronEnvironment, endCronRun, listForCron } from "../../store/sites/cronRuns.ts";
+import {
+  beginCronRun,
+  type CronEnvironment,
+  endCronRun,
+  findForCron,
+  listForCron,
+} from "../../store/sites/cronRuns.ts";
 import { type CronReport, runDueEvents, type TaskClient } from "./cronRun.ts";
 import { type CronCandidate, dueCandidates } from "./cronSchedule.ts";
 
@@ -53,13 +59,15 @@ export function makeCron(options: CronOptions): Cron {
     const environments = await listForCron(database);
     const next = await runtime.nextEvents(environments, stopping.signal);
     for (const id of reported.keys()) if (!next.has(id)) reported.delete(id);
-    const candidates = environments.flatMap((environment) => {
-      const found = next.get(environment.id);
-      if (found === undefined) return [];
-      report(environment.id, found.problem);
-      return [{ ...environment, events: found.events }];
-    });
-    return dueCandidates(candidates, now());
+    for (const [id, { problem }] of next) report(id, problem);
+    const time = now();
+    const due = [...next].filter(([, { events }]) => events.some(({ dueAt }) => dueAt <= time));
+    const found = await findForCron(
+      database,
+      due.map(([id]) => id),
+    );
+    const candidates = found.map((each) => ({ ...each, events: next.get(each.id)?.events ?? [] }));
+    return dueCandidates(candidates, time);
   }
 
   function fill(): void {

@@ -16,19 +16,39 @@ export interface NewOffer {
 /** Interval between checks of a package. */
 const checkHours = 3;
 
-/** Finds installed packages that were never checked or whose check is due. Returns their `file`s. */
+/** Finds installed packages that were never checked or whose check is due. Returns their `file`s. All have an offer. */
 export async function findDueForCheck(
   database: Database,
   kind: PackageKind,
   limit: number,
 ): Promise<readonly string[]> {
   const { rows } = await sql<{ file: string }>`
-    select distinct p.file from packages p
-      left join package_offers o on o.kind = p.kind and o.file = p.file
-    where p.kind = ${kind} and not p.is_elsewhere
-      and (o.checked_at is null or o.checked_at > now() or o.checked_at < now() - make_interval(hours => ${checkHours}))
-    order by p.file limit ${limit}`.execute(database);
+    select o.file from package_offers o
+    where o.kind = ${kind} and (o.checked_at > now() or o.checked_at < now() - make_interval(hours => ${checkHours}))
+      and exists (select from packages p where p.kind = o.kind and p.file = o.file and not p.is_elsewhere)
+    order by o.file limit ${limit}`.execute(database);
   return rows.map(({ file }) => file);
+}
+
+/** Adds offers that were never checked, for packages without one. Call it under the lock of `packageWriteLock.ts`. */
+export async function addOffers(
+  transaction: DatabaseTransaction,
+  packages: readonly { readonly kind: PackageKind; readonly file: string }[],
+): Promise<void> {
+  await sql`
+    insert into package_offers (kind, file, checked_at)
+    select distinct kind, file, timestamptz '-infinity'
+    from jsonb_to_recordset(${JSON.stringify(packages)}::jsonb) as n(kind text, file text)
+    on conflict do nothing`.execute(transaction);
+}
+
+/** Removes offers of packages that are no longer installed. */
+export async function removeUnusedOffers(database: Database): Promise<void> {
+  await writeLocked(
+    database,
+    sql`delete from package_offers o
+      where not exists (select from packages p where p.kind = o.kind and p.file = o.file)`,
+  );
 }
 
 export async function noteOffers(database: Database, kind: PackageKind, offers: readonly NewOffer[]): Promise<void> {

@@ -2,6 +2,7 @@
 import { sql } from "kysely";
 import type { Database, PackageKind, UpdateStatus } from "../database.ts";
 import { markManaged } from "./automaticUpdates.ts";
+import { addOffers } from "./packageOffers.ts";
 import { lockPackageWrites } from "./packageWriteLock.ts";
 
 /** A package found when reading an environment. */
@@ -41,6 +42,15 @@ const maxAgeMinutes = 60;
 /** Minimum time between readings because of writes by PHP: sites write often, but seldom about plugins. */
 const minWrittenSeconds = 300;
 
+/** SQL: environments that an operation has changed since their packages were read. Of those not due for their age. */
+const changedByOperation = sql`
+  select o.environment_id from operations o join environments oe on oe.id = o.environment_id
+  where o.finished_at > now() - make_interval(mins => ${maxAgeMinutes}) and o.finished_at > oe.packages_read_at`;
+
+/** SQL expression: whether `e` has packages that can be read. */
+const isReadable = sql<boolean>`(
+  e.state = 'serving' and not e.awaits_rebuild and e.wordpress_version is not null)`;
+
 /**
  * Finds environments whose packages must be read: never read, changed by an operation or PHP since, or last read long
  * ago. Longest waiting first.
@@ -53,11 +63,21 @@ export async function findDueForReading(database: Database, limit: number): Prom
         and not exists (select from operations o where o.environment_id = e.id and o.finished_at > e.packages_read_at)
         then e.packages_read_at end as "lastReadAt"
     from environments e
-    where e.state = 'serving' and not e.awaits_rebuild and e.wordpress_version is not null and (
+    where ${isReadable} and (
       e.packages_read_at is null or e.packages_read_at > now()
       or e.packages_read_at < now() - make_interval(mins => ${maxAgeMinutes})
       or (e.written_at > e.packages_read_at and e.packages_read_at < now() - make_interval(secs => ${minWrittenSeconds}))
-      or exists (select from operations o where o.environment_id = e.id and o.finished_at > e.packages_read_at))
+      or e.id in (${changedByOperation}))
+    order by e.packages_read_at nulls first, e.number limit ${limit}`.execute(database);
+  return rows;
+}
+
+/** Finds environments that were never read or that an operation has changed since. Does not look at the others. */
+export async function findNewForReading(database: Database, limit: number): Promise<readonly ToRead[]> {
+  const { rows } = await sql<ToRead>`
+    select e.id, e.company_id as "companyId", e.number from environments e
+    where ${isReadable} and e.id in (
+      select id from environments where packages_read_at is null union all ${changedByOperation})
     order by e.packages_read_at nulls first, e.number limit ${limit}`.execute(database);
   return rows;
 }
@@ -111,6 +131,10 @@ export async function notePackages(database: Database, environmentId: string, fo
         is_elsewhere boolean, is_active boolean, is_auto_updated boolean)
       on conflict (environment_id, kind, name) do update set ${assignments}
       where (${columnsOf("packages")}) is distinct from (${columnsOf("excluded")})`.execute(transaction);
+    await addOffers(
+      transaction,
+      found.packages.map(({ kind, file }) => ({ kind, file })),
+    );
     await markManaged(transaction, environmentId);
   });
 }

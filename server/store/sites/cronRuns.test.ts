@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { useTestDatabase } from "../../testing/database.ts";
 import type { Environments, Operations } from "../database.ts";
 import { addCompany, addSite } from "../testing/rows.ts";
-import { beginCronRun, endCronRun, findCronRun, listForCron } from "./cronRuns.ts";
+import { beginCronRun, endCronRun, findCronRun, findForCron, listForCron } from "./cronRuns.ts";
 
 const world = useTestDatabase();
 
@@ -14,7 +14,8 @@ async function addEnvironment() {
 }
 
 async function listed(id: string) {
-  return (await listForCron(world.database)).find((each) => each.id === id);
+  const ids = (await listForCron(world.database)).map((each) => each.id).filter((each) => each === id);
+  return (await findForCron(world.database, ids))[0];
 }
 
 async function change(

@@ -47,8 +47,21 @@ const mayRun = sql<boolean>`(
     select from environment_locks l join operations o on o.id = l.operation_id
     where l.environment_id = e.id and o.kind <> all(${[...nonBlocking]}::text[])))`;
 
-/** Lists all environments whose scheduled tasks may run now, by number. */
-export async function listForCron(database: Database): Promise<CronEnvironment[]> {
+/** Lists all environments whose scheduled tasks may run now, by number. Only what is needed to find out which are due. */
+export function listForCron(
+  database: Database,
+): Promise<readonly Pick<CronEnvironment, "id" | "companyId" | "number">[]> {
+  return database
+    .selectFrom("environments as e")
+    .select(["e.id", "e.company_id as companyId", "e.number"])
+    .where(mayRun)
+    .orderBy("e.number")
+    .execute();
+}
+
+/** Finds those of the environments that still exist. */
+export async function findForCron(database: Database, ids: readonly string[]): Promise<readonly CronEnvironment[]> {
+  if (ids.length === 0) return [];
   const rows = await database
     .selectFrom("environments as e")
     .innerJoin("domains as d", (join) => join.onRef("d.environment_id", "=", "e.id").on("d.is_primary", "=", true))
@@ -62,7 +75,7 @@ export async function listForCron(database: Database): Promise<CronEnvironment[]
       "d.is_https",
     ])
     .select(["r.began_at", "r.ended_at", "r.error", "r.failures"])
-    .where(mayRun)
+    .where("e.id", "=", sql<string>`any(${[...ids]}::uuid[])`)
     .orderBy("e.number")
     .execute();
   return rows.map(({ id, companyId, number, createdAt, host, is_https, ...run }) => ({
