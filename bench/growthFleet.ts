@@ -11,6 +11,7 @@ import { createEventReader } from "@sitewright/runtimes/playground/site/events/n
 import type { InstalledPackages } from "@sitewright/runtimes/runtime.ts";
 import { makeReadPackages } from "@sitewright/server/reconcilers/readPackages.ts";
 import type { Database } from "@sitewright/server/store/database.ts";
+import { noteCheck } from "@sitewright/server/store/domains/domainChecks.ts";
 import { openDatabase } from "@sitewright/server/store/open.ts";
 import { measureDiskUse } from "@sitewright/server/store/sites/diskUse.ts";
 import { noteWordPressVersion } from "@sitewright/server/store/sites/siteStates.ts";
@@ -20,7 +21,8 @@ import { readInstallation, readRun } from "@sitewright/supervisor/records.ts";
 /** As of an agency. */
 const sitesPerCompany = 25;
 const wordpressVersion = "7.1.1";
-const yearSeconds = 365 * 86_400;
+const daySeconds = 86_400;
+const yearSeconds = 365 * daySeconds;
 
 /** What every environment has: the files of one site that fell asleep. */
 export interface Template {
@@ -95,6 +97,7 @@ export async function addSleepers(data: string, template: Template, count: numbe
         .executeTakeFirstOrThrow();
       await noteWordPressVersion(database, id, wordpressVersion);
       await addFolders(data, template, { id, number });
+      await noteDomainChecks(database, id);
       await measureDiskUse(database, { id, number }, async () => ({ files: 16e6, database: 4e5 }));
       sleepers.push({ id, number, host: `${name}.${siteSuffix ?? "localhost"}` });
     };
@@ -107,6 +110,19 @@ export async function addSleepers(data: string, template: Template, count: numbe
     return sleepers;
   } finally {
     await close();
+  }
+}
+
+/** As after a check that failed. The next one is a day later. */
+async function noteDomainChecks(database: Database, environmentId: string): Promise<void> {
+  const domains = await database
+    .selectFrom("domains")
+    .select("id")
+    .where("environment_id", "=", environmentId)
+    .execute();
+  for (const { id } of domains) {
+    const outcome = { id, found: null, failures: 1, secondsUntilNext: daySeconds };
+    await database.transaction().execute((transaction) => noteCheck(transaction, outcome));
   }
 }
 

@@ -1,10 +1,11 @@
 import type { EnvironmentRef } from "@sitewright/runtimes/runtime.ts";
 import { beforeEach, describe, expect, test } from "vitest";
-import { addCompany, addSite } from "../store/testing/rows.ts";
+import { addCompany, addEndedOperation, addSite } from "../store/testing/rows.ts";
 import { useTestDatabase } from "../testing/database.ts";
 import { measureDisk } from "./measureDisk.ts";
 
 const world = useTestDatabase();
+let companyId: string;
 let environmentId: string;
 let measured: string[];
 let published: number;
@@ -12,7 +13,7 @@ let size: number;
 
 beforeEach(async () => {
   await world.database.deleteFrom("sites").execute();
-  const { companyId } = await addCompany(world.database);
+  ({ companyId } = await addCompany(world.database));
   ({ environmentId } = await addSite(world.database, companyId));
   measured = [];
   published = 0;
@@ -67,6 +68,17 @@ describe("an environment", () => {
     await set({ disk_measured_at: ago(measuredAt), written_at: ago(written), disk_bytes: bytes });
     await measure(1_000_000);
     expect(measured.length).toBe(times);
+  });
+
+  test("is measured again after an operation, once", async () => {
+    await measure();
+    await set({ disk_measured_at: ago(1_000) });
+    await measure();
+    expect(measured.length).toBe(1);
+    await addEndedOperation(world.database, { companyId, environmentId });
+    await measure();
+    await measure();
+    expect(measured.length).toBe(2);
   });
 
   test("is published to the edge if it has a quota, its own or the installation's", async () => {

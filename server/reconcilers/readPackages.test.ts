@@ -1,10 +1,7 @@
-import { randomUUID } from "node:crypto";
 import type { EnvironmentRef, InstalledPackage, InstalledPackages } from "@sitewright/runtimes/runtime.ts";
 import { beforeEach, describe, expect, test } from "vitest";
-import { recordActivity, systemActor } from "../store/company/activity.ts";
-import { endOperation, insertOperation } from "../store/operations.ts";
 import { packagesOf } from "../store/packages/packages.ts";
-import { addCompany, addSite } from "../store/testing/rows.ts";
+import { addCompany, addEndedOperation, addSite } from "../store/testing/rows.ts";
 import { useTestDatabase } from "../testing/database.ts";
 import { makeReadPackages, readDuePackages, readNewPackages } from "./readPackages.ts";
 
@@ -44,25 +41,6 @@ const run = () => readDuePackages(options(), signal);
 
 async function set(values: Readonly<Record<string, Date | string | boolean | null | undefined>>): Promise<void> {
   await world.database.updateTable("environments").set(values).where("id", "=", environmentId).execute();
-}
-
-async function addEndedOperation(): Promise<void> {
-  await world.database.transaction().execute(async (transaction) => {
-    const id = `test:${randomUUID()}`;
-    const target = { companyId, siteId: null };
-    const entry = { category: "siteActions", type: "runWpCliCommand", parameters: {}, actor: systemActor } as const;
-    const activityId = await recordActivity(transaction, { ...target, ...entry });
-    const facts = { kind: "runWpCliCommand", state: "running", stepsTotal: 1, input: {}, secret: null } as const;
-    await insertOperation(transaction, {
-      id,
-      activityId,
-      environmentId,
-      referenceId: randomUUID(),
-      ...target,
-      ...facts,
-    });
-    await endOperation(transaction, id, { state: "succeeded", result: null });
-  });
 }
 
 const shown = async () => (await packagesOf(world.database, environmentId, "plugin"))?.packages ?? [];
@@ -157,7 +135,7 @@ describe("someone who waits gets soon", () => {
   test("the packages of an environment after an operation", async () => {
     await runNew();
     await set({ packages_read_at: ago(400) });
-    await addEndedOperation();
+    await addEndedOperation(world.database, { companyId, environmentId });
     await runNew();
     await runNew();
     expect(read).toHaveLength(2);

@@ -42,10 +42,14 @@ const maxAgeMinutes = 60;
 /** Minimum time between readings because of writes by PHP: sites write often, but seldom about plugins. */
 const minWrittenSeconds = 300;
 
-/** SQL: environments that an operation has changed since their packages were read. Of those not due for their age. */
+/**
+ * SQL: environments that an operation has changed since their packages were read. Of older operations, the changed files show
+ * it. Unlike a condition on each environment, it reads each operation once.
+ */
 const changedByOperation = sql`
   select o.environment_id from operations o join environments oe on oe.id = o.environment_id
-  where o.finished_at > now() - make_interval(mins => ${maxAgeMinutes}) and o.finished_at > oe.packages_read_at`;
+  where o.environment_id is not null and o.finished_at > now() - make_interval(mins => ${maxAgeMinutes})
+    and o.finished_at > oe.packages_read_at`;
 
 /** SQL expression: whether `e` has packages that can be read. */
 const isReadable = sql<boolean>`(
@@ -60,7 +64,7 @@ export async function findDueForReading(database: Database, limit: number): Prom
     select e.id, e.company_id as "companyId", e.number,
       case when e.packages_read_at < now() and e.packages_problem is null
         and coalesce(e.written_at <= e.packages_read_at, true)
-        and not exists (select from operations o where o.environment_id = e.id and o.finished_at > e.packages_read_at)
+        and e.id not in (${changedByOperation})
         then e.packages_read_at end as "lastReadAt"
     from environments e
     where ${isReadable} and (

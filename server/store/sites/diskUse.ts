@@ -15,6 +15,8 @@ const minAgeMinutes = 5;
 /** For environments near or over their quota, so that freed space can be used soon. */
 const minAgeNearQuotaSeconds = 20;
 const nearQuotaFraction = 0.8;
+/** After older operations there was a measurement, or no control process since. */
+const operationDays = 2;
 
 /**
  * Finds the environment with the oldest measurement among those that PHP or an operation has changed since; null if
@@ -30,8 +32,10 @@ export async function findToMeasure(database: Database, defaultQuotaBytes: numbe
       e.disk_measured_at is null or e.disk_measured_at > now()
       or (e.disk_measured_at < now() - case when e.disk_bytes > q.bytes * ${nearQuotaFraction}::float
             then make_interval(secs => ${minAgeNearQuotaSeconds}) else make_interval(mins => ${minAgeMinutes}) end
-        and (e.written_at > e.disk_measured_at or exists (
-          select from operations o where o.environment_id = e.id and o.finished_at > e.disk_measured_at)))
+        and (e.written_at > e.disk_measured_at or e.id in (
+          select o.environment_id from operations o join environments oe on oe.id = o.environment_id
+          where o.finished_at > now() - make_interval(days => ${operationDays})
+            and o.finished_at > oe.disk_measured_at)))
     )
     order by e.disk_measured_at nulls first, e.number limit 1`.execute(database);
   return rows[0] ?? null;

@@ -1,10 +1,12 @@
 /** Inserts valid rows for tests. */
 import { randomBytes, randomUUID } from "node:crypto";
+import { recordActivity, systemActor } from "../company/activity.ts";
 import { insertApiKey, type NewApiKey } from "../company/apiKeys.ts";
 import { insertCompany } from "../company/companies.ts";
 import { insertUser } from "../company/users.ts";
 import type { Database } from "../database.ts";
 import { insertDomain, insertPrimaryDomain, type NewOwnDomain, setActive } from "../domains/domains.ts";
+import { endOperation, insertOperation } from "../operations.ts";
 import { insertEnvironment } from "../sites/environments.ts";
 import { insertSite, type NewSite } from "../sites/sites.ts";
 import { insertMail, type NewMail } from "../traffic/mails.ts";
@@ -102,4 +104,27 @@ export async function addMail(
   const facts = { sender: null, from: "shop@example.com", subject: "Hello", recipients: ["ada@example.com"], message };
   await insertMail(database, { id, environmentId, ...facts, ...more }, hasServer);
   return more.id ?? id;
+}
+
+/** Adds an operation on the environment that has just succeeded. */
+export async function addEndedOperation(
+  database: Database,
+  { companyId, environmentId }: { readonly companyId: string; readonly environmentId: string },
+): Promise<void> {
+  await database.transaction().execute(async (transaction) => {
+    const id = `test:${randomUUID()}`;
+    const target = { companyId, siteId: null };
+    const entry = { category: "siteActions", type: "runWpCliCommand", parameters: {}, actor: systemActor } as const;
+    const activityId = await recordActivity(transaction, { ...target, ...entry });
+    const facts = { kind: "runWpCliCommand", state: "running", stepsTotal: 1, input: {}, secret: null } as const;
+    await insertOperation(transaction, {
+      id,
+      activityId,
+      environmentId,
+      referenceId: randomUUID(),
+      ...target,
+      ...facts,
+    });
+    await endOperation(transaction, id, { state: "succeeded", result: null });
+  });
 }
