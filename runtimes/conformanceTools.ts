@@ -127,6 +127,14 @@ export function testTools({ runtime, provisioned, servedAs, read, write, frontPa
       expect(find("none")).toBeUndefined();
     });
 
+    test("have not certainly stayed the same in an environment that has just changed, or is missing", async () => {
+      const { environment } = await provisioned();
+      const readAt = new Date();
+      await write(environment, "wp-content/plugins/new.php", header({ "Plugin Name": "New" }));
+      const read = [environment, missing].map((each) => ({ ...each, readAt }));
+      expect(await runtime().unchangedPackages(read)).toEqual(new Set());
+    });
+
     test("are none in a missing environment", async () => {
       expect(await runtime().packages([missing], signal)).toEqual(new Map());
       expect(await runtime().packages([], signal)).toEqual(new Map());

@@ -187,7 +187,7 @@ export function makeEdgeClient(socketPath: string): EdgeClient {
       return answer;
     },
     usage: async (since, signal) => {
-      const answer = await ask("POST", "/usage", JSON.stringify(since), signal);
+      const answer = await ask("POST", "/usage", JSON.stringify(since), signal, readTimeoutMilliseconds);
       if (!isUsage(answer)) throw new EdgeUnavailable("The edge sent an invalid answer to a usage request");
       return answer;
     },
