@@ -23,6 +23,7 @@ import { atMost, atMostBytes, duration, type Figure } from "./report.ts";
 import { child, messageFrom } from "./serverProcess.ts";
 import { median, timed } from "./statistics.ts";
 
+const sizes = [10, 100, 1_000, 10_000];
 const starts = 3;
 /** The control process releases the memory of its start after ten seconds. */
 const settleMilliseconds = 20_000;
@@ -192,12 +193,8 @@ async function grow(
   await noteEvents(data, sleepers);
 }
 
-/** Measures a separate installation at each size. `withSize` runs around each. */
-export async function measureGrowth(
-  log: (line: string) => void,
-  withSize: (work: () => Promise<void>) => Promise<void> = (work) => work(),
-  sizes: readonly number[] = [10, 100, 1_000, 10_000],
-): Promise<Figure[]> {
+/** Measures a separate installation at each size, and draws the plots. */
+export async function measureGrowth(log: (line: string) => void): Promise<Figure[]> {
   await using mirror = await startMirror();
   const home = await createFolder();
   const run = await mkdtemp(join(tmpdir(), "sw-run-"));
@@ -214,14 +211,9 @@ export async function measureGrowth(
   try {
     const template = await makeFirst(growing);
     for (const size of sizes) {
-      await withSize(async () => {
-        log(`  ${size} environments …`);
-        await grow(growing, template, sleepers, size);
-      });
-      await withSize(async () => {
-        measured.push(await measureSize(growing, sleepers));
-        log(JSON.stringify(measured.at(-1)));
-      });
+      log(`  ${size} environments …`);
+      await grow(growing, template, sleepers, size);
+      measured.push(await measureSize(growing, sleepers));
     }
   } finally {
     await home.remove();
