@@ -20,7 +20,6 @@ import { readInstallation, readRun } from "@sitewright/supervisor/records.ts";
 
 /** As of an agency. */
 const sitesPerCompany = 25;
-const wordpressVersion = "7.1.1";
 const daySeconds = 86_400;
 const yearSeconds = 365 * daySeconds;
 
@@ -28,6 +27,7 @@ const yearSeconds = 365 * daySeconds;
 export interface Template {
   /** A release of the site, with only the files that are read while it sleeps. */
   readonly release: string;
+  readonly wordpressVersion: string;
   readonly logs: string;
 }
 
@@ -62,7 +62,14 @@ export async function makeTemplate(data: string, environmentId: string, folder: 
   postponeEvents(database);
   const logs = join(folder, "logs");
   await cp(join(data, "environment-logs", environmentId), logs, { recursive: true });
-  return { release, logs };
+  const record: unknown = JSON.parse(await readFile(join(release, "release.json"), "utf8"));
+  return { release, logs, wordpressVersion: versionIn(record) };
+}
+
+function versionIn(record: unknown): string {
+  if (typeof record !== "object" || record === null || !("wordpressVersion" in record))
+    throw new Error("Not a release");
+  return String(record.wordpressVersion);
 }
 
 /** Otherwise all of the environments would wake up at the same time. */
@@ -83,7 +90,7 @@ function postponeEvents(file: string): void {
 export async function addSleepers(data: string, template: Template, count: number): Promise<readonly Sleeper[]> {
   const run = readRun(data);
   if (run === null) throw new Error(`No installation is running on ${data}`);
-  const { firstUserId, siteSuffix } = readInstallation(data) ?? {};
+  const { firstUserId } = readInstallation(data) ?? {};
   if (firstUserId !== undefined) useUsersFrom(firstUserId);
   const { database, close } = openDatabase(run.database_url);
   try {
@@ -95,18 +102,18 @@ export async function addSleepers(data: string, template: Template, count: numbe
         .select("number")
         .where("id", "=", id)
         .executeTakeFirstOrThrow();
-      await noteWordPressVersion(database, id, wordpressVersion);
+      await noteWordPressVersion(database, id, template.wordpressVersion);
       await addFolders(data, template, { id, number });
       await noteDomainChecks(database, id);
       await measureDiskUse(database, { id, number }, async () => ({ files: 16e6, database: 4e5 }));
-      sleepers.push({ id, number, host: `${name}.${siteSuffix ?? "localhost"}` });
+      sleepers.push({ id, number, host: `${name}.localhost` });
     };
     for (let done = 0; done < count; done += sitesPerCompany) {
       const { companyId } = await addCompany(database);
       const ofCompany = Math.min(sitesPerCompany, count - done);
       await Promise.all(Array.from({ length: ofCompany }, () => add(companyId)));
     }
-    await notePackages(database, template, sleepers);
+    await notePackages(database, sleepers);
     return sleepers;
   } finally {
     await close();
@@ -148,10 +155,8 @@ async function addFolders(data: string, { release, logs }: Template, { id, numbe
   await cp(logs, join(data, "environment-logs", id), { recursive: true });
 }
 
-/** Stores the packages of the template as those of all environments, as the reconciler does. */
-async function notePackages(database: Database, { release }: Template, sleepers: readonly Sleeper[]): Promise<void> {
-  const style = await readFile(join(release, "public/wp-content/themes/twentytwentyfive/style.css"), "utf8");
-  const version = /^Version: *(\S+)/m.exec(style)?.[1] ?? "1.0";
+/** Stores ten packages for each environment, as the reconciler does. */
+async function notePackages(database: Database, sleepers: readonly Sleeper[]): Promise<void> {
   const found: InstalledPackages = {
     problem: null,
     packages: Array.from({ length: 10 }, (_, at) => ({
@@ -160,7 +165,7 @@ async function notePackages(database: Database, { release }: Template, sleepers:
       file: at < 8 ? `package-${at}/package-${at}.php` : `package-${at}`,
       title: `Package ${at}`,
       description: "",
-      version,
+      version: "1.0",
       isActive: at < 4,
       isAutoUpdated: false,
       updateUri: null,
