@@ -114,7 +114,10 @@ describe("an installed package is vulnerable", () => {
       ["2.0", true],
       ["2.1", false],
     ] as const) {
-      await world.database.updateTable("package_offers").set({ checked_at: new Date(0) }).execute();
+      await world.database
+        .updateTable("package_offers")
+        .set({ checked_at: new Date(0) })
+        .execute();
       await checkForUpdates({ database: world.database, source: offers(version) }, signal);
       const [one] = (await packagesOf(world.database, id, "plugin"))?.packages ?? [];
       expect(one).toMatchObject({ is_vulnerable: true, update_version: version, is_update_vulnerable: isVulnerable });
