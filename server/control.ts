@@ -51,6 +51,7 @@ import { type OpenDatabase, openDatabase } from "./store/open.ts";
 import { acceptedChannel, endedChannel, makeOperationRead } from "./store/operations.ts";
 import { makeCompanyPackageLists } from "./store/packages/companyPackages.ts";
 import { countContent, makeSiteRead } from "./store/sites/sites.ts";
+import { makeSnapshots } from "./store/snapshots.ts";
 import { CannotStart, runSupervised } from "./supervisedProcess.ts";
 
 /**
@@ -257,6 +258,7 @@ async function makeApp({
     database,
     pool: opened.pool,
     readSite: makeSiteRead(opened.pool),
+    snapshots: makeSnapshots(opened.pool),
     packageSource,
     sealer,
     listFiles: (environment) => runtime.listFiles(environment),

@@ -17,6 +17,7 @@ import type { Actor, Database, DatabaseTransaction } from "@sitewright/server/st
 import type { CompanyPackageLists } from "@sitewright/server/store/packages/companyPackages.ts";
 import type { ToRead } from "@sitewright/server/store/packages/packages.ts";
 import type { SiteRecord } from "@sitewright/server/store/sites/sites.ts";
+import type { Snapshots } from "@sitewright/server/store/snapshots.ts";
 import type { Pool } from "pg";
 import type { ScreenshotStore } from "../screenshots/screenshots.ts";
 import type { DownloadTokens } from "./backups/downloadTokens.ts";
@@ -96,6 +97,7 @@ export interface App {
   readonly operationWaits: OperationWaits;
   readonly downloadTokens: DownloadTokens;
   readonly identities: Identities;
+  readonly snapshots: Snapshots;
   readonly readSite: BatchedRead<SiteRecord>;
   /** Records when keys are used. */
   readonly keyUse: KeyUse;

@@ -40,13 +40,15 @@ export function limitConnections(server: Server, { connectionsPerAddress }: Conn
   });
 }
 
+/** Takes one of the places of an address for open requests. Returns its release, or null if all are taken. */
+export type TakeRequest = (address: string) => (() => void) | null;
+
+export function makeTakeRequest({ connectionsPerAddress }: ConnectionLimits): TakeRequest {
+  return countByNetwork(connectionsPerAddress);
+}
+
 /** Refuses requests beyond the limit of their client, who may use a trusted proxy's connections. */
-export function limitRequests(
-  server: FastifyInstance,
-  { connectionsPerAddress }: ConnectionLimits,
-  count: CountRequest,
-): void {
-  const take = countByNetwork(connectionsPerAddress);
+export function limitRequests(server: FastifyInstance, take: TakeRequest, count: CountRequest): void {
   server.addHook("onRequest", (request, reply, done) => {
     const release = take(request.ip);
     if (release !== null) {
@@ -61,7 +63,7 @@ export function limitRequests(
 }
 
 /** Returns a function that takes one of `limit` places of an address's network and returns its release, or null if all are taken. */
-function countByNetwork(limit: number): (address: string) => (() => void) | null {
+function countByNetwork(limit: number): TakeRequest {
   const open = new Map<string, number>();
   return (address) => {
     const network = clientNetwork(address);

@@ -1,5 +1,6 @@
 /** Accepts requests that the edge passes on, from clients that use the API's own name. */
 import { chmod, rm } from "node:fs/promises";
+import type { IncomingMessage } from "node:http";
 import { createServer } from "node:net";
 import type { FastifyInstance } from "fastify";
 import ipaddr from "ipaddr.js";
@@ -16,6 +17,19 @@ export function isTrustedProxy(address: string | undefined): boolean {
   const isLoopback = ipaddr.isValid(address) && ipaddr.process(address).range() === "loopback";
   loopback.set(address, isLoopback);
   return isLoopback;
+}
+
+/**
+ * The client's address, like Fastify's `request.ip` and without its objects. Null if several proxies have passed the request on,
+ * which Fastify has to sort out.
+ */
+export function clientAddress({ socket, headers }: Pick<IncomingMessage, "socket" | "headers">): string | null {
+  const forwarded = headers["x-forwarded-for"];
+  const { remoteAddress = "" } = socket;
+  if (forwarded === undefined) return remoteAddress;
+  return typeof forwarded === "string" && /^[\da-fA-F.:]+$/.test(forwarded) && isTrustedProxy(socket.remoteAddress)
+    ? forwarded
+    : null;
 }
 
 /** Whether an address is a loopback address. Fastify asks several times for each request. */

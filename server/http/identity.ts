@@ -1,4 +1,5 @@
 /** Authenticates requests and applies the rate limit, before a body is read. */
+import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Endpoint, IdSource } from "@sitewright/contract/endpoint.ts";
 import { lookUpTarget, type Resource, type Target } from "@sitewright/server/app/company/access.ts";
@@ -12,6 +13,7 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify
 import { HttpFailure } from "./faults.ts";
 import type { CheckedInput, InputReader } from "./input.ts";
 import type { CountRequest } from "./rateLimits.ts";
+import type { RepeatedReads } from "./repeatedReads.ts";
 
 export interface Route {
   readonly name: string;
@@ -25,19 +27,21 @@ declare module "fastify" {
   }
   interface FastifyRequest {
     identified: Identified | null;
+    /** The latest snapshot of the database before anything was read for the request. */
+    snapshot: string | null;
   }
 }
 
 /** The token of `Authorization: Bearer …`, or an empty string. */
-export function tokenOf(request: FastifyRequest): string {
-  const [scheme = "", token = "", ...rest] = (request.headers.authorization ?? "").trim().split(/ +/);
+export function tokenOf({ headers }: Pick<IncomingMessage, "headers">): string {
+  const [scheme = "", token = "", ...rest] = (headers.authorization ?? "").trim().split(/ +/);
   return scheme.toLowerCase() === "bearer" && rest.length === 0 ? token : "";
 }
 
 /** What was read from the last header of a connection, whose requests usually have the same key. */
 const lastRead = new WeakMap<Socket, { readonly header: string | undefined; readonly facts: TokenFacts }>();
 
-function tokenFacts(request: FastifyRequest): TokenFacts {
+export function tokenFacts(request: Pick<IncomingMessage, "headers" | "socket">): TokenFacts {
   const header = request.headers.authorization;
   const last = lastRead.get(request.socket);
   if (last !== undefined && last.header === header) return last.facts;
@@ -53,7 +57,7 @@ export const callOf = ({ method, path }: Endpoint): string => `${method} ${path}
  * Makes the hook that identifies the caller, counts the request, and refuses invalid keys and exceeded rate limits. It calls
  * `done` at once if it need not ask the database.
  */
-export function makeAuthenticator(app: App, count: CountRequest): onRequestHookHandler {
+export function makeAuthenticator(app: App, count: CountRequest, reads: RepeatedReads): onRequestHookHandler {
   /** Counted even if the database does not answer: every response has the rate limit headers. */
   function accept(
     request: FastifyRequest,
@@ -63,9 +67,13 @@ export function makeAuthenticator(app: App, count: CountRequest): onRequestHookH
   ): void {
     const { route } = request.routeOptions.config;
     request.identified = identified;
-    const usage = count(route?.row, identified?.caller ?? clientNetwork(request.ip));
+    const usage =
+      reads.admissionOf(request.raw)?.usage ?? count(route?.row, identified?.caller ?? clientNetwork(request.ip));
     reply.headers(usage.headers);
-    if (usage.isExceeded) throw new HttpFailure(429);
+    if (usage.isExceeded) {
+      if (route?.row.method === "GET" && identified) reads.keepRefusal(request.raw, route.row, identified.caller);
+      throw new HttpFailure(429);
+    }
     if (failure !== undefined) throw failure;
     if (!route) return;
     if (!identified) throw new HttpFailure(401, { "www-authenticate": "Bearer" });
@@ -83,7 +91,10 @@ export function makeAuthenticator(app: App, count: CountRequest): onRequestHookH
       }
       done();
     };
+    const failure = reads.admissionOf(request.raw)?.failure;
+    if (failure !== undefined) return finish(null, failure);
     const { route } = request.routeOptions.config;
+    request.snapshot = app.snapshots.latest();
     const found =
       route === undefined
         ? null

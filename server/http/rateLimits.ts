@@ -16,7 +16,13 @@ export interface Limits {
 
 export interface Usage {
   readonly isExceeded: boolean;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: {
+    readonly "x-ratelimit-limit": string;
+    readonly "x-ratelimit-remaining": string;
+    readonly "x-ratelimit-reset": string;
+    /** Only if the limit is exceeded. */
+    readonly "retry-after"?: string;
+  };
 }
 
 const windowMilliseconds = 60_000;

@@ -31,6 +31,7 @@ import { callOf, isInPath, pathParameters, type Route, targetOf, tokenOf } from 
 import type { CheckedInput } from "./input.ts";
 import { listResponse } from "./lists.ts";
 import { originOf } from "./paths.ts";
+import type { RepeatedReads } from "./repeatedReads.ts";
 
 interface CachedBody {
   /** As bytes if it is long, because it would be encoded again for each response. Short ones are sent together with the head. */
@@ -67,6 +68,7 @@ function handlerOf({ name, row }: Route): AnyHandler<AnyAnswer>["handle"] {
 interface ResponderOptions {
   /** Aborted when the server stops. */
   readonly stopping: AbortSignal;
+  readonly reads: RepeatedReads;
   readonly answerOnce: ReturnType<typeof makeAnswerOnce>;
   readonly contextOf: MakeContext;
   /** How long a client may take over a page of a list. */
@@ -77,12 +79,12 @@ interface ResponderOptions {
 export function makeResponder(
   app: App,
   route: Route,
-  { stopping, answerOnce, contextOf, pageMilliseconds }: ResponderOptions,
+  { stopping, reads, answerOnce, contextOf, pageMilliseconds }: ResponderOptions,
 ) {
   const handler = handlerOf(route);
   const cachedBodies: CachedBodies = new WeakMap();
   return async (request: FastifyRequest<{ Body: ReadBody | undefined }>, reply: FastifyReply) => {
-    const { identified } = request;
+    const { identified, snapshot } = request;
     if (!identified) throw new Error("The request was not authenticated");
     const afterwards: (() => Promise<void>)[] = [];
     const handle = async (access: RequestDatabase): Promise<AnyAnswer> => {
@@ -99,6 +101,7 @@ export function makeResponder(
             await handle(withoutKey(app.database, takePlaceOf(app, identified))),
           )
         : await once(answerOnce, identified, request, reply, { key, run, takePlace: takePlaceOf(app, identified) });
+    if (request.method === "GET") reads.keep(request.raw, route, { caller: identified.caller, snapshot, answer });
     // After a refusal the transaction was rolled back, so there is nothing to follow up.
     if (answer.status < 300) await followUp(afterwards);
     const { status, body } = answer;

@@ -20,6 +20,7 @@ import {
   type ConnectionLimits,
   limitConnections,
   limitRequests,
+  makeTakeRequest,
   pageMillisecondsOf,
   requestMilliseconds,
   timeouts,
@@ -35,6 +36,7 @@ import { serveOpenApi } from "./openApi.ts";
 import { refuseUnknownPaths } from "./paths.ts";
 import { type Limits, makeRateLimits } from "./rateLimits.ts";
 import { noteRefusals } from "./refusals.ts";
+import { makeRepeatedReads, type RepeatedReads } from "./repeatedReads.ts";
 import { makeContexts, makeResponder } from "./respond.ts";
 import { serveSecurityTxt } from "./securityTxt.ts";
 import { answerBrokenRequests, answerInsteadOfNode } from "./sockets.ts";
@@ -86,23 +88,28 @@ export function buildServer({
     http: { requireHostHeader: false, ...timeouts(limits) },
   });
   limitConnections(server.server, limits);
+  const stopping = stopPromptly(server);
+  const take = makeTakeRequest(limits);
+  const reads = makeRepeatedReads({ app, count, take, stopping });
+  answerFirst(server, reads);
   readJsonBodies(server);
   server.decorateRequest("identified", null);
   server.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
     done();
   });
-  limitRequests(server, limits, count);
-  server.addHook("onRequest", makeAuthenticator(app, count));
+  server.decorateRequest("snapshot", null);
+  limitRequests(server, take, count);
+  server.addHook("onRequest", makeAuthenticator(app, count, reads));
   noteRefusals(server, app);
   answerInsteadOfNode(server);
   refuseUnknownPaths(server);
   server.setErrorHandler(answerError);
   keepEdgeConnections(server);
-  const stopping = stopPromptly(server);
   server.addHook("preClose", async () => app.operationWaits.stop());
   const options = {
     stopping,
+    reads,
     answerOnce: makeAnswerOnce(app.database),
     contextOf: makeContexts(app),
     pageMilliseconds: pageMillisecondsOf(limits),
@@ -119,6 +126,12 @@ export function buildServer({
   serveHome(server);
   serveSecurityTxt(server, securityTxt);
   return server;
+}
+
+/** Lets repeated reads be answered before Fastify sees them. */
+function answerFirst(server: FastifyInstance, reads: RepeatedReads): void {
+  server.server.removeAllListeners("request");
+  server.server.on("request", (request, response) => reads.answer(request, response, server.routing));
 }
 
 /** Returns a signal that is aborted when the server begins to stop, so that waiting requests are answered at once. */

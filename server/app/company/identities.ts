@@ -28,6 +28,8 @@ export interface Identities {
     resource: Resource | null,
     isRead: boolean,
   ): Identified | null | Promise<Identified | null>;
+  /** The caller, if the key is in memory and its token is valid. */
+  known(presented: TokenFacts): Caller | null;
   /** Forgets all keys, also those that are being looked up. */
   forgetKeys(): void;
 }
@@ -43,7 +45,7 @@ const maxEntries = 10_000;
 /** `find`: the functions of the store. */
 export function makeIdentities(pool: Pool, find: Lookups = { findKey, findTarget }): Identities {
   const bounds = { max: maxEntries, ttl: lifetimeMilliseconds };
-  const keys = new LRUCache<string, KeyRecord>(bounds);
+  const keys = new LRUCache<string, KnownKey>(bounds);
   const targets = new LRUCache<string, Target>(bounds);
   let changes = 0;
 
@@ -59,8 +61,9 @@ export function makeIdentities(pool: Pool, find: Lookups = { findKey, findTarget
   async function lookUp(presented: TokenFacts, resource: Resource | null): Promise<Identified | null> {
     const [changesBefore, start] = [changes, performance.now()];
     const found = await find.findKey(pool, presented.id, resource);
-    if (found !== null && changes === changesBefore) keys.set(presented.id, found, { start });
-    const caller = callerFrom(found, presented);
+    const key = found && { record: found, caller: callerFrom(found) };
+    if (key !== null && changes === changesBefore) keys.set(presented.id, key, { start });
+    const caller = checkedCaller(key, presented);
     return caller && { caller, target: resource && keepTarget(resource, found, start) };
   }
 
@@ -73,10 +76,14 @@ export function makeIdentities(pool: Pool, find: Lookups = { findKey, findTarget
     identify(presented, resource, isRead) {
       const key = keys.get(presented.id);
       if (key === undefined) return lookUp(presented, resource);
-      const caller = callerFrom(key, presented);
+      const caller = checkedCaller(key, presented);
       if (caller === null || resource === null) return caller && { caller, target: null };
       const target = isRead ? targets.get(nameOf(resource)) : undefined;
       return target === undefined ? lookUpTarget(caller, resource) : { caller, target };
+    },
+    known(presented) {
+      const key = keys.get(presented.id);
+      return key === undefined ? null : checkedCaller(key, presented);
     },
     forgetKeys() {
       changes += 1;
@@ -85,11 +92,21 @@ export function makeIdentities(pool: Pool, find: Lookups = { findKey, findTarget
   };
 }
 
-/** Hashes are compared in constant time, also if there is no such key. */
-function callerFrom(key: KeyRecord | null, { secretHash }: TokenFacts): Caller | null {
-  const matches = isSameHash(key?.secret_hash ?? secretHash, secretHash);
-  if (key === null || !matches || !key.is_usable) return null;
-  if (key.expires_at !== null && key.expires_at.getTime() <= Date.now()) return null;
+/** A key in memory. The caller is the same object as long as the key is not looked up again. */
+interface KnownKey {
+  readonly record: KeyRecord;
+  readonly caller: Caller;
+}
+
+/** Null if the token is not valid. Hashes are compared in constant time, also if there is no such key. */
+function checkedCaller(key: KnownKey | null, { secretHash }: TokenFacts): Caller | null {
+  const matches = isSameHash(key?.record.secret_hash ?? secretHash, secretHash);
+  if (key === null || !matches || !key.record.is_usable) return null;
+  const { expiresAt } = key.caller;
+  return expiresAt !== null && expiresAt.getTime() <= Date.now() ? null : key.caller;
+}
+
+function callerFrom(key: KeyRecord): Caller {
   return {
     keyId: key.key_id,
     keyName: key.key_name,

@@ -28,6 +28,7 @@ import { makeCompanyPackageLists } from "@sitewright/server/store/packages/compa
 import { removeEnvironmentRows } from "@sitewright/server/store/sites/environments.ts";
 import { removeSiteRows } from "@sitewright/server/store/sites/siteStates.ts";
 import { makeSiteRead } from "@sitewright/server/store/sites/sites.ts";
+import { makeSnapshots } from "@sitewright/server/store/snapshots.ts";
 import { createTestDatabase } from "@sitewright/server/testing/database.ts";
 import { silentLog, type TestOperations, testOperations } from "@sitewright/server/testing/engine.ts";
 import type { FastifyBaseLogger, FastifyInstance, InjectOptions } from "fastify";
@@ -251,6 +252,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       pool,
       identities,
       readSite: makeSiteRead(pool),
+      snapshots: makeSnapshots(pool),
       repeatedActivity,
       refusedKeys,
       backupLists: makeBackupLists(pool),

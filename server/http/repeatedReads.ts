@@ -1,0 +1,210 @@
+/**
+ * Answers reads that are repeated while nothing has changed, before Fastify sees them.
+ *
+ * Clients poll, so most reads get the same bytes as the last time. The last response of each read is kept, together with the
+ * database snapshot from before it was made. If a new snapshot is equal, nothing was committed in between by any process, so the
+ * response would be the same, and is sent again. All requests of a moment share one such question to the database, and no change
+ * that was acknowledged before a request began is ever missed.
+ *
+ * Everything else of a request is checked as always: key, rate limit, allowed addresses, open requests. A response belongs to the
+ * key as it was read from the database, so it is forgotten together with it, in less than a second. Requests that need anything
+ * more, or are not known, go on to Fastify.
+ */
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { Endpoint } from "@sitewright/contract/endpoint.ts";
+import type { Caller } from "@sitewright/server/app/company/access.ts";
+import { isAddressAllowed } from "@sitewright/server/app/company/allowedAddresses.ts";
+import type { App } from "@sitewright/server/app/context.ts";
+import type { FinishedAnswer } from "@sitewright/server/app/idempotency.ts";
+import { LRUCache } from "lru-cache";
+import type { TakeRequest } from "./connections.ts";
+import { type Dependency, dependencyOf } from "./dependencies.ts";
+import { clientAddress } from "./edgeSocket.ts";
+import { isCurrent, notModified } from "./entityTags.ts";
+import { errorAnswer } from "./faults.ts";
+import { type Route, tokenFacts } from "./identity.ts";
+import type { CountRequest, Usage } from "./rateLimits.ts";
+
+/** A request that was counted before it went on to Fastify. */
+interface Admission {
+  readonly usage: Usage;
+  /** Why the database could not be asked; otherwise undefined. */
+  readonly failure?: unknown;
+}
+
+interface Kept {
+  /** The key with which the response was made. */
+  readonly caller: Caller;
+  readonly row: Endpoint;
+  /** Null: only the rate limit is known. */
+  readonly response: Response | null;
+}
+
+interface Response {
+  readonly dependsOn: Dependency;
+  /** From before it was made. Null: unknown. */
+  readonly snapshot: string | null;
+  readonly tag: string;
+  /** Names and values, one after another. */
+  readonly headers: readonly string[];
+  readonly headersOf304: readonly string[];
+  /** Null: only the tag is known. */
+  readonly body: string | Buffer | null;
+}
+
+export interface RepeatedReads {
+  /** Answers the request, or passes it on to `next`. */
+  readonly answer: (request: IncomingMessage, response: ServerResponse, next: RequestListener) => void;
+  /** The admission of a request that was passed on, or undefined. */
+  readonly admissionOf: (request: IncomingMessage) => Admission | undefined;
+  /** Keeps the response to a read. `snapshot`: the latest before anything was read for it. */
+  readonly keep: (request: IncomingMessage, route: Route, made: MadeResponse) => void;
+  /** Keeps that a read was refused because of the rate limit. */
+  readonly keepRefusal: (request: IncomingMessage, row: Endpoint, caller: Caller) => void;
+}
+
+interface MadeResponse {
+  readonly caller: Caller;
+  readonly snapshot: string | null;
+  readonly answer: FinishedAnswer<unknown>;
+}
+
+interface RepeatedReadsOptions {
+  readonly app: Pick<App, "identities" | "keyUse" | "snapshots">;
+  readonly count: CountRequest;
+  readonly take: TakeRequest;
+  /** Aborted when the server stops. */
+  readonly stopping: AbortSignal;
+}
+
+/** In characters or bytes, with their keys. */
+const maxKept = 16_000_000;
+const maxBody = 100_000;
+/** About what an entry takes without its body. */
+const entrySize = 1_000;
+
+export function makeRepeatedReads({ app, count, take, stopping }: RepeatedReadsOptions): RepeatedReads {
+  const kept = new LRUCache<string, Kept>({ maxSize: maxKept });
+  const admissions = new WeakMap<IncomingMessage, Admission>();
+
+  const nameOf = ({ keyId }: Caller, request: IncomingMessage) => `${keyId} ${request.url}`;
+
+  function set(request: IncomingMessage, entry: Kept): void {
+    const size = entrySize + (request.url?.length ?? 0) + (entry.response?.body?.length ?? 0);
+    kept.set(nameOf(entry.caller, request), entry, { size });
+  }
+
+  /** What is kept for the request, if its key is in memory and unchanged. */
+  function find(request: IncomingMessage): Kept | null {
+    const caller = app.identities.known(tokenFacts(request));
+    if (caller === null) return null;
+    const found = kept.get(nameOf(caller, request));
+    return found?.caller === caller ? found : null;
+  }
+
+  /** Whether the last response can be sent once more, now or after a look at the database. */
+  function isUsable({ response }: Kept, { headers }: IncomingMessage): boolean {
+    return response !== null && (response.body !== null || isCurrent(headers["if-none-match"], response.tag));
+  }
+
+  /** Whether the request has been dealt with; if not, it goes on to Fastify. */
+  function answer(request: IncomingMessage, response: ServerResponse, next: RequestListener): boolean {
+    const found = isPlainRead(request) && !stopping.aborted ? find(request) : null;
+    const address = found && clientAddress(request);
+    if (found === null || address === null) return false;
+    const release = isAddressAllowed(found.caller.allowedAddresses, address) ? take(address) : null;
+    if (release === null) return false;
+    const usage = count(found.row, found.caller);
+    const finish = (isUnchanged: boolean, failure?: unknown) => {
+      release();
+      if (usage.isExceeded) return sendRefusal(response, usage);
+      if (found.response === null || !isUnchanged || stopping.aborted) {
+        admissions.set(request, { usage, failure });
+        return next(request, response);
+      }
+      app.keyUse.note(found.caller.keyId);
+      send(request, response, usage, found.response);
+    };
+    if (usage.isExceeded || !isUsable(found, request)) finish(false);
+    else if (found.response?.dependsOn === "key") finish(true);
+    else {
+      app.snapshots.read((snapshot, failure) => {
+        // If the client has gone, nobody gets the answer.
+        if (response.destroyed) release();
+        else finish(snapshot !== null && snapshot === found.response?.snapshot, failure);
+      });
+    }
+    return true;
+  }
+
+  return {
+    answer: (request, response, next) => {
+      if (!answer(request, response, next)) next(request, response);
+    },
+    admissionOf: (request) => admissions.get(request),
+    keep(request, { name, row }, { caller, snapshot, answer: { status, headers, body } }) {
+      const dependsOn = dependencyOf(name);
+      const { etag } = headers;
+      if (dependsOn === null || etag === undefined || (status !== 200 && status !== 304)) return;
+      if (!isPlainRead(request)) return;
+      const isShort = (typeof body === "string" || Buffer.isBuffer(body)) && body.length <= maxBody;
+      const response = {
+        dependsOn,
+        snapshot,
+        tag: etag,
+        headers: isShort ? flat({ ...contentHeaders(body), ...headers }) : [],
+        headersOf304: flat(notModified(etag).headers),
+        body: isShort ? body : null,
+      };
+      set(request, { caller, row, response });
+    },
+    keepRefusal(request, row, caller) {
+      if (isPlainRead(request)) set(request, { caller, row, response: null });
+    },
+  };
+}
+
+/** Whether it is a GET without anything unusual. */
+function isPlainRead({ method, httpVersion, headers }: IncomingMessage): boolean {
+  const hasBody = headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
+  return method === "GET" && httpVersion === "1.1" && headers.host !== undefined && !hasBody;
+}
+
+const json = "application/json; charset=utf-8";
+
+function contentHeaders(body: string | Buffer) {
+  return { "content-type": json, "content-length": String(Buffer.byteLength(body)) };
+}
+
+const flat = (headers: Readonly<Record<string, string>>): readonly string[] => Object.entries(headers).flat();
+
+/** Headers with their values for this request. */
+function ownHeaders({ headers }: Usage): string[] {
+  return [
+    "x-request-id",
+    randomUUID(),
+    "x-ratelimit-limit",
+    headers["x-ratelimit-limit"],
+    "x-ratelimit-remaining",
+    headers["x-ratelimit-remaining"],
+    "x-ratelimit-reset",
+    headers["x-ratelimit-reset"],
+  ];
+}
+
+function send(request: IncomingMessage, response: ServerResponse, usage: Usage, made: Response): void {
+  if (isCurrent(request.headers["if-none-match"], made.tag)) {
+    response.writeHead(304, [...ownHeaders(usage), ...made.headersOf304]).end();
+  } else {
+    response.writeHead(200, [...ownHeaders(usage), ...made.headers]).end(made.body);
+  }
+}
+
+const refusal = JSON.stringify(errorAnswer(429).body);
+const refusalHeaders = flat(contentHeaders(refusal));
+
+function sendRefusal(response: ServerResponse, usage: Usage): void {
+  const retry = ["retry-after", usage.headers["retry-after"] ?? "1"];
+  response.writeHead(429, [...ownHeaders(usage), ...retry, ...refusalHeaders]).end(refusal);
+}
