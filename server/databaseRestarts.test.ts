@@ -151,12 +151,11 @@ describe("while PostgreSQL restarts", () => {
 
 describe("without PostgreSQL", () => {
   test("requests are answered with 503 after their time, and again once it is back", async () => {
-    expect((await send("GET", "/validate")).status).toBe(200);
+    // Also a read that could be repeated from memory has to ask the database.
+    const list = () => send("GET", `/sites?company=${firstRun.company_id}`);
+    for (let count = 0; count < 5; count += 1) expect((await list()).status).toBe(200);
     await postgres.stop();
-    const [read, change] = await Promise.all([
-      send("GET", `/sites?company=${firstRun.company_id}`),
-      addSite("Too late", { "idempotency-key": "again" }),
-    ]);
+    const [read, change] = await Promise.all([list(), addSite("Too late", { "idempotency-key": "again" })]);
     for (const { status, retryAfter, body } of [read, change]) {
       expect([status, retryAfter, body.data]).toEqual([503, "5", null]);
       expect(body.message).toMatch(/Nothing was changed/);

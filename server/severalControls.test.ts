@@ -39,8 +39,8 @@ const send = (control: Control, key: string, method = "GET", path = "/validate",
     ...(body && { body: JSON.stringify(body) }),
   });
 
-async function statusOf(control: Control, key: string): Promise<number> {
-  const response = await send(control, key);
+async function statusOf(control: Control, key: string, path = "/validate"): Promise<number> {
+  const response = await send(control, key, "GET", path);
   await response.arrayBuffer();
   return response.status;
 }
@@ -72,7 +72,11 @@ afterEach(async () => {
 });
 
 describe("a key that is revoked during many requests", () => {
-  test("is refused at once by the process that revoked it, and soon by the other one", async () => {
+  test.each([
+    ["that need only the key", () => "/validate"],
+    ["that need the database", () => `/sites?company=${firstRun.company_id}`],
+  ])("%s is refused at once by the process that revoked it, and soon by the other one", async (_, pathOf) => {
+    const path = pathOf();
     const { id, token } = await createKey();
     let isRevoked = false;
     let isOver = false;
@@ -80,7 +84,7 @@ describe("a key that is revoked during many requests", () => {
     const client = async (control: Control) => {
       while (!isOver) {
         const isAfter = isRevoked;
-        const status = await statusOf(control, token);
+        const status = await statusOf(control, token, path);
         if (isAfter && control === first) late.push(status);
       }
     };
@@ -96,6 +100,29 @@ describe("a key that is revoked during many requests", () => {
     isOver = true;
     await Promise.all(clients);
     expect(new Set(late)).toEqual(new Set([401]));
+  });
+});
+
+describe("a read", () => {
+  test("is never older than a change that another process has acknowledged, whatever is repeated from memory", async () => {
+    const path = keysPath();
+    let isOver = false;
+    const client = async () => {
+      while (!isOver) await statusOf(second, firstRun.api_key, `/company/${firstRun.company_id}/activity-logs`);
+    };
+    const clients = Array.from({ length: 8 }, client);
+    const newest = async (control: Control) => {
+      const response = await send(control, firstRun.api_key, "GET", `/company/${firstRun.company_id}/activity-logs`);
+      const { company } = JSON.parse(await response.text());
+      return company.activity_logs.total;
+    };
+    for (let count = 0; count < 20; count += 1) {
+      const [before] = [await newest(second), await newest(second)];
+      expect((await send(first, firstRun.api_key, "POST", path, { name: `Key ${count}` })).status).toBe(201);
+      expect(await newest(second)).toBeGreaterThan(before);
+    }
+    isOver = true;
+    await Promise.all(clients);
   });
 });
 

@@ -1,11 +1,8 @@
 /** Authenticates requests and applies the rate limit, before a body is read. */
-import type { IncomingMessage } from "node:http";
-import type { Socket } from "node:net";
 import type { Endpoint, IdSource } from "@sitewright/contract/endpoint.ts";
 import { lookUpTarget, type Resource, type Target } from "@sitewright/server/app/company/access.ts";
 import { isAddressAllowed } from "@sitewright/server/app/company/allowedAddresses.ts";
 import type { Identified } from "@sitewright/server/app/company/identities.ts";
-import { readToken, type TokenFacts } from "@sitewright/server/app/company/token.ts";
 import type { App } from "@sitewright/server/app/context.ts";
 import { AddressNotAllowed } from "@sitewright/server/app/failures.ts";
 import { clientNetwork } from "@sitewright/server/app/traffic/networks.ts";
@@ -14,6 +11,7 @@ import { HttpFailure } from "./faults.ts";
 import type { CheckedInput, InputReader } from "./input.ts";
 import type { CountRequest } from "./rateLimits.ts";
 import type { RepeatedReads } from "./repeatedReads.ts";
+import { tokenFacts } from "./tokens.ts";
 
 export interface Route {
   readonly name: string;
@@ -30,24 +28,6 @@ declare module "fastify" {
     /** The latest snapshot of the database before anything was read for the request. */
     snapshot: string | null;
   }
-}
-
-/** The token of `Authorization: Bearer …`, or an empty string. */
-export function tokenOf({ headers }: Pick<IncomingMessage, "headers">): string {
-  const [scheme = "", token = "", ...rest] = (headers.authorization ?? "").trim().split(/ +/);
-  return scheme.toLowerCase() === "bearer" && rest.length === 0 ? token : "";
-}
-
-/** What was read from the last header of a connection, whose requests usually have the same key. */
-const lastRead = new WeakMap<Socket, { readonly header: string | undefined; readonly facts: TokenFacts }>();
-
-export function tokenFacts(request: Pick<IncomingMessage, "headers" | "socket">): TokenFacts {
-  const header = request.headers.authorization;
-  const last = lastRead.get(request.socket);
-  if (last !== undefined && last.header === header) return last.facts;
-  const facts = readToken(tokenOf(request));
-  lastRead.set(request.socket, { header, facts });
-  return facts;
 }
 
 /** The call as the contract names it: `GET /sites/{site_id}`. */

@@ -4,7 +4,7 @@ import type { Metrics } from "@sitewright/server/app/metrics.ts";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import ipaddr from "ipaddr.js";
 import { HttpFailure } from "./faults.ts";
-import { tokenOf } from "./identity.ts";
+import { tokenOf } from "./tokens.ts";
 
 /** If `token` is set, every request must send it. If it is null, other machines get a 404. */
 export function serveMetrics(server: FastifyInstance, metrics: Metrics, token: string | null): void {

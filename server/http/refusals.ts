@@ -2,7 +2,8 @@
 import { isAddressAllowed } from "@sitewright/server/app/company/allowedAddresses.ts";
 import type { App } from "@sitewright/server/app/context.ts";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { callOf, tokenOf } from "./identity.ts";
+import { callOf } from "./identity.ts";
+import { tokenOf } from "./tokens.ts";
 
 /** Requests without a key, and those beyond the rate limit, are not noted. */
 export function noteRefusals(server: FastifyInstance, { refusedKeys }: Pick<App, "refusedKeys">): void {

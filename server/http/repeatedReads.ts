@@ -23,8 +23,8 @@ import { type Dependency, dependencyOf } from "./dependencies.ts";
 import { clientAddress } from "./edgeSocket.ts";
 import { isCurrent, notModified } from "./entityTags.ts";
 import { errorAnswer } from "./faults.ts";
-import { type Route, tokenFacts } from "./identity.ts";
 import type { CountRequest, Usage } from "./rateLimits.ts";
+import { tokenFacts } from "./tokens.ts";
 
 /** A request that was counted before it went on to Fastify. */
 interface Admission {
@@ -59,9 +59,14 @@ export interface RepeatedReads {
   /** The admission of a request that was passed on, or undefined. */
   readonly admissionOf: (request: IncomingMessage) => Admission | undefined;
   /** Keeps the response to a read. `snapshot`: the latest before anything was read for it. */
-  readonly keep: (request: IncomingMessage, route: Route, made: MadeResponse) => void;
+  readonly keep: (request: IncomingMessage, endpoint: NamedEndpoint, made: MadeResponse) => void;
   /** Keeps that a read was refused because of the rate limit. */
   readonly keepRefusal: (request: IncomingMessage, row: Endpoint, caller: Caller) => void;
+}
+
+interface NamedEndpoint {
+  readonly name: string;
+  readonly row: Endpoint;
 }
 
 interface MadeResponse {

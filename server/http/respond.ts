@@ -27,11 +27,12 @@ import { entityTagOf, entityTagOfParts, unlessUnchanged } from "./entityTags.ts"
 import { answerToClientError } from "./faults.ts";
 import { calls, responseHandlers } from "./handlers.ts";
 import { type AnyAnswer, makeAnswer } from "./handling.ts";
-import { callOf, isInPath, pathParameters, type Route, targetOf, tokenOf } from "./identity.ts";
+import { callOf, isInPath, pathParameters, type Route, targetOf } from "./identity.ts";
 import type { CheckedInput } from "./input.ts";
 import { listResponse } from "./lists.ts";
 import { originOf } from "./paths.ts";
 import type { RepeatedReads } from "./repeatedReads.ts";
+import { tokenOf } from "./tokens.ts";
 
 interface CachedBody {
   /** As bytes if it is long, because it would be encoded again for each response. Short ones are sent together with the head. */
