@@ -2,7 +2,7 @@
  * Long lists: 10,000 sites with two environments each, and their 30,000 domains, in an installation of its own. Their state is
  * `deleting`, so that they are listed, and the rest of the installation ignores them.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { request } from "node:http";
 import { connect } from "node:net";
 import { createFolder, type Installation, startHere } from "@sitewright/e2e/installation.ts";
@@ -11,7 +11,7 @@ import { addManySites } from "@sitewright/server/store/testing/manySites.ts";
 import { readRun } from "@sitewright/supervisor/records.ts";
 import pg from "pg";
 import { atMost, type Figure, megabytes } from "./report.ts";
-import { child, messageFrom, processorSeconds } from "./serverProcess.ts";
+import { child, messageFrom, secondsBetween, spentByProcesses } from "./serverProcess.ts";
 import { median } from "./statistics.ts";
 
 const sites = 10_000;
@@ -192,12 +192,9 @@ async function fill({ data, firstRun }: Installation): Promise<void> {
 /** Processor time of the control process and of PostgreSQL with the processes of its connections, which come and go. */
 async function spentBy({ supervisor }: Installation, control: number): Promise<ReadonlyMap<number, number>> {
   const all = await descendants(supervisor.pid ?? 0);
-  const ids = all.filter(({ id, command }) => id === control || /postgres/.test(command)).map(({ id }) => id);
-  return new Map(ids.filter((id) => existsSync(`/proc/${id}`)).map((id) => [id, processorSeconds(id)]));
-}
-
-function secondsBetween(start: ReadonlyMap<number, number>, end: ReadonlyMap<number, number>): number {
-  return [...end].reduce((sum, [id, seconds]) => sum + seconds - (start.get(id) ?? 0), 0);
+  return spentByProcesses(
+    all.filter(({ id, command }) => id === control || /postgres/.test(command)).map(({ id }) => id),
+  );
 }
 
 async function targetOf(installation: Installation): Promise<Target> {

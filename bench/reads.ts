@@ -8,16 +8,27 @@ import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
+import { setInterval } from "node:timers/promises";
 import { endpoints } from "@sitewright/contract/endpoints.ts";
 import { createFolder, type Installation, startHere } from "@sitewright/e2e/installation.ts";
 import { descendants } from "@sitewright/e2e/processes.ts";
 import { createSite } from "@sitewright/e2e/sites.ts";
+import { readRun } from "@sitewright/supervisor/records.ts";
+import pg from "pg";
 import type { Figure } from "./report.ts";
-import { child, messageFrom, processorSeconds, type ServerProcess, startNode } from "./serverProcess.ts";
+import {
+  child,
+  messageFrom,
+  type ServerProcess,
+  secondsBetween,
+  spentByProcesses,
+  startNode,
+} from "./serverProcess.ts";
 import { median } from "./statistics.ts";
 
 const rounds = 5;
 const roundMilliseconds = 3_000;
+const changesPerSecond = 100;
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -29,6 +40,8 @@ interface Read {
   readonly status: number;
   /** Smallest share of the bare route's responses per second of processor time. */
   readonly minShare: number;
+  /** Runs during the measurement of ours, until it is disposed of. */
+  readonly meanwhile?: () => Promise<AsyncDisposable>;
 }
 
 interface Server {
@@ -43,6 +56,8 @@ interface Rate {
   readonly perSecond: number;
 }
 
+type LoadOptions = Omit<Read, "minShare" | "name">;
+
 interface Load {
   readonly statuses: Readonly<Record<string, number>>;
   readonly errors: number;
@@ -52,16 +67,20 @@ function isLoad(message: unknown): message is Load {
   return typeof message === "object" && message !== null && "statuses" in message && "errors" in message;
 }
 
-async function load({ port, pids }: Server, { path, headers, status }: Omit<Read, "minShare" | "name">): Promise<Rate> {
-  const ids = await pids();
-  const spent = () => ids.reduce((sum, id) => sum + processorSeconds(id), 0);
-  const before = spent();
+/** Other responses, such as those until a rate limit is reached. */
+const maxOthers = 0.01;
+
+async function load({ port, pids }: Server, { path, headers, status, meanwhile }: LoadOptions): Promise<Rate> {
+  await using _ = await meanwhile?.();
+  const before = spentByProcesses(await pids());
   const parameters = [String(port), String(roundMilliseconds), path, JSON.stringify(headers)];
   const message = await messageFrom(child("readsClient.ts", parameters));
-  const seconds = spent() - before;
+  const seconds = secondsBetween(before, spentByProcesses(await pids()));
   if (!isLoad(message)) throw new Error("The client sent no result");
   const { [status]: responses = 0, ...others } = message.statuses;
-  if (message.errors > 0 || Object.keys(others).length > 0) throw new Error(`${path}: ${JSON.stringify(message)}`);
+  const otherResponses = Object.values(others).reduce((sum, count) => sum + count, 0);
+  if (message.errors > 0 || !(otherResponses <= maxOthers * responses))
+    throw new Error(`${path}: ${JSON.stringify(message)}`);
   return { cost: (seconds / responses) * 1e6, perSecond: responses / (roundMilliseconds / 1_000) };
 }
 
@@ -114,39 +133,77 @@ async function processesOf({ supervisor }: Installation): Promise<readonly numbe
   return all.filter(({ command }) => /control|postgres/.test(command)).map(({ id }) => id);
 }
 
+/** Commits changes of rows that the reads don't show. */
+async function changeRows(databaseUrl: string): Promise<AsyncDisposable> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  const stopping = new AbortController();
+  const changes = (async () => {
+    for await (const _ of setInterval(1_000 / changesPerSecond, undefined, { signal: stopping.signal })) {
+      await client.query("update companies set name = name");
+    }
+  })().catch((error: unknown) => {
+    if (!stopping.signal.aborted) throw error;
+  });
+  return {
+    [Symbol.asyncDispose]: async () => {
+      stopping.abort();
+      await changes;
+      await client.end();
+    },
+  };
+}
+
 /** Starts separate installations with their own data: one without rate limits, and one with a small limit. */
 export async function measureReads(log: (line: string) => void): Promise<Figure[]> {
   const folder = await mkdtemp(join(tmpdir(), "sw-reads-"));
   const figures: Figure[] = [];
+  const measure = async (installation: Installation, bareServer: Server, reads: readonly Read[]) => {
+    const port = Number(new URL(installation.firstRun.api_url).port);
+    for (const read of reads) {
+      log(`  ${read.name} …`);
+      figures.push(await compare({ port, pids: () => processesOf(installation) }, bareServer, read));
+    }
+  };
+  let bare: ServerProcess | undefined;
   try {
     await withInstallation({ SITEWRIGHT_RATE_LIMIT_PER_MINUTE: "10000000" }, async (installation) => {
       const { api_url, api_key } = installation.firstRun;
-      const port = Number(new URL(api_url).port);
       const site = await createSite(installation, { display_name: "Read" });
-      const ours = { port, pids: () => processesOf(installation) };
       const headers = { authorization: `Bearer ${api_key}` };
       const path = `/v2/sites/${site.id}`;
-      const { body, headers: received } = await readOnce(port, path, headers);
-      const bare = await startBare(folder, body, endpoints.getSite.responses[200].body);
-      const bareServer = { port: bare.port, pids: async () => [bare.pid] };
-      const etag = String(received.etag ?? "");
-      const reads: readonly Read[] = [
-        { name: "one site", path, headers, status: 200, minShare: 0.5 },
+      const { body, headers: received } = await readOnce(Number(new URL(api_url).port), path, headers);
+      bare = await startBare(folder, body, endpoints.getSite.responses[200].body);
+      const { port, pid } = bare;
+      const databaseUrl = readRun(installation.data)?.database_url ?? "";
+      const one = { path, headers, status: 200, minShare: 0.5 };
+      await measure(installation, { port, pids: async () => [pid] }, [
+        { name: "one site", ...one },
+        {
+          name: `one site, next to ${changesPerSecond} changes a second`,
+          ...one,
+          meanwhile: () => changeRows(databaseUrl),
+        },
         { name: "validate", path: "/v2/validate", headers, status: 200, minShare: 0.7 },
-        ...(etag === ""
-          ? []
-          : [{ name: "304", path, headers: { ...headers, "if-none-match": etag }, status: 304, minShare: 0.7 }]),
-      ];
-      try {
-        for (const read of reads) {
-          log(`  ${read.name} …`);
-          figures.push(await compare(ours, bareServer, read));
-        }
-      } finally {
-        await bare.stop();
-      }
+        {
+          name: "304",
+          path,
+          headers: { ...headers, "if-none-match": String(received.etag) },
+          status: 304,
+          minShare: 0.7,
+        },
+      ]);
+    });
+    await withInstallation({ SITEWRIGHT_RATE_LIMIT_PER_MINUTE: "60" }, async (installation) => {
+      if (bare === undefined) return;
+      const { port, pid } = bare;
+      const headers = { authorization: `Bearer ${installation.firstRun.api_key}` };
+      await measure(installation, { port, pids: async () => [pid] }, [
+        { name: "429", path: "/v2/validate", headers, status: 429, minShare: 0.8 },
+      ]);
     });
   } finally {
+    await bare?.stop();
     await rm(folder, { recursive: true, force: true });
   }
   return figures;

@@ -1,7 +1,7 @@
 /** Servers to compare, each in a separate process whose processor time can be measured. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "@sitewright/dns/testing/freePort.ts";
@@ -76,4 +76,14 @@ async function end(process: ChildProcess): Promise<void> {
 export function processorSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
   return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+/** Like `processorSeconds`, for all of these processes that still run. */
+export function spentByProcesses(pids: readonly number[]): ReadonlyMap<number, number> {
+  return new Map(pids.filter((id) => existsSync(`/proc/${id}`)).map((id) => [id, processorSeconds(id)]));
+}
+
+/** What the processes of `end` have spent since `start`. */
+export function secondsBetween(start: ReadonlyMap<number, number>, end: ReadonlyMap<number, number>): number {
+  return [...end].reduce((sum, [id, seconds]) => sum + seconds - (start.get(id) ?? 0), 0);
 }
