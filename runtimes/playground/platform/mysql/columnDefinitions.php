@@ -10,7 +10,7 @@ use WP_Parser_Node;
 /**
  * Completes the tables that the driver creates in SQLite, whenever it creates one. Columns with a binary collation, such as
  * utf8mb4_bin, get SQLite's, so that a unique key accepts texts that differ in case only. Generated columns, which the driver
- * takes for columns with a default, become such.
+ * takes for columns with a default, become such. Defaults of bytes become bytes: SQLite accepts no texts in these columns.
  */
 final class Column_Definitions {
 	private const COPY = 'INSERT INTO `' . WP_MySQL_On_SQLite::RESERVED_PREFIX . 'tmp_';
@@ -76,6 +76,11 @@ final class Column_Definitions {
 				$result   .= substr( $sql, $end, $collation->start - $end ) . 'BINARY';
 				$end       = $collation->start + $collation->length;
 			}
+			$bytes = '' !== $column && Lexer::BLOB_SYMBOL === $tokens[ $i + 1 ]->id ? self::text_default_after( $tokens, $i + 1 ) : null;
+			if ( null !== $bytes ) {
+				$result .= substr( $sql, $end, $bytes->start - $end ) . "x'" . bin2hex( $bytes->get_value() ) . "'";
+				$end     = $bytes->start + $bytes->length;
+			}
 			$default = isset( $generated[ $column ] ) ? self::default_after( $tokens, $i ) : null;
 			if ( null !== $default ) {
 				[ $word, $last ] = $default;
@@ -107,6 +112,15 @@ final class Column_Definitions {
 			$depth += Lexer::OPEN_PAR_SYMBOL === $id ? 1 : ( Lexer::CLOSE_PAR_SYMBOL === $id ? -1 : 0 );
 		} while ( $depth > 0 );
 		return [ $word, $tokens[ $i ] ];
+	}
+
+	/** The text that is the default of a column, or null. @param WP_MySQL_Token[] $tokens */
+	private static function text_default_after( array $tokens, int $i ): ?WP_MySQL_Token {
+		while ( ! in_array( $tokens[ ++$i ]->id, [ Lexer::DEFAULT_SYMBOL, Lexer::COMMA_SYMBOL, Lexer::CLOSE_PAR_SYMBOL, Lexer::EOF ], true ) ) {
+			continue;
+		}
+		$value = $tokens[ $i + 1 ] ?? null;
+		return Lexer::DEFAULT_SYMBOL === $tokens[ $i ]->id && Lexer::SINGLE_QUOTED_TEXT === $value?->id ? $value : null;
 	}
 
 	/** Leaves generated columns out when the driver copies a table's rows: SQLite computes them again. */

@@ -14,6 +14,13 @@ final class Columns {
 	public const INDEXED = 16;
 	/** Texts for words of programs, such as types and states, with less than `SHORT_TEXT` letters. */
 	public const SHORT = 32;
+	/** In addition to a kind: bytes, dates without a time, dates with a time, and decimals. */
+	public const BYTES   = 64;
+	public const DATE    = 128;
+	public const MOMENT  = 256;
+	public const DECIMAL = 512;
+
+	private const ALL_KINDS = self::NUMBER | self::TEXT | self::TIME | self::BINARY;
 
 	private const SHORT_TEXT = 50;
 	private const WHOLE_NUMBERS = [ 'tinyint', 'smallint', 'mediumint', 'int', 'bigint', 'bit', 'year' ];
@@ -28,17 +35,18 @@ final class Columns {
 		'enum'       => self::TEXT,
 		'set'        => self::TEXT,
 		'json'       => self::TEXT,
-		'date'       => self::TIME,
-		'datetime'   => self::TIME,
-		'timestamp'  => self::TIME,
+		'date'       => self::TIME | self::DATE,
+		'datetime'   => self::TIME | self::MOMENT,
+		'timestamp'  => self::TIME | self::MOMENT,
 		'time'       => self::TIME,
 		'year'       => self::NUMBER,
-		'binary'     => self::BINARY,
-		'varbinary'  => self::BINARY,
-		'tinyblob'   => self::BINARY,
-		'blob'       => self::BINARY,
-		'mediumblob' => self::BINARY,
-		'longblob'   => self::BINARY,
+		'decimal'    => self::NUMBER | self::DECIMAL,
+		'binary'     => self::BINARY | self::BYTES,
+		'varbinary'  => self::BINARY | self::BYTES,
+		'tinyblob'   => self::BINARY | self::BYTES,
+		'blob'       => self::BINARY | self::BYTES,
+		'mediumblob' => self::BINARY | self::BYTES,
+		'longblob'   => self::BINARY | self::BYTES,
 		'indexed'    => self::INDEXED,
 	];
 
@@ -46,6 +54,8 @@ final class Columns {
 	private WP_SQLite_Information_Schema_Builder $builder;
 	/** @var array<string, int>|null */
 	private ?array $names = null;
+	/** Whether one of those is of bytes. */
+	private bool $has_bytes = false;
 	/** Whether tables have been changed on this connection, so that there may be temporary ones. */
 	private bool $is_changed = false;
 	/** @var array<string, array<string, Column>> */
@@ -71,7 +81,8 @@ final class Columns {
 	 */
 	public function names(): array {
 		if ( null === $this->names ) {
-			$this->names = [];
+			$this->names     = [];
+			$this->has_bytes = false;
 			$this->add_names( false );
 			if ( $this->is_changed && $this->builder->temporary_table_exists( $this->builder->get_table_name( true, 'columns' ) ) ) {
 				$this->add_names( true );
@@ -88,19 +99,28 @@ final class Columns {
 		);
 		foreach ( $rows->fetchAll( PDO::FETCH_NUM ) as [ $name, $type, $length, $collation ] ) {
 			$short                = null !== $length && $length < self::SHORT_TEXT ? self::SHORT : 0;
-			$this->names[ $name ] = ( $this->names[ $name ] ?? 0 ) | self::kind( $type, $collation ) | $short;
+			$kind                 = self::kind( $type, $collation );
+			$this->has_bytes      = $this->has_bytes || 0 !== ( $kind & self::BYTES );
+			$this->names[ $name ] = ( $this->names[ $name ] ?? 0 ) | $kind | $short;
 		}
+	}
+
+	/** Whether a table has columns of bytes. */
+	public function have_bytes(): bool {
+		return [] !== $this->names() && $this->has_bytes;
 	}
 
 	/** Returns a column by its name alone, if all columns with this name are of one kind; else null. */
 	public function named( string $name ): ?Column {
 		$bits = $this->names()[ $name ] ?? 0;
-		$kind = $bits & ( self::NUMBER | self::TEXT | self::TIME | self::BINARY );
-		if ( 0 === $kind || 0 !== ( $kind & ( $kind - 1 ) ) ) {
+		$kind = $bits & self::ALL_KINDS;
+		$time = $bits & ( self::DATE | self::MOMENT );
+		if ( 0 === $kind || 0 !== ( $kind & ( $kind - 1 ) ) || 0 !== ( $bits & self::BYTES ) || ( self::DATE | self::MOMENT ) === $time ) {
 			return null;
 		}
 		$column             = new Column();
 		$column->kind       = $kind;
+		$column->time       = $time;
 		$column->is_indexed = 0 !== ( $bits & self::INDEXED );
 		$column->is_short   = 0 !== ( $bits & self::SHORT );
 		return $column;
@@ -131,7 +151,10 @@ final class Columns {
 		$columns = [];
 		foreach ( $rows->fetchAll( PDO::FETCH_NUM ) as [ $name, $type, $collation, $length, $scale, $is_indexed ] ) {
 			$column             = new Column();
-			$column->kind       = self::kind( $type, $collation );
+			$bits               = self::kind( $type, $collation );
+			$column->kind       = $bits & self::ALL_KINDS;
+			$column->time       = $bits & ( self::DATE | self::MOMENT );
+			$column->is_bytes   = 0 !== ( $bits & self::BYTES );
 			$column->is_indexed = (bool) $is_indexed;
 			$column->is_whole   = in_array( $type, self::WHOLE_NUMBERS, true );
 			$column->scale      = $column->is_whole ? 0 : ( 'decimal' === $type ? (int) $scale : null );
@@ -154,6 +177,10 @@ final class Column {
 	public bool $is_indexed;
 	/** Whether it has less than `SHORT_TEXT` letters. */
 	public bool $is_short;
+	/** Whether it has bytes, which SQLite takes for different from any text. */
+	public bool $is_bytes = false;
+	/** `DATE` or `MOMENT`; 0 if it has neither. */
+	public int $time = 0;
 	/** Whether it has whole numbers only. Not known of columns found by their name alone. */
 	public bool $is_whole = false;
 	/** How many digits after the point its numbers have; null if they are not exact. Not known of columns found by name. */

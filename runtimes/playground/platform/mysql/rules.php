@@ -68,6 +68,8 @@ return [
 	],
 	Regular_Expressions::class => [ 'tokens' => [ Lexer::REGEXP_SYMBOL ] ],
 	Insert_Rows::class => [ 'first' => [ Lexer::INSERT_SYMBOL, Lexer::REPLACE_SYMBOL ] ],
+	Left_Out_Columns::class => [ 'first' => [ Lexer::INSERT_SYMBOL, Lexer::REPLACE_SYMBOL ] ],
+	Stored_Values::class => [ 'first' => [ Lexer::INSERT_SYMBOL, Lexer::REPLACE_SYMBOL, Lexer::UPDATE_SYMBOL ] ],
 	Defaults::class => [ 'tokens' => [ Lexer::DEFAULT_SYMBOL ] ],
 	System_Variables::class => [ 'tokens' => [ Lexer::AT_AT_SIGN_SYMBOL ] ],
 	Keyword_Names::class => [ 'tokens' => [ Lexer::AUTO_INCREMENT_SYMBOL ] ],

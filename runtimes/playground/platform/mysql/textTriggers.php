@@ -47,6 +47,10 @@ final class Text_Triggers {
 		'with'   => true,
 	];
 
+	/** Lengths of `2024-01-31` and `2024-01-31 12:00:00`. */
+	private const DATE_LENGTH   = 10;
+	private const MOMENT_LENGTH = 19;
+
 	/** The tokens that `rules` needs to know the positions of. */
 	public const MARKS = [
 		...[ Lexer::EQUAL_OPERATOR, Lexer::NULL_SAFE_EQUAL_OPERATOR, Lexer::NOT_EQUAL_OPERATOR, Lexer::GREATER_THAN_OPERATOR ],
@@ -100,7 +104,12 @@ final class Text_Triggers {
 		if ( Lexer::NOT_SYMBOL === $left->id ) {
 			$left = $tokens[ $position - 2 ] ?? $left;
 		}
-		return $this->pair( $left, $right ) || $this->pair( $right, $left );
+		return $this->pair( $left, $right ) || $this->pair( $right, $left ) || $this->has_bytes( $left ) || $this->has_bytes( $right );
+	}
+
+	/** Whether it names columns of bytes. */
+	private function has_bytes( WP_MySQL_Token $token ): bool {
+		return $this->columns->have_bytes() && 0 !== ( $this->kinds( $token ) & Columns::BYTES );
 	}
 
 	private function pair( WP_MySQL_Token $literal, WP_MySQL_Token $other ): bool {
@@ -125,11 +134,22 @@ final class Text_Triggers {
 	}
 
 	private function text_matters( WP_MySQL_Token $text, int $kinds ): bool {
+		if ( 0 !== ( $kinds & Columns::TIME ) && $this->is_other_date( $text, $kinds ) ) {
+			return true;
+		}
 		if ( 0 !== ( $kinds & Columns::TEXT ) ) {
 			$is_kept = 0 !== ( $kinds & ( Columns::INDEXED | Columns::SHORT ) );
 			return Letters::beyond_ascii( $text->get_bytes() ) || ( ! $is_kept && Letters::has_letter( $text->get_bytes() ) );
 		}
 		return 0 !== ( $kinds & Columns::NUMBER ) && ! is_numeric( $text->get_value() );
+	}
+
+	/** Whether a literal date has another form than the columns that it may be compared with. */
+	private function is_other_date( WP_MySQL_Token $text, int $kinds ): bool {
+		$length    = $text->length - 2;
+		$is_date   = 0 !== ( $kinds & Columns::DATE ) && self::DATE_LENGTH !== $length;
+		$is_moment = 0 !== ( $kinds & Columns::MOMENT ) && self::MOMENT_LENGTH !== $length;
+		return $is_date || $is_moment;
 	}
 
 	private function list_of_values( array $tokens, int $position ): bool {
@@ -141,6 +161,9 @@ final class Text_Triggers {
 			return true;
 		}
 		$kinds = $this->kinds( $name );
+		if ( 0 !== ( $kinds & Columns::BYTES ) ) {
+			return true;
+		}
 		for ( $i = $position + 2, $count = count( $tokens ); $i < $count; ++$i ) {
 			$token = $tokens[ $i ];
 			if ( isset( self::TEXTS[ $token->id ] ) ) {

@@ -197,7 +197,7 @@ test("what can use an index, and what has only numbers, reaches SQLite as it was
     ["name LIKE 'zo%'", "`name` LIKE 'zo%' ESCAPE '\\'"],
     ["id = 5", "`id` = 5"],
     ["id IN (1, 2) AND size = '3'", "`id` IN ( 1 , 2 ) AND `size` = '3'"],
-    ["made > '2024-01-01'", "`made` > '2024-01-01'"],
+    ["made > '2024-01-01 00:00:00'", "`made` > '2024-01-01 00:00:00'"],
   ] as const) {
     expect((await layer.translated(`SELECT id FROM words WHERE ${condition}`)).at(-1)).toBe(
       `SELECT \`id\` FROM \`words\` WHERE ${expected}`,

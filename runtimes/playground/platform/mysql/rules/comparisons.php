@@ -33,9 +33,13 @@ final class Comparisons implements Rule {
 			return null;
 		}
 		[ $left, $operator, $right ] = $children;
-		$comparable                  = $this->comparable( [ $left, $right ], $rewriting );
+		$comparable                  = $this->comparable( [ $left, $right ], $rewriting ) ?? $this->with_dates( [ $left, $right ], $rewriting );
 		if ( null !== $comparable ) {
 			return $rewriting->sequence( [ $comparable[0], $operator, $comparable[1] ], $node );
+		}
+		$bytes = $this->with_bytes( [ $left, $right ], $rewriting );
+		if ( null !== $bytes ) {
+			return $this->compared_bytes( [ $left, $right ], $bytes, $operator, $node, $rewriting );
 		}
 		$kind = $operator->get_first_descendant_token();
 		if ( null === $rewriting->kinds->text( $right ) && null !== $rewriting->kinds->text( $left ) ) {
@@ -83,7 +87,12 @@ final class Comparisons implements Rule {
 		if ( null === $values ) {
 			return null;
 		}
-		$comparable = $this->comparable( [ $left, ...$values ], $rewriting );
+		$comparable = $this->comparable( [ $left, ...$values ], $rewriting ) ?? $this->with_dates( [ $left, ...$values ], $rewriting );
+		$bytes      = null === $comparable ? $this->with_bytes( [ $left, ...$values ], $rewriting ) : null;
+		if ( null !== $bytes ) {
+			// Values that an earlier driver has stored are texts.
+			$comparable = [ ...$bytes, ...$values ];
+		}
 		if ( null !== $comparable ) {
 			$first = array_shift( $comparable );
 			return $rewriting->sequence( [ $first, $not ? 'NOT IN (' : 'IN (', ...self::with_commas( $comparable ), ')' ], $node );
@@ -94,7 +103,7 @@ final class Comparisons implements Rule {
 
 	private function between( WP_Parser_Node $node, WP_Parser_Node $operations, bool $not, Rewriting $rewriting ): ?WP_Parser_Node {
 		$nodes      = [ $node->get_first_child_node(), ...$operations->get_child_nodes() ];
-		$comparable = $this->comparable( $nodes, $rewriting );
+		$comparable = $this->comparable( $nodes, $rewriting ) ?? $this->with_dates( $nodes, $rewriting ) ?? $this->with_bytes( $nodes, $rewriting );
 		if ( null === $comparable ) {
 			return null;
 		}
@@ -138,6 +147,7 @@ final class Comparisons implements Rule {
 	/** Times against numbers such as 20240131: these as times, so that an index can be used. */
 	private function comparable_times( array $values, array $kinds, Rewriting $rewriting ): ?array {
 		$changed = false;
+		$is_date = Columns::DATE === $rewriting->kinds->column( $values[ array_search( Columns::TIME, $kinds, true ) ] )?->time;
 		foreach ( $values as $i => $value ) {
 			$number = Columns::NUMBER === $kinds[ $i ] ? $rewriting->kinds->core( $value )->get_first_descendant_token() : null;
 			if ( null === $number || Lexer::INT_NUMBER !== $number->id && Lexer::LONG_NUMBER !== $number->id ) {
@@ -145,11 +155,72 @@ final class Comparisons implements Rule {
 			}
 			$time = self::time( $number->get_value() );
 			if ( null !== $time ) {
+				$time         = $is_date ? Date_Forms::compared( $time, Columns::DATE ) ?? $time : $time;
 				$values[ $i ] = $rewriting->sequence( [ "'$time'" ], $value );
 				$changed      = true;
 			}
 		}
 		return $changed ? $values : null;
+	}
+
+	/**
+	 * Returns literal dates in the form of the column that they are compared with; null if nothing has to change.
+	 *
+	 * @param WP_Parser_Node[] $values
+	 * @return array<WP_Parser_Node|string>|null
+	 */
+	private function with_dates( array $values, Rewriting $rewriting ): ?array {
+		$columns = array_map( static fn ( $value ) => $rewriting->kinds->column( $value ), $values );
+		$times   = array_unique( array_filter( array_map( static fn ( ?Column $column ) => $column->time ?? 0, $columns ) ) );
+		$changed = false;
+		foreach ( 1 === count( $times ) ? $values : [] as $i => $value ) {
+			$text = $rewriting->kinds->text( $value );
+			$form = null === $text ? null : Date_Forms::compared( $text, end( $times ) );
+			if ( null !== $form ) {
+				$values[ $i ] = $rewriting->sequence( [ "'$form'" ], $value );
+				$changed      = true;
+			}
+		}
+		return $changed ? $values : null;
+	}
+
+	/**
+	 * Returns texts that are compared with a column of bytes as bytes; null if nothing has to change.
+	 *
+	 * @param WP_Parser_Node[] $values
+	 * @return array<WP_Parser_Node|string>|null
+	 */
+	private function with_bytes( array $values, Rewriting $rewriting ): ?array {
+		$kinds   = $rewriting->kinds;
+		$columns = array_map( static fn ( $value ) => $kinds->column( $value ), $values );
+		if ( [] === array_filter( $columns, static fn ( ?Column $column ) => $column->is_bytes ?? false ) ) {
+			return null;
+		}
+		$changed = false;
+		foreach ( $values as $i => $value ) {
+			$core = $kinds->core( $value );
+			if ( ( $columns[ $i ]->is_bytes ?? false ) || Columns::NUMBER === $kinds->of( $value ) || 'nullLiteral' === $core->rule_name ) {
+				continue;
+			}
+			if ( 'columnRef' === $core->rule_name && null === $columns[ $i ] ) {
+				continue;
+			}
+			$text         = $kinds->text( $value );
+			$values[ $i ] = $rewriting->sequence( null === $text ? [ 'CAST(', $value, 'AS BLOB)' ] : [ "x'" . bin2hex( $text ) . "'" ], $value );
+			$changed      = true;
+		}
+		return $changed ? $values : null;
+	}
+
+	/** A comparison of bytes. Literals are looked for as texts, too: an earlier driver has stored such. */
+	private function compared_bytes( array $sides, array $bytes, WP_Parser_Node $operator, WP_Parser_Node $node, Rewriting $rewriting ): WP_Parser_Node {
+		$kind   = $operator->get_first_descendant_token()->id;
+		$column = null === $rewriting->kinds->text( $sides[0] ) ? 0 : 1;
+		if ( null === $rewriting->kinds->text( $sides[1 - $column] ) || ! in_array( $kind, [ Lexer::EQUAL_OPERATOR, Lexer::NOT_EQUAL_OPERATOR ], true ) ) {
+			return $rewriting->sequence( [ $bytes[0], $operator, $bytes[1] ], $node );
+		}
+		$in = Lexer::EQUAL_OPERATOR === $kind ? 'IN (' : 'NOT IN (';
+		return $rewriting->sequence( [ $sides[ $column ], $in, $bytes[1 - $column], ',', $sides[1 - $column], ')' ], $node );
 	}
 
 	private static function time( string $digits ): ?string {

@@ -2,7 +2,6 @@
 namespace WP_MySQL_Layer;
 
 use WP_MySQL_Lexer as Lexer;
-use WP_MySQL_Token;
 use WP_Parser_Node;
 
 /** Fractions that are stored in columns of whole numbers: MySQL rounds them, and the driver cuts them off. */
@@ -30,27 +29,12 @@ final class Rounding implements Rule {
 	}
 
 	private function round_rows( WP_Parser_Node $node, Rewriting $rewriting ): void {
-		$statement = $rewriting->nearest( 'insertStatement', 'replaceStatement' );
-		$table     = Scope::parts( $statement->get_first_child_node( 'tableRef' ) );
-		$columns   = $rewriting->driver->columns()->of( end( $table ) );
-		$fields    = $node->get_first_child_node( 'fields' );
-		if ( null !== $fields ) {
-			$named = [];
-			foreach ( $fields->get_child_nodes() as $field ) {
-				$parts   = Scope::parts( $field );
-				$named[] = $columns[ strtolower( end( $parts ) ) ] ?? null;
-			}
-			$columns = $named;
-		}
-		$columns = array_values( $columns );
+		$columns = Assigned_Columns::of( $node, $rewriting );
 		foreach ( $node->get_descendant_nodes( 'values' ) as $values ) {
-			$whole    = [];
-			$position = 0;
-			foreach ( $values->get_children() as $child ) {
-				if ( $child instanceof WP_MySQL_Token && Lexer::COMMA_SYMBOL === $child->id ) {
-					++$position;
-				} elseif ( $child instanceof WP_Parser_Node && ( $columns[ $position ] ?? null )?->is_whole ) {
-					$whole[] = $child;
+			$whole = [];
+			foreach ( Assigned_Columns::values( $values ) as $position => $value ) {
+				if ( ( $columns[ $position ] ?? null )?->is_whole ) {
+					$whole[] = $value;
 				}
 			}
 			$this->round( $values, $whole, $rewriting );

@@ -1,0 +1,101 @@
+<?php
+namespace WP_MySQL_Layer;
+
+use WP_MySQL_Token;
+use WP_Parser_Node;
+
+/**
+ * Values of columns as MySQL keeps them: decimals with as many digits as their column has, and dates such as `20240305`,
+ * which the driver would take for invalid ones.
+ */
+final class Stored_Values implements Rule {
+	private const CONCERNED = Columns::DATE | Columns::MOMENT | Columns::DECIMAL;
+
+	public function nodes(): array {
+		return [ 'updateElement', 'insertFromConstructor' ];
+	}
+
+	public function rewrite( WP_Parser_Node $node, Rewriting $rewriting ): ?WP_Parser_Node {
+		if ( 'updateElement' === $node->rule_name ) {
+			$this->assign( $node, $rewriting );
+		} else {
+			$this->insert( $node, $rewriting );
+		}
+		return null;
+	}
+
+	private function assign( WP_Parser_Node $node, Rewriting $rewriting ): void {
+		$name  = $node->get_first_child_node( 'columnRef' );
+		$value = $node->get_first_child_node( 'expr' );
+		if ( null !== $value && $this->is_concerned( Assigned_Columns::name_of( $name ), $rewriting ) ) {
+			$insert = $rewriting->nearest( 'insertStatement', 'replaceStatement' );
+			$column = null === $insert ? $rewriting->kinds->table_column( $name ) : Assigned_Columns::of_table( $insert, $rewriting )[ Assigned_Columns::name_of( $name ) ] ?? null;
+			$this->replace( $node, [ [ $value, $column ] ], $rewriting );
+		}
+	}
+
+	private function insert( WP_Parser_Node $node, Rewriting $rewriting ): void {
+		$names = Assigned_Columns::names( $node );
+		if ( null !== $names && [] === array_filter( $names, fn ( string $name ) => $this->is_concerned( $name, $rewriting ) ) ) {
+			return;
+		}
+		$columns = Assigned_Columns::of( $node, $rewriting );
+		$columns = array_filter( $columns, static fn ( ?Column $column ) => null !== $column && ( 0 !== $column->time || self::is_decimal( $column ) ) );
+		foreach ( [] === $columns ? [] : $node->get_descendant_nodes( 'values' ) as $row ) {
+			$values = array_intersect_key( Assigned_Columns::values( $row ), $columns );
+			$this->replace( $row, array_map( static fn ( $value, int $position ) => [ $value, $columns[ $position ] ], $values, array_keys( $values ) ), $rewriting );
+		}
+	}
+
+	private function is_concerned( string $name, Rewriting $rewriting ): bool {
+		return 0 !== ( ( $rewriting->driver->columns()->names()[ $name ] ?? 0 ) & self::CONCERNED );
+	}
+
+	private static function is_decimal( Column $column ): bool {
+		return null !== $column->scale && ! $column->is_whole;
+	}
+
+	/** @param array<array{WP_Parser_Node, Column|null}> $values Children of a node, and their columns. */
+	private function replace( WP_Parser_Node $parent, array $values, Rewriting $rewriting ): void {
+		$children = $parent->get_children();
+		foreach ( $values as [ $value, $column ] ) {
+			$parts = null === $column ? null : $this->parts( $value, $column, $rewriting );
+			if ( null !== $parts ) {
+				$children[ array_search( $value, $children, true ) ] = $rewriting->sequence( $parts, $value );
+			}
+		}
+		Tree::set_children( $parent, $children );
+	}
+
+	/** Returns what a column gets in the place of a value, or null to keep it. @return array<WP_Parser_Node|string>|null */
+	private function parts( WP_Parser_Node $value, Column $column, Rewriting $rewriting ): ?array {
+		$literal = $this->literal( $value, $rewriting );
+		if ( 0 !== $column->time ) {
+			$form = null === $literal ? null : Date_Forms::of( $literal, $column->time );
+			return null === $form ? null : [ "'$form'" ];
+		}
+		if ( ! self::is_decimal( $column ) ) {
+			return null;
+		}
+		if ( null === $literal ) {
+			return $this->rounded( $value, $column->scale, $rewriting );
+		}
+		$is_exact = 1 === preg_match( '/^-?\d*(?:\.\d{0,' . $column->scale . '})?$/D', $literal );
+		return $is_exact || ! is_numeric( $literal ) ? null : [ var_export( round( (float) $literal, $column->scale ), true ) ];
+	}
+
+	/** The text of a literal text or number, or null. */
+	private function literal( WP_Parser_Node $value, Rewriting $rewriting ): ?string {
+		$core  = $rewriting->kinds->core( $value );
+		$token = 'numLiteral' === $core->rule_name ? $core->get_first_child() : null;
+		return $token instanceof WP_MySQL_Token ? $token->get_value() : $rewriting->kinds->text( $value );
+	}
+
+	/** Rounds away from zero at .5: the factor makes up for decimals that have no exact binary form. */
+	private function rounded( WP_Parser_Node $value, int $scale, Rewriting $rewriting ): ?array {
+		$core   = $rewriting->kinds->core( $value );
+		$column = 'columnRef' === $core->rule_name ? $rewriting->kinds->table_column( $core ) : null;
+		$is_exact = 'nullLiteral' === $core->rule_name || ( null !== $column?->scale && $column->scale <= $scale );
+		return $is_exact ? null : [ 'round((', $value, ") * 1.0000000000000002, $scale)" ];
+	}
+}

@@ -1,0 +1,36 @@
+<?php
+namespace WP_MySQL_Layer;
+
+/** Literal dates in the form in which columns keep them: MySQL takes `2024/3/5` and `20240305` for `2024-03-05`, too. */
+final class Date_Forms {
+	private const DATE   = '/^\d{4}-\d\d-\d\d$/D';
+	private const MOMENT = '/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/D';
+	/** Texts that may be dates, but without fractions of seconds and time zones. */
+	private const OTHERS = '/^(?:\d{8}(?:\d{6})?|\d{4}[-\/.:]\d{1,2}[-\/.:]\d{1,2}(?:[ T]\d{1,2}(?::\d{1,2}){0,2})?)$/D';
+
+	/** Returns a literal in a column's form; null if it is in this form, or no date. @param int $time As in columns. */
+	public static function of( string $literal, int $time ): ?string {
+		$is_moment = Columns::MOMENT === $time;
+		if ( 1 === preg_match( $is_moment ? self::MOMENT : self::DATE, $literal ) ) {
+			return null;
+		}
+		if ( 1 === preg_match( self::DATE, $literal ) ) {
+			return "$literal 00:00:00";
+		}
+		$date = 1 === preg_match( self::OTHERS, $literal ) ? Temporal::date( $literal ) : null;
+		if ( null === $date ) {
+			return null;
+		}
+		return $is_moment ? $date->date_text() . ' ' . $date->time_text() : $date->date_text();
+	}
+
+	/** As `of`, for comparisons: a date without a time is compared with one that has a time as midnight. */
+	public static function compared( string $literal, int $time ): ?string {
+		$form = self::of( $literal, $time );
+		if ( null === $form || Columns::MOMENT === $time ) {
+			return $form;
+		}
+		$moment = self::of( $literal, Columns::MOMENT ) ?? $literal;
+		return str_ends_with( $moment, ' 00:00:00' ) ? $form : $moment;
+	}
+}
