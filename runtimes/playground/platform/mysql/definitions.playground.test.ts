@@ -431,6 +431,21 @@ describe("generated columns", () => {
   });
 });
 
+test("a foreign key to a missing table is refused, unless keys are not checked", async () => {
+  const child = (name: string) => `CREATE TABLE ${name} (id int, p int, FOREIGN KEY (p) REFERENCES late_parents (id))`;
+  expect(await errorOf(child("late"))).toBe("SQLSTATE[HY000]: 1824 Failed to open the referenced table 'late_parents'");
+  const answers = await layer.rows(
+    "SET foreign_key_checks = 0",
+    child("late"),
+    "CREATE TABLE late_parents (id int PRIMARY KEY, p int, FOREIGN KEY (p) REFERENCES late_parents (id))",
+    "SET foreign_key_checks = 1",
+    "INSERT INTO late_parents VALUES (4, NULL)",
+    "INSERT INTO late VALUES (1, 4)",
+    "SELECT * FROM late",
+  );
+  expect(answers).toEqual([{ id: "1", p: "4" }]);
+});
+
 test("binary collations survive changes of a table", async () => {
   const answers = await layer.rows(
     "CREATE TABLE slugs (k varchar(9) COLLATE utf8mb4_bin, n int, UNIQUE KEY k (k))",

@@ -37,6 +37,9 @@ class Driver extends \WP_MySQL_On_SQLite {
 	private ?Variables $variables = null;
 	/** Error information of the last statement, as PDO's, or null. */
 	private ?array $last_error = null;
+	/** The same of the last statement that did not ask for it. */
+	private ?array $diagnostics = null;
+	private bool $is_diagnosed = false;
 	/** The number that the last row to get one has, as a text. */
 	private string $last_number = '0';
 	/** How many rows the present statement gives numbers to. */
@@ -78,6 +81,12 @@ class Driver extends \WP_MySQL_On_SQLite {
 	/** Returns the last statement's error as PDO's error information, or null if it had none. */
 	public function last_error(): ?array {
 		return $this->last_error;
+	}
+
+	/** Like `last_error`, for statements that show it, and don't count themselves. */
+	public function diagnostics(): ?array {
+		$this->is_diagnosed = true;
+		return $this->diagnostics;
 	}
 
 	/** Returns the statement that is being answered. */
@@ -161,14 +170,17 @@ class Driver extends \WP_MySQL_On_SQLite {
 		++$this->statement_count;
 		$this->current_query = $query;
 		try {
-			$result           = $this->in_transaction( $query );
-			$this->last_error = null;
+			$result            = $this->in_transaction( $query );
+			$this->last_error  = null;
+			$this->diagnostics = $this->is_diagnosed ? $this->diagnostics : null;
 		} catch ( Throwable $error ) {
 			$error            = Errors::translated( $this, $error, $query );
-			$this->last_error = $error->errorInfo;
+			$this->last_error  = $error->errorInfo;
+			$this->diagnostics = $error->errorInfo;
 			throw $error;
 		} finally {
-			$this->is_busy = false;
+			$this->is_busy      = false;
+			$this->is_diagnosed = false;
 		}
 		if ( function_exists( 'do_action' ) ) {
 			// Also for statements that plugins send past `$wpdb`. Callbacks must not send any.

@@ -20,7 +20,7 @@ return [
 		...[ 'localtimestamp' => 'now', 'makedate', 'maketime', 'microsecond', 'minute', 'month', 'monthname', 'mysql_date' ],
 		...[ 'mysql_time', 'now', 'period_add', 'period_diff', 'quarter', 'sec_to_time', 'second', 'subtime' ],
 		...[ 'sysdate' => 'now', 'time_to_sec', 'timediff', 'timestamp', 'to_days', 'to_seconds', 'unix_timestamp' ],
-		...[ 'utc_date' => 'curdate', 'utc_time' => 'curtime', 'utc_timestamp' => 'now', 'week', 'weekday', 'weekofyear' ],
+		...[ 'utc_date', 'utc_time', 'utc_timestamp', 'week', 'weekday', 'weekofyear' ],
 		...[ 'year', 'yearweek' ],
 	],
 	'expressions' => [ 'regexp_instr', 'regexp_like', 'regexp_replace', 'regexp_substr' ],
@@ -36,7 +36,7 @@ return [
 	'locks' => [ 'get_lock', 'is_free_lock', 'is_used_lock', 'release_all_locks', 'release_lock' ],
 	'numbers' => [
 		...[ 'bin', 'bit_count', 'conv', 'cot', 'crc32', 'interval', 'log', 'mysql_bitwise_xor', 'mysql_format' ],
-		...[ 'mysql_greatest', 'mysql_hex', 'mysql_integer_division', 'mysql_least', 'mysql_mod', 'mysql_round' ],
+		...[ 'mysql_greatest', 'mysql_hex', 'mysql_integer_division', 'mysql_least', 'mysql_mod', 'mysql_rand', 'mysql_round' ],
 		...[ 'mysql_truncate', 'oct' ],
 	],
 	'points' => [

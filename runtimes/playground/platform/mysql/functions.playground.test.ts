@@ -143,3 +143,19 @@ test("numbers and texts without end are cut off, or NULL", async () => {
   );
   expect(rows).toEqual([{ a: null, b: null, c: null, d: "", e: "838:59:59", f: "838:59:59", g: "", h: null }]);
 });
+
+test("RAND with a number gives the same numbers, and the same order, as MySQL does", async () => {
+  const order = "SELECT id FROM seeds ORDER BY RAND(7)";
+  const answers = await layer.run(
+    "CREATE TABLE seeds (id INT)",
+    "INSERT INTO seeds VALUES (1), (2), (3), (4), (5), (6), (7), (8)",
+    "SELECT RAND(5) AS a, RAND(1) AS b, RAND(5) AS c",
+    "SELECT RAND(id) AS r FROM seeds WHERE id IN (1, 5) ORDER BY id",
+    order,
+    `${order} LIMIT 4, 9`,
+  );
+  const rows = answers.map((answer) => ("rows" in answer ? answer.rows.map((row) => Object.values(row)) : []));
+  expect(rows[2]).toEqual([["0.40613597483014", "0.40540353712198", "0.40613597483014"]]);
+  expect(rows[3]).toEqual([["0.40540353712198"], ["0.40613597483014"]]);
+  expect(rows[5]).toEqual(rows[4]?.slice(4));
+});

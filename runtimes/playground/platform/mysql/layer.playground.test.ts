@@ -87,6 +87,17 @@ test.each(phpVersions)("PHP %s runs the layer without warnings", async (phpVersi
   ]);
 });
 
+test("a CASE may have thousands of negative numbers", async () => {
+  const numbers = Array.from({ length: 3000 }, (_, at) => `WHEN ${at} THEN -${at}`);
+  expect(await layer.rows(`SELECT CASE 2999 ${numbers.join(" ")} ELSE -1 END AS n`)).toEqual([{ n: "-2999" }]);
+});
+
+test("a statement with ROLLUP that is too deep is refused, and PHP goes on", async () => {
+  const deep = `SELECT ${"(".repeat(5000)}1${")".repeat(5000)} AS a FROM t GROUP BY a WITH ROLLUP`;
+  const [answer] = await layer.run(deep, "SELECT 1");
+  expect(answer).toEqual({ error: expect.stringContaining("too many levels of parentheses") });
+});
+
 test("functions within functions take no more time for each level than for the one before", async () => {
   const nested = (depth: number) => `${"REPLACE(".repeat(depth)}'a'${", 'a', 'b')".repeat(depth)}`;
   expect(await layer.value(nested(40))).toBe("b");

@@ -65,6 +65,13 @@ test.each([
   expect(await lines(statement)).toEqual(expected);
 });
 
+test("EXISTS may have a query in more than one pair of parentheses", async () => {
+  const rows = await layer.rows(
+    "SELECT EXISTS ((SELECT 1)) AS a, NOT EXISTS (((SELECT 1 FROM DUAL WHERE 1 = 2))) AS b",
+  );
+  expect(rows).toEqual([{ a: "1", b: "1" }]);
+});
+
 describe("HAVING without GROUP BY", () => {
   test.each([
     ["SELECT COUNT(*) AS n FROM fruit HAVING n > 1", ["4"]],

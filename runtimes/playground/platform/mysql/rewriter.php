@@ -15,6 +15,7 @@ final class Rewriter {
 		8  => true,
 		12 => true,
 		13 => true,
+		17 => true,
 	];
 
 	private const NAMES = [

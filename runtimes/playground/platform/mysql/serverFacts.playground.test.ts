@@ -71,6 +71,23 @@ describe("SHOW", () => {
       rows: [{ Level: "Error", Code: "1054", Message: "Unknown column 'nothing' in 'field list'" }],
     });
   });
+
+  test("WARNINGS and ERRORS have an error until another statement is sent", async () => {
+    const answers = await layer.run(
+      "SELECT x",
+      "SHOW WARNINGS",
+      "SHOW ERRORS",
+      "SHOW COUNT(*) ERRORS",
+      "SELECT 1",
+      "SHOW ERRORS",
+    );
+    expect(answers.slice(2)).toMatchObject([
+      { rows: [{ Code: "1054" }] },
+      { rows: [{ "@@session.error_count": "1" }] },
+      { rows: [{ 1: "1" }] },
+      { rows: [] },
+    ]);
+  });
 });
 
 describe("variables", () => {
@@ -85,6 +102,30 @@ describe("variables", () => {
     expect(
       await layer.rows("SET wait_timeout = 5", "SET LOCAL wait_timeout = DEFAULT", "SELECT @@wait_timeout AS w"),
     ).toEqual([{ w: "28800" }]);
+  });
+});
+
+describe("a session's time zone", () => {
+  test("is that of the present time, and of Unix time", async () => {
+    const [row] = await layer.rows(
+      "SET time_zone = '+02:00'",
+      `SELECT FROM_UNIXTIME(0) AS a, UNIX_TIMESTAMP('1970-01-01 02:00:00') AS b, DATE(NOW()) = CURDATE() AS c,
+        TIMESTAMPDIFF(MINUTE, UTC_TIMESTAMP(), CURRENT_TIMESTAMP) AS d, TIMESTAMPDIFF(MINUTE, UTC_TIMESTAMP, SYSDATE()) AS e`,
+    );
+    expect(row).toEqual({ a: "1970-01-01 02:00:00", b: "0", c: "1", d: "120", e: "120" });
+  });
+
+  test("may be named, and ends with SYSTEM", async () => {
+    const from = "SELECT FROM_UNIXTIME(100000) AS t";
+    const answers = await layer.run(
+      ...["SET time_zone = 'Asia/Tokyo'", from, "SET time_zone = 'SYSTEM'", from, "SET time_zone = 'nowhere'", from],
+    );
+    expect(answers.filter((_, at) => at % 2 === 1)).toMatchObject([
+      { rows: [{ t: "1970-01-02 12:46:40" }] },
+      { rows: [{ t: "1970-01-02 03:46:40" }] },
+      { rows: [{ t: "1970-01-02 03:46:40" }] },
+    ]);
+    expect(answers[4]).toEqual({ error: "SQLSTATE[HY000]: 1298 Unknown or incorrect time zone: 'nowhere'" });
   });
 });
 

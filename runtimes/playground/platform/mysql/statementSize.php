@@ -15,7 +15,7 @@ final class Statement_Size {
 	private const DEEPEST = 300;
 	/** CASE and CAST within each other: the driver's parser takes twice as long for each. */
 	private const DEEPEST_CASE = 14;
-	/** Operators between two commas or parentheses: of sums, and of conditions. */
+	/** Operators between two commas, parentheses or words of CASE: of sums, and of conditions. */
 	private const MOST_SUMMANDS   = 1000;
 	private const MOST_CONDITIONS = 2000;
 	/** Bytes of memory that the tree needs for each token. */
@@ -61,6 +61,9 @@ final class Statement_Size {
 					}
 					break;
 				case Lexer::COMMA_SYMBOL:
+				case Lexer::WHEN_SYMBOL:
+				case Lexer::THEN_SYMBOL:
+				case Lexer::ELSE_SYMBOL:
 					$signs = $conditions = 0;
 					break;
 				case Lexer::CASE_SYMBOL:

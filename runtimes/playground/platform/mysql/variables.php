@@ -12,6 +12,9 @@ final class Variables {
 		'version'         => true,
 		'version_comment' => true,
 	];
+	/** Seconds that the session's time zone is ahead of UTC. */
+	private int $offset = 0;
+
 	/** `SHOW VARIABLES` shows true and false as ON and OFF. */
 	private const DEFAULTS = [
 		'auto_increment_increment'      => 1,
@@ -147,6 +150,20 @@ final class Variables {
 	/** Whether the driver has a variable's value, because the session has set it. */
 	public function is_of_driver( string $name ): bool {
 		return isset( $this->set[ $name ] ) || isset( self::OF_DRIVER[ $name ] );
+	}
+
+	/** Returns how many seconds the session's time zone is ahead of UTC. */
+	public function offset(): int {
+		return $this->offset;
+	}
+
+	/** @param string $zone A time zone as MySQL writes it: `+02:00`, `Europe/Berlin` or `SYSTEM`. */
+	public function set_time_zone( string $zone ): void {
+		try {
+			$this->offset = 'SYSTEM' === strtoupper( $zone ) ? 0 : ( new \DateTimeZone( $zone ) )->getOffset( new \DateTimeImmutable() );
+		} catch ( \Exception $_ ) {
+			throw Errors::create( $this->driver, 1298, "Unknown or incorrect time zone: '$zone'" );
+		}
 	}
 
 	/** Takes note that the driver has a variable's value from now on, or, with DEFAULT, that it has not. */

@@ -27,13 +27,13 @@ final class Date_Format_Functions extends Function_Set {
 		return Date_Format::format( Temporal::time( $time ), $format );
 	}
 
-	public static function from_unixtime( $seconds, $format = false ): ?string {
+	public function from_unixtime( $seconds, $format = false ): ?string {
 		$seconds = Number::number( $seconds );
 		if ( $seconds < 0 || $seconds > Temporal::LAST_UNIX_SECOND ) {
 			return null;
 		}
 		$microsecond = is_int( $seconds ) ? 0 : (int) round( ( $seconds - floor( $seconds ) ) * 1000000 );
-		$date        = Temporal::of_unix( (int) $seconds, $microsecond );
+		$date        = Temporal::of_unix( (int) $seconds + $this->driver->variables()->offset(), $microsecond );
 		$date->with_digits( Number::digits( $seconds ) );
 		return false === $format ? $date->text() : Date_Format::format( $date, $format );
 	}

@@ -10,7 +10,7 @@ use Exception;
  * https://dev.mysql.com/doc/refman/8.0/en/date-and-time-functions.html
  */
 final class Date_Functions extends Function_Set {
-	public const VOLATILE = [ 'now', 'curdate', 'curtime', 'unix_timestamp' ];
+	public const VOLATILE = [ 'now', 'curdate', 'curtime', 'unix_timestamp', 'utc_date', 'utc_time', 'utc_timestamp' ];
 	public const ARGUMENTS = [
 		...[ 'year' => 1, 'month' => 1, 'day' => 1, 'hour' => 1, 'minute' => 1, 'second' => 1, 'weekday' => 1, 'dayofweek' => 1 ],
 		...[ 'dayofmonth' => 1, 'week' => [ 1, 2 ], 'datediff' => 2, 'curdate' => 0, 'now' => [ 0, 1 ], 'localtime' => [ 0, 1 ] ],
@@ -91,15 +91,27 @@ final class Date_Functions extends Function_Set {
 		return Temporal::date( $date )?->date_text();
 	}
 
-	public static function now( $digits = 0 ) {
+	public function now( $digits = 0 ) {
+		return self::present( (int) $digits, $this->offset() )->text();
+	}
+
+	public function curdate() {
+		return self::present( 0, $this->offset() )->date_text();
+	}
+
+	public function curtime( $digits = 0 ) {
+		return self::present( (int) $digits, $this->offset() )->time_text();
+	}
+
+	public static function utc_timestamp( $digits = 0 ) {
 		return self::present( (int) $digits )->text();
 	}
 
-	public static function curdate() {
+	public static function utc_date( $digits = 0 ) {
 		return self::present()->date_text();
 	}
 
-	public static function curtime( $digits = 0 ) {
+	public static function utc_time( $digits = 0 ) {
 		return self::present( (int) $digits )->time_text();
 	}
 
@@ -238,7 +250,7 @@ final class Date_Functions extends Function_Set {
 		return $there->with_digits( $date->digits )->text();
 	}
 
-	public static function unix_timestamp( $date = false ): ?string {
+	public function unix_timestamp( $date = false ): ?string {
 		if ( false === $date ) {
 			return (string) time();
 		}
@@ -246,16 +258,21 @@ final class Date_Functions extends Function_Set {
 		if ( null === $date ) {
 			return null;
 		}
-		$seconds = ( $date->days() - self::EPOCH ) * 86400 + intdiv( $date->clock(), 1000000 );
+		$seconds = ( $date->days() - self::EPOCH ) * 86400 + intdiv( $date->clock(), 1000000 ) - $this->offset();
 		if ( 0 === $date->month || 0 === $date->day || $seconds < 0 || $seconds > Temporal::LAST_UNIX_SECOND ) {
 			return '0';
 		}
 		return 0 === $date->digits ? (string) $seconds : $seconds . substr( $date->time_text(), 8 );
 	}
 
-	private static function present( int $digits = 0 ): Temporal {
-		$now             = explode( ' ', microtime() );
-		$date            = Temporal::of_unix( (int) $now[1], $digits > 0 ? (int) ( (float) $now[0] * 1000000 ) : 0 );
+	/** Seconds that the session's time zone is ahead of UTC. */
+	private function offset(): int {
+		return $this->driver->variables()->offset();
+	}
+
+	private static function present( int $digits = 0, int $offset = 0 ): Temporal {
+		$now  = explode( ' ', microtime() );
+		$date = Temporal::of_unix( (int) $now[1] + $offset, $digits > 0 ? (int) ( (float) $now[0] * 1000000 ) : 0 );
 		return $date->with_digits( $digits );
 	}
 

@@ -9,13 +9,41 @@ final class Number_Functions extends Function_Set {
 	public const ARGUMENTS = [
 		'log' => [ 1, 2 ],
 	];
-	public const WITH_NULL = [ 'interval', 'mysql_format' ];
+	public const VOLATILE  = [ 'mysql_rand' ];
+	public const WITH_NULL = [ 'interval', 'mysql_format', 'mysql_rand' ];
+
+	/** The largest number of MySQL's own generator. */
+	private const LARGEST_RANDOM = 0x3FFFFFFF;
 
 	/** Up to here, nine digits of a fraction fit into a floating-point number as well. */
 	private const LARGEST_SCALED = 1e6;
 
+	/** Sequences of RAND by place in the present statement. @var array<int, array{int, int}> */
+	private array $random = [];
+	private int $random_statement = 0;
+
 	public static function log( $x, $y = false ) {
 		return false === $y ? self::logarithm( $x ) : self::logarithm( $y, $x );
+	}
+
+	/**
+	 * `RAND(seed)`, by MySQL's generator, so that rows keep their order. With a place in the statement, the next number of the
+	 * sequence there; without, the first one.
+	 */
+	public function mysql_rand( $seed, $place = null ): float {
+		if ( $this->random_statement !== $this->driver->statement_count() ) {
+			$this->random           = [];
+			$this->random_statement = $this->driver->statement_count();
+		}
+		$seed  = Number::integer( $seed );
+		$state = null === $place ? null : $this->random[ $place ] ?? null;
+		$state ??= [ ( ( $seed * 0x10001 + 55555555 ) & 0xFFFFFFFF ) % self::LARGEST_RANDOM, ( ( $seed * 0x10000001 ) & 0xFFFFFFFF ) % self::LARGEST_RANDOM ];
+		$first  = ( $state[0] * 3 + $state[1] ) % self::LARGEST_RANDOM;
+		$second = ( $first + $state[1] + 33 ) % self::LARGEST_RANDOM;
+		if ( null !== $place ) {
+			$this->random[ $place ] = [ $first, $second ];
+		}
+		return $first / self::LARGEST_RANDOM;
 	}
 
 	public static function cot( $x ) {

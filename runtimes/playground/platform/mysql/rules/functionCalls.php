@@ -117,13 +117,20 @@ final class Function_Calls implements Rule {
 			case 'current_timestamp':
 			case 'localtime':
 			case 'localtimestamp':
-				// The driver's own is faster, but knows no fractions.
-				return [] === $arguments ? null : $rewriting->call( 'now', $arguments, $node );
+				// The driver's own is faster, but knows neither fractions nor time zones.
+				return [] === $arguments && 0 === $rewriting->driver->variables()->offset() ? null : $rewriting->call( 'now', $arguments, $node );
+			case 'rand':
+				return [] === $arguments ? null : $rewriting->call( 'mysql_rand', [ $arguments[0], ...$this->place_of_sequence( $arguments[0], $node ) ], $node );
 			default:
 				return in_array( $name, self::NUMERIC, true )
 					? $this->numeric( $name, $arguments, $node, $rewriting )
 					: $this->renamed( $name, Json_Parts::marked( $name, $arguments, $rewriting ), $node, $rewriting );
 		}
+	}
+
+	/** RAND with a literal is a sequence of its own; with a column, the same number for the same value. */
+	private function place_of_sequence( WP_Parser_Node $seed, WP_Parser_Node $node ): array {
+		return null === $seed->get_first_descendant_node( 'columnRef' ) ? [ (string) $node->get_start() ] : [];
 	}
 
 	private function renamed( string $name, array $arguments, WP_Parser_Node $node, Rewriting $rewriting ): ?WP_Parser_Node {

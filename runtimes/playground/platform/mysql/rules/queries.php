@@ -60,6 +60,10 @@ final class Queries implements Rule {
 
 	/** A query in parentheses that is no expression and no table. */
 	private function parentheses( WP_Parser_Node $node, Rewriting $rewriting ): ?WP_Parser_Node {
+		if ( $node->has_child_node( 'queryExpressionParens' ) ) {
+			// SQLite has no second ones in `EXISTS ((SELECT 1))`.
+			return $node->get_first_child_node( 'queryExpressionParens' );
+		}
 		if ( in_array( end( $rewriting->above )->rule_name, [ 'subquery', 'queryExpressionOrParens' ], true ) ) {
 			return null;
 		}

@@ -64,6 +64,7 @@ final class Create_Table implements Statement {
 		}
 		$select = $this->create->get_first_child_node( 'duplicateAsQueryExpression' );
 		$table  = new Table( $this->driver, $this->name, $this->is_temporary );
+		$this->check_references();
 		if ( null === $select ) {
 			$columns = new Generated_Columns( $this->driver, $this->without_introducers() );
 			$columns->create( $table, 'CREATE ' . $columns->text_of( $this->create ) );
@@ -73,6 +74,19 @@ final class Create_Table implements Statement {
 		( new Collations( $this->driver, $table ) )->created( $this->create );
 		$table->settle_triggers();
 		return null === $select ? 0 : $this->fill( $select );
+	}
+
+	/** Refuses foreign keys to tables that don't exist, unless they are not checked: no row could be added. */
+	private function check_references(): void {
+		foreach ( $this->create->get_descendant_nodes( 'references' ) as $references ) {
+			$name = $this->driver->schema()->name_in( $references->get_first_child_node( 'tableRef' ) );
+			if ( 0 === strcasecmp( $name, $this->name ) || null !== $this->driver->schema()->find_permanent( $name ) ) {
+				continue;
+			}
+			if ( '0' !== (string) $this->driver->driver_query( 'SELECT @@foreign_key_checks' )->fetchColumn() ) {
+				throw Errors::create( $this->driver, 1824, "Failed to open the referenced table '$name'" );
+			}
+		}
 	}
 
 	/** Returns the statement without character sets of texts, as MySQL 8 writes them in defaults and checks. */

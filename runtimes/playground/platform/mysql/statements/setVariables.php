@@ -84,6 +84,9 @@ final class Set_Variables implements Statement {
 	private function take_effect( string $name, Driver $driver ): void {
 		$value = $driver->driver_query( 'SELECT @@' . Schema::quoted( $name ) )->fetchColumn();
 		switch ( $name ) {
+			case 'time_zone':
+				$driver->variables()->set_time_zone( (string) $value );
+				break;
 			case 'autocommit':
 				$driver->transactions()->set_autocommit( (bool) $value );
 				break;

@@ -127,7 +127,7 @@ final class Show implements Statement {
 	}
 
 	private function problems(): array {
-		$error = $this->driver->last_error();
+		$error = $this->driver->diagnostics();
 		return null === $error ? [] : [ [ 'Error', $error[1], $error[2] ] ];
 	}
 
