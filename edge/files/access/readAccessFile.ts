@@ -27,6 +27,7 @@ export function readAccessFile(text: string): readonly AccessBlock[] {
   const forNames: AccessRules[] = [];
   const readNamePattern = createPatternReader();
   const sections: Section[] = [];
+  const rewriting = createRewriting();
 
   function open(tag: string, words: readonly string[], outer: Section): Section {
     const kind = outer.kind === "ignored" ? "ignored" : kindOf(tag, words);
@@ -45,12 +46,37 @@ export function readAccessFile(text: string): readonly AccessBlock[] {
     const [, closing, tag, parameters = "", directive, rest = ""] = line.exec(written.trim()) ?? [];
     const name = (tag ?? directive ?? "").toLowerCase();
     if (isAccessDirective(name) && inner.kind !== "ignored") inner.rules.apply(name, wordsOf(rest));
+    if (inner.kind === "transparent" && rewriting.forbidsAll(name, wordsOf(rest)))
+      folder.apply("deny", ["from", "all"]);
     if (tag === undefined) continue;
     if (closing === "/") close(sections, name);
     else if (sections.length === maxDepth) break;
     else sections.push(open(name, wordsOf(parameters.replace(/>$/, "")), inner));
   }
   return [folder, ...forNames].flatMap((rules) => rules.result() ?? []);
+}
+
+/** Expressions that match all paths. */
+const allPaths = new Set(["^", ".", ".*", ".+", ".?", "^.*", "^.*$", "(.*)", "^(.*)", "^(.*)$", "^.+$", "^(.+)$"]);
+
+interface Rewriting {
+  /** Takes the next directive (in lower case). Returns whether it refuses all paths to all visitors. */
+  forbidsAll(name: string, words: readonly string[]): boolean;
+}
+
+/** `RewriteRule .* - [F]` and `RedirectMatch 403 .*`. After another rule or a condition, it may concern some paths only. */
+function createRewriting(): Rewriting {
+  let [isOn, isFirst] = [false, true];
+  return {
+    forbidsAll(name, [first = "", second = "", flags = ""]) {
+      if (name === "redirectmatch") return /^40[34]$/.test(first) && allPaths.has(second);
+      if (name === "rewriteengine") isOn = first.toLowerCase() === "on";
+      if (name !== "rewritecond" && name !== "rewriterule") return false;
+      const isForAll = isOn && isFirst && name === "rewriterule" && allPaths.has(first);
+      isFirst = false;
+      return isForAll && /[[,](?:f|forbidden|r=40[34])[\],]/i.test(flags);
+    },
+  };
 }
 
 /** A backslash at the end of a line joins it with the next one. */

@@ -64,7 +64,7 @@ final class Column_Definitions {
 		$this->is_temporary = Lexer::TEMPORARY_SYMBOL === $tokens[1]->id;
 		$name         = $tokens[ $this->is_temporary ? 3 : 2 ]->get_value();
 		$recorded     = $this->recorded( $name, $this->is_temporary );
-		$is_binary    = static fn ( array $row ) => str_ends_with( (string) $row[1], '_bin' );
+		$is_binary    = static fn ( array $row ) => Columns::knows_case( (string) $row[1] );
 		$binary       = array_filter( ( null === $this->definition ? [] : $this->defined( $this->definition ) ) + array_map( $is_binary, $recorded ) );
 		$generated    = $this->generated + array_filter( array_map( static fn ( array $row ) => Generated_Columns::kind( $row[2] ), $recorded ) );
 		$result       = '';
@@ -176,6 +176,6 @@ final class Column_Definitions {
 		} elseif ( null !== $definition->get_first_descendant_node( 'charsetWithOptBinary' )?->get_first_descendant_token( Lexer::BINARY_SYMBOL ) ) {
 			return true;
 		}
-		return null !== $default && str_ends_with( strtolower( $default ), '_bin' );
+		return null !== $default && Columns::knows_case( strtolower( $default ) );
 	}
 }

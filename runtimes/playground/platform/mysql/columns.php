@@ -126,9 +126,14 @@ final class Columns {
 		return $column;
 	}
 
+	/** Whether a collation distinguishes upper and lower case: `utf8mb4_bin`, `latin1_general_cs`. */
+	public static function knows_case( string $collation ): bool {
+		return str_ends_with( $collation, '_bin' ) || str_ends_with( $collation, '_cs' );
+	}
+
 	private static function kind( string $type, ?string $collation ): int {
 		$kind = self::KINDS[ $type ] ?? self::NUMBER;
-		return self::TEXT === $kind && null !== $collation && str_ends_with( $collation, '_bin' ) ? self::BINARY : $kind;
+		return self::TEXT === $kind && null !== $collation && self::knows_case( $collation ) ? self::BINARY : $kind;
 	}
 
 	/**

@@ -145,6 +145,6 @@ final class Schema {
 		if ( ! str_contains( $collation, '_0900_' ) && ! str_contains( $collation, '_uca1400_' ) ) {
 			return $collation;
 		}
-		return str_ends_with( $collation, '_bin' ) || str_ends_with( $collation, '_cs' ) ? 'utf8mb4_bin' : self::COLLATION;
+		return Columns::knows_case( $collation ) ? 'utf8mb4_bin' : self::COLLATION;
 	}
 }

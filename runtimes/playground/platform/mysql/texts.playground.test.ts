@@ -182,6 +182,14 @@ describe("binary collations", () => {
     expect(answer).toMatchObject({ rows: [{ slug: "AB1" }] });
   });
 
+  test("may have names that end with _cs", async () => {
+    await layer.rows(
+      "CREATE TABLE addresses (id INT, url TEXT CHARACTER SET latin1 COLLATE latin1_general_cs NOT NULL, KEY url (url(150)))",
+      "INSERT INTO addresses VALUES (1, 'http://a.example/'), (2, 'http://A.example/')",
+    );
+    expect(await lines("SELECT id FROM addresses WHERE url = 'http://A.example/'")).toEqual(["2"]);
+  });
+
   test("do not make other unique keys distinguish case", async () => {
     const [, answer] = await layer.run(
       "CREATE TABLE plain (k VARCHAR(5) PRIMARY KEY)",

@@ -15,7 +15,7 @@ final class Collate implements Rule {
 			return null;
 		}
 		$name      = strtolower( $node->get_first_child_node( 'textOrIdentifier' )->get_first_descendant_token()->get_value() );
-		$is_binary = 'binary' === $name || str_ends_with( $name, '_bin' ) || str_ends_with( $name, '_cs' );
+		$is_binary = 'binary' === $name || Columns::knows_case( $name );
 		$text      = $node->get_first_child_node();
 		if ( $is_binary ) {
 			return $rewriting->sequence( [ $text, 'COLLATE BINARY' ], $node );
