@@ -104,12 +104,13 @@ final class Text_Triggers {
 		if ( Lexer::NOT_SYMBOL === $left->id ) {
 			$left = $tokens[ $position - 2 ] ?? $left;
 		}
-		return $this->pair( $left, $right ) || $this->pair( $right, $left ) || $this->has_bytes( $left ) || $this->has_bytes( $right );
+		return $this->pair( $left, $right ) || $this->pair( $right, $left )
+			|| ( $this->columns->have_bytes() && ( $this->has_bytes( $left ) || $this->has_bytes( $right ) ) );
 	}
 
 	/** Whether it names columns of bytes. */
 	private function has_bytes( WP_MySQL_Token $token ): bool {
-		return $this->columns->have_bytes() && 0 !== ( $this->kinds( $token ) & Columns::BYTES );
+		return 0 !== ( $this->kinds( $token ) & Columns::BYTES );
 	}
 
 	private function pair( WP_MySQL_Token $literal, WP_MySQL_Token $other ): bool {

@@ -33,7 +33,7 @@ final class Comparisons implements Rule {
 			return null;
 		}
 		[ $left, $operator, $right ] = $children;
-		$comparable                  = $this->comparable( [ $left, $right ], $rewriting ) ?? $this->with_dates( [ $left, $right ], $rewriting );
+		$comparable                  = $this->comparable( [ $left, $right ], $rewriting );
 		if ( null !== $comparable ) {
 			return $rewriting->sequence( [ $comparable[0], $operator, $comparable[1] ], $node );
 		}
@@ -87,7 +87,7 @@ final class Comparisons implements Rule {
 		if ( null === $values ) {
 			return null;
 		}
-		$comparable = $this->comparable( [ $left, ...$values ], $rewriting ) ?? $this->with_dates( [ $left, ...$values ], $rewriting );
+		$comparable = $this->comparable( [ $left, ...$values ], $rewriting );
 		$bytes      = null === $comparable ? $this->with_bytes( [ $left, ...$values ], $rewriting ) : null;
 		if ( null !== $bytes ) {
 			// Values that an earlier driver has stored are texts.
@@ -103,7 +103,7 @@ final class Comparisons implements Rule {
 
 	private function between( WP_Parser_Node $node, WP_Parser_Node $operations, bool $not, Rewriting $rewriting ): ?WP_Parser_Node {
 		$nodes      = [ $node->get_first_child_node(), ...$operations->get_child_nodes() ];
-		$comparable = $this->comparable( $nodes, $rewriting ) ?? $this->with_dates( $nodes, $rewriting ) ?? $this->with_bytes( $nodes, $rewriting );
+		$comparable = $this->comparable( $nodes, $rewriting ) ?? $this->with_bytes( $nodes, $rewriting );
 		if ( null === $comparable ) {
 			return null;
 		}
@@ -111,7 +111,7 @@ final class Comparisons implements Rule {
 	}
 
 	/**
-	 * Returns values as numbers if some are numbers and others texts; null if nothing has to change.
+	 * Returns values as numbers if some are numbers and others texts, and dates in one form; null if nothing has to change.
 	 *
 	 * @param WP_Parser_Node[] $values
 	 * @return array<WP_Parser_Node|string>|null
@@ -119,7 +119,7 @@ final class Comparisons implements Rule {
 	private function comparable( array $values, Rewriting $rewriting ): ?array {
 		$kinds = array_map( static fn ( $value ) => $rewriting->kinds->of( $value ), $values );
 		if ( ! in_array( Columns::NUMBER, $kinds, true ) ) {
-			return null;
+			return in_array( Columns::TIME, $kinds, true ) ? $this->with_dates( $values, $rewriting ) : null;
 		}
 		if ( in_array( Columns::TIME, $kinds, true ) ) {
 			return $this->comparable_times( $values, $kinds, $rewriting );
@@ -191,6 +191,9 @@ final class Comparisons implements Rule {
 	 * @return array<WP_Parser_Node|string>|null
 	 */
 	private function with_bytes( array $values, Rewriting $rewriting ): ?array {
+		if ( ! $rewriting->driver->columns()->have_bytes() ) {
+			return null;
+		}
 		$kinds   = $rewriting->kinds;
 		$columns = array_map( static fn ( $value ) => $kinds->column( $value ), $values );
 		if ( [] === array_filter( $columns, static fn ( ?Column $column ) => $column->is_bytes ?? false ) ) {
