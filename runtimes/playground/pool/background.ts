@@ -15,7 +15,7 @@ interface Usage {
 }
 
 /** Companies that get less than this part of the cores, and wait for more, are starved. */
-const leastPart = 1 / 4;
+const leastPart = 1 / 8;
 const waitingCores = 0.5;
 /** How long they stay in the foreground, so that they do not starve again every few seconds. Milliseconds. */
 const foregroundMilliseconds = 10_000;
