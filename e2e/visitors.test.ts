@@ -238,11 +238,9 @@ describe("a cached page", () => {
 
 test("a missing page reaches PHP as the visitor asked for it", async () => {
   await visit("/no-such-fish/", { referer: "https://partner.example/", "user-agent": "Googlebot/2.1" });
-  const { text } = await installation.api(
-    "GET",
-    `/sites/environments/${site.environmentId}/logs?file_name=error&lines=50`,
-  );
-  expect(text).toContain("MISSING https://partner.example/ Googlebot/2.1");
+  const log = `/sites/environments/${site.environmentId}/logs?file_name=error&lines=50`;
+  const logged = async () => (await installation.api("GET", log)).text;
+  await expect.poll(logged, { timeout: 30_000 }).toContain("MISSING https://partner.example/ Googlebot/2.1");
 });
 
 describe("content for one visitor", () => {

@@ -141,7 +141,10 @@ function tryTo(change: () => void): void {
   }
 }
 
-/** The weight of all companies outside the background, as a part of that of one of the server's processes. */
+/**
+ * The weight of all companies outside the background, as a part of that of one of the server's processes, or with version 2 of all of
+ * them.
+ */
 const foregroundWeight = 1 / 5;
 /** The file that sets a group's weight, and the usual weight. */
 const weights = { 1: ["cpu.shares", 1024], 2: ["cpu.weight", 100] } as const;

@@ -144,8 +144,10 @@ function pipeInto(
       adding.then(() => done(), done);
     };
     const sink = new Writable({
-      // Counts chunks and not bytes: each that is left costs an error if the visitor leaves.
+      // Holds one chunk, whatever its size: more would be memory that no budget counts, and many tiny ones would each cost an error
+      // if the visitor leaves.
       objectMode: true,
+      highWaterMark: 1,
       write(chunk: Buffer, _encoding, done) {
         const pause = pace(chunk.length);
         if (pause === null) addNow(chunk, done);

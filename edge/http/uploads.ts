@@ -2,6 +2,7 @@
 import { isWaiting } from "./expectations.ts";
 import { maxBodyBytes, type UploadLimits } from "./limits.ts";
 import { type MadePage, makePage } from "./pages.ts";
+import { createPiecePace } from "./tinyPieces.ts";
 import type { RequestHead, VisitorRequest, VisitorResponse } from "./visitorHttp.ts";
 
 export class UploadTooLarge extends Error {
@@ -22,7 +23,6 @@ export function exceedsUploadLimit(request: VisitorRequest, limits: UploadLimits
 /** How long and how much of a refused upload is read and discarded, so that the response arrives. */
 const drainMilliseconds = 2_000;
 const drainBytes = 64 * 1024 * 1024;
-const drainPieces = 4_096;
 
 /** Refuses a body that is too large. */
 export function refuseUpload(
@@ -52,11 +52,10 @@ function drain(request: VisitorRequest): Promise<void> {
   if (request.readableEnded || request.destroyed || isWaiting(request)) return Promise.resolve();
   return new Promise((done) => {
     let bytes = 0;
-    let pieces = 0;
+    const pace = createPiecePace();
     const count = (chunk: Buffer) => {
       bytes += chunk.length;
-      pieces += 1;
-      if (bytes > drainBytes || pieces > drainPieces) finish();
+      if (bytes > drainBytes || pace(chunk.length) !== null) finish();
     };
     const finish = () => {
       clearTimeout(timer);

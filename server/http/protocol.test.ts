@@ -58,6 +58,23 @@ describe("a GET", () => {
     );
   });
 
+  it("ends without an error if its chunked body is aborted", async () => {
+    const logged: string[] = [];
+    await using server = await startTestServer({
+      log: pino({ level: "info" }, { write: (line) => void logged.push(line) }),
+    });
+    const ended = new Promise((resolve) =>
+      server.server.server.once("request", (_, response) => response.once("close", resolve)),
+    );
+    const socket = connect(await server.listen(), "127.0.0.1");
+    const head = `GET /v2/sites HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.company.api_key}`;
+    socket.write(`${head}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`);
+    await once(server.server.server, "request");
+    socket.destroy();
+    await ended;
+    expect(logged.filter((line) => /"level":(50|60)/.test(line))).toEqual([]);
+  });
+
   it("does not convert types in a body", async () => {
     const answer = await send({ path: "/v2/sites", headers: json, body: '{"search":1,"limit":"2"}' });
     expect(JSON.parse(answer.body).data.errors).toEqual([

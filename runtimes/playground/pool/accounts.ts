@@ -97,8 +97,11 @@ export function createAccounts(
   }
 
   function updateBackground(now: number): void {
-    ofCompanies = observe(ofCompanies, timeSince(companyProcesses()), now, halfLife);
-    runInBackground(isInBackground({ waiting: loads.waiting(), used: ofCompanies.cores }, now));
+    const used = () => {
+      ofCompanies = observe(ofCompanies, timeSince(companyProcesses()), now, halfLife);
+      return ofCompanies.cores;
+    };
+    runInBackground(isInBackground({ waiting: loads.waiting(), used }, now));
   }
 
   function update(): void {

@@ -10,8 +10,8 @@ import type { CpuTime } from "../worker/cpuTime.ts";
 interface Usage {
   /** What visitors' workers would use in addition if they did not have to wait. */
   readonly waiting: number;
-  /** What all processes of companies use. */
-  readonly used: number;
+  /** Returns what all processes of companies use. Called only if it matters, because it reads much. */
+  used(): number;
 }
 
 /** Companies that get less than this part of the cores, and wait for more, are starved. */
@@ -24,7 +24,7 @@ const foregroundMilliseconds = 10_000;
 export function makeBackgroundRule(cores: number): (usage: Usage, now: number) => boolean {
   let starvedAt = Number.NEGATIVE_INFINITY;
   return ({ waiting, used }, now) => {
-    if (waiting >= waitingCores && used < cores * leastPart) starvedAt = now;
+    if (waiting >= waitingCores && used() < cores * leastPart) starvedAt = now;
     return now - starvedAt >= foregroundMilliseconds;
   };
 }
