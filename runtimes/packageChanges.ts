@@ -3,7 +3,7 @@
  * file's facts (`ctime`) can't be set to another one.
  */
 import { lstatSync } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { opendir } from "node:fs/promises";
 import path from "node:path";
 
 /** With more files, they count as changed. */
@@ -29,10 +29,10 @@ export async function arePackagesUnchanged(webRoot: string, since: number): Prom
 
   async function isTreeUnchanged(folder: string, levels: number): Promise<boolean> {
     if (!isUnchanged(folder, since)) return false;
-    const entries = await readdir(folder, { withFileTypes: true });
-    left -= entries.length;
-    if (left < 0) return false;
-    for (const entry of entries) {
+    // Not all at once: there may be millions.
+    for await (const entry of await opendir(folder)) {
+      left -= 1;
+      if (left < 0) return false;
       const file = path.join(folder, entry.name);
       const isSame =
         entry.isDirectory() && levels > 1 ? await isTreeUnchanged(file, levels - 1) : isUnchanged(file, since);

@@ -83,8 +83,8 @@ interface RepeatedReadsOptions {
   readonly stopping: AbortSignal;
 }
 
-/** In characters or bytes, with their keys. */
-const maxKept = 16_000_000;
+/** Bytes. */
+const maxKept = 32_000_000;
 const maxBody = 100_000;
 /** About what an entry takes without its body. */
 const entrySize = 1_000;
@@ -96,7 +96,8 @@ export function makeRepeatedReads({ app, count, take, stopping }: RepeatedReadsO
   const nameOf = ({ keyId }: Caller, request: IncomingMessage) => `${keyId} ${request.url}`;
 
   function set(request: IncomingMessage, entry: Kept): void {
-    const size = entrySize + (request.url?.length ?? 0) + (entry.response?.body?.length ?? 0);
+    // A character may take two bytes.
+    const size = entrySize + 2 * ((request.url?.length ?? 0) + (entry.response?.body?.length ?? 0));
     kept.set(nameOf(entry.caller, request), entry, { size });
   }
 
@@ -122,14 +123,18 @@ export function makeRepeatedReads({ app, count, take, stopping }: RepeatedReadsO
     if (release === null) return false;
     const usage = count(found.row, found.caller);
     const finish = (isUnchanged: boolean, failure?: unknown) => {
-      release();
-      if (usage.isExceeded) return sendRefusal(response, usage);
+      if (usage.isExceeded) {
+        sendRefusal(response, usage);
+        return releaseWhenSent(response, release);
+      }
       if (found.response === null || !isUnchanged || stopping.aborted) {
+        release();
         admissions.set(request, { usage, failure });
         return next(request, response);
       }
       app.keyUse.note(found.caller.keyId);
       send(request, response, usage, found.response);
+      releaseWhenSent(response, release);
     };
     if (usage.isExceeded || !isUsable(found, request)) finish(false);
     else if (found.response?.dependsOn === "key") finish(true);
@@ -204,6 +209,12 @@ function send(request: IncomingMessage, response: ServerResponse, usage: Usage, 
   } else {
     response.writeHead(200, [...ownHeaders(usage), ...made.headers]).end(made.body);
   }
+}
+
+/** A response that the system has not taken yet, because the client does not read, still counts as an open request. */
+function releaseWhenSent(response: ServerResponse, release: () => void): void {
+  if (response.closed || response.socket?.writableLength === 0) release();
+  else response.once("close", release);
 }
 
 const refusal = JSON.stringify(errorAnswer(429).body);

@@ -62,6 +62,8 @@ export function makeSnapshots(pool: Pool): Snapshots {
       failure = error;
       return null;
     });
+    // Those that arrived meanwhile have waited nearly as long, because their keys were known less than a second before.
+    if (failure !== undefined) listeners.push(...waiting.splice(0));
     for (const listener of listeners) listener(latest, failure);
     isBusy = false;
     if (waiting.length === 0) release(false);

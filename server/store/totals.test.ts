@@ -28,6 +28,7 @@ it.each<Case>([
   { limit: 3, offset: 0, items: "abc", counted: 7, total: 7 },
   { limit: 3, offset: 9, items: "", counted: 7, total: 7 },
   { limit: 0, offset: 0, items: "", counted: 7, total: 7 },
+  { limit: 0, offset: 9, items: "", counted: 7, total: 7 },
 ])("counts the rows otherwise: %o", async (part) => {
   expect(await total(part)).toBe(part.total);
 });

@@ -17,5 +17,6 @@ export async function totalOf(
   const end = offset + items.length;
   if (items.length < limit && (items.length > 0 || offset === 0)) return end;
   const counted = await count();
-  return items.length === 0 && limit > 0 ? Math.min(counted, offset) : Math.max(counted, end);
+  if (items.length > 0) return Math.max(counted, end);
+  return limit > 0 ? Math.min(counted, offset) : counted;
 }

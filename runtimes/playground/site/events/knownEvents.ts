@@ -22,6 +22,8 @@ export interface KnownEvents extends Pick<Map<string, Known>, "get" | "keys"> {
   save(): Promise<void>;
 }
 
+/** Raise it when events are read or stored in another way. Files of other versions are ignored. */
+const version = 1;
 /** Sites with visitors change all the time. What is not saved is read again after a restart. */
 const saveMilliseconds = 5 * 60_000;
 
@@ -56,14 +58,14 @@ export function openKnownEvents(file: string | null, now: () => number = () => p
       isChanged = false;
       savedAt = now();
       const entries = [...known].filter(([, { stamp, next }]) => stamp !== null && next.problem === null);
-      await replace(file, JSON.stringify(Object.fromEntries(entries))).catch(() => undefined);
+      await replace(file, JSON.stringify({ version, entries: Object.fromEntries(entries) })).catch(() => undefined);
     },
   };
 }
 
 /** Not durably: after a power failure, everything can be read again. */
 async function replace(file: string, content: string): Promise<void> {
-  const temporary = `${file}.${process.pid}`;
+  const temporary = `${file}.new`;
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
   try {
     await writeFile(temporary, content, { mode: 0o600 });
@@ -74,11 +76,13 @@ async function replace(file: string, content: string): Promise<void> {
   }
 }
 
-/** Empty if the text is damaged. */
+/** Empty if the text is damaged or of another version. */
 function entriesIn(text: string | null): readonly [string, Known][] {
   try {
     const found: unknown = JSON.parse(text ?? "{}");
-    return typeof found === "object" && found !== null ? Object.entries(found).filter(isEntry) : [];
+    const isKnown = typeof found === "object" && found !== null && "version" in found && "entries" in found;
+    if (!isKnown || found.version !== version) return [];
+    return Object.entries(found.entries ?? {}).filter(isEntry);
   } catch {
     return [];
   }
@@ -89,5 +93,9 @@ function isEntry(entry: [string, unknown]): entry is [string, Known] {
   if (typeof value !== "object" || value === null || !("stamp" in value && "next" in value)) return false;
   const { stamp, next } = value;
   if (typeof stamp !== "string" || typeof next !== "object" || next === null) return false;
-  return "events" in next && Array.isArray(next.events) && "problem" in next;
+  return "events" in next && Array.isArray(next.events) && next.events.every(isEvent) && "problem" in next;
+}
+
+function isEvent(event: unknown): boolean {
+  return typeof event === "object" && event !== null && "dueAt" in event && typeof event.dueAt === "number";
 }
