@@ -65,6 +65,15 @@ final class Kinds {
 		return $this->scope->table_column( $column_ref, $this->rewriting->queries );
 	}
 
+	/**
+	 * The column of a table that an expression consists of, or null. A name alone is not enough: a query in the place of a table
+	 * may have a result of another kind under it.
+	 */
+	public function compared_column( WP_Parser_Node $node ): ?Column {
+		$core = $this->core( $node );
+		return 'columnRef' === $core->rule_name ? $this->table_column( $core ) : null;
+	}
+
 	/** The text of an expression that is a literal text, or null. */
 	public function text( WP_Parser_Node $node ): ?string {
 		$core = $this->core( $node );

@@ -117,6 +117,13 @@ describe("dates", () => {
     expect(await ids(condition)).toEqual(expected);
   });
 
+  test.each([
+    "SELECT id FROM (SELECT id, DATE(moment) AS moment FROM t) AS x WHERE x.moment = '2024-03-06' OR moment = '2024-03-08'",
+    "SELECT MAX(id) FROM (SELECT id, DATE(moment) AS moment FROM t) AS x GROUP BY moment HAVING moment IN ('2024-03-08')",
+  ])("are compared with results in their own form: %s", async (statement) => {
+    expect((await values(statement)).map(([id]) => id)).toEqual(["4"]);
+  });
+
   test("are found by an index", async () => {
     const statements = await layer.translated("SELECT id FROM t WHERE moment > '2024-03-07'");
     expect(statements.at(-1)).toContain("`moment` >  '2024-03-07 00:00:00'");

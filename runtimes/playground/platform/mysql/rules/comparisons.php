@@ -147,7 +147,7 @@ final class Comparisons implements Rule {
 	/** Times against numbers such as 20240131: these as times, so that an index can be used. */
 	private function comparable_times( array $values, array $kinds, Rewriting $rewriting ): ?array {
 		$changed = false;
-		$is_date = Columns::DATE === $rewriting->kinds->column( $values[ array_search( Columns::TIME, $kinds, true ) ] )?->time;
+		$is_date = Columns::DATE === $rewriting->kinds->compared_column( $values[ array_search( Columns::TIME, $kinds, true ) ] )?->time;
 		foreach ( $values as $i => $value ) {
 			$number = Columns::NUMBER === $kinds[ $i ] ? $rewriting->kinds->core( $value )->get_first_descendant_token() : null;
 			if ( null === $number || Lexer::INT_NUMBER !== $number->id && Lexer::LONG_NUMBER !== $number->id ) {
@@ -170,7 +170,7 @@ final class Comparisons implements Rule {
 	 * @return array<WP_Parser_Node|string>|null
 	 */
 	private function with_dates( array $values, Rewriting $rewriting ): ?array {
-		$columns = array_map( static fn ( $value ) => $rewriting->kinds->column( $value ), $values );
+		$columns = array_map( static fn ( $value ) => $rewriting->kinds->compared_column( $value ), $values );
 		$times   = array_unique( array_filter( array_map( static fn ( ?Column $column ) => $column->time ?? 0, $columns ) ) );
 		$changed = false;
 		foreach ( 1 === count( $times ) ? $values : [] as $i => $value ) {
