@@ -439,6 +439,8 @@ describe("several engines on one database", () => {
   test("an operation that was claimed but not started is resumed by the same process", async () => {
     const ops = await begin(define([step("one")]), { sweepMilliseconds: 3_600_000 });
     const first = await ops.finish(await ops.submit());
+    // Until then, the engine counts the operation as running.
+    await engine?.settled();
     const { runner } = await own.database.selectFrom("operations").select("runner").executeTakeFirstOrThrow();
     // Simulates that the claim was written but its confirmation was lost.
     await own.database
