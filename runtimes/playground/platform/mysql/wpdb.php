@@ -10,6 +10,12 @@ class WPDB extends \WP_SQLite_DB {
 	private const LONGEST_LINE = 4000;
 	private const LINE_END     = 500;
 
+	/** The SQL modes of a session that has set none, which the driver keeps to itself. */
+	private const DEFAULT_MODES = [
+		...[ 'ERROR_FOR_DIVISION_BY_ZERO', 'NO_ENGINE_SUBSTITUTION', 'NO_ZERO_DATE', 'NO_ZERO_IN_DATE', 'ONLY_FULL_GROUP_BY' ],
+		...[ 'STRICT_TRANS_TABLES' ],
+	];
+
 	private ?Mysqli_Connection $mysqli = null;
 	/** Messages of statements that work on MySQL but not here, as keys. @var array<string, true> */
 	private array $refusals = [];
@@ -40,8 +46,18 @@ class WPDB extends \WP_SQLite_DB {
 		// WooCommerce asks for a version only if it is.
 		$this->is_mysql = true;
 		$this->ready    = true;
-		$this->set_sql_mode();
+		$this->set_first_sql_mode();
 		return true;
+	}
+
+	/**
+	 * Sets the modes as `set_sql_mode()` does, but without asking a new session for those that it has, and without the layer:
+	 * many pages have no other statement that needs the classes for them.
+	 */
+	private function set_first_sql_mode(): void {
+		$incompatible = (array) apply_filters( 'incompatible_sql_modes', $this->incompatible_modes );
+		$modes        = implode( ',', array_diff( self::DEFAULT_MODES, $incompatible ) );
+		$this->dbh->driver_query( "SET SESSION sql_mode='$modes'" );
 	}
 
 	/** Returns a property for plugins. As the connection, they get an object that mysqli's functions take. */

@@ -11,6 +11,9 @@ use WP_Parser_Node;
  * what the layer does take effect.
  */
 final class Set_Variables implements Statement {
+	/** Variables that change what the layer does. */
+	private const EFFECTIVE = [ 'time_zone', 'autocommit', 'innodb_lock_wait_timeout', 'foreign_key_checks' ];
+
 	private string $query;
 	private Driver $driver;
 
@@ -82,6 +85,9 @@ final class Set_Variables implements Statement {
 	}
 
 	private function take_effect( string $name, Driver $driver ): void {
+		if ( ! in_array( $name, self::EFFECTIVE, true ) ) {
+			return;
+		}
 		$value = $driver->driver_query( 'SELECT @@' . Schema::quoted( $name ) )->fetchColumn();
 		switch ( $name ) {
 			case 'time_zone':
