@@ -58,6 +58,18 @@ describe("a database error", () => {
   });
 });
 
+test("a page begins with MySQL's default modes, without those that WordPress can't work with", async () => {
+  const modes = "array_map('strtoupper', explode(',', $wpdb->get_var('SELECT @@SESSION.sql_mode')))";
+  const code = `$first = ${modes};
+    $wpdb->query('SET SESSION sql_mode = DEFAULT');
+    $wpdb->set_sql_mode();
+    echo json_encode([$first, ${modes}]);`;
+  const [first, asked] = JSON.parse(await run(code));
+  expect(first).toContain("NO_ENGINE_SUBSTITUTION");
+  expect(first).not.toContain("STRICT_TRANS_TABLES");
+  expect(first).toEqual(asked);
+});
+
 test("tables name a collation that MySQL and MariaDB both have", async () => {
   const code = `echo $wpdb->get_charset_collate(), '|';
     foreach ($wpdb->get_col('SHOW TABLES') as $table) {
