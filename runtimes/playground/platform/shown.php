@@ -80,6 +80,10 @@ function sitewright_show_comments( $query ): void {
 /** Notes a query that reads posts, unless it is one of WordPress's that the functions above know. */
 function sitewright_see_read( string $statement ): void {
 	global $wpdb;
+	if ( isset( $GLOBALS['sitewright_shown']['unknown'] ) ) {
+		// Nothing is reported then.
+		return;
+	}
 	if ( ! str_contains( $statement, "{$wpdb->prefix}post" ) && ! str_contains( $statement, $wpdb->comments ) ) {
 		return;
 	}
