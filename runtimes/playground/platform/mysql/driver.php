@@ -133,7 +133,7 @@ class Driver extends \WP_MySQL_On_SQLite {
 
 	public function create_parser( string $query ): \WP_MySQL_Parser {
 		$parser = parent::create_parser( $query );
-		return isset( $this->rewriter ) ? new Parser( $parser, $this->rewriter, $this ) : $parser;
+		return isset( $this->rewriter ) ? new Parser( $parser, $query, $this->rewriter, $this ) : $parser;
 	}
 
 	public function execute_sqlite_query( string $sql, array $params = [] ): \PDOStatement {

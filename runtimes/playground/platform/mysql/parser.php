@@ -10,17 +10,19 @@ final class Parser extends \WP_MySQL_Parser {
 
 	private Rewriter $rewriter;
 	private Driver $driver;
+	private string $query;
 
-	/** Takes the place of a parser that has not started yet. */
-	public function __construct( \WP_MySQL_Parser $parser, Rewriter $rewriter, Driver $driver ) {
+	/** Takes the place of a parser of the text `$query` that has not started yet. */
+	public function __construct( \WP_MySQL_Parser $parser, string $query, Rewriter $rewriter, Driver $driver ) {
 		if ( WP_MySQL_Lexer::EOF !== ( $parser->tokens[ count( $parser->tokens ) - 1 ]->id ?? null ) ) {
 			// A text or comment without an end, or a sign that is none of MySQL's.
 			throw Errors::create( $driver, 1064, 'You have an error in your SQL syntax' );
 		}
-		Statement_Size::check( $parser->tokens, $driver );
+		Statement_Size::check( $parser->tokens, $query, $driver );
 		parent::__construct( $parser->grammar, $parser->tokens );
 		$this->rewriter = $rewriter;
 		$this->driver   = $driver;
+		$this->query    = $query;
 	}
 
 	public function get_query_ast(): ?\WP_Parser_Node {
@@ -31,6 +33,6 @@ final class Parser extends \WP_MySQL_Parser {
 		// The layer's functions must not become part of the database.
 		$is_definition = in_array( $this->tokens[0]->id, self::DEFINITIONS, true );
 		$this->driver->begin_definition( $is_definition ? $statement : null );
-		return $is_definition ? $statement : $this->rewriter->rewrite( $statement, $this->tokens );
+		return $is_definition ? $statement : $this->rewriter->rewrite( $statement, $this->tokens, $this->query );
 	}
 }

@@ -46,11 +46,11 @@ final class Rewriter {
 	private array $about_texts = [];
 	/** @var array<int, true> Tokens whose positions decide about those. */
 	private array $marks;
+	/** @var array<int, mixed> Tokens that may make a rule apply, by themselves or by what precedes them. */
+	private array $telling;
 	private Text_Triggers $triggers;
 	/** @var array<string, int[]> Positions in the list by function. */
 	private array $by_function = [];
-	/** Whether the present statement has names with letters beyond ASCII. */
-	private bool $has_other_names = false;
 	/** @var array<int, Rule> Loaded rules by position in the list. */
 	private array $loaded = [];
 
@@ -87,17 +87,20 @@ final class Rewriter {
 				$this->by_schema[ $rule['schema'] ][] = $position;
 			}
 		}
+		$this->telling = $this->marks + $this->by_token + $this->by_argument
+			+ [ WP_MySQL_Lexer::OPEN_PAR_SYMBOL => true, WP_MySQL_Lexer::DOT_SYMBOL => true ];
 	}
 
 	/**
 	 * Returns the statement as SQLite should get it.
 	 *
 	 * @param WP_MySQL_Token[] $tokens The statement's tokens.
+	 * @param string           $query  Its text.
 	 */
-	public function rewrite( WP_Parser_Node $statement, array $tokens ): WP_Parser_Node {
+	public function rewrite( WP_Parser_Node $statement, array $tokens, string $query ): WP_Parser_Node {
 		$positions = $this->applicable( $tokens );
 		$rewritten = [] === $positions ? $statement : $this->apply( $positions, $statement );
-		if ( $this->has_other_names ) {
+		if ( Letters::beyond_ascii( $query ) && self::has_other_names( $tokens ) ) {
 			Tree::quote_names( $rewritten );
 		}
 		return $rewritten;
@@ -123,28 +126,30 @@ final class Rewriter {
 	 */
 	private function applicable( array $tokens ): array {
 		$positions = array_flip( $this->by_first_token[ $tokens[0]->id ] ?? [] );
-		$previous  = null;
 		$marks     = [];
 		$calls     = 0;
-		$this->has_other_names = false;
 		foreach ( $tokens as $position => $token ) {
 			$id = $token->id;
+			if ( isset( self::LENGTHS_OF_BARE_NAMES[ $token->length ] ) ) {
+				$positions += array_flip( $this->by_function[ strtolower( $token->get_bytes() ) ] ?? [] );
+			}
+			if ( ! isset( $this->telling[ $id ] ) ) {
+				continue;
+			}
 			if ( isset( $this->marks[ $id ] ) ) {
 				$marks[] = $position;
-			}
-			if ( isset( $this->by_argument[ $id ] ) && null !== $previous && WP_MySQL_Lexer::OPEN_PAR_SYMBOL === $previous->id ) {
-				$positions += array_flip( $this->by_argument[ $id ] );
-			}
-			if ( isset( self::NAMES[ $id ] ) && ! $this->has_other_names ) {
-				$this->has_other_names = Letters::beyond_ascii( $token->get_bytes() );
 			}
 			if ( isset( $this->by_token[ $id ] ) ) {
 				$positions += array_flip( $this->by_token[ $id ] );
 			}
-			if ( isset( self::LENGTHS_OF_BARE_NAMES[ $token->length ] ) ) {
-				$positions += array_flip( $this->by_function[ strtolower( $token->get_bytes() ) ] ?? [] );
+			if ( 0 === $position ) {
+				continue;
 			}
-			if ( WP_MySQL_Lexer::OPEN_PAR_SYMBOL === $id && null !== $previous ) {
+			$previous = $tokens[ $position - 1 ];
+			if ( isset( $this->by_argument[ $id ] ) && WP_MySQL_Lexer::OPEN_PAR_SYMBOL === $previous->id ) {
+				$positions += array_flip( $this->by_argument[ $id ] );
+			}
+			if ( WP_MySQL_Lexer::OPEN_PAR_SYMBOL === $id ) {
 				$name = strtolower( $previous->get_value() );
 				++$calls;
 				$this->functions->register( $name );
@@ -153,14 +158,33 @@ final class Rewriter {
 				}
 			}
 			// A long name: not that of a table, which most columns are named with.
-			if ( WP_MySQL_Lexer::DOT_SYMBOL === $id && null !== $previous && $previous->length >= self::SCHEMA_LENGTH ) {
+			if ( WP_MySQL_Lexer::DOT_SYMBOL === $id && $previous->length >= self::SCHEMA_LENGTH ) {
 				$positions += array_flip( $this->by_schema[ strtolower( $previous->get_value() ) ] ?? [] );
 			}
-			$previous = $token;
 		}
-		$is_enough  = static fn ( int $number ) => static fn ( int $least ) => $number >= $least;
-		$positions += array_filter( $this->by_calls, $is_enough( $calls ) ) + array_filter( $this->by_length, $is_enough( count( $tokens ) ) );
+		$positions += self::reached( $this->by_calls, $calls ) + self::reached( $this->by_length, count( $tokens ) );
 		return $this->triggers->apply( $tokens, $marks ) ? $positions + $this->about_texts : $positions;
+	}
+
+	/** Returns the positions in the list whose least number is reached, as keys. @param array<int, int> $least */
+	private static function reached( array $least, int $number ): array {
+		$positions = [];
+		foreach ( $least as $position => $minimum ) {
+			if ( $number >= $minimum ) {
+				$positions[ $position ] = true;
+			}
+		}
+		return $positions;
+	}
+
+	/** @param WP_MySQL_Token[] $tokens */
+	private static function has_other_names( array $tokens ): bool {
+		foreach ( $tokens as $token ) {
+			if ( isset( self::NAMES[ $token->id ] ) && Letters::beyond_ascii( $token->get_bytes() ) ) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	private function load( int $position ): Rule {

@@ -25,7 +25,7 @@ final class Rollup {
 
 	/** Returns a statement without ROLLUP that has the same result. */
 	public static function spelled_out( Driver $driver, string $query ): string {
-		Statement_Size::check( $driver->lexer( $query )->remaining_tokens(), $driver );
+		Statement_Size::check( $driver->lexer( $query )->remaining_tokens(), $query, $driver );
 		while ( null !== ( $tree = $driver->parsed( $query ) ) ) {
 			$found = array_filter( $tree->get_descendant_nodes( 'querySpecification' ), [ self::class, 'has_rollup' ] );
 			// The last one contains no other.

@@ -18,11 +18,35 @@ final class Statement_Size {
 	/** Operators between two commas, parentheses or words of CASE: of sums, and of conditions. */
 	private const MOST_SUMMANDS   = 1000;
 	private const MOST_CONDITIONS = 2000;
+	/** What counts. */
+	private const KINDS = [
+		Lexer::OPEN_PAR_SYMBOL      => 'open',
+		Lexer::CLOSE_PAR_SYMBOL     => 'close',
+		Lexer::COMMA_SYMBOL         => 'break',
+		Lexer::WHEN_SYMBOL          => 'break',
+		Lexer::THEN_SYMBOL          => 'break',
+		Lexer::ELSE_SYMBOL          => 'break',
+		Lexer::CASE_SYMBOL          => 'case',
+		Lexer::CAST_SYMBOL          => 'cast',
+		Lexer::END_SYMBOL           => 'end',
+		Lexer::OR_SYMBOL            => 'condition',
+		Lexer::AND_SYMBOL           => 'condition',
+		Lexer::LOGICAL_OR_OPERATOR  => 'condition',
+		Lexer::LOGICAL_AND_OPERATOR => 'condition',
+		Lexer::PLUS_OPERATOR        => 'sign',
+		Lexer::MINUS_OPERATOR       => 'sign',
+		Lexer::MULT_OPERATOR        => 'sign',
+		Lexer::DIV_OPERATOR         => 'sign',
+		Lexer::NOT_SYMBOL           => 'sign',
+		Lexer::NOT2_SYMBOL          => 'sign',
+		Lexer::LOGICAL_NOT_OPERATOR => 'sign',
+		Lexer::BITWISE_NOT_OPERATOR => 'sign',
+	];
 	/** Bytes of memory that the tree needs for each token. */
 	private const BYTES = 1900;
 
-	/** @param WP_MySQL_Token[] $tokens */
-	public static function check( array $tokens, Driver $driver ): void {
+	/** @param WP_MySQL_Token[] $tokens The tokens of the text `$query`. */
+	public static function check( array $tokens, string $query, Driver $driver ): void {
 		$count = count( $tokens );
 		if ( $count < self::HARMLESS ) {
 			return;
@@ -30,6 +54,10 @@ final class Statement_Size {
 		$limit = self::memory_limit();
 		if ( $limit > 0 && memory_get_usage() + $count * self::BYTES > $limit ) {
 			throw Errors::unsupported( $driver, "A statement of $count words and signs needs more memory than PHP may use" );
+		}
+		if ( $count <= self::DEEPEST && false === stripos( $query, 'cas' ) ) {
+			// Without CASE and CAST, it takes more tokens to exceed a limit.
+			return;
 		}
 		[ $parentheses, $cases, $signs, $conditions ] = self::deepest( $tokens );
 		if ( $parentheses > self::DEEPEST || $cases > self::DEEPEST_CASE || $signs > self::MOST_SUMMANDS || $conditions > self::MOST_CONDITIONS ) {
@@ -48,49 +76,40 @@ final class Statement_Size {
 		/** @var int[] $casts The parentheses around each CAST. */
 		$casts = [];
 		foreach ( $tokens as $token ) {
-			switch ( $token->id ) {
-				case Lexer::OPEN_PAR_SYMBOL:
+			$kind = self::KINDS[ $token->id ] ?? null;
+			if ( null === $kind ) {
+				continue;
+			}
+			switch ( $kind ) {
+				case 'open':
 					$most[0] = max( $most[0], ++$depth );
 					$signs   = $conditions = 0;
 					break;
-				case Lexer::CLOSE_PAR_SYMBOL:
+				case 'close':
 					--$depth;
 					$signs = $conditions = 0;
 					if ( end( $casts ) === $depth ) {
 						array_pop( $casts );
 					}
 					break;
-				case Lexer::COMMA_SYMBOL:
-				case Lexer::WHEN_SYMBOL:
-				case Lexer::THEN_SYMBOL:
-				case Lexer::ELSE_SYMBOL:
+				case 'break':
 					$signs = $conditions = 0;
 					break;
-				case Lexer::CASE_SYMBOL:
+				case 'case':
 					$most[1] = max( $most[1], ++$cases );
 					break;
-				case Lexer::CAST_SYMBOL:
+				case 'cast':
 					$casts[] = $depth;
 					$most[1] = max( $most[1], count( $casts ) );
 					break;
-				case Lexer::END_SYMBOL:
+				case 'end':
 					$cases = max( 0, $cases - 1 );
 					break;
-				case Lexer::OR_SYMBOL:
-				case Lexer::AND_SYMBOL:
-				case Lexer::LOGICAL_OR_OPERATOR:
-				case Lexer::LOGICAL_AND_OPERATOR:
+				case 'condition':
 					$most[3] = max( $most[3], ++$conditions );
 					$signs   = 0;
 					break;
-				case Lexer::PLUS_OPERATOR:
-				case Lexer::MINUS_OPERATOR:
-				case Lexer::MULT_OPERATOR:
-				case Lexer::DIV_OPERATOR:
-				case Lexer::NOT_SYMBOL:
-				case Lexer::NOT2_SYMBOL:
-				case Lexer::LOGICAL_NOT_OPERATOR:
-				case Lexer::BITWISE_NOT_OPERATOR:
+				case 'sign':
 					$most[2] = max( $most[2], ++$signs );
 					break;
 			}
