@@ -11,7 +11,7 @@ final class Changes {
 	/** Longer values are not sent twice. */
 	private const MAX_LENGTH = 1000;
 	/** Functions, in lower case, that give another result each time or do something. */
-	private const NOT_REPEATABLE = [ 'mysql_assign(', 'rand', 'random_bytes', 'sleep', 'sysdate', 'uuid', 'uuid_short' ];
+	private const NOT_REPEATABLE = [ 'mysql_assign(', 'mysql_rand(', 'rand', 'random_bytes', 'sleep', 'sysdate', 'uuid', 'uuid_short' ];
 
 	/**
 	 * Returns the parts of a condition that one of the columns changes.

@@ -78,7 +78,7 @@ final class Column_Definitions {
 			}
 			$bytes = '' !== $column && Lexer::BLOB_SYMBOL === $tokens[ $i + 1 ]->id ? self::text_default_after( $tokens, $i + 1 ) : null;
 			if ( null !== $bytes ) {
-				$result .= substr( $sql, $end, $bytes->start - $end ) . "x'" . bin2hex( $bytes->get_value() ) . "'";
+				$result .= substr( $sql, $end, $bytes->start - $end ) . "x'" . bin2hex( self::bytes_of_default( $bytes->get_value() ) ) . "'";
 				$end     = $bytes->start + $bytes->length;
 			}
 			$default = isset( $generated[ $column ] ) ? self::default_after( $tokens, $i ) : null;
@@ -112,6 +112,15 @@ final class Column_Definitions {
 			$depth += Lexer::OPEN_PAR_SYMBOL === $id ? 1 : ( Lexer::CLOSE_PAR_SYMBOL === $id ? -1 : 0 );
 		} while ( $depth > 0 );
 		return [ $word, $tokens[ $i ] ];
+	}
+
+	/** The default of a column of bytes. The driver keeps `0x41` and `x'41'` as they were written. */
+	public static function bytes_of_default( string $default ): string {
+		if ( 1 !== preg_match( "/^(?:0x([0-9a-f]+)|x'([0-9a-f]*)')$/Di", $default, $found ) ) {
+			return $default;
+		}
+		$digits = $found[2] ?? $found[1];
+		return hex2bin( str_repeat( '0', strlen( $digits ) % 2 ) . $digits );
 	}
 
 	/** The text that is the default of a column, or null. @param WP_MySQL_Token[] $tokens */

@@ -50,6 +50,19 @@ describe("columns that a statement leaves out", () => {
     ]);
   });
 
+  test("get the bytes of a hexadecimal default", async () => {
+    const rows = await values(
+      "DROP TABLE IF EXISTS t_bytes",
+      "CREATE TABLE t_bytes (id INT, a BINARY(1) NOT NULL DEFAULT 0x00, b VARBINARY(4) NOT NULL DEFAULT x'4142', c BINARY(1) DEFAULT 0x7)",
+      "INSERT INTO t_bytes (id) VALUES (1), (2)",
+      "SELECT HEX(a), HEX(b), HEX(c) FROM t_bytes",
+    );
+    expect(rows).toEqual([
+      ["00", "4142", "07"],
+      ["00", "4142", "07"],
+    ]);
+  });
+
   test("are missing in strict mode", async () => {
     const [, answer] = await layer.run("SET sql_mode = 'STRICT_ALL_TABLES'", "INSERT INTO t (id) VALUES (1)");
     expect(answer).toHaveProperty("error");
@@ -163,4 +176,16 @@ describe("bytes", () => {
     const statements = await layer.translated("SELECT id FROM t WHERE ip = 'old'");
     expect(statements.at(-1)).toMatch(/`ip`\s+IN \(\s*x'6f6c64'\s*,\s*'old'\s*\)/);
   });
+});
+
+test("a decimal that no number can hold leaves the statement as it was", async () => {
+  const answers = await layer.run("CREATE TABLE t_large (d DECIMAL(10,2))", "INSERT INTO t_large VALUES ('1e400')");
+  expect(JSON.stringify(answers)).not.toContain("no such column");
+});
+
+test("a random sequence goes on from row to row in UPDATE, and any seed begins one", async () => {
+  await layer.rows("CREATE TABLE t_rand (id INT, x DOUBLE)", "INSERT INTO t_rand VALUES (1, 0), (2, 0), (3, 0)");
+  const shown = await values("SELECT RAND(5) FROM t_rand ORDER BY id");
+  expect(await values("UPDATE t_rand SET x = RAND(5)", "SELECT x FROM t_rand ORDER BY id")).toEqual(shown);
+  expect(Number((await values("SELECT RAND(9223372036854775807)"))[0]?.[0])).toBeLessThan(1);
 });

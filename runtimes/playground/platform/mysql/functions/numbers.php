@@ -35,7 +35,8 @@ final class Number_Functions extends Function_Set {
 			$this->random           = [];
 			$this->random_statement = $this->driver->statement_count();
 		}
-		$seed  = Number::integer( $seed );
+		// Larger seeds begin the same sequences, and would become fractions here.
+		$seed  = Number::integer( $seed ) & 0xFFFFFFFF;
 		$state = null === $place ? null : $this->random[ $place ] ?? null;
 		$state ??= [ ( ( $seed * 0x10001 + 55555555 ) & 0xFFFFFFFF ) % self::LARGEST_RANDOM, ( ( $seed * 0x10000001 ) & 0xFFFFFFFF ) % self::LARGEST_RANDOM ];
 		$first  = ( $state[0] * 3 + $state[1] ) % self::LARGEST_RANDOM;

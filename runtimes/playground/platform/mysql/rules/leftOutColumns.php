@@ -23,7 +23,7 @@ final class Left_Out_Columns implements Rule {
 			$elements = $list->get_child_nodes( 'updateElement' );
 			$names    = array_map( static fn ( $element ) => Assigned_Columns::name_of( $element->get_first_child_node( 'columnRef' ) ), $elements );
 			$added    = $this->values( $node, $names, $rewriting );
-			$this->append( $list, $added, 'INSERT INTO t SET %s = 1', 'updateList', $rewriting );
+			$this->append( $list, $added, fn ( $column ) => $this->example( 'INSERT INTO t SET %s = 1', 'updateList', $column, $rewriting ) );
 		}
 		$fields = $is_statement ? null : $node->get_first_child_node( 'fields' );
 		if ( null !== $fields ) {
@@ -36,14 +36,17 @@ final class Left_Out_Columns implements Rule {
 		$added = $this->values( $rewriting->nearest( 'insertStatement', 'replaceStatement' ), Assigned_Columns::names( $node ), $rewriting );
 		$rows  = $node->get_first_child_node( 'insertValues' )?->get_first_child_node( 'valueList' )->get_child_nodes( 'values' ) ?? [];
 		$query = [] === $added || [] !== $rows ? null : $this->plain_query( $node );
-		foreach ( $rows as $row ) {
-			$this->append( $row, $added, 'INSERT INTO t VALUES (1)', 'values', $rewriting );
+		if ( [] !== $added && [] !== $rows ) {
+			$value = $this->example( 'INSERT INTO t VALUES (1)', 'values', '', $rewriting );
+			foreach ( $rows as $row ) {
+				$this->append( $row, $added, static fn () => clone $value );
+			}
 		}
 		if ( null !== $query ) {
-			$this->append( $query->get_first_child_node( 'selectItemList' ), $added, 'SELECT 1 AS %s', 'selectItemList', $rewriting );
+			$this->append( $query->get_first_child_node( 'selectItemList' ), $added, fn ( $column ) => $this->example( 'SELECT 1 AS %s', 'selectItemList', $column, $rewriting ) );
 		}
 		if ( [] !== $rows || null !== $query ) {
-			$this->append( $fields, $added, 'INSERT INTO t (%s) VALUES (1)', 'fields', $rewriting );
+			$this->append( $fields, $added, fn ( $column ) => $this->example( 'INSERT INTO t (%s) VALUES (1)', 'fields', $column, $rewriting ) );
 		}
 	}
 
@@ -55,16 +58,25 @@ final class Left_Out_Columns implements Rule {
 	}
 
 	/**
+	 * Returns the item of a list in a statement.
+	 *
+	 * @param string $statement With the place of a column's name, and 1 in the place of a value.
+	 * @param string $list      The name of the list.
+	 */
+	private function example( string $statement, string $list, string $column, Rewriting $rewriting ): WP_Parser_Node {
+		return $rewriting->driver->parsed( sprintf( $statement, Schema::quoted( $column ) ) )->get_first_descendant_node( $list )->get_first_child_node();
+	}
+
+	/**
 	 * Appends an item for each column to a list.
 	 *
-	 * @param array<string, string> $added   Values, in SQLite's language, by column.
-	 * @param string                $example A statement with such an item, for the name of a column. It has 1 in the place of a value.
-	 * @param string                $name    The list's name in that statement.
+	 * @param array<string, string>            $added   Values, in SQLite's language, by column.
+	 * @param callable(string): WP_Parser_Node $item_of Makes the item of a column, without its value.
 	 */
-	private function append( WP_Parser_Node $list, array $added, string $example, string $name, Rewriting $rewriting ): void {
+	private function append( WP_Parser_Node $list, array $added, callable $item_of ): void {
 		$children = $list->get_children();
 		foreach ( $added as $column => $value ) {
-			$item = $rewriting->driver->parsed( sprintf( $example, Schema::quoted( $column ) ) )->get_first_descendant_node( $name )->get_first_child_node();
+			$item = $item_of( $column );
 			$expr = 'expr' === $item->rule_name ? $item : $item->get_first_child_node( 'expr' );
 			if ( null !== $expr ) {
 				Tree::set_children( $expr, [ new Fragment( $value, $list->get_start(), 0 ) ] );
@@ -103,7 +115,7 @@ final class Left_Out_Columns implements Rule {
 			return null;
 		}
 		if ( in_array( $column['DATA_TYPE'], self::BYTES, true ) ) {
-			return $default ?? '';
+			return null === $default ? '' : Column_Definitions::bytes_of_default( $default );
 		}
 		if ( $is_nullable || ! in_array( $column['DATA_TYPE'], self::TEXTS, true ) ) {
 			return null;

@@ -81,7 +81,7 @@ final class Stored_Values implements Rule {
 			return $this->rounded( $value, $column->scale, $rewriting );
 		}
 		$is_exact = 1 === preg_match( '/^-?\d*(?:\.\d{0,' . $column->scale . '})?$/D', $literal );
-		return $is_exact || ! is_numeric( $literal ) ? null : [ var_export( round( (float) $literal, $column->scale ), true ) ];
+		return $is_exact || ! is_numeric( $literal ) || ! is_finite( (float) $literal ) ? null : [ var_export( round( (float) $literal, $column->scale ), true ) ];
 	}
 
 	/** The text of a literal text or number, or null. */

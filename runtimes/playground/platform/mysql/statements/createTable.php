@@ -66,7 +66,7 @@ final class Create_Table implements Statement {
 		$table  = new Table( $this->driver, $this->name, $this->is_temporary );
 		$this->check_references();
 		if ( null === $select ) {
-			$columns = new Generated_Columns( $this->driver, $this->without_introducers() );
+			$columns = new Generated_Columns( $this->driver, $this->without_ignored() );
 			$columns->create( $table, 'CREATE ' . $columns->text_of( $this->create ) );
 		} else {
 			$this->define( $this->text_of( $select->get_first_child_node( 'queryExpressionOrParens' ) ) );
@@ -78,7 +78,11 @@ final class Create_Table implements Statement {
 
 	/** Refuses foreign keys to tables that don't exist, unless they are not checked: no row could be added. */
 	private function check_references(): void {
-		foreach ( $this->create->get_descendant_nodes( 'references' ) as $references ) {
+		foreach ( $this->create->get_descendant_nodes( 'tableConstraintDef' ) as $constraint ) {
+			$references = $constraint->get_first_child_node( 'references' );
+			if ( null === $references ) {
+				continue;
+			}
 			$name = $this->driver->schema()->name_in( $references->get_first_child_node( 'tableRef' ) );
 			if ( 0 === strcasecmp( $name, $this->name ) || null !== $this->driver->schema()->find_permanent( $name ) ) {
 				continue;
@@ -89,9 +93,17 @@ final class Create_Table implements Statement {
 		}
 	}
 
-	/** Returns the statement without character sets of texts, as MySQL 8 writes them in defaults and checks. */
-	private function without_introducers(): string {
+	/**
+	 * Returns the statement without two things that mean nothing: character sets of texts, as MySQL 8 writes them in defaults and
+	 * checks, and references in the definitions of columns, which SQLite would check.
+	 */
+	private function without_ignored(): string {
 		$text = $this->query;
+		foreach ( $this->create->get_descendant_nodes( 'columnDefinition' ) as $definition ) {
+			foreach ( $definition->get_descendant_nodes( 'references' ) as $node ) {
+				$text = substr_replace( $text, str_repeat( ' ', $node->get_length() ), $node->get_start(), $node->get_length() );
+			}
+		}
 		foreach ( $this->create->get_descendant_tokens() as $token ) {
 			if ( WP_MySQL_Lexer::UNDERSCORE_CHARSET === $token->id ) {
 				$text = substr_replace( $text, str_repeat( ' ', $token->length ), $token->start, $token->length );
