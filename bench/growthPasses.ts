@@ -38,7 +38,7 @@ export function secondsPerHour({ times: { control, database, edge }, passesPerHo
   return ((control + database + edge) * passesPerHour) / 1_000;
 }
 
-/** Passes before the measurement, which do what is due, and fill caches. */
+/** Passes that are run first and not measured: they do overdue work and fill caches. */
 const firstPasses = 2;
 const minPasses = 5;
 const maxPasses = 200;

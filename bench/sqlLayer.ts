@@ -14,7 +14,7 @@ import { createAssetStore } from "@sitewright/runtimes/playground/assets/store.t
 import type { Serving } from "@sitewright/runtimes/serving.ts";
 import { loadPage, serveDirectly } from "./directServing.ts";
 import type { Figure } from "./report.ts";
-import { processorSeconds } from "./serverProcess.ts";
+import { secondsBetween, spentByProcesses } from "./serverProcess.ts";
 import { median } from "./statistics.ts";
 
 const rounds = 30;
@@ -104,10 +104,12 @@ async function ownProcesses({ supervisor }: Installation): Promise<readonly numb
 
 /** Returns the seconds of processor time that the pages of a turn took. */
 async function takeTurn({ serving, processes }: Worker, site: CreatedSite): Promise<number> {
-  const spent = () => processes.reduce((sum, id) => sum + processorSeconds(id), 0);
-  const before = spent();
+  // Processes that only helped the worker to start may have ended.
+  const before = spentByProcesses(processes);
   for (let request = 0; request < turn; request += 1) {
     await loadPage(serving, site, pages[request % pages.length]);
   }
-  return spent() - before;
+  const seconds = secondsBetween(before, spentByProcesses(processes));
+  if (seconds === 0) throw new Error("The worker has ended");
+  return seconds;
 }

@@ -6,9 +6,8 @@
  * response would be the same, and is sent again. All requests of a moment share one such question to the database, and no change
  * that was acknowledged before a request began is ever missed.
  *
- * Everything else of a request is checked as always: key, rate limit, allowed addresses, open requests. A response belongs to the
- * key as it was read from the database, so it is forgotten together with it, in less than a second. Requests that need anything
- * more, or are not known, go on to Fastify.
+ * Everything else of a request is checked as always: key, rate limit, allowed addresses, open requests. A response is kept
+ * only as long as its key, which is read from the database again every second. All other requests go on to Fastify.
  */
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";

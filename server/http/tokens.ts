@@ -9,7 +9,7 @@ export function tokenOf({ headers }: Pick<IncomingMessage, "headers">): string {
   return scheme.toLowerCase() === "bearer" && rest.length === 0 ? token : "";
 }
 
-/** What was read from the last header of a connection, whose requests usually have the same key. */
+/** The last header of a connection and the key in it: all requests of a connection usually have the same one. */
 const lastRead = new WeakMap<Socket, { readonly header: string | undefined; readonly facts: TokenFacts }>();
 
 /** The parts of the token that are looked up. */

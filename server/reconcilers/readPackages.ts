@@ -96,7 +96,7 @@ async function readAll(due: readonly ToRead[], options: ReadPackagesOptions, sig
   await Promise.all(batches);
 }
 
-/** Finds environments that are due. Those that were last read long ago are left out if they have not changed since. */
+/** Finds environments to read. An environment that is due only because of its age is left out if it has not changed since. */
 async function findChanged({ database, runtime }: ReadDuePackagesOptions): Promise<readonly ToRead[]> {
   const due = await findDueForReading(database, environmentsPerRun);
   const quiet = due.flatMap(({ id, number, lastReadAt }) =>

@@ -47,7 +47,7 @@ const mayRun = sql<boolean>`(
     select from environment_locks l join operations o on o.id = l.operation_id
     where l.environment_id = e.id and o.kind <> all(${[...nonBlocking]}::text[])))`;
 
-/** Lists all environments whose scheduled tasks may run now, by number. Only what is needed to find out which are due. */
+/** Lists all environments whose scheduled tasks may run now, by number. Which of them are due is not in the database. */
 export function listForCron(
   database: Database,
 ): Promise<readonly Pick<CronEnvironment, "id" | "companyId" | "number">[]> {

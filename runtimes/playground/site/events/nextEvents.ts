@@ -116,7 +116,7 @@ function waitLong(signal: AbortSignal): Promise<void> {
 }
 
 interface EventReaderOptions {
-  /** Keeps what was read over restarts. Absent: it is not kept. */
+  /** The file that keeps the events for the next start. Absent: they are read again. */
   readonly file?: string;
   /** Reads databases. Absent: in a process. */
   readonly read?: typeof readInProcess;

@@ -5,7 +5,7 @@ use WP_MySQL_Lexer as Lexer;
 use WP_Parser_Node;
 
 /**
- * Columns that INSERT and REPLACE leave out. The driver would give `''` to those that can't be NULL, also if their default is
+ * Columns that INSERT and REPLACE leave out. The driver would give `''` to those that can't be NULL, even if their default is
  * `'0'` or the first value of an ENUM, and refuse columns of bytes. So they get their values in the statement.
  */
 final class Left_Out_Columns implements Rule {
