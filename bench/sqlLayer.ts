@@ -5,7 +5,7 @@
  */
 import { copyFile, cp, mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import type { Installation } from "@sitewright/e2e/installation.ts";
 import { descendants } from "@sitewright/e2e/processes.ts";
 import type { CreatedSite } from "@sitewright/e2e/sites.ts";
@@ -25,12 +25,6 @@ const turn = 12;
 const pages = ["/", "/?s=hello", "/?rest_route=/wp/v2/posts"];
 const mostPercent = 3;
 
-/** A serving with one worker, and the processes that belong to it. */
-interface Worker {
-  readonly serving: Serving;
-  readonly processes: readonly number[];
-}
-
 /** Measures pages of an environment. The figure is the median of the rounds' ratios. */
 export async function measureSqlLayer(installation: Installation, site: CreatedSite): Promise<Figure> {
   const folder = await mkdtemp(join(tmpdir(), "sitewright-bench-"));
@@ -44,15 +38,15 @@ export async function measureSqlLayer(installation: Installation, site: CreatedS
     for (let round = 0; round < warmUp + rounds; round += 1) {
       // The second one may find a busier machine, so they take turns at going first.
       const order = round % 2 === 0 ? [withLayer, without] : [without, withLayer];
-      const spent = new Map<Worker, number>();
-      for (const worker of order) spent.set(worker, await takeTurn(worker, site));
+      const spent = new Map<Serving, number>();
+      for (const serving of order) spent.set(serving, await takeTurn(serving, installation, site));
       if (round < warmUp) continue;
       const [mine = 0, theirs = 0] = [spent.get(withLayer), spent.get(without)];
       ratios.push(mine / theirs);
       costs.push(theirs / turn);
     }
   } finally {
-    await Promise.all([withLayer.serving.close(), without.serving.close()]);
+    await Promise.all([withLayer.close(), without.close()]);
     await rm(folder, { recursive: true, force: true });
   }
   const percent = (median(ratios) - 1) * 100;
@@ -85,14 +79,11 @@ async function startWorker(
   site: CreatedSite,
   assets: string,
   run: string,
-): Promise<Worker> {
+): Promise<Serving> {
   await mkdir(run);
-  const before = new Set(await ownProcesses(installation));
   const serving = await serveDirectly(installation, site, run, assets);
   await loadPage(serving, site);
-  const processes = (await ownProcesses(installation)).filter((id) => !before.has(id));
-  if (processes.length === 0) throw new Error(`No worker was started in ${basename(run)}`);
-  return { serving, processes };
+  return serving;
 }
 
 /** The processes below this one that don't belong to the installation. */
@@ -102,14 +93,15 @@ async function ownProcesses({ supervisor }: Installation): Promise<readonly numb
   return (await descendants(process.pid)).map(({ id }) => id).filter((id) => !others.has(id));
 }
 
-/** Returns the seconds of processor time that the pages of a turn took. */
-async function takeTurn({ serving, processes }: Worker, site: CreatedSite): Promise<number> {
-  // Processes that only helped the worker to start may have ended.
-  const before = spentByProcesses(processes);
+/**
+ * Returns the seconds of processor time that the pages of a turn took. All processes are counted: those of the other serving are idle,
+ * and a worker may be replaced.
+ */
+async function takeTurn(serving: Serving, installation: Installation, site: CreatedSite): Promise<number> {
+  const spent = async () => spentByProcesses(await ownProcesses(installation));
+  const before = await spent();
   for (let request = 0; request < turn; request += 1) {
     await loadPage(serving, site, pages[request % pages.length]);
   }
-  const seconds = secondsBetween(before, spentByProcesses(processes));
-  if (seconds === 0) throw new Error("The worker has ended");
-  return seconds;
+  return secondsBetween(before, await spent());
 }
