@@ -131,8 +131,9 @@ export async function measureFairness(
   const site = await createSite(installation, { display_name: "Victim", site_title: "Victim" });
   const attacker = await addAttacker(installation, folder, attackerSites);
   const victim = victimOf(installation, site);
-  useHighestPriority();
   const busyMachine = await measureBusyMachine(installation);
+  // Only now: the busy processes would have inherited it.
+  useHighestPriority();
   const names = Object.keys(attacks);
   const rounds = [...names.map((name) => ({ attack: name, names: [name] })), { attack: "all attacks together", names }];
   const alone: Measured[] = [];

@@ -147,7 +147,7 @@ function tryTo(change: () => void): void {
  */
 const foregroundWeight = 1 / 5;
 /** The file that sets a group's weight, and the usual weight. */
-const weights = { 1: ["cpu.shares", 1024], 2: ["cpu.weight", 100] } as const;
+const settings = { 1: ["cpu.shares", 1024], 2: ["cpu.weight", 100] } as const;
 
 /** Kernels before 5.15 have no background; companies then always have the lower weight. */
 function writeBackground({ version, folder }: Place, isBackground: boolean): void {
@@ -155,13 +155,15 @@ function writeBackground({ version, folder }: Place, isBackground: boolean): voi
   if (existsSync(file)) writeFileSync(file, isBackground ? "1" : "0");
   // In the background, a group has no weight to set.
   if (isBackground && existsSync(file)) return;
-  const [name, usual] = weights[version];
+  const [name, usual] = settings[version];
   writeFileSync(path.join(folder, name), String(Math.round(usual * foregroundWeight)));
 }
 
 interface Groups extends Place {
   /** Null until it was set: an earlier edge may have left it either way. */
   isInBackground: boolean | null;
+  /** Of companies, relative to the usual weight. Absent: not set. */
+  weights: ReadonlyMap<string, number>;
 }
 
 let current: Groups | null = null;
@@ -171,7 +173,7 @@ export function useProcessorGroups(data: string): void {
   const place = placeOf("self");
   if (place === null) return;
   const folder = groupsFolder(place, data);
-  if (existsSync(folder)) current = { version: place.version, folder, isInBackground: null };
+  if (existsSync(folder)) current = { version: place.version, folder, isInBackground: null, weights: new Map() };
 }
 
 /** Whether the installation whose supervisor has this process id divides processor time with control groups. */
@@ -208,21 +210,40 @@ export function runInBackground(isBackground: boolean): void {
   tryTo(() => writeBackground(groups, isBackground));
 }
 
-/** Returns the ids of the companies' processes. */
-export function companyProcesses(): readonly number[] {
-  if (current === null) return [];
-  return companyGroups(current.folder).flatMap((group) => {
-    try {
-      return readFileSync(path.join(group, "cgroup.procs"), "utf8").split("\n").filter(Boolean).map(Number);
-    } catch {
-      // Another process has removed the empty group.
-      return [];
-    }
-  });
+/**
+ * Sets the weights of companies' groups, which divide the processor time of all companies between them. `weights`: by company, relative
+ * to the usual weight.
+ */
+export function weighCompanies(weights: ReadonlyMap<string, number>): void {
+  if (current === null) return;
+  const { version, folder, weights: before } = current;
+  const [name, usual] = settings[version];
+  for (const [company, weight] of weights) {
+    if (before.get(company) === weight) continue;
+    tryTo(() => writeFileSync(path.join(folder, company, name), String(Math.round(usual * weight))));
+  }
+  current.weights = weights;
+}
+
+/** Returns the ids of the processes of each company that has a group. */
+export function companyProcesses(): ReadonlyMap<string, readonly number[]> {
+  if (current === null) return new Map();
+  return new Map(companyGroups(current.folder).map((group) => [path.basename(group), processesOf(group)]));
+}
+
+function processesOf(group: string): readonly number[] {
+  try {
+    return readFileSync(path.join(group, "cgroup.procs"), "utf8").split("\n").filter(Boolean).map(Number);
+  } catch {
+    // Another process has removed the empty group.
+    return [];
+  }
 }
 
 /** Removes the groups of companies that have no processes. */
 export async function removeEmptyGroups(): Promise<void> {
   if (current === null) return;
   await Promise.all(companyGroups(current.folder).map((group) => rmdir(group).catch(() => undefined)));
+  // A group that is made again has the usual weight.
+  current.weights = new Map();
 }

@@ -48,6 +48,7 @@ declare module "@php-wasm/universal" {
     setSapiName(name: string): Promise<void>;
     setSpawnHandler(handler: object): Promise<void>;
     writeFile(path: string, content: string | Uint8Array): void;
+    readFileAsText(path: string): string;
     unlink(path: string): void;
     /** Removes a folder with its content. */
     rmdir(path: string, options: { readonly recursive: true }): void;

@@ -14,6 +14,9 @@ function sitewright_hook( string $name, callable $callback, int $priority = 10, 
 	];
 }
 
+/** Where the SQL layer (`mysql/`) keeps translations between the pages of a worker: in PHP's memory. */
+const MYSQL_LAYER_TRANSLATIONS = '/internal/translations';
+
 require __DIR__ . '/mysqli.php';
 require __DIR__ . '/dns.php';
 require __DIR__ . '/touching.php';

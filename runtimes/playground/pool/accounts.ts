@@ -3,12 +3,13 @@
  * company.
  */
 import { availableParallelism } from "node:os";
-import { companyProcesses, runInBackground } from "../../processorGroups.ts";
+import { companyProcesses, runInBackground, weighCompanies } from "../../processorGroups.ts";
 import type { DiskAllowance, EnvironmentUsage } from "../../serving.ts";
 import { type CpuTime, cpuTimeOf, createCpuMeter } from "../worker/cpuTime.ts";
 import type { WorkerProcess } from "../worker/process.ts";
-import { makeBackgroundRule, makeTimeCounter } from "./background.ts";
+import { makeBackgroundRule } from "./background.ts";
 import { createCompanyLoads } from "./companyLoads.ts";
+import { type CompanyUse, makeTimeCounter, observeUse, weightsOf } from "./companyWeights.ts";
 import { defaultSteps, halfLife, type Load, observe } from "./fairness.ts";
 import { isAtFirstRequest, limitsOf } from "./limits.ts";
 import { isCandidate, type Member } from "./member.ts";
@@ -74,6 +75,7 @@ export function createAccounts(
   const isInBackground = makeBackgroundRule(availableParallelism());
   const timeSince = makeTimeCounter(cpuTime);
   let ofCompanies: Load = { cores: 0, at: performance.now() };
+  let use: CompanyUse = new Map();
 
   function of(environmentId: string): Account {
     const account = accounts.get(environmentId) ?? new Account();
@@ -96,12 +98,13 @@ export function createAccounts(
     return isExempt ? defaultSteps : loads.stepsOf(companyOf(member.environment));
   }
 
-  function updateBackground(now: number): void {
-    const used = () => {
-      ofCompanies = observe(ofCompanies, timeSince(companyProcesses()), now, halfLife);
-      return ofCompanies.cores;
-    };
-    runInBackground(isInBackground({ waiting: loads.waiting(), used }, now));
+  function updateGroups(now: number): void {
+    const times = timeSince(companyProcesses());
+    const milliseconds = [...times.values()].reduce((sum, each) => sum + each, 0);
+    ofCompanies = observe(ofCompanies, milliseconds, now, halfLife);
+    runInBackground(isInBackground({ waiting: loads.waiting(), used: ofCompanies.cores }, now));
+    use = observeUse(use, times, now);
+    weighCompanies(weightsOf(use));
   }
 
   function update(): void {
@@ -116,7 +119,7 @@ export function createAccounts(
       account.pending = 0;
     }
     loads.update();
-    updateBackground(now);
+    updateGroups(now);
     for (const member of members()) member.worker.setLoadSteps(stepsOf(member));
   }
 

@@ -4,14 +4,12 @@
  * meanwhile: then the companies' processes get a small part of the time. More would make the server's backlog, and so all visitors'
  * waits, longer.
  */
-import type { CpuTime } from "../worker/cpuTime.ts";
-
 /** In CPU cores. */
 interface Usage {
   /** What visitors' workers would use in addition if they did not have to wait. */
   readonly waiting: number;
-  /** Returns what all processes of companies use. Called only if it matters, because it reads much. */
-  used(): number;
+  /** What all processes of companies use. */
+  readonly used: number;
 }
 
 /** Companies that get less than this part of the cores, and wait for more, are starved. */
@@ -24,28 +22,7 @@ const foregroundMilliseconds = 10_000;
 export function makeBackgroundRule(cores: number): (usage: Usage, now: number) => boolean {
   let starvedAt = Number.NEGATIVE_INFINITY;
   return ({ waiting, used }, now) => {
-    if (waiting >= waitingCores && used() < cores * leastPart) starvedAt = now;
+    if (waiting >= waitingCores && used < cores * leastPart) starvedAt = now;
     return now - starvedAt >= foregroundMilliseconds;
-  };
-}
-
-/**
- * Returns a function that gets the present processes and returns the CPU time in milliseconds that they have used since the previous
- * call. `cpuTime` measures a process since its start.
- */
-export function makeTimeCounter(cpuTime: (pid: number) => CpuTime | null): (pids: readonly number[]) => number {
-  let before = new Map<number, number>();
-  return (pids) => {
-    const now = new Map<number, number>();
-    let total = 0;
-    for (const pid of pids) {
-      const used = cpuTime(pid)?.used ?? 0;
-      now.set(pid, used);
-      // A smaller time is that of a new process with the id of an ended one.
-      const known = before.get(pid) ?? 0;
-      total += used >= known ? used - known : used;
-    }
-    before = now;
-    return total;
   };
 }

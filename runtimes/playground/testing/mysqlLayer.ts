@@ -21,17 +21,21 @@ export interface MysqlLayer {
   value(expression: string): Promise<string | null>;
   /** Returns what SQLite gets for a statement. */
   translated(statement: string): Promise<readonly string[]>;
+  /** The file with translations for later connections. */
+  readonly translations: { read(): string; write(content: string): void };
 }
 
 const driverPath = "/driver";
 const inputFile = "/tmp/statements.json";
+const translationsFile = "/tmp/translations";
 
-const code = `<?php
+const codeFor = (keepsTranslations: boolean) => `<?php
 require '${driverPath}/wp-includes/database/load.php';
 require '${driverPath}/mysql/load.php';
 $driver = new WP_MySQL_Layer\\Driver( 'mysql-on-sqlite:path=/tmp/scratch.sqlite;dbname=wordpress', null, null, [
 	'sqlite_journal_mode' => 'DELETE', PDO::ATTR_STRINGIFY_FETCHES => true ] );
 $driver->query( "SET SESSION sql_mode = ''" );
+if ( ${keepsTranslations} ) $driver->keep_translations( '${translationsFile}', '' );
 $answers = [];
 foreach ( json_decode( file_get_contents( '${inputFile}' ) ) as $statement ) {
 	try {
@@ -47,8 +51,12 @@ echo json_encode( $answers, JSON_THROW_ON_ERROR | JSON_INVALID_UTF8_SUBSTITUTE )
 
 type Traced = Answer & { readonly queries: readonly { readonly sql: string }[] };
 
-/** Boots PHP, which takes a second or two: once for a file of tests. */
-export async function openMysqlLayer(phpVersion = templatePhpVersion): Promise<MysqlLayer> {
+/** Boots PHP, which takes a second or two: once for a file of tests. `keepsTranslations`: as in the workers of sites. */
+export async function openMysqlLayer(
+  phpVersion = templatePhpVersion,
+  { keepsTranslations = false } = {},
+): Promise<MysqlLayer> {
+  const code = codeFor(keepsTranslations);
   const assets = createAssetStore({ folder: sharedAssets });
   await assembleDriver(await assets.prepare(() => undefined), sharedAssets);
   const php = await bootPhp({ version: phpVersion, network: () => null, opcodes: null });
@@ -82,6 +90,10 @@ export async function openMysqlLayer(phpVersion = templatePhpVersion): Promise<M
     run,
     rows,
     value: async (expression) => (await rows(`SELECT ${expression} AS v`))[0]?.v ?? null,
+    translations: {
+      read: () => php.readFileAsText(translationsFile),
+      write: (content) => php.writeFile(translationsFile, content),
+    },
     translated: async (statement) => (await trace([statement])).flatMap(({ queries }) => queries.map(({ sql }) => sql)),
   };
 }

@@ -19,6 +19,8 @@ class Driver extends \WP_MySQL_On_SQLite {
 		...[ WP_MySQL_Lexer::DELETE_SYMBOL ],
 	];
 
+	private const READING = [ WP_MySQL_Lexer::SELECT_SYMBOL, WP_MySQL_Lexer::SHOW_SYMBOL, WP_MySQL_Lexer::DESCRIBE_SYMBOL, WP_MySQL_Lexer::DESC_SYMBOL ];
+
 	/** Statements that begin, end or change a transaction. */
 	private const CONTROLLING = [
 		...[ WP_MySQL_Lexer::START_SYMBOL, WP_MySQL_Lexer::BEGIN_SYMBOL, WP_MySQL_Lexer::COMMIT_SYMBOL ],
@@ -52,6 +54,14 @@ class Driver extends \WP_MySQL_On_SQLite {
 	public array $prepared = [];
 	/** Whether a statement is being answered. */
 	private bool $is_busy = false;
+	/** Null: every SELECT is translated. */
+	private ?Translations $translations = null;
+	/** The tree of the present statement, if it has been translated before. */
+	private ?\WP_Parser_Node $known_tree = null;
+	/** The parser of the present statement, if it has not. */
+	private ?Parser $parser = null;
+	/** What SQLite was asked last. */
+	private string $last_sql = '';
 
 	public function __construct( string $dsn, ?string $username = null, ?string $password = null, ?array $options = null ) {
 		$errors     = [ PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION ];
@@ -125,6 +135,11 @@ class Driver extends \WP_MySQL_On_SQLite {
 		return $this->transactions;
 	}
 
+	/** Uses translations of earlier sessions, and keeps those of this one for later ones. `$settings`: the session's, as a text. */
+	public function keep_translations( string $file, string $settings ): void {
+		$this->translations = new Translations( $this, $file, $settings );
+	}
+
 	/** Divides a statement into tokens, by the session's rules. */
 	public function lexer( string $query ): WP_MySQL_Lexer {
 		$modes = $this->is_sql_mode_active( 'NO_BACKSLASH_ESCAPES' ) ? [ 'NO_BACKSLASH_ESCAPES' ] : [];
@@ -132,12 +147,20 @@ class Driver extends \WP_MySQL_On_SQLite {
 	}
 
 	public function create_parser( string $query ): \WP_MySQL_Parser {
+		if ( null !== $this->known_tree ) {
+			return new Known_Parser( $this->known_tree );
+		}
 		$parser = parent::create_parser( $query );
-		return isset( $this->rewriter ) ? new Parser( $parser, $query, $this->rewriter, $this ) : $parser;
+		if ( ! isset( $this->rewriter ) ) {
+			return $parser;
+		}
+		$this->parser = new Parser( $parser, $query, $this->rewriter, $this );
+		return $this->parser;
 	}
 
 	public function execute_sqlite_query( string $sql, array $params = [] ): \PDOStatement {
 		$defines = isset( $this->transactions ) && ( 0 === strncmp( $sql, 'CREATE T', 8 ) || 0 === strncmp( $sql, 'INSERT INTO `_', 14 ) );
+		$this->last_sql = $sql;
 		return parent::execute_sqlite_query( $defines ? $this->column_definitions()->apply( $sql ) : $sql, $params );
 	}
 
@@ -199,7 +222,7 @@ class Driver extends \WP_MySQL_On_SQLite {
 
 	private function in_transaction( string $query ): PDOStatement {
 		if ( ! $this->transactions->concerns_all() && $this->is_plain_select( $query ) ) {
-			return $this->driver_query( $query );
+			return null === $this->translations ? $this->driver_query( $query ) : $this->select( $query, $this->translations );
 		}
 		$lexer        = $this->lexer( $query );
 		$first        = $lexer->next_token() ? $lexer->get_token()->id : -1;
@@ -212,6 +235,9 @@ class Driver extends \WP_MySQL_On_SQLite {
 		$answer = count( $parts ) > 1
 			? fn () => $this->insert( $parts, $query )
 			: fn () => $this->statements->answer( $first, $query ) ?? $this->driver_query( $query );
+		if ( ! in_array( $first, self::WRITING, true ) && ! in_array( $first, self::READING, true ) ) {
+			$this->translations?->forget();
+		}
 		if ( in_array( $first, self::DEFINITIONS, true ) ) {
 			$this->schema()->forget();
 			$this->columns->forget();
@@ -230,6 +256,24 @@ class Driver extends \WP_MySQL_On_SQLite {
 	/** Whether it is a SELECT that the driver answers. Most statements are: dividing them into tokens twice would cost each page time. */
 	private function is_plain_select( string $query ): bool {
 		return 1 === preg_match( '/^\s*+SELECT\s/i', $query ) && ! str_contains( $query, '@' );
+	}
+
+	private function select( string $query, Translations $translations ): PDOStatement {
+		$known = $translations->find( $query );
+		if ( null === $known ) {
+			$this->functions->called = [];
+			$result                  = $this->driver_query( $query );
+			$translations->add( $query, $this->parser->tokens(), $this->last_sql, array_keys( $this->functions->called ) );
+			return $result;
+		}
+		[ $sql, $functions ] = $known;
+		array_map( [ $this->functions, 'register' ], $functions );
+		$this->known_tree = Translations::tree( $sql );
+		try {
+			return parent::query( $query );
+		} finally {
+			$this->known_tree = null;
+		}
 	}
 
 	/** Inserts rows by several statements, all or none. */

@@ -12,6 +12,10 @@ final class Functions {
 	private Driver $driver;
 	/** @var array<string, array{string, string}> File and method of the functions that are not registered yet, by function. */
 	private array $unused = [];
+	/** Functions of the layer that are registered, as keys. @var array<string, true> */
+	private array $registered = [];
+	/** Functions of the layer that statements have called, as keys. Callers may empty it. @var array<string, true> */
+	public array $called = [];
 	/** @var array<string, Function_Set> Loaded sets by file. */
 	private array $sets = [];
 
@@ -26,9 +30,15 @@ final class Functions {
 
 	/** Makes a function available to SQLite. Does nothing if the layer has no function of this name (in lower case). */
 	public function register( string $name ): void {
+		if ( isset( $this->registered[ $name ] ) ) {
+			$this->called[ $name ] = true;
+			return;
+		}
 		if ( ! isset( $this->unused[ $name ] ) ) {
 			return;
 		}
+		$this->registered[ $name ] = true;
+		$this->called[ $name ]     = true;
 		[ $file, $method ] = $this->unused[ $name ];
 		unset( $this->unused[ $name ] );
 		$this->create( $name, $this->sets[ $file ] ??= $this->load( $file ), $method );

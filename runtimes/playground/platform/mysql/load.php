@@ -21,6 +21,8 @@ require_once __DIR__ . '/rewriter.php';
 require_once __DIR__ . '/statements.php';
 require_once __DIR__ . '/textTriggers.php';
 require_once __DIR__ . '/transactions.php';
+require_once __DIR__ . '/translations.php';
+require_once __DIR__ . '/tree.php';
 
 /** Returns the name of a class's file, without its folder: that of `Text_Forms` is `textForms.php`. */
 function file_of( string $class ): string {

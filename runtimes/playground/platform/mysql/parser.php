@@ -25,6 +25,11 @@ final class Parser extends \WP_MySQL_Parser {
 		$this->query    = $query;
 	}
 
+	/** Returns the statement's tokens. @return \WP_MySQL_Token[] */
+	public function tokens(): array {
+		return $this->tokens;
+	}
+
 	public function get_query_ast(): ?\WP_Parser_Node {
 		$statement = parent::get_query_ast();
 		if ( null === $statement ) {
@@ -34,5 +39,24 @@ final class Parser extends \WP_MySQL_Parser {
 		$is_definition = in_array( $this->tokens[0]->id, self::DEFINITIONS, true );
 		$this->driver->begin_definition( $is_definition ? $statement : null );
 		return $is_definition ? $statement : $this->rewriter->rewrite( $statement, $this->tokens, $this->query );
+	}
+}
+
+/** A parser of one statement whose tree is known. */
+final class Known_Parser extends \WP_MySQL_Parser {
+	private \WP_Parser_Node $tree;
+	private bool $has_begun = false;
+
+	public function __construct( \WP_Parser_Node $tree ) {
+		$this->tree = $tree;
+	}
+
+	public function next_query(): bool {
+		[ $is_first, $this->has_begun ] = [ ! $this->has_begun, true ];
+		return $is_first;
+	}
+
+	public function get_query_ast(): \WP_Parser_Node {
+		return $this->tree;
 	}
 }

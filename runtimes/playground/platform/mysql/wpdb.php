@@ -58,6 +58,9 @@ class WPDB extends \WP_SQLite_DB {
 		$incompatible = (array) apply_filters( 'incompatible_sql_modes', $this->incompatible_modes );
 		$modes        = implode( ',', array_diff( self::DEFAULT_MODES, $incompatible ) );
 		$this->dbh->driver_query( "SET SESSION sql_mode='$modes'" );
+		if ( defined( 'MYSQL_LAYER_TRANSLATIONS' ) ) {
+			$this->dbh->keep_translations( MYSQL_LAYER_TRANSLATIONS, "$modes $this->dbname" );
+		}
 	}
 
 	/** Returns a property for plugins. As the connection, they get an object that mysqli's functions take. */

@@ -1,0 +1,67 @@
+/**
+ * The weight of each company's control group (`processorGroups.ts`), which follows from what its processes used recently. With equal
+ * weights a single process of a quiet company waits for the many of a busy one: the system divides a group's weight between the
+ * processors that it runs on. So companies that used less than others come first, until they have used as much.
+ */
+import type { CpuTime } from "../worker/cpuTime.ts";
+import { type Load, observe } from "./fairness.ts";
+
+/** Half-life of the loads that decide on weights. Milliseconds. */
+const halfLife = 20_000;
+/** The smallest weight, relative to the usual one, and the largest one relative to it. */
+const smallest = 1 / 8;
+const range = 64;
+/** Less than that is as good as nothing. */
+const smallestCores = 0.02;
+
+/** CPU cores that each company used recently, by company. */
+export type CompanyUse = ReadonlyMap<string, Load>;
+
+/** Returns the use after each company has used these milliseconds of CPU time until `now`. Companies without processes are forgotten. */
+export function observeUse(before: CompanyUse, milliseconds: ReadonlyMap<string, number>, now: number): CompanyUse {
+  // A new company is taken for one that has used nothing for a while.
+  const none = { cores: 0, at: Math.min(now, ...[...before.values()].map(({ at }) => at)) };
+  return new Map(
+    [...milliseconds].map(([company, used]) => [company, observe(before.get(company) ?? none, used, now, halfLife)]),
+  );
+}
+
+/** Returns each company's weight, relative to the usual one. The company that uses most has the smallest. */
+export function weightsOf(use: CompanyUse): ReadonlyMap<string, number> {
+  const largest = Math.max(...[...use.values()].map(({ cores }) => cores));
+  return new Map([...use].map(([company, { cores }]) => [company, smallest * partOf(cores, largest)]));
+}
+
+/** How much larger the weight is than that of the company that uses most. */
+function partOf(cores: number, largest: number): number {
+  const ratio = (largest / Math.max(cores, smallestCores)) ** 2;
+  // In powers of two, so that the system's settings rarely change.
+  return 2 ** Math.round(Math.log2(Math.min(range, Math.max(1, ratio))));
+}
+
+/**
+ * Returns a function that gets each company's present processes and returns the milliseconds of CPU time that they have used since the
+ * previous call. `cpuTime` measures a process since its start.
+ */
+export function makeTimeCounter(
+  cpuTime: (pid: number) => CpuTime | null,
+): (processes: ReadonlyMap<string, readonly number[]>) => ReadonlyMap<string, number> {
+  let before = new Map<number, number>();
+  return (processes) => {
+    const now = new Map<number, number>();
+    const sum = (pids: readonly number[]) => {
+      let total = 0;
+      for (const pid of pids) {
+        const used = cpuTime(pid)?.used ?? 0;
+        now.set(pid, used);
+        // A smaller time is that of a new process with the id of an ended one.
+        const known = before.get(pid) ?? 0;
+        total += used >= known ? used - known : used;
+      }
+      return total;
+    };
+    const used = new Map([...processes].map(([company, pids]) => [company, sum(pids)]));
+    before = now;
+    return used;
+  };
+}
