@@ -21,9 +21,10 @@ import { createFolderAccess } from "./files/access/folderAccess.ts";
 import { createFileCache } from "./files/fileCache.ts";
 import { addressOf } from "./http/address.ts";
 import { type Limits, maxBodyBytes } from "./http/limits.ts";
+import { listenWidely, stopListening } from "./http/listeners.ts";
 import { createNetworkCounts } from "./http/networkCounts.ts";
 import { createOpenCounts } from "./http/openCounts.ts";
-import { listen, listenOnSocket } from "./http/sockets.ts";
+import { listenOnSocket } from "./http/sockets.ts";
 import { createLoginBrake } from "./login/loginBrake.ts";
 import { createLoginEvents } from "./login/loginEvents.ts";
 import { createLogins } from "./login/logins.ts";
@@ -204,9 +205,9 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     ),
   );
   try {
-    await listen(visitors, { host: options.host, port: options.port });
+    await listenWidely(visitors, { host: options.host, port: options.port });
     if (secureVisitors !== null && options.tls !== undefined) {
-      await listen(secureVisitors.listener, { host: options.host, port: options.tls.port });
+      await listenWidely(secureVisitors.listener, { host: options.host, port: options.tls.port });
     }
     if (php !== null && options.php !== undefined) {
       await listenOnSocket(php.listener, options.php.socket, options.php.group);
@@ -271,17 +272,13 @@ function openPagesOnDisk({ pages, log }: EdgeOptions): DiskPages | null {
 }
 
 /** Also works for a server that never listened. */
-function closeServer(server: HttpServer, graceMilliseconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    const deadline = setTimeout(() => server.closeAllConnections(), graceMilliseconds);
-    // `close` ends connections that are idle when it is called, but not those that become idle later.
-    const idle = setInterval(() => server.closeIdleConnections(), 50);
-    server.close(() => {
-      clearTimeout(deadline);
-      clearInterval(idle);
-      resolve();
-    });
-  });
+async function closeServer(server: HttpServer, graceMilliseconds: number): Promise<void> {
+  const deadline = setTimeout(() => server.closeAllConnections(), graceMilliseconds);
+  // `close` ends connections that are idle when it is called, but not those that become idle later.
+  const idle = setInterval(() => server.closeIdleConnections(), 50);
+  await stopListening(server);
+  clearTimeout(deadline);
+  clearInterval(idle);
 }
 
 function portOf(server: Server): number {

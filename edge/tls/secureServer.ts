@@ -12,6 +12,7 @@ import type { Http2Server, ServerHttp2Session } from "node:http2";
 import { createServer, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
 import { addressOf } from "../http/address.ts";
+import { stopListening } from "../http/listeners.ts";
 import type { NetworkCounts } from "../http/networkCounts.ts";
 import { firstRecordBytes, handshakeRecord, offersTls13 } from "./clientHello.ts";
 import { createHandshakes, defaultLimits, type HandshakeLimits } from "./handshakes.ts";
@@ -79,20 +80,16 @@ export function createSecureServer({
   return {
     listener,
     setTicketKeys: (keys) => resumable.setTicketKeys(keys),
-    close(graceMilliseconds) {
-      return new Promise((resolve) => {
-        const deadline = setTimeout(() => sockets.forEach((socket) => void socket.destroy()), graceMilliseconds);
-        const idle = setInterval(() => {
-          http1.closeIdleConnections();
-          sessions.forEach((session) => void session.close());
-        }, 50);
-        listener.close(() => {
-          clearTimeout(deadline);
-          clearInterval(idle);
-          http1.close();
-          resolve();
-        });
-      });
+    async close(graceMilliseconds) {
+      const deadline = setTimeout(() => sockets.forEach((socket) => void socket.destroy()), graceMilliseconds);
+      const idle = setInterval(() => {
+        http1.closeIdleConnections();
+        sessions.forEach((session) => void session.close());
+      }, 50);
+      await stopListening(listener);
+      clearTimeout(deadline);
+      clearInterval(idle);
+      http1.close();
     },
   };
 }
