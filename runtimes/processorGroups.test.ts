@@ -1,11 +1,14 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, fork, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import {
   closeProcessorGroups,
+  companyProcesses,
   hasProcessorGroups,
   openProcessorGroups,
   placeIn,
@@ -13,6 +16,7 @@ import {
   runInBackground,
   shareProcessor,
   useProcessorGroups,
+  weighCompanies,
 } from "./processorGroups.ts";
 
 const version1 = "30 24 0:26 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct";
@@ -94,6 +98,39 @@ describe("groups of this machine", () => {
       await removeEmptyGroups();
       return !existsSync(group);
     });
+  });
+
+  test("a company that a worker gets while it moves is the one that it ends up in", async () => {
+    const pid = start();
+    for (const company of ["one", "two", "three"]) shareProcessor(company, pid);
+    if (folder === null) return;
+    await vi.waitUntil(() => /\/three$/m.test(groupsOf(pid)));
+  });
+
+  test("companies have different weights", async () => {
+    const pid = start();
+    shareProcessor("one", pid);
+    if (folder === null) return;
+    await vi.waitUntil(() => /\/one$/m.test(groupsOf(pid)));
+    expect(companyProcesses()).toEqual(new Map([["one", [pid]]]));
+    const group = path.join(folder, "one");
+    const file = ["cpu.shares", "cpu.weight"].map((name) => path.join(group, name)).find(existsSync) ?? "";
+    const shown = () => Number(readFileSync(file, "utf8"));
+    const usual = shown();
+    weighCompanies(new Map([["one", 4]]));
+    expect(shown()).toBe(4 * usual);
+    weighCompanies(new Map([["one", 1 / 4]]));
+    expect(shown()).toBe(usual / 4);
+  });
+
+  test("the edge has a group of its own, which processes of no company leave", async () => {
+    const edge = fork(fileURLToPath(new URL("./testing/edgeGroupChild.ts", import.meta.url)), [data]);
+    children.push(edge);
+    const [pid]: unknown[] = await once(edge, "message");
+    if (folder === null || typeof pid !== "number") return expect(pid).toBeTypeOf("number");
+    expect(groupsOf(edge.pid ?? 0)).toContain(`${path.basename(folder)}-edge`);
+    await vi.waitUntil(() => groupsOf(pid).includes(`${path.basename(folder)}/platform`));
+    process.kill(pid);
   });
 
   test("the installation has groups until it closes them", () => {

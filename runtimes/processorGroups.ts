@@ -6,6 +6,9 @@
  * wakes up for a request runs at once, and does not wait until a company's process has used up its time slice. That is some
  * milliseconds for each wake-up, and a request needs dozens. Processes of companies get all the time that the server leaves.
  *
+ * The edge has a group of its own with a larger weight: visitors' requests need little time, and should not wait for the server's
+ * other processes, which one company's API requests can keep busy.
+ *
  * Only root can make control groups, and few containers allow it. Without them the priority of processes is the only means
  * (`playground/pool/companyLoads.ts`).
  */
@@ -82,9 +85,11 @@ export function openProcessorGroups(data: string): string | null {
     mkdirSync(folder, { recursive: true });
     if (place.version === 2) writeFileSync(path.join(folder, "cgroup.subtree_control"), "+cpu");
     writeBackground({ version: place.version, folder }, true);
+    mkdirSync(edgeGroup(folder), { recursive: true });
+    writeWeight(edgeGroup(folder), place.version, edgeWeight);
     return folder;
   } catch {
-    tryTo(() => rmdirSync(folder));
+    for (const group of [folder, edgeGroup(folder)]) tryTo(() => rmdirSync(group));
     return null;
   }
 }
@@ -118,12 +123,20 @@ function ancestors(): ReadonlySet<string> {
   return found;
 }
 
+/** The edge's group. It is not among the companies' groups, which may be in the background. */
+function edgeGroup(folder: string): string {
+  return `${folder}-edge`;
+}
+
+/** The group of processes that work for no company yet, such as workers that are started in advance. */
+const platformGroup = "platform";
+
 /** Removes the groups of all companies, whose processes must have ended. Others may still use them, so errors are ignored. */
 export function closeProcessorGroups(data: string): void {
   const place = placeOf("self");
   if (place === null) return;
   const folder = groupsFolder(place, data);
-  for (const group of [...companyGroups(folder), folder]) tryTo(() => rmdirSync(group));
+  for (const group of [...companyGroups(folder), folder, edgeGroup(folder)]) tryTo(() => rmdirSync(group));
 }
 
 function companyGroups(folder: string): readonly string[] {
@@ -146,6 +159,8 @@ function tryTo(change: () => void): void {
  * them.
  */
 const foregroundWeight = 1 / 5;
+/** The weight of the edge, relative to that of one of the server's other processes, or with version 2 of all of them. */
+const edgeWeight = 4;
 /** The file that sets a group's weight, and the usual weight. */
 const settings = { 1: ["cpu.shares", 1024], 2: ["cpu.weight", 100] } as const;
 
@@ -155,8 +170,13 @@ function writeBackground({ version, folder }: Place, isBackground: boolean): voi
   if (existsSync(file)) writeFileSync(file, isBackground ? "1" : "0");
   // In the background, a group has no weight to set.
   if (isBackground && existsSync(file)) return;
+  writeWeight(folder, version, foregroundWeight);
+}
+
+/** `weight`: relative to the usual one. */
+function writeWeight(group: string, version: Place["version"], weight: number): void {
   const [name, usual] = settings[version];
-  writeFileSync(path.join(folder, name), String(Math.round(usual * foregroundWeight)));
+  writeFileSync(path.join(group, name), String(Math.round(usual * weight)));
 }
 
 interface Groups extends Place {
@@ -164,6 +184,8 @@ interface Groups extends Place {
   isInBackground: boolean | null;
   /** Of companies, relative to the usual weight. Absent: not set. */
   weights: ReadonlyMap<string, number>;
+  /** Whether this process is in the edge's group, and so are processes that it starts. */
+  isEdge: boolean;
 }
 
 let current: Groups | null = null;
@@ -173,7 +195,8 @@ export function useProcessorGroups(data: string): void {
   const place = placeOf("self");
   if (place === null) return;
   const folder = groupsFolder(place, data);
-  if (existsSync(folder)) current = { version: place.version, folder, isInBackground: null, weights: new Map() };
+  if (existsSync(folder))
+    current = { version: place.version, folder, isInBackground: null, weights: new Map(), isEdge: false };
 }
 
 /** Whether the installation whose supervisor has this process id divides processor time with control groups. */
@@ -182,13 +205,35 @@ export function hasProcessorGroups(data: string, pid: number): boolean {
   return place !== null && existsSync(groupsFolder(place, data));
 }
 
+/** Makes this process the edge. Call after `useProcessorGroups`. */
+export function joinEdgeGroup(): void {
+  const groups = current;
+  if (groups === null) return;
+  tryTo(() => {
+    writeFileSync(path.join(edgeGroup(groups.folder), "cgroup.procs"), String(process.pid));
+    groups.isEdge = true;
+  });
+}
+
 /**
  * Moves a process that has just been started to the group of its company. Processes that it starts follow. Ignores a process that
  * has ended.
  */
 export function shareProcessor(company: string, pid: number | undefined): void {
   if (current === null || pid === undefined) return;
-  void move(path.join(current.folder, company), pid).catch(() => undefined);
+  const group = path.join(current.folder, company);
+  // A worker may get its company while it is still on its way to another group.
+  const earlier = moving.get(pid) ?? Promise.resolve();
+  const moved = earlier.then(() => move(group, pid)).catch(() => undefined);
+  moving.set(pid, moved);
+  void moved.then(() => moving.get(pid) === moved && moving.delete(pid));
+}
+
+const moving = new Map<number, Promise<void>>();
+
+/** Moves a process that works for no company out of the edge's group, in which the edge starts it. */
+export function leaveEdgeGroup(pid: number | undefined): void {
+  if (current?.isEdge === true) shareProcessor(platformGroup, pid);
 }
 
 /** Not synchronously: the system may take milliseconds. Another process may remove an empty group at any time. */
@@ -217,10 +262,8 @@ export function runInBackground(isBackground: boolean): void {
 export function weighCompanies(weights: ReadonlyMap<string, number>): void {
   if (current === null) return;
   const { version, folder, weights: before } = current;
-  const [name, usual] = settings[version];
   for (const [company, weight] of weights) {
-    if (before.get(company) === weight) continue;
-    tryTo(() => writeFileSync(path.join(folder, company, name), String(Math.round(usual * weight))));
+    if (before.get(company) !== weight) tryTo(() => writeWeight(path.join(folder, company), version, weight));
   }
   current.weights = weights;
 }

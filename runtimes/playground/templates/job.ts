@@ -6,7 +6,7 @@ import { type Confinement, confine, type JobFiles, type ProcessUser } from "../.
 import { setDeadline } from "../../deadline.ts";
 import { markExpendable } from "../../expendable.ts";
 import { residentBytes } from "../../processMemory.ts";
-import { shareProcessor } from "../../processorGroups.ts";
+import { leaveEdgeGroup, shareProcessor } from "../../processorGroups.ts";
 import { RuntimeFailure } from "../../runtime.ts";
 import { defaultMemoryMb, maxProcessBytes } from "../pool/memoryLimits.ts";
 
@@ -66,7 +66,9 @@ const tooMuchMemory = "A database of the site needs too much memory to be read."
  */
 export function runJob(module: string, job: object, options: JobOptions): Promise<unknown> {
   const node = { execPath: process.execPath, execArgv: [...(options.flags ?? [])], user: null };
-  return new Promise((resolve, reject) => start(module, job, node, options, { resolve, reject }));
+  return new Promise((resolve, reject) => {
+    leaveEdgeGroup(start(module, job, node, options, { resolve, reject }).pid);
+  });
 }
 
 /**

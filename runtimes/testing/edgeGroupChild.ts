@@ -1,0 +1,10 @@
+/** Joins the edge's group, and starts a process that works for no company. Sends its id. Argument: the data folder. */
+import { spawn } from "node:child_process";
+import { joinEdgeGroup, leaveEdgeGroup, useProcessorGroups } from "../processorGroups.ts";
+
+const [data = ""] = process.argv.slice(2);
+useProcessorGroups(data);
+joinEdgeGroup();
+const child = spawn("sleep", ["60"], { stdio: "ignore" });
+leaveEdgeGroup(child.pid);
+process.send?.(child.pid);
