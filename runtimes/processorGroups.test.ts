@@ -128,8 +128,9 @@ describe("groups of this machine", () => {
     children.push(edge);
     const [pid]: unknown[] = await once(edge, "message");
     if (folder === null || typeof pid !== "number") return expect(pid).toBeTypeOf("number");
-    expect(groupsOf(edge.pid ?? 0)).toContain(`${path.basename(folder)}-edge`);
-    await vi.waitUntil(() => groupsOf(pid).includes(`${path.basename(folder)}/platform`));
+    const name = path.basename(folder);
+    expect(groupsOf(edge.pid ?? 0)).toContain(`${name}-edge`);
+    await vi.waitUntil(() => groupsOf(pid).includes(`${name}/platform`));
     process.kill(pid);
   });
 
