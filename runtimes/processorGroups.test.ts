@@ -13,6 +13,7 @@ import {
   openProcessorGroups,
   placeIn,
   removeEmptyGroups,
+  runAsSpare,
   runInBackground,
   shareProcessor,
   useProcessorGroups,
@@ -123,14 +124,34 @@ describe("groups of this machine", () => {
     expect(shown()).toBe(usual / 4);
   });
 
-  test("the edge has a group of its own, which processes of no company leave", async () => {
+  test("a worker that is started in advance has the smallest weight until it gets a company", async () => {
+    const pid = start();
+    runAsSpare(pid);
+    if (folder === null) return;
+    await vi.waitUntil(() => /\/spares$/m.test(groupsOf(pid)));
+    await removeEmptyGroups();
+    expect(companyProcesses()).toEqual(new Map());
+    shareProcessor("one", pid);
+    await vi.waitUntil(() => /\/one$/m.test(groupsOf(pid)));
+    await removeEmptyGroups();
+    expect(existsSync(path.join(folder, "spares"))).toBe(true);
+  });
+
+  test("a process whose company's group can't be made is among the server's processes", async () => {
+    const pid = start();
+    shareProcessor("one", pid);
+    shareProcessor("no/such/\0group", pid);
+    await vi.waitUntil(() => groupsOf(pid) === groupsOf(process.pid));
+  });
+
+  test("the edge has a group of its own, which the server's other processes leave", async () => {
     const edge = fork(fileURLToPath(new URL("./testing/edgeGroupChild.ts", import.meta.url)), [data]);
     children.push(edge);
     const [pid]: unknown[] = await once(edge, "message");
     if (folder === null || typeof pid !== "number") return expect(pid).toBeTypeOf("number");
     const name = path.basename(folder);
     expect(groupsOf(edge.pid ?? 0)).toContain(`${name}-edge`);
-    await vi.waitUntil(() => groupsOf(pid).includes(`${name}/platform`));
+    await vi.waitUntil(() => groupsOf(pid) === groupsOf(process.pid));
     process.kill(pid);
   });
 

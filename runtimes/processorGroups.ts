@@ -87,9 +87,11 @@ export function openProcessorGroups(data: string): string | null {
     writeBackground({ version: place.version, folder }, true);
     mkdirSync(edgeGroup(folder), { recursive: true });
     writeWeight(edgeGroup(folder), place.version, edgeWeight);
+    mkdirSync(path.join(folder, sparesName), { recursive: true });
+    writeWeight(path.join(folder, sparesName), place.version, sparesWeight);
     return folder;
   } catch {
-    for (const group of [folder, edgeGroup(folder)]) tryTo(() => rmdirSync(group));
+    for (const group of [path.join(folder, sparesName), folder, edgeGroup(folder)]) tryTo(() => rmdirSync(group));
     return null;
   }
 }
@@ -128,21 +130,23 @@ function edgeGroup(folder: string): string {
   return `${folder}-edge`;
 }
 
-/** The group of processes that work for no company yet, such as workers that are started in advance. */
-const platformGroup = "platform";
+/** The group, among those of companies, of workers that are started in advance. It has the smallest weight: nobody waits for them. */
+const sparesName = "spares";
+const sparesWeight = 1 / 8;
 
 /** Removes the groups of all companies, whose processes must have ended. Others may still use them, so errors are ignored. */
 export function closeProcessorGroups(data: string): void {
   const place = placeOf("self");
   if (place === null) return;
   const folder = groupsFolder(place, data);
-  for (const group of [...companyGroups(folder), folder, edgeGroup(folder)]) tryTo(() => rmdirSync(group));
+  const spares = path.join(folder, sparesName);
+  for (const group of [...companyGroups(folder), spares, folder, edgeGroup(folder)]) tryTo(() => rmdirSync(group));
 }
 
 function companyGroups(folder: string): readonly string[] {
   if (!existsSync(folder)) return [];
   const entries = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  return entries.map(({ name }) => path.join(folder, name));
+  return entries.flatMap(({ name }) => (name === sparesName ? [] : [path.join(folder, name)]));
 }
 
 /** Ignores errors: processes end, and other processes remove groups, at any time. */
@@ -184,6 +188,8 @@ interface Groups extends Place {
   isInBackground: boolean | null;
   /** Of companies, relative to the usual weight. Absent: not set. */
   weights: ReadonlyMap<string, number>;
+  /** The group of the server's processes. */
+  readonly services: string;
   /** Whether this process is in the edge's group, and so are processes that it starts. */
   isEdge: boolean;
 }
@@ -194,9 +200,10 @@ let current: Groups | null = null;
 export function useProcessorGroups(data: string): void {
   const place = placeOf("self");
   if (place === null) return;
+  const { version, folder: services } = place;
   const folder = groupsFolder(place, data);
-  if (existsSync(folder))
-    current = { version: place.version, folder, isInBackground: null, weights: new Map(), isEdge: false };
+  if (!existsSync(folder)) return;
+  current = { version, folder, services, isInBackground: null, weights: new Map(), isEdge: false };
 }
 
 /** Whether the installation whose supervisor has this process id divides processor time with control groups. */
@@ -221,19 +228,31 @@ export function joinEdgeGroup(): void {
  */
 export function shareProcessor(company: string, pid: number | undefined): void {
   if (current === null || pid === undefined) return;
-  const group = path.join(current.folder, company);
-  // A worker may get its company while it is still on its way to another group.
-  const earlier = moving.get(pid) ?? Promise.resolve();
-  const moved = earlier.then(() => move(group, pid)).catch(() => undefined);
-  moving.set(pid, moved);
-  void moved.then(() => moving.get(pid) === moved && moving.delete(pid));
+  const { folder, services } = current;
+  // The edge's group would give it much more time.
+  moveInOrder(pid, () => move(path.join(folder, company), pid).catch(() => move(services, pid)));
+}
+
+/** Moves a worker that is started in advance to the group of those, until it gets a company. */
+export function runAsSpare(pid: number): void {
+  shareProcessor(sparesName, pid);
+}
+
+/** Moves a process that works for the server, and was started by the edge, out of the edge's group. */
+export function leaveEdgeGroup(pid: number | undefined): void {
+  if (current === null || !current.isEdge || pid === undefined) return;
+  const { services } = current;
+  moveInOrder(pid, () => move(services, pid));
 }
 
 const moving = new Map<number, Promise<void>>();
 
-/** Moves a process that works for no company out of the edge's group, in which the edge starts it. */
-export function leaveEdgeGroup(pid: number | undefined): void {
-  if (current?.isEdge === true) shareProcessor(platformGroup, pid);
+/** A worker may get its company while it is still on its way to another group. */
+function moveInOrder(pid: number, change: () => Promise<void>): void {
+  const earlier = moving.get(pid) ?? Promise.resolve();
+  const moved = earlier.then(change).catch(() => undefined);
+  moving.set(pid, moved);
+  void moved.then(() => moving.get(pid) === moved && moving.delete(pid));
 }
 
 /** Not synchronously: the system may take milliseconds. Another process may remove an empty group at any time. */

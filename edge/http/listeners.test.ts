@@ -55,6 +55,28 @@ test("many connections are accepted in a round of the event loop", async () => {
   expect(mostInOneRound).toBeGreaterThan(process.platform === "linux" ? 1 : 0);
 });
 
+test("a connection that sends nothing is closed, whichever socket accepted it", async () => {
+  const server = createHttpServer({ headersTimeout: 200, connectionsCheckingInterval: 100 });
+  const sockets = await listening(server).then((port) =>
+    Promise.all(Array.from({ length: 40 }, () => connected(port))),
+  );
+  for (const socket of sockets) socket.resume().write("GET / HTTP/1.1\r\n");
+  await Promise.all(sockets.map((socket) => once(socket, "close")));
+});
+
+test("all connections can be closed, whichever socket accepted them", async () => {
+  const server = createHttpServer();
+  const accepted = new Set<Socket>();
+  server.on("connection", (socket) => accepted.add(socket));
+  const port = await listening(server);
+  const sockets = await Promise.all(Array.from({ length: 40 }, () => connected(port)));
+  await expect.poll(() => accepted.size).toBe(40);
+  const closed = sockets.map((socket) => once(socket.resume(), "close"));
+  const stopped = stopListening(server);
+  server.closeAllConnections();
+  await Promise.all([stopped, ...closed]);
+});
+
 test("a port that another such server uses is refused", async () => {
   const port = await listening(createServer());
   await expect(listening(createServer(), port)).rejects.toThrow("EADDRINUSE");

@@ -1,7 +1,7 @@
 /**
  * Listens on a port with several sockets. Node accepts one connection of a socket in each round of its event loop, so with a single
- * socket everyone waits behind a flood of new connections: four hundred of them, which closed ones are soon replaced by, took seconds.
- * Linux spreads connections over all sockets of a port.
+ * socket everyone waits behind a flood of new connections: for seconds, when hundreds were closed and opened again. Linux spreads
+ * connections over all sockets of a port.
  */
 import { Server as HttpServer } from "node:http";
 import { createServer, type Server } from "node:net";
@@ -21,7 +21,7 @@ export async function listenWidely(
   server: Server,
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<void> {
-  const chosen = await findFree(host, port);
+  if (port !== 0) await checkFree(host, port);
   const more = Array.from({ length: listenerCount - 1 }, () =>
     createServer({ noDelay: true, allowHalfOpen: server instanceof HttpServer }, (socket) => {
       server.emit("connection", socket);
@@ -29,11 +29,12 @@ export async function listenWidely(
   );
   others.set(server, more);
   try {
-    for (const each of [...more, server]) {
-      await listen(each, { host, port: chosen, reusePort: listenerCount > 1, exclusive: true });
+    // The server itself is first: only from then on it limits how long a connection may take.
+    for (const each of [server, ...more]) {
+      await listen(each, { host, port: port || portOf(server), reusePort: listenerCount > 1, exclusive: true });
     }
   } catch (error) {
-    await Promise.all(more.map(closed));
+    await stopListening(server);
     throw error;
   }
 }
@@ -44,12 +45,16 @@ export async function stopListening(server: Server): Promise<void> {
 }
 
 /** Programs that share a port must all ask for it, and others of ours do. So one that asks to have it alone finds out. */
-async function findFree(host: string, port: number): Promise<number> {
+async function checkFree(host: string, port: number): Promise<void> {
   const probe = createServer();
   await listen(probe, { host, port, exclusive: true });
-  const address = probe.address();
   await closed(probe);
-  return typeof address === "object" && address !== null ? address.port : port;
+}
+
+/** Returns the port that the system chose, or 0 if the server does not listen yet. */
+function portOf(server: Server): number {
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : 0;
 }
 
 function closed(server: Server): Promise<void> {

@@ -1,4 +1,4 @@
-/** Joins the edge's group, and starts a process that works for no company. Sends its id. Argument: the data folder. */
+/** Joins the edge's group, and starts a process that works for the server. Sends its id. Argument: the data folder. */
 import { spawn } from "node:child_process";
 import { joinEdgeGroup, leaveEdgeGroup, useProcessorGroups } from "../processorGroups.ts";
 

@@ -5,7 +5,7 @@
 import { availableParallelism } from "node:os";
 import { companyProcesses, runInBackground, weighCompanies } from "../../processorGroups.ts";
 import type { DiskAllowance, EnvironmentUsage } from "../../serving.ts";
-import { type CpuTime, cpuTimeOf, createCpuMeter } from "../worker/cpuTime.ts";
+import { type CpuTime, cpuTimeOf, createCpuMeter, usedTimeOf } from "../worker/cpuTime.ts";
 import type { WorkerProcess } from "../worker/process.ts";
 import { makeBackgroundRule } from "./background.ts";
 import { createCompanyLoads } from "./companyLoads.ts";
@@ -18,6 +18,8 @@ import { companyOf } from "./shares.ts";
 /** The half-life of an environment's usage, for display. */
 const recentHalfLife = 120_000;
 const intervalMilliseconds = 500;
+/** Less often, because it reads a file of each process of all companies. */
+const groupsMilliseconds = 1_000;
 /** A load below this counts as none. */
 const idleCores = 0.001;
 
@@ -73,7 +75,7 @@ export function createAccounts(
   const meter = createCpuMeter(cpuTime);
   const loads = createCompanyLoads();
   const isInBackground = makeBackgroundRule(availableParallelism());
-  const timeSince = makeTimeCounter(cpuTime);
+  const timeSince = makeTimeCounter(usedTimeOf);
   let ofCompanies: Load = { cores: 0, at: performance.now() };
   let use: CompanyUse = new Map();
 
@@ -119,12 +121,14 @@ export function createAccounts(
       account.pending = 0;
     }
     loads.update();
-    updateGroups(now);
     for (const member of members()) member.worker.setLoadSteps(stepsOf(member));
   }
 
-  const timer = setInterval(update, intervalMilliseconds);
-  timer.unref();
+  const timers = [
+    setInterval(update, intervalMilliseconds),
+    setInterval(() => updateGroups(performance.now()), groupsMilliseconds),
+  ];
+  for (const timer of timers) timer.unref();
 
   return {
     of,
@@ -136,7 +140,7 @@ export function createAccounts(
         ...counted,
         recentCores: recent.cores,
       })),
-    close: () => clearInterval(timer),
+    close: () => timers.forEach(clearInterval),
   };
 }
 

@@ -35,10 +35,7 @@ test("what a company used is forgotten after some minutes", () => {
 
 test("the time of companies' processes is counted whenever they started or ended", () => {
   const times = new Map<number, number>();
-  const count = makeTimeCounter((pid) => {
-    const used = times.get(pid);
-    return used === undefined ? null : { used, wanted: used };
-  });
+  const count = makeTimeCounter((pid) => times.get(pid) ?? null);
   const counted = (used: Readonly<Record<number, number>>) => {
     times.clear();
     for (const [pid, time] of Object.entries(used)) times.set(Number(pid), time);

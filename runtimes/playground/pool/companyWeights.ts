@@ -3,7 +3,6 @@
  * weights a single process of a quiet company waits for the many of a busy one: the system divides a group's weight between the
  * processors that it runs on. So companies that used less than others come first, until they have used as much.
  */
-import type { CpuTime } from "../worker/cpuTime.ts";
 import { type Load, observe } from "./fairness.ts";
 
 /** Half-life of the loads that decide on weights. Milliseconds. */
@@ -17,7 +16,7 @@ const smallestCores = 0.02;
 /** CPU cores that each company used recently, by company. */
 export type CompanyUse = ReadonlyMap<string, Load>;
 
-/** Returns the use after each company has used these milliseconds of CPU time until `now`. Companies without processes are forgotten. */
+/** Returns the use after each company has used these milliseconds of CPU time until `now`. Companies that are not in it are forgotten. */
 export function observeUse(before: CompanyUse, milliseconds: ReadonlyMap<string, number>, now: number): CompanyUse {
   // A new company is taken for one that has used nothing for a while.
   const none = { cores: 0, at: Math.min(now, ...[...before.values()].map(({ at }) => at)) };
@@ -41,10 +40,10 @@ function partOf(cores: number, largest: number): number {
 
 /**
  * Returns a function that gets each company's present processes and returns the milliseconds of CPU time that they have used since the
- * previous call. `cpuTime` measures a process since its start.
+ * previous call. `timeOf` measures a process since its start; null: it is gone.
  */
 export function makeTimeCounter(
-  cpuTime: (pid: number) => CpuTime | null,
+  timeOf: (pid: number) => number | null,
 ): (processes: ReadonlyMap<string, readonly number[]>) => ReadonlyMap<string, number> {
   let before = new Map<number, number>();
   return (processes) => {
@@ -52,7 +51,7 @@ export function makeTimeCounter(
     const sum = (pids: readonly number[]) => {
       let total = 0;
       for (const pid of pids) {
-        const used = cpuTime(pid)?.used ?? 0;
+        const used = timeOf(pid) ?? 0;
         now.set(pid, used);
         // A smaller time is that of a new process with the id of an ended one.
         const known = before.get(pid) ?? 0;

@@ -4,7 +4,7 @@
  * would take CPU time from the pages that spares are meant to speed up. In quiet periods spares are warmed up until
  * there are enough.
  */
-import { leaveEdgeGroup } from "../../processorGroups.ts";
+import { runAsSpare } from "../../processorGroups.ts";
 import type { WarmUp } from "../templates/warmUp.ts";
 import type { BootOrder } from "../worker/messages.ts";
 import { WorkerProcess } from "../worker/process.ts";
@@ -65,7 +65,7 @@ export function createSpares(options: SparesOptions): Spares {
     const order = await options.order();
     if (isClosed) return;
     const worker = new WorkerProcess(order, options.deadlineSeconds);
-    leaveEdgeGroup(worker.pid);
+    runAsSpare(worker.pid);
     worker.yieldToOthers();
     stages.booting.push(worker);
     void worker.exited.then(() => {

@@ -15,12 +15,17 @@ const nanosecondsPerMillisecond = 1e6;
 
 /** Reads a process's CPU time since its start. Null if the system doesn't report it, or the process is gone. */
 export function cpuTimeOf(pid: number): CpuTime | null {
+  const used = usedTimeOf(pid);
+  return used === null ? null : { used, wanted: wantedTimeOf(pid) ?? used };
+}
+
+/** Like `cpuTimeOf`, but reads only how many milliseconds the process has used. */
+export function usedTimeOf(pid: number): number | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
     // The preceding name may contain anything, including brackets and spaces.
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-    const used = (Number(fields[11]) + Number(fields[12])) * tickMilliseconds;
-    return { used, wanted: wantedTimeOf(pid) ?? used };
+    return (Number(fields[11]) + Number(fields[12])) * tickMilliseconds;
   } catch {
     return null;
   }

@@ -19,7 +19,8 @@ class Driver extends \WP_MySQL_On_SQLite {
 		...[ WP_MySQL_Lexer::DELETE_SYMBOL ],
 	];
 
-	private const READING = [ WP_MySQL_Lexer::SELECT_SYMBOL, WP_MySQL_Lexer::SHOW_SYMBOL, WP_MySQL_Lexer::DESCRIBE_SYMBOL, WP_MySQL_Lexer::DESC_SYMBOL ];
+	/** Statements after which another one may mean something else. */
+	private const CHANGING_TRANSLATIONS = [ ...self::DEFINITIONS, WP_MySQL_Lexer::SET_SYMBOL, WP_MySQL_Lexer::USE_SYMBOL ];
 
 	/** Statements that begin, end or change a transaction. */
 	private const CONTROLLING = [
@@ -148,14 +149,18 @@ class Driver extends \WP_MySQL_On_SQLite {
 
 	public function create_parser( string $query ): \WP_MySQL_Parser {
 		if ( null !== $this->known_tree ) {
-			return new Known_Parser( $this->known_tree );
+			$known            = new Known_Parser( $this->known_tree );
+			$this->known_tree = null;
+			return $known;
 		}
 		$parser = parent::create_parser( $query );
 		if ( ! isset( $this->rewriter ) ) {
 			return $parser;
 		}
-		$this->parser = new Parser( $parser, $query, $this->rewriter, $this );
-		return $this->parser;
+		$created = new Parser( $parser, $query, $this->rewriter, $this );
+		// A rule may need others.
+		$this->parser ??= $created;
+		return $created;
 	}
 
 	public function execute_sqlite_query( string $sql, array $params = [] ): \PDOStatement {
@@ -235,7 +240,7 @@ class Driver extends \WP_MySQL_On_SQLite {
 		$answer = count( $parts ) > 1
 			? fn () => $this->insert( $parts, $query )
 			: fn () => $this->statements->answer( $first, $query ) ?? $this->driver_query( $query );
-		if ( ! in_array( $first, self::WRITING, true ) && ! in_array( $first, self::READING, true ) ) {
+		if ( in_array( $first, self::CHANGING_TRANSLATIONS, true ) ) {
 			$this->translations?->forget();
 		}
 		if ( in_array( $first, self::DEFINITIONS, true ) ) {
@@ -262,6 +267,7 @@ class Driver extends \WP_MySQL_On_SQLite {
 		$known = $translations->find( $query );
 		if ( null === $known ) {
 			$this->functions->called = [];
+			$this->parser            = null;
 			$result                  = $this->driver_query( $query );
 			$translations->add( $query, $this->parser->tokens(), $this->last_sql, array_keys( $this->functions->called ) );
 			return $result;

@@ -10,7 +10,7 @@ use WP_Parser_Node;
  * time it is rendered, and parsing and translating a SELECT takes longer than executing it.
  *
  * A translation depends on the statement, on the tables and on the session's settings. So all of them are forgotten when the
- * database's schema has changed, a session that changes tables or settings uses none from then on, and a statement whose translation
+ * database's schema has changed, a session that defines tables or sets variables uses none from then on, and a statement whose translation
  * depends on more, such as `FOUND_ROWS()`, is not kept.
  */
 final class Translations {
@@ -36,7 +36,7 @@ final class Translations {
 	/** The settings of the session. */
 	private string $session;
 	/** What this page's translations depend on, as a text. */
-	private string $state = '';
+	private string $state;
 	/** @var array<string, array{string, string[]}>|null What later pages may use: SQL and the layer's functions in it. Null: not read yet. */
 	private ?array $kept = null;
 	/** What this page has used. @var array<string, array{string, string[]}> */
@@ -49,9 +49,11 @@ final class Translations {
 		$this->driver  = $driver;
 		$this->file    = $file;
 		$this->session = $session;
+		// Before anything is read that translations depend on.
+		$this->state = $this->state();
 	}
 
-	/** Call when tables or the session's settings may change. */
+	/** Call when tables or the session's settings may change. What has been translated before is still good for later pages. */
 	public function forget(): void {
 		$this->is_usable = false;
 	}
@@ -96,11 +98,13 @@ final class Translations {
 			if ( in_array( $token->id, [ WP_MySQL_Lexer::SQL_CALC_FOUND_ROWS_SYMBOL, WP_MySQL_Lexer::INTO_SYMBOL ], true ) ) {
 				return false;
 			}
-			$text = strtolower( $token->get_bytes() );
+			// Without quotes: a function's name may be in some.
+			$text = strtolower( $token->get_value() );
 			if ( in_array( $text, self::BARE_FUNCTIONS, true ) ) {
 				return false;
 			}
-			if ( '(' === $text && ctype_alpha( $previous[0] ?? '' ) && ! in_array( $previous, self::BEFORE_PARENTHESES, true ) ) {
+			$is_open = WP_MySQL_Lexer::OPEN_PAR_SYMBOL === $token->id;
+			if ( $is_open && ctype_alpha( $previous[0] ?? '' ) && ! in_array( $previous, self::BEFORE_PARENTHESES, true ) ) {
 				return false;
 			}
 			$previous = $text;
@@ -120,8 +124,7 @@ final class Translations {
 	}
 
 	private function read(): array {
-		$this->state = $this->state();
-		$content     = is_file( $this->file ) ? file_get_contents( $this->file ) : '';
+		$content = is_file( $this->file ) ? file_get_contents( $this->file ) : '';
 		// A damaged file, such as one that was too large for the memory, is as good as none.
 		$stored = @unserialize( $content, [ 'allowed_classes' => false ] );
 		return ( $stored['state'] ?? null ) === $this->state ? $stored['translations'] : [];
@@ -129,9 +132,6 @@ final class Translations {
 
 	/** Stores what this page has used, and of older translations as many as there is space for. */
 	public function write(): void {
-		if ( ! $this->is_usable ) {
-			return;
-		}
 		$space        = self::SPACE;
 		$translations = [];
 		foreach ( $this->used + ( $this->kept ?? [] ) as $query => $translation ) {
