@@ -1,6 +1,7 @@
 import { request as sendRequest } from "node:http";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
+import { setImmediate as nextRound } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { eventually } from "../testing/eventually.ts";
 import { textAnswer } from "../testing/fakeUpstream.ts";
@@ -20,6 +21,12 @@ function beginUpload({ edge }: Pick<EdgeWorld, "edge">, length: number, start = 
   return visitor;
 }
 
+/** What the bodies of requests use, as the edge reports it. */
+async function usedBy({ edge }: EdgeWorld) {
+  const status = await ask(edge, "/status", { socketPath: edge.adminSocket });
+  return JSON.parse(status.body).bodies;
+}
+
 test("uploads beyond a network's share are refused before they are read, and told when to come back", async () => {
   const world = await startSite({}, largeUploads);
   const visitors = Array.from({ length: 43 }, () => beginUpload(world, 2 * megabyte));
@@ -30,8 +37,7 @@ test("uploads beyond a network's share are refused before they are read, and tol
   expect(answer).toMatch(/\r\nretry-after: 60\r\n/i);
   expect(answer).toContain("nothing was saved");
   expect(world.upstream.asked).toEqual([]);
-  const status = await ask(world.edge, "/status", { socketPath: world.edge.adminSocket });
-  expect(JSON.parse(status.body).bodies).toEqual({ memoryBytes: 0, diskBytes: 84 * megabyte, refused: 1 });
+  expect(await usedBy(world)).toEqual({ memoryBytes: 0, diskBytes: 84 * megabyte, refused: 1 });
   // Small forms still have room.
   expect((await ask(world.edge, "/", { method: "POST", body: "a=1" })).status).toBe(200);
   for (const { socket } of visitors) socket.destroy();
@@ -91,6 +97,7 @@ test("a chunked upload gets the same page when its room ends", async () => {
   const world = await startSite({}, largeUploads);
   const visitors = Array.from({ length: 42 }, () => beginUpload(world, 2 * megabyte));
   onTestFinished(() => visitors.forEach(({ socket }) => void socket.destroy()));
+  await eventually(async () => expect((await usedBy(world)).diskBytes).toBe(84 * megabyte));
   const headers = { host: "site.localhost", accept: "application/json" };
   const sent = sendRequest({ port: world.edge.port, method: "POST", headers, agent: false });
   const answered = Promise.withResolvers<string>();
@@ -154,9 +161,13 @@ test("an upload goes to the environment that is served when it has arrived", asy
 });
 
 let markers = 0;
+/** More than a test opens before a marker. */
+const manyConnections = 50;
 
 /** Resolves when the edge has handled everything that arrived before. */
 async function marker({ edge }: Pick<EdgeWorld, "edge">): Promise<void> {
+  // In each round, the edge accepts one of the connections that wait at each of its sockets.
+  for (let round = 0; round < manyConnections; round += 1) await nextRound();
   markers += 1;
   await ask(edge, `/marker/${markers}.txt`);
 }
