@@ -17,7 +17,7 @@ const settleMilliseconds = 6_000;
 /** Files that the attacks request. */
 const attackerFiles = {
   "burn.php": "<?php $end = microtime(true) + 0.5; while (microtime(true) < $end) { md5(random_bytes(64)); } echo 1;",
-  "sleep.php": "<?php echo 1; flush(); sleep(50);",
+  "sleep.php": "<?php echo str_repeat(' ', 8192); flush(); sleep(50);",
   "loop.php": "<?php echo file_get_contents('http://' . $_SERVER['HTTP_HOST'] . '/loop.php?' . mt_rand());",
   "sockets.php":
     "<?php echo 1; flush(); for ($i = 0; $i < 500; $i++) { $all[] = @stream_socket_client('tcp://' . $_SERVER['HTTP_HOST']); } sleep(20);",

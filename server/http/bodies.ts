@@ -2,8 +2,9 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { pipeline, Transform } from "node:stream";
 import { createPiecePace } from "@sitewright/edge/http/tinyPieces.ts";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { HttpFailure, Malformed } from "./faults.ts";
+import { createParsePace } from "./parsePace.ts";
 
 const oneMebibyte = 1_048_576;
 export const bodyLimit = oneMebibyte;
@@ -29,7 +30,10 @@ export function readJsonBodies(server: FastifyInstance): void {
     return pipeline(payload, slowTinyPieces(), () => undefined);
   });
   const options = { parseAs: "buffer", bodyLimit } as const;
-  server.addContentTypeParser("application/json", options, async (_: unknown, bytes: Buffer) => read(decode(bytes)));
+  const pace = createParsePace();
+  server.addContentTypeParser("application/json", options, ({ ip }: FastifyRequest, bytes: Buffer) =>
+    pace.run(ip, bytes.length, () => read(decode(bytes))),
+  );
   server.addContentTypeParser("*", options, async (_: unknown, bytes: Buffer) => {
     if (bytes.length > 0) throw new HttpFailure(415);
     return undefined;

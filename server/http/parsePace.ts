@@ -1,0 +1,43 @@
+/**
+ * Bounds the part of the process's time that parsing bodies takes for one network of clients. Parsing 100 kB takes ten milliseconds
+ * and more if they are brackets alone, and everybody waits meanwhile. So after each large body, the next one of the same network
+ * waits for many times as long as parsing took. It is late, and not refused.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { networkOf } from "@sitewright/edge/http/network.ts";
+import { LRUCache } from "lru-cache";
+
+/** Bytes. Smaller bodies are parsed at once. */
+const largeBody = 4_096;
+/** How many times as long as parsing took the pause is. */
+const pauseFactor = 19;
+/** Networks that are remembered. */
+const maxNetworks = 10_000;
+
+export interface ParsePace {
+  /** Parses a body of this many bytes, when it is the turn of the client's address. Rejects with the error of `parse`. */
+  run<T>(address: string, bytes: number, parse: () => T): Promise<T>;
+}
+
+/** `pause`: waits for milliseconds. */
+export function createParsePace(
+  pause = (milliseconds: number) => delay(milliseconds, undefined, { ref: false }),
+): ParsePace {
+  const turns = new LRUCache<string, Promise<void>>({ max: maxNetworks });
+  return {
+    async run(address, bytes, parse) {
+      if (bytes < largeBody) return parse();
+      const network = networkOf(address);
+      const { promise: turn, resolve: endTurn } = Promise.withResolvers<void>();
+      const earlier = turns.get(network);
+      turns.set(network, turn);
+      await earlier;
+      const begun = performance.now();
+      try {
+        return parse();
+      } finally {
+        pause((performance.now() - begun) * pauseFactor).then(endTurn);
+      }
+    },
+  };
+}
