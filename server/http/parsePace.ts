@@ -19,10 +19,12 @@ export interface ParsePace {
   run<T>(address: string, bytes: number, parse: () => T): Promise<T>;
 }
 
-/** `pause`: waits for milliseconds. */
-export function createParsePace(
-  pause = (milliseconds: number) => delay(milliseconds, undefined, { ref: false }),
-): ParsePace {
+/** Waits for milliseconds. */
+type Pause = (milliseconds: number) => Promise<unknown>;
+
+const pauseFor: Pause = (milliseconds) => delay(milliseconds, undefined, { ref: false });
+
+export function createParsePace(pause: Pause = pauseFor): ParsePace {
   const turns = new LRUCache<string, Promise<void>>({ max: maxNetworks });
   return {
     async run(address, bytes, parse) {
