@@ -38,7 +38,7 @@ export function createParsePace(pause: Pause = pauseFor): ParsePace {
       try {
         return parse();
       } finally {
-        pause((performance.now() - begun) * pauseFactor).then(endTurn);
+        pause((performance.now() - begun) * pauseFactor).then(() => endTurn());
       }
     },
   };
