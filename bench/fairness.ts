@@ -18,7 +18,7 @@ import { percentile, timed } from "./statistics.ts";
 
 const attackerSites = 4;
 /** How often each thing is done in a round. Absent: `usualCount`. */
-const counts: Readonly<Record<string, number>> = { "API write": 20, "WP-CLI command": 6 };
+const counts: Readonly<Record<string, number>> = { "WP-CLI command": 6 };
 const usualCount = 100;
 /** Between two requests of the victim. */
 const pauseMilliseconds = 50;
