@@ -132,7 +132,7 @@ export async function measureFairness(
   const attacker = await addAttacker(installation, folder, attackerSites);
   const victim = victimOf(installation, site);
   const busyMachine = await measureBusyMachine(installation);
-  // Only now: the busy processes would have inherited it.
+  // After the busy processes have been started: they would inherit the priority.
   useHighestPriority();
   const names = Object.keys(attacks);
   const rounds = [...names.map((name) => ({ attack: name, names: [name] })), { attack: "all attacks together", names }];

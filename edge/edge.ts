@@ -274,7 +274,7 @@ function openPagesOnDisk({ pages, log }: EdgeOptions): DiskPages | null {
 /** Also works for a server that never listened. */
 async function closeServer(server: HttpServer, graceMilliseconds: number): Promise<void> {
   const deadline = setTimeout(() => server.closeAllConnections(), graceMilliseconds);
-  // `close` ends connections that are idle when it is called, but not those that become idle later.
+  // `close` only ends connections that are already idle.
   const idle = setInterval(() => server.closeIdleConnections(), 50);
   await stopListening(server);
   clearTimeout(deadline);

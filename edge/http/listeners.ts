@@ -44,7 +44,7 @@ export async function stopListening(server: Server): Promise<void> {
   await Promise.all([server, ...(others.get(server) ?? [])].map(closed));
 }
 
-/** Programs that share a port must all ask for it, and others of ours do. So one that asks to have it alone finds out. */
+/** Rejects if the port is in use. Listening with `reusePort` would share it with another edge without an error. */
 async function checkFree(host: string, port: number): Promise<void> {
   const probe = createServer();
   await listen(probe, { host, port, exclusive: true });

@@ -58,7 +58,7 @@ describe("a database error", () => {
   });
 });
 
-test("a page begins with MySQL's default modes, without those that WordPress can't work with", async () => {
+test("a page starts with MySQL's default SQL modes, except the ones WordPress does not support", async () => {
   const modes = "array_map('strtoupper', explode(',', $wpdb->get_var('SELECT @@SESSION.sql_mode')))";
   const code = `$first = ${modes};
     $wpdb->query('SET SESSION sql_mode = DEFAULT');

@@ -1,7 +1,7 @@
 /**
- * Bounds the part of the process's time that parsing bodies takes for one network of clients. Parsing 100 kB takes ten milliseconds
- * and more if they are brackets alone, and everybody waits meanwhile. So after each large body, the next one of the same network
- * waits for many times as long as parsing took. It is late, and not refused.
+ * Limits the share of the event loop that one client network can use by sending large JSON bodies. Parsing 100 kB of brackets blocks
+ * all requests for ten milliseconds or more. After each large body, the network's next one waits 19 times as long as parsing took. It
+ * is delayed, not refused.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { networkOf } from "@sitewright/edge/http/network.ts";

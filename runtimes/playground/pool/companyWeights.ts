@@ -31,7 +31,7 @@ export function weightsOf(use: CompanyUse): ReadonlyMap<string, number> {
   return new Map([...use].map(([company, { cores }]) => [company, smallest * partOf(cores, largest)]));
 }
 
-/** How much larger the weight is than that of the company that uses most. */
+/** Returns the weight relative to that of the company that uses the most. */
 function partOf(cores: number, largest: number): number {
   const ratio = (largest / Math.max(cores, smallestCores)) ** 2;
   // In powers of two, so that the system's settings rarely change.

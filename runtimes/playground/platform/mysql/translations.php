@@ -6,10 +6,10 @@ use WP_MySQL_Token;
 use WP_Parser_Node;
 
 /**
- * SELECTs in SQLite's language by their text in MySQL's, kept in a file for later pages. A page sends mostly the same statements each
- * time it is rendered, and parsing and translating a SELECT takes longer than executing it.
+ * A cache of translated SELECT statements, in a file that later pages read. A page sends mostly the same statements each time it is
+ * rendered, and parsing and translating a SELECT takes longer than executing it.
  *
- * A translation depends on the statement, on the tables and on the session's settings. So all of them are forgotten when the
+ * A translation depends on the statement, on the tables and on the session's settings. So all of them are discarded when the
  * database's schema has changed, a session that defines tables or sets variables uses none from then on, and a statement whose translation
  * depends on more, such as `FOUND_ROWS()`, is not kept.
  */
@@ -53,7 +53,7 @@ final class Translations {
 		$this->state = $this->state();
 	}
 
-	/** Call when tables or the session's settings may change. What has been translated before is still good for later pages. */
+	/** Stops using and adding translations for the rest of the session. Call before tables or the session's settings change. */
 	public function forget(): void {
 		$this->is_usable = false;
 	}

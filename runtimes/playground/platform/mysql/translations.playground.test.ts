@@ -18,13 +18,13 @@ async function values(...statements: readonly string[]): Promise<readonly (strin
   return (await layer.rows(...statements)).flatMap((row) => Object.values(row));
 }
 
-/** What is kept for the tables as they are now. */
+/** Returns the stored translations for the current schema. */
 async function stored(): Promise<string> {
   await values("SELECT name FROM people WHERE id > 100");
   return layer.translations.read();
 }
 
-test("a SELECT is translated once, and then executed as it was translated", async () => {
+test("a repeated SELECT uses its stored translation", async () => {
   expect(await values(kept)).toEqual(["Ann"]);
   layer.translations.write(layer.translations.read().replace("`id` = 1", "`id` = 2"));
   expect(await values(kept)).toEqual(["Bob"]);
@@ -32,7 +32,7 @@ test("a SELECT is translated once, and then executed as it was translated", asyn
   expect(await values(`${kept} `)).toEqual(["Ann"]);
 });
 
-test("a change of the database's tables makes all translations invalid", async () => {
+test("a schema change invalidates all translations", async () => {
   await layer.rows("CREATE TABLE codes (id INT PRIMARY KEY, code INT)", "INSERT INTO codes VALUES (1, 7), (2, 8)");
   const compared = "SELECT id FROM codes WHERE code = 7 ORDER BY id";
   expect(await values(compared)).toEqual(["1"]);
@@ -42,7 +42,7 @@ test("a change of the database's tables makes all translations invalid", async (
   expect(await values(compared)).toEqual(["1", "2"]);
 });
 
-test("a session that defines tables or sets variables uses none from then on", async () => {
+test("a session stops using translations after a CREATE or SET statement", async () => {
   const quoted = `SELECT "name" FROM people WHERE id = 2`;
   expect(await values(quoted)).toEqual(["name"]);
   expect(await values(quoted)).toEqual(["name"]);
@@ -58,7 +58,7 @@ test("a session that defines tables or sets variables uses none from then on", a
   expect(await values("CREATE TEMPORARY TABLE others (id INT)", compared)).toEqual(["2"]);
 });
 
-test("what was translated before a session sets variables is kept", async () => {
+test("translations made before a SET are stored", async () => {
   const before = "SELECT COUNT(*) FROM people WHERE id < 3";
   await values(before, "SET SESSION sql_big_selects = 1", "SELECT COUNT(*) FROM people WHERE id < 4");
   expect(layer.translations.read()).toContain("id < 3");

@@ -51,8 +51,8 @@ class WPDB extends \WP_SQLite_DB {
 	}
 
 	/**
-	 * Sets the modes as `set_sql_mode()` does, but without asking a new session for those that it has, and without the layer:
-	 * many pages have no other statement that needs the classes for them.
+	 * Sets the initial SQL modes. Unlike `set_sql_mode()`, it does not query the current modes first, which are known in a new
+	 * session, and it bypasses the layer, because many pages would load the classes for SET only for this statement.
 	 */
 	private function set_first_sql_mode(): void {
 		$incompatible = (array) apply_filters( 'incompatible_sql_modes', $this->incompatible_modes );

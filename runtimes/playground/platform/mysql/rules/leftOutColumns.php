@@ -5,8 +5,8 @@ use WP_MySQL_Lexer as Lexer;
 use WP_Parser_Node;
 
 /**
- * Columns that INSERT and REPLACE leave out. The driver would give `''` to those that can't be NULL, even if their default is
- * `'0'` or the first value of an ENUM, and refuse columns of bytes. So they get their values in the statement.
+ * Adds columns that an INSERT or REPLACE omits, with their MySQL defaults. The driver would store `''` in any NOT NULL column, even
+ * if its default is `'0'` or the first value of an ENUM, and would reject binary columns.
  */
 final class Left_Out_Columns implements Rule {
 	private const BYTES = [ 'binary', 'varbinary', 'tinyblob', 'blob', 'mediumblob', 'longblob' ];
