@@ -202,7 +202,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
   "many pages for the page cache": visit(8, "/?lang={n}"),
   "guessed passwords": visit(8, "/wp-login.php", { method: "POST", headers: form, body: "log=owner&pwd=wrong" }),
   "bodies that never arrive": holds(40, absentBody),
-  "bodies of one-byte chunks": holds(5, tinyChunks),
+  "bodies of one-byte chunks": holds(5, tinyChunks, { andApi: true }),
   "heads that never end, at the edge and the API": holds(100, endlessHead, { andApi: true }),
   "API requests without a pause": calls([200], 16, (attacker, report) =>
     call(attacker, report, "/validate", { method: "GET" }),

@@ -23,6 +23,7 @@ import { addressOf } from "./http/address.ts";
 import { type Limits, maxBodyBytes } from "./http/limits.ts";
 import { listenWidely, stopListening } from "./http/listeners.ts";
 import { createNetworkCounts } from "./http/networkCounts.ts";
+import { createNetworkPace } from "./http/networkPace.ts";
 import { createOpenCounts } from "./http/openCounts.ts";
 import { listenOnSocket } from "./http/sockets.ts";
 import { createLoginBrake } from "./login/loginBrake.ts";
@@ -163,6 +164,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     ...tlsParts,
     upstream,
     bodies,
+    pace: createNetworkPace(),
     unread: createUnreadResponses(limits.unreadBytes, (count) =>
       log.warn({ count }, "Responses were cut off, because their visitors read too slowly and memory was needed"),
     ),

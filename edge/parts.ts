@@ -7,6 +7,7 @@ import type { PageCache } from "./cache/pageCache.ts";
 import type { FolderAccess } from "./files/access/folderAccess.ts";
 import type { FileCache } from "./files/fileCache.ts";
 import type { Limits } from "./http/limits.ts";
+import type { NetworkPace } from "./http/networkPace.ts";
 import type { LoginBrake } from "./login/loginBrake.ts";
 import type { LoginEvents } from "./login/loginEvents.ts";
 import type { Logins } from "./login/logins.ts";
@@ -26,6 +27,8 @@ export interface EdgeParts {
   readonly api: ApiName | null;
   readonly routes: Routes;
   readonly upstream: Upstream;
+  /** Pauses networks whose requests take long to parse. */
+  readonly pace: NetworkPace;
   readonly bodies: Bodies;
   readonly unread: UnreadResponses;
   readonly writes: Writes;

@@ -50,7 +50,7 @@ export function createPhpListener(
   const listener = createServer((socket) => {
     sockets.add(socket);
     socket.on("error", () => undefined).once("close", () => sockets.delete(socket));
-    readCredential(socket, (credential) => {
+    readCredential(socket, (credential, rest) => {
       const caller = identify(credential);
       if (caller === null || !open.add(caller.id, socket)) {
         socket.destroy();
@@ -59,6 +59,8 @@ export function createPhpListener(
       callers.set(socket, caller);
       http.emit("connection", socket);
       socket.resume();
+      // Not by `unshift`, because the server paces what it gets by `push`.
+      if (rest.length > 0) socket.push(rest);
     });
   });
   // Node starts the timeouts for heads and uploads on this event, which the server never emits itself.
@@ -80,8 +82,8 @@ export function createPhpListener(
   };
 }
 
-/** Calls `receive` with the first line; what follows stays on the socket. Closes the socket if there is no such line. */
-function readCredential(socket: Socket, receive: (credential: string) => void): void {
+/** Calls `receive` with the first line and the bytes after it. Closes the socket if there is no such line. */
+function readCredential(socket: Socket, receive: (credential: string, rest: Buffer) => void): void {
   const timeout = setTimeout(() => socket.destroy(), credentialMilliseconds);
   socket.once("close", () => clearTimeout(timeout));
   let received = Buffer.of();
@@ -95,9 +97,7 @@ function readCredential(socket: Socket, receive: (credential: string) => void): 
       socket.destroy();
       return;
     }
-    const rest = received.subarray(end + 1);
-    if (rest.length > 0) socket.unshift(rest);
-    receive(received.toString("latin1", 0, end));
+    receive(received.toString("latin1", 0, end), received.subarray(end + 1));
   };
   socket.on("data", read);
 }

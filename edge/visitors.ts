@@ -12,6 +12,7 @@ import { expectContinue } from "./http/expectations.ts";
 import { createHttp2VisitorServer, type Handler } from "./http/http2Server.ts";
 import type { NetworkCounts } from "./http/networkCounts.ts";
 import { makePage, sendPage } from "./http/pages.ts";
+import { paceReads } from "./http/readPace.ts";
 import { exceedsUploadLimit, hasBody, isUpload, refuseBody, refuseUpload } from "./http/uploads.ts";
 import type { VisitorRequest, VisitorResponse, VisitorSocket } from "./http/visitorHttp.ts";
 import { answerLogin, isLoginLink } from "./login/login.ts";
@@ -84,6 +85,9 @@ function serverOptions({ limits }: EdgeParts) {
 function attach(server: Server, parts: EdgeParts, listener: Listener): Server {
   const { answer } = createHandler(parts, listener);
   server.on("request", answer);
+  paceReads(server, parts.pace, (socket) =>
+    listener.callerOf === null ? addressOf(socket) : (listener.callerOf(socket)?.id ?? null),
+  );
   server.timeout = parts.limits.silenceSeconds * 1000;
   server.on("checkContinue", (request, response) => {
     const { shouldKeepAlive } = response;

@@ -1,10 +1,10 @@
 /** Reads request bodies: JSON, or an empty body. */
 import type { IncomingHttpHeaders } from "node:http";
 import { pipeline, Transform } from "node:stream";
+import type { NetworkPace } from "@sitewright/edge/http/networkPace.ts";
 import { createPiecePace } from "@sitewright/edge/http/tinyPieces.ts";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { HttpFailure, Malformed } from "./faults.ts";
-import { createParsePace } from "./parsePace.ts";
 
 const oneMebibyte = 1_048_576;
 export const bodyLimit = oneMebibyte;
@@ -15,8 +15,14 @@ export interface ReadBody {
   readonly value: unknown;
 }
 
-/** An empty body counts as no body, whatever its declared type. Any other body must be declared as JSON. */
-export function readJsonBodies(server: FastifyInstance): void {
+/** Bytes. Smaller bodies are parsed at once. */
+const largeBody = 4_096;
+
+/**
+ * An empty body counts as no body, whatever its declared type. Any other body must be declared as JSON. `pace` limits how much large
+ * bodies of a network delay others.
+ */
+export function readJsonBodies(server: FastifyInstance, pace: NetworkPace): void {
   server.removeAllContentTypeParsers();
   server.addHttpMethod("GET", { hasBody: true, overrideExisting: true });
   // Fastify refuses an unknown type before it checks whether there is a body.
@@ -30,10 +36,10 @@ export function readJsonBodies(server: FastifyInstance): void {
     return pipeline(payload, slowTinyPieces(), () => undefined);
   });
   const options = { parseAs: "buffer", bodyLimit } as const;
-  const pace = createParsePace();
-  server.addContentTypeParser("application/json", options, ({ ip }: FastifyRequest, bytes: Buffer) =>
-    pace.run(ip, bytes.length, () => read(decode(bytes))),
-  );
+  server.addContentTypeParser("application/json", options, async ({ ip }: FastifyRequest, bytes: Buffer) => {
+    const parse = () => read(decode(bytes));
+    return bytes.length < largeBody ? parse() : pace.run(ip, parse);
+  });
   server.addContentTypeParser("*", options, async (_: unknown, bytes: Buffer) => {
     if (bytes.length > 0) throw new HttpFailure(415);
     return undefined;

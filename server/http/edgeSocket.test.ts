@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createNetworkPace } from "@sitewright/edge/http/networkPace.ts";
 import fastify from "fastify";
 import { expect, onTestFinished, test } from "vitest";
 import { bodyLimit, readJsonBodies } from "./bodies.ts";
@@ -10,7 +11,7 @@ import { keepEdgeConnections, listenForEdge } from "./edgeSocket.ts";
 test("a connection of the edge stays open after a body was refused", async () => {
   const folder = await mkdtemp(join(tmpdir(), "edge-socket-"));
   const server = fastify({ bodyLimit });
-  readJsonBodies(server);
+  readJsonBodies(server, createNetworkPace());
   keepEdgeConnections(server);
 
   server.post("/", async () => "read");

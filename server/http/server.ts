@@ -2,6 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { endpoints } from "@sitewright/contract/endpoints.ts";
 import { ErrorBody } from "@sitewright/contract/errors.ts";
+import { createNetworkPace } from "@sitewright/edge/http/networkPace.ts";
+import { paceReads } from "@sitewright/edge/http/readPace.ts";
 import type { App } from "@sitewright/server/app/context.ts";
 import { makeAnswerOnce } from "@sitewright/server/app/idempotency.ts";
 import { makeMetrics } from "@sitewright/server/app/metrics.ts";
@@ -92,7 +94,10 @@ export function buildServer({
   const take = makeTakeRequest(limits);
   const reads = makeRepeatedReads({ app, count, take, stopping });
   answerFirst(server, reads);
-  readJsonBodies(server);
+  const pace = createNetworkPace();
+  // The edge has paced what it passes on.
+  paceReads(server.server, pace, (socket) => socket.remoteAddress ?? null);
+  readJsonBodies(server, pace);
   server.decorateRequest("identified", null);
   server.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);

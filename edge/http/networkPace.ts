@@ -1,0 +1,60 @@
+/**
+ * Limits the share of the event loop that one client network can use with work that blocks it, such as parsing 100 kB of brackets,
+ * which takes ten milliseconds and more. After such work, the network's next waits 19 times as long. It is delayed, not refused.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { LRUCache } from "lru-cache";
+import { networkOf } from "./network.ts";
+
+/** How many times as long as the work took the pause is. */
+const pauseFactor = 19;
+/** Networks that are remembered. */
+const maxNetworks = 10_000;
+
+export interface NetworkPace {
+  /** Whether work for the network of the client's address would have to wait. */
+  isPaused(address: string): boolean;
+  /** Does work when it is the turn of the address's network. Rejects with the error of `work`. */
+  run<T>(address: string, work: () => T): Promise<T>;
+  /** Pauses the network after work that took so many milliseconds without `run`. */
+  charge(address: string, milliseconds: number): void;
+}
+
+/** Waits for milliseconds. */
+type Pause = (milliseconds: number) => Promise<unknown>;
+
+const pauseFor: Pause = (milliseconds) => delay(milliseconds, undefined, { ref: false });
+
+export function createNetworkPace(pause: Pause = pauseFor): NetworkPace {
+  const turns = new LRUCache<string, Promise<void>>({ max: maxNetworks });
+
+  /** Makes the network's next work wait until the function that is returned has been called. */
+  function begin(network: string): { readonly earlier: Promise<void> | undefined; readonly end: () => void } {
+    const { promise: turn, resolve } = Promise.withResolvers<void>();
+    const earlier = turns.get(network);
+    turns.set(network, turn);
+    const end = () => {
+      if (turns.peek(network) === turn) turns.delete(network);
+      resolve();
+    };
+    return { earlier, end };
+  }
+
+  return {
+    isPaused: (address) => turns.has(networkOf(address)),
+    async run(address, work) {
+      const { earlier, end } = begin(networkOf(address));
+      await earlier;
+      const begun = performance.now();
+      try {
+        return work();
+      } finally {
+        pause((performance.now() - begun) * pauseFactor).then(end);
+      }
+    },
+    charge(address, milliseconds) {
+      const { earlier, end } = begin(networkOf(address));
+      Promise.all([earlier, pause(milliseconds * pauseFactor)]).then(end);
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { promisify } from "node:util";
+import { afterEach, expect, test, vi } from "vitest";
+import { createNetworkPace } from "./networkPace.ts";
+import { paceReads } from "./readPace.ts";
+
+const ends: (() => void)[] = [];
+afterEach(() => {
+  for (const end of ends.splice(0)) end();
+});
+
+/** Like a parser that needs 3 µs for each piece of a body on the slowest machine. */
+function spin(): void {
+  const end = performance.now() + 0.003;
+  while (performance.now() < end);
+}
+
+/** A server that answers with the body, and whose pauses last until the test ends them. Each connection has a network of its own. */
+async function startServer() {
+  const pauses: (() => void)[] = [];
+  let pieces = 0;
+  const pace = createNetworkPace(() => new Promise<void>((end) => pauses.push(end)));
+  const server = createServer((request, response) => {
+    let body = "";
+    request
+      .setEncoding("latin1")
+      .on("data", (piece: string) => {
+        pieces += 1;
+        body += piece;
+        spin();
+      })
+      .once("end", () => response.end(body));
+  });
+  paceReads(server, pace, ({ remotePort }) => String(remotePort));
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  const sockets: Socket[] = [];
+  const leave = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  ends.push(() => {
+    leave();
+    server.close();
+  });
+  return {
+    pauses,
+    pieces: () => pieces,
+    leave,
+    /** The number of open connections. */
+    open: () => promisify(server.getConnections.bind(server))(),
+    /** Sends bytes on a new connection. Returns what has been received. */
+    send(sent: string): () => string {
+      const socket = connect(port, "127.0.0.1").setEncoding("utf8");
+      sockets.push(socket);
+      let received = "";
+      socket.on("data", (chunk) => {
+        received += chunk;
+      });
+      socket.write(sent);
+      return () => received;
+    },
+  };
+}
+
+const head = "POST / HTTP/1.1\r\nHost: site\r\n";
+const inPieces = (count: number) => `${head}Transfer-Encoding: chunked\r\n\r\n${"1\r\nx\r\n".repeat(count)}0\r\n\r\n`;
+const whole = (count: number) => `${head}Content-Length: ${count}\r\n\r\n${"x".repeat(count)}`;
+
+test("a network whose body takes long to parse pauses after a slice, and then goes on until all has been received", async () => {
+  const { pauses, pieces, send } = await startServer();
+  const received = send(inPieces(5_000));
+  await vi.waitFor(() => expect(pauses).toHaveLength(1));
+  expect(pieces()).toBeLessThan(700);
+  const other = send(whole(10));
+  await vi.waitFor(() => expect(other()).toMatch(/x{10}$/));
+  expect(pieces()).toBeLessThan(702);
+  for (let ended = 0; received() === ""; ended += 1) {
+    await vi.waitFor(() => expect(pauses.length > ended || received() !== "").toBe(true));
+    pauses[ended]?.();
+  }
+  await vi.waitFor(() => expect(received()).toMatch(/x{5000}$/));
+  expect(pieces()).toBe(5_001);
+  expect(pauses.length).toBeGreaterThan(5);
+});
+
+test("large bodies in large pieces, and of known length, are received without a pause", async () => {
+  const { pauses, send } = await startServer();
+  const chunk = `${(50_000).toString(16)}\r\n${"x".repeat(50_000)}\r\n`;
+  const chunked = send(`${head}Transfer-Encoding: chunked\r\n\r\n${chunk.repeat(20)}0\r\n\r\n`);
+  const plain = send(whole(1_000_000) + whole(10));
+  await vi.waitFor(() => {
+    expect(chunked().length).toBeGreaterThan(1_000_000);
+    expect(plain().length).toBeGreaterThan(1_000_010);
+  });
+  expect(pauses).toEqual([]);
+});
+
+test("a connection ends with the rest of its body if the client leaves during a pause", async () => {
+  const { pauses, open, leave, send } = await startServer();
+  send(inPieces(5_000));
+  await vi.waitFor(() => expect(pauses).toHaveLength(1));
+  leave();
+  await vi.waitFor(async () => {
+    for (const end of pauses.splice(0)) end();
+    expect(await open()).toBe(0);
+  });
+});

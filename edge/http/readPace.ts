@@ -1,0 +1,94 @@
+/**
+ * Passes what clients send to Node's HTTP parser in slices, and pauses a network whose slices take long to parse. The parser calls
+ * a function for each chunk of a body: 64 KB, which is one read, can be ten thousand chunks of a single byte, and block everyone for
+ * 30 ms. The limit for such bodies (`tinyPieces.ts`) can only begin after the first read, and that is too late if many connections are
+ * opened again and again.
+ */
+import type { IncomingMessage, Server } from "node:http";
+import type { Socket } from "node:net";
+import type { NetworkPace } from "./networkPace.ts";
+
+/** Bytes. At most some 700 chunks. */
+const sliceBytes = 4_096;
+/** Bytes of a slice within a body of known length, which is a single piece whatever its size. */
+const plainSliceBytes = 16_384;
+/** Bytes that need not be looked at before a body begins: most heads are smaller. */
+const freeBytes = 1_024;
+/** Milliseconds that parsing a slice of larger chunks never takes. */
+const slowMilliseconds = 0.3;
+
+/** `addressOf` returns the address, or another name, of the client whose network is paused. Null: the connection is trusted. */
+export function paceReads(server: Server, pace: NetworkPace, addressOf: (socket: Socket) => string | null): void {
+  const requests = new WeakMap<Socket, IncomingMessage>();
+  const note = (request: IncomingMessage) => void requests.set(request.socket, request);
+  server.prependListener("request", note).prependListener("checkContinue", note);
+  server.on("connection", (socket: Socket) => {
+    const address = addressOf(socket);
+    if (address !== null) slicePushes(socket, address, pace, () => requests.get(socket));
+  });
+}
+
+function slicePushes(
+  socket: Socket,
+  address: string,
+  pace: NetworkPace,
+  requestOf: () => IncomingMessage | undefined,
+): void {
+  const push = socket.push.bind(socket);
+  const read = socket._read.bind(socket);
+  /** Slices that have not been parsed yet. Null: the end. */
+  const waiting: (Buffer | null)[] = [];
+  let isPassing = false;
+  let isSlow = false;
+  let isReadWanted = false;
+
+  const isChunked = () => requestOf()?.headers["transfer-encoding"] !== undefined;
+
+  function sizeOfSlices(): number {
+    const request = requestOf();
+    return request === undefined || request.complete || isChunked() ? sliceBytes : plainSliceBytes;
+  }
+
+  /** Returns the milliseconds that it took. */
+  function parse(slice: Buffer | null): number {
+    const begun = performance.now();
+    push(slice);
+    const took = performance.now() - begun;
+    isSlow = took > slowMilliseconds && isChunked();
+    return took;
+  }
+
+  async function pass(): Promise<void> {
+    isPassing = true;
+    for (let slice = waiting.shift(); slice !== undefined && !socket.destroyed; slice = waiting.shift()) {
+      const next = slice;
+      if (isSlow || pace.isPaused(address)) await pace.run(address, () => parse(next));
+      else {
+        const took = parse(next);
+        if (isSlow) pace.charge(address, took);
+      }
+    }
+    isPassing = false;
+    if (isReadWanted) read(sliceBytes);
+    isReadWanted = false;
+  }
+
+  socket.push = (chunk: Buffer | null) => {
+    if (!isPassing && (chunk === null || (chunk.length <= freeBytes && !isChunked()))) return push(chunk);
+    waiting.push(...(chunk === null ? [null] : slicesOf(chunk, sizeOfSlices())));
+    if (!isPassing) void pass();
+    return !isPassing && socket.readableLength < socket.readableHighWaterMark;
+  };
+  // Node would read on as soon as the first slice has been parsed, and keep more and more of them.
+  socket._read = (size) => {
+    if (isPassing) isReadWanted = true;
+    else read(size);
+  };
+  // With such a listener, Node does not pass what it reads directly to the parser.
+  socket.on("data", () => undefined);
+}
+
+function slicesOf(bytes: Buffer, size: number): readonly Buffer[] {
+  const count = Math.ceil(bytes.length / size);
+  return Array.from({ length: count }, (_, index) => bytes.subarray(index * size, (index + 1) * size));
+}
