@@ -206,7 +206,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
     const spare = !isBackground && phpVersion === templatePhpVersion ? spares.take() : null;
     const worker = spare ?? new WorkerProcess(bootOrder(phpVersion), deadlineSeconds);
     accounts.opened(worker);
-    shareProcessor(companyOf(environment), worker.pid);
+    void worker.started.then((pid) => shareProcessor(companyOf(environment), pid));
     worker.assign(order);
     return worker;
   }

@@ -65,7 +65,7 @@ export function createSpares(options: SparesOptions): Spares {
     const order = await options.order();
     if (isClosed) return;
     const worker = new WorkerProcess(order, options.deadlineSeconds);
-    runAsSpare(worker.pid);
+    void worker.started.then(runAsSpare);
     worker.yieldToOthers();
     stages.booting.push(worker);
     void worker.exited.then(() => {

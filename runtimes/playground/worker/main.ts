@@ -62,7 +62,7 @@ async function boot(order: BootOrder): Promise<GuardedPhp> {
 
 async function warm(php: GuardedPhp, order: WarmOrder): Promise<void> {
   // A worker that gets an environment meanwhile renders its page sooner without warming up first.
-  const isWanted = () => assigned === null;
+  const isWanted = () => !isAssigned;
   if (isWanted()) await warmUp(php, order, isWanted);
   report({ type: "warm" });
   // Node writes the compile cache only at a process's end, and workers are killed.
@@ -85,7 +85,9 @@ function failed(error: unknown): never {
 }
 
 let php: Promise<GuardedPhp> | null = null;
-let assigned: Promise<GuardedPhp> | null = null;
+let isAssigned = false;
+/** Requests wait for it: their channel is quicker than the orders, which come through the launcher. */
+const assigned = Promise.withResolvers<GuardedPhp>();
 
 process.on("message", (order: Order) => {
   if (order.type === "boot") {
@@ -98,11 +100,14 @@ process.on("message", (order: Order) => {
     });
     next.catch(failed);
     php = next;
-    if (order.type === "assign") assigned = next;
+    if (order.type === "assign") {
+      isAssigned = true;
+      assigned.resolve(next);
+    }
   }
 });
 
-/** Without the edge process there is no work. */
+/** Without the launcher, and so without the edge process, there is no work. */
 process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
 
 let head: RequestHead | null = null;
@@ -112,11 +117,11 @@ const readFrame = createFrameReader(({ kind, content }) => {
   if (kind === frameKinds.head) head = JSON.parse(content.toString());
   else if (kind === frameKinds.mailTaken) mails.shift()?.(JSON.parse(content.toString()));
   else if (kind === frameKinds.body) body.push(Buffer.from(content));
-  else if (head !== null && assigned !== null) {
+  else if (head !== null) {
     const request = { head, body: Buffer.concat(body) };
     head = null;
     body = [];
-    assigned
+    assigned.promise
       .then((ready) => {
         if (network !== null) network = { ...network, maySendMail: request.head.maySendMail };
         sendFrame(requests, frameKinds.begun, Buffer.alloc(0));

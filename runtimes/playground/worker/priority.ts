@@ -38,22 +38,24 @@ export function lowerPriority(pid: number, steps: number): void {
   setPriorities(pid, Math.min(getPriority() + steps, constants.priority.PRIORITY_LOW));
 }
 
+type PrioritizedProcess = Pick<ChildProcess, "pid" | "exitCode" | "signalCode">;
+
 /** The priority of a child process, which follows from whether it yields to others and from its company's load. */
 export class ProcessPriority {
-  readonly #child: ChildProcess;
+  readonly #child: PrioritizedProcess;
   #isYielding = false;
   #loadSteps = defaultSteps;
   /** Steps as set in the system. */
   #currentSteps = 0;
 
-  constructor(child: ChildProcess) {
+  constructor(child: PrioritizedProcess) {
     this.#child = child;
   }
 
   /** Lowers the priority from now on, or no longer. */
   setYielding(isYielding: boolean): void {
     this.#isYielding = isYielding;
-    this.#apply();
+    this.apply();
   }
 
   get isYielding(): boolean {
@@ -63,7 +65,7 @@ export class ProcessPriority {
   /** Sets by how many steps its company's load lowers the priority. */
   setLoadSteps(steps: number): void {
     this.#loadSteps = steps;
-    this.#apply();
+    this.apply();
   }
 
   /** Whether the priority is lower than it should be and can't be raised: the process should be replaced. */
@@ -76,7 +78,8 @@ export class ProcessPriority {
     return this.#isYielding || isLoaded ? this.#loadSteps : 0;
   }
 
-  #apply(): void {
+  /** Sets the priority in the system. Call it when the process has been started, if that was not yet so. */
+  apply(): void {
     const { pid, exitCode, signalCode } = this.#child;
     const steps = this.#steps;
     if (steps === this.#currentSteps || pid === undefined || exitCode !== null || signalCode !== null) return;

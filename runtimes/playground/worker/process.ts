@@ -1,12 +1,9 @@
 /**
  * A worker as the edge process sees it: started, assigned an environment once, given one request at a time, and killed.
  */
-import { type ChildProcess, fork } from "node:child_process";
-import { Duplex, Readable } from "node:stream";
-import { fileURLToPath } from "node:url";
-import { markExpendable } from "../../expendable.ts";
+import type { Socket } from "node:net";
+import { type Duplex, Readable } from "node:stream";
 import { NoAnswer, type NoAnswerReason, type OutgoingMail, type PhpResponse, type StalePages } from "../../serving.ts";
-import { processOptions } from "../php/processOptions.ts";
 import type { WarmUp } from "../templates/warmUp.ts";
 import {
   createFrameReader,
@@ -19,13 +16,12 @@ import {
   sendJson,
   unpackMail,
 } from "./frames.ts";
+import { type Launched, launchWorker } from "./launch.ts";
 import { createLineReader, type LineReader } from "./lines.ts";
 import { mayEdit } from "./mayEdit.ts";
 import { mergeStalePages, noStalePages } from "./mergeStalePages.ts";
 import type { AssignOrder, BootOrder, Order, Report } from "./messages.ts";
 import { ProcessPriority } from "./priority.ts";
-
-const mainModule = fileURLToPath(new URL("./main.ts", import.meta.url));
 
 /**
  * Size of the buffer for responses that a slow visitor has not read yet. It frees the worker for others; beyond it the
@@ -100,8 +96,13 @@ export class WorkerProcess {
   /** When PHP got the first request, or null if it is still booting. */
   firstBegan: number | null = null;
   lastUsed = performance.now();
-  readonly #child: ChildProcess;
-  readonly #channel: Duplex;
+  /** Resolves with the process's id when it has been started. Stays pending if it could not be. */
+  readonly started: Promise<number>;
+  readonly #child: Launched;
+  /** Null until the process has been started. */
+  #channel: Socket | null = null;
+  readonly #opened: Promise<Socket>;
+  readonly #reports: ((report: Report) => void)[] = [];
   readonly #deadlineMilliseconds: number;
   #exchange: Exchange | null = null;
   #timer: NodeJS.Timeout | null = null;
@@ -111,24 +112,31 @@ export class WorkerProcess {
 
   constructor(order: BootOrder, deadlineSeconds: number) {
     this.#deadlineMilliseconds = deadlineSeconds * 1000;
-    this.#child = fork(mainModule, {
-      ...processOptions(order.codeCache),
-      stdio: ["ignore", "ignore", "pipe", "ipc", "pipe"],
+    const opened = Promise.withResolvers<Socket>();
+    const exited = Promise.withResolvers<void>();
+    this.#opened = opened.promise;
+    this.started = opened.promise.then(() => this.pid);
+    this.exited = exited.promise;
+    this.#child = launchWorker(order.codeCache, {
+      started: (_pid, channel) => {
+        this.#listenTo(channel);
+        this.#priority.apply();
+        opened.resolve(channel);
+      },
+      report: (report) => {
+        if (report.type === "failed") this.#addErrorText(report.reason);
+        for (const listener of this.#reports) listener(report);
+      },
+      errorText: (text) => this.#addErrorText(text),
+      exited: exited.resolve,
     });
     this.#priority = new ProcessPriority(this.#child);
-    markExpendable(this.#child.pid);
-    const channel = this.#child.stdio[4];
-    if (!(channel instanceof Duplex)) throw new Error("The worker has no channel.");
-    this.#channel = channel;
-    this.exited = new Promise((resolve) => {
-      this.#child.once("exit", () => resolve());
-      this.#child.once("error", () => resolve());
-    });
     this.ready = this.#reported("ready");
-    this.#listen();
+    void this.exited.then(() => this.#end(null));
     this.#send(order);
   }
 
+  /** 0 until the process has been started. */
   get pid(): number {
     return this.#child.pid ?? 0;
   }
@@ -162,14 +170,13 @@ export class WorkerProcess {
   }
 
   #send(order: Order): void {
-    // If the worker has just died, its exit is noticed anyway.
-    this.#child.send(order, () => undefined);
+    this.#child.send(order);
   }
 
   /** Waits for a report. Rejects if the process ends before. */
   #reported(type: "ready" | "warm"): Promise<void> {
     const reported = new Promise<void>((resolve, reject) => {
-      this.#child.on("message", (report: Report) => {
+      this.#reports.push((report) => {
         if (report.type === type) resolve();
       });
       this.exited.then(() => reject(new Error(`A worker ended before it was ${type}: ${this.#errorText}`)));
@@ -186,17 +193,15 @@ export class WorkerProcess {
     await isWarm;
   }
 
-  #listen(): void {
-    this.#child.on("message", (report: Report) => {
-      if (report.type === "failed") this.#errorText += report.reason;
-    });
-    this.#child.stderr?.on("data", (chunk: Buffer) => {
-      this.#errorText = (this.#errorText + chunk.toString()).slice(-errorTextBytes);
-    });
-    const readFrame = createFrameReader((frame) => this.#receive(frame));
-    this.#channel.on("data", readFrame);
-    this.#channel.on("error", () => undefined);
-    void this.exited.then(() => this.#end(null));
+  #addErrorText(text: string): void {
+    this.#errorText = (this.#errorText + text).slice(-errorTextBytes);
+  }
+
+  #listenTo(channel: Socket): void {
+    this.#channel = channel;
+    const readFrame = createFrameReader((frame) => this.#receive(frame, channel));
+    channel.on("data", readFrame);
+    channel.on("error", () => undefined);
   }
 
   /** Assigns the worker its environment, permanently. Requests may follow at once. */
@@ -227,17 +232,19 @@ export class WorkerProcess {
       const initial = { hasBegun: false, body: null, stalePages: noStalePages, mayEdit: mayEdit(head) };
       this.#exchange = { resolve, reject, callbacks, log, deadlineMilliseconds, ...initial, ...ends };
       this.#startTimer(deadlineMilliseconds);
-      const complete: RequestHead = { ...head, deadlineSeconds: deadlineMilliseconds / 1000 };
-      sendJson(this.#channel, frameKinds.head, complete);
-      this.#sendBody(body).catch(() => this.kill("crashed"));
+      this.#sendRequest({ ...head, deadlineSeconds: deadlineMilliseconds / 1000 }, body).catch(() =>
+        this.kill("crashed"),
+      );
     });
   }
 
-  async #sendBody(body: AsyncIterable<Buffer> | null): Promise<void> {
+  async #sendRequest(head: RequestHead, body: AsyncIterable<Buffer> | null): Promise<void> {
+    const channel = this.#channel ?? (await this.#opened);
+    sendJson(channel, frameKinds.head, head);
     for await (const chunk of body ?? []) {
-      if (!sendFrame(this.#channel, frameKinds.body, chunk)) await untilDrained(this.#channel);
+      if (!sendFrame(channel, frameKinds.body, chunk)) await untilDrained(channel);
     }
-    sendJson(this.#channel, frameKinds.end, null);
+    sendJson(channel, frameKinds.end, null);
   }
 
   #startTimer(milliseconds: number): void {
@@ -254,24 +261,24 @@ export class WorkerProcess {
     this.#timer = null;
   }
 
-  #receive({ kind, content }: Frame): void {
+  #receive({ kind, content }: Frame, channel: Socket): void {
     const exchange = this.#exchange;
     if (exchange === null) return;
     exchange.hasBegun = true;
     this.firstBegan ??= performance.now();
-    if (kind === frameKinds.mail) void this.#acceptMail(exchange, Buffer.from(content));
-    else if (kind === frameKinds.head) this.#beginResponse(exchange, content);
-    else if (kind === frameKinds.body) this.#passOn(exchange, Buffer.from(content));
+    if (kind === frameKinds.mail) void this.#acceptMail(exchange, Buffer.from(content), channel);
+    else if (kind === frameKinds.head) this.#beginResponse(exchange, content, channel);
+    else if (kind === frameKinds.body) this.#passOn(exchange, Buffer.from(content), channel);
     else if (kind === frameKinds.grown) exchange.callbacks.grown?.(JSON.parse(content.toString()));
     else if (kind === frameKinds.stalePages) this.#reportStalePages(exchange, JSON.parse(content.toString()));
     else if (kind === frameKinds.log) exchange.log.read(content);
     else if (kind === frameKinds.end) this.#end(JSON.parse(content.toString()));
   }
 
-  async #acceptMail({ callbacks }: Exchange, content: Buffer): Promise<void> {
+  async #acceptMail({ callbacks }: Exchange, content: Buffer, channel: Socket): Promise<void> {
     const taken = callbacks.mail?.(unpackMail(content)) ?? Promise.resolve("nothing can be sent from here");
     const refusal = await taken.catch(() => "it could not be stored");
-    sendJson(this.#channel, frameKinds.mailTaken, { refusal } satisfies MailTaken);
+    sendJson(channel, frameKinds.mailTaken, { refusal } satisfies MailTaken);
   }
 
   #reportStalePages(exchange: Exchange, pages: StalePages): void {
@@ -279,28 +286,28 @@ export class WorkerProcess {
     exchange.callbacks.onStalePages?.(pages);
   }
 
-  #beginResponse(exchange: Exchange, content: Buffer): void {
+  #beginResponse(exchange: Exchange, content: Buffer, channel: Socket): void {
     const body = new Readable({
       highWaterMark: responseBufferBytes,
       read: () => {
-        if (!this.#channel.isPaused()) return;
+        if (!channel.isPaused()) return;
         this.#startTimer(exchange.deadlineMilliseconds);
-        this.#channel.resume();
+        channel.resume();
       },
     });
     // A response that is not read to its end must neither block the worker nor cause errors when it is aborted.
     body.on("error", () => undefined);
-    body.on("close", () => this.#channel.resume());
+    body.on("close", () => channel.resume());
     exchange.body = body;
     const { isCacheable, tags, errors, ended } = exchange;
     const atEnd = { isCacheable: isCacheable.promise, tags: tags.promise, errors: errors.promise };
     exchange.resolve({ ...JSON.parse(content.toString()), body, ...atEnd, finished: ended.promise });
   }
 
-  #passOn({ body, deadlineMilliseconds }: Exchange, chunk: Buffer): void {
+  #passOn({ body, deadlineMilliseconds }: Exchange, chunk: Buffer, channel: Socket): void {
     if (body === null || body.destroyed || body.push(chunk)) return;
     // The visitor is slow, not PHP, and gets as much time to continue reading.
-    this.#channel.pause();
+    channel.pause();
     this.#startTimer(deadlineMilliseconds);
   }
 
@@ -339,6 +346,6 @@ export class WorkerProcess {
   kill(reason: NoAnswerReason): void {
     this.#killedFor = reason;
     this.isBroken = true;
-    this.#child.kill("SIGKILL");
+    this.#child.kill();
   }
 }
