@@ -108,7 +108,10 @@ process.on("message", (order: Order) => {
 });
 
 /** Without the launcher, and so without the edge process, there is no work. */
-process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
+const end = () => process.kill(process.pid, "SIGKILL");
+process.on("disconnect", end);
+// It may have ended while this module was being loaded.
+if (!process.connected) end();
 
 let head: RequestHead | null = null;
 let body: Buffer[] = [];
@@ -131,4 +134,4 @@ const readFrame = createFrameReader(({ kind, content }) => {
   }
 });
 requests.on("data", readFrame);
-requests.on("close", () => process.kill(process.pid, "SIGKILL"));
+requests.on("close", end);
