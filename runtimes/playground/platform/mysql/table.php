@@ -198,7 +198,10 @@ final class Table {
 		}
 	}
 
-	/** Records what keys each column has: the driver forgets it when a column is changed. */
+	/**
+	 * Records what keys each column has: the driver forgets it when a column is changed, and takes the first column of a unique key
+	 * with several columns for unique.
+	 */
 	public function settle_keys(): void {
 		$statistics = $this->record( 'statistics' );
 		$columns    = $this->record( 'columns' );
