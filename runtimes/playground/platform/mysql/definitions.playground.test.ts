@@ -466,3 +466,55 @@ test("binary collations survive changes of a table", async () => {
   );
   expect(answers.map(({ k, n }) => `${k}${n}`)).toEqual(["A2", "B3", "a1", "b3"]);
 });
+
+describe("columns in keys", () => {
+  test("are shown as MySQL shows them: a unique key with several columns makes none of them unique", async () => {
+    expect(
+      await layer.rows(
+        `CREATE TABLE keyed (id int NOT NULL, a int NOT NULL, b varchar(20) NOT NULL, c int, d int,
+          PRIMARY KEY (id), UNIQUE KEY ab (a, b), UNIQUE KEY c (c), KEY dc (d, c))`,
+        columnsOf("keyed"),
+      ),
+    ).toEqual([{ c: "id PRI,a MUL,b ,c UNI,d MUL" }]);
+    expect(await layer.rows("CREATE UNIQUE INDEX bd ON keyed (b, d)", columnsOf("keyed"))).toEqual([
+      { c: "id PRI,a MUL,b MUL,c UNI,d MUL" },
+    ]);
+    expect(await layer.rows("DROP INDEX `c` ON `keyed`", columnsOf("keyed"))).toEqual([
+      { c: "id PRI,a MUL,b MUL,c ,d MUL" },
+    ]);
+    expect(await errorOf("CREATE INDEX x ON nothing (a)")).toContain("nothing");
+    expect(await errorOf("DROP INDEX nothing ON keyed")).toContain("nothing");
+  });
+});
+
+test("a default that a column can't have is refused, and the column keeps its own", async () => {
+  const [table] = await layer.run(
+    `CREATE TABLE defaults (id int NOT NULL AUTO_INCREMENT, n int NOT NULL DEFAULT '3', price decimal(5,2) DEFAULT 1, at datetime,
+      name varchar(9) NOT NULL DEFAULT 'a', PRIMARY KEY (id))`,
+  );
+  expect(table).not.toHaveProperty("error");
+  for (const change of [
+    "id SET DEFAULT ''",
+    "n SET DEFAULT 'x'",
+    "n SET DEFAULT ''",
+    "n SET DEFAULT NULL",
+    "at SET DEFAULT 'now'",
+  ]) {
+    expect(await errorOf(`ALTER TABLE defaults ALTER COLUMN ${change}`)).toContain("1067 Invalid default value");
+  }
+  const changes =
+    "ALTER n SET DEFAULT '-7', ALTER price SET DEFAULT 2.5, ALTER at SET DEFAULT '2024-01-01 00:00:00', ALTER name SET DEFAULT ''";
+  const stored = await layer.rows(
+    `ALTER TABLE defaults ${changes}`,
+    "INSERT INTO defaults () VALUES ()",
+    "SELECT * FROM defaults",
+  );
+  expect(stored).toEqual([{ id: "1", n: "-7", price: "2.5", at: "2024-01-01 00:00:00", name: "" }]);
+  expect(await layer.rows("ALTER TABLE defaults ALTER at SET DEFAULT NULL", "DESCRIBE defaults")).toMatchObject([
+    { Field: "id", Default: null },
+    { Default: "-7" },
+    { Default: "2.5" },
+    { Field: "at", Default: null },
+    {},
+  ]);
+});

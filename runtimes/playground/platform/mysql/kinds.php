@@ -33,6 +33,20 @@ final class Kinds {
 		...[ Lexer::POSITION_SYMBOL, Lexer::TIMESTAMP_DIFF_SYMBOL, Lexer::MICROSECOND_SYMBOL ],
 	];
 
+	/** Functions whose results are dates or times, whatever their arguments are. */
+	private const TIME_FUNCTIONS = [
+		...[ 'current_timestamp', 'date', 'from_days', 'last_day', 'localtime', 'localtimestamp', 'makedate', 'now', 'str_to_date', 'timestamp' ],
+	];
+	private const TIME_KEYWORDS = [
+		...[ Lexer::CURDATE_SYMBOL, Lexer::CURTIME_SYMBOL, Lexer::DATE_SYMBOL, Lexer::NOW_SYMBOL, Lexer::SYSDATE_SYMBOL ],
+		...[ Lexer::TIMESTAMP_SYMBOL, Lexer::UTC_DATE_SYMBOL, Lexer::UTC_TIME_SYMBOL, Lexer::UTC_TIMESTAMP_SYMBOL ],
+	];
+	/** Functions that move a date: the result is a date if the first argument is, else a text. */
+	private const MOVING_KEYWORDS = [
+		...[ Lexer::ADDDATE_SYMBOL, Lexer::DATE_ADD_SYMBOL, Lexer::DATE_SUB_SYMBOL, Lexer::SUBDATE_SYMBOL ],
+	];
+	private const TIME_TYPES = [ Lexer::DATE_SYMBOL, Lexer::DATETIME_SYMBOL, Lexer::TIME_SYMBOL ];
+
 	private Scope $scope;
 	private Rewriting $rewriting;
 
@@ -87,6 +101,32 @@ final class Kinds {
 	/** Whether letters beyond ASCII can't occur in it. */
 	public function is_plain( WP_Parser_Node $node ): bool {
 		return in_array( $this->function_name( $this->core( $node ) ), self::PLAIN_FUNCTIONS, true );
+	}
+
+	/** Whether it is certainly a date or a time, also if it is the result of a function. */
+	public function is_time( WP_Parser_Node $node ): bool {
+		$core    = $this->core( $node );
+		$keyword = $core->get_first_descendant_token()?->id;
+		switch ( $core->rule_name ) {
+			case 'functionCall':
+				return $this->has_time_as_result( $core );
+			case 'runtimeFunctionCall':
+				$moved = in_array( $keyword, self::MOVING_KEYWORDS, true ) ? $core->get_first_child_node( 'expr' ) : null;
+				return in_array( $keyword, self::TIME_KEYWORDS, true ) || ( null === $moved ? Columns::TIME === $this->of( $core ) : $this->is_time( $moved ) );
+			case 'simpleExprBody':
+				$type = $core->get_first_child_node( 'castType' )?->get_first_descendant_token()->id;
+				return in_array( $type, self::TIME_TYPES, true ) || Columns::TIME === $this->of( $core );
+			default:
+				return Columns::TIME === $this->of( $core );
+		}
+	}
+
+	private function has_time_as_result( WP_Parser_Node $call ): bool {
+		$name      = $this->function_name( $call );
+		$arguments = ( $call->get_child_nodes()[1] ?? null )?->get_child_nodes() ?? [];
+		return in_array( $name, self::TIME_FUNCTIONS, true )
+			|| ( 'from_unixtime' === $name && 1 === count( $arguments ) )
+			|| Columns::TIME === $this->of( $call );
 	}
 
 	/** Returns one of the kinds of columns, or `UNKNOWN`. */

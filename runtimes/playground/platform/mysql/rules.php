@@ -10,6 +10,13 @@ namespace WP_MySQL_Layer;
 use WP_MySQL_Lexer as Lexer;
 
 return [
+	Date_Numbers::class => [
+		'tokens' => [
+			...[ Lexer::PLUS_OPERATOR, Lexer::MINUS_OPERATOR, Lexer::DIV_OPERATOR, Lexer::DIV_SYMBOL, Lexer::MOD_OPERATOR, Lexer::MOD_SYMBOL ],
+			...[ Lexer::BITWISE_XOR_OPERATOR, Lexer::BITWISE_AND_OPERATOR, Lexer::BITWISE_OR_OPERATOR, Lexer::SHIFT_LEFT_OPERATOR ],
+			...[ Lexer::SHIFT_RIGHT_OPERATOR, Lexer::SUM_SYMBOL, Lexer::AVG_SYMBOL, Lexer::CAST_SYMBOL, Lexer::CONVERT_SYMBOL ],
+		],
+	],
 	Arithmetic::class => [
 		'tokens' => [
 			...[ Lexer::DIV_OPERATOR, Lexer::DIV_SYMBOL, Lexer::MOD_OPERATOR, Lexer::MOD_SYMBOL, Lexer::BITWISE_XOR_OPERATOR ],

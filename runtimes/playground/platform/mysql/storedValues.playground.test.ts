@@ -189,3 +189,74 @@ test("a random sequence goes on from row to row in UPDATE, and any seed begins o
   expect(await values("UPDATE t_rand SET x = RAND(5)", "SELECT x FROM t_rand ORDER BY id")).toEqual(shown);
   expect(Number((await values("SELECT RAND(9223372036854775807)"))[0]?.[0])).toBeLessThan(1);
 });
+
+describe("dates in arithmetic are numbers of their digits", () => {
+  beforeEach(async () => {
+    await layer.rows(
+      "DROP TABLE IF EXISTS t",
+      "CREATE TABLE t (id INT, day DATE, seen DATETIME, clock TIME, n INT, text VARCHAR(30), KEY seen (seen))",
+      "INSERT INTO t VALUES (1, '2024-03-05', '2024-03-05 10:11:12', '10:11:12', 5, '2024-03-05')",
+      "INSERT INTO t VALUES (2, '2023-12-31', '0000-00-00 00:00:00', '00:00:09', 7, '7 apples'), (3, NULL, NULL, NULL, NULL, NULL)",
+    );
+  });
+
+  test.each([
+    ["day + 0", ["20240305", "20231231", null]],
+    ["seen + 0", ["20240305101112", "0", null]],
+    ["clock + 0", ["101112", "9", null]],
+    ["1 + day", ["20240306", "20231232", null]],
+    ["-day", ["-20240305", "-20231231", null]],
+    ["seen DIV 1000000", ["20240305", "0", null]],
+    ["day % 100", ["5", "31", null]],
+    ["day & 255", ["177", "63", null]],
+    ["seen - day", ["20240284860807", "-20231231", null]],
+    ["CAST(seen AS UNSIGNED)", ["20240305101112", "0", null]],
+    ["MAX(day) + 0", ["20240305", "20231231", null]],
+    ["SUM(seen)", ["20240305101112", "0", null]],
+    ["DATE(seen) + 0", ["20240305", "0", null]],
+    ["DATE_ADD(day, INTERVAL 1 DAY) + 0", ["20240306", "20240101", null]],
+    ["(seen - INTERVAL 1 SECOND) + 0", ["20240305101111", null, null]],
+    ["text + 0", ["2024", "7", null]],
+    ["CONCAT(day, '') + 0", ["2024", "2023", null]],
+    ["'day + 0'", ["day + 0", "day + 0", "day + 0"]],
+    ["day + INTERVAL 1 DAY", ["2024-03-06", "2024-01-01", null]],
+  ])("%s", async (expression, expected) => {
+    expect((await values(`SELECT ${expression} FROM t GROUP BY id ORDER BY id`)).flat()).toEqual(expected);
+  });
+
+  test("also the present moment, and the results of functions", async () => {
+    const [row] = await values(
+      `SELECT NOW() + 0 > 20200101000000, CURDATE() - 1 > 20200101, CURRENT_TIMESTAMP - NOW(), CURTIME() + 0 < 240000,
+        FROM_UNIXTIME(86400) + 0, LAST_DAY('2024-02-01') + 0, FROM_UNIXTIME(86400, '%d') + 0, NULL + NOW()`,
+    );
+    expect(row).toEqual(["1", "1", "0", "1", "19700102000000", "20240229", "2", null]);
+  });
+
+  test("and are compared with sums as numbers", async () => {
+    expect(await ids("seen < CURRENT_TIMESTAMP - 300")).toEqual([1, 2]);
+    expect(await ids("seen > NOW() - 300")).toEqual([]);
+    expect(await ids("seen > 20240305101112 - 1")).toEqual([1]);
+    expect(await ids("seen > n * 2")).toEqual([1]);
+    expect(await ids("day > 20240304.5")).toEqual([1]);
+    expect(await ids("day BETWEEN n + 1 AND 20240101 - 1")).toEqual([2]);
+    expect(await ids("seen >= NOW() - INTERVAL 900 YEAR")).toEqual([1]);
+  });
+
+  test("and are stored as the dates that the numbers mean", async () => {
+    const stored = await values(
+      "UPDATE t SET n = day + 0, day = day + 1, seen = seen - 12 WHERE id = 1",
+      "UPDATE t SET n = 5, day = day + NULL WHERE id = 2",
+      "SELECT day, seen, n FROM t WHERE id < 3 ORDER BY id",
+    );
+    expect(stored).toEqual([
+      ["2024-03-06", "2024-03-05 10:11:00", "20240305"],
+      [null, "0000-00-00 00:00:00", "5"],
+    ]);
+    expect(
+      await values(
+        "INSERT INTO t (id, day, seen) VALUES (4, 20240305 + 1, 20240305101112 + 1)",
+        "SELECT day, seen FROM t WHERE id = 4",
+      ),
+    ).toEqual([["2024-03-06", "2024-03-05 10:11:13"]]);
+  });
+});

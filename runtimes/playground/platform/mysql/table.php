@@ -138,6 +138,20 @@ final class Table {
 		}
 	}
 
+	/** Whether MySQL takes a default value (null: NULL) for a column: a download with another one could not be imported. */
+	public function may_have_default( string $column, ?string $value ): bool {
+		$name = $this->column( $column );
+		$row  = array_column( $this->rows( 'columns' ), null, 'COLUMN_NAME' )[ $name ];
+		if ( null === $value || str_contains( $row['EXTRA'], 'auto_increment' ) ) {
+			return null === $value && 'YES' === $row['IS_NULLABLE'];
+		}
+		if ( 'bit' === $row['DATA_TYPE'] ) {
+			return true;
+		}
+		$empty = trim( Field_Definition::implicit_value_of( $row['DATA_TYPE'] ), "'" );
+		return '' === $empty || ( '0' === $empty ? is_numeric( $value ) : 1 === preg_match( '/^\s*\d/', $value ) );
+	}
+
 	/** Records a column's default value. `rebuild` has to follow. */
 	public function set_default( string $column, ?string $value ): void {
 		$this->run(
@@ -198,7 +212,10 @@ final class Table {
 		}
 	}
 
-	/** Records what keys each column has: the driver forgets it when a column is changed. */
+	/**
+	 * Records what keys each column has: the driver forgets it when a column is changed, and takes the first column of a unique key
+	 * with several columns for unique.
+	 */
 	public function settle_keys(): void {
 		$statistics = $this->record( 'statistics' );
 		$columns    = $this->record( 'columns' );

@@ -26,6 +26,12 @@ final class Text_Triggers {
 		Lexer::DECIMAL_NUMBER   => true,
 		Lexer::FLOAT_NUMBER     => true,
 	];
+	private const SUMS = [
+		Lexer::PLUS_OPERATOR  => true,
+		Lexer::MINUS_OPERATOR => true,
+		Lexer::MULT_OPERATOR  => true,
+		Lexer::DIV_OPERATOR   => true,
+	];
 	private const TEXTS = [
 		Lexer::SINGLE_QUOTED_TEXT => true,
 		Lexer::DOUBLE_QUOTED_TEXT => true,
@@ -104,8 +110,19 @@ final class Text_Triggers {
 		if ( Lexer::NOT_SYMBOL === $left->id ) {
 			$left = $tokens[ $position - 2 ] ?? $left;
 		}
-		return $this->pair( $left, $right ) || $this->pair( $right, $left )
+		return $this->pair( $left, $right ) || $this->pair( $right, $left ) || $this->is_time_against_sum( $tokens, $position )
 			|| ( $this->columns->have_bytes() && ( $this->has_bytes( $left ) || $this->has_bytes( $right ) ) );
+	}
+
+	/** Whether it is such as `column < NOW() - 300`. The sum begins with a name, or a call without arguments. */
+	private function is_time_against_sum( array $tokens, int $position ): bool {
+		$next = $position + 2;
+		if ( Lexer::OPEN_PAR_SYMBOL === ( $tokens[ $next ]->id ?? null ) && Lexer::CLOSE_PAR_SYMBOL === ( $tokens[ $next + 1 ]->id ?? null ) ) {
+			$next += 2;
+		}
+		return isset( self::SUMS[ $tokens[ $next ]->id ?? -1 ] )
+			&& Lexer::INTERVAL_SYMBOL !== ( $tokens[ $next + 1 ]->id ?? null )
+			&& 0 !== ( $this->kinds( $tokens[ $position - 1 ] ) & Columns::TIME );
 	}
 
 	/** Whether it names columns of bytes. */

@@ -80,7 +80,6 @@ export const differences: readonly Difference[] = [
     when: (mariaDb) => /^0000/.test(mariaDb ?? ""),
   },
   { where: /\bCAST\(SEC_TO_TIME\(.* AS DECIMAL/, reason: `${reasons.types} A time is no number.` },
-  { where: /\bNOW\(\)\+0/, reason: `${reasons.types} A time is no number.` },
   { where: /\bIFNULL\('2024-3-5'/, reason: "The driver completes dates in literals." },
   {
     where: /\b(?:LOWER|UPPER)\((?:UNHEX|INET6_ATON)\(/,

@@ -144,23 +144,31 @@ final class Comparisons implements Rule {
 		return $changed ? $values : null;
 	}
 
-	/** Times against numbers such as 20240131: these as times, so that an index can be used. */
+	/** Times against numbers such as 20240131: these as times, so that an index can be used, or all as numbers. */
 	private function comparable_times( array $values, array $kinds, Rewriting $rewriting ): ?array {
-		$changed = false;
+		$changed = $values;
 		$is_date = Columns::DATE === $rewriting->kinds->compared_column( $values[ array_search( Columns::TIME, $kinds, true ) ] )?->time;
-		foreach ( $values as $i => $value ) {
-			$number = Columns::NUMBER === $kinds[ $i ] ? $rewriting->kinds->core( $value )->get_first_descendant_token() : null;
-			if ( null === $number || Lexer::INT_NUMBER !== $number->id && Lexer::LONG_NUMBER !== $number->id ) {
-				continue;
+		foreach ( array_keys( $kinds, Columns::NUMBER, true ) as $i ) {
+			$time = $this->literal_time( $values[ $i ], $rewriting );
+			if ( null === $time ) {
+				return $this->times_as_numbers( $values, $rewriting );
 			}
-			$time = self::time( $number->get_value() );
-			if ( null !== $time ) {
-				$time         = $is_date ? Date_Forms::compared( $time, Columns::DATE ) ?? $time : $time;
-				$values[ $i ] = $rewriting->sequence( [ "'$time'" ], $value );
-				$changed      = true;
-			}
+			$time          = $is_date ? Date_Forms::compared( $time, Columns::DATE ) ?? $time : $time;
+			$changed[ $i ] = $rewriting->sequence( [ "'$time'" ], $values[ $i ] );
 		}
-		return $changed ? $values : null;
+		return $changed;
+	}
+
+	private function times_as_numbers( array $values, Rewriting $rewriting ): array {
+		$number = static fn ( $value ) => $rewriting->kinds->is_time( $value ) ? Date_Numbers::number( $value, $rewriting ) : $value;
+		return array_map( $number, $values );
+	}
+
+	/** The time that a literal number means, or null. */
+	private function literal_time( WP_Parser_Node $value, Rewriting $rewriting ): ?string {
+		$tokens = $rewriting->kinds->core( $value )->get_descendant_tokens();
+		$is_int = 1 === count( $tokens ) && in_array( $tokens[0]->id, [ Lexer::INT_NUMBER, Lexer::LONG_NUMBER ], true );
+		return $is_int ? self::time( $tokens[0]->get_value() ) : null;
 	}
 
 	/**

@@ -72,7 +72,7 @@ final class Stored_Values implements Rule {
 		$literal = $this->literal( $value, $rewriting );
 		if ( 0 !== $column->time ) {
 			$form = null === $literal ? null : Date_Forms::of( $literal, $column->time );
-			return null === $form ? null : [ "'$form'" ];
+			return null === $form ? $this->number_as_time( $value, $column->time, $rewriting ) : [ "'$form'" ];
 		}
 		if ( ! self::is_decimal( $column ) ) {
 			return null;
@@ -82,6 +82,16 @@ final class Stored_Values implements Rule {
 		}
 		$is_exact = 1 === preg_match( '/^-?\d*(?:\.\d{0,' . $column->scale . '})?$/D', $literal );
 		return $is_exact || ! is_numeric( $literal ) || ! is_finite( (float) $literal ) ? null : [ var_export( round( (float) $literal, $column->scale ), true ) ];
+	}
+
+	/** The date that a computed number such as `20240305 + 1` means. The driver says what becomes of a number that is none. */
+	private function number_as_time( WP_Parser_Node $value, int $time, Rewriting $rewriting ): ?array {
+		$core = $rewriting->kinds->core( $value );
+		if ( 'numLiteral' === $core->rule_name || Columns::NUMBER !== $rewriting->kinds->of( $value ) || ! Known_Results::is_repeatable( $value ) ) {
+			return null;
+		}
+		$function = Columns::MOMENT === $time ? 'mysql_datetime' : 'mysql_date';
+		return [ 'coalesce(', Large_Numbers::call( $rewriting, $function, [ $value ], $value ), ',', $value, ')' ];
 	}
 
 	/** The text of a literal text or number, or null. */

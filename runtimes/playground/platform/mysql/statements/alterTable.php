@@ -212,7 +212,11 @@ final class Alter_Table implements Statement {
 		if ( null !== $literal && ! $literal->get_first_descendant_token( WP_MySQL_Lexer::NULL_SYMBOL ) ) {
 			$value = implode( '', array_map( static fn ( $token ) => $token->get_value(), $literal->get_descendant_tokens() ) );
 		}
-		$this->table->set_default( Schema::last_name_of( $field ), $value );
+		$name = Schema::last_name_of( $field );
+		if ( null !== $literal && ! $this->table->may_have_default( $name, $value ) ) {
+			throw Errors::create( $this->driver, 1067, "Invalid default value for '$name'" );
+		}
+		$this->table->set_default( $name, $value );
 		$this->is_stale = true;
 	}
 

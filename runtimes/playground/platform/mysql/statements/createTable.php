@@ -72,6 +72,7 @@ final class Create_Table implements Statement {
 			$this->define( $this->text_of( $select->get_first_child_node( 'queryExpressionOrParens' ) ) );
 		}
 		( new Collations( $this->driver, $table ) )->created( $this->create );
+		$table->settle_keys();
 		$table->settle_triggers();
 		return null === $select ? 0 : $this->fill( $select );
 	}
