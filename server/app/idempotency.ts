@@ -17,13 +17,8 @@ import {
   type StoredAnswer,
   storeAnswer,
 } from "@sitewright/server/store/idempotencyKeys.ts";
-import {
-  DatabaseUnavailable,
-  isConnectionLost,
-  OutcomeUnknown,
-  repeatLost,
-  runTransaction,
-} from "@sitewright/server/store/outages.ts";
+import { DatabaseUnavailable, isConnectionLost, OutcomeUnknown, repeatLost } from "@sitewright/server/store/outages.ts";
+import { commit, runTransaction } from "@sitewright/server/store/transactions.ts";
 import { isSameHash } from "./company/token.ts";
 import type { RequestDatabase } from "./context.ts";
 import { Refused } from "./failures.ts";
@@ -182,14 +177,10 @@ function holdTransaction(
       leavePlace();
     }
   };
-  const commit = async () => {
+  const commitOpen = async () => {
     const ending = take();
     try {
-      await ending?.commit().execute();
-    } catch (error) {
-      // Releases the connection.
-      await ending?.rollback().execute().catch(ignore);
-      throw isConnectionLost(error) ? new OutcomeUnknown(error) : error;
+      if (ending !== null) await commit(database, ending);
     } finally {
       leavePlace();
     }
@@ -214,7 +205,7 @@ function holdTransaction(
         }, error),
       );
     },
-    commit,
+    commit: commitOpen,
     rollBack,
     [Symbol.asyncDispose]: rollBack,
   };

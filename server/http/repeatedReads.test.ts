@@ -1,7 +1,14 @@
 /** Other tests use the same database server, and after each of their changes reads are made again. So tests wait for a repetition. */
-import { request } from "node:http";
-import { beforeAll, describe, expect, it } from "vitest";
+import { once } from "node:events";
+import { createServer, request } from "node:http";
+import { connect, Socket } from "node:net";
+import { endpoints } from "@sitewright/contract/endpoints.ts";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { makeTakeRequest } from "./connections.ts";
+import { makeRateLimits } from "./rateLimits.ts";
+import { makeRepeatedReads } from "./repeatedReads.ts";
 import { type TestServer, useTestServer } from "./testing/server.ts";
+import { tokenFacts } from "./tokens.ts";
 
 const test = useTestServer({ limits: { rateLimitPerMinute: 100_000 } });
 const limited = useTestServer({ limits: { rateLimitPerMinute: 5 } });
@@ -185,4 +192,69 @@ describe("the rate limit of repeated reads", () => {
       answers.push(await getLimited(`/v2/validate?${count % 2}`, { key: token }));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);
   });
+});
+
+describe("a repeated read whose client does not read the response", () => {
+  it("counts as an open request of the client's address until the client disconnects", async () => {
+    const { port, key } = await serveRepeatedly(1);
+    const headers = { authorization: `Bearer ${key}` };
+    const readFrom = async (address: string) => {
+      const response = await fetch(`http://127.0.0.1:${port}/`, {
+        headers: { ...headers, "x-forwarded-for": address },
+      });
+      await response.text();
+      return response.status;
+    };
+    const [own, other] = ["192.0.2.1", "198.51.100.1"];
+    expect([await readFrom(own), await readFrom(own)]).toEqual([200, 200]);
+    const idle = connect(port, "127.0.0.1").pause();
+    onTestFinished(() => void idle.destroy());
+    const head = `GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nX-Forwarded-For: ${own}\r\n\r\n`;
+    let status = 200;
+    // The system takes some megabytes, although nobody reads them.
+    for (let count = 0; count < 1_000 && status === 200; count += 1) {
+      idle.write(head);
+      status = await readFrom(own);
+    }
+    expect(status).toBe(429);
+    expect(await readFrom(other)).toBe(200);
+    idle.destroy();
+    await expect.poll(() => readFrom(own)).toBe(200);
+  });
+
+  /** A server that repeats one long response in an unchanged database. Reads beyond the limit of their address get a 429. */
+  async function serveRepeatedly(connectionsPerAddress: number) {
+    const { identities, keyUse, company } = test.current;
+    const key = company.api_key;
+    const headers = { authorization: `Bearer ${key}` };
+    const identified = await identities.identify(tokenFacts({ headers, socket: new Socket() }), null, true);
+    const caller = identified?.caller;
+    if (caller === undefined) throw new Error("The key is not accepted");
+    const reads = makeRepeatedReads({
+      app: {
+        identities: { ...identities, known: () => caller },
+        keyUse,
+        snapshots: { latest: () => "1", read: (listener) => listener("1") },
+      },
+      count: makeRateLimits({ rateLimitPerMinute: 1_000_000, creationLimitPerMinute: 1 }),
+      take: makeTakeRequest({ connectionsPerAddress }),
+      stopping: new AbortController().signal,
+    });
+    let isKept = false;
+    const server = createServer((incoming, response) =>
+      reads.answer(incoming, response, () => {
+        response.statusCode = isKept ? 429 : 200;
+        response.end();
+        if (isKept) return;
+        isKept = true;
+        const answer = { status: 200, headers: { etag: '"1"' }, body: "x".repeat(90_000) };
+        reads.keep(incoming, { name: "getSite", row: endpoints.getSite }, { caller, snapshot: "1", answer });
+      }),
+    );
+    onTestFinished(() => void server.close());
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const address = server.address();
+    if (address === null || typeof address === "string") throw new Error("Not listening on a port");
+    return { port: address.port, key };
+  }
 });

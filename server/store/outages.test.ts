@@ -1,12 +1,14 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isCommit, startDatabaseProxy } from "@sitewright/server/testing/databaseProxy.ts";
 import { type RunningPostgres, startPostgres } from "@sitewright/supervisor/postgres/postgres.ts";
 import { type RawBuilder, sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Database } from "./database.ts";
 import { type OpenDatabase, openDatabase } from "./open.ts";
-import { DatabaseUnavailable, OutcomeUnknown, runTransaction } from "./outages.ts";
+import { DatabaseUnavailable, OutcomeUnknown } from "./outages.ts";
+import { runTransaction } from "./transactions.ts";
 
 let folder: string;
 let postgres: RunningPostgres;
@@ -108,18 +110,43 @@ describe("while PostgreSQL restarts", () => {
     expect(await listNotes()).toEqual([{ text: "run 2" }]);
   });
 
-  test("a transaction whose COMMIT was sent is not repeated: its outcome is unknown", async () => {
+  test("a transaction whose COMMIT failed runs again", async () => {
     await run(sql`create or replace function end_connection() returns trigger language plpgsql as $$
       begin perform pg_terminate_backend(pg_backend_pid()); return null; end $$`);
     await run(sql`create constraint trigger at_commit after insert on notes deferrable initially deferred
-      for each row execute function end_connection()`);
+      for each row when (new.text = 'run 1') execute function end_connection()`);
     let runs = 0;
-    const outcome = runTransaction(opened.database, async (transaction) => {
+    await runTransaction(opened.database, async (transaction) => {
       runs += 1;
+      await run(sql`insert into notes values (${`run ${runs}`})`, transaction);
+    });
+    expect(await listNotes()).toEqual([{ text: "run 2" }]);
+  });
+
+  test("a transaction that was committed does not run again, although the answer was lost", async () => {
+    await using proxy = await startDatabaseProxy(postgres.url);
+    await using through = openImpatient(proxy.url);
+    let runs = 0;
+    const text = await runTransaction(through.database, async (transaction) => {
+      runs += 1;
+      await run(sql`insert into notes values (${`run ${runs}`})`, transaction);
+      void proxy.failAt(isCommit, "lose the answer");
+      return "result";
+    });
+    expect([text, proxy.hasFailed()]).toEqual(["result", true]);
+    expect(await listNotes()).toEqual([{ text: "run 1" }]);
+  });
+
+  test("the outcome of a COMMIT is unknown if PostgreSQL does not come back", async () => {
+    await using proxy = await startDatabaseProxy(postgres.url);
+    await using through = openImpatient(proxy.url);
+    const outcome = runTransaction(through.database, async (transaction) => {
       await run(sql`insert into notes values ('committed?')`, transaction);
+      void proxy.failAt(isCommit, "lose the answer and hang");
     });
     await expect(outcome).rejects.toBeInstanceOf(OutcomeUnknown);
-    expect(runs).toBe(1);
+    proxy.resume();
+    expect(await listNotes()).toEqual([{ text: "committed?" }]);
   });
 
   test("other errors of a transaction are not repeated", async () => {
@@ -178,7 +205,7 @@ describe("a slow PostgreSQL", () => {
   });
 });
 
-function openImpatient(): OpenDatabase & AsyncDisposable {
-  const impatient = openDatabase(postgres.url, { waitMilliseconds: 300, connections: 1 });
+function openImpatient(url = postgres.url): OpenDatabase & AsyncDisposable {
+  const impatient = openDatabase(url, { waitMilliseconds: 300, connections: 1 });
   return { ...impatient, [Symbol.asyncDispose]: impatient.close };
 }

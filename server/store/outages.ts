@@ -2,9 +2,8 @@
  * What happens to queries while PostgreSQL restarts, or can't be reached for another reason.
  *
  * New connections wait for it (`waitingPool.ts`), so work that has not begun does not fail. Reads are repeated. So are transactions
- * whose COMMIT was not sent, if the caller allows it with `runTransaction`. A change is never repeated if it may have been made.
+ * that were not committed, if the caller allows it (`transactions.ts`). A change is never repeated if it may have been made.
  */
-import type { Database, DatabaseTransaction } from "./database.ts";
 
 /** The database can't be reached, or is overloaded. Nothing was changed. */
 export class DatabaseUnavailable extends Error {
@@ -14,7 +13,10 @@ export class DatabaseUnavailable extends Error {
   }
 }
 
-/** The database was lost when changes may have been made: after COMMIT was sent, or between two transactions. */
+/**
+ * The database was lost when changes may have been made: between two transactions, or after COMMIT was sent, if it did not come back
+ * to tell the outcome.
+ */
 export class OutcomeUnknown extends Error {
   override readonly name = "OutcomeUnknown";
   constructor(cause: unknown) {
@@ -25,6 +27,9 @@ export class OutcomeUnknown extends Error {
 /** How long a query waits for a connection, and how long lost work is repeated. */
 export const waitMilliseconds = 15_000;
 const pauseMilliseconds = 50;
+
+/** Between two attempts. */
+export const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, pauseMilliseconds));
 
 /** Of the system for a connection, and of PostgreSQL: shutdown, crash, startup, too many connections, and failures of the connection. */
 const lostCodes = new Set([
@@ -71,40 +76,19 @@ export function repeatRead<T>(statement: string, run: () => Promise<T>): Promise
 }
 
 /** Repeats work that failed with `error` for as long as connections are lost. The work itself waits for the database. */
-export async function repeatLost<T>(work: () => Promise<T>, error: unknown): Promise<T> {
-  const deadline = performance.now() + waitMilliseconds;
+export async function repeatLost<T>(
+  work: () => Promise<T>,
+  error: unknown,
+  deadline = performance.now() + waitMilliseconds,
+): Promise<T> {
   for (let last = error; ; ) {
     if (!isConnectionLost(last)) throw last;
     if (performance.now() >= deadline) throw new DatabaseUnavailable(last);
-    await new Promise((resolve) => setTimeout(resolve, pauseMilliseconds));
+    await pause();
     try {
       return await work();
     } catch (next) {
       last = next;
     }
   }
-}
-
-/**
- * Runs work in a transaction. If the connection is lost before COMMIT is sent, runs it again in another one: it must change nothing
- * but the database. Throws `DatabaseUnavailable` if that does not help in time, and `OutcomeUnknown` if COMMIT was sent.
- */
-export async function runTransaction<T>(
-  database: Database,
-  work: (transaction: DatabaseTransaction) => Promise<T>,
-): Promise<T> {
-  const attempt = async () => {
-    let isCommitting = false;
-    try {
-      return await database.transaction().execute(async (transaction) => {
-        const result = await work(transaction);
-        isCommitting = true;
-        return result;
-      });
-    } catch (error) {
-      if (isCommitting && isConnectionLost(error)) throw new OutcomeUnknown(error);
-      throw error;
-    }
-  };
-  return attempt().catch((error: unknown) => repeatLost(attempt, error));
 }

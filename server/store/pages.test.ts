@@ -11,7 +11,8 @@ function lettersInPages(window: Window<string>): { readonly read: ReadPage<strin
   const read = inPages<string, string>(3, window, async ({ after, limit, offset }) => {
     sizes.push(limit);
     const from = after === null ? 0 : letters.indexOf(after) + 1;
-    return letters.slice(from + offset, from + offset + limit);
+    const items = letters.slice(from + offset, from + offset + limit);
+    return { items, last: items.at(-1) ?? null };
   });
   return { read, sizes };
 }

@@ -14,20 +14,26 @@ export interface Window<Row> {
   readonly offset: number;
 }
 
+/** `last`: the place of the last row, or null if there are none. */
+interface Rows<Place, Row> {
+  readonly items: readonly Row[];
+  readonly last: Place | null;
+}
+
 /** Reads the rows of one page. */
-type ReadRows<Row, Place> = (window: Window<Place> & { readonly limit: number }) => Promise<readonly Row[]>;
+type ReadRows<Place, Row> = (window: Window<Place> & { readonly limit: number }) => Promise<Rows<Place, Row>>;
 
 /** Returns the function that reads the first page. `Place` are the columns that the list is sorted by. */
-export function inPages<Place, Row extends Place>(
+export function inPages<Place, Row>(
   pageSize: number,
   { after, limit, offset }: Window<Place>,
-  readRows: ReadRows<Row, Place>,
+  readRows: ReadRows<Place, Row>,
 ): ReadPage<Row> {
   async function read(from: Place | null, left: number, skipped: number): Promise<ListPage<Row>> {
     const size = Math.min(pageSize, left);
-    const items = size === 0 ? [] : await readRows({ after: from, limit: size, offset: skipped });
-    const last = items.at(-1);
-    const hasEnded = last === undefined || items.length < size || size === left;
+    const page = size === 0 ? { items: [], last: null } : await readRows({ after: from, limit: size, offset: skipped });
+    const { items, last } = page;
+    const hasEnded = last === null || items.length < size || size === left;
     return { items, next: hasEnded ? null : () => read(last, left - size, 0) };
   }
   return () => read(after, limit ?? Number.POSITIVE_INFINITY, offset);

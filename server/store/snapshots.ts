@@ -7,6 +7,7 @@
  */
 import type { Pool, PoolClient } from "pg";
 import { repeatRead } from "./outages.ts";
+import { askForSnapshot, snapshotStatement } from "./snapshotQuestion.ts";
 
 /** Receives a snapshot, or null if it can't be compared with others. `failure`: why the database could not be asked. */
 type SnapshotListener = (snapshot: string | null, failure?: unknown) => void;
@@ -17,8 +18,6 @@ export interface Snapshots {
   /** Calls the listener with a snapshot that sees all that was committed before this call. */
   read(listener: SnapshotListener): void;
 }
-
-const statement = { name: "snapshot", text: "select pg_current_snapshot()::text", rowMode: "array" } as const;
 
 export function makeSnapshots(pool: Pool): Snapshots {
   let latest: string | null = null;
@@ -40,8 +39,7 @@ export function makeSnapshots(pool: Pool): Snapshots {
   async function query(): Promise<string> {
     held ??= await pool.connect();
     try {
-      const { rows } = await held.query<[string]>(statement);
-      return String(rows[0]?.[0]);
+      return await askForSnapshot(held);
     } catch (error) {
       release(true);
       throw error;
@@ -50,7 +48,7 @@ export function makeSnapshots(pool: Pool): Snapshots {
 
   async function ask(): Promise<string | null> {
     const before = connections;
-    const snapshot = await repeatRead(statement.text, query);
+    const snapshot = await repeatRead(snapshotStatement, query);
     return connections === before ? `${connections} ${snapshot}` : null;
   }
 

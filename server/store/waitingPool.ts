@@ -1,6 +1,7 @@
 /** A pool of connections that waits while PostgreSQL can't be reached, and repeats reads whose connection was lost. */
 import pg from "pg";
 import { DatabaseUnavailable, isConnectionLost, markFinal, repeatRead } from "./outages.ts";
+import { closeSilentConnections, tryConnection } from "./silence.ts";
 
 type Connected = Extract<Parameters<pg.Pool["connect"]>[0], (...given: never) => void>;
 
@@ -8,6 +9,8 @@ const firstPause = 20;
 const maxPause = 250;
 /** A server that is stopped accepts connections and does not answer. */
 const probeMilliseconds = 2_000;
+/** Between two looks at running statements. */
+const maxInterval = 1_000;
 /** The pool's own error if all connections are in use for too long. */
 const busyMessage = "timeout exceeded when trying to connect";
 
@@ -31,6 +34,10 @@ export class WaitingPool extends pg.Pool {
       this.#hasConnected = true;
     });
     repeatReads(this);
+    closeSilentConnections(this, {
+      silenceMilliseconds: waitMilliseconds,
+      intervalMilliseconds: Math.min(maxInterval, waitMilliseconds),
+    });
   }
 
   /** Rejects with `DatabaseUnavailable` after `waitMilliseconds`. */
@@ -94,13 +101,7 @@ export class WaitingPool extends pg.Pool {
   }
 
   async #isUnreachable(): Promise<boolean> {
-    const client = new pg.Client({ ...this.options, connectionTimeoutMillis: probeMilliseconds });
-    client.on("error", () => undefined);
-    const error = await client.connect().then(
-      () => null,
-      (problem: unknown) => problem,
-    );
-    client.end().catch(() => undefined);
+    const error = await tryConnection({ ...this.options, connectionTimeoutMillis: probeMilliseconds });
     return isConnectionLost(error);
   }
 }

@@ -29,7 +29,7 @@ import { removeEnvironmentRows } from "@sitewright/server/store/sites/environmen
 import { removeSiteRows } from "@sitewright/server/store/sites/siteStates.ts";
 import { makeSiteRead } from "@sitewright/server/store/sites/sites.ts";
 import { makeSnapshots } from "@sitewright/server/store/snapshots.ts";
-import { createTestDatabase } from "@sitewright/server/testing/database.ts";
+import { createTestDatabase, type TestDatabase } from "@sitewright/server/testing/database.ts";
 import { silentLog, type TestOperations, testOperations } from "@sitewright/server/testing/engine.ts";
 import type { FastifyBaseLogger, FastifyInstance, InjectOptions } from "fastify";
 import type { Pool } from "pg";
@@ -95,6 +95,8 @@ export interface TestServer {
 }
 
 interface TestServerOptions {
+  /** Opens the pool of the server. Default: a direct one. The caller closes it. */
+  readonly openDatabase?: (url: string) => Promise<Pick<TestDatabase, "database" | "pool">>;
   readonly limits?: Partial<Limits & ConnectionLimits>;
   readonly log?: FastifyBaseLogger;
   readonly untilEnded?: OperationWaits["untilEnded"];
@@ -217,7 +219,9 @@ export function useTestServer(options: TestServerOptions = {}): { readonly curre
 }
 
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer & AsyncDisposable> {
-  const { url, database, pool, drop } = await createTestDatabase();
+  const own = await createTestDatabase();
+  const { url, drop } = own;
+  const { database, pool } = (await options.openDatabase?.(url)) ?? own;
   const operations = await testOperations({ url, database, pool, addSite: noSteps });
   const repeatedActivity = makeRepeatedActivity(database);
   const refusedKeys = makeRefusedKeys(pool, repeatedActivity);

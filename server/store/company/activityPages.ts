@@ -6,6 +6,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../database.ts";
 import { totalOf } from "../totals.ts";
+import { readInSnapshot } from "../transactions.ts";
 import {
   type ActivityList,
   type Block,
@@ -66,7 +67,8 @@ export async function listActivity(
     const [items, counted] = await Promise.all([readRange(database, rowsOf(list), range), countList(database, list)]);
     return { items, total: page.before === null ? await totalOf(page, items, async () => counted) : counted };
   }
-  return inSnapshot(database, async (snapshot) => {
+  // The page and its place.
+  return readInSnapshot(database, async (snapshot) => {
     const blocks = await listBlocks(snapshot, list);
     const total = blocks.reduce((sum, { entries }) => sum + entries, 0);
     const range = nearestRange(blocks, total, page);
@@ -101,11 +103,6 @@ function conditionOf(filter: ActivityFilter, siteIds: readonly string[] | null):
   if (apiKeyId !== null) conditions.push(sql`api_key_id = ${apiKeyId}::uuid`);
   if (siteIds !== null) conditions.push(sql`site_id = any(${siteIds}::uuid[])`);
   return sql<boolean>`${sql.join(conditions, sql` and `)}`;
-}
-
-/** The page and its place are read from one state of the database. */
-function inSnapshot<T>(database: Database, work: (snapshot: Database) => Promise<T>): Promise<T> {
-  return database.transaction().setIsolationLevel("repeatable read").setAccessMode("read only").execute(work);
 }
 
 /** Consecutive entries of a list, by their distance from an id. */
@@ -171,7 +168,7 @@ function listCombined(
   lists: readonly ActivityList[],
   page: ActivityPage,
 ): Promise<ActivityResult> {
-  return inSnapshot(database, async (snapshot) => {
+  return readInSnapshot(database, async (snapshot) => {
     const count = await countCombined(snapshot, matching, lists);
     const range = combinedRange(count, page);
     if (range === null) return { items: [], total: count.total };

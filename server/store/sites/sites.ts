@@ -70,41 +70,78 @@ export interface SitePlace {
   readonly created: string;
 }
 
-export interface ListedSite extends Omit<SiteRecord, "environments">, SitePlace {
+export interface ListedSite extends Omit<SiteRecord, "environments"> {
   /** Null unless requested. */
   readonly environments: readonly EnvironmentRecord[] | null;
 }
 
-type ListedRow = Omit<ListedSite, "environments"> & { readonly environments: readonly EnvironmentValues[] | null };
+type ListedRow = Omit<ListedSite, "environments"> & SitePlace & { readonly environments: readonly EnvironmentValues[] };
 
-/** With two environments each, a page is 200 kB of JSON. */
-const pageSize = 100;
+/** A page, column by column. Null if it is empty. */
+interface SiteColumns {
+  readonly ids: readonly string[] | null;
+  readonly names: readonly string[] | null;
+  readonly display_names: readonly string[] | null;
+  /** Of the last site. */
+  readonly created: string | null;
+}
+
+/** A page is 200 kB of JSON if each site has two environments, and 140 kB without them. */
+const pageSizes = { withEnvironments: 100, alone: 1_000 };
+
+/** SQL: a page of the sites `s`. */
+const pageOfSites = `from sites s
+  where s.company_id = $1 and s.state <> 'adding' and (s.created_at, s.id) > ($6::timestamptz, $7::uuid)
+    and ($2::text is null or strpos(s.name, lower($2)) > 0 or strpos(lower(s.display_name), lower($2)) > 0)
+    and ($3::uuid[] is null or s.id = any($3))
+  order by s.created_at, s.id
+  limit $4 offset $5`;
+
+type Page = Window<SitePlace> & { readonly limit: number };
+
+const pageValues = ({ companyId, search, siteIds }: SiteFilter, { after, limit, offset }: Page) => [
+  companyId,
+  search,
+  siteIds,
+  limit,
+  offset,
+  ...(after ? [after.created, after.id] : start),
+];
 
 /** Lists sites in pages, oldest first. */
 export function listSites(pool: Pool, filter: SiteFilter, window: Window<SitePlace>): ReadPage<ListedSite> {
-  const { companyId, search, siteIds, withEnvironments } = filter;
-  return inPages(pageSize, window, async ({ after, limit, offset }) => {
+  if (!filter.withEnvironments) return listSitesAlone(pool, filter, window);
+  return inPages(pageSizes.withEnvironments, window, async (page) => {
     const { rows } = await pool.query<ListedRow>({
       name: "list-sites",
       text: `select s.id, s.company_id, s.name, s.display_name, s.created_at::text as created,
-          case when $4 then ${environmentsOfSite} end as environments
-        from sites s
-        where s.company_id = $1 and s.state <> 'adding' and (s.created_at, s.id) > ($7::timestamptz, $8::uuid)
-          and ($2::text is null or strpos(s.name, lower($2)) > 0 or strpos(lower(s.display_name), lower($2)) > 0)
-          and ($3::uuid[] is null or s.id = any($3))
-        order by s.created_at, s.id
-        limit $5 offset $6`,
-      values: [
-        companyId,
-        search,
-        siteIds,
-        withEnvironments,
-        limit,
-        offset,
-        ...(after ? [after.created, after.id] : start),
-      ],
+          ${environmentsOfSite} as environments ${pageOfSites}`,
+      values: pageValues(filter, page),
     });
-    return rows.map((row) => ({ ...row, environments: row.environments && environmentsFrom(row.environments) }));
+    const items = rows.map((row) => ({ ...row, environments: environmentsFrom(row.environments) }));
+    return { items, last: items.at(-1) ?? null };
+  });
+}
+
+function listSitesAlone(pool: Pool, filter: SiteFilter, window: Window<SitePlace>): ReadPage<ListedSite> {
+  return inPages(pageSizes.alone, window, async (page) => {
+    const { rows } = await pool.query<SiteColumns>({
+      name: "list-sites-alone",
+      // A page as three values takes two thirds of the time of a thousand rows.
+      text: `select json_agg(id) as ids, json_agg(name) as names, json_agg(display_name) as display_names,
+          max(created_at)::text as created from (select s.id, s.name, s.display_name, s.created_at ${pageOfSites}) s`,
+      values: pageValues(filter, page),
+    });
+    const { ids, names, display_names, created } = rows[0] ?? {};
+    const items = (ids ?? []).map((id, index) => ({
+      id,
+      company_id: filter.companyId,
+      name: names?.[index] ?? "",
+      display_name: display_names?.[index] ?? "",
+      environments: null,
+    }));
+    const last = items.at(-1);
+    return { items, last: last && created ? { id: last.id, created } : null };
   });
 }
 
