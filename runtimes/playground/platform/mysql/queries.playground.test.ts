@@ -72,6 +72,20 @@ test("EXISTS may have a query in more than one pair of parentheses", async () =>
   expect(rows).toEqual([{ a: "1", b: "1" }]);
 });
 
+describe("LIKE with COLLATE", () => {
+  test.each([
+    ["SELECT id FROM fruit WHERE name COLLATE utf8mb4_bin LIKE 'P%'", []],
+    ["SELECT id FROM fruit WHERE CONVERT(name USING utf8mb4) COLLATE utf8mb4_bin LIKE 'pl_m'", ["3"]],
+    ["SELECT id FROM fruit WHERE name LIKE 'A%' COLLATE utf8mb4_bin", []],
+    ["SELECT id FROM fruit WHERE name NOT LIKE ('P%' COLLATE utf8mb4_bin) AND id < 3 ORDER BY id", ["1", "2"]],
+    ["SELECT id FROM fruit WHERE name COLLATE utf8mb4_general_ci LIKE 'A%'", ["1"]],
+    ["SELECT 'ä' COLLATE utf8mb4_bin LIKE 'Ä', 'ä' LIKE 'Ä', 'a_c' COLLATE utf8mb4_bin LIKE 'a\\_c'", ["0 1 1"]],
+    ["SELECT 'x COLLATE utf8mb4_bin' LIKE 'X%'", ["1"]],
+  ])("%s", async (statement, expected) => {
+    expect(await lines(statement)).toEqual(expected);
+  });
+});
+
 describe("HAVING without GROUP BY", () => {
   test.each([
     ["SELECT COUNT(*) AS n FROM fruit HAVING n > 1", ["4"]],
