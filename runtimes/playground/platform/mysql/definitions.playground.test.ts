@@ -177,6 +177,23 @@ describe("ALTER TABLE", () => {
     expect(created?.["Create Table"]).toContain("`n` int NOT NULL,\n");
   });
 
+  test("records whether keys may be NULL", async () => {
+    const nullable = async (statement: string) =>
+      (
+        await layer.rows(
+          statement,
+          "SELECT INDEX_NAME AS k, NULLABLE AS n FROM information_schema.STATISTICS WHERE TABLE_NAME = 'keyed' ORDER BY k",
+        )
+      ).map(({ k, n }) => `${k}:${n}`);
+    await layer.rows("CREATE TABLE keyed (v int, KEY by_v (v))");
+    expect(await nullable("ALTER TABLE keyed ADD id bigint AUTO_INCREMENT PRIMARY KEY FIRST")).toEqual([
+      "by_v:YES",
+      "PRIMARY:",
+    ]);
+    expect(await nullable("ALTER TABLE keyed MODIFY v int NOT NULL")).toEqual(["by_v:", "PRIMARY:"]);
+    expect(await nullable("ALTER TABLE keyed MODIFY v int")).toEqual(["by_v:YES", "PRIMARY:"]);
+  });
+
   test("refuses columns and keys that are not there", async () => {
     await layer.rows("CREATE TABLE few (a int, b int)");
     expect(await errorOf("ALTER TABLE few DROP COLUMN c")).toContain("Can't DROP 'c'");

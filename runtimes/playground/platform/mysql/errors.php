@@ -30,6 +30,7 @@ final class Errors {
 		],
 		'/^database(?: table)? is locked/'              => [ 1205, 'Lock wait timeout exceeded; try restarting transaction' ],
 		'/^no such function: (.*)$/'                    => [ self::UNSUPPORTED, 'function %s' ],
+		'/^(\w+\(\)) may not be used as a window function/' => [ self::UNSUPPORTED, '%s as a window function' ],
 		'/^wrong number of arguments to function (.*)\(\)/' => [ 1582, "Incorrect parameter count in the call to native function '%s'" ],
 		'/^Too few arguments to function .*::(?:mysql_)?(\w+)\(\)/' => [ 1582, "Incorrect parameter count in the call to native function '%s'" ],
 		'/^(Expression tree is too large.*|too many .*|parser stack overflow|at most \d+ tables in a join|string or blob too big|LIKE or GLOB pattern too complex)$/' => [

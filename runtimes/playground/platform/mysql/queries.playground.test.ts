@@ -72,6 +72,20 @@ test("EXISTS may have a query in more than one pair of parentheses", async () =>
   expect(rows).toEqual([{ a: "1", b: "1" }]);
 });
 
+describe("LIKE with COLLATE", () => {
+  test.each([
+    ["SELECT id FROM fruit WHERE name COLLATE utf8mb4_bin LIKE 'P%'", []],
+    ["SELECT id FROM fruit WHERE CONVERT(name USING utf8mb4) COLLATE utf8mb4_bin LIKE 'pl_m'", ["3"]],
+    ["SELECT id FROM fruit WHERE name LIKE 'A%' COLLATE utf8mb4_bin", []],
+    ["SELECT id FROM fruit WHERE name NOT LIKE ('P%' COLLATE utf8mb4_bin) AND id < 3 ORDER BY id", ["1", "2"]],
+    ["SELECT id FROM fruit WHERE name COLLATE utf8mb4_general_ci LIKE 'A%'", ["1"]],
+    ["SELECT 'ä' COLLATE utf8mb4_bin LIKE 'Ä', 'ä' LIKE 'Ä', 'a_c' COLLATE utf8mb4_bin LIKE 'a\\_c'", ["0 1 1"]],
+    ["SELECT 'x COLLATE utf8mb4_bin' LIKE 'X%'", ["1"]],
+  ])("%s", async (statement, expected) => {
+    expect(await lines(statement)).toEqual(expected);
+  });
+});
+
 describe("HAVING without GROUP BY", () => {
   test.each([
     ["SELECT COUNT(*) AS n FROM fruit HAVING n > 1", ["4"]],
@@ -81,11 +95,65 @@ describe("HAVING without GROUP BY", () => {
   ])("%s", async (statement, expected) => {
     expect(await lines(statement)).toEqual(expected);
   });
+
+  // Here, HAVING alone makes all rows one.
+  test.each([
+    ["SELECT 1 FROM fruit HAVING COUNT(*) > 1", ["1"]],
+    ["SELECT 1 FROM fruit HAVING COUNT(*) > 9", []],
+    ["SELECT 1 HAVING COUNT(*) = 1", ["1"]],
+    ["SELECT 'none' FROM fruit WHERE id = 0 HAVING COUNT(*) = 0", ["none"]],
+    ["SELECT 'x' AS v, 'y' FROM fruit WHERE id > 1 HAVING MIN(id) = 2 AND v = 'x' ORDER BY v", ["x y"]],
+    ["SELECT DISTINCT id IS NULL FROM fruit HAVING AVG(id) > 1", ["0"]],
+    ["SELECT 'a' FROM fruit HAVING COUNT(*) > 9 UNION SELECT 'b' FROM fruit HAVING GROUP_CONCAT(id) LIKE '1,%'", ["b"]],
+    ["SELECT id FROM fruit WHERE id < 3 AND EXISTS (SELECT 1 FROM fruit HAVING MAX(id) > 3) ORDER BY id", ["1", "2"]],
+    ["SELECT * FROM fruit WHERE id = 1 HAVING COUNT(*) = 1", ["1 apple 3"]],
+    ["SELECT f.*, 'k' FROM fruit f WHERE id = 1 HAVING COUNT(*) = 1", ["1 apple 3 k"]],
+    ["SELECT 'COUNT(*)' AS s FROM fruit WHERE id = 1 HAVING s = 'COUNT(*)'", ["COUNT(*)"]],
+  ])("%s", async (statement, expected) => {
+    expect(await lines(statement)).toEqual(expected);
+  });
+
+  test("keeps the names of results", async () => {
+    expect(
+      await layer.rows("SELECT f.name, 'text', UPPER(f.name) FROM fruit f WHERE id = 1 HAVING COUNT(*) = 1"),
+    ).toEqual([{ name: "apple", text: "text", "UPPER(f.name)": "APPLE" }]);
+    expect(await layer.rows("SELECT 'text' FROM fruit HAVING COUNT(*) > 1")).toEqual([{ text: "text" }]);
+  });
 });
 
 describe("bytes and bits", () => {
   test("LENGTH counts bytes, CHAR_LENGTH counts letters", async () => {
     expect(await lines("SELECT LENGTH('äö'), CHAR_LENGTH('äö'), LENGTH(123), LENGTH(NULL)")).toEqual(["4 2 3 "]);
+  });
+
+  test("BIT_AND, BIT_OR and BIT_XOR have 64 bits, and are numbers", async () => {
+    await layer.rows(
+      "CREATE TABLE flags (kind CHAR(1), n BIGINT)",
+      "INSERT INTO flags VALUES ('a', 4294967296), ('a', 5), ('b', 5), ('b', 12), ('c', NULL)",
+    );
+    expect(
+      await lines(
+        `SELECT kind, BIT_OR(n) AS bits, BIT_XOR(n), BIT_AND(n) FROM flags GROUP BY kind HAVING BIT_OR(n) > 9
+        ORDER BY bits`,
+      ),
+    ).toEqual(["b 13 9 4", "a 4294967301 4294967301 0"]);
+    expect(
+      await lines("SELECT BIT_OR(n) > 100, BIT_OR(n) = 13, HEX(BIT_OR(n)), BIT_OR(n) + 1 FROM flags WHERE kind = 'b'"),
+    ).toEqual(["0 1 D 14"]);
+    expect(await lines("SELECT BIT_OR(n), BIT_AND(n) FROM flags WHERE kind = 'c'")).toEqual(["0 18446744073709551615"]);
+  });
+
+  test("BIT_OR as a window function is refused with a sentence", async () => {
+    const [answer] = await layer.run("SELECT BIT_OR(id) OVER (ORDER BY id) FROM fruit");
+    expect(answer).toMatchObject({
+      error: expect.stringMatching(/Not supported on SQLite: BIT_OR\(\) as a window function/i),
+    });
+  });
+
+  test("HEX of bits has two digits for each byte", async () => {
+    expect(
+      await lines("SELECT HEX(b'1'), HEX((0b101)), HEX(B'100000001'), HEX(b'') = '', HEX(b'1' + 0), HEX('b''1''')"),
+    ).toEqual(["01 05 0101 1 1 62273127"]);
   });
 
   test("literals are numbers for bits and sums, and texts elsewhere", async () => {

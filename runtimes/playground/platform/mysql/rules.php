@@ -70,6 +70,7 @@ return [
 	Aggregates::class => [
 		'tokens' => [
 			...[ Lexer::AVG_SYMBOL, Lexer::GROUP_CONCAT_SYMBOL, Lexer::JSON_ARRAYAGG_SYMBOL, Lexer::JSON_OBJECTAGG_SYMBOL ],
+			...[ Lexer::BIT_AND_SYMBOL, Lexer::BIT_OR_SYMBOL, Lexer::BIT_XOR_SYMBOL ],
 		],
 		'arguments' => [ Lexer::DISTINCT_SYMBOL ],
 	],

@@ -150,6 +150,28 @@ describe("information_schema", () => {
     expect(sum).toEqual({ kb: "1" });
   });
 
+  test("PARTITIONS lists tables without partitions", async () => {
+    await layer.rows("CREATE TABLE whole (id int)", "INSERT INTO whole VALUES (1), (2)");
+    const of = (table: string) => `FROM information_schema.PARTITIONS p WHERE p.TABLE_NAME = '${table}'`;
+    expect(
+      await layer.rows(
+        `SELECT TABLE_SCHEMA, PARTITION_NAME, PARTITION_METHOD, TABLE_ROWS, PARTITION_COMMENT ${of("whole")}`,
+      ),
+    ).toEqual([
+      {
+        TABLE_SCHEMA: "wordpress",
+        PARTITION_NAME: null,
+        PARTITION_METHOD: null,
+        TABLE_ROWS: "2",
+        PARTITION_COMMENT: "",
+      },
+    ]);
+    expect(await layer.rows(`SELECT 1 ${of("missing")}`)).toEqual([]);
+    expect(await layer.rows(`SELECT COUNT(*) AS n ${of("whole")} AND PARTITION_NAME IS NOT NULL`)).toEqual([
+      { n: "0" },
+    ]);
+  });
+
   test("has the tables about the server", async () => {
     expect(await layer.rows("SELECT ENGINE FROM information_schema.ENGINES e WHERE e.SUPPORT = 'DEFAULT'")).toEqual([
       { ENGINE: "InnoDB" },

@@ -230,6 +230,14 @@ final class Table {
 			WHERE table_name = ?",
 			$this->name
 		);
+		// The driver describes a key before it knows that PRIMARY KEY means NOT NULL.
+		$this->run(
+			"UPDATE $statistics SET nullable = (
+				SELECT CASE c.is_nullable WHEN 'YES' THEN 'YES' ELSE '' END FROM $columns c
+				WHERE c.table_name = $statistics.table_name AND c.column_name = $statistics.column_name
+			) WHERE table_name = ?",
+			$this->name
+		);
 	}
 
 	/** Gives rows without a value in a column MySQL's implicit default, unless the mode is strict. */

@@ -5,7 +5,7 @@ use WP_MySQL_Lexer as Lexer;
 use WP_MySQL_Token;
 use WP_Parser_Node;
 
-/** Aggregate functions: what SQLite has no syntax for, and averages with MySQL's digits. */
+/** Aggregate functions: what SQLite has no syntax for, averages with MySQL's digits, and bits as numbers. */
 final class Aggregates implements Rule {
 	public function nodes(): array {
 		return [ 'sumExpr', 'jsonFunction' ];
@@ -23,6 +23,10 @@ final class Aggregates implements Rule {
 				return $this->count_of_several( $node, $rewriting );
 			case Lexer::AVG_SYMBOL:
 				return $this->average( $node, $rewriting );
+			case Lexer::BIT_AND_SYMBOL:
+			case Lexer::BIT_OR_SYMBOL:
+			case Lexer::BIT_XOR_SYMBOL:
+				return $this->bits( $node, $rewriting );
 			case Lexer::JSON_ARRAYAGG_SYMBOL:
 				return $rewriting->call( 'mysql_json', [ $rewriting->call( 'json_group_array', [ $this->element( $node->get_first_child_node( 'inSumExpr' ), $rewriting ) ], $node ) ], $node );
 			case Lexer::JSON_OBJECTAGG_SYMBOL:
@@ -73,6 +77,18 @@ final class Aggregates implements Rule {
 		$average = $this->native( 'avg', $node );
 		$sum     = $this->native( 'sum', $node );
 		return $rewriting->sequence( [ 'iif(typeof(', ...$sum, ") = 'integer', round(", ...$average, ', 4), ', ...$average, ')' ], $node );
+	}
+
+	/**
+	 * The layer's functions take and give digits as texts, because PDO passes 32 bits of an integer only. SQLite's own integers
+	 * are below 2^63; larger ones stay texts, unless that would repeat a long expression.
+	 */
+	private function bits( WP_Parser_Node $node, Rewriting $rewriting ): WP_Parser_Node {
+		$value = $node->get_first_child_node( 'inSumExpr' );
+		$bits  = [ $node->get_first_child()->get_value(), '(', Large_Numbers::whole( $rewriting, $value ), ')' ];
+		return Known_Results::is_repeatable( $value )
+			? $rewriting->sequence( [ 'iif(length(', ...$bits, ') < 19, CAST(', ...$bits, ' AS INTEGER), ', ...$bits, ')' ], $node )
+			: $rewriting->sequence( [ 'CAST(', ...$bits, ' AS NUMERIC)' ], $node );
 	}
 
 	private function native( string $function, WP_Parser_Node $node ): array {

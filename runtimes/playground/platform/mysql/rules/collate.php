@@ -14,12 +14,19 @@ final class Collate implements Rule {
 		if ( ! $node->has_child_token( Lexer::COLLATE_SYMBOL ) ) {
 			return null;
 		}
-		$name      = strtolower( $node->get_first_child_node( 'textOrIdentifier' )->get_first_descendant_token()->get_value() );
-		$is_binary = 'binary' === $name || Columns::knows_case( $name );
-		$text      = $node->get_first_child_node();
-		if ( $is_binary ) {
+		$text = $node->get_first_child_node();
+		if ( self::knows_case( $node ) ) {
 			return $rewriting->sequence( [ $text, 'COLLATE BINARY' ], $node );
 		}
 		return $rewriting->sequence( [ $rewriting->folded( $text ), 'COLLATE NOCASE' ], $node );
+	}
+
+	/** Whether an expression, as it was sent, has a COLLATE that distinguishes upper from lower case. */
+	public static function knows_case( WP_Parser_Node $node ): bool {
+		if ( 'simpleExpr' !== $node->rule_name || ! $node->has_child_token( Lexer::COLLATE_SYMBOL ) ) {
+			return false;
+		}
+		$name = strtolower( $node->get_first_child_node( 'textOrIdentifier' )->get_first_descendant_token()->get_value() );
+		return 'binary' === $name || Columns::knows_case( $name );
 	}
 }

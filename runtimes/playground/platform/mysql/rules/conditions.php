@@ -31,6 +31,7 @@ final class Conditions implements Rule {
 		}
 		if ( $this->has_aggregate( $node ) ) {
 			$having->rule_name = 'rewritten';
+			$this->aggregate( $node->get_first_child_node( 'selectItemList' ), $having, $rewriting );
 			return;
 		}
 		$where     = $node->get_first_child_node( 'whereClause' );
@@ -43,6 +44,37 @@ final class Conditions implements Rule {
 		$both->rule_name = 'rewritten';
 		$children        = array_filter( $node->get_children(), static fn ( $child ) => $child !== $where );
 		Tree::set_children( $node, array_map( static fn ( $child ) => $child === $having ? $both : $child, array_values( $children ) ) );
+	}
+
+	/**
+	 * SQLite takes a query for one about all rows only if a result is an aggregate. So the first one becomes such, whose value
+	 * stays as it is. `*` can't become one: GROUP BY makes all rows one group, but none if there is no row.
+	 */
+	private function aggregate( WP_Parser_Node $results, WP_Parser_Node $having, Rewriting $rewriting ): void {
+		if ( $this->has_aggregate( $results ) ) {
+			return;
+		}
+		foreach ( $results->get_child_nodes( 'selectItem' ) as $result ) {
+			$value = $result->get_first_child_node();
+			if ( 'tableWild' === $value->rule_name ) {
+				continue;
+			}
+			$parts = [ $rewriting->sequence( [ 'iif(count(*) >= 0, ', $value, ', NULL)' ], $value ), ...array_slice( $result->get_children(), 1 ) ];
+			$name  = $result->has_child_node( 'selectAlias' ) ? null : $this->name( $value, $rewriting );
+			if ( null !== $name ) {
+				$parts[]           = $rewriting->sequence( [ 'AS ' . Schema::quoted( $name ) ], $value );
+				$result->rule_name = 'rewritten';
+			}
+			Tree::set_children( $result, $parts );
+			return;
+		}
+		Tree::set_children( $having, [ $rewriting->sequence( [ 'GROUP BY NULL' ], $having ), ...$having->get_children() ] );
+	}
+
+	/** The name of a result that is a column or a text; null for others, which have their own text as a name. */
+	private function name( WP_Parser_Node $value, Rewriting $rewriting ): ?string {
+		$core = $rewriting->kinds->core( $value );
+		return 'columnRef' === $core->rule_name ? Schema::last_name_of( $core ) : $rewriting->kinds->text( $value );
 	}
 
 	/** `a > ALL (SELECT …)`, `a = ANY (SELECT …)`. */

@@ -207,6 +207,10 @@ final class Function_Calls implements Rule {
 
 	/** @param WP_Parser_Node[] $arguments */
 	private function hex( array $arguments, WP_Parser_Node $node, Rewriting $rewriting ): WP_Parser_Node {
+		$bits = Literals::bits( $rewriting->kinds->core( $arguments[0] ) );
+		if ( null !== $bits ) {
+			return $rewriting->sequence( [ "'" . strtoupper( bin2hex( $bits ) ) . "'" ], $node );
+		}
 		$call = $rewriting->call( 'mysql_hex', $arguments, $node );
 		return Large_Numbers::is_small( $arguments[0] )
 			? $call

@@ -46,6 +46,12 @@ final class Literals implements Rule {
 		return $rewriting->sequence( [ 'binary' === $set ? $literal : "CAST($literal AS TEXT)" ], $node );
 	}
 
+	/** The bytes of a literal of bits, `b'101'`; null if it is another one. */
+	public static function bits( WP_Parser_Node $literal ): ?string {
+		$tokens = $literal->get_descendant_tokens();
+		return 1 === count( $tokens ) && Lexer::BIN_NUMBER === $tokens[0]->id ? self::bytes_of( $tokens[0] ) : null;
+	}
+
 	private static function bytes_of( WP_MySQL_Token $token ): string {
 		$text = $token->get_value();
 		switch ( $token->id ) {

@@ -26,7 +26,7 @@ final class Patterns implements Rule {
 			// The driver knows LIKE BINARY.
 			return null;
 		}
-		if ( Columns::BINARY === $rewriting->kinds->of( $left ) ) {
+		if ( Columns::BINARY === $rewriting->kinds->of( $left ) || $this->has_binary_collation( [ $left, $pattern ], $rewriting ) ) {
 			return $this->condition( [ $left, 'GLOB _helper_like_to_glob_pattern(', $pattern, ')' ], $node, $rewriting );
 		}
 		if ( ! $this->needs_letters( $left, $pattern, $rewriting ) ) {
@@ -39,6 +39,12 @@ final class Patterns implements Rule {
 		// Texts of ASCII letters only can match a pattern with others.
 		$like[2] = $rewriting->call( 'mysql_fold', [ $pattern ], $pattern );
 		return $this->condition( [ '(', ...$like, 'OR (', ...$rewriting->beyond_ascii( $left ), 'AND', $matches, '))' ], $node, $rewriting );
+	}
+
+	/** SQLite's LIKE takes no notice of COLLATE. @param WP_Parser_Node[] $operands */
+	private function has_binary_collation( array $operands, Rewriting $rewriting ): bool {
+		$collated = array_filter( $operands, static fn ( $operand ) => Collate::knows_case( $rewriting->kinds->core( $operand ) ) );
+		return [] !== $collated;
 	}
 
 	private function condition( array $parts, WP_Parser_Node $node, Rewriting $rewriting ): WP_Parser_Node {
