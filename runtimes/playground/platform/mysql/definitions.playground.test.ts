@@ -488,19 +488,19 @@ describe("columns in keys", () => {
   test("are shown as MySQL shows them: a unique key with several columns makes none of them unique", async () => {
     expect(
       await layer.rows(
-        `CREATE TABLE keyed (id int NOT NULL, a int NOT NULL, b varchar(20) NOT NULL, c int, d int,
+        `CREATE TABLE keys_shown (id int NOT NULL, a int NOT NULL, b varchar(20) NOT NULL, c int, d int,
           PRIMARY KEY (id), UNIQUE KEY ab (a, b), UNIQUE KEY c (c), KEY dc (d, c))`,
-        columnsOf("keyed"),
+        columnsOf("keys_shown"),
       ),
     ).toEqual([{ c: "id PRI,a MUL,b ,c UNI,d MUL" }]);
-    expect(await layer.rows("CREATE UNIQUE INDEX bd ON keyed (b, d)", columnsOf("keyed"))).toEqual([
+    expect(await layer.rows("CREATE UNIQUE INDEX bd ON keys_shown (b, d)", columnsOf("keys_shown"))).toEqual([
       { c: "id PRI,a MUL,b MUL,c UNI,d MUL" },
     ]);
-    expect(await layer.rows("DROP INDEX `c` ON `keyed`", columnsOf("keyed"))).toEqual([
+    expect(await layer.rows("DROP INDEX `c` ON `keys_shown`", columnsOf("keys_shown"))).toEqual([
       { c: "id PRI,a MUL,b MUL,c ,d MUL" },
     ]);
     expect(await errorOf("CREATE INDEX x ON nothing (a)")).toContain("nothing");
-    expect(await errorOf("DROP INDEX nothing ON keyed")).toContain("nothing");
+    expect(await errorOf("DROP INDEX nothing ON keys_shown")).toContain("nothing");
   });
 });
 
