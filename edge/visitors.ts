@@ -85,9 +85,6 @@ function serverOptions({ limits }: EdgeParts) {
 function attach(server: Server, parts: EdgeParts, listener: Listener): Server {
   const { answer } = createHandler(parts, listener);
   server.on("request", answer);
-  paceReads(server, parts.pace, (socket) =>
-    listener.callerOf === null ? addressOf(socket) : (listener.callerOf(socket)?.id ?? null),
-  );
   server.timeout = parts.limits.silenceSeconds * 1000;
   server.on("checkContinue", (request, response) => {
     const { shouldKeepAlive } = response;
@@ -99,6 +96,7 @@ function attach(server: Server, parts: EdgeParts, listener: Listener): Server {
     });
     answer(request, response);
   });
+  paceReads(server, parts.pace, (socket) => listener.callerOf?.(socket)?.id ?? addressOf(socket));
   return server;
 }
 

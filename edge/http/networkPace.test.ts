@@ -47,6 +47,17 @@ test("work that fails ends its turn", async () => {
   expect(done).toEqual(["next"]);
 });
 
+test("work that took no time lets the next begin at once", async () => {
+  const { pace, pauses, done, run } = pausedPace();
+  const end = await pace.turn("192.0.2.1");
+  const running = run("next");
+  await nextRound();
+  expect(done).toEqual([]);
+  end(0);
+  await running;
+  expect(pauses).toHaveLength(1);
+});
+
 test("a network that was charged for work waits, and is free when its pauses have ended", async () => {
   const { pace, pauses, done, run } = pausedPace();
   pace.charge("192.0.2.1", 2);

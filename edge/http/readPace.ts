@@ -1,5 +1,5 @@
 /**
- * Passes what clients send to Node's HTTP parser in slices, and pauses a network whose slices take long to parse. The parser calls
+ * Passes what clients send with HTTP/1.1 to Node's parser in slices, and pauses a network whose slices take long to parse. The parser calls
  * a function for each chunk of a body: 64 KB, which is one read, can be ten thousand chunks of a single byte, and block everyone for
  * 30 ms. The limit for such bodies (`tinyPieces.ts`) can only begin after the first read, and that is too late if many connections are
  * opened again and again.
@@ -12,25 +12,28 @@ import type { NetworkPace } from "./networkPace.ts";
 const sliceBytes = 4_096;
 /** Bytes of a slice within a body of known length, which is a single piece whatever its size. */
 const plainSliceBytes = 16_384;
-/** Bytes that need not be looked at before a body begins: most heads are smaller. */
+/** Bytes. Smaller reads are passed on at once, unless the body is chunked: most heads are smaller. */
 const freeBytes = 1_024;
-/** Milliseconds that parsing a slice of larger chunks never takes. */
+/** Milliseconds. Parsing a slice of larger chunks rarely takes as long. */
 const slowMilliseconds = 0.3;
 
-/** `addressOf` returns the address, or another name, of the client whose network is paused. Null: the connection is trusted. */
-export function paceReads(server: Server, pace: NetworkPace, addressOf: (socket: Socket) => string | null): void {
+/**
+ * Call it after other listeners have been added. `nameOf` returns the address, or another name, of the client whose network is paused.
+ */
+export function paceReads(server: Server, pace: NetworkPace, nameOf: (socket: Socket) => string): void {
   const requests = new WeakMap<Socket, IncomingMessage>();
   const note = (request: IncomingMessage) => void requests.set(request.socket, request);
-  server.prependListener("request", note).prependListener("checkContinue", note);
+  server.prependListener("request", note);
+  // Without a listener, Node answers such requests itself and then emits the other event.
+  if (server.listenerCount("checkContinue") > 0) server.prependListener("checkContinue", note);
   server.on("connection", (socket: Socket) => {
-    const address = addressOf(socket);
-    if (address !== null) slicePushes(socket, address, pace, () => requests.get(socket));
+    slicePushes(socket, nameOf(socket), pace, () => requests.get(socket));
   });
 }
 
 function slicePushes(
   socket: Socket,
-  address: string,
+  name: string,
   pace: NetworkPace,
   requestOf: () => IncomingMessage | undefined,
 ): void {
@@ -50,7 +53,7 @@ function slicePushes(
   }
 
   /** Returns the milliseconds that it took. */
-  function parse(slice: Buffer | null): number {
+  function parse(slice: Buffer): number {
     const begun = performance.now();
     push(slice);
     const took = performance.now() - begun;
@@ -58,14 +61,27 @@ function slicePushes(
     return took;
   }
 
+  /** Parses a slice when its client may go on. */
+  async function parseInTurn(slice: Buffer): Promise<void> {
+    const end = await pace.turn(name);
+    const took = parse(slice);
+    end(isSlow ? took : 0);
+  }
+
   async function pass(): Promise<void> {
     isPassing = true;
     for (let slice = waiting.shift(); slice !== undefined && !socket.destroyed; slice = waiting.shift()) {
-      const next = slice;
-      if (isSlow || pace.isPaused(address)) await pace.run(address, () => parse(next));
+      if (slice === null) push(null);
+      // After its last response, a broken request would be answered once more.
+      else if (socket.writableEnded) continue;
       else {
-        const took = parse(next);
-        if (isSlow) pace.charge(address, took);
+        // What a paused socket keeps would be parsed in one go later.
+        if (socket.isPaused()) await untilResumed(socket);
+        if (isSlow || pace.isPaused(name)) await parseInTurn(slice);
+        else {
+          const took = parse(slice);
+          if (isSlow) pace.charge(name, took);
+        }
       }
     }
     isPassing = false;
@@ -86,6 +102,17 @@ function slicePushes(
   };
   // With such a listener, Node does not pass what it reads directly to the parser.
   socket.on("data", () => undefined);
+}
+
+/** Resolves when the socket passes data on again, or has closed. */
+function untilResumed(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    const settle = () => {
+      socket.off("resume", settle).off("close", settle);
+      resolve();
+    };
+    socket.on("resume", settle).on("close", settle);
+  });
 }
 
 function slicesOf(bytes: Buffer, size: number): readonly Buffer[] {

@@ -144,13 +144,26 @@ describe("a site whose worker is busy", () => {
     expect(workersOf(site)).toHaveLength(2);
   }, 30_000);
 
-  test("gets more workers at once for requests of its own PHP, up to a limit above the maximum", async () => {
+  test("gets more workers at once for requests of its own PHP, and more requests wait, also if PHP no longer does", async () => {
     await addScript(site, "slow.php", "sleep(1); echo 'done';");
+    const visitors = [1, 2].map(() => outcomeOf(request(site, "/slow.php")));
+    await until(() => workersOf(site).filter((worker) => worker.busy).length === 2);
+    const left = AbortSignal.abort();
+    const ownCalls = [1, 2, 3, 4].map(() => outcomeOf(request(site, "/slow.php", { fromPhp: true, signal: left })));
+    await until(() => workersOf(site).length === 4);
+    expect(await Promise.all(ownCalls)).toEqual([200, 200, 200, 200]);
+    expect(workersOf(site)).toHaveLength(4);
+    expect(await Promise.all(visitors)).toEqual([200, 200]);
+  }, 30_000);
+
+  // Takes as long as PHP waits: workers that wait for each other must not do so for ever.
+  test("lets its own PHP wait for seconds and no longer", async () => {
+    await addScript(site, "slow.php", "sleep(6); echo 'done';");
     const visitors = [1, 2].map(() => outcomeOf(request(site, "/slow.php")));
     await until(() => workersOf(site).filter((worker) => worker.busy).length === 2);
     const ownCalls = [1, 2, 3].map(() => outcomeOf(request(site, "/slow.php", { fromPhp: true })));
     expect((await Promise.all(ownCalls)).toSorted()).toEqual([200, 200, "busy"]);
-    expect(await Promise.all(visitors)).toEqual([200, 200]);
+    await Promise.all(visitors);
   }, 30_000);
 
   test("stops waiting for a visitor who has left", async () => {

@@ -22,7 +22,8 @@ import { isAtFirstRequest, limitsOf } from "./pool/limits.ts";
 import type { Member } from "./pool/member.ts";
 import { watchMemory } from "./pool/memory.ts";
 import { maxProcessBytes } from "./pool/memoryLimits.ts";
-import { createPool, type Requester } from "./pool/pool.ts";
+import { createPool } from "./pool/pool.ts";
+import type { Requester } from "./pool/queue.ts";
 import { companyOf } from "./pool/shares.ts";
 import { createSpares } from "./pool/spares.ts";
 import { createCompiledStore } from "./templates/compiled.ts";
@@ -235,6 +236,8 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
     })),
   );
 
+  const startedMembers = () => pool.members().filter(({ worker }) => worker.pid !== 0);
+
   const dispatch = createDispatcher({ accounts, release: pool.release });
 
   return {
@@ -285,7 +288,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
       await Promise.all([pool.close(), spares.close()]);
     },
     status: () => ({
-      workers: pool.members().map(({ worker, environment, isBusy }) => ({
+      workers: startedMembers().map(({ worker, environment, isBusy }) => ({
         pid: worker.pid,
         environmentId: environment.id,
         release: environment.release,

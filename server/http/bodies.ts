@@ -15,7 +15,7 @@ export interface ReadBody {
   readonly value: unknown;
 }
 
-/** Bytes. Smaller bodies are parsed at once. */
+/** Bytes. Smaller bodies are parsed without a turn. */
 const largeBody = 4_096;
 
 /**

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { endpoints } from "@sitewright/contract/endpoints.ts";
 import { ErrorBody } from "@sitewright/contract/errors.ts";
+import { addressOf } from "@sitewright/edge/http/address.ts";
 import { createNetworkPace } from "@sitewright/edge/http/networkPace.ts";
 import { paceReads } from "@sitewright/edge/http/readPace.ts";
 import type { App } from "@sitewright/server/app/context.ts";
@@ -94,10 +95,9 @@ export function buildServer({
   const take = makeTakeRequest(limits);
   const reads = makeRepeatedReads({ app, count, take, stopping });
   answerFirst(server, reads);
-  const pace = createNetworkPace();
-  // The edge has paced what it passes on.
-  paceReads(server.server, pace, (socket) => socket.remoteAddress ?? null);
-  readJsonBodies(server, pace);
+  // The edge's socket has no address.
+  paceReads(server.server, createNetworkPace(), (socket) => addressOf(socket) || "edge");
+  readJsonBodies(server, createNetworkPace());
   server.decorateRequest("identified", null);
   server.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);

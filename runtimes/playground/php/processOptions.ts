@@ -12,7 +12,7 @@ interface ProcessOptions {
 export function processOptions(codeCache: string): ProcessOptions {
   return {
     ...nodeWithoutNewPrivileges(machineCodeFlags),
-    // This process's environment variables contain secrets, such as the database URL, so none are passed on.
+    // The server's environment variables contain secrets, such as the database URL, so none are passed on.
     env: {
       NODE_COMPILE_CACHE: codeCache,
       // Puts PHP's 25 MB of code in huge pages: with small ones, loading it takes a quarter longer.

@@ -3,8 +3,8 @@
  *
  * A request takes an idle worker of its environment. If there is none, a visitor's request briefly waits for a busy one,
  * and then, within the limits, gets a new worker; the least recently used idle worker of another environment may be
- * ended for it. A request from PHP never waits for a busy worker, because that worker may be waiting for the request: it
- * gets a new worker at once, or none.
+ * ended for it. A request from PHP gets a new worker at once, because a busy one may be waiting for the request. Only if there
+ * can't be more does it wait, for seconds.
  *
  * Background work, such as WP-Cron events, also takes an idle worker or waits for a busy one. If the environment has no
  * worker, it gets one, which is ended soon after unless a visitor comes.
@@ -27,12 +27,9 @@ import {
   workersForSelfRequests,
 } from "./limits.ts";
 import { hasSameLimits, isCandidate, isCompatible, isInterchangeable, type Member } from "./member.ts";
-import { createQueue, type Wanted } from "./queue.ts";
+import { createQueue, type Requester, type Wanted } from "./queue.ts";
 import { countsTowardsMaximum, createRoster, type RosterOptions } from "./roster.ts";
 import { companyOf, isAtLimit, ofCompany, reserveForShares, shareOf } from "./shares.ts";
-
-/** Who sent the request: a visitor, PHP (which already occupies a worker), or background work. */
-export type Requester = "visitor" | "php" | "background";
 
 export interface PoolOptions extends RosterOptions {
   readonly idleSeconds: number;
@@ -132,8 +129,7 @@ export function createPool(options: PoolOptions): Pool {
   function serveWaiting(): void {
     queue.serve((wanted, waitedMilliseconds) => {
       const environment = wantedBy(wanted);
-      const requester = wanted.isBackground ? "background" : "visitor";
-      return environment === undefined ? null : take(environment, requester, waitedMilliseconds);
+      return environment === undefined ? null : take(environment, wanted.requester, waitedMilliseconds);
     }, busyWorkersOfCompany);
   }
 
@@ -146,12 +142,11 @@ export function createPool(options: PoolOptions): Pool {
   async function acquire(environmentId: string, requester: Requester, signal: AbortSignal): Promise<Member> {
     const environment = environments.get(environmentId);
     if (environment === undefined) throw new NoAnswer("unavailable", "This environment is not served here.");
-    const ahead = queue.length(environmentId);
-    const found = requester === "php" || ahead === 0 ? take(environment, requester, 0) : null;
+    const ahead = queue.length(environmentId, requester === "php" ? "php" : "visitor");
+    const found = ahead === 0 ? take(environment, requester, 0) : null;
     if (found !== null) return found;
-    if (requester === "php") throw new NoAnswer("busy", "No worker is free for a request from PHP.");
     if (ahead >= queueLength) throw new NoAnswer("busy", "Too many requests are waiting for this site.");
-    return queue.wait({ environmentId, trial: null, isBackground: requester === "background" }, signal);
+    return queue.wait({ environmentId, trial: null, requester }, signal);
   }
 
   async function acquireTrial(candidate: ServedEnvironment, signal: AbortSignal): Promise<Member> {
@@ -168,7 +163,7 @@ export function createPool(options: PoolOptions): Pool {
     }
     return (
       take(environment, "visitor", 0) ??
-      queue.wait({ environmentId: id, trial: environment, isBackground: false }, signal)
+      queue.wait({ environmentId: id, trial: environment, requester: "visitor" }, signal)
     );
   }
 

@@ -2,12 +2,21 @@
 import { NoAnswer, type ServedEnvironment } from "../../serving.ts";
 import type { Member } from "./member.ts";
 
+/** Who sent a request: a visitor, PHP (which already occupies a worker), or background work. */
+export type Requester = "visitor" | "php" | "background";
+
+/**
+ * PHP waits no longer than this, because the workers that it waits for may wait for it. Much of what PHP sends to its own site is meant
+ * to run while nobody waits for the response, such as the queues of shops.
+ */
+const phpWaitSeconds = 5;
+
 /** What a request waits for: a worker for the environment that is served under this id at the time, or for a trial. */
 export interface Wanted {
   readonly environmentId: string;
   readonly trial: ServedEnvironment | null;
-  /** Background work. */
-  readonly isBackground: boolean;
+  /** Who sent the request. */
+  readonly requester: Requester;
 }
 
 interface Waiter extends Wanted {
@@ -17,10 +26,10 @@ interface Waiter extends Wanted {
 }
 
 interface Queue {
-  /** Rejects with `NoAnswer` after `waitSeconds`, and when the visitor goes away. */
+  /** Rejects with `NoAnswer` after `waitSeconds` or the time for PHP, and when the visitor goes away. */
   wait(wanted: Wanted, signal: AbortSignal): Promise<Member>;
-  /** Number of visitors' requests that wait for this environment. */
-  length(environmentId: string): number;
+  /** Number of requests of visitors or PHP that wait for this environment. */
+  length(environmentId: string, requester: "visitor" | "php"): number;
   /**
    * Calls `find` for the first request of each line, those with the lowest `rank` first and of these the one that has waited
    * longest; an error rejects that request. Ranks are compared again after each request that got a worker. If `find` returns
@@ -31,9 +40,10 @@ interface Queue {
   dismiss(isGone: (wanted: Wanted) => boolean): void;
 }
 
-/** A visitor may get a worker that background work can't, so each background request has its own line. */
+/** Visitors and PHP may get workers that others can't. Each background request has its own line. */
 function lineOf(waiter: Waiter): unknown {
-  return waiter.trial ?? (waiter.isBackground ? waiter : waiter.environmentId);
+  const { trial, requester, environmentId } = waiter;
+  return trial ?? (requester === "background" ? waiter : `${requester} ${environmentId}`);
 }
 
 /** Returns the lines that are not empty, with their first requests, in the order in which they get workers. */
@@ -81,14 +91,15 @@ export function createQueue(waitSeconds: number): Queue {
         const abort = () => waiter.reject(new NoAnswer("unavailable", "The visitor has disconnected."));
         const deadline = setTimeout(
           () => waiter.reject(new NoAnswer("busy", "All workers were busy for too long.")),
-          waitSeconds * 1000,
+          (wanted.requester === "php" ? Math.min(phpWaitSeconds, waitSeconds) : waitSeconds) * 1000,
         );
-        signal.addEventListener("abort", abort);
+        // PHP closes many connections at once, and expects its request to be served all the same.
+        if (wanted.requester !== "php") signal.addEventListener("abort", abort);
         waiters = [...waiters, waiter];
       }),
-    length: (environmentId) =>
+    length: (environmentId, requester) =>
       waiters.filter(
-        (waiter) => waiter.trial === null && !waiter.isBackground && waiter.environmentId === environmentId,
+        (waiter) => waiter.trial === null && waiter.requester === requester && waiter.environmentId === environmentId,
       ).length,
     serve: (find, rank) => {
       const now = performance.now();

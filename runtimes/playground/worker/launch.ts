@@ -1,12 +1,13 @@
 /**
- * Starts workers through a process of their own, the launcher. Starting a process copies the tables of the starting process's memory,
- * during which nothing else runs in it: in an edge of 400 MB nearly 20 ms, for which every visitor would wait. The launcher is small.
- * It passes orders and reports on, and hands the edge its end of the channel for requests, so responses don't go through it.
+ * Starts workers through a process of their own, the launcher. While a process starts another one, the system copies its page tables,
+ * and it can't do anything else: in an edge of 400 MB nearly 20 ms, for which every visitor would wait. The launcher is small.
+ * It passes on orders and reports, and hands the edge its end of the channel for requests, so responses don't go through it.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { nodeWithoutNewPrivileges } from "../../expendable.ts";
+import { leaveEdgeGroup } from "../../processorGroups.ts";
 import type { Order, Report } from "./messages.ts";
 
 /** To the launcher. `id` is a number for the worker that the edge chooses. */
@@ -49,6 +50,7 @@ class LaunchedWorker implements Launched {
   exitCode: number | null = null;
   signalCode: NodeJS.Signals | null = null;
   readonly events: LaunchEvents;
+  channel: Socket | null = null;
   readonly #tell: (order: LauncherOrder) => void;
   readonly #id: number;
 
@@ -80,6 +82,16 @@ export function launchWorker(codeCache: string, events: LaunchEvents): Launched 
   return current.launch(codeCache, events);
 }
 
+/** Kills a worker whose launcher is gone. It would end by itself, but only when PHP is not running. */
+function killLost({ pid, channel }: LaunchedWorker): void {
+  channel?.destroy();
+  try {
+    if (pid !== undefined) process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended.
+  }
+}
+
 function startLauncher(): Launcher {
   const workers = new Map<number, LaunchedWorker>();
   // It gets no environment variables, some of which are secrets.
@@ -88,6 +100,8 @@ function startLauncher(): Launcher {
     env: {},
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
+  // Workers must not begin with the edge's share of processor time.
+  leaveEdgeGroup(child.pid);
   // If it has just ended, its end is noticed anyway.
   const tell = (order: LauncherOrder) => void child.send(order, () => undefined);
 
@@ -119,13 +133,16 @@ function startLauncher(): Launcher {
     else if (report.type === "errorText") worker?.events.errorText(report.text);
     else if (worker !== undefined && channel instanceof Socket) {
       worker.pid = report.pid;
+      worker.channel = channel;
       worker.events.started(report.pid, channel);
     }
   });
   const endAll = () => {
     current = null;
-    // Workers end when the launcher does.
-    for (const id of [...workers.keys()]) end(id, null, "SIGKILL");
+    for (const [id, worker] of workers) {
+      killLost(worker);
+      end(id, null, "SIGKILL");
+    }
   };
   child.once("exit", endAll).once("error", endAll);
   keepRunning();

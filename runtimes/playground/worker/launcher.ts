@@ -14,11 +14,21 @@ function tell(report: LauncherReport, channel?: Socket): void {
   process.send?.(report, channel);
 }
 
+/** Null if the system has no memory or files left for another process. */
+function forkWorker(codeCache: string): ChildProcess | null {
+  try {
+    return fork(mainModule, { ...processOptions(codeCache), stdio: ["ignore", "ignore", "pipe", "ipc", "pipe"] });
+  } catch {
+    return null;
+  }
+}
+
 function start(id: number, codeCache: string): void {
-  const child = fork(mainModule, {
-    ...processOptions(codeCache),
-    stdio: ["ignore", "ignore", "pipe", "ipc", "pipe"],
-  });
+  const child = forkWorker(codeCache);
+  if (child === null) {
+    tell({ type: "exited", id, code: null, signal: null });
+    return;
+  }
   markExpendable(child.pid);
   workers.set(id, child);
   const exited = (code: number | null, signal: NodeJS.Signals | null) => {
@@ -27,7 +37,7 @@ function start(id: number, codeCache: string): void {
   child.once("exit", exited).once("error", () => exited(null, null));
   child.on("message", (report: Report) => tell({ type: "report", id, report }));
   child.stderr?.on("data", (text: Buffer) => tell({ type: "errorText", id, text: text.toString() }));
-  const channel = child.stdio[4];
+  const channel = child.stdio?.[4];
   if (child.pid !== undefined && channel instanceof Socket) tell({ type: "started", id, pid: child.pid }, channel);
 }
 

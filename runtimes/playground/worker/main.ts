@@ -22,7 +22,7 @@ import { createFrameReader, frameKinds, type MailTaken, packMail, type RequestHe
 import type { AssignOrder, BootOrder, Order, Report, WarmOrder } from "./messages.ts";
 import { answer } from "./request.ts";
 
-/** The descriptor of the socket pair; `WorkerProcess` puts it there. */
+/** The descriptor of the socket pair; the launcher puts it there. */
 const requestDescriptor = 4;
 
 let network: NetworkRules | null = null;

@@ -1,4 +1,4 @@
-/** Orders from the edge process to a worker, on Node's IPC channel. Requests travel as frames instead. */
+/** Orders from the edge process to a worker, passed on by the launcher. Requests travel as frames instead. */
 
 import type { UploadLimits } from "../../serving.ts";
 import type { SiteFolders } from "../php/site.ts";

@@ -78,7 +78,7 @@ export class ProcessPriority {
     return this.#isYielding || isLoaded ? this.#loadSteps : 0;
   }
 
-  /** Sets the priority in the system. Call it when the process has been started, if that was not yet so. */
+  /** Sets the priority in the system. Call it again when the process has started. */
   apply(): void {
     const { pid, exitCode, signalCode } = this.#child;
     const steps = this.#steps;
