@@ -152,7 +152,6 @@ describe("a site whose worker is busy", () => {
     const ownCalls = [1, 2, 3, 4].map(() => outcomeOf(request(site, "/slow.php", { fromPhp: true, signal: left })));
     await until(() => workersOf(site).length === 4);
     expect(await Promise.all(ownCalls)).toEqual([200, 200, 200, 200]);
-    expect(workersOf(site)).toHaveLength(4);
     expect(await Promise.all(visitors)).toEqual([200, 200]);
   }, 30_000);
 
