@@ -566,6 +566,20 @@ describe("a default", () => {
     expect(rows).toEqual([{ v: expected }]);
   });
 
+  test("of a date is stored in the form of its column", async () => {
+    const rows = await layer.rows(
+      `CREATE TABLE moments (id int, at datetime NOT NULL DEFAULT '2024-01-01' COMMENT 'a note', day date DEFAULT '2024-1-2 10:00:00',
+        stamp timestamp NOT NULL DEFAULT TIMESTAMP '2024-01-01 10:11:12')`,
+      "ALTER TABLE moments ADD COLUMN later datetime DEFAULT '20240305' AFTER id, ADD other datetime DEFAULT 'x' NULL",
+      "INSERT INTO moments (id) VALUES (1)",
+      "SELECT at, day, stamp, later FROM moments",
+    );
+    expect(rows).toEqual([
+      { at: "2024-01-01 00:00:00", day: "2024-01-02", stamp: "2024-01-01 10:11:12", later: "2024-03-05 00:00:00" },
+    ]);
+    expect(await layer.rows("SELECT DEFAULT(at) AS v FROM moments")).toEqual([{ v: "2024-01-01 00:00:00" }]);
+  });
+
   test("that is refused leaves rows, AUTO_INCREMENT and later statements alone", async () => {
     await layer.rows(
       "CREATE TABLE polls (id int NOT NULL AUTO_INCREMENT, name varchar(9) NOT NULL DEFAULT '', PRIMARY KEY (id))",
