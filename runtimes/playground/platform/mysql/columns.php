@@ -131,6 +131,16 @@ final class Columns {
 		return str_ends_with( $collation, '_bin' ) || str_ends_with( $collation, '_cs' );
 	}
 
+	/** `DATE` or `MOMENT` for types of dates, and 0 for others. */
+	public static function time_of( string $type ): int {
+		return ( self::KINDS[ $type ] ?? 0 ) & ( self::DATE | self::MOMENT );
+	}
+
+	/** Whether a type is one of bytes. */
+	public static function has_bytes( string $type ): bool {
+		return 0 !== ( ( self::KINDS[ $type ] ?? 0 ) & self::BYTES );
+	}
+
 	private static function kind( string $type, ?string $collation ): int {
 		$kind = self::KINDS[ $type ] ?? self::NUMBER;
 		return self::TEXT === $kind && null !== $collation && self::knows_case( $collation ) ? self::BINARY : $kind;

@@ -516,6 +516,7 @@ test("a default that a column can't have is refused, and the column keeps its ow
     "n SET DEFAULT ''",
     "n SET DEFAULT NULL",
     "at SET DEFAULT 'now'",
+    "at SET DEFAULT TRUE",
   ]) {
     expect(await errorOf(`ALTER TABLE defaults ALTER COLUMN ${change}`)).toContain("1067 Invalid default value");
   }
@@ -534,4 +535,67 @@ test("a default that a column can't have is refused, and the column keeps its ow
     { Field: "at", Default: null },
     {},
   ]);
+});
+
+describe("a default", () => {
+  test.each([
+    ["n", "TRUE", "1"],
+    ["n", "FALSE", "0"],
+    ["n", "b'101'", "5"],
+    ["n", "0x1F", "31"],
+    ["n", "x'1F'", "31"],
+    ["day", "DATE '2024-01-01'", "2024-01-01"],
+    ["day", "20240102", "2024-01-02"],
+    ["at", "'2024-01-01'", "2024-01-01 00:00:00"],
+    ["at", "TIMESTAMP '2024-01-01 10:11:12'", "2024-01-01 10:11:12"],
+    ["name", "_utf8mb4'x'", "x"],
+    ["name", "0x4142", "AB"],
+    ["bits", "5", "5"],
+    ["bits", "TRUE", "1"],
+    ["bits", "b'11'", "3"],
+    ["bytes", "0x4142", "AB"],
+  ])("of the column %s may be the literal %s", async (column, literal, expected) => {
+    const rows = await layer.rows(
+      "DROP TABLE IF EXISTS literals",
+      `CREATE TABLE literals (id int, n int NOT NULL DEFAULT 9, day date, at datetime, name varchar(9), bits bit(8) DEFAULT b'0',
+        bytes varbinary(9))`,
+      `ALTER TABLE literals ALTER ${column} SET DEFAULT ${literal}`,
+      "INSERT INTO literals (id) VALUES (1)",
+      `SELECT ${column} AS v FROM literals`,
+    );
+    expect(rows).toEqual([{ v: expected }]);
+  });
+
+  test("of a date is stored in the form of its column", async () => {
+    const rows = await layer.rows(
+      `CREATE TABLE moments (id int, at datetime NOT NULL DEFAULT '2024-01-01' COMMENT 'a note', day date DEFAULT '2024-1-2 10:00:00',
+        stamp timestamp NOT NULL DEFAULT TIMESTAMP '2024-01-01 10:11:12')`,
+      "ALTER TABLE moments ADD COLUMN later datetime DEFAULT '20240305' AFTER id, ADD other datetime DEFAULT 'x' NULL",
+      "INSERT INTO moments (id) VALUES (1)",
+      "SELECT at, day, stamp, later FROM moments",
+    );
+    expect(rows).toEqual([
+      { at: "2024-01-01 00:00:00", day: "2024-01-02", stamp: "2024-01-01 10:11:12", later: "2024-03-05 00:00:00" },
+    ]);
+    expect(await layer.rows("SELECT DEFAULT(at) AS v FROM moments")).toEqual([{ v: "2024-01-01 00:00:00" }]);
+  });
+
+  test("that is refused leaves rows, AUTO_INCREMENT and later statements alone", async () => {
+    await layer.rows(
+      "CREATE TABLE polls (id int NOT NULL AUTO_INCREMENT, name varchar(9) NOT NULL DEFAULT '', PRIMARY KEY (id))",
+      "INSERT INTO polls (name) VALUES ('a')",
+    );
+    const [refused, , found] = await layer.run(
+      "ALTER TABLE polls ALTER COLUMN `id` SET DEFAULT ''",
+      "INSERT INTO polls (name) VALUES ('b')",
+      "SELECT id, name FROM polls ORDER BY id",
+    );
+    expect(refused).toMatchObject({ error: expect.stringContaining("1067") });
+    expect(found).toMatchObject({
+      rows: [
+        { id: "1", name: "a" },
+        { id: "2", name: "b" },
+      ],
+    });
+  });
 });

@@ -12,7 +12,7 @@ return [
 		...[ 'sha' => 'sha1', 'sha1', 'sha2', 'to_base64', 'uncompress', 'uncompressed_length', 'unhex', 'uuid', 'uuid_short' ],
 		...[ 'uuid_to_bin' ],
 	],
-	'collations' => [ 'mysql_fold', 'mysql_like' ],
+	'collations' => [ 'mysql_fold', 'mysql_glob_pattern', 'mysql_like' ],
 	'dateFormats' => [ 'from_unixtime', 'get_format', 'mysql_date_format', 'str_to_date', 'time_format' ],
 	'dates' => [
 		...[ 'addtime', 'convert_tz', 'curdate', 'current_timestamp' => 'now', 'curtime', 'datediff', 'day', 'dayname' ],

@@ -48,7 +48,7 @@ final class Generated_Columns {
 	}
 
 	/**
-	 * Returns the text of a node, with defaults instead of generated columns.
+	 * Returns the text of a node, with defaults instead of generated columns, and dates as defaults in their column's form.
 	 *
 	 * @throws \WP_MySQL_On_SQLite_Exception If SQLite has no counterpart of an expression.
 	 */
@@ -57,6 +57,7 @@ final class Generated_Columns {
 		foreach ( array_reverse( [ $node, ...$node->get_descendant_nodes() ] ) as $parent ) {
 			$field = $parent->get_first_child_node( 'fieldDefinition' );
 			if ( null === $field || ! self::is_generated( $field ) ) {
+				$text = null === $field ? $text : self::with_date( $text, $node->get_start(), $field );
 				continue;
 			}
 			$before       = array_filter( $parent->get_descendant_tokens(), static fn ( $token ) => $token->start < $field->get_start() );
@@ -69,6 +70,19 @@ final class Generated_Columns {
 			$text         = substr_replace( $text, $replacement, $first->start - $node->get_start(), $end - $first->start );
 			$this->kinds[ strtolower( $name ) ] = null === $kind ? 'VIRTUAL' : strtoupper( $kind->get_value() );
 			$this->expressions[ $name ]         = substr( $this->query, $expression->get_start() + 1, $expression->get_length() - 2 );
+		}
+		return $text;
+	}
+
+	/** Returns a text that begins at $start of the query with the default of a date in the form in which its column keeps it. */
+	private static function with_date( string $text, int $start, WP_Parser_Node $field ): string {
+		$type = strtolower( $field->get_first_descendant_node( 'dataType' )->get_first_descendant_token()->get_value() );
+		foreach ( 0 === Columns::time_of( $type ) ? [] : $field->get_child_nodes( 'columnAttribute' ) as $attribute ) {
+			$literal = $attribute->has_child_token( Lexer::DEFAULT_SYMBOL ) ? $attribute->get_first_child_node( 'signedLiteral' ) : null;
+			$value   = null === $literal ? null : Literals::as_default( $literal, $type );
+			if ( null !== $value && 1 === preg_match( '/^[-: \d]+$/D', $value ) ) {
+				return substr_replace( $text, "'$value'", $literal->get_start() - $start, $literal->get_length() );
+			}
 		}
 		return $text;
 	}

@@ -41,7 +41,7 @@ final class Kinds {
 		...[ Lexer::CURDATE_SYMBOL, Lexer::CURTIME_SYMBOL, Lexer::DATE_SYMBOL, Lexer::NOW_SYMBOL, Lexer::SYSDATE_SYMBOL ],
 		...[ Lexer::TIMESTAMP_SYMBOL, Lexer::UTC_DATE_SYMBOL, Lexer::UTC_TIME_SYMBOL, Lexer::UTC_TIMESTAMP_SYMBOL ],
 	];
-	/** Functions that move a date: the result is a date if the first argument is, else a text. */
+	/** Functions that add an interval to a date: the result is a date if the first argument is, else a text. */
 	private const MOVING_KEYWORDS = [
 		...[ Lexer::ADDDATE_SYMBOL, Lexer::DATE_ADD_SYMBOL, Lexer::DATE_SUB_SYMBOL, Lexer::SUBDATE_SYMBOL ],
 	];

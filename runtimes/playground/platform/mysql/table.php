@@ -138,15 +138,30 @@ final class Table {
 		}
 	}
 
-	/** Whether MySQL takes a default value (null: NULL) for a column: a download with another one could not be imported. */
+	/** Returns a column's type without its length, in lower case. */
+	public function type_of( string $column ): string {
+		return $this->described( $column )['DATA_TYPE'];
+	}
+
+	/** The row about a column in the record. */
+	private function described( string $column ): array {
+		return array_column( $this->rows( 'columns' ), null, 'COLUMN_NAME' )[ $this->column( $column ) ];
+	}
+
+	/**
+	 * Whether a column can have a default value (null: NULL): a download with another one could not be imported. Members of ENUM
+	 * and SET are not checked, and TEXT and BLOB have defaults, as on MariaDB.
+	 */
 	public function may_have_default( string $column, ?string $value ): bool {
-		$name = $this->column( $column );
-		$row  = array_column( $this->rows( 'columns' ), null, 'COLUMN_NAME' )[ $name ];
+		$row = $this->described( $column );
 		if ( null === $value || str_contains( $row['EXTRA'], 'auto_increment' ) ) {
 			return null === $value && 'YES' === $row['IS_NULLABLE'];
 		}
 		if ( 'bit' === $row['DATA_TYPE'] ) {
-			return true;
+			return 1 === preg_match( "/^b'[01]+'$/D", $value );
+		}
+		if ( 0 !== Columns::time_of( $row['DATA_TYPE'] ) ) {
+			return null !== Temporal::date( $value );
 		}
 		$empty = trim( Field_Definition::implicit_value_of( $row['DATA_TYPE'] ), "'" );
 		return '' === $empty || ( '0' === $empty ? is_numeric( $value ) : 1 === preg_match( '/^\s*\d/', $value ) );

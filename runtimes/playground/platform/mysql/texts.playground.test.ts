@@ -154,9 +154,16 @@ describe("binary collations", () => {
     ["code = 'ab'", "3"],
     ["code LIKE 'a%'", "1 3"],
     ["code NOT LIKE 'a%'", "2 4"],
+    ["code LIKE '|ab' ESCAPE '|'", "3"],
+    ["code LIKE 'A|%' ESCAPE '|'", ""],
+    ["word COLLATE utf8mb4_bin LIKE '|Z%' ESCAPE '|'", "1"],
+    ["word LIKE BINARY 'z%' ESCAPE '|' OR 'AB' LIKE code", ""],
     ["word = 'zoo' COLLATE utf8mb4_bin", ""],
     ["word COLLATE utf8mb4_bin = 'Zoo'", "1"],
     ["code COLLATE utf8mb4_unicode_ci = 'AB'", "1 2 3"],
+    ["code COLLATE utf8mb4_unicode_ci = 'ÄB'", "1 2 3"],
+    ["CONVERT('AGYPTEN' USING utf8mb4) COLLATE utf8mb4_general_ci = word", "3"],
+    ["word <> CONVERT('AGYPTEN' USING utf8mb4) COLLATE utf8mb4_general_ci", "1 2 4 5"],
     ["BINARY word = 'zoo'", ""],
   ])("%s", async (condition, expected) => {
     expect(await ids(condition)).toBe(expected);

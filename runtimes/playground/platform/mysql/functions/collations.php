@@ -24,4 +24,15 @@ final class Collation_Functions extends Function_Set {
 	public function mysql_like( $text, $pattern, $escape ): ?int {
 		return (int) Letters::matches( (string) $text, (string) $pattern, (string) $escape );
 	}
+
+	/** The pattern of GLOB, which knows case, for a pattern of LIKE. Without $escape, no character escapes others. */
+	public function mysql_glob_pattern( $pattern, $escape ): string {
+		$escaped = '' === (string) $escape ? '' : preg_quote( (string) $escape, '/' ) . '(.)|';
+		$signs   = [ '*' => '[*]', '?' => '[?]', '[' => '[[]' ];
+		return preg_replace_callback(
+			"/{$escaped}[%_*?[]/s",
+			static fn ( array $found ) => isset( $found[1] ) ? $signs[ $found[1] ] ?? $found[1] : ( $signs + [ '%' => '*', '_' => '?' ] )[ $found[0] ],
+			(string) $pattern
+		);
+	}
 }

@@ -80,14 +80,14 @@ final class Aggregates implements Rule {
 	}
 
 	/**
-	 * The layer's functions take and give digits as texts, because PDO passes 32 bits of an integer only. SQLite's own integers
-	 * are below 2^63; larger ones stay texts, unless that would repeat a long expression.
+	 * The layer's functions take and give digits as texts, because PDO passes 32 bits of an integer only. They become SQLite's
+	 * integers. Those from 2^63 on stay texts, unless that would repeat a long expression.
 	 */
 	private function bits( WP_Parser_Node $node, Rewriting $rewriting ): WP_Parser_Node {
 		$value = $node->get_first_child_node( 'inSumExpr' );
 		$bits  = [ $node->get_first_child()->get_value(), '(', Large_Numbers::whole( $rewriting, $value ), ')' ];
 		return Known_Results::is_repeatable( $value )
-			? $rewriting->sequence( [ 'iif(length(', ...$bits, ') < 19, CAST(', ...$bits, ' AS INTEGER), ', ...$bits, ')' ], $node )
+			? $rewriting->sequence( [ 'iif(CAST(CAST(', ...$bits, ' AS INTEGER) AS TEXT) = ', ...$bits, ', CAST(', ...$bits, ' AS INTEGER), ', ...$bits, ')' ], $node )
 			: $rewriting->sequence( [ 'CAST(', ...$bits, ' AS NUMERIC)' ], $node );
 	}
 

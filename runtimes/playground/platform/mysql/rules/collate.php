@@ -7,10 +7,13 @@ use WP_Parser_Node;
 /** `COLLATE utf8mb4_bin` and its like in expressions, by names that SQLite has. */
 final class Collate implements Rule {
 	public function nodes(): array {
-		return [ 'simpleExpr' ];
+		return [ 'simpleExpr', 'boolPri' ];
 	}
 
 	public function rewrite( WP_Parser_Node $node, Rewriting $rewriting ): ?WP_Parser_Node {
+		if ( 'boolPri' === $node->rule_name ) {
+			return $this->comparison( $node, $rewriting );
+		}
 		if ( ! $node->has_child_token( Lexer::COLLATE_SYMBOL ) ) {
 			return null;
 		}
@@ -19,6 +22,25 @@ final class Collate implements Rule {
 			return $rewriting->sequence( [ $text, 'COLLATE BINARY' ], $node );
 		}
 		return $rewriting->sequence( [ $rewriting->folded( $text ), 'COLLATE NOCASE' ], $node );
+	}
+
+	/** `a COLLATE utf8mb4_general_ci = b`: the collation counts for the other text, too, but not if that would lose its index. */
+	private function comparison( WP_Parser_Node $node, Rewriting $rewriting ): ?WP_Parser_Node {
+		$children = $node->get_children();
+		if ( 3 !== count( $children ) || ! $children[1] instanceof WP_Parser_Node || ! $children[2] instanceof WP_Parser_Node ) {
+			return null;
+		}
+		$kinds = $rewriting->kinds;
+		foreach ( [ [ 0, 2 ], [ 2, 0 ] ] as [ $collated, $other ] ) {
+			$core       = $kinds->core( $children[ $collated ] );
+			$is_folded  = 'simpleExpr' === $core->rule_name && $core->has_child_token( Lexer::COLLATE_SYMBOL ) && ! self::knows_case( $core );
+			$is_indexed = $kinds->column( $children[ $other ] )->is_indexed ?? false;
+			if ( $is_folded && ! $is_indexed && Columns::TEXT === $kinds->of( $children[ $other ] ) ) {
+				$children[ $other ] = $rewriting->folded( $children[ $other ] );
+				return $rewriting->sequence( $children, $node );
+			}
+		}
+		return null;
 	}
 
 	/** Whether an expression, as it was sent, has a COLLATE that distinguishes upper from lower case. */

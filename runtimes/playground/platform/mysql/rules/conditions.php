@@ -47,8 +47,8 @@ final class Conditions implements Rule {
 	}
 
 	/**
-	 * SQLite takes a query for one about all rows only if a result is an aggregate. So the first one becomes such, whose value
-	 * stays as it is. `*` can't become one: GROUP BY makes all rows one group, but none if there is no row.
+	 * SQLite takes a query for one about all rows only if a result is an aggregate. So the first result becomes an
+	 * aggregate with the same value. `*` can't become one: GROUP BY makes all rows one group, but none if there is no row.
 	 */
 	private function aggregate( WP_Parser_Node $results, WP_Parser_Node $having, Rewriting $rewriting ): void {
 		if ( $this->has_aggregate( $results ) ) {

@@ -30,9 +30,10 @@ final class Date_Numbers implements Rule {
 		return null;
 	}
 
-	/** Returns a date or time as a number. */
+	/** Returns a date or time as a number. The sign of a time is the only hyphen after a space, and becomes `!` meanwhile. */
 	public static function number( WP_Parser_Node $time, Rewriting $rewriting ): WP_Parser_Node {
-		return $rewriting->sequence( [ '(replace(replace(replace(', $time, ", '-', ''), ':', ''), ' ', '') + 0)" ], $time );
+		$marked = [ "replace(' ' || (", $time, "), ' -', '!')" ];
+		return $rewriting->sequence( [ '(replace(replace(replace(replace(', ...$marked, ", '-', ''), ':', ''), ' ', ''), '!', '-') + 0)" ], $time );
 	}
 
 	/** Whether it has an operator between two operands. `a + INTERVAL 1 DAY` has more children. */

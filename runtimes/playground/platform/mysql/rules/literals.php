@@ -10,6 +10,9 @@ use WP_Parser_Node;
  * `_binary 'bytes'`, `_latin1 0xE4` and `N'text'`, as in dumps; `DATE '2024-01-31'` and `{d '2024-01-31'}`.
  */
 final class Literals implements Rule {
+	/** What stands before the text of a literal. */
+	private const PREFIXES = [ Lexer::UNDERSCORE_CHARSET, Lexer::DATE_SYMBOL, Lexer::TIME_SYMBOL, Lexer::TIMESTAMP_SYMBOL ];
+
 	public function nodes(): array {
 		return [ 'textLiteral', 'literal', 'temporalLiteral', 'simpleExprBody' ];
 	}
@@ -50,6 +53,37 @@ final class Literals implements Rule {
 	public static function bits( WP_Parser_Node $literal ): ?string {
 		$tokens = $literal->get_descendant_tokens();
 		return 1 === count( $tokens ) && Lexer::BIN_NUMBER === $tokens[0]->id ? self::bytes_of( $tokens[0] ) : null;
+	}
+
+	/** The value of a literal, with or without a sign, as the record has it for the default of a column of a type; null for NULL. */
+	public static function as_default( WP_Parser_Node $literal, string $type ): ?string {
+		$tokens = array_filter( $literal->get_descendant_tokens(), static fn ( $token ) => ! in_array( $token->id, self::PREFIXES, true ) );
+		$value  = implode( '', array_map( [ self::class, 'bytes_of' ], $tokens ) );
+		switch ( end( $tokens )->id ) {
+			case Lexer::NULL_SYMBOL:
+				return null;
+			case Lexer::TRUE_SYMBOL:
+				$value = '1';
+				break;
+			case Lexer::FALSE_SYMBOL:
+				$value = '0';
+				break;
+			case Lexer::HEX_NUMBER:
+			case Lexer::BIN_NUMBER:
+				$value = self::bytes_as_default( $value, $type );
+		}
+		if ( 'bit' === $type && ( '' === $value || ctype_digit( $value ) ) ) {
+			return "b'" . decbin( (int) $value ) . "'";
+		}
+		$time = Columns::time_of( $type );
+		return ( 0 === $time ? null : Date_Forms::of( $value, $time ) ) ?? $value;
+	}
+
+	private static function bytes_as_default( string $bytes, string $type ): string {
+		if ( 'bit' === $type || '0' === Field_Definition::implicit_value_of( $type ) ) {
+			return (string) hexdec( bin2hex( $bytes ) );
+		}
+		return Columns::has_bytes( $type ) ? '0x' . bin2hex( $bytes ) : $bytes;
 	}
 
 	private static function bytes_of( WP_MySQL_Token $token ): string {

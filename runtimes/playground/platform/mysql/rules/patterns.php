@@ -22,12 +22,8 @@ final class Patterns implements Rule {
 		$pattern  = $operands[0];
 		$escape   = $operands[1] ?? ( $rewriting->driver->is_sql_mode_active( 'NO_BACKSLASH_ESCAPES' ) ? null : "'\\'" );
 		$like     = [ $left, 'LIKE', $pattern, ...( null === $escape ? [] : [ 'ESCAPE', $escape ] ) ];
-		if ( Columns::BINARY === $rewriting->kinds->of( $pattern ) ) {
-			// The driver knows LIKE BINARY.
-			return null;
-		}
-		if ( Columns::BINARY === $rewriting->kinds->of( $left ) || $this->has_binary_collation( [ $left, $pattern ], $rewriting ) ) {
-			return $this->condition( [ $left, 'GLOB _helper_like_to_glob_pattern(', $pattern, ')' ], $node, $rewriting );
+		if ( $this->knows_case( [ $left, $pattern ], $rewriting ) ) {
+			return $this->condition( [ $left, 'GLOB', $rewriting->call( 'mysql_glob_pattern', [ $pattern, $escape ?? "''" ], $node ) ], $node, $rewriting );
 		}
 		if ( ! $this->needs_letters( $left, $pattern, $rewriting ) ) {
 			return isset( $operands[1] ) ? $this->condition( $like, $node, $rewriting ) : null;
@@ -41,10 +37,11 @@ final class Patterns implements Rule {
 		return $this->condition( [ '(', ...$like, 'OR (', ...$rewriting->beyond_ascii( $left ), 'AND', $matches, '))' ], $node, $rewriting );
 	}
 
-	/** SQLite's LIKE takes no notice of COLLATE. @param WP_Parser_Node[] $operands */
-	private function has_binary_collation( array $operands, Rewriting $rewriting ): bool {
-		$collated = array_filter( $operands, static fn ( $operand ) => Collate::knows_case( $rewriting->kinds->core( $operand ) ) );
-		return [] !== $collated;
+	/** Whether one of them is binary, or has a binary COLLATE, which SQLite's LIKE ignores. @param WP_Parser_Node[] $operands */
+	private function knows_case( array $operands, Rewriting $rewriting ): bool {
+		$kinds  = $rewriting->kinds;
+		$binary = array_filter( $operands, static fn ( $operand ) => Columns::BINARY === $kinds->of( $operand ) || Collate::knows_case( $kinds->core( $operand ) ) );
+		return [] !== $binary;
 	}
 
 	private function condition( array $parts, WP_Parser_Node $node, Rewriting $rewriting ): WP_Parser_Node {

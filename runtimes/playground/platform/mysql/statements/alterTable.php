@@ -207,12 +207,9 @@ final class Alter_Table implements Statement {
 		if ( null === $field ) {
 			return;
 		}
-		$value   = null;
+		$name    = Schema::last_name_of( $field );
 		$literal = $item->get_first_child_node( 'signedLiteral' );
-		if ( null !== $literal && ! $literal->get_first_descendant_token( WP_MySQL_Lexer::NULL_SYMBOL ) ) {
-			$value = implode( '', array_map( static fn ( $token ) => $token->get_value(), $literal->get_descendant_tokens() ) );
-		}
-		$name = Schema::last_name_of( $field );
+		$value   = null === $literal ? null : Literals::as_default( $literal, $this->table->type_of( $name ) );
 		if ( null !== $literal && ! $this->table->may_have_default( $name, $value ) ) {
 			throw Errors::create( $this->driver, 1067, "Invalid default value for '$name'" );
 		}

@@ -4,7 +4,7 @@ namespace WP_MySQL_Layer;
 use PDOStatement;
 use WP_Parser_Node;
 
-/** `CREATE INDEX` and `DROP INDEX`, which the driver carries out. It records the keys of columns otherwise than MySQL. */
+/** `CREATE INDEX` and `DROP INDEX`, which the driver carries out. The driver's record of column keys differs from MySQL's. */
 final class Index implements Statement {
 	public function answer( WP_Parser_Node $node, string $query, Driver $driver ): ?PDOStatement {
 		$index = $node->get_first_child_node( 'createIndex' ) ?? $node->get_first_child_node( 'dropIndex' );
