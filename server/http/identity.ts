@@ -9,7 +9,7 @@ import { clientNetwork } from "@sitewright/server/app/traffic/networks.ts";
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
 import { HttpFailure } from "./faults.ts";
 import type { CheckedInput, InputReader } from "./input.ts";
-import type { CountRequest } from "./rateLimits.ts";
+import type { CountRequest, Usage } from "./rateLimits.ts";
 import type { RepeatedReads } from "./repeatedReads.ts";
 import { tokenFacts } from "./tokens.ts";
 
@@ -43,12 +43,12 @@ export function makeAuthenticator(app: App, count: CountRequest, reads: Repeated
     request: FastifyRequest,
     reply: FastifyReply,
     identified: Identified | null,
+    counted: Usage | null,
     failure?: unknown,
   ): void {
     const { route } = request.routeOptions.config;
     request.identified = identified;
-    const usage =
-      reads.admissionOf(request.raw)?.usage ?? count(route?.row, identified?.caller ?? clientNetwork(request.ip));
+    const usage = counted ?? count(route?.row, identified?.caller ?? clientNetwork(request.ip));
     reply.headers(usage.headers);
     if (usage.isExceeded) {
       if (route?.row.method === "GET" && identified) reads.keepRefusal(request.raw, route.row, identified.caller);
@@ -63,22 +63,27 @@ export function makeAuthenticator(app: App, count: CountRequest, reads: Repeated
   }
 
   return (request, reply, done) => {
+    const { route } = request.routeOptions.config;
+    const facts = tokenFacts(request);
+    const admission = reads.admissionOf(request.raw);
+    const caller = route === undefined || admission !== undefined ? null : app.identities.known(facts);
+    const usage = admission?.usage ?? (caller && count(route?.row, caller));
     const finish = (identified: Identified | null, failure?: unknown) => {
       try {
-        accept(request, reply, identified, failure);
+        accept(request, reply, identified, usage, failure);
       } catch (error) {
         return done(error instanceof Error ? error : new Error(String(error)));
       }
       done();
     };
-    const failure = reads.admissionOf(request.raw)?.failure;
-    if (failure !== undefined) return finish(null, failure);
-    const { route } = request.routeOptions.config;
+    if (admission?.failure !== undefined) return finish(null, admission.failure);
+    // A flood of requests beyond the limit must not cost the database anything.
+    if (usage?.isExceeded) return finish(caller && { caller, target: null });
     request.snapshot = app.snapshots.latest();
     const found =
       route === undefined
         ? null
-        : app.identities.identify(tokenFacts(request), pathTarget(route, request), route.row.method === "GET");
+        : app.identities.identify(facts, pathTarget(route, request), route.row.method === "GET");
     if (!(found instanceof Promise)) return finish(found);
     found.then(finish, (error: unknown) => finish(null, error));
   };
