@@ -36,8 +36,8 @@ const lostCodes = new Set([
   ...["ECONNRESET", "EPIPE", "ETIMEDOUT"],
   ...["57P01", "57P02", "57P03", "53300", "08000", "08001", "08003", "08004", "08006"],
 ]);
-/** Of the system, when it connects. */
-const refusedCodes = new Set(["ECONNREFUSED", "ENOENT", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH"]);
+/** Of the system, when it connects. `EAGAIN`: too many connections wait at a socket file to be accepted. */
+const refusedCodes = new Set(["ECONNREFUSED", "ENOENT", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH", "EAGAIN"]);
 /** Errors of node-postgres, which have no code. */
 const lostMessages =
   /^(Connection terminated( unexpectedly| due to connection timeout)?|timeout expired|Client has encountered a connection error and is not queryable)$/;

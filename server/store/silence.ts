@@ -70,13 +70,14 @@ const isCommit = (statement: object): boolean =>
 const stillRunning = (before: Statements, now: Statements): readonly pg.PoolClient[] =>
   [...now].filter(([client, statement]) => before.get(client) === statement).map(([client]) => client);
 
-/** Null as soon as PostgreSQL accepts or refuses a connection. */
+/** Returns the error of the last attempt, or null as soon as PostgreSQL answers, even if it refuses the connection. */
 async function whySilent({ options }: pg.Pool, milliseconds: number): Promise<unknown> {
   const deadline = performance.now() + milliseconds;
   for (;;) {
     const left = Math.max(1, deadline - performance.now());
     const error = await tryConnection({ ...options, connectionTimeoutMillis: left });
-    if (!isConnectionLost(error)) return null;
+    // For example too many connections, or not ready yet.
+    if (error instanceof pg.DatabaseError || !isConnectionLost(error)) return null;
     if (performance.now() >= deadline) return error;
     await pause();
   }
