@@ -166,6 +166,17 @@ describe("while PostgreSQL restarts", () => {
     expect(await listNotes()).toEqual([{ text: "committed?" }]);
   });
 
+  test("a change by itself may be made if PostgreSQL hangs for too long, so it does not fail as unavailable", async () => {
+    await using proxy = await startDatabaseProxy(postgres.url);
+    await using through = openImpatient(proxy.url);
+    await through.pool.query("select 1");
+    void proxy.failAt((message) => message.includes("insert into"), "hang");
+    const change = run(sql`insert into notes values ('late')`, through.database);
+    await expect(change).rejects.toThrow("Connection terminated unexpectedly");
+    proxy.resume();
+    await expect.poll(listNotes).toEqual([{ text: "late" }]);
+  });
+
   test("other errors of a transaction are not repeated", async () => {
     let runs = 0;
     const outcome = runTransaction(opened.database, async (transaction) => {
@@ -269,6 +280,13 @@ describe("a slow PostgreSQL", () => {
     await untilRunning("pg_sleep(1)", 1);
     await expect(impatient.pool.query("select 1")).rejects.toBeInstanceOf(DatabaseUnavailable);
     expect((await slow).rows[0]?.text).toBe("late");
+  });
+
+  test("is not asked again and again while a long statement runs", async () => {
+    await using proxy = await startDatabaseProxy(postgres.url);
+    await using impatient = openImpatient(proxy.url);
+    await impatient.pool.query("select pg_sleep(2)");
+    expect(proxy.opened()).toBeLessThanOrEqual(2);
   });
 
   test("answers if it refuses more connections, so long statements go on", async () => {

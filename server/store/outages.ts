@@ -60,7 +60,7 @@ export function isConnectionLost(error: unknown): boolean {
 }
 
 /** Whether a statement is certain to change nothing. */
-function isRead(statement: string): boolean {
+export function isRead(statement: string): boolean {
   if (!/^\s*(select|with)\b/i.test(statement)) return false;
   return !/\b(insert|update|delete|merge|into|nextval|setval|pg_notify|pg_\w*advisory\w*|for (no key )?(update|share))\b/i.test(
     statement,
