@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isCommit, startDatabaseProxy } from "@sitewright/server/testing/databaseProxy.ts";
+import { after, isCommit, startDatabaseProxy } from "@sitewright/server/testing/databaseProxy.ts";
 import { type RunningPostgres, startPostgres } from "@sitewright/supervisor/postgres/postgres.ts";
 import { type RawBuilder, sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -11,6 +11,7 @@ import type { Database } from "./database.ts";
 import { type OpenDatabase, openDatabase, openPool } from "./open.ts";
 import { DatabaseUnavailable, OutcomeUnknown } from "./outages.ts";
 import { tryConnection } from "./silence.ts";
+import { askForSnapshot } from "./snapshotQuestion.ts";
 import { runTransaction } from "./transactions.ts";
 
 let folder: string;
@@ -175,6 +176,15 @@ describe("while PostgreSQL restarts", () => {
     await expect(change).rejects.toThrow("Connection terminated unexpectedly");
     proxy.resume();
     await expect.poll(listNotes).toEqual([{ text: "late" }]);
+  });
+
+  test("a question for the snapshot fails as unavailable if PostgreSQL hangs for too long", async () => {
+    await using proxy = await startDatabaseProxy(postgres.url);
+    await using through = openImpatient(proxy.url);
+    const client = await through.pool.connect();
+    void proxy.failAt(after(0), "hang");
+    await expect(askForSnapshot(client)).rejects.toBeInstanceOf(DatabaseUnavailable);
+    client.release(true);
   });
 
   test("other errors of a transaction are not repeated", async () => {
