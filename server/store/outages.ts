@@ -14,8 +14,8 @@ export class DatabaseUnavailable extends Error {
 }
 
 /**
- * The database was lost when changes may have been made: between two transactions, or after COMMIT was sent, if it did not come back
- * to tell the outcome.
+ * The database was lost when changes may have been made: between two transactions, or after COMMIT was sent, if PostgreSQL did not
+ * tell the outcome.
  */
 export class OutcomeUnknown extends Error {
   override readonly name = "OutcomeUnknown";

@@ -1,8 +1,8 @@
 /**
  * Transactions that are repeated if the connection was lost before they were committed.
  *
- * If it was lost after COMMIT was sent, PostgreSQL is asked for the outcome: it remembers it by the transaction's id, also after a
- * crash.
+ * If it was lost after COMMIT was sent, PostgreSQL is asked for the outcome by the transaction's id. The outcome stays unknown if
+ * PostgreSQL can't be reached in time, or has recovered from a crash meanwhile and used the id again.
  */
 import { type ControlledTransaction, sql } from "kysely";
 import pg from "pg";
@@ -29,7 +29,7 @@ interface TransactionMark {
 /** SQL: a crash recovery resets all statistics. A restart keeps them, and so does `pg_postmaster_start_time` after a crash. */
 const lastRecovery = sql`pg_stat_get_bgwriter_stat_reset_time()::text`;
 
-/** To be read after the last change, before COMMIT. Null if the transaction has changed nothing. */
+/** Called after the last change, before COMMIT. Returns null if the transaction has changed nothing. */
 async function readMark(transaction: DatabaseTransaction): Promise<TransactionMark | null> {
   const { rows } = await sql<{ id: string | null; recovered: string }>`
     select pg_current_xact_id_if_assigned()::text as id, ${lastRecovery} as recovered`.execute(transaction);
@@ -68,7 +68,7 @@ const statusByError = (error: unknown): string | null =>
 /**
  * Runs work in a transaction. If the connection is lost and nothing was committed, runs it again in another one: it must change
  * nothing but the database. Throws `DatabaseUnavailable` if that does not help in time, and `OutcomeUnknown` if COMMIT was sent and
- * PostgreSQL does not come back in time to tell the outcome.
+ * PostgreSQL does not tell the outcome in time.
  */
 export async function runTransaction<T>(
   database: Database,
