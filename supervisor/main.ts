@@ -13,9 +13,9 @@ const invalidSettings = 2;
 
 /** Options of V8 for many short requests. */
 const controlMemory = [
-  // By default, the young generation grows to twice this. Thousands of clients that wait cost a quarter less memory with it. Megabytes.
+  // Megabytes; the default is 16. With 8, thousands of waiting clients take a quarter less memory.
   "--max-semi-space-size=8",
-  // Several threads take longer over so little than one.
+  // Collecting so little memory takes several threads longer than one.
   "--no-parallel-scavenge",
   // V8 would decide in a busy moment that requests' objects live long, and then make all of them in the old generation: a read takes
   // up to half as much time again, for as long as the process lives.

@@ -134,8 +134,8 @@ export interface RequestDatabase {
   readonly database: Database;
   /**
    * Runs in a new transaction, or in the request's own if it carries an `Idempotency-Key`. That one stays open until the
-   * request is answered, so nothing but the database may be waited for from then on; see `afterCommit`. `work` runs again if the
-   * connection is lost before COMMIT.
+   * request is answered, so nothing but the database may be waited for from then on; see `afterCommit`. If the connection is lost
+   * before COMMIT, the request's first `work` runs again; without an `Idempotency-Key`, every `work` does.
    */
   readonly inTransaction: <T>(work: (transaction: DatabaseTransaction) => Promise<T>) => Promise<T>;
 }

@@ -86,7 +86,7 @@ const retrySeconds = 5;
 const unknownOutcome =
   "The connection to the database was lost at the moment when the change was to become permanent, so it may have been made. Check before you repeat it.";
 
-/** The error response if the database can't be reached, and nothing was changed; otherwise null. */
+/** The error response if the database can't be reached and nothing was changed, or null. */
 export function answerToOutage(error: unknown): ErrorAnswer | null {
   if (!(error instanceof DatabaseUnavailable)) return null;
   return errorAnswer(503, null, { headers: { "retry-after": String(retrySeconds) } });

@@ -27,6 +27,8 @@ interface OpenOptions {
 const int8 = 20;
 /** For a new connection, or one that others use. */
 const maxConnectMilliseconds = 10_000;
+/** A connection without traffic for this long is checked. */
+const keepAliveInitialDelayMillis = 10_000;
 
 /**
  * Parses a bigint as a number: ids of activity entries and counts stay far below 2^53, and the API shows them as
@@ -79,6 +81,9 @@ export function openPool(
     max: options.connections ?? 10,
     types: options.types ?? types,
     connectionTimeoutMillis: Math.min(wait, maxConnectMilliseconds),
+    // The system closes connections whose other end has vanished without a word.
+    keepAlive: true,
+    keepAliveInitialDelayMillis,
     application_name: "sitewright",
     waitMilliseconds: wait,
   });

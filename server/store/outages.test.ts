@@ -1,26 +1,30 @@
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
+import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isCommit, startDatabaseProxy } from "@sitewright/server/testing/databaseProxy.ts";
+import { after, isCommit, startDatabaseProxy } from "@sitewright/server/testing/databaseProxy.ts";
 import { type RunningPostgres, startPostgres } from "@sitewright/supervisor/postgres/postgres.ts";
 import { type RawBuilder, sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Database } from "./database.ts";
-import { type OpenDatabase, openDatabase } from "./open.ts";
+import { type OpenDatabase, openDatabase, openPool } from "./open.ts";
 import { DatabaseUnavailable, OutcomeUnknown } from "./outages.ts";
+import { tryConnection } from "./silence.ts";
+import { askForSnapshot } from "./snapshotQuestion.ts";
 import { runTransaction } from "./transactions.ts";
 
 let folder: string;
 let postgres: RunningPostgres;
 let opened: OpenDatabase;
 
-async function start(): Promise<void> {
-  postgres = await startPostgres({ dataDirectory: join(folder, "data"), runDirectory: join(folder, "run") });
+async function start(settings: Readonly<Record<string, string>> = {}): Promise<void> {
+  postgres = await startPostgres({ dataDirectory: join(folder, "data"), runDirectory: join(folder, "run"), settings });
 }
 
-async function restart(): Promise<void> {
+async function restart(settings: Readonly<Record<string, string>> = {}): Promise<void> {
   await postgres.stop();
-  await start();
+  await start(settings);
 }
 
 async function run<T>(statement: RawBuilder<T>, database: Database = opened.database): Promise<readonly T[]> {
@@ -80,6 +84,20 @@ describe("while PostgreSQL restarts", () => {
     await postgres.exited;
     await start();
     for (const { rows } of await Promise.all(reads)) expect(rows[0]?.text).toBe("read");
+  });
+
+  test("queries wait if too many connections wait to be accepted", async () => {
+    const used = await opened.pool.connect();
+    process.kill(postgres.pid, "SIGSTOP");
+    const socket = join(new URL(postgres.url).searchParams.get("host") ?? "", ".s.PGSQL.5432");
+    const waiting = await fillQueue(socket);
+    const read = Promise.allSettled([opened.pool.query("select 'late' as text")]);
+    const refused = await tryConnection({ connectionString: postgres.url });
+    for (const client of waiting) client.destroy();
+    process.kill(postgres.pid, "SIGCONT");
+    used.release();
+    expect(refused).toMatchObject({ code: "EAGAIN" });
+    expect(await read).toMatchObject([{ value: { rows: [{ text: "late" }] } }]);
   });
 
   test("a change by itself that has begun is not repeated", async () => {
@@ -149,6 +167,26 @@ describe("while PostgreSQL restarts", () => {
     expect(await listNotes()).toEqual([{ text: "committed?" }]);
   });
 
+  test("a change by itself may be made if PostgreSQL hangs for too long, so it does not fail as unavailable", async () => {
+    await using proxy = await startDatabaseProxy(postgres.url);
+    await using through = openImpatient(proxy.url);
+    await through.pool.query("select 1");
+    void proxy.failAt((message) => message.includes("insert into"), "hang");
+    const change = run(sql`insert into notes values ('late')`, through.database);
+    await expect(change).rejects.toThrow("Connection terminated unexpectedly");
+    proxy.resume();
+    await expect.poll(listNotes).toEqual([{ text: "late" }]);
+  });
+
+  test("a question for the snapshot fails as unavailable if PostgreSQL hangs for too long", async () => {
+    await using proxy = await startDatabaseProxy(postgres.url);
+    await using through = openImpatient(proxy.url);
+    const client = await through.pool.connect();
+    void proxy.failAt(after(0), "hang");
+    await expect(askForSnapshot(client)).rejects.toBeInstanceOf(DatabaseUnavailable);
+    client.release(true);
+  });
+
   test("other errors of a transaction are not repeated", async () => {
     let runs = 0;
     const outcome = runTransaction(opened.database, async (transaction) => {
@@ -157,6 +195,56 @@ describe("while PostgreSQL restarts", () => {
     });
     await expect(outcome).rejects.toMatchObject({ code: "22012" });
     expect(runs).toBe(1);
+  });
+});
+
+describe("when PostgreSQL loses transactions in a crash", () => {
+  const addNote = (text: string, database?: Database) => run(sql`insert into notes values (${text})`, database);
+  const lastRecovery = () => run(sql`select pg_stat_get_bgwriter_stat_reset_time()::text as time`);
+
+  // Commits are written to disk late, so a crash loses them.
+  beforeEach(async () => {
+    await restart({ synchronous_commit: "off", wal_writer_delay: "10s", autovacuum: "off" });
+  });
+  afterEach(() => restart());
+
+  /** Kills one of its processes, so all others start again. */
+  async function crash(): Promise<void> {
+    const before = await lastRecovery();
+    const [backend] = await run(sql<{ pid: number }>`select pg_backend_pid() as pid`);
+    process.kill(backend?.pid ?? 0, "SIGKILL");
+    await expect.poll(lastRecovery).not.toEqual(before);
+  }
+
+  /** Adds a note in a transaction, and loses it after COMMIT. `afterCrash` happens before PostgreSQL is asked for the outcome. */
+  async function addLostNote(afterCrash: () => Promise<unknown>): Promise<number> {
+    await using proxy = await startDatabaseProxy(postgres.url);
+    await using through = closing(openDatabase(proxy.url));
+    let runs = 0;
+    const outcome = Promise.allSettled([
+      runTransaction(through.database, async (transaction) => {
+        runs += 1;
+        await addNote(`run ${runs}`, transaction);
+        if (runs === 1) void proxy.failAt(isCommit, "lose the answer and hang");
+      }),
+    ]);
+    await expect.poll(listNotes).toEqual([{ text: "run 1" }]);
+    await crash();
+    expect(await listNotes()).toEqual([]);
+    await afterCrash();
+    proxy.resume();
+    for (const result of await outcome) if (result.status === "rejected") throw result.reason;
+    return runs;
+  }
+
+  test("a lost transaction runs again", async () => {
+    expect(await addLostNote(async () => undefined)).toBe(2);
+    expect(await listNotes()).toEqual([{ text: "run 2" }]);
+  });
+
+  test("the outcome is unknown if a committed transaction has the same id", async () => {
+    await expect(addLostNote(() => addNote("other"))).rejects.toBeInstanceOf(OutcomeUnknown);
+    expect(await listNotes()).toEqual([{ text: "other" }]);
   });
 });
 
@@ -203,9 +291,44 @@ describe("a slow PostgreSQL", () => {
     await expect(impatient.pool.query("select 1")).rejects.toBeInstanceOf(DatabaseUnavailable);
     expect((await slow).rows[0]?.text).toBe("late");
   });
+
+  test("is not asked again and again while a long statement runs", async () => {
+    await using proxy = await startDatabaseProxy(postgres.url);
+    await using impatient = openImpatient(proxy.url);
+    await impatient.pool.query("select pg_sleep(2)");
+    expect(proxy.opened()).toBeLessThanOrEqual(2);
+  });
+
+  test("answers if it refuses more connections, so long statements go on", async () => {
+    await run(sql`create role limited login connection limit 1`);
+    const url = new URL(postgres.url);
+    url.username = "limited";
+    await using impatient = openImpatient(url.href);
+    const slow = impatient.pool.query("select pg_sleep(1.5), 'late' as text");
+    expect((await slow).rows[0]?.text).toBe("late");
+  });
 });
 
-function openImpatient(url = postgres.url): OpenDatabase & AsyncDisposable {
-  const impatient = openDatabase(url, { waitMilliseconds: 300, connections: 1 });
-  return { ...impatient, [Symbol.asyncDispose]: impatient.close };
+test("connections without traffic are checked by the system", async () => {
+  const pool = openPool("postgresql://127.0.0.1:1/none");
+  expect(pool.options).toMatchObject({ keepAlive: true, keepAliveInitialDelayMillis: 10_000 });
+  await pool.end();
+});
+
+/** Connects until the system accepts no more. */
+async function fillQueue(path: string): Promise<readonly Socket[]> {
+  const sockets: Socket[] = [];
+  for (;;) {
+    const socket = connect(path);
+    const error = await once(socket, "connect").catch((problem: unknown) => problem);
+    if (error instanceof Error) return sockets;
+    sockets.push(socket);
+  }
 }
+
+const closing = (database: OpenDatabase): OpenDatabase & AsyncDisposable => ({
+  ...database,
+  [Symbol.asyncDispose]: database.close,
+});
+
+const openImpatient = (url = postgres.url) => closing(openDatabase(url, { waitMilliseconds: 300, connections: 1 }));

@@ -14,8 +14,8 @@ export class DatabaseUnavailable extends Error {
 }
 
 /**
- * The database was lost when changes may have been made: between two transactions, or after COMMIT was sent, if it did not come back
- * to tell the outcome.
+ * The database was lost when changes may have been made: between two transactions, or after COMMIT was sent, if PostgreSQL did not
+ * tell the outcome.
  */
 export class OutcomeUnknown extends Error {
   override readonly name = "OutcomeUnknown";
@@ -36,8 +36,8 @@ const lostCodes = new Set([
   ...["ECONNRESET", "EPIPE", "ETIMEDOUT"],
   ...["57P01", "57P02", "57P03", "53300", "08000", "08001", "08003", "08004", "08006"],
 ]);
-/** Of the system, when it connects. */
-const refusedCodes = new Set(["ECONNREFUSED", "ENOENT", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH"]);
+/** Of the system, when it connects. `EAGAIN`: too many connections wait at a socket file to be accepted. */
+const refusedCodes = new Set(["ECONNREFUSED", "ENOENT", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH", "EAGAIN"]);
 /** Errors of node-postgres, which have no code. */
 const lostMessages =
   /^(Connection terminated( unexpectedly| due to connection timeout)?|timeout expired|Client has encountered a connection error and is not queryable)$/;
@@ -60,7 +60,7 @@ export function isConnectionLost(error: unknown): boolean {
 }
 
 /** Whether a statement is certain to change nothing. */
-function isRead(statement: string): boolean {
+export function isRead(statement: string): boolean {
   if (!/^\s*(select|with)\b/i.test(statement)) return false;
   return !/\b(insert|update|delete|merge|into|nextval|setval|pg_notify|pg_\w*advisory\w*|for (no key )?(update|share))\b/i.test(
     statement,

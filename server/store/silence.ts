@@ -1,17 +1,21 @@
 /**
  * Notices that PostgreSQL has stopped answering without closing its connections, for example because its machine hangs.
  *
- * A long time alone says nothing about a statement. So if one runs for a moment, a new connection is tried. If that is not accepted
- * in its time, the connections whose statements have waited as long are closed, and fail with `DatabaseUnavailable`: PostgreSQL rolls
- * their transactions back when it continues. Only a COMMIT keeps waiting, because it may be carried out.
+ * A statement may take long for other reasons. So if one runs for a second, a new connection is tried. If PostgreSQL does not answer
+ * within `silenceMilliseconds`, the connections whose statements have waited for as long are closed. PostgreSQL rolls their
+ * transactions back when it continues, so they fail with `DatabaseUnavailable`. A change outside of a transaction may still be
+ * carried out, so it fails as if its connection had been lost. Only a COMMIT keeps waiting, because its outcome can be told later.
  */
 import pg from "pg";
-import { DatabaseUnavailable, isConnectionLost, pause } from "./outages.ts";
+import { DatabaseUnavailable, isConnectionLost, isRead, pause } from "./outages.ts";
+
+/** After PostgreSQL has answered. A long statement would cost a new connection each second otherwise. */
+const restMilliseconds = 10_000;
 
 interface SilenceOptions {
   /** How long PostgreSQL may say nothing. */
   readonly silenceMilliseconds: number;
-  /** A statement that runs for less is not looked at. */
+  /** Statements that run for less time are ignored. */
   readonly intervalMilliseconds: number;
 }
 
@@ -22,21 +26,23 @@ export function closeSilentConnections(
   const clients = new Set<pg.PoolClient>();
   let running: Statements = new Map();
   let isProbing = false;
+  let nextProbe = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  /** Those that run since the last look. */
+  /** Probes if a statement has been running since the last call. */
   function look(): void {
     const before = running;
     running = runningOf(clients);
-    if (!isProbing && stillRunning(before, running).length > 0) void probe(running);
+    if (isProbing || performance.now() < nextProbe) return;
+    if (stillRunning(before, running).length > 0) void probe(running);
   }
 
   async function probe(since: Statements): Promise<void> {
     isProbing = true;
     const error = await whySilent(pool, silenceMilliseconds);
     isProbing = false;
-    if (error === null) return;
-    for (const client of stillRunning(since, runningOf(clients))) close(client, new DatabaseUnavailable(error));
+    if (error === null) nextProbe = performance.now() + restMilliseconds;
+    else for (const client of stillRunning(since, runningOf(clients))) close(client, error);
   }
 
   pool.on("connect", (client) => {
@@ -52,31 +58,47 @@ export function closeSilentConnections(
 }
 
 /** The statements that PostgreSQL has not answered yet. */
-type Statements = ReadonlyMap<pg.PoolClient, unknown>;
+type Statements = ReadonlyMap<pg.PoolClient, object>;
 
-/** Node-postgres has no other way to find out. */
+/** Returns all running statements except COMMIT. */
 function runningOf(clients: Iterable<pg.PoolClient>): Statements {
-  const statements = new Map<pg.PoolClient, unknown>();
+  const statements = new Map<pg.PoolClient, object>();
   for (const client of clients) {
-    const statement = "_activeQuery" in client ? client._activeQuery : null;
-    if (typeof statement === "object" && statement !== null && !isCommit(statement)) statements.set(client, statement);
+    const statement = statementOf(client);
+    if (statement !== null && !isCommit(statement)) statements.set(client, statement);
   }
   return statements;
 }
 
-const isCommit = (statement: object): boolean =>
-  "text" in statement && typeof statement.text === "string" && /^\s*commit\b/i.test(statement.text);
+/** Reads a private field, since node-postgres does not publish the running statement. */
+function statementOf(client: pg.PoolClient): object | null {
+  const statement = "_activeQuery" in client ? client._activeQuery : null;
+  return typeof statement === "object" ? statement : null;
+}
+
+const textOf = (statement: object): string =>
+  "text" in statement && typeof statement.text === "string" ? statement.text : "";
+
+const isCommit = (statement: object): boolean => /^\s*commit\b/i.test(textOf(statement));
+
+/** Whether the running statement is certain to change nothing if its connection is closed. */
+function changesNothing(client: pg.PoolClient): boolean {
+  if (client.getTransactionStatus() !== "I") return true;
+  const text = textOf(statementOf(client) ?? {});
+  return isRead(text) || /^\s*(begin|start transaction)\b/i.test(text);
+}
 
 const stillRunning = (before: Statements, now: Statements): readonly pg.PoolClient[] =>
   [...now].filter(([client, statement]) => before.get(client) === statement).map(([client]) => client);
 
-/** Null as soon as PostgreSQL accepts or refuses a connection. */
+/** Returns the error of the last attempt, or null as soon as PostgreSQL answers, even if it refuses the connection. */
 async function whySilent({ options }: pg.Pool, milliseconds: number): Promise<unknown> {
   const deadline = performance.now() + milliseconds;
   for (;;) {
     const left = Math.max(1, deadline - performance.now());
     const error = await tryConnection({ ...options, connectionTimeoutMillis: left });
-    if (!isConnectionLost(error)) return null;
+    // For example too many connections, or not ready yet.
+    if (error instanceof pg.DatabaseError || !isConnectionLost(error)) return null;
     if (performance.now() >= deadline) return error;
     await pause();
   }
@@ -94,6 +116,10 @@ export async function tryConnection(config: pg.ClientConfig): Promise<unknown> {
   return error;
 }
 
-function close(client: pg.PoolClient, error: Error): void {
-  if ("connection" in client && client.connection instanceof pg.Connection) client.connection.stream.destroy(error);
+function close(client: pg.PoolClient, cause: unknown): void {
+  if (!("connection" in client && client.connection instanceof pg.Connection)) return;
+  const error = changesNothing(client)
+    ? new DatabaseUnavailable(cause)
+    : new Error("Connection terminated unexpectedly", { cause });
+  client.connection.stream.destroy(error);
 }

@@ -33,6 +33,8 @@ const prepared = new WeakSet<Connection>();
 
 /** Node-postgres calls these for the messages of a statement that runs. */
 interface Running extends Submittable {
+  /** For `silence.ts`. */
+  readonly text: string;
   handleDataRow(row: { readonly fields: readonly (string | null)[] }): void;
   handleCommandComplete(): void;
   handleReadyForQuery(connection: Connection): void;
@@ -44,6 +46,7 @@ export function askForSnapshot(client: PoolClient): Promise<string> {
   return new Promise((resolve, reject) => {
     let snapshot = "";
     const question: Running = {
+      text: snapshotStatement,
       submit(connection) {
         connection.stream.write(prepared.has(connection) ? ask : parseAndAsk);
       },

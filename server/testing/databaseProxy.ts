@@ -33,6 +33,10 @@ export interface DatabaseProxy extends AsyncDisposable {
   failAt(isChosen: ChooseMessage, fault: Fault): Promise<void>;
   /** Whether the fault has happened. */
   hasFailed(): boolean;
+  /** Number of connections that PostgreSQL has not closed. */
+  connections(): number;
+  /** Number of connections that clients have opened so far. */
+  opened(): number;
   /** Passes everything on, also what was held back. */
   resume(): void;
 }
@@ -56,6 +60,7 @@ export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
   let planned: { readonly isChosen: ChooseMessage; readonly fault: Fault; readonly failed: () => void } | null = null;
   let isHanging = false;
   let hasFailed = false;
+  let opened = 0;
 
   function deliver({ held }: Link, send: () => void): void {
     if (isHanging) held.push(send);
@@ -83,22 +88,22 @@ export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
     const server = connect(target);
     const link: Link = { client, server, held: [], losesAnswer: null };
     links.add(link);
+    opened += 1;
     client.on("data", (chunk) => receive(link, chunk));
     server.on("data", (chunk) => {
       if (link.losesAnswer === null) return deliver(link, () => client.write(chunk));
       client.destroy();
       if (link.losesAnswer === "lose the answer and hang") isHanging = true;
     });
-    for (const [socket, other] of [
-      [client, server],
-      [server, client],
-    ] as const) {
-      socket.on("error", () => undefined);
-      socket.on("close", () => {
+    for (const socket of [client, server]) socket.on("error", () => undefined);
+    // PostgreSQL gets what was held before the end, as from the network, and closes its side when it has carried that out.
+    client.on("close", () => deliver(link, () => server.end()));
+    server.on("close", () => {
+      deliver(link, () => {
         links.delete(link);
-        deliver(link, () => other.destroy());
+        client.destroySoon();
       });
-    }
+    });
   });
   await once(listener.listen(join(folder, socketName)), "listening");
 
@@ -116,6 +121,8 @@ export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
       });
     },
     hasFailed: () => hasFailed,
+    connections: () => links.size,
+    opened: () => opened,
     resume,
     [Symbol.asyncDispose]: async () => {
       resume();

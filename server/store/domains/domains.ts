@@ -207,7 +207,7 @@ interface DomainColumns {
   readonly created: string | null;
 }
 
-const pageSize = 1_000;
+const pageSize = 500;
 
 /** SQL expression: the company's few environments that are not visible yet. A join would read all of them for each page. */
 const hiddenEnvironments = "array(select id from environments where company_id = $1 and state = 'adding')";
@@ -221,7 +221,7 @@ export function listCompanyDomains(
   return inPages(pageSize, window, async ({ after, limit, offset }) => {
     const { rows } = await pool.query<DomainColumns>({
       name: "list-company-domains",
-      // A page as four values takes a fourth of the time of a thousand rows, and half of that of an array for each row.
+      // A page as four values takes a fourth of the time of a row for each domain, and half of that of an array for each row.
       text: `select json_agg(id) as ids, json_agg(name) as names, json_agg(site_id) as sites, json_agg(is_active) as active,
           max(created_at)::text as created from (
           select d.id, d.name, d.site_id, d.is_active, d.created_at from domains d
