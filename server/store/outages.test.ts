@@ -155,6 +155,20 @@ describe("while PostgreSQL restarts", () => {
     expect(await listNotes()).toEqual([{ text: "run 1" }]);
   });
 
+  test("a restart does not hide the outcome of a COMMIT", async () => {
+    await using proxy = await startDatabaseProxy(postgres.url);
+    await using through = closing(openDatabase(proxy.url));
+    const result = runTransaction(through.database, async (transaction) => {
+      await run(sql`insert into notes values ('once')`, transaction);
+      void proxy.failAt(isCommit, "lose the answer and hang");
+    });
+    await expect.poll(listNotes).toEqual([{ text: "once" }]);
+    await restart();
+    proxy.resume();
+    await result;
+    expect(await listNotes()).toEqual([{ text: "once" }]);
+  });
+
   test("the outcome of a COMMIT is unknown if PostgreSQL does not come back", async () => {
     await using proxy = await startDatabaseProxy(postgres.url);
     await using through = openImpatient(proxy.url);

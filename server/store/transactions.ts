@@ -26,7 +26,7 @@ interface TransactionMark {
   readonly recovered: string;
 }
 
-/** SQL: a crash recovery resets all statistics. A restart keeps them, and so does `pg_postmaster_start_time` after a crash. */
+/** SQL: a crash resets the statistics, and a restart does not. A crash may leave `pg_postmaster_start_time` as it was. */
 const lastRecovery = sql`pg_stat_get_bgwriter_stat_reset_time()::text`;
 
 /** Called after the last change, before COMMIT. Returns null if the transaction has changed nothing. */
