@@ -56,7 +56,7 @@ async function startServer(reads: Promise<void> | null = null) {
     written: () => vi.waitFor(() => expect(sockets.every(({ writableLength }) => writableLength === 0)).toBe(true)),
     /** The number of open connections. */
     open: () => promisify(server.getConnections.bind(server))(),
-    /** Sends bytes on a new connection. Returns what has been received. */
+    /** Sends text on a new connection. The returned function returns the response so far. */
     send(sent: string): () => string {
       const socket = connect(port, "127.0.0.1").setEncoding("utf8");
       sockets.push(socket);
@@ -120,7 +120,7 @@ test("pieces that arrive before a body is read are not parsed in one go when it 
   expect(pieces()).toBeLessThan(800);
 });
 
-test("a client that asks whether to continue is told so", async () => {
+test("a client that expects 100 Continue gets it", async () => {
   const { send } = await startServer();
   const received = send(`${head}Expect: 100-continue\r\nContent-Length: 1\r\n\r\n`);
   await vi.waitFor(() => expect(received()).toContain("100 Continue"));

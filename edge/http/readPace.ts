@@ -72,10 +72,10 @@ function slicePushes(
     isPassing = true;
     for (let slice = waiting.shift(); slice !== undefined && !socket.destroyed; slice = waiting.shift()) {
       if (slice === null) push(null);
-      // After its last response, a broken request would be answered once more.
+      // The parser would fail again after a broken request, which has been answered.
       else if (socket.writableEnded) continue;
       else {
-        // What a paused socket keeps would be parsed in one go later.
+        // A paused socket would buffer its slices, and later have them parsed in one go.
         if (socket.isPaused()) await untilResumed(socket);
         if (isSlow || pace.isPaused(name)) await parseInTurn(slice);
         else {
@@ -100,7 +100,7 @@ function slicePushes(
     if (isPassing) isReadWanted = true;
     else read(size);
   };
-  // With such a listener, Node does not pass what it reads directly to the parser.
+  // Without a listener, Node would pass data directly to the parser, and not call `push`.
   socket.on("data", () => undefined);
 }
 

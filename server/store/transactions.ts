@@ -26,7 +26,7 @@ interface TransactionMark {
   readonly recovered: string;
 }
 
-/** SQL: a crash resets the statistics, and a restart does not. A crash may leave `pg_postmaster_start_time` as it was. */
+/** SQL: changes with each crash recovery, and not with a clean restart. `pg_postmaster_start_time` may stay the same in a crash. */
 const lastRecovery = sql`pg_stat_get_bgwriter_stat_reset_time()::text`;
 
 /** Called after the last change, before COMMIT. Returns null if the transaction has changed nothing. */

@@ -37,7 +37,7 @@ export interface DatabaseProxy extends AsyncDisposable {
   connections(): number;
   /** Number of connections that clients have opened so far. */
   opened(): number;
-  /** Passes everything on, also what was held back. */
+  /** Delivers the messages that were held, and from then on all messages at once. */
   resume(): void;
 }
 
@@ -96,7 +96,7 @@ export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
       if (link.losesAnswer === "lose the answer and hang") isHanging = true;
     });
     for (const socket of [client, server]) socket.on("error", () => undefined);
-    // PostgreSQL gets what was held before the end, as from the network, and closes its side when it has carried that out.
+    // As over a network, PostgreSQL gets the held messages before the end of the connection, and executes them before it closes.
     client.on("close", () => deliver(link, () => server.end()));
     server.on("close", () => {
       deliver(link, () => {

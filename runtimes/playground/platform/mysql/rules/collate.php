@@ -43,7 +43,7 @@ final class Collate implements Rule {
 		return null;
 	}
 
-	/** Whether an expression, as it was sent, has a COLLATE that distinguishes upper from lower case. */
+	/** Whether the original expression has a case-sensitive COLLATE. */
 	public static function knows_case( WP_Parser_Node $node ): bool {
 		if ( 'simpleExpr' !== $node->rule_name || ! $node->has_child_token( Lexer::COLLATE_SYMBOL ) ) {
 			return false;

@@ -10,7 +10,7 @@ final class Information_Schema_Tables implements Rule {
 		...[ 'AVG_ROW_LENGTH', 'DATA_LENGTH', 'MAX_DATA_LENGTH', 'INDEX_LENGTH', 'DATA_FREE', 'AUTO_INCREMENT', 'CREATE_TIME' ],
 		...[ 'UPDATE_TIME', 'CHECK_TIME', 'TABLE_COLLATION', 'CHECKSUM', 'CREATE_OPTIONS', 'TABLE_COMMENT' ],
 	];
-	/** Tables without partitions are listed, too. What is not about the table is NULL, but for empty comments. */
+	/** As in MySQL, each table without partitions has one row. Its columns about partitions are NULL, and its comments are empty. */
 	private const PARTITIONS = [
 		...[ 'TABLE_CATALOG', 'TABLE_SCHEMA', 'TABLE_NAME', 'PARTITION_NAME', 'SUBPARTITION_NAME', 'PARTITION_ORDINAL_POSITION' ],
 		...[ 'SUBPARTITION_ORDINAL_POSITION', 'PARTITION_METHOD', 'SUBPARTITION_METHOD', 'PARTITION_EXPRESSION' ],
