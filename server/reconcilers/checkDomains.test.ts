@@ -309,6 +309,8 @@ describe("several processes", () => {
     const names = Array.from({ length: 30 }, (_, index) => `d${index}.example.com`);
     for (const each of names) await addOwnDomain(world.database, environmentId, { name: each });
     await Promise.all([check(), check(), check()]);
+    // Processes that ask at the same moment see the same twenty due domains, and each claims some of them.
+    await check();
     const looked = dns.asked.filter((question) => question.startsWith("TXT"));
     expect(looked.toSorted()).toEqual(names.map((each) => `TXT _sitewright-verify.${each}`).toSorted());
   });
