@@ -17,7 +17,7 @@ import { createPhpCredentials } from "@sitewright/runtimes/phpCredentials.ts";
 import { phpVersions } from "@sitewright/runtimes/playground/php/versions.ts";
 import { createPlaygroundServing, type PlaygroundServingOptions } from "@sitewright/runtimes/playground/serving.ts";
 import { edgeSocketName } from "@sitewright/runtimes/playground/worker/assignment.ts";
-import { joinEdgeGroup, removeEmptyGroups, useProcessorGroups } from "@sitewright/runtimes/processorGroups.ts";
+import { joinEdgeGroup, removeEmptyGroups, useProcessorGroups } from "@sitewright/runtimes/processor/companies.ts";
 import type { OnStalePages, Serving } from "@sitewright/runtimes/serving.ts";
 import { type Logger, pino } from "pino";
 import { makeApiCertificateReader } from "./apiCertificate.ts";

@@ -13,7 +13,7 @@ const processes: Readonly<Record<string, () => Promise<void>>> = {
     const { openSpool } = await import("./mail/spool.ts");
     const { makeAcceptMail } = await import("./mail/accept.ts");
     const { useUsersFrom } = await import("@sitewright/runtimes/owner.ts");
-    const { useProcessorGroups } = await import("@sitewright/runtimes/processorGroups.ts");
+    const { useProcessorGroups } = await import("@sitewright/runtimes/processor/companies.ts");
     await runControl(async (config: Config, log: Logger) => {
       useUsersFrom(config.firstUserId);
       useProcessorGroups(config.data);

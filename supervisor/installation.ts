@@ -6,7 +6,7 @@
  * first is killed.
  */
 import { join } from "node:path";
-import { closeProcessorGroups, openProcessorGroups } from "@sitewright/runtimes/processorGroups.ts";
+import { closeProcessorGroups, openProcessorGroups } from "@sitewright/runtimes/processor/groups.ts";
 import { secretsKeyFile } from "@sitewright/server/sealedSettings.ts";
 import { openSealer } from "@sitewright/server/sealing.ts";
 import type { Config } from "@sitewright/server/settings/config.ts";

@@ -2,7 +2,7 @@
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import { machineMemory } from "../processMemory.ts";
-import { shareProcessor } from "../processorGroups.ts";
+import { shareProcessor } from "../processor/companies.ts";
 import type { EnvironmentRef } from "../runtime.ts";
 import {
   type AcceptMail,

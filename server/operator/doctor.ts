@@ -4,7 +4,7 @@ import { hasNoNewPrivileges } from "@sitewright/runtimes/expendable.ts";
 import { freeDisk } from "@sitewright/runtimes/freeDisk.ts";
 import { useUsersFrom } from "@sitewright/runtimes/owner.ts";
 import { machineMemory } from "@sitewright/runtimes/processMemory.ts";
-import { hasProcessorGroups } from "@sitewright/runtimes/processorGroups.ts";
+import { hasProcessorGroups } from "@sitewright/runtimes/processor/groups.ts";
 import { nearestExisting } from "@sitewright/supervisor/dataFolder.ts";
 import { readLastStart, readRun } from "@sitewright/supervisor/records.ts";
 import { chooseUserIds, foreignSite, overlapOf } from "@sitewright/supervisor/userIds.ts";

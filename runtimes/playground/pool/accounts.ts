@@ -3,15 +3,16 @@
  * company.
  */
 import { availableParallelism } from "node:os";
-import { companyProcesses, runInBackground, weighCompanies } from "../../processorGroups.ts";
+import { companyProcesses, runInBackground, separateLoudCompanies, weighCompanies } from "../../processor/companies.ts";
 import type { DiskAllowance, EnvironmentUsage } from "../../serving.ts";
 import { type CpuTime, cpuTimeOf, createCpuMeter, usedTimeOf } from "../worker/cpuTime.ts";
 import type { WorkerProcess } from "../worker/process.ts";
 import { makeBackgroundRule } from "./background.ts";
 import { createCompanyLoads } from "./companyLoads.ts";
-import { type CompanyUse, makeTimeCounter, observeUse, weightsOf } from "./companyWeights.ts";
+import { type CompanyUse, makeTimeCounter, observeUse, weightHalfLife, weightsOf } from "./companyWeights.ts";
 import { defaultSteps, halfLife, type Load, observe } from "./fairness.ts";
 import { isAtFirstRequest, limitsOf } from "./limits.ts";
+import { makeLoudRule } from "./loudCompanies.ts";
 import { isCandidate, type Member } from "./member.ts";
 import { companyOf } from "./shares.ts";
 
@@ -75,6 +76,7 @@ export function createAccounts(
   const meter = createCpuMeter(cpuTime);
   const loads = createCompanyLoads();
   const isInBackground = makeBackgroundRule(availableParallelism());
+  const loudCompanies = makeLoudRule(availableParallelism());
   const timeSince = makeTimeCounter(usedTimeOf);
   let ofCompanies: Load = { cores: 0, at: performance.now() };
   let use: CompanyUse = new Map();
@@ -105,8 +107,9 @@ export function createAccounts(
     const milliseconds = [...times.values()].reduce((sum, each) => sum + each, 0);
     ofCompanies = observe(ofCompanies, milliseconds, now, halfLife);
     runInBackground(isInBackground({ waiting: loads.waiting(), used: ofCompanies.cores }, now));
-    use = observeUse(use, times, now);
+    use = observeUse(use, times, { now, halfLife: weightHalfLife });
     weighCompanies(weightsOf(use));
+    void separateLoudCompanies(loudCompanies(times, now));
   }
 
   function update(): void {

@@ -1,5 +1,5 @@
 /**
- * Decides whether companies' processes run in the background (`processorGroups.ts`). That is best for everyone as long as the
+ * Decides whether companies' processes run in the background (`processor/groups.ts`). That is best for everyone as long as the
  * server leaves them time. A flood of requests can keep the server's processes busy, though, and no page would be rendered
  * meanwhile: then the companies' processes get a small part of the time. More would make the server's backlog, and so all visitors'
  * waits, longer.

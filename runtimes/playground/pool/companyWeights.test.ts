@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type CompanyUse, makeTimeCounter, observeUse, weightsOf } from "./companyWeights.ts";
+import { type CompanyUse, makeTimeCounter, observeUse, weightHalfLife, weightsOf } from "./companyWeights.ts";
 
 /** What companies use after they have used these cores for some seconds. */
 function after(seconds: number, cores: Readonly<Record<string, number>>, before: CompanyUse = new Map()): CompanyUse {
@@ -7,7 +7,7 @@ function after(seconds: number, cores: Readonly<Record<string, number>>, before:
   const start = Math.max(0, ...[...before.values()].map(({ at }) => at));
   for (let second = 0; second <= seconds; second += 1) {
     const used = Object.entries(cores).map(([company, each]) => [company, each * 1_000] as const);
-    use = observeUse(use, new Map(used), start + second * 1_000);
+    use = observeUse(use, new Map(used), { now: start + second * 1_000, halfLife: weightHalfLife });
   }
   return use;
 }

@@ -4,7 +4,7 @@
  * would take CPU time from the pages that spares are meant to speed up. In quiet periods spares are warmed up until
  * there are enough.
  */
-import { runAsSpare } from "../../processorGroups.ts";
+import { runAsSpare } from "../../processor/companies.ts";
 import type { WarmUp } from "../templates/warmUp.ts";
 import type { BootOrder } from "../worker/messages.ts";
 import { WorkerProcess } from "../worker/process.ts";

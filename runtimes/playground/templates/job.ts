@@ -6,7 +6,7 @@ import { type Confinement, confine, type JobFiles, type ProcessUser } from "../.
 import { setDeadline } from "../../deadline.ts";
 import { markExpendable } from "../../expendable.ts";
 import { residentBytes } from "../../processMemory.ts";
-import { leaveEdgeGroup, shareProcessor } from "../../processorGroups.ts";
+import { leaveEdgeGroup, shareProcessor } from "../../processor/companies.ts";
 import { RuntimeFailure } from "../../runtime.ts";
 import { defaultMemoryMb, maxProcessBytes } from "../pool/memoryLimits.ts";
 

@@ -7,7 +7,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { nodeWithoutNewPrivileges } from "../../expendable.ts";
-import { leaveEdgeGroup } from "../../processorGroups.ts";
+import { leaveEdgeGroup } from "../../processor/companies.ts";
 import type { Order, Report } from "./messages.ts";
 
 /** To the launcher. `id` is a number for the worker that the edge chooses. */

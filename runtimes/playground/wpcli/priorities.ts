@@ -1,6 +1,6 @@
 /** The priority of commands, which is lower while their company uses much CPU time. As for workers, see `pool/accounts.ts`. */
 import type { ChildProcess } from "node:child_process";
-import { shareProcessor } from "../../processorGroups.ts";
+import { shareProcessor } from "../../processor/companies.ts";
 import { createCompanyLoads } from "../pool/companyLoads.ts";
 import { createCpuMeter } from "../worker/cpuTime.ts";
 import { ProcessPriority } from "../worker/priority.ts";

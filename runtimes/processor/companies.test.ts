@@ -7,58 +7,21 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import {
-  closeProcessorGroups,
   companyProcesses,
-  hasProcessorGroups,
-  openProcessorGroups,
-  placeIn,
   removeEmptyGroups,
   runAsSpare,
   runInBackground,
+  separateLoudCompanies,
   shareProcessor,
   useProcessorGroups,
   weighCompanies,
-} from "./processorGroups.ts";
-
-const version1 = "30 24 0:26 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct";
-const version2 = "35 24 0:30 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw";
-
-describe("the place of a process", () => {
-  test.each([
-    {
-      description: "version 1",
-      groups: "4:memory:/a\n3:cpu,cpuacct:/system.slice/b\n0::/c",
-      mounts: version1,
-      place: { version: 1, folder: "/sys/fs/cgroup/cpu,cpuacct/system.slice/b" },
-    },
-    {
-      description: "version 2",
-      groups: "0::/system.slice/sitewright.service",
-      mounts: version2,
-      place: { version: 2, folder: "/sys/fs/cgroup/system.slice/sitewright.service" },
-    },
-    {
-      description: "both versions, and the processor belongs to the first",
-      groups: "3:cpu:/\n0::/c",
-      mounts: `${version2.replace("/sys/fs/cgroup ", "/sys/fs/cgroup/unified ")}\n${version1}`,
-      place: { version: 1, folder: "/sys/fs/cgroup/cpu,cpuacct" },
-    },
-    {
-      description: "a container that sees only its own part",
-      groups: "3:cpu:/docker/abc/x",
-      mounts: "30 24 0:26 /docker/abc /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu",
-      place: { version: 1, folder: "/sys/fs/cgroup/cpu/x" },
-    },
-    { description: "no groups", groups: "", mounts: "20 1 0:1 / / rw - ext4 /dev/vda rw", place: null },
-  ])("$description", ({ groups, mounts, place }) => {
-    expect(placeIn(groups, mounts)).toEqual(place);
-  });
-});
+} from "./companies.ts";
+import { closeProcessorGroups, type Groups, hasProcessorGroups, openProcessorGroups } from "./groups.ts";
 
 describe("groups of this machine", () => {
   let data: string;
-  /** The companies' groups, or null if this machine has none. */
-  let folder: string | null;
+  /** Null if this machine has none. */
+  let groups: Groups | null;
   const children: ChildProcess[] = [];
 
   function start(): number {
@@ -73,7 +36,7 @@ describe("groups of this machine", () => {
 
   beforeEach(async () => {
     data = await mkdtemp(path.join(tmpdir(), "groups-"));
-    folder = openProcessorGroups(data);
+    groups = openProcessorGroups(data);
     useProcessorGroups(data);
   });
 
@@ -89,10 +52,10 @@ describe("groups of this machine", () => {
   test("processes of a company are in its group, which is removed when they have ended", async () => {
     const pid = start();
     shareProcessor("one", pid);
-    if (folder === null) return expect(groupsOf(pid)).toBe(groupsOf(process.pid));
-    await vi.waitUntil(() => /sitewright-\w+\/one$/m.test(groupsOf(pid)));
+    if (groups === null) return expect(groupsOf(pid)).toBe(groupsOf(process.pid));
+    await vi.waitUntil(() => /sitewright-\w+-quiet\/one$/m.test(groupsOf(pid)));
     await removeEmptyGroups();
-    const group = path.join(folder, "one");
+    const group = path.join(groups.foreground, "one");
     expect(existsSync(group)).toBe(true);
     for (const child of children) child.kill("SIGKILL");
     await vi.waitUntil(async () => {
@@ -104,17 +67,17 @@ describe("groups of this machine", () => {
   test("a company that a worker gets while it moves is the one that it ends up in", async () => {
     const pid = start();
     for (const company of ["one", "two", "three"]) shareProcessor(company, pid);
-    if (folder === null) return;
+    if (groups === null) return;
     await vi.waitUntil(() => /\/three$/m.test(groupsOf(pid)));
   });
 
   test("companies have different weights", async () => {
     const pid = start();
     shareProcessor("one", pid);
-    if (folder === null) return;
+    if (groups === null) return;
     await vi.waitUntil(() => /\/one$/m.test(groupsOf(pid)));
     expect(companyProcesses()).toEqual(new Map([["one", [pid]]]));
-    const group = path.join(folder, "one");
+    const group = path.join(groups.foreground, "one");
     const file = ["cpu.shares", "cpu.weight"].map((name) => path.join(group, name)).find(existsSync) ?? "";
     const shown = () => Number(readFileSync(file, "utf8"));
     const usual = shown();
@@ -127,14 +90,14 @@ describe("groups of this machine", () => {
   test("a worker that is started in advance has the smallest weight until it gets a company", async () => {
     const pid = start();
     runAsSpare(pid);
-    if (folder === null) return;
+    if (groups === null) return;
     await vi.waitUntil(() => /\/spares$/m.test(groupsOf(pid)));
     await removeEmptyGroups();
     expect(companyProcesses()).toEqual(new Map());
     shareProcessor("one", pid);
     await vi.waitUntil(() => /\/one$/m.test(groupsOf(pid)));
     await removeEmptyGroups();
-    expect(existsSync(path.join(folder, "spares"))).toBe(true);
+    expect(existsSync(groups.spares)).toBe(true);
   });
 
   test("a process whose company's group can't be made is among the server's processes", async () => {
@@ -145,24 +108,50 @@ describe("groups of this machine", () => {
   });
 
   test("the edge has a group of its own, which the server's other processes leave", async () => {
-    const edge = fork(fileURLToPath(new URL("./testing/edgeGroupChild.ts", import.meta.url)), [data]);
+    const edge = fork(fileURLToPath(new URL("../testing/edgeGroupChild.ts", import.meta.url)), [data]);
     children.push(edge);
     const [pid]: unknown[] = await once(edge, "message");
-    if (folder === null || typeof pid !== "number") return expect(pid).toBeTypeOf("number");
-    const name = path.basename(folder);
-    expect(groupsOf(edge.pid ?? 0)).toContain(`${name}-edge`);
+    if (groups === null || typeof pid !== "number") return expect(pid).toBeTypeOf("number");
+    expect(groupsOf(edge.pid ?? 0)).toContain(path.basename(groups.edge));
     await vi.waitUntil(() => groupsOf(pid) === groupsOf(process.pid));
     process.kill(pid);
   });
 
   test("the installation has groups until it closes them", () => {
-    expect(hasProcessorGroups(data, process.pid)).toBe(folder !== null);
+    expect(hasProcessorGroups(data, process.pid)).toBe(groups !== null);
     closeProcessorGroups(data);
     expect(hasProcessorGroups(data, process.pid)).toBe(false);
   });
 
+  test("all processes of a company are in the background while it is loud", async () => {
+    const pids = [start(), start()];
+    for (const pid of pids) shareProcessor("one", pid);
+    shareProcessor("two", start());
+    if (groups === null) return;
+    const { background, foreground } = groups;
+    const arePlaced = (company: string, folder: string, ids: readonly number[]) =>
+      ids.every((pid) => groupsOf(pid).includes(`/${path.basename(folder)}/${company}\n`));
+    await vi.waitUntil(() => arePlaced("one", foreground, pids));
+    weighCompanies(new Map([["one", 1 / 4]]));
+    await separateLoudCompanies(new Set(["one"]));
+    expect(arePlaced("one", background, pids)).toBe(true);
+    expect(existsSync(path.join(foreground, "one"))).toBe(false);
+    expect(existsSync(path.join(foreground, "two"))).toBe(true);
+    const next = start();
+    shareProcessor("one", next);
+    await vi.waitUntil(() => arePlaced("one", background, [next]));
+    expect(companyProcesses().get("one")).toEqual([...pids, next]);
+
+    await separateLoudCompanies(new Set());
+    expect(arePlaced("one", foreground, [...pids, next])).toBe(true);
+    expect(existsSync(path.join(background, "one"))).toBe(false);
+    const [version1, version2] = ["cpu.shares", "cpu.weight"].map((name) => path.join(foreground, "one", name));
+    const isFirst = version1 !== undefined && existsSync(version1);
+    expect(Number(readFileSync((isFirst ? version1 : version2) ?? "", "utf8"))).toBe(isFirst ? 1_024 / 4 : 100 / 4);
+  });
+
   test("companies leave the background when they would starve", () => {
-    const file = folder && path.join(folder, "cpu.idle");
+    const file = groups && path.join(groups.background, "cpu.idle");
     runInBackground(false);
     if (file === null || !existsSync(file)) return;
     expect(readFileSync(file, "utf8").trim()).toBe("0");

@@ -1,0 +1,182 @@
+/** Puts processes into the control groups of their companies (`groups.ts`), and sets what part of the time these groups get. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdir, rmdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import {
+  companiesIn,
+  type Groups,
+  groupsAt,
+  ignoreErrors,
+  sparesName,
+  writeBackground,
+  writeWeight,
+} from "./groups.ts";
+import { placeOf } from "./place.ts";
+
+interface Current extends Groups {
+  /** Null until it was set: an earlier edge may have left it either way. */
+  isInBackground: boolean | null;
+  /** Of companies, relative to the usual weight. Absent: not set. */
+  weights: ReadonlyMap<string, number>;
+  /** The group of the server's processes. */
+  readonly services: string;
+  /** Whether this process is in the edge's group, and so are processes that it starts. */
+  isEdge: boolean;
+}
+
+let current: Current | null = null;
+
+/** Makes the functions below use the groups of this installation, if the supervisor could make them. Call it at startup. */
+export function useProcessorGroups(data: string): void {
+  const place = placeOf("self");
+  if (place === null) return;
+  const groups = groupsAt(place, data);
+  if (!existsSync(groups.background)) return;
+  current = { ...groups, services: place.folder, isInBackground: null, weights: new Map(), isEdge: false };
+}
+
+/** Makes this process the edge. Call after `useProcessorGroups`. */
+export function joinEdgeGroup(): void {
+  const groups = current;
+  if (groups === null) return;
+  ignoreErrors(() => {
+    writeFileSync(path.join(groups.edge, "cgroup.procs"), String(process.pid));
+    groups.isEdge = true;
+  });
+}
+
+/**
+ * Moves a process that has just been started to the group of its company. Processes that it starts follow. Ignores a process that
+ * has ended.
+ */
+export function shareProcessor(company: string, pid: number | undefined): void {
+  if (current === null || pid === undefined) return;
+  const { background, foreground, services } = current;
+  void moveInOrder(pid, () => {
+    const isLoud = existsSync(path.join(background, company));
+    // The edge's group would give it much more time.
+    return move(path.join(isLoud ? background : foreground, company), pid).catch(() => move(services, pid));
+  });
+}
+
+/** Moves a worker that is started in advance to the group of those, until it gets a company. */
+export function runAsSpare(pid: number): void {
+  shareProcessor(sparesName, pid);
+}
+
+/** Moves a process that works for the server, and was started by the edge, out of the edge's group. */
+export function leaveEdgeGroup(pid: number | undefined): void {
+  if (current === null || !current.isEdge || pid === undefined) return;
+  const { services } = current;
+  void moveInOrder(pid, () => move(services, pid));
+}
+
+const moving = new Map<number, Promise<void>>();
+
+/** A worker may get its company while it is still on its way to another group. */
+async function moveInOrder(pid: number, change: () => Promise<void>): Promise<void> {
+  const earlier = moving.get(pid) ?? Promise.resolve();
+  const moved = earlier.then(change).catch(() => undefined);
+  moving.set(pid, moved);
+  await moved;
+  if (moving.get(pid) === moved) moving.delete(pid);
+}
+
+/** Not synchronously: the system may take milliseconds. Another process may remove an empty group at any time. */
+async function move(group: string, pid: number, attempts = 3): Promise<void> {
+  await mkdir(group, { recursive: true });
+  try {
+    await writeFile(path.join(group, "cgroup.procs"), String(pid));
+  } catch (error) {
+    if (attempts <= 1) throw error;
+    await move(group, pid, attempts - 1);
+  }
+}
+
+/** Whether loud companies' processes get only the time that the server leaves. False: at least a small part. */
+export function runInBackground(isBackground: boolean): void {
+  const groups = current;
+  if (groups === null || groups.isInBackground === isBackground) return;
+  groups.isInBackground = isBackground;
+  ignoreErrors(() => writeBackground(groups, isBackground));
+}
+
+/** Moves all processes of loud companies to the background, and those of all others to the foreground. */
+export async function separateLoudCompanies(loud: ReadonlySet<string>): Promise<void> {
+  if (current === null) return;
+  const { background, foreground } = current;
+  const toBackground = companiesIn(foreground).filter((company) => loud.has(company));
+  const toForeground = companiesIn(background).filter((company) => !loud.has(company));
+  await Promise.all([
+    ...toBackground.map((company) => moveCompany(company, { from: foreground, to: background })),
+    ...toForeground.map((company) => moveCompany(company, { from: background, to: foreground })),
+  ]);
+}
+
+async function moveCompany(
+  company: string,
+  { from, to }: { readonly from: string; readonly to: string },
+): Promise<void> {
+  const [group, target] = [path.join(from, company), path.join(to, company)];
+  await Promise.all(processesOf(group).map((pid) => moveInOrder(pid, () => move(target, pid))));
+  const weight = current?.weights.get(company);
+  if (weight !== undefined) setWeight(target, weight);
+  // Fails if processes have been added meanwhile, which the next call moves.
+  await rmdir(group).catch(() => undefined);
+}
+
+/**
+ * Sets the weights of companies' groups, which divide the processor time of all companies between them. `weights`: by company, relative
+ * to the usual weight.
+ */
+export function weighCompanies(weights: ReadonlyMap<string, number>): void {
+  if (current === null) return;
+  const { background, foreground, weights: before } = current;
+  const isSet = ([company, weight]: readonly [string, number]) =>
+    before.get(company) === weight ||
+    [background, foreground].map((folder) => setWeight(path.join(folder, company), weight)).includes(true);
+  current.weights = new Map([...weights].filter(isSet));
+}
+
+/** Returns whether the group exists. */
+function setWeight(group: string, weight: number): boolean {
+  if (current === null) return false;
+  try {
+    writeWeight(group, current.version, weight);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns the ids of the processes of each company that has a group. */
+export function companyProcesses(): ReadonlyMap<string, readonly number[]> {
+  if (current === null) return new Map();
+  const found = new Map<string, readonly number[]>();
+  for (const folder of [current.background, current.foreground]) {
+    for (const company of companiesIn(folder)) {
+      found.set(company, [...(found.get(company) ?? []), ...processesOf(path.join(folder, company))]);
+    }
+  }
+  return found;
+}
+
+function processesOf(group: string): readonly number[] {
+  try {
+    return readFileSync(path.join(group, "cgroup.procs"), "utf8").split("\n").filter(Boolean).map(Number);
+  } catch {
+    // Another process has removed the empty group.
+    return [];
+  }
+}
+
+/** Removes the groups of companies that have no processes. */
+export async function removeEmptyGroups(): Promise<void> {
+  if (current === null) return;
+  const groups = [current.background, current.foreground].flatMap((folder) =>
+    companiesIn(folder).map((company) => path.join(folder, company)),
+  );
+  await Promise.all(groups.map((group) => rmdir(group).catch(() => undefined)));
+  // A group that is made again has the usual weight.
+  current.weights = new Map();
+}

@@ -1,0 +1,165 @@
+/**
+ * Control groups that divide processor time between the companies and the server.
+ *
+ * All processes that work for a company are in one group, so a company with many processes gets no more time than one with a single
+ * process. Companies that use much are in the background (`cpu.idle`): a process of the server that wakes up for a request runs at
+ * once, and does not wait until a company's process has used up its time slice. That is some milliseconds for each wake-up, and a
+ * request needs dozens.
+ *
+ * Quiet companies are in the foreground, where they get a part of the time even if requests of other companies keep the server's
+ * own processes busy.
+ *
+ * The edge has a group of its own with a larger weight: visitors' requests need little time, and should not wait for the server's
+ * other processes.
+ *
+ * Only root can make control groups, and few containers allow it. Without them the priority of processes is the only means
+ * (`playground/pool/companyLoads.ts`).
+ */
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { type Place, placeOf } from "./place.ts";
+
+/** The folders of an installation's groups. */
+export interface Groups {
+  readonly version: Place["version"];
+  /** These two have one group for each company that has processes there. */
+  readonly background: string;
+  readonly foreground: string;
+  /** Of workers that are started in advance. It is in the background and has the smallest weight, because nobody waits for them. */
+  readonly spares: string;
+  readonly edge: string;
+}
+
+/** The name of the spares' group, which no company can have. */
+export const sparesName = "spares";
+
+/** The name of the group to which version 2 moves the server's processes. */
+const servicesName = "services";
+
+/**
+ * Weights, relative to that of one of the server's processes, or with version 2 of all of them. `starved` is that of all companies
+ * of the background while they are out of it, or always with kernels before 5.15, which have no background.
+ */
+const weights = { starved: 1 / 5, foreground: 1 / 2, edge: 4, spares: 1 / 8 };
+
+/** The file that sets a group's weight, and the usual weight. */
+const settings = { 1: ["cpu.shares", 1024], 2: ["cpu.weight", 100] } as const;
+
+/** The groups of the installation with this data folder, which may not exist, as seen by a process at this place. */
+export function groupsAt({ version, folder }: Place, data: string): Groups {
+  const name = `sitewright-${createHash("sha256").update(path.resolve(data)).digest("hex").slice(0, 12)}`;
+  const isMoved = version === 2 && path.basename(folder) === servicesName;
+  const background = path.join(isMoved ? path.dirname(folder) : folder, name);
+  const spares = path.join(background, sparesName);
+  return { version, background, spares, foreground: `${background}-quiet`, edge: `${background}-edge` };
+}
+
+/**
+ * Makes the groups and returns their folders, or null if that is not possible here. With version 2 a group has either processes or
+ * groups, so the processes of this process's group move to one of their own; only a systemd service with `Delegate=cpu` allows it.
+ */
+export function openProcessorGroups(data: string): Groups | null {
+  const place = placeOf("self");
+  if (place === null) return null;
+  const groups = groupsAt(place, data);
+  const { version, background, foreground, spares, edge } = groups;
+  try {
+    if (version === 2) moveServices(place.folder);
+    for (const folder of [background, foreground]) {
+      mkdirSync(folder, { recursive: true });
+      if (version === 2) writeFileSync(path.join(folder, "cgroup.subtree_control"), "+cpu");
+    }
+    writeBackground(groups, true);
+    writeWeight(foreground, version, weights.foreground);
+    mkdirSync(edge, { recursive: true });
+    writeWeight(edge, version, weights.edge);
+    mkdirSync(spares, { recursive: true });
+    writeWeight(spares, version, weights.spares);
+    return groups;
+  } catch {
+    removeGroups([spares, background, foreground, edge]);
+    return null;
+  }
+}
+
+function moveServices(folder: string): void {
+  const controllers = readFileSync(path.join(folder, "cgroup.controllers"), "utf8").trim().split(" ");
+  const pids = readFileSync(path.join(folder, "cgroup.procs"), "utf8").split("\n").filter(Boolean);
+  const isService = path.basename(folder).endsWith(".service") && process.env.SYSTEMD_EXEC_PID !== undefined;
+  const own = ancestors();
+  // Processes of others, such as those of a login, must stay where they are.
+  if (!isService || !controllers.includes("cpu") || !pids.every((pid) => own.has(pid))) {
+    throw new Error("Not a systemd service with Delegate=cpu");
+  }
+  const services = path.join(folder, servicesName);
+  mkdirSync(services, { recursive: true });
+  for (const pid of pids) {
+    ignoreErrors(() => writeFileSync(path.join(services, "cgroup.procs"), pid));
+  }
+  writeFileSync(path.join(folder, "cgroup.subtree_control"), "+cpu");
+}
+
+/** The ids of this process, its parent, and so on. */
+function ancestors(): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (let pid = String(process.pid); Number(pid) > 1 && !found.has(pid); ) {
+    found.add(pid);
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The preceding name may contain anything, including brackets and spaces.
+    pid = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1] ?? "";
+  }
+  return found;
+}
+
+/** Removes the groups, whose processes must have ended. Others may still use them, so errors are ignored. */
+export function closeProcessorGroups(data: string): void {
+  const place = placeOf("self");
+  if (place === null) return;
+  const { background, foreground, spares, edge } = groupsAt(place, data);
+  const ofCompanies = [background, foreground].flatMap((folder) =>
+    companiesIn(folder).map((company) => path.join(folder, company)),
+  );
+  removeGroups([...ofCompanies, spares, background, foreground, edge]);
+}
+
+function removeGroups(groups: readonly string[]): void {
+  for (const group of groups) ignoreErrors(() => rmdirSync(group));
+}
+
+/** Whether the installation whose supervisor has this process id divides processor time with control groups. */
+export function hasProcessorGroups(data: string, pid: number): boolean {
+  const place = placeOf(pid);
+  return place !== null && existsSync(groupsAt(place, data).background);
+}
+
+/** The companies that have a group in this folder. */
+export function companiesIn(folder: string): readonly string[] {
+  if (!existsSync(folder)) return [];
+  const entries = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return entries.map(({ name }) => name).filter((name) => name !== sparesName);
+}
+
+/** Moves the groups of the background out of it, or back. */
+export function writeBackground({ version, background }: Groups, isBackground: boolean): void {
+  const file = path.join(background, "cpu.idle");
+  if (existsSync(file)) writeFileSync(file, isBackground ? "1" : "0");
+  // In the background, a group has no weight to set.
+  if (isBackground && existsSync(file)) return;
+  writeWeight(background, version, weights.starved);
+}
+
+/** `weight`: relative to the usual one. */
+export function writeWeight(group: string, version: Place["version"], weight: number): void {
+  const [name, usual] = settings[version];
+  writeFileSync(path.join(group, name), String(Math.round(usual * weight)));
+}
+
+/** Processes end, and other processes remove groups, at any time. */
+export function ignoreErrors(change: () => void): void {
+  try {
+    change();
+  } catch {
+    // Nothing is left to change.
+  }
+}

@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { placeIn } from "./place.ts";
+
+const version1 = "30 24 0:26 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct";
+const version2 = "35 24 0:30 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw";
+
+test.each([
+  {
+    description: "version 1",
+    groups: "4:memory:/a\n3:cpu,cpuacct:/system.slice/b\n0::/c",
+    mounts: version1,
+    place: { version: 1, folder: "/sys/fs/cgroup/cpu,cpuacct/system.slice/b" },
+  },
+  {
+    description: "version 2",
+    groups: "0::/system.slice/sitewright.service",
+    mounts: version2,
+    place: { version: 2, folder: "/sys/fs/cgroup/system.slice/sitewright.service" },
+  },
+  {
+    description: "both versions, and the processor belongs to the first",
+    groups: "3:cpu:/\n0::/c",
+    mounts: `${version2.replace("/sys/fs/cgroup ", "/sys/fs/cgroup/unified ")}\n${version1}`,
+    place: { version: 1, folder: "/sys/fs/cgroup/cpu,cpuacct" },
+  },
+  {
+    description: "a container that sees only its own part",
+    groups: "3:cpu:/docker/abc/x",
+    mounts: "30 24 0:26 /docker/abc /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu",
+    place: { version: 1, folder: "/sys/fs/cgroup/cpu/x" },
+  },
+  { description: "no groups", groups: "", mounts: "20 1 0:1 / / rw - ext4 /dev/vda rw", place: null },
+])("the place of a process: $description", ({ groups, mounts, place }) => {
+  expect(placeIn(groups, mounts)).toEqual(place);
+});

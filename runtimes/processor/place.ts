@@ -1,0 +1,49 @@
+/** Where a process is in the hierarchy of control groups that divides processor time. */
+import { readFileSync } from "node:fs";
+import path from "node:path";
+
+export interface Place {
+  readonly version: 1 | 2;
+  readonly folder: string;
+}
+
+/**
+ * Finds the place of a process. `groups`: its `/proc/<pid>/cgroup`; `mounts`: `/proc/self/mountinfo`. Null if processor time is not
+ * divided by control groups.
+ */
+export function placeIn(groups: string, mounts: string): Place | null {
+  const own = groups.split("\n").map((line) => line.split(":"));
+  const paths = {
+    1: own
+      .find(([, controllers = ""]) => controllers.split(",").includes("cpu"))
+      ?.slice(2)
+      .join(":"),
+    2: own
+      .find(([number, controllers]) => number === "0" && controllers === "")
+      ?.slice(2)
+      .join(":"),
+  };
+  for (const line of mounts.split("\n")) {
+    const [left = "", right = ""] = line.split(" - ");
+    const [, , , root = "/", point = ""] = left.split(" ");
+    const [type, , options = ""] = right.split(" ");
+    const version = type === "cgroup" && options.split(",").includes("cpu") ? 1 : type === "cgroup2" ? 2 : null;
+    const found = version === null ? undefined : paths[version];
+    // If both versions are mounted, the processor belongs to the first.
+    if (version === null || found === undefined || (version === 2 && paths[1] !== undefined)) continue;
+    const isWhole = root === "/";
+    if (isWhole || found.startsWith(root)) {
+      return { version, folder: path.resolve(point, `./${isWhole ? found : found.slice(root.length)}`) };
+    }
+  }
+  return null;
+}
+
+/** Returns null if processor time is not divided by control groups. */
+export function placeOf(pid: number | "self"): Place | null {
+  try {
+    return placeIn(readFileSync(`/proc/${pid}/cgroup`, "utf8"), readFileSync("/proc/self/mountinfo", "utf8"));
+  } catch {
+    return null;
+  }
+}
