@@ -37,7 +37,11 @@ export const callOf = ({ method, path }: Endpoint): string => `${method} ${path}
  * Makes the hook that identifies the caller, counts the request, and refuses invalid keys and exceeded rate limits. It calls
  * `done` at once if it need not ask the database.
  */
-export function makeAuthenticator(app: App, count: CountRequest, reads: RepeatedReads): onRequestHookHandler {
+export function makeAuthenticator(
+  app: App,
+  count: CountRequest,
+  admissionOf: RepeatedReads["admissionOf"],
+): onRequestHookHandler {
   /** Counted even if the database does not answer: every response has the rate limit headers. */
   function accept(
     request: FastifyRequest,
@@ -50,10 +54,7 @@ export function makeAuthenticator(app: App, count: CountRequest, reads: Repeated
     request.identified = identified;
     const usage = counted ?? count(route?.row, identified?.caller ?? clientNetwork(request.ip));
     reply.headers(usage.headers);
-    if (usage.isExceeded) {
-      if (route?.row.method === "GET" && identified) reads.keepRefusal(request.raw, route.row, identified.caller);
-      throw new HttpFailure(429);
-    }
+    if (usage.isExceeded) throw new HttpFailure(429);
     if (failure !== undefined) throw failure;
     if (!route) return;
     if (!identified) throw new HttpFailure(401, { "www-authenticate": "Bearer" });
@@ -65,7 +66,7 @@ export function makeAuthenticator(app: App, count: CountRequest, reads: Repeated
   return (request, reply, done) => {
     const { route } = request.routeOptions.config;
     const facts = tokenFacts(request);
-    const admission = reads.admissionOf(request.raw);
+    const admission = admissionOf(request.raw);
     const caller = route === undefined || admission !== undefined ? null : app.identities.known(facts);
     const usage = admission?.usage ?? (caller && count(route?.row, caller));
     const finish = (identified: Identified | null, failure?: unknown) => {

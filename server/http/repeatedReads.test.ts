@@ -1,10 +1,12 @@
 /** Other tests use the same database server, and after each of their changes reads are made again. So tests wait for a repetition. */
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, request } from "node:http";
 import { connect, Socket } from "node:net";
 import { endpoints } from "@sitewright/contract/endpoints.ts";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { makeTakeRequest } from "./connections.ts";
+import { makeFindEndpoint } from "./findEndpoint.ts";
 import { makeRateLimits } from "./rateLimits.ts";
 import { makeRepeatedReads } from "./repeatedReads.ts";
 import { type TestServer, useTestServer } from "./testing/server.ts";
@@ -23,7 +25,9 @@ interface Answer {
   readonly isRepeated: boolean;
 }
 
-type Get = (path: string, headers?: Headers & { readonly key?: string }) => Promise<Answer>;
+type Get = (path: string, headers?: Headers & { readonly key?: string }, sent?: RequestInit) => Promise<Answer>;
+
+const json = { "content-type": "application/json" };
 
 let get: Get;
 let getLimited: Get;
@@ -37,8 +41,8 @@ async function startClient({ server, company, listen }: TestServer): Promise<Get
     done();
   });
   const base = `http://127.0.0.1:${await listen()}`;
-  return async (path, { key = company.api_key, ...headers } = {}) => {
-    const response = await fetch(base + path, { headers: { authorization: `Bearer ${key}`, ...headers } });
+  return async (path, { key = company.api_key, ...headers } = {}, sent = {}) => {
+    const response = await fetch(base + path, { ...sent, headers: { authorization: `Bearer ${key}`, ...headers } });
     const text = await response.text();
     const all = Object.fromEntries(response.headers);
     return { status: response.status, headers: all, text, isRepeated: !passedOn.has(all["x-request-id"]) };
@@ -185,12 +189,25 @@ describe("the rate limit of repeated reads", () => {
     for (const [name, value] of Object.entries(expected)) expect(last?.headers[name]).toBe(value);
   });
 
-  it("refuses reads that were never made", async () => {
-    const { token } = await limited.current.addKey({});
+  it("refuses reads that were never made, and changes, before Fastify sees them", async () => {
+    const { token: key } = await limited.current.addKey({});
+    const change = { method: "PUT", body: JSON.stringify({ ip_list: ["x".repeat(10_000)] }) };
     const answers: Answer[] = [];
-    for (let count = 0; count < 12; count += 1)
-      answers.push(await getLimited(`/v2/validate?${count % 2}`, { key: token }));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);
+    for (let count = 0; count < 12; count += 1) {
+      const isRead = count % 2 === 0;
+      const path = isRead ? `/v2/sites/${randomUUID()}/environments?${count}` : "/v2/sites/tools/denied-ips";
+      answers.push(await getLimited(path, { key, ...json }, isRead ? {} : change));
+    }
+    expect(answers.map(({ status }) => status)).toEqual([404, 400, 404, 400, 404, ...Array(7).fill(429)]);
+    expect(answers.map(({ isRepeated }) => isRepeated)).toEqual([...Array(5).fill(false), ...Array(7).fill(true)]);
+  });
+
+  it("leaves the refusal of a long body to Fastify, which does not read it", async () => {
+    const { api_key: key } = limited.current.otherCompany;
+    for (let count = 0; count < 6; count += 1) await getLimited("/v2/validate", { key });
+    const sent = { method: "PUT", body: JSON.stringify({ ip_list: ["x".repeat(20_000)] }) };
+    const refused = await getLimited("/v2/sites/tools/denied-ips", { key, ...json }, sent);
+    expect(refused).toMatchObject({ status: 429, isRepeated: false });
   });
 });
 
@@ -237,6 +254,7 @@ describe("a repeated read whose client does not read the response", () => {
         snapshots: { latest: () => "1", read: (listener) => listener("1") },
       },
       count: makeRateLimits({ rateLimitPerMinute: 1_000_000, creationLimitPerMinute: 1 }),
+      findEndpoint: makeFindEndpoint(),
       take: makeTakeRequest({ connectionsPerAddress }),
       stopping: new AbortController().signal,
     });

@@ -1,5 +1,5 @@
 /**
- * Answers reads that are repeated while nothing has changed, before Fastify sees them.
+ * Answers reads that are repeated while nothing has changed, and requests beyond the rate limit, before Fastify sees them.
  *
  * Clients poll, so most reads get the same bytes as the last time. The last response of each read is kept, together with the
  * database snapshot from before it was made. If a new snapshot is equal, nothing was committed in between by any process, so the
@@ -22,6 +22,7 @@ import { type Dependency, dependencyOf } from "./dependencies.ts";
 import { clientAddress } from "./edgeSocket.ts";
 import { isCurrent, notModified } from "./entityTags.ts";
 import { errorAnswer } from "./faults.ts";
+import type { FindEndpoint } from "./findEndpoint.ts";
 import type { CountRequest, Usage } from "./rateLimits.ts";
 import { tokenFacts } from "./tokens.ts";
 
@@ -36,8 +37,7 @@ interface Kept {
   /** The key with which the response was made. */
   readonly caller: Caller;
   readonly row: Endpoint;
-  /** Null: only the rate limit is known. */
-  readonly response: Response | null;
+  readonly response: Response;
 }
 
 interface Response {
@@ -59,8 +59,6 @@ export interface RepeatedReads {
   readonly admissionOf: (request: IncomingMessage) => Admission | undefined;
   /** Keeps the response to a read. `snapshot`: the latest before anything was read for it. */
   readonly keep: (request: IncomingMessage, endpoint: NamedEndpoint, made: MadeResponse) => void;
-  /** Keeps that a read was refused because of the rate limit. */
-  readonly keepRefusal: (request: IncomingMessage, row: Endpoint, caller: Caller) => void;
 }
 
 interface NamedEndpoint {
@@ -77,6 +75,7 @@ interface MadeResponse {
 interface RepeatedReadsOptions {
   readonly app: Pick<App, "identities" | "keyUse" | "snapshots">;
   readonly count: CountRequest;
+  readonly findEndpoint: FindEndpoint;
   readonly take: TakeRequest;
   /** Aborted when the server stops. */
   readonly stopping: AbortSignal;
@@ -88,60 +87,55 @@ const maxBody = 100_000;
 /** About what an entry takes without its body. */
 const entrySize = 1_000;
 
-export function makeRepeatedReads({ app, count, take, stopping }: RepeatedReadsOptions): RepeatedReads {
+export function makeRepeatedReads({ app, count, findEndpoint, take, stopping }: RepeatedReadsOptions): RepeatedReads {
   const kept = new LRUCache<string, Kept>({ maxSize: maxKept });
   const admissions = new WeakMap<IncomingMessage, Admission>();
 
   const nameOf = ({ keyId }: Caller, request: IncomingMessage) => `${keyId} ${request.url}`;
 
-  function set(request: IncomingMessage, entry: Kept): void {
-    // A character may take two bytes.
-    const size = entrySize + 2 * ((request.url?.length ?? 0) + (entry.response?.body?.length ?? 0));
-    kept.set(nameOf(entry.caller, request), entry, { size });
-  }
-
-  /** What is kept for the request, if its key is in memory and unchanged. */
-  function find(request: IncomingMessage): Kept | null {
-    const caller = app.identities.known(tokenFacts(request));
-    if (caller === null) return null;
-    const found = kept.get(nameOf(caller, request));
-    return found?.caller === caller ? found : null;
-  }
-
   /** Whether the last response can be sent once more, now or after a look at the database. */
   function isUsable({ response }: Kept, { headers }: IncomingMessage): boolean {
-    return response !== null && (response.body !== null || isCurrent(headers["if-none-match"], response.tag));
+    return response.body !== null || isCurrent(headers["if-none-match"], response.tag);
+  }
+
+  /** The last response, if the key has not changed since. */
+  function find(request: IncomingMessage, caller: Caller): Kept | null {
+    const found = isPlainRead(request) ? kept.get(nameOf(caller, request)) : undefined;
+    return found?.caller === caller && isUsable(found, request) ? found : null;
   }
 
   /** Whether the request has been dealt with; if not, it goes on to Fastify. */
   function answer(request: IncomingMessage, response: ServerResponse, next: RequestListener): boolean {
-    const found = isPlainRead(request) && !stopping.aborted ? find(request) : null;
-    const address = found && clientAddress(request);
-    if (found === null || address === null) return false;
-    const release = isAddressAllowed(found.caller.allowedAddresses, address) ? take(address) : null;
+    const caller = isPlain(request) && !stopping.aborted ? app.identities.known(tokenFacts(request)) : null;
+    const address = caller && clientAddress(request);
+    if (caller === null || address === null) return false;
+    const found = find(request, caller);
+    const row = found?.row ?? findEndpoint(request);
+    if (row === null || !isAddressAllowed(caller.allowedAddresses, address)) return false;
+    const release = take(address);
     if (release === null) return false;
-    const usage = count(found.row, found.caller);
+    const usage = count(row, caller);
     const finish = (isUnchanged: boolean, failure?: unknown) => {
       if (usage.isExceeded) {
         sendRefusal(response, usage);
         return releaseWhenSent(response, release);
       }
-      if (found.response === null || !isUnchanged || stopping.aborted) {
+      if (found === null || !isUnchanged || stopping.aborted) {
         release();
         admissions.set(request, { usage, failure });
         return next(request, response);
       }
-      app.keyUse.note(found.caller.keyId);
+      app.keyUse.note(caller.keyId);
       send(request, response, usage, found.response);
       releaseWhenSent(response, release);
     };
-    if (usage.isExceeded || !isUsable(found, request)) finish(false);
-    else if (found.response?.dependsOn === "key") finish(true);
+    if (usage.isExceeded || found === null) finish(false);
+    else if (found.response.dependsOn === "key") finish(true);
     else {
       app.snapshots.read((snapshot, failure) => {
         // If the client has gone, nobody gets the answer.
         if (response.destroyed) release();
-        else finish(snapshot !== null && snapshot === found.response?.snapshot, failure);
+        else finish(snapshot !== null && snapshot === found.response.snapshot, failure);
       });
     }
     return true;
@@ -166,18 +160,26 @@ export function makeRepeatedReads({ app, count, take, stopping }: RepeatedReadsO
         headersOf304: flat(notModified(etag).headers),
         body: isShort ? body : null,
       };
-      set(request, { caller, row, response });
-    },
-    keepRefusal(request, row, caller) {
-      if (isPlainRead(request)) set(request, { caller, row, response: null });
+      // A character may take two bytes.
+      const size = entrySize + 2 * ((request.url?.length ?? 0) + (response.body?.length ?? 0));
+      kept.set(nameOf(caller, request), { caller, row, response }, { size });
     },
   };
 }
 
+/** Bytes. Node reads a body that nobody wants to its end, which is not worth it for longer ones. */
+const maxUnreadBody = 16_384;
+
+/** Whether it can be answered without reading its body. */
+function isPlain({ httpVersion, headers }: IncomingMessage): boolean {
+  const length = headers["content-length"];
+  const isShort = length === undefined || Number(length) <= maxUnreadBody;
+  return httpVersion === "1.1" && headers.host !== undefined && headers["transfer-encoding"] === undefined && isShort;
+}
+
 /** Whether it is a GET without anything unusual. */
-function isPlainRead({ method, httpVersion, headers }: IncomingMessage): boolean {
-  const hasBody = headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
-  return method === "GET" && httpVersion === "1.1" && headers.host !== undefined && !hasBody;
+function isPlainRead(request: IncomingMessage): boolean {
+  return request.method === "GET" && request.headers["content-length"] === undefined && isPlain(request);
 }
 
 const json = "application/json; charset=utf-8";

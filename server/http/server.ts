@@ -30,6 +30,7 @@ import {
 } from "./connections.ts";
 import { isTrustedProxy, keepEdgeConnections } from "./edgeSocket.ts";
 import { answerToClientError, answerToInternalError, answerToOutage, type ErrorAnswer } from "./faults.ts";
+import { basePath, makeFindEndpoint, routerOptions, routerPath } from "./findEndpoint.ts";
 import { serveHealth } from "./health.ts";
 import { serveHome } from "./home.ts";
 import { makeAuthenticator, type Route } from "./identity.ts";
@@ -43,8 +44,6 @@ import { makeRepeatedReads, type RepeatedReads } from "./repeatedReads.ts";
 import { makeContexts, makeResponder } from "./respond.ts";
 import { serveSecurityTxt } from "./securityTxt.ts";
 import { answerBrokenRequests, answerInsteadOfNode } from "./sockets.ts";
-
-const basePath = "/v2";
 
 interface ServerOptions {
   readonly app: App;
@@ -80,8 +79,7 @@ export function buildServer({
     genReqId: () => randomUUID(),
     // Making a logger for each request takes longer than many requests do, and most log nothing.
     childLoggerFactory: (logger) => logger,
-    // Long parameters must reach their schema, which refuses them like any other malformed id.
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 100_000 },
+    routerOptions,
     rewriteUrl: (request) => decodableUrl(request.url ?? "/"),
     forceCloseConnections: "idle",
     // Fastify's own 503 has another shape. Requests that arrive during shutdown are answered normally.
@@ -93,7 +91,7 @@ export function buildServer({
   limitConnections(server.server, limits);
   const stopping = stopPromptly(server);
   const take = makeTakeRequest(limits);
-  const reads = makeRepeatedReads({ app, count, take, stopping });
+  const reads = makeRepeatedReads({ app, count, findEndpoint: makeFindEndpoint(), take, stopping });
   answerFirst(server, reads);
   // The edge's socket has no address.
   paceReads(server.server, createNetworkPace(), (socket) => addressOf(socket) || "edge");
@@ -105,7 +103,7 @@ export function buildServer({
   });
   server.decorateRequest("snapshot", null);
   limitRequests(server, take, count);
-  server.addHook("onRequest", makeAuthenticator(app, count, reads));
+  server.addHook("onRequest", makeAuthenticator(app, count, reads.admissionOf));
   noteRefusals(server, app);
   answerInsteadOfNode(server);
   refuseUnknownPaths(server);
@@ -156,7 +154,7 @@ function addEndpoint(server: FastifyInstance, route: Route, handler: ReturnType<
   const success = Object.entries(row.responses).map(([status, { body }]) => [status, body]);
   server.route({
     method: row.method,
-    url: basePath + row.path.replace(/\{(\w+)\}/g, ":$1"),
+    url: routerPath(row),
     config: { route },
     schema: { response: { "4xx": ErrorBody, "5xx": ErrorBody, ...Object.fromEntries(success) } },
     handler,
