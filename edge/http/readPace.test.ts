@@ -18,10 +18,13 @@ function spin(): void {
 }
 
 /**
- * A server that reads the body at once, or when `reads` is resolved, and answers with it. Its pauses last until the test ends them. Each connection
- * has a network of its own.
+ * A server that reads the body at once, or when `reads` is resolved, and answers with it. Its pauses last until the test ends them. Without
+ * `nameOf`, each connection has a network of its own.
  */
-async function startServer(reads: Promise<void> | null = null) {
+async function startServer(
+  reads: Promise<void> | null = null,
+  nameOf: (socket: Socket) => string = ({ remotePort }) => String(remotePort),
+) {
   const pauses: (() => void)[] = [];
   let pieces = 0;
   const pace = createNetworkPace(() => new Promise<void>((end) => pauses.push(end)));
@@ -37,7 +40,7 @@ async function startServer(reads: Promise<void> | null = null) {
       })
       .once("end", () => response.end(body));
   });
-  paceReads(server, pace, ({ remotePort }) => String(remotePort));
+  paceReads(server, pace, nameOf);
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;
   const sockets: Socket[] = [];
@@ -56,8 +59,8 @@ async function startServer(reads: Promise<void> | null = null) {
     written: () => vi.waitFor(() => expect(sockets.every(({ writableLength }) => writableLength === 0)).toBe(true)),
     /** The number of open connections. */
     open: () => promisify(server.getConnections.bind(server))(),
-    /** Sends text on a new connection. The returned function returns the response so far. */
-    send(sent: string): () => string {
+    /** Sends text on a new connection. The returned function returns what has been received so far. */
+    send(sent: string): (() => string) & { readonly write: (text: string) => void } {
       const socket = connect(port, "127.0.0.1").setEncoding("utf8");
       sockets.push(socket);
       let received = "";
@@ -65,7 +68,7 @@ async function startServer(reads: Promise<void> | null = null) {
         received += chunk;
       });
       socket.write(sent);
-      return () => received;
+      return Object.assign(() => received, { write: (text: string) => void socket.write(text) });
     },
   };
 }
@@ -89,6 +92,26 @@ test("a network whose body takes long to parse pauses after a slice, and then go
   await vi.waitFor(() => expect(received()).toMatch(/x{5000}$/));
   expect(pieces()).toBe(5_001);
   expect(pauses.length).toBeGreaterThan(5);
+});
+
+test("all connections of a trusted network are read in slices from its first chunked body on", async () => {
+  const { pauses, pieces, send } = await startServer(null, () => "one");
+  const first = send(whole(10));
+  await vi.waitFor(() => expect(first()).toMatch(/x{10}$/));
+  // These two are opened while the network is trusted.
+  const idle = send("");
+  const other = send(whole(20));
+  await vi.waitFor(() => expect(other()).toMatch(/x{20}$/));
+  const chunked = send(inPieces(1));
+  await vi.waitFor(() => expect(chunked()).toMatch(/x$/));
+  const before = pieces();
+  idle.write(inPieces(5_000));
+  await vi.waitFor(() => expect(pauses).toHaveLength(1));
+  expect(pieces() - before).toBeLessThan(700);
+  await vi.waitFor(() => {
+    for (const end of pauses.splice(0)) end();
+    expect(idle()).toMatch(/x{5000}$/);
+  });
 });
 
 test("large bodies in large pieces, and of known length, are hardly ever paused", async () => {

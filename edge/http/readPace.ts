@@ -3,10 +3,16 @@
  * a function for each chunk of a body: 64 KB, which is one read, can be ten thousand chunks of a single byte, and block everyone for
  * 30 ms. The limit for such bodies (`tinyPieces.ts`) can only begin after the first read, and that is too late if many connections are
  * opened again and again.
+ *
+ * Slices cost two microseconds for each request, a tenth of a whole response, because Node can't let its parser read from the system
+ * directly. So networks that have sent a request are trusted, and new connections from there are read directly, until a chunked
+ * body arrives on one of them. That one read is not sliced.
  */
 import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
+import { networkOf } from "./network.ts";
 import type { NetworkPace } from "./networkPace.ts";
+import { createReadTrust } from "./readTrust.ts";
 
 /** Bytes. At most some 700 chunks. */
 const sliceBytes = 4_096;
@@ -21,22 +27,38 @@ const slowMilliseconds = 0.3;
  * Call it after other listeners have been added. `nameOf` returns the address, or another name, of the client whose network is paused.
  */
 export function paceReads(server: Server, pace: NetworkPace, nameOf: (socket: Socket) => string): void {
-  const requests = new WeakMap<Socket, IncomingMessage>();
-  const note = (request: IncomingMessage) => void requests.set(request.socket, request);
+  const connections = new WeakMap<Socket, Connection>();
+  const trust = createReadTrust<Socket>();
+  const slice = (socket: Socket) =>
+    slicePushes(socket, nameOf(socket), pace, () => connections.get(socket)?.request ?? null);
+  const note = (request: IncomingMessage) => {
+    const connection = connections.get(request.socket);
+    if (connection === undefined) return;
+    const isFirst = connection.request === null;
+    connection.request = request;
+    if (isChunked(request)) for (const direct of trust.noteChunks(connection.network)) slice(direct);
+    else if (isFirst) trust.noteRequest(connection.network);
+  };
   server.prependListener("request", note);
   // Without a listener, Node answers such requests itself and then emits the other event.
   if (server.listenerCount("checkContinue") > 0) server.prependListener("checkContinue", note);
   server.on("connection", (socket: Socket) => {
-    slicePushes(socket, nameOf(socket), pace, () => requests.get(socket));
+    const network = networkOf(nameOf(socket));
+    connections.set(socket, { network, request: null });
+    if (!trust.take(network, socket)) return slice(socket);
+    socket.once("close", () => trust.release(network, socket));
   });
 }
 
-function slicePushes(
-  socket: Socket,
-  name: string,
-  pace: NetworkPace,
-  requestOf: () => IncomingMessage | undefined,
-): void {
+interface Connection {
+  readonly network: string;
+  /** The latest one. */
+  request: IncomingMessage | null;
+}
+
+const isChunked = (request: IncomingMessage | null) => request?.headers["transfer-encoding"] !== undefined;
+
+function slicePushes(socket: Socket, name: string, pace: NetworkPace, requestOf: () => IncomingMessage | null): void {
   const push = socket.push.bind(socket);
   const read = socket._read.bind(socket);
   /** Slices that have not been parsed yet. Null: the end. */
@@ -45,11 +67,9 @@ function slicePushes(
   let isSlow = false;
   let isReadWanted = false;
 
-  const isChunked = () => requestOf()?.headers["transfer-encoding"] !== undefined;
-
   function sizeOfSlices(): number {
     const request = requestOf();
-    return request === undefined || request.complete || isChunked() ? sliceBytes : plainSliceBytes;
+    return request === null || request.complete || isChunked(request) ? sliceBytes : plainSliceBytes;
   }
 
   /** Returns the milliseconds that it took. */
@@ -57,7 +77,7 @@ function slicePushes(
     const begun = performance.now();
     push(slice);
     const took = performance.now() - begun;
-    isSlow = took > slowMilliseconds && isChunked();
+    isSlow = took > slowMilliseconds && isChunked(requestOf());
     return took;
   }
 
@@ -90,7 +110,7 @@ function slicePushes(
   }
 
   socket.push = (chunk: Buffer | null) => {
-    if (!isPassing && (chunk === null || (chunk.length <= freeBytes && !isChunked()))) return push(chunk);
+    if (!isPassing && (chunk === null || (chunk.length <= freeBytes && !isChunked(requestOf())))) return push(chunk);
     waiting.push(...(chunk === null ? [null] : slicesOf(chunk, sizeOfSlices())));
     if (!isPassing) void pass();
     return !isPassing && socket.readableLength < socket.readableHighWaterMark;
