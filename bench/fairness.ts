@@ -6,8 +6,9 @@
  * The process that attacks uses a quarter of a processor, and this one has the highest priority, because real attackers and clients
  * have their own processors.
  */
-import { spawn } from "node:child_process";
+import { fork } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { attacks } from "@sitewright/e2e/attacks.ts";
 import { addAttacker, under, type Victim, victimOf } from "@sitewright/e2e/hostileCompany.ts";
 import type { Installation } from "@sitewright/e2e/installation.ts";
@@ -97,13 +98,13 @@ function figuresOf(attack: string, alone: readonly Measured[], attacked: Measure
 
 /** Processes that each use a processor, at the same priority as the installation. */
 const busyProcesses = 20;
+const busyMachine = fileURLToPath(new URL("busyMachine.ts", import.meta.url));
 const sitesAtOnce = 10;
 
 /** Load makes things late and never makes them fail. */
 async function measureBusyMachine(installation: Installation): Promise<Figure> {
-  const busy = Array.from({ length: busyProcesses }, () =>
-    spawn(process.execPath, ["-e", "for (;;);"], { stdio: "ignore" }),
-  );
+  // In its own session: this one may have another priority.
+  const busy = fork(busyMachine, [String(busyProcesses)], { detached: true });
   try {
     const names = Array.from({ length: sitesAtOnce }, (_, index) => `On a busy machine ${index + 1}`);
     const { milliseconds, value } = await timed(() =>
@@ -117,7 +118,7 @@ async function measureBusyMachine(installation: Installation): Promise<Figure> {
       isMet: made === sitesAtOnce,
     };
   } finally {
-    for (const child of busy) child.kill();
+    if (busy.pid !== undefined) process.kill(-busy.pid);
   }
 }
 
@@ -132,7 +133,6 @@ export async function measureFairness(
   const attacker = await addAttacker(installation, folder, attackerSites);
   const victim = victimOf(installation, site);
   const busyMachine = await measureBusyMachine(installation);
-  // After the busy processes have been started: they would inherit the priority.
   useHighestPriority();
   const names = Object.keys(attacks);
   const rounds = [...names.map((name) => ({ attack: name, names: [name] })), { attack: "all attacks together", names }];
