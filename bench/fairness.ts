@@ -118,7 +118,7 @@ async function measureBusyMachine(installation: Installation): Promise<Figure> {
       isMet: made === sitesAtOnce,
     };
   } finally {
-    if (busy.pid !== undefined) process.kill(-busy.pid);
+    busy.disconnect();
   }
 }
 

@@ -105,7 +105,7 @@ export async function addSleepers(data: string, template: Template, count: numbe
       await noteWordPressVersion(database, id, template.wordpressVersion);
       await addFolders(data, template, { id, number });
       await noteDomainChecks(database, id);
-      await measureDiskUse(database, { id, number }, async () => ({ files: 16e6, database: 4e5 }));
+      await measureDiskUse(database, { id, number }, async () => ({ files: 16e6, database: 4e5, temporary: 0 }));
       sleepers.push({ id, number, host: `${name}.localhost` });
     };
     for (let done = 0; done < count; done += sitesPerCompany) {

@@ -18,7 +18,7 @@ export function useLowestPriority(): void {
   usePriority(constants.priority.PRIORITY_LOW);
 }
 
-/** Gives this process, which may have inherited another one, the priority of most. */
+/** Gives this process, which may have inherited another one, the normal priority. */
 export function useNormalPriority(): void {
   usePriority(constants.priority.PRIORITY_NORMAL);
 }

@@ -29,6 +29,13 @@ test("TRACE is refused everywhere", async () => {
   expect(upstream.asked).toEqual([]);
 });
 
+test("an unknown expectation is ignored", async () => {
+  const { edge } = await startSite(files);
+  const head = "GET /style.css HTTP/1.1\r\nHost: site.localhost\r\nExpect: tea\r\nConnection: close\r\n\r\n";
+  const response = await sendRaw(edge, head);
+  expect([statusOf(response), response.endsWith(css)]).toEqual([200, true]);
+});
+
 test("overlays from the shared core replace the site's own folders", async () => {
   const world = await startEmptyEdge();
   const root = path.join(world.folder, "site");

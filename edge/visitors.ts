@@ -79,12 +79,19 @@ function serverOptions({ limits }: EdgeParts) {
     connectionsCheckingInterval: Math.min(limits.headSeconds * 500, 5_000),
     keepAliveTimeout: keepAliveMilliseconds,
     noDelay: true,
+    // Node would answer before `paceReads` has seen the request.
+    requireHostHeader: false,
   };
 }
 
 function attach(server: Server, parts: EdgeParts, listener: Listener): Server {
   const { answer } = createHandler(parts, listener);
-  server.on("request", answer);
+  server.on("request", (request, response) => {
+    if (request.headers.host !== undefined || request.httpVersion !== "1.1") return answer(request, response);
+    response.writeHead(400, { connection: "close" }).end();
+  });
+  // HTTP allows servers to ignore unknown expectations.
+  server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   server.timeout = parts.limits.silenceSeconds * 1000;
   server.on("checkContinue", (request, response) => {
     const { shouldKeepAlive } = response;

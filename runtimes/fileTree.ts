@@ -1,5 +1,5 @@
 /** Lists the files of a web root as a tree, and measures disk usage. */
-import { lstat, readdir } from "node:fs/promises";
+import { lstat, opendir, readdir } from "node:fs/promises";
 import path from "node:path";
 import type { Part, Release } from "./releases.ts";
 import { type DiskUse, type FileEntry, RuntimeFailure } from "./runtime.ts";
@@ -42,13 +42,23 @@ const concurrency = 32;
 
 /** Adds up the sizes of all files below the folder. Files that vanish meanwhile count as 0. */
 async function bytesIn(folder: string): Promise<number> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-  const files = entries.filter((entry) => entry.isFile()).map(({ name }) => path.join(folder, name));
+  const opened = await opendir(folder).catch(() => null);
+  if (opened === null) return 0;
+  const folders: string[] = [];
+  let files: string[] = [];
   let bytes = 0;
-  for (let start = 0; start < files.length; start += concurrency) {
-    for (const size of await Promise.all(files.slice(start, start + concurrency).map(sizeOf))) bytes += size;
+  const measure = async () => {
+    for (const size of await Promise.all(files.map(sizeOf))) bytes += size;
+    files = [];
+  };
+  for await (const entry of opened) {
+    const each = path.join(folder, entry.name);
+    if (entry.isDirectory()) folders.push(each);
+    else if (entry.isFile()) files.push(each);
+    if (files.length === concurrency) await measure();
   }
-  for (const entry of entries) if (entry.isDirectory()) bytes += await bytesIn(path.join(folder, entry.name));
+  await measure();
+  for (const each of folders) bytes += await bytesIn(each);
   return bytes;
 }
 
@@ -57,8 +67,13 @@ async function sizeOf(file: string): Promise<number> {
   return facts?.size ?? 0;
 }
 
-/** Disk usage of a release. Missing parts count as 0. */
-export async function diskUse(release: Release): Promise<DiskUse> {
+/** Folders of an environment that belong to no release. */
+export const temporaryFolders = { sessions: "sessions", temporary: "temporary" };
+
+/** Disk usage of the environment in the folder `live` with this release. Missing parts count as 0. */
+export async function diskUse(live: string, release: Release): Promise<DiskUse> {
   const bytesOf = (part: Part) => bytesIn(path.join(release.folder, part));
-  return { files: await bytesOf("public"), database: await bytesOf("database") };
+  let temporary = 0;
+  for (const name of Object.values(temporaryFolders)) temporary += await bytesIn(path.join(live, name));
+  return { files: await bytesOf("public"), database: await bytesOf("database"), temporary };
 }

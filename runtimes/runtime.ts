@@ -246,6 +246,8 @@ export interface InstalledPackages {
 export interface DiskUse {
   readonly files: number;
   readonly database: number;
+  /** Sessions and temporary files, which belong to no release. */
+  readonly temporary: number;
 }
 
 /** Number of rows by table name. */

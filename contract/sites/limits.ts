@@ -65,7 +65,8 @@ export const minDiskBytes = 1_000_000;
 const diskBytes = Type.Integer({
   minimum: minDiskBytes,
   maximum: Number.MAX_SAFE_INTEGER,
-  description: "Disk quota: maximum size of files and database together, in bytes.",
+  description:
+    "Disk quota: maximum size of files, database, sessions and temporary files together, in bytes. Temporary files are removed after ten days.",
   examples: [10_000_000_000],
 });
 
@@ -77,7 +78,8 @@ export const Limits = Type.Object(
     request_seconds: requestSeconds,
     disk_bytes: nullable(
       Type.Integer({
-        description: "Disk quota: maximum size of files and database together, in bytes. Null: no limit.",
+        description:
+          "Disk quota: maximum size of files, database, sessions and temporary files together, in bytes. Null: no limit.",
       }),
     ),
   },

@@ -300,7 +300,7 @@ export function createFakeRuntime(options: { readonly folder: string }): Runtime
     diskUse: (environment) =>
       scripted("diskUse", environment, async () => {
         const release = await currentRelease(liveOf(environment));
-        return release === null ? null : diskUse(release);
+        return release === null ? null : diskUse(liveOf(environment), release);
       }),
     freeDisk: () => scripted("freeDisk", null, () => freeDisk({ folder: environments, bytes: 0 })),
   };

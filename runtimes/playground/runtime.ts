@@ -155,7 +155,7 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
     unchangedPackages: (wanted) => unchangedPackages(wanted, environments),
     findUser: (environment, email) =>
       ofCurrent(environment, (release) => findUser(environment, release, liveOf(environment), email)),
-    diskUse: (environment) => ofCurrent(environment, diskUse),
+    diskUse: (environment) => ofCurrent(environment, (release) => diskUse(liveOf(environment), release)),
     freeDisk: () => freeDisk({ folder: environments, bytes: diskReserveBytes }),
   };
 }

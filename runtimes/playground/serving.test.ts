@@ -120,7 +120,7 @@ describe("with little memory and time for a worker", () => {
 
   test.each([
     ["unread output", "while (true) { echo str_repeat('x', 1 << 20); }"],
-    ["files in /tmp", "for ($i = 0; ; $i++) file_put_contents(\"/tmp/$i\", str_repeat('x', 1 << 24));"],
+    ["files in /memory", "for ($i = 0; ; $i++) file_put_contents(\"/memory/$i\", str_repeat('x', 1 << 24));"],
   ])("a worker that fills memory with %s is ended before the machine runs out of memory", async (_what, code) => {
     await addScript(one, "fill.php", code);
     const answer = small.serving.handle(one.environment.id, exampleRequest(one.wordpress.address, fill));

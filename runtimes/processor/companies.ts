@@ -120,7 +120,10 @@ async function moveCompany(
   const [group, target] = [path.join(from, company), path.join(to, company)];
   await Promise.all(processesOf(group).map((pid) => moveInOrder(pid, () => move(target, pid))));
   const weight = current?.weights.get(company);
-  if (weight !== undefined) setWeight(target, weight);
+  if (current !== null && weight !== undefined && !setWeight(target, weight)) {
+    // It has no processes now, and a group that is made later has the usual weight.
+    current.weights = new Map([...current.weights].filter(([name]) => name !== company));
+  }
   // Fails if processes have been added meanwhile, which the next call moves.
   await rmdir(group).catch(() => undefined);
 }

@@ -6,7 +6,7 @@
 import { environmentBusyMessage } from "@sitewright/contract/operationKinds.ts";
 import type { RefusalCode } from "@sitewright/contract/refusals.ts";
 
-export { DatabaseUnavailable, OutcomeUnknown } from "@sitewright/server/store/outages.ts";
+export { afterChange, DatabaseUnavailable, OutcomeUnknown } from "@sitewright/server/store/outages.ts";
 
 /** The request is well formed but can't be carried out. */
 export class Refused extends Error {

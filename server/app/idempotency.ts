@@ -17,7 +17,7 @@ import {
   type StoredAnswer,
   storeAnswer,
 } from "@sitewright/server/store/idempotencyKeys.ts";
-import { DatabaseUnavailable, isConnectionLost, OutcomeUnknown, repeatLost } from "@sitewright/server/store/outages.ts";
+import { afterChange, DatabaseUnavailable, isConnectionLost, repeatLost } from "@sitewright/server/store/outages.ts";
 import { commit, runTransaction } from "@sitewright/server/store/transactions.ts";
 import { isSameHash } from "./company/token.ts";
 import type { RequestDatabase } from "./context.ts";
@@ -127,7 +127,7 @@ export function withoutKey(database: Database, takePlace: TakePlace): RequestDat
         hasCommitted = true;
         return result;
       } catch (error) {
-        throw hasCommitted && error instanceof DatabaseUnavailable ? new OutcomeUnknown(error) : error;
+        throw hasCommitted ? afterChange(error) : error;
       } finally {
         leave();
       }

@@ -166,6 +166,15 @@ describe("PostgreSQL hangs", () => {
     expect(await countSites()).toBe(before + 1);
   });
 
+  it("after WordPress has created a user: the response says that the change may have been made", async () => {
+    const { proxy, test } = impatient;
+    const { id } = await test.addSiteWithEnvironment();
+    void proxy.failAt((message) => message.includes("createWpAdminUser"), "hang");
+    const body = { email: "new@example.com", first_name: "New", last_name: "User" };
+    const reply = await test.call("POST", `/v2/sites/environments/${id}/wpa-create-user`, { body });
+    expect([reply.status, reply.body.message]).toEqual([500, expect.stringContaining("may have been made")]);
+  });
+
   it("repeated reads succeed late if it continues", async () => {
     const { proxy, test } = patient;
     const read = await repeatRead(test);

@@ -7,10 +7,10 @@ import { describeActor } from "@sitewright/server/app/company/actor.ts";
 import type { Identified } from "@sitewright/server/app/company/identities.ts";
 import type { App, Context, RequestDatabase } from "@sitewright/server/app/context.ts";
 import {
+  afterChange,
   Busy,
   DatabaseUnavailable,
   NotFound,
-  OutcomeUnknown,
   QueueFull,
   Refused,
 } from "@sitewright/server/app/failures.ts";
@@ -117,7 +117,7 @@ async function followUp(afterwards: readonly (() => Promise<void>)[]): Promise<v
   try {
     for (const work of afterwards) await work();
   } catch (error) {
-    throw error instanceof DatabaseUnavailable ? new OutcomeUnknown(error) : error;
+    throw afterChange(error);
   }
 }
 

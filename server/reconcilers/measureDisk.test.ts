@@ -26,7 +26,7 @@ const measure = (diskQuotaBytes: number | null = null) =>
     runtime: {
       diskUse: async ({ id }: EnvironmentRef) => {
         measured.push(id);
-        return { files: size, database: 1 };
+        return { files: size - 1, database: 1, temporary: 1 };
       },
     },
     publisher: {

@@ -24,6 +24,11 @@ export class OutcomeUnknown extends Error {
   }
 }
 
+/** The error to throw after something has been changed: that the database can't be reached means that the outcome is unknown. */
+export function afterChange(error: unknown): unknown {
+  return error instanceof DatabaseUnavailable ? new OutcomeUnknown(error) : error;
+}
+
 /** How long a query waits for a connection, and how long lost work is repeated. */
 export const waitMilliseconds = 15_000;
 const pauseMilliseconds = 50;

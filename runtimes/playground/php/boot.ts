@@ -14,7 +14,7 @@ import { createDiskBudget } from "./diskBudget.ts";
 import { answerDnsQuestion } from "./dnsRecords.ts";
 import { extensionVariables, mountExtensions } from "./extensions.ts";
 import { createExtraLogLines } from "./extraLogLines.ts";
-import { opcodeFolder, sessionFolder, siteFolder } from "./folders.ts";
+import { memoryFolder, opcodeFolder, sessionFolder, siteFolder } from "./folders.ts";
 import { forgetOwnNodes, type NodeTable } from "./hostNodes.ts";
 import { type MountKind, mountFolder } from "./mounts.ts";
 import { createPageMessages } from "./pageMessages.ts";
@@ -69,6 +69,7 @@ const settings = {
   max_execution_time: 0,
   allow_url_include: 0,
   "session.save_path": sessionFolder,
+  upload_tmp_dir: memoryFolder,
   sendmail_path: `${sendmailProgram} -t -i`,
   "openssl.cafile": certificateFile,
   "curl.cainfo": certificateFile,
@@ -226,12 +227,13 @@ export async function bootPhp(options: {
   const emscriptenOptions = {
     processId: process.pid,
     thisProgram: "php",
-    ENV: extensionVariables,
+    ENV: { ...extensionVariables, SQLITE_TMPDIR: memoryFolder },
     instantiateWasm: calls.instantiate(module),
   };
   const php = new GuardedPhp(await loadNodeRuntime(options.version, { followSymlinks: false, emscriptenOptions }));
   php.attach(calls);
   await php.setSapiName("fpm-fcgi");
+  php.mkdir(memoryFolder);
   php.writeFile(certificateFile, Buffer.from(getCACertificates("default").join("\n")));
   php.writeFile(opcacheBlacklist, `${siteFolder}/wp-config.php\n`);
   if (options.opcodes !== null) await mountFolder(php, opcodeFolder, options.opcodes.folder, options.opcodes.kind);

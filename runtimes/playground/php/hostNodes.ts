@@ -87,6 +87,8 @@ export interface HostMount {
   makeError(errno: number): Error;
   /** Makes the next access look the node up again. */
   forget(node: FsNode): void;
+  /** Whether PHP is opening a file that must not exist yet. */
+  isExclusive(): boolean;
 }
 
 /** Mounts a host folder. `mountPoint` must be a folder. Throws if NODEFS differs from the expected version. */
@@ -102,7 +104,44 @@ export function mountHost(FS: RootFs, folder: string, mountPoint: string): HostM
     callHost: (call) => nodeFs.tryFSOperation(call),
     makeError: (errno) => new FS.ErrnoError(errno),
     forget: (node) => FS.hashRemoveNode(node),
+    isExclusive: watchOpens(FS),
   };
+}
+
+/** O_EXCL as Emscripten numbers it. */
+const exclusiveFlag = 128;
+const exclusiveOpens = new WeakMap<RootFs, () => boolean>();
+
+interface OpeningFs {
+  open(path: unknown, flags: unknown, ...others: readonly unknown[]): unknown;
+}
+
+function canOpen(FS: object): FS is OpeningFs {
+  return "open" in FS && typeof FS.open === "function";
+}
+
+/**
+ * Emscripten does not tell the file system whether a file that it creates must not exist: it has looked the name up itself. Another
+ * worker may create the file in between, and both would believe that it is theirs.
+ */
+function watchOpens(FS: RootFs): () => boolean {
+  const known = exclusiveOpens.get(FS);
+  if (known !== undefined) return known;
+  if (!canOpen(FS)) throw new Error("This PHP build has an unknown file system.");
+  let isExclusive = false;
+  const open = FS.open.bind(FS);
+  const watched: OpeningFs["open"] = (path, flags, ...others) => {
+    isExclusive = typeof flags === "number" && (flags & exclusiveFlag) !== 0;
+    try {
+      return open(path, flags, ...others);
+    } finally {
+      isExclusive = false;
+    }
+  };
+  Object.defineProperty(FS, "open", { value: watched });
+  const read = () => isExclusive;
+  exclusiveOpens.set(FS, read);
+  return read;
 }
 
 /** Path below the mount's folder, with a leading slash; empty for the folder itself. */
@@ -132,14 +171,14 @@ const regularType = 0o100000;
 
 /**
  * Creates a file on the host before its node: NODEFS creates the node first, and if the host refuses, PHP believes that
- * the file exists. A file that another process has just created is kept.
+ * the file exists. A file that another process has just created is kept, unless there must be none.
  */
-function makeFile({ folder, makeNode, callHost, makeError }: HostMount): NodeOps["mknod"] {
+function makeFile({ folder, makeNode, callHost, makeError, isExclusive }: HostMount): NodeOps["mknod"] {
   return (parent, name, mode) => {
     const file = path.join(folder, pathOf(parent), name);
     const type = mode & fileType;
     if (type === folderType) callHost(() => mkdirSync(file, mode));
-    else if (type === regularType) callHost(() => writeFileSync(file, "", { mode, flag: "a" }));
+    else if (type === regularType) callHost(() => writeFileSync(file, "", { mode, flag: isExclusive() ? "wx" : "a" }));
     else throw makeError(invalid);
     return makeNode(parent, name, mode);
   };

@@ -19,7 +19,8 @@
  *
  * Growth of their files is refused beyond the environment's quota (`quota.ts`).
  *
- * Unprotected: like files, but never write-protected, because the folder is not part of a release. Used for sessions.
+ * Unprotected: like files, but never write-protected, because the folder is not part of a release. Used for sessions
+ * and temporary files.
  */
 import { statSync } from "node:fs";
 import type { PHP, RootFs } from "@php-wasm/universal";

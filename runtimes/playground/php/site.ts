@@ -1,9 +1,10 @@
 /**
  * Mounts an environment for PHP: its own files, WordPress's shared code (if any) on top, and its database next to them.
  */
+import { mkdirSync } from "node:fs";
 import path from "node:path";
 import type { PHP } from "@php-wasm/universal";
-import { databaseFolder, sessionFolder, siteFolder } from "./folders.ts";
+import { databaseFolder, sessionFolder, siteFolder, temporaryFolder } from "./folders.ts";
 import { type Guards, mountFolder, unguarded } from "./mounts.ts";
 
 /** Folders of the web root that all environments share; they come from the asset store. */
@@ -27,6 +28,8 @@ export interface SiteFolders {
   readonly shared: SharedCodeFolders | null;
   readonly database: string;
   readonly sessions: string;
+  /** Created if missing. All processes of the environment see the same files in it, and so the same locks. */
+  readonly temporary: string;
 }
 
 /** Mounts an environment. Returns the unmount function. If that fails, the worker can't be used any longer. */
@@ -35,6 +38,7 @@ export async function mountSite(
   folders: SiteFolders,
   guards: Guards = unguarded,
 ): Promise<() => Promise<void>> {
+  mkdirSync(folders.temporary, { recursive: true });
   const own = [
     await mountFolder(php, siteFolder, folders.documentRoot, "files", guards),
     await mountFolder(php, databaseFolder, folders.database, "database", {
@@ -42,6 +46,7 @@ export async function mountSite(
       writes: guards.databaseWrites ?? guards.writes,
     }),
     await mountFolder(php, sessionFolder, folders.sessions, "unprotected", { ...guards, writes: null }),
+    await mountFolder(php, temporaryFolder, folders.temporary, "unprotected", { ...guards, writes: null }),
   ];
   const shared = folders.shared === null ? [] : await mountShared(php, folders.shared);
   return async () => {

@@ -78,7 +78,7 @@ export function createAccounts(
   const isInBackground = makeBackgroundRule(availableParallelism());
   const loudCompanies = makeLoudRule(availableParallelism());
   const timeSince = makeTimeCounter(usedTimeOf);
-  let ofCompanies: Load = { cores: 0, at: performance.now() };
+  let ofLoud: Load = { cores: 0, at: performance.now() };
   let use: CompanyUse = new Map();
 
   function of(environmentId: string): Account {
@@ -104,12 +104,13 @@ export function createAccounts(
 
   function updateGroups(now: number): void {
     const times = timeSince(companyProcesses());
-    const milliseconds = [...times.values()].reduce((sum, each) => sum + each, 0);
-    ofCompanies = observe(ofCompanies, milliseconds, now, halfLife);
-    runInBackground(isInBackground({ waiting: loads.waiting(), used: ofCompanies.cores }, now));
+    const loud = loudCompanies(times, now);
+    const milliseconds = [...loud].reduce((sum, company) => sum + (times.get(company) ?? 0), 0);
+    ofLoud = observe(ofLoud, milliseconds, now, halfLife);
+    runInBackground(isInBackground({ waiting: loads.waiting(loud), used: ofLoud.cores }, now));
     use = observeUse(use, times, { now, halfLife: weightHalfLife });
     weighCompanies(weightsOf(use));
-    void separateLoudCompanies(loudCompanies(times, now));
+    void separateLoudCompanies(loud);
   }
 
   function update(): void {

@@ -1,14 +1,14 @@
 /**
- * Decides whether companies' processes run in the background (`processor/groups.ts`). That is best for everyone as long as the
- * server leaves them time. A flood of requests can keep the server's processes busy, though, and no page would be rendered
- * meanwhile: then the companies' processes get a small part of the time. More would make the server's backlog, and so all visitors'
+ * Decides whether loud companies' processes run in the background (`processor/groups.ts`). That is best for everyone as long as the
+ * server leaves them time. A flood of requests can keep the server's processes busy, though, and no page of these companies would be
+ * rendered meanwhile: then their processes get a small part of the time. More would make the server's backlog, and so all visitors'
  * waits, longer.
  */
 /** In CPU cores. */
 interface Usage {
   /** What visitors' workers would use in addition if they did not have to wait. */
   readonly waiting: number;
-  /** What all processes of companies use. */
+  /** What their processes use. */
   readonly used: number;
 }
 

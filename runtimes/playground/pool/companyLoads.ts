@@ -12,8 +12,8 @@ export interface CompanyLoads {
   update(): void;
   /** By how many steps (`nice`) to lower the priority of the company's processes. */
   stepsOf(company: string): number;
-  /** CPU cores that all companies together would use in addition if they did not have to wait. */
-  waiting(): number;
+  /** CPU cores that these companies together would use in addition if they did not have to wait. */
+  waiting(companies: ReadonlySet<string>): number;
 }
 
 /** A company that uses less is forgotten. */
@@ -56,8 +56,9 @@ export function createCompanyLoads(): CompanyLoads {
     }
   }
 
-  function waiting(): number {
-    return [...loads.values()].reduce((cores, { used, wanted }) => cores + Math.max(0, wanted.cores - used.cores), 0);
+  function waiting(companies: ReadonlySet<string>): number {
+    const ofCompanies = [...loads].flatMap(([company, load]) => (companies.has(company) ? [load] : []));
+    return ofCompanies.reduce((cores, { used, wanted }) => cores + Math.max(0, wanted.cores - used.cores), 0);
   }
 
   return { add, update, waiting, stepsOf: (company) => loads.get(company)?.steps ?? defaultSteps };

@@ -15,21 +15,25 @@ function makeClock(cores: number) {
   };
 }
 
-test("a company that uses more than a third of the machine for some seconds is loud", () => {
+test("a company that uses more than two fifths of the machine for some seconds is loud", () => {
   const pass = makeClock(2);
-  expect(pass(2, { busy: 1.5, quiet: 0.5 })).toEqual([]);
-  expect(pass(5, { busy: 1.5, quiet: 0.5 })).toEqual(["busy"]);
-  expect(pass(600, { busy: 1.5, quiet: 0.5 })).toEqual(["busy"]);
+  expect(pass(2, { busy: 1.5, quiet: 0.3 })).toEqual([]);
+  expect(pass(8, { busy: 1.5, quiet: 0.3 })).toEqual(["busy"]);
+  expect(pass(600, { busy: 1.5, quiet: 0.3 })).toEqual(["busy"]);
 });
 
-test("it stays loud until it uses less than a sixth, even if its processes have ended", () => {
+test("it stays loud until it uses less than a fifth, even if its processes have ended", () => {
   const pass = makeClock(2);
   pass(60, { busy: 2 });
   expect(pass(60, { busy: 0.5 })).toEqual(["busy"]);
-  expect(pass(60, { busy: 0.2 })).toEqual([]);
+  expect(pass(60, { busy: 0.3 })).toEqual([]);
   pass(60, { busy: 2 });
   expect(pass(1, {})).toEqual(["busy"]);
   expect(pass(30, {})).toEqual([]);
+});
+
+test("of several companies, the quietest that use two fifths together are not loud", () => {
+  expect(makeClock(2)(60, { a: 0.45, b: 0.4, c: 0.35, d: 0.3, e: 0.01 }).toSorted()).toEqual(["a", "b"]);
 });
 
 test("a single process is not loud on a large machine", () => {

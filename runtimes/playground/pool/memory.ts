@@ -1,6 +1,6 @@
 /**
  * Kills workers that use too much memory during a request. PHP's own limit, which a script can lift, doesn't include
- * files in `/tmp` or output that is read slowly. Both are memory here, and one request could exhaust the machine's.
+ * uploads or output that is read slowly. Both are memory here, and one request could exhaust the machine's.
  */
 import { residentBytes } from "../../processMemory.ts";
 import type { WorkerProcess } from "../worker/process.ts";

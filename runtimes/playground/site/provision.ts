@@ -4,6 +4,7 @@
  */
 import { chmod, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { temporaryFolders } from "../../fileTree.ts";
 import { buildAtomically, environmentFolders } from "../../folders.ts";
 import { firstRelease, releaseFolder, requireRelease, writeRecord } from "../../releases.ts";
 import { type EnvironmentRef, type ProvisionSpec, RuntimeFailure, type WordPressInstall } from "../../runtime.ts";
@@ -84,7 +85,8 @@ export async function makeEnvironment(
   const build = async (folder: string) => {
     const release = releaseFolder(folder, 1);
     await mkdir(release, { recursive: true });
-    await Promise.all([chmod(folder, 0o700), mkdir(path.join(folder, "sessions"))]);
+    const temporary = Object.values(temporaryFolders).map((name) => mkdir(path.join(folder, name)));
+    await Promise.all([chmod(folder, 0o700), ...temporary]);
     const record = { ...(await fill(release)), ...firstRelease };
     await giveToEnvironment(environment, folder);
     await writeRecord(release, record);

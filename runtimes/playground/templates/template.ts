@@ -106,6 +106,7 @@ async function build(files: AssetFiles, driver: string, kind: TemplateKind, fold
       shared: { core: files.core, driver },
       database: path.join(temporary, "database"),
       sessions: path.join(temporary, "sessions"),
+      temporary: path.join(temporary, "temporary"),
     },
     phpVersion: templatePhpVersion,
     ...kind,

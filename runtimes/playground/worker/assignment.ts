@@ -4,6 +4,7 @@
  */
 import { realpathSync } from "node:fs";
 import path from "node:path";
+import { temporaryFolders } from "../../fileTree.ts";
 import { ownerOf, phpGroup } from "../../owner.ts";
 import type { EnvironmentRef } from "../../runtime.ts";
 import type { ServedEnvironment, ServedLimits } from "../../serving.ts";
@@ -59,7 +60,7 @@ export function assignmentOf(environment: AssignedEnvironment, options: Assignme
     folders: {
       documentRoot: path.relative(folder, environment.documentRoot),
       database: path.relative(folder, database),
-      sessions: "sessions",
+      ...temporaryFolders,
       shared: includes === undefined ? null : { core: path.dirname(includes), driver: driverFolder(options.assets) },
     },
     owner: group === null ? null : { id: ownerOf(environment.number), phpGroup: group },

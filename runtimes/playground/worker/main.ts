@@ -20,6 +20,7 @@ import { opcodeFilesOf, usableCompiled, usableExtensions } from "./compiled.ts";
 import { enterEnvironment } from "./dropPrivileges.ts";
 import { createFrameReader, frameKinds, type MailTaken, packMail, type RequestHead, sendFrame } from "./frames.ts";
 import type { AssignOrder, BootOrder, Order, Report, WarmOrder } from "./messages.ts";
+import { removeOldFiles } from "./oldFiles.ts";
 import { answer } from "./request.ts";
 
 /** The descriptor of the socket pair; the launcher puts it there. */
@@ -77,6 +78,7 @@ async function assign(php: GuardedPhp, order: AssignOrder): Promise<void> {
   const reserve = { folder: ".", bytes: own.diskReserveBytes };
   php.disk.keepFree(() => freeDiskSync(reserve));
   await mountSite(php, own.folders, { writes: php.writes, disk: php.disk });
+  void removeOldFiles(own.folders.temporary);
 }
 
 function failed(error: unknown): never {

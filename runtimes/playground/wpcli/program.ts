@@ -1,7 +1,7 @@
 /** Runs WP-CLI in a PHP with a mounted site: one command, after which this PHP can't be used again. */
 import { readFileSync } from "node:fs";
 import type { PHP, StreamedPhpResponse } from "@php-wasm/universal";
-import { siteFolder } from "../php/folders.ts";
+import { memoryFolder, siteFolder } from "../php/folders.ts";
 import { wpCliScript } from "../php/platform.ts";
 
 /** The path of WP-CLI for PHP. */
@@ -26,6 +26,6 @@ export async function runProgram(php: PHP, argv: readonly string[]): Promise<Str
   php.chdir(siteFolder);
   const own = [program, `--path=${siteFolder}`, "--allow-root", "--no-color", `--require=${wpCliScript}`];
   return php.cli(["php", ...settings.flatMap((setting) => ["-d", setting]), ...own, ...argv], {
-    env: { HOME: "/tmp", PAGER: "cat" },
+    env: { HOME: memoryFolder, PAGER: "cat" },
   });
 }

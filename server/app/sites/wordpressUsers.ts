@@ -9,7 +9,7 @@ import { type EnvironmentFacts, environmentForOperation } from "@sitewright/serv
 import { recordDone } from "../company/activityEntries.ts";
 import type { Context } from "../context.ts";
 import { pointedHere } from "../domains/domains.ts";
-import { NotFound, Refused } from "../failures.ts";
+import { afterChange, NotFound, Refused } from "../failures.ts";
 import { addressOf } from "./addresses.ts";
 import { readTaskAnswer, type TaskAnswer } from "./taskAnswer.ts";
 
@@ -43,7 +43,11 @@ export async function createAdministrator(context: Context, environmentId: strin
     deadlineSeconds: createSeconds,
   });
   requireCreated(readTaskAnswer(result), newUser.email);
-  await record(context, environment, "createWpAdminUser", newUser.email);
+  try {
+    await record(context, environment, "createWpAdminUser", newUser.email);
+  } catch (error) {
+    throw afterChange(error);
+  }
 }
 
 /** Makes a login link and returns it. */

@@ -266,7 +266,11 @@ describe("if it fails", () => {
 
   test("for lack of disk space, the activity log has the numbers, and nothing is started", async () => {
     const row = await failing(({ runtime }) => ({
-      runtime: { ...runtime, diskUse: async () => ({ files: 5e9, database: 0 }), freeDisk: async () => 1e9 },
+      runtime: {
+        ...runtime,
+        diskUse: async () => ({ files: 5e9, database: 0, temporary: 0 }),
+        freeDisk: async () => 1e9,
+      },
     }));
     expect(row.public_error).toMatch(
       /^The scheduled backup needs about 5050 MB .+, but only 1000 MB are free for sites\./,

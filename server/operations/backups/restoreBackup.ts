@@ -59,7 +59,7 @@ export function restoreBackup(services: Services): OperationDefinition<RestoreBa
   async function requireQuota({ input, signal }: StepContext<RestoreBackupInput>): Promise<void> {
     if (input.only !== null || (await quotaOf(database, input.target.id, services.diskQuotaBytes)) === null) return;
     const { files, database: rows } = await sizeOfBackup(services, await backupOf(input), signal);
-    await reserveWithinQuota(services, input.target.id, files + rows, "The restore");
+    await reserveWithinQuota(services, input.target, files + rows, "The restore");
   }
 
   async function build({ input, operationId, signal }: StepContext<RestoreBackupInput>): Promise<void> {

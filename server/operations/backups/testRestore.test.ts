@@ -196,7 +196,11 @@ describe("the backup is not blamed for", () => {
     [
       "too little disk space",
       ({ runtime }) => ({
-        runtime: { ...runtime, diskUse: async () => ({ files: 1, database: 1 }), freeDisk: async () => 1e6 },
+        runtime: {
+          ...runtime,
+          diskUse: async () => ({ files: 1, database: 1, temporary: 0 }),
+          freeDisk: async () => 1e6,
+        },
       }),
       "The test restore needs about 51 MB on the server's disk, but only 1 MB are free for sites. Nothing was changed.",
     ],

@@ -109,7 +109,7 @@ test("disk space for the backup is checked first", async () => {
   const { runtime } = world.services;
   const nearlyFull = {
     ...runtime,
-    diskUse: async () => ({ files: 300e6, database: 100e6 }),
+    diskUse: async () => ({ files: 300e6, database: 100e6, temporary: 0 }),
     freeDisk: async () => 500e6,
   };
   const small: World = { ...world, services: { ...world.services, runtime: nearlyFull } };

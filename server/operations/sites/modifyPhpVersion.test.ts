@@ -101,7 +101,11 @@ test("nothing is changed if the backup fails", async () => {
 test("nothing is started if there is no disk space for the backup, and the error has the numbers", async () => {
   let tries = 0;
   const { row, left } = await modify(({ runtime }) => ({
-    runtime: { ...runtime, diskUse: async () => ({ files: 3e9, database: 1e9 }), freeDisk: async () => 2e9 },
+    runtime: {
+      ...runtime,
+      diskUse: async () => ({ files: 3e9, database: 1e9, temporary: 0 }),
+      freeDisk: async () => 2e9,
+    },
     runTrial: async () => {
       tries += 1;
       return true;

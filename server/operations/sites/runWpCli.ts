@@ -11,7 +11,7 @@ import type { EnvironmentRef, WpCliOutcome } from "@sitewright/runtimes/runtime.
 import type { Json } from "../../store/database.ts";
 import { readResult, recordStart, saveResult } from "../../store/operations.ts";
 import { findCommandLimits } from "../../store/sites/commandLimits.ts";
-import { measureDiskUse } from "../../store/sites/diskUse.ts";
+import { measureDiskUse, totalOf } from "../../store/sites/diskUse.ts";
 import { clearPageCache } from "../../store/traffic/pageCache.ts";
 import { quickBackoff, retryUntilDone } from "../engine/attempt.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
@@ -40,7 +40,7 @@ export function runWpCli(services: Services): OperationDefinition<RunWpCliInput>
     const { memoryMb, maySendMail, quotaBytes } = found;
     if (quotaBytes === null) return { memoryMb, maySendMail, diskLeftBytes: null };
     const use = await runtime.diskUse(environment);
-    return { memoryMb, maySendMail, diskLeftBytes: quotaBytes - (use === null ? 0 : use.files + use.database) };
+    return { memoryMb, maySendMail, diskLeftBytes: quotaBytes - (use === null ? 0 : totalOf(use)) };
   }
 
   async function run({ input, operationId, companyId, secret, signal }: StepContext<RunWpCliInput>): Promise<void> {

@@ -59,7 +59,7 @@ test("an unfinished download counts as much as its environment", async () => {
 test("of simultaneous copies of a company, only those that fit together pass", async () => {
   const { ids } = await companyWith({ limit: 10 * megabyte, sites: 5 });
   const source = { id: "source", number: 1 };
-  const runtime = { diskUse: async () => ({ files: 3 * megabyte, database: megabyte }) };
+  const runtime = { diskUse: async () => ({ files: 3 * megabyte, database: megabyte, temporary: 0 }) };
   const services = { database: own.database, diskQuotaBytes: null };
   const copy = ({ environmentId }: { readonly environmentId: string }) => {
     const after = { target: { id: environmentId, number: 2 }, files: source, database: source };
@@ -74,9 +74,11 @@ test("of simultaneous copies of a company, only those that fit together pass", a
 
 test("rejects a size above the quota, with the numbers", async () => {
   const { environmentId } = await companyWith({ limit: 500e6, sites: 1 });
-  const services = { database: own.database, diskQuotaBytes: null };
-  await reserveWithinQuota(services, environmentId, 500e6, "The push");
-  await expect(reserveWithinQuota(services, environmentId, 500e6 + 1, "The push")).rejects.toThrow(
+  const runtime = { diskUse: async () => ({ files: 1, database: 1, temporary: 100e6 }) };
+  const services = { database: own.database, diskQuotaBytes: null, runtime };
+  const environment = { id: environmentId, number: 1 };
+  await reserveWithinQuota(services, environment, 400e6, "The push");
+  await expect(reserveWithinQuota(services, environment, 400e6 + 1, "The push")).rejects.toThrow(
     "The push would grow the environment to 501 MB, but its disk quota is 500 MB. Nothing was changed.",
   );
 });

@@ -4,7 +4,7 @@ import { requireDiskSpace } from "./diskSpace.ts";
 const environment = { id: "e", number: 1 };
 const fullCopy = { environment, files: 1, database: 1 };
 const withUse = (free: number) => ({
-  diskUse: async () => ({ files: 300e6, database: 100e6 }),
+  diskUse: async () => ({ files: 300e6, database: 100e6, temporary: 0 }),
   freeDisk: async () => free,
 });
 

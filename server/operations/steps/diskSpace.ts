@@ -53,28 +53,28 @@ export interface SizeAfter {
   readonly database: EnvironmentRef;
 }
 
-type Quotas = Pick<Services, "database" | "diskQuotaBytes">;
+type Quotas = Pick<Services, "database" | "diskQuotaBytes"> & { readonly runtime: Pick<Runtime, "diskUse"> };
 
 /** Reserves the space. Throws `StepFailure` with the numbers if `what` would make the target exceed its disk quota. */
-export async function requireQuota(
-  services: Quotas & { readonly runtime: Pick<Runtime, "diskUse"> },
-  { target, ...parts }: SizeAfter,
-  what: string,
-): Promise<void> {
+export async function requireQuota(services: Quotas, { target, ...parts }: SizeAfter, what: string): Promise<void> {
   const { database, runtime, diskQuotaBytes } = services;
   if ((await quotaOf(database, target.id, diskQuotaBytes)) === null) return;
   const [files, rows] = await Promise.all([runtime.diskUse(parts.files), runtime.diskUse(parts.database)]);
-  await reserveWithinQuota(services, target.id, (files?.files ?? 0) + (rows?.database ?? 0), what);
+  await reserveWithinQuota(services, target, (files?.files ?? 0) + (rows?.database ?? 0), what);
 }
 
-/** Reserves `bytes` for the environment. Throws `StepFailure` with the numbers if they exceed its quota. */
+/**
+ * Reserves space for the environment if its files and database will have `releaseBytes`; its temporary files stay. Throws
+ * `StepFailure` with the numbers if that exceeds its quota.
+ */
 export async function reserveWithinQuota(
-  { database, diskQuotaBytes }: Quotas,
-  environmentId: string,
-  bytes: number,
+  { database, runtime, diskQuotaBytes }: Quotas,
+  environment: EnvironmentRef,
+  releaseBytes: number,
   what: string,
 ): Promise<void> {
-  const quota = await reserveDisk(database, { environmentId, bytes }, diskQuotaBytes);
+  const bytes = releaseBytes + ((await runtime.diskUse(environment))?.temporary ?? 0);
+  const quota = await reserveDisk(database, { environmentId: environment.id, bytes }, diskQuotaBytes);
   if (quota === null) return;
   throw new StepFailure(
     `${what} would grow the environment to ${megabytes(bytes)}, but its disk quota is ${megabytes(Math.max(0, quota))}. Nothing was changed.`,

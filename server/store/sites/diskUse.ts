@@ -53,7 +53,12 @@ export async function databaseNow(database: Database): Promise<Date> {
 interface Use {
   readonly files: number;
   readonly database: number;
+  /** Sessions and temporary files. */
+  readonly temporary: number;
 }
+
+/** The bytes that count for the quota. */
+export const totalOf = ({ files, database, temporary }: Use): number => files + database + temporary;
 
 /**
  * Measures and stores an environment's disk use, with the time before the measurement. Stores 0 if its files don't
@@ -66,7 +71,7 @@ export async function measureDiskUse(
 ): Promise<void> {
   const disk_measured_at = await databaseNow(database);
   const use = await measure({ id, number });
-  const disk_bytes = use === null ? 0 : use.files + use.database;
+  const disk_bytes = use === null ? 0 : totalOf(use);
   await database.updateTable("environments").set({ disk_bytes, disk_measured_at }).where("id", "=", id).execute();
 }
 
