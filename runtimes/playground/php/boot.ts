@@ -55,6 +55,8 @@ const settings = {
   // A file changed within the last two seconds is not cached: it may change again within the same second.
   "opcache.file_update_protection": 2,
   "opcache.blacklist_filename": opcacheBlacklist,
+  // PHP can't start without this file, even if the disk is full.
+  "opcache.lockfile_path": memoryFolder,
   display_errors: 0,
   display_startup_errors: 0,
   html_errors: 0,
