@@ -27,6 +27,11 @@ interface OpenOptions {
 const int8 = 20;
 /** For a new connection, or one that others use. */
 const maxConnectMilliseconds = 10_000;
+/**
+ * A new connection costs the request that waits for it 30 ms: PostgreSQL starts a process, which reads its catalogue. So connections
+ * outlast short pauses. The one used last is used next, so those that are not needed any more are closed.
+ */
+const idleTimeoutMillis = 300_000;
 /** A connection without traffic for this long is checked. */
 const keepAliveInitialDelayMillis = 10_000;
 
@@ -83,6 +88,7 @@ export function openPool(
     connectionTimeoutMillis: Math.min(wait, maxConnectMilliseconds),
     // The system closes connections whose other end has vanished without a word.
     keepAlive: true,
+    idleTimeoutMillis,
     keepAliveInitialDelayMillis,
     application_name: "sitewright",
     waitMilliseconds: wait,
