@@ -157,7 +157,7 @@ describe("a site whose worker is busy", () => {
 
   // Takes as long as PHP waits: workers that wait for each other must not do so for ever.
   test("lets its own PHP wait for seconds and no longer", async () => {
-    await addScript(site, "slow.php", "sleep(6); echo 'done';");
+    await addScript(site, "slow.php", "sleep(9); echo 'done';");
     const visitors = [1, 2].map(() => outcomeOf(request(site, "/slow.php")));
     await until(() => workersOf(site).filter((worker) => worker.busy).length === 2);
     const ownCalls = [1, 2, 3].map(() => outcomeOf(request(site, "/slow.php", { fromPhp: true })));
@@ -305,6 +305,8 @@ describe("PHP", () => {
 
 test("new workers serve a new release", async () => {
   await runPhp(world.serving, site, "echo 1;");
+  // A worker is busy until PHP has ended, after the response.
+  await until(() => world.serving.status().workers.every(({ busy }) => !busy));
   const [before] = workersOf(site);
   await world.serving.setEnvironments([await addRelease(world, site, 2, ["public", "database"])]);
   expect(world.serving.status().workers).toEqual([]);

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { openNotifications } from "../../store/notifications.ts";
 import { endedChannel, endOperation, makeOperationRead } from "../../store/operations.ts";
 import { useTestDatabase } from "../../testing/database.ts";
@@ -22,11 +22,13 @@ async function start() {
   const notifications = await openNotifications({ url: own.url, channels: [endedChannel] });
   onTestFinished(() => notifications.close());
   const id = await operations.submit();
-  const state = { reads: 0 };
+  const state = { reads: 0, ended: 0 };
   const readNow = makeOperationRead(own.pool);
   const read = (operationId: string) => {
     state.reads += 1;
-    return readNow(operationId);
+    return readNow(operationId).finally(() => {
+      state.ended += 1;
+    });
   };
   const waits = makeOperationWaits({ read, notifications });
   const wait = (seconds = 30) => waits.untilEnded(id, seconds);
@@ -76,6 +78,8 @@ describe("thousands of waits for an operation", () => {
   test("read it once at the beginning and once at the end, and get the same object", async () => {
     const { id, state, wait } = await start();
     const waiting = Array.from({ length: 5_000 }, () => wait());
+    // Otherwise the first read might find the operation ended.
+    await vi.waitUntil(() => state.ended === 1);
     await end(id);
     const found = await Promise.all(waiting);
     expect(new Set(found).size).toBe(1);
