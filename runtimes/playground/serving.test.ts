@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { finished } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { exampleRequest } from "../conformance.ts";
 import type { PhpRequest } from "../serving.ts";
 import { addRelease } from "./testing/handMade.ts";
@@ -25,6 +25,9 @@ afterAll(() => world.close());
 
 const workersOf = (one: Site) =>
   world.serving.status().workers.filter((worker) => worker.environmentId === one.environment.id);
+
+/** A worker is busy until PHP has ended, after the response, or although nobody waits for one any more. */
+const untilIdle = () => until(() => world.serving.status().workers.every(({ busy }) => !busy));
 
 const fill = { url: "/fill.php", script: "/fill.php" };
 
@@ -135,6 +138,8 @@ describe("with little memory and time for a worker", () => {
 });
 
 describe("a site whose worker is busy", () => {
+  beforeEach(untilIdle);
+
   test("gets a second worker for a visitor, and a third visitor waits", async () => {
     const code = "usleep(800000); echo 'done';";
     await addScript(site, "slow.php", code);
@@ -157,7 +162,7 @@ describe("a site whose worker is busy", () => {
 
   // Takes as long as PHP waits: workers that wait for each other must not do so for ever.
   test("lets its own PHP wait for seconds and no longer", async () => {
-    await addScript(site, "slow.php", "sleep(9); echo 'done';");
+    await addScript(site, "slow.php", "sleep(6); echo 'done';");
     const visitors = [1, 2].map(() => outcomeOf(request(site, "/slow.php")));
     await until(() => workersOf(site).filter((worker) => worker.busy).length === 2);
     const ownCalls = [1, 2, 3].map(() => outcomeOf(request(site, "/slow.php", { fromPhp: true })));
@@ -305,8 +310,7 @@ describe("PHP", () => {
 
 test("new workers serve a new release", async () => {
   await runPhp(world.serving, site, "echo 1;");
-  // A worker is busy until PHP has ended, after the response.
-  await until(() => world.serving.status().workers.every(({ busy }) => !busy));
+  await untilIdle();
   const [before] = workersOf(site);
   await world.serving.setEnvironments([await addRelease(world, site, 2, ["public", "database"])]);
   expect(world.serving.status().workers).toEqual([]);
