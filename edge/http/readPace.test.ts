@@ -59,7 +59,7 @@ async function startServer(
     written: () => vi.waitFor(() => expect(sockets.every(({ writableLength }) => writableLength === 0)).toBe(true)),
     /** The number of open connections. */
     open: () => promisify(server.getConnections.bind(server))(),
-    /** Sends text on a new connection. The returned function returns what has been received so far. */
+    /** Sends text on a new connection. Returns a function that returns everything received so far. */
     send(sent: string): (() => string) & { readonly write: (text: string) => void } {
       const socket = connect(port, "127.0.0.1").setEncoding("utf8");
       sockets.push(socket);

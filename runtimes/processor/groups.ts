@@ -2,7 +2,7 @@
  * Control groups that divide processor time between the companies and the server.
  *
  * All processes that work for a company are in one group, so a company with many processes gets no more time than one with a single
- * process. Companies that use much are in the background (`cpu.idle`): a process of the server that wakes up for a request runs at
+ * process. Companies that use much processor time are in the background (`cpu.idle`): a process of the server that wakes up for a request runs at
  * once, and does not wait until a company's process has used up its time slice. That is some milliseconds for each wake-up, and a
  * request needs dozens.
  *

@@ -28,8 +28,8 @@ const int8 = 20;
 /** For a new connection, or one that others use. */
 const maxConnectMilliseconds = 10_000;
 /**
- * A new connection costs the request that waits for it 30 ms: PostgreSQL starts a process, which reads its catalogue. So connections
- * outlast short pauses. The one used last is used next, so those that are not needed any more are closed.
+ * A new connection costs the request that waits for it 30 ms: PostgreSQL starts a process, which reads its catalogue. So idle
+ * connections are kept. The pool takes the one that was used last, so only surplus connections are idle for so long and are closed.
  */
 const idleTimeoutMillis = 300_000;
 /** A connection without traffic for this long is checked. */

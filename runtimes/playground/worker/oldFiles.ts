@@ -2,18 +2,18 @@
 import { lstat, opendir, rmdir, unlink } from "node:fs/promises";
 import path from "node:path";
 
-/** As on many systems. Milliseconds. */
+/** How long unchanged files are kept, in milliseconds. Many systems use the same time for `/tmp`. */
 const keptMilliseconds = 10 * 86_400_000;
 
 /**
  * Removes files that have not been changed for ten days, and folders that are empty after that. Empty files stay, because scripts
- * lock them. Errors are ignored: other processes remove files at the same time, and what is left is counted as used disk space.
+ * use them as locks. Errors are ignored: other processes remove files at the same time, and files that stay count as used space.
  */
 export async function removeOldFiles(folder: string, now: number = Date.now()): Promise<void> {
   try {
     for await (const entry of await opendir(folder)) {
       const file = path.join(folder, entry.name);
-      // The time of the change of attributes, too: scripts that unpack archives set the other one to an old time.
+      // Scripts that unpack archives set `mtime` to an old time, but can't set `ctime`.
       const { mtimeMs, ctimeMs, size } = await lstat(file);
       const isOld = Math.max(mtimeMs, ctimeMs) < now - keptMilliseconds;
       if (entry.isDirectory()) {
@@ -22,6 +22,6 @@ export async function removeOldFiles(folder: string, now: number = Date.now()): 
       } else if (isOld && size > 0) await unlink(file);
     }
   } catch {
-    // The rest is removed another time.
+    // The next worker that starts removes the rest.
   }
 }
