@@ -61,8 +61,11 @@ async function startSlot(fault: Fault = {}): Promise<Slot> {
   return slot;
 }
 
-async function provisionedBy(siteCount: number): Promise<void> {
-  await expect.poll(async () => (await script.calls()).length).toBeGreaterThanOrEqual(siteCount);
+/** Makes the next process that provisions an environment hang in the middle of it. Returns a wait for that moment. */
+async function hangInProvision(): Promise<() => Promise<void>> {
+  await script.setFaults([{ method: "provision", when: "middle", kind: "hang", times: 1 }]);
+  return () =>
+    expect.poll(script.calls).toContainEqual(expect.objectContaining({ method: "provision", when: "middle" }));
 }
 
 async function runAll(subject: Subject, count: number): Promise<OperationRow[]> {
@@ -88,9 +91,9 @@ test("two processes share the work and do nothing twice", async () => {
 
 test("a living process takes over from one that died in the middle of a step", async () => {
   const first = await startSlot();
-  await script.setFaults([{ method: "provision", when: "middle", kind: "hang", times: 1 }]);
+  const untilHanging = await hangInProvision();
   const rows = runAll(creatingSite, 1);
-  await provisionedBy(2);
+  await untilHanging();
   await startSlot();
   await first.close();
   expectSuccess(await rows);
@@ -114,9 +117,9 @@ test("repeated kills leave nothing lost, stuck or half done", async () => {
 
 test("a process that loses its connections ends, and the next one continues its work", async () => {
   const slot = await startSlot();
-  await script.setFaults([{ method: "provision", when: "middle", kind: "hang", times: 1 }]);
+  const untilHanging = await hangInProvision();
   const rows = runAll(creatingSite, 1);
-  await provisionedBy(2);
+  await untilHanging();
   await world.own.pool.query(
     `select pg_terminate_backend(pid) from pg_locks
      where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`,
