@@ -38,8 +38,8 @@ interface Wait {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** Answering so many requests takes a few milliseconds. */
-const portion = 50;
+/** Answering so many requests takes less than half a millisecond. Another request waits for several portions. */
+const portion = 10;
 
 export function makeOperationWaits({ read, notifications }: WaitServices): OperationWaits {
   /** By operation. Each was running after its first client had begun to listen. */
