@@ -124,7 +124,11 @@ export const rooms: Readonly<Record<string, Room>> = {
   "server/settings": room("The settings: names, defaults, checks, and the settings file.", "contract", "runtimes"),
   server: room("Code shared by the server's rooms, such as sealing secrets and durable files.", "server/settings"),
   runtimes: room("The interface of a runtime, which runs WordPress, and code shared by all runtimes."),
-  "runtimes/playground": room("WordPress on PHP compiled to WebAssembly, with SQLite.", "runtimes"),
+  "runtimes/pool": room(
+    "The workers that run PHP: which one gets a request, and how memory and processors are shared.",
+    "runtimes",
+  ),
+  "runtimes/playground": room("WordPress on PHP compiled to WebAssembly, with SQLite.", "runtimes", "runtimes/pool"),
   "runtimes/fake": room("A runtime for tests, with failures on request.", "runtimes"),
   edge: room(
     "The public web server: request handling, the access log, and the admin socket.",

@@ -1,6 +1,15 @@
 /** The serving side of the playground runtime: runs PHP in workers, which are child processes. */
 import { availableParallelism } from "node:os";
 import path from "node:path";
+import { createAccounts } from "../pool/accounts.ts";
+import { createDispatcher } from "../pool/dispatch.ts";
+import { isAtFirstRequest, limitsOf } from "../pool/limits.ts";
+import type { Member } from "../pool/member.ts";
+import { watchMemory } from "../pool/memory.ts";
+import { maxProcessBytes } from "../pool/memoryLimits.ts";
+import { createPool } from "../pool/pool.ts";
+import type { Requester } from "../pool/queue.ts";
+import { companyOf } from "../pool/shares.ts";
 import { machineMemory } from "../processMemory.ts";
 import { shareProcessor } from "../processor/companies.ts";
 import type { EnvironmentRef } from "../runtime.ts";
@@ -16,16 +25,6 @@ import {
 import { driverFolder } from "./assets/driver.ts";
 import { extensionsFolder } from "./assets/extensionsFolder.ts";
 import { createAssetStore } from "./assets/store.ts";
-import { createAccounts } from "./pool/accounts.ts";
-import { createDispatcher } from "./pool/dispatch.ts";
-import { isAtFirstRequest, limitsOf } from "./pool/limits.ts";
-import type { Member } from "./pool/member.ts";
-import { watchMemory } from "./pool/memory.ts";
-import { maxProcessBytes } from "./pool/memoryLimits.ts";
-import { createPool } from "./pool/pool.ts";
-import type { Requester } from "./pool/queue.ts";
-import { companyOf } from "./pool/shares.ts";
-import { createSpares } from "./pool/spares.ts";
 import { createCompiledStore } from "./templates/compiled.ts";
 import { createCompiler } from "./templates/compiler.ts";
 import { defaultTemplate } from "./templates/folder.ts";
@@ -34,6 +33,7 @@ import type { WarmUp } from "./templates/warmUp.ts";
 import { assignmentOf } from "./worker/assignment.ts";
 import type { AssignOrder, BootOrder } from "./worker/messages.ts";
 import { WorkerProcess } from "./worker/process.ts";
+import { createSpares } from "./worker/spares.ts";
 
 export interface PlaygroundServingOptions {
   readonly assets: string;

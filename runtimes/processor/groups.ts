@@ -13,7 +13,7 @@
  * other processes.
  *
  * Only root can make control groups, and few containers allow it. Without them the priority of processes is the only means
- * (`playground/pool/companyLoads.ts`).
+ * (`pool/companyLoads.ts`).
  */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";

@@ -5,10 +5,10 @@ import { fileURLToPath } from "node:url";
 import { type Confinement, confine, type JobFiles, type ProcessUser } from "../../confinement.ts";
 import { setDeadline } from "../../deadline.ts";
 import { markExpendable } from "../../expendable.ts";
+import { defaultMemoryMb, maxProcessBytes } from "../../pool/memoryLimits.ts";
 import { residentBytes } from "../../processMemory.ts";
 import { leaveEdgeGroup, shareProcessor } from "../../processor/companies.ts";
 import { RuntimeFailure } from "../../runtime.ts";
-import { defaultMemoryMb, maxProcessBytes } from "../pool/memoryLimits.ts";
 
 type Outcome =
   | { readonly done: true; readonly result?: unknown }

@@ -3,7 +3,8 @@
  * one request at a time, so frames need no request id. The head carries every header unchanged, and bodies are bytes.
  */
 import type { Duplex } from "node:stream";
-import type { OutgoingMail, PlatformTask, StalePages } from "../../serving.ts";
+import type { WorkerRequest } from "../../pool/worker.ts";
+import type { OutgoingMail, StalePages } from "../../serving.ts";
 
 /**
  * A request or a response is a head (JSON), any number of body frames (bytes), and an end (JSON). Before its response a
@@ -31,23 +32,9 @@ export interface Frame {
 
 const prefixBytes = 5;
 
-export interface RequestHead {
-  readonly method: string;
-  readonly url: string;
-  readonly script: string;
-  readonly pathInfo: string;
-  readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  readonly remoteAddress: string;
-  readonly https: boolean;
-  /** Whether every change is refused. */
-  readonly isReadOnly: boolean;
-  /** By how many bytes files and database may grow together; null: unlimited. */
-  readonly diskLeftBytes: number | null;
-  readonly task: PlatformTask | null;
+export interface RequestHead extends WorkerRequest {
   /** The request's time limit, which scripts can ask for. */
   readonly deadlineSeconds: number;
-  /** Whether PHP may connect to mail servers. */
-  readonly maySendMail: boolean;
 }
 
 /** Result for a message: null if it is stored durably. */

@@ -3,7 +3,9 @@
  */
 import type { Socket } from "node:net";
 import { type Duplex, Readable } from "node:stream";
-import { NoAnswer, type NoAnswerReason, type OutgoingMail, type PhpResponse, type StalePages } from "../../serving.ts";
+import { ProcessPriority } from "../../pool/priority.ts";
+import { type RequestCallbacks, RequestNotStarted, type Worker, type WorkerRequest } from "../../pool/worker.ts";
+import { NoAnswer, type NoAnswerReason, type PhpResponse, type StalePages } from "../../serving.ts";
 import type { WarmUp } from "../templates/warmUp.ts";
 import {
   createFrameReader,
@@ -21,7 +23,6 @@ import { createLineReader, type LineReader } from "./lines.ts";
 import { mayEdit } from "./mayEdit.ts";
 import { mergeStalePages, noStalePages } from "./mergeStalePages.ts";
 import type { AssignOrder, BootOrder, Order, Report } from "./messages.ts";
-import { ProcessPriority } from "./priority.ts";
 
 /**
  * Size of the buffer for responses that a slow visitor has not read yet. It frees the worker for others; beyond it the
@@ -29,31 +30,6 @@ import { ProcessPriority } from "./priority.ts";
  */
 const responseBufferBytes = 16 << 20;
 const errorTextBytes = 4096;
-
-/** The worker died before PHP had the request, so it may be given to another worker. */
-export class RequestNotStarted extends Error {
-  override readonly name = "RequestNotStarted";
-}
-
-/** Options and event handlers of a request's caller. */
-export interface RequestCallbacks {
-  /** Absent: the worker's default. */
-  readonly deadlineSeconds?: number | null;
-  /** The worker is free, or gone. `hasWritten`: PHP has changed files or the database, or may have. */
-  finished(hasWritten: boolean): void;
-  /**
-   * PHP sends a message. Resolves with null if it is stored, otherwise with the reason. Absent: messages are refused.
-   */
-  mail?(mail: OutgoingMail): Promise<string | null>;
-  /** PHP has logged a line. Called before `finished`. */
-  onErrorLine?(line: string): void;
-  /** Files or database have grown by this many more bytes. */
-  grown?(bytes: number): void;
-  /** Receives outdated pages: during the request, and all of them again before `finished`. */
-  onStalePages?(pages: StalePages): void;
-  /** Called just before the worker is killed for exceeding the deadline. */
-  timedOut?(): void;
-}
 
 /** The current request. */
 interface Exchange {
@@ -86,7 +62,7 @@ function untilDrained(stream: Duplex): Promise<void> {
   });
 }
 
-export class WorkerProcess {
+export class WorkerProcess implements Worker {
   readonly ready: Promise<void>;
   /** Resolves when the process is gone. */
   readonly exited: Promise<void>;
@@ -213,11 +189,7 @@ export class WorkerProcess {
    * Runs one request; the worker must not be busy. Rejects with `RequestNotStarted` if PHP never had the request, with
    * `NoAnswer` if there is no response. If a response breaks off, its body ends with an error.
    */
-  handle(
-    head: Omit<RequestHead, "deadlineSeconds">,
-    body: AsyncIterable<Buffer> | null,
-    callbacks: RequestCallbacks,
-  ): Promise<PhpResponse> {
+  handle(head: WorkerRequest, body: AsyncIterable<Buffer> | null, callbacks: RequestCallbacks): Promise<PhpResponse> {
     this.requests += 1;
     const { deadlineSeconds = null } = callbacks;
     const deadlineMilliseconds = deadlineSeconds === null ? this.#deadlineMilliseconds : deadlineSeconds * 1000;

@@ -3,11 +3,11 @@ import { type ChildProcess, fork } from "node:child_process";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { markExpendable } from "../../expendable.ts";
+import type { ProcessPriority } from "../../pool/priority.ts";
 import { residentBytes } from "../../processMemory.ts";
 import type { WpCliEnd, WpCliOutcome } from "../../runtime.ts";
 import type { OutgoingMail } from "../../serving.ts";
 import { processOptions } from "../php/processOptions.ts";
-import type { ProcessPriority } from "../worker/priority.ts";
 import type { MailReport, NestedEndedOrder, NestedReport, Order, PrepareOrder, Report } from "./messages.ts";
 import { TextTruncator } from "./truncatedText.ts";
 

@@ -3,6 +3,7 @@
 import type { ChildProcess } from "node:child_process";
 import path from "node:path";
 import { environmentFolders } from "../../folders.ts";
+import { defaultMemoryMb, maxProcessBytes } from "../../pool/memoryLimits.ts";
 import { machineMemory } from "../../processMemory.ts";
 import { requireRelease } from "../../releases.ts";
 import type { EnvironmentRef, WpCliCommand, WpCliOutcome } from "../../runtime.ts";
@@ -10,7 +11,6 @@ import type { AcceptMail, OutgoingMail, UploadLimits } from "../../serving.ts";
 import { createTurns } from "../../turns.ts";
 import { extensionsFolder } from "../assets/extensionsFolder.ts";
 import type { AssetStore } from "../assets/store.ts";
-import { defaultMemoryMb, maxProcessBytes } from "../pool/memoryLimits.ts";
 import { layoutOf } from "../site/release.ts";
 import type { CompiledStore } from "../templates/compiled.ts";
 import { type AssignmentOptions, assignmentOf } from "../worker/assignment.ts";

@@ -1,5 +1,5 @@
 /** Queue of requests that wait for a worker. Within a line first come, first served; the lines take turns. */
-import { NoAnswer, type ServedEnvironment } from "../../serving.ts";
+import { NoAnswer, type ServedEnvironment } from "../serving.ts";
 import type { Member } from "./member.ts";
 
 /** Who sent a request: a visitor, PHP (which already occupies a worker), or background work. */

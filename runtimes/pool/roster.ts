@@ -1,8 +1,8 @@
 /** The workers that have an environment: starts them, ends them, and makes room for new ones. */
-import { NoAnswer, type ServedEnvironment } from "../../serving.ts";
-import type { WorkerProcess } from "../worker/process.ts";
+import { NoAnswer, type ServedEnvironment } from "../serving.ts";
 import type { Member } from "./member.ts";
 import { makeRoomFor, type Room, relieve } from "./memoryBudget.ts";
+import type { Worker } from "./worker.ts";
 
 export interface RosterOptions {
   readonly maxWorkers: number;
@@ -11,7 +11,7 @@ export interface RosterOptions {
   /** Called before a busy worker is killed because others need its memory. */
   onMemoryExcess?(member: Member): void;
   /** Starts a worker for the environment; for visitors, uses a suitable spare if there is one. */
-  start(environment: ServedEnvironment, isBackground: boolean): WorkerProcess;
+  start(environment: ServedEnvironment, isBackground: boolean): Worker;
   /** Called before a worker is ended, and when it has finished a request. */
   onRest?(member: Member): void;
 }
@@ -41,7 +41,7 @@ export function createRoster(options: RosterOptions, onExit: () => void): Roster
     members = members.filter((other) => other !== member);
   }
 
-  function startWorker(environment: ServedEnvironment, isBackground: boolean): WorkerProcess {
+  function startWorker(environment: ServedEnvironment, isBackground: boolean): Worker {
     try {
       const worker = options.start(environment, isBackground);
       if (isBackground) worker.yieldToOthers();

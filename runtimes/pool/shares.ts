@@ -6,7 +6,7 @@
  * are ended first. A company that is below its share gets a worker even if others hold the maximum with long requests: some
  * workers above the maximum are kept for that, and those above it are ended when they become free.
  */
-import type { ServedEnvironment } from "../../serving.ts";
+import type { ServedEnvironment } from "../serving.ts";
 import { limitsOf } from "./limits.ts";
 
 /** The part of a pool member that is used here. */

@@ -2,13 +2,13 @@
  * Kills workers that use too much memory during a request. PHP's own limit, which a script can lift, doesn't include
  * uploads or output that is read slowly. Both are memory here, and one request could exhaust the machine's.
  */
-import { residentBytes } from "../../processMemory.ts";
-import type { WorkerProcess } from "../worker/process.ts";
+import { residentBytes } from "../processMemory.ts";
+import type { Worker } from "./worker.ts";
 
 const intervalMilliseconds = 200;
 
 interface Watched {
-  readonly worker: WorkerProcess;
+  readonly worker: Worker;
   readonly limitBytes: number;
   /** Called just before the worker is killed. */
   readonly onExcess: () => void;

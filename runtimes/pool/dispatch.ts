@@ -1,10 +1,9 @@
 /** Runs one request: gets a worker, and charges the usage to the environment. */
-import { NoAnswer, type PhpRequest, type PhpResponse } from "../../serving.ts";
-import type { RequestHead } from "../worker/frames.ts";
-import { type RequestCallbacks, RequestNotStarted } from "../worker/process.ts";
+import { NoAnswer, type PhpRequest, type PhpResponse } from "../serving.ts";
 import { type Accounts, allowanceOf } from "./accounts.ts";
 import { limitsOf } from "./limits.ts";
 import type { Member } from "./member.ts";
+import { type RequestCallbacks, RequestNotStarted, type WorkerRequest } from "./worker.ts";
 
 /** How to get a worker, and the receivers of PHP's log lines, mail and changed pages. */
 interface DispatchOptions extends Required<Pick<RequestCallbacks, "onErrorLine" | "mail" | "onStalePages">> {
@@ -65,10 +64,7 @@ export function createDispatcher({ accounts, release }: DispatcherOptions): Disp
   return (request, asking) => run(asking, request);
 }
 
-function headOf(
-  request: PhpRequest,
-  allowed: Pick<RequestHead, "diskLeftBytes" | "maySendMail">,
-): Omit<RequestHead, "deadlineSeconds"> {
+function headOf(request: PhpRequest, allowed: Pick<WorkerRequest, "diskLeftBytes" | "maySendMail">): WorkerRequest {
   const { method, url, script, pathInfo, remoteAddress, https, isReadOnly = false, task = null } = request;
   const headers = { ...request.headers, ...request.headersAtStart?.() };
   return { method, url, script, pathInfo, headers, remoteAddress, https, isReadOnly, task, ...allowed };

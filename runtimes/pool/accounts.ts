@@ -3,18 +3,18 @@
  * company.
  */
 import { availableParallelism } from "node:os";
-import { companyProcesses, runInBackground, separateLoudCompanies, weighCompanies } from "../../processor/companies.ts";
-import type { DiskAllowance, EnvironmentUsage } from "../../serving.ts";
-import { type CpuTime, cpuTimeOf, createCpuMeter, usedTimeOf } from "../worker/cpuTime.ts";
-import type { WorkerProcess } from "../worker/process.ts";
+import { companyProcesses, runInBackground, separateLoudCompanies, weighCompanies } from "../processor/companies.ts";
+import type { DiskAllowance, EnvironmentUsage } from "../serving.ts";
 import { makeBackgroundRule } from "./background.ts";
 import { createCompanyLoads } from "./companyLoads.ts";
 import { type CompanyUse, makeTimeCounter, observeUse, weightHalfLife, weightsOf } from "./companyWeights.ts";
+import { type CpuTime, cpuTimeOf, createCpuMeter, usedTimeOf } from "./cpuTime.ts";
 import { defaultSteps, halfLife, type Load, observe } from "./fairness.ts";
 import { isAtFirstRequest, limitsOf } from "./limits.ts";
 import { makeLoudRule } from "./loudCompanies.ts";
 import { isCandidate, type Member } from "./member.ts";
 import { companyOf } from "./shares.ts";
+import type { Worker } from "./worker.ts";
 
 /** The half-life of an environment's usage, for display. */
 const recentHalfLife = 120_000;
@@ -52,7 +52,7 @@ class Account {
 
 /** The part of a pool member that is used here. */
 export interface AccountedMember extends Pick<Member, "environment" | "isBusy" | "candidateUntil"> {
-  readonly worker: Pick<WorkerProcess, "pid" | "requests" | "firstBegan" | "setLoadSteps">;
+  readonly worker: Pick<Worker, "pid" | "requests" | "firstBegan" | "setLoadSteps">;
 }
 
 export interface Accounts {

@@ -2,7 +2,7 @@
  * How many CPU cores the processes of each company use, and the priority that follows. All environments and processes of a
  * company count together: many environments must not give it more than one.
  */
-import type { CpuTime } from "../worker/cpuTime.ts";
+import type { CpuTime } from "./cpuTime.ts";
 import { defaultSteps, halfLife, type Load, observe, stepsFor } from "./fairness.ts";
 
 export interface CompanyLoads {

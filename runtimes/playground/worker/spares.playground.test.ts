@@ -8,8 +8,8 @@ import { defaultTemplate } from "../templates/folder.ts";
 import { createTemplateStore, templatePhpVersion } from "../templates/template.ts";
 import type { WarmUp } from "../templates/warmUp.ts";
 import { sharedAssets } from "../testing/world.ts";
-import type { BootOrder } from "../worker/messages.ts";
-import { WorkerProcess } from "../worker/process.ts";
+import type { BootOrder } from "./messages.ts";
+import { WorkerProcess } from "./process.ts";
 import { createSpares, type Spares, type SparesOptions } from "./spares.ts";
 
 const waiting = { timeout: 60_000, interval: 10 };

@@ -1,9 +1,9 @@
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { NoAnswer, type ServedEnvironment } from "../../serving.ts";
-import { sharedAssets } from "../testing/world.ts";
-import { WorkerProcess } from "../worker/process.ts";
+import { sharedAssets } from "../playground/testing/world.ts";
+import { WorkerProcess } from "../playground/worker/process.ts";
+import { NoAnswer, type ServedEnvironment } from "../serving.ts";
 import { createPool, type PoolOptions } from "./pool.ts";
 
 const codeCache = path.join(sharedAssets, "code");

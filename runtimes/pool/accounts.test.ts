@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { CpuTime } from "../worker/cpuTime.ts";
 import { type AccountedMember, createAccounts } from "./accounts.ts";
+import type { CpuTime } from "./cpuTime.ts";
 
 const interval = 500;
 

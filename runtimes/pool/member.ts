@@ -1,10 +1,10 @@
 /** A worker in the pool with its environment, which it keeps until it is killed. */
-import type { ServedEnvironment } from "../../serving.ts";
-import type { WorkerProcess } from "../worker/process.ts";
+import type { ServedEnvironment } from "../serving.ts";
 import { limitsOf } from "./limits.ts";
+import type { Worker } from "./worker.ts";
 
 export interface Member {
-  readonly worker: WorkerProcess;
+  readonly worker: Worker;
   environment: ServedEnvironment;
   isBusy: boolean;
   /** Whether its request comes from PHP, which occupies another worker meanwhile. */

@@ -6,8 +6,8 @@
  */
 import { runAsSpare } from "../../processor/companies.ts";
 import type { WarmUp } from "../templates/warmUp.ts";
-import type { BootOrder } from "../worker/messages.ts";
-import { WorkerProcess } from "../worker/process.ts";
+import type { BootOrder } from "./messages.ts";
+import { WorkerProcess } from "./process.ts";
 
 /** A period is quiet after this time without a taken spare. */
 const quietMilliseconds = 2000;

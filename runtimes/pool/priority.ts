@@ -6,7 +6,7 @@
 import type { ChildProcess } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { constants, getPriority, setPriority } from "node:os";
-import { defaultSteps } from "../pool/fairness.ts";
+import { defaultSteps } from "./fairness.ts";
 
 /**
  * Returns the threads of a process. Linux has a priority for each thread; new threads inherit it from the thread that

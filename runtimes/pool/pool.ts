@@ -14,7 +14,7 @@
  *
  * Companies share the workers equally; see `shares.ts`.
  */
-import { NoAnswer, type ServedEnvironment } from "../../serving.ts";
+import { NoAnswer, type ServedEnvironment } from "../serving.ts";
 import {
   backgroundIdleSeconds,
   isWornOut,

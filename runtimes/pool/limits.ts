@@ -1,7 +1,7 @@
 /** Numbers and rules for starting, keeping and ending workers. */
-import type { ServedEnvironment, ServedLimits } from "../../serving.ts";
-import type { WorkerProcess } from "../worker/process.ts";
+import type { ServedEnvironment, ServedLimits } from "../serving.ts";
 import { allocatedBytes, defaultMemoryMb } from "./memoryLimits.ts";
+import type { Worker } from "./worker.ts";
 
 const defaultLimits: ServedLimits = { threads: 2, memoryMb: defaultMemoryMb, requestSeconds: null, disk: null };
 
@@ -31,11 +31,11 @@ export const queueLength = 100;
 const maxRequests = 1000;
 
 /** Whether a worker must be replaced: PHP under WebAssembly never returns memory, and does not recover from a trap. */
-export function isWornOut(worker: WorkerProcess, memoryMb = defaultMemoryMb): boolean {
+export function isWornOut(worker: Worker, memoryMb = defaultMemoryMb): boolean {
   return worker.isBroken || worker.requests >= maxRequests || worker.rssBytes > allocatedBytes(memoryMb);
 }
 
-type FirstRequestFacts = Pick<WorkerProcess, "requests" | "firstBegan">;
+type FirstRequestFacts = Pick<Worker, "requests" | "firstBegan">;
 
 /** Whether the worker is at, or before, its first page. A first page that never ends counts only for a while. */
 export function isAtFirstRequest(worker: FirstRequestFacts): boolean {
