@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 /** Loads these files in a process with these flags. Returns PHP's version for each, or null if the file is refused. */
 function load(files: readonly string[], flags: readonly string[] = machineCodeFlags): Promise<unknown> {
-  return runJob("../testing/loadModule.ts", { phpVersion: "8.3", files } satisfies LoadJob, {
+  return runJob(new URL("../testing/loadModule.ts", import.meta.url), { phpVersion: "8.3", files } satisfies LoadJob, {
     deadlineSeconds: 60,
     flags,
   });

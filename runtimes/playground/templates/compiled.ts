@@ -82,7 +82,7 @@ async function build(job: Omit<CompileJob, keyof Compiled>, folder: string, pace
   await removeTree(temporary);
   await mkdir(parts.opcodes, { recursive: true });
   try {
-    await runJob("./compile.ts", { ...job, ...parts } satisfies CompileJob, {
+    await runJob(new URL("./compile.ts", import.meta.url), { ...job, ...parts } satisfies CompileJob, {
       deadlineSeconds: paces[pace].seconds,
       priority: paces[pace].priority,
       flags: machineCodeFlags,

@@ -8,6 +8,7 @@ import type { LeaveName } from "../testing/leaveName.ts";
 import { runJob } from "./job.ts";
 
 const options = { deadlineSeconds: 60 };
+const leaveName = new URL("../testing/leaveName.ts", import.meta.url);
 
 async function freshFolder(): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), "job-"));
@@ -23,11 +24,7 @@ async function startJob(name: string) {
   const folder = await freshFolder();
   const [names, after] = [path.join(folder, "names"), path.join(folder, "after")];
   await mkdir(names);
-  const result = runJob(
-    "../testing/leaveName.ts",
-    { folder: names, comesTo: name, after } satisfies LeaveName,
-    options,
-  );
+  const result = runJob(leaveName, { folder: names, comesTo: name, after } satisfies LeaveName, options);
   result.catch(() => undefined);
   await expect.poll(() => readdir(names), { timeout: 10_000 }).toHaveLength(1);
   const [pid = ""] = await readdir(names);
@@ -46,12 +43,12 @@ test("the result of a job is received even if another job ends at the same time"
 });
 
 test("a job that ends without a result fails", async () => {
-  await expect(runJob("../testing/nothing-there.ts", {}, options)).rejects.toThrow("ended with 1.");
+  await expect(runJob(new URL("./nothingThere.ts", import.meta.url), {}, options)).rejects.toThrow("ended with 1.");
 });
 
 test("an aborted job is ended", async () => {
   const stop = new AbortController();
-  const job = runJob("../testing/leaveName.ts", {}, { ...options, signal: stop.signal });
+  const job = runJob(leaveName, {}, { ...options, signal: stop.signal });
   stop.abort();
   await expect(job).rejects.toThrow("abort");
 });

@@ -61,10 +61,9 @@ const memoryCheckMilliseconds = 200;
 const tooMuchMemory = "A database of the site needs too much memory to be read.";
 
 /**
- * Runs the job in a process whose main module, a path relative to this file, calls `serveJob`. Resolves with the
- * result. Rejects with the work's error, as `RuntimeFailure` if it was one.
+ * Runs the job in a process whose main module (a `file:` URL) calls `serveJob`. Resolves with the result. Rejects with the work's error, as `RuntimeFailure` if it was one.
  */
-export function runJob(module: string, job: object, options: JobOptions): Promise<unknown> {
+export function runJob(module: URL, job: object, options: JobOptions): Promise<unknown> {
   const node = { execPath: process.execPath, execArgv: [...(options.flags ?? [])], user: null };
   return new Promise((resolve, reject) => {
     leaveEdgeGroup(start(module, job, node, options, { resolve, reject }).pid);
@@ -76,7 +75,7 @@ export function runJob(module: string, job: object, options: JobOptions): Promis
  * memory. `jobAt` gets a function that returns the path under which the process finds a file.
  */
 export async function runTenantJob(
-  module: string,
+  module: URL,
   jobAt: (at: Confinement["at"]) => object,
   { files, memoryBytes = maxProcessBytes(defaultMemoryMb), ...options }: TenantJobOptions,
 ): Promise<unknown> {
@@ -112,13 +111,13 @@ interface Receiver {
 }
 
 function start(
-  module: string,
+  module: URL,
   job: object,
   { execPath, execArgv, user }: Pick<Confinement, "execPath" | "execArgv" | "user">,
   { deadlineSeconds, priority, signal }: JobOptions,
   { resolve, reject }: Receiver,
 ): ChildProcess {
-  const child = fork(fileURLToPath(new URL(module, import.meta.url)), {
+  const child = fork(fileURLToPath(module), {
     env: variables(),
     execPath,
     execArgv,
@@ -137,13 +136,13 @@ function start(
     reject(error);
   });
   child.once("message", (outcome: unknown) => {
-    if (!isOutcome(outcome)) reject(new Error(`${module} sent an unknown message.`));
+    if (!isOutcome(outcome)) reject(new Error(`${module.pathname} sent an unknown message.`));
     else if (outcome.done) resolve(outcome.result);
     else reject(outcome.isForCustomer ? new RuntimeFailure(outcome.reason) : new Error(outcome.reason));
   });
   child.once("exit", (code, endSignal) => {
     cancelDeadline();
-    const fail = () => reject(new Error(`${module} ended with ${code ?? endSignal}.`));
+    const fail = () => reject(new Error(`${module.pathname} ended with ${code ?? endSignal}.`));
     // If another process ends at the same moment, the exit may be reported before the result.
     if (child.connected) child.once("disconnect", fail);
     else fail();

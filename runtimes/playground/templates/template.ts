@@ -111,7 +111,7 @@ async function build(files: AssetFiles, driver: string, kind: TemplateKind, fold
     phpVersion: templatePhpVersion,
     ...kind,
   };
-  await runJob("./install.ts", job, { deadlineSeconds: installSeconds });
+  await runJob(new URL("./install.ts", import.meta.url), job, { deadlineSeconds: installSeconds });
   const places = findPlaceholdersInFile(path.join(temporary, "database", databaseFile));
   const description = JSON.stringify({ wordpressVersion: files.wordpressVersion, places });
   await writeFile(descriptionOf(temporary), description, { flush: true });

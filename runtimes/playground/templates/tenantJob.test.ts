@@ -65,11 +65,13 @@ function orderOf({ fillMemory = false }: Changes, at: (file: string) => string):
   return { database: at(database), results: at(results), secret, fillMemory };
 }
 
+const module = new URL("../testing/lookAround.ts", import.meta.url);
+
 async function lookAround({ source = environment, others = [], ...changes }: Changes = {}): Promise<Seen> {
   const { fillMemory: _, ...limits } = changes;
   const files = { source, reads: [path.dirname(database), ...others], writes: [results] };
   const options = { files, deadlineSeconds: 60, ...limits };
-  const found = await runTenantJob("../testing/lookAround.ts", (at) => orderOf(changes, at), options);
+  const found = await runTenantJob(module, (at) => orderOf(changes, at), options);
   if (!isSeen(found)) throw new Error("The job returned something else.");
   return found;
 }
@@ -78,10 +80,11 @@ async function lookAround({ source = environment, others = [], ...changes }: Cha
 async function lookAroundInContainer(): Promise<Seen> {
   const files: JobFiles = { source: environment, reads: [path.dirname(database)], writes: [results] };
   const script = `
-    import { runTenantJob } from ${JSON.stringify(new URL("job.ts", import.meta.url).href)};
+    import { runTenantJob } from ${JSON.stringify(new URL("./job.ts", import.meta.url).href)};
+    const module = new URL(${JSON.stringify(module.href)});
     const [files, order] = process.argv.slice(1).map((each) => JSON.parse(each));
     const options = { files, deadlineSeconds: 60 };
-    console.log(JSON.stringify(await runTenantJob("../testing/lookAround.ts", () => order, options)));`;
+    console.log(JSON.stringify(await runTenantJob(module, () => order, options)));`;
   const node = [process.execPath, "--input-type=module", "--eval", script];
   const order = orderOf({}, (file) => file);
   const parameters = ["--bounding-set=-sys_admin", ...node, JSON.stringify(files), JSON.stringify(order)];

@@ -49,7 +49,11 @@ function run(
   jobAt: (at: Confinement["at"]) => DatabaseJob,
   { deadlineSeconds = defaultSeconds, signal }: RunOptions = {},
 ): Promise<unknown> {
-  return runTenantJob("../site/database/databaseJob.ts", jobAt, { files, deadlineSeconds, ...(signal && { signal }) });
+  return runTenantJob(new URL("./databaseJob.ts", import.meta.url), jobAt, {
+    files,
+    deadlineSeconds,
+    ...(signal && { signal }),
+  });
 }
 
 /** `to` is a new folder. */

@@ -86,7 +86,12 @@ async function readInProcess(
     sources: sources.map(({ file, prefix }) => ({ file: at(file), prefix })),
     scope,
   });
-  const found = await runTenantJob("../site/events/eventsJob.ts", jobAt, { files, deadlineSeconds, priority, signal });
+  const found = await runTenantJob(new URL("./eventsJob.ts", import.meta.url), jobAt, {
+    files,
+    deadlineSeconds,
+    priority,
+    signal,
+  });
   if (Array.isArray(found) && found.length === sources.length && found.every(isEventsRead)) return found;
   throw new Error("Reading WP-Cron events returned an unknown result.");
 }

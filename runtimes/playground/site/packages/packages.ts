@@ -39,7 +39,7 @@ async function read(
     sources: wanted.map(({ source: { webRoot, file, prefix } }) => ({ webRoot: at(webRoot), file: at(file), prefix })),
   });
   const options = { files, deadlineSeconds, priority, signal };
-  const found = await runTenantJob("../site/packages/packagesJob.ts", jobAt, options);
+  const found = await runTenantJob(new URL("./packagesJob.ts", import.meta.url), jobAt, options);
   if (Array.isArray(found) && found.length === wanted.length && found.every(isPackagesRead)) return found;
   throw new Error("Reading plugins and themes returned an unknown result.");
 }
