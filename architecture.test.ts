@@ -14,7 +14,7 @@ const files = globSync("{contract,dns,edge,runtimes,server,supervisor,e2e,bench,
   exclude: (name) => name.includes("node_modules"),
 }).map((file) => file.replaceAll("\\", "/"));
 
-const isTestCode = (file: string): boolean => /\.test\.ts$|(^|\/)testing\/|conformance\w*\.ts$|^e2e\//.test(file);
+const isTestCode = (file: string): boolean => /\.test\.ts$|(^|\/)(testing|conformance)\/|^e2e\//.test(file);
 
 const isCompositionRoot = (file: string): boolean =>
   compositionRoots.some((root) => file === root || (root.endsWith("/") && file.startsWith(root)));

@@ -23,7 +23,7 @@ const isolated = [
   "tools/**/*.test.ts",
   "server/*.test.ts",
   "contract/clients.test.ts",
-  "runtimes/playground/site/replace/replaceTexts.test.ts",
+  "runtimes/sqlite/replace/replaceTexts.test.ts",
   "runtimes/playground/php/dnsRecords.playground.test.ts",
 ];
 

@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
-import { withLock } from "@sitewright/runtimes/playground/assets/lock.ts";
+import { withLock } from "@sitewright/runtimes/assets/lock.ts";
 import { missingFrom, packagesOf, type Requirement } from "./programs.ts";
 import { testEnvironment, unpackedFolder } from "./testEnvironment.ts";
 import { unpackPrograms } from "./unpackPrograms.ts";

@@ -128,7 +128,26 @@ export const rooms: Readonly<Record<string, Room>> = {
     "The workers that run PHP: which one gets a request, and how memory and processors are shared.",
     "runtimes",
   ),
-  "runtimes/playground": room("WordPress on PHP compiled to WebAssembly, with SQLite.", "runtimes", "runtimes/pool"),
+  "runtimes/assets": room("Files that all environments share, such as WordPress, fetched once.", "runtimes"),
+  "runtimes/site": room(
+    "A site's files and its life, from creation to export, independent of the PHP engine and the database.",
+    "runtimes",
+    "runtimes/assets",
+  ),
+  "runtimes/sqlite": room(
+    "The databases of sites in SQLite, and a layer of PHP that makes it answer as MySQL does.",
+    "runtimes",
+    "runtimes/assets",
+    "runtimes/site",
+  ),
+  "runtimes/playground": room(
+    "WordPress on PHP compiled to WebAssembly, with SQLite.",
+    "runtimes",
+    "runtimes/assets",
+    "runtimes/pool",
+    "runtimes/site",
+    "runtimes/sqlite",
+  ),
   "runtimes/fake": room("A runtime for tests, with failures on request.", "runtimes"),
   edge: room(
     "The public web server: request handling, the access log, and the admin socket.",
@@ -214,6 +233,8 @@ export const rooms: Readonly<Record<string, Room>> = {
     "server/settings",
     "server/store",
     "runtimes",
+    "runtimes/assets",
+    "runtimes/sqlite",
     "runtimes/playground",
     "edge",
     "edge/logs",
@@ -227,7 +248,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     "Setup of a clone, the test command, and document generators.",
     "contract",
     "server/settings",
-    "runtimes/playground",
+    "runtimes/assets",
   ),
 };
 

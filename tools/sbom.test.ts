@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { assetPackage } from "@sitewright/runtimes/playground/assets/package.ts";
+import { assetPackage } from "@sitewright/runtimes/assets/package.ts";
 import { expect, test } from "vitest";
 
 test("the bill of materials has the packages that run, and WordPress, without the tools of developers", () => {

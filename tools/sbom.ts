@@ -4,7 +4,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { assetPackage } from "@sitewright/runtimes/playground/assets/package.ts";
+import { assetPackage } from "@sitewright/runtimes/assets/package.ts";
 import * as v from "valibot";
 
 const Sbom = v.looseObject({ components: v.array(v.unknown()) });

@@ -23,7 +23,7 @@ const untrustedPrefixes = ["x-forwarded-", "x-cluster-", "cf-", "x-sitewright-"]
 /** `X-Real-IP`, `Fastly-Client-IP`, `Incap-Client-IP`, `X-Sucuri-ClientIP`, `X-URL-Scheme`, `Front-End-HTTPS`. Not `Sec-…`. */
 const untrustedEndings = /^(?!sec-).*(?:-ip|clientip|scheme|https|-ssl)$/;
 
-/** Whether a login succeeded, from the platform's PHP (`runtimes/playground/platform/logins.php`). */
+/** Whether a login succeeded, from the platform's PHP (`runtimes/platform/logins.php`). */
 export const loginHeader = "x-sitewright-login";
 /** The percent-encoded name of its user, if the site has one of that name. */
 export const loginUserHeader = "x-sitewright-login-user";

@@ -237,7 +237,7 @@ function ask(
 
 type RequestParts = Pick<UpstreamRequest, "method" | "url" | "headers" | "body">;
 
-/** Makes the platform's PHP refuse logins (`runtimes/playground/platform/logins.php`). */
+/** Makes the platform's PHP refuse logins (`runtimes/platform/logins.php`). */
 const refusedLogins = { "x-sitewright-logins": "refused" };
 
 function visitorRequest({ request, path, host, body }: Visit): RequestParts {

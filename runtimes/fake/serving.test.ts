@@ -4,7 +4,7 @@ import path from "node:path";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
-import { exampleRequest, exampleSpec } from "../conformance.ts";
+import { exampleRequest, exampleSpec } from "../conformance/conformance.ts";
 import type { ProvisionSpec } from "../runtime.ts";
 import type { ServedEnvironment } from "../serving.ts";
 import { createFakeServing } from "./serving.ts";

@@ -71,7 +71,7 @@ async function makeUser({ documentRoot }: ServedEnvironment, input: unknown): Pr
   return answer;
 }
 
-/** Answers like `playground/platform/task.php`: the result between two markers, which come with the input. */
+/** Answers like `platform/task.php`: the result between two markers, which come with the input. */
 async function runTask(
   environment: ServedEnvironment,
   { input }: PlatformTask,

@@ -21,7 +21,7 @@ export function findUser(tables: Tables, email: string): WordPressUser | null {
   return found === undefined ? null : { id: found.id, login: found.login, isAdministrator: found.isAdministrator };
 }
 
-/** Answers like `playground/platform/tasks/createUser.php`. */
+/** Answers like `platform/tasks/createUser.php`. */
 export function createUser(tables: Tables, email: string): { readonly tables: Tables; readonly answer: object } {
   if (findUser(tables, email) !== null) return { tables, answer: { refused: "exists" } };
   const users = usersIn(tables);

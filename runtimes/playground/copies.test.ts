@@ -4,7 +4,7 @@ import { readFile, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { exampleSpec } from "../conformance.ts";
+import { exampleSpec } from "../conformance/conformance.ts";
 import { ownerOf } from "../owner.ts";
 import { passwordDigest } from "../password.ts";
 import type { StageSpec, WordPressInstall } from "../runtime.ts";

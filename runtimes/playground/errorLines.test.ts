@@ -1,7 +1,7 @@
 /** PHP's log lines, as the serving side reports them. */
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { exampleRequest } from "../conformance.ts";
+import { exampleRequest } from "../conformance/conformance.ts";
 import type { PhpRequest } from "../serving.ts";
 import { servedAs } from "./testing/handMade.ts";
 import { addScript, outcomeOf, runPhp, type Site } from "./testing/visitor.ts";

@@ -10,7 +10,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { exampleSpec } from "../conformance.ts";
+import { exampleSpec } from "../conformance/conformance.ts";
 import type { RuntimeCall } from "./testing/runtimeChild.ts";
 import type { Site } from "./testing/visitor.ts";
 import { openPlayground, type Playground, sharedAssets } from "./testing/world.ts";

@@ -1,6 +1,6 @@
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { exampleRequest } from "../conformance.ts";
+import { exampleRequest } from "../conformance/conformance.ts";
 import type { OutgoingMail } from "../serving.ts";
 import { servedAs } from "./testing/handMade.ts";
 import { addScript, outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";

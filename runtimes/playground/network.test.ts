@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createOpenCounts } from "../../edge/http/openCounts.ts";
 import { listenOnSocket } from "../../edge/http/sockets.ts";
 import { createPhpCallers, createPhpListener, type PhpListener } from "../../edge/phpListener.ts";
-import { exampleRequest } from "../conformance.ts";
+import { exampleRequest } from "../conformance/conformance.ts";
 import { phpGroup } from "../owner.ts";
 import { servedAs } from "./testing/handMade.ts";
 import { addScript, runPhp, type Site, visitorOf } from "./testing/visitor.ts";

@@ -1,4 +1,4 @@
-import { testRuntime } from "../conformance.ts";
+import { testRuntime } from "../conformance/conformance.ts";
 import { openPlayground } from "./testing/world.ts";
 
 testRuntime("playground", () => openPlayground());

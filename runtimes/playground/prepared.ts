@@ -1,10 +1,11 @@
 /** Checks whether anything must be prepared. Used at every startup, so it loads very little code. */
 import { existsSync } from "node:fs";
-import { driverFolder } from "./assets/driver.ts";
-import { extensionsFolder } from "./assets/extensionsFolder.ts";
-import { filesFolder, readManifest } from "./assets/manifest.ts";
-import { assetPackage } from "./assets/package.ts";
-import { defaultTemplate, descriptionOf, templateFolder } from "./templates/folder.ts";
+import { filesFolder, readManifest } from "../assets/manifest.ts";
+import { assetPackage } from "../assets/package.ts";
+import { defaultTemplate } from "../site/template.ts";
+import { driverFolder } from "../sqlite/driver.ts";
+import { extensionsFolder } from "./extensions/extensionsFolder.ts";
+import { descriptionOf, templateFolder } from "./templates/folder.ts";
 
 /** Whether this asset store is complete, so that the runtime's `prepare` has nothing to do. */
 export function isPrepared(assets: string): boolean {

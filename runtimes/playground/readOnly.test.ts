@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { exampleRequest } from "../conformance.ts";
+import { exampleRequest } from "../conformance/conformance.ts";
 import type { PhpRequest } from "../serving.ts";
 import { addScript, outcomeOf, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";

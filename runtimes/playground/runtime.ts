@@ -2,6 +2,8 @@
  * The playground runtime: creates and changes environments with WordPress on SQLite, from templates. `serving.ts`
  * serves them.
  */
+
+import { createAssetStore } from "../assets/store.ts";
 import { diskUse, listFiles } from "../fileTree.ts";
 import { destroyFolder, environmentFolders, reinstateFolder, retireFolder } from "../folders.ts";
 import { freeDisk } from "../freeDisk.ts";
@@ -10,30 +12,29 @@ import { prune, switchBack, switchTo, unstage } from "../releaseMoves.ts";
 import { currentRelease, ownWebRoot, partOf, type Release, stagedRelease } from "../releases.ts";
 import type { EnvironmentRef, Runtime } from "../runtime.ts";
 import type { AcceptMail, UploadLimits } from "../serving.ts";
-import { createAssetStore } from "./assets/store.ts";
+import { stageAddress } from "../site/addressStage.ts";
+import { setAdminPassword } from "../site/adminPassword.ts";
+import type { SiteContext } from "../site/context.ts";
+import { clone } from "../site/copy/clone.ts";
+import { compareRelease } from "../site/copy/compareRelease.ts";
+import { noPreparedCopies, prepareCopies } from "../site/copy/preparedCopies.ts";
+import { rehearse } from "../site/copy/rehearsal.ts";
+import { snapshot } from "../site/copy/snapshot.ts";
+import { stage } from "../site/copy/stage.ts";
+import { installWordPress } from "../site/core.ts";
+import { countRows } from "../site/countRows.ts";
+import { exportSite } from "../site/export/exportSite.ts";
+import { findUser } from "../site/findUser.ts";
+import { createLayouts } from "../site/layouts.ts";
+import { provision } from "../site/provision.ts";
+import { giveToEnvironment, layoutOf, recordOf, reportFullDisk, sharedFoldersOf } from "../site/release.ts";
+import { countReplacements, stageReplacement } from "../site/replacement.ts";
+import { defaultTemplate } from "../site/template.ts";
+import { unchangedPackages } from "../site/unchangedPackages.ts";
+import { wordpressOf } from "../site/wordpress.ts";
+import { sqliteDatabase } from "../sqlite/sqliteDatabase.ts";
 import { phpVersions } from "./php/versions.ts";
-import { stageAddress } from "./site/address/addressStage.ts";
-import { clone } from "./site/copy/clone.ts";
-import { compareRelease } from "./site/copy/compareRelease.ts";
-import { noPreparedCopies, prepareCopies } from "./site/copy/preparedCopies.ts";
-import { rehearse } from "./site/copy/rehearsal.ts";
-import { snapshot } from "./site/copy/snapshot.ts";
-import { stage } from "./site/copy/stage.ts";
-import { installWordPress } from "./site/core.ts";
-import { countRows } from "./site/database/countRows.ts";
-import { createEventReader } from "./site/events/nextEvents.ts";
-import { exportSite } from "./site/export/exportSite.ts";
-import { createLayouts } from "./site/layouts.ts";
-import { createPackageReader } from "./site/packages/packages.ts";
-import { unchangedPackages } from "./site/packages/unchanged.ts";
-import { provision } from "./site/provision.ts";
-import { giveToEnvironment, layoutOf, recordOf, reportFullDisk, sharedFoldersOf } from "./site/release.ts";
-import { countReplacements, stageReplacement } from "./site/replace/replacement.ts";
-import { setAdminPassword } from "./site/users/adminPassword.ts";
-import { findUser } from "./site/users/findUser.ts";
-import { wordpressOf } from "./site/wordpress.ts";
 import { createCompiledStore } from "./templates/compiled.ts";
-import { defaultTemplate } from "./templates/folder.ts";
 import { createTemplateStore, templatePhpVersion } from "./templates/template.ts";
 import { createWpCli, type WpCliNetwork, type WpCliOptions } from "./wpcli/wpCli.ts";
 
@@ -84,8 +85,10 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
     ...(options.wpCliLimits && { limits: options.wpCliLimits }),
   });
   const { eventsFile } = options;
-  const events = createEventReader(environments, eventsFile === undefined ? {} : { file: eventsFile });
-  const packages = createPackageReader(environments);
+  const database = sqliteDatabase;
+  const context: SiteContext = { environments, assets: options.assets, database };
+  const events = database.readEvents(environments, eventsFile === undefined ? {} : { file: eventsFile });
+  const packages = database.readPackages(environments);
   const filesOf = async (release: Release) =>
     listFiles(await partOf(release, "public"), sharedFoldersOf(recordOf(release)));
 
@@ -109,19 +112,19 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
       locales: (await assets.files()).locales,
       multisite: ["subdirectory", "subdomain"],
     }),
-    provision: (spec) => provision(spec, { assets, templates, environments, ready }),
-    setAdminPassword: (environment, digest) => setAdminPassword(liveOf(environment), digest),
-    clone: (spec) => clone(spec, environments, options.assets),
+    provision: (spec) => provision(spec, { ...context, assets, templates, ready }),
+    setAdminPassword: (environment, digest) => setAdminPassword(environment, digest, context),
+    clone: (spec) => clone(spec, context),
     retire: (environment) => retireFolder(foldersOf(environment)),
     reinstate: (environment) => reinstateFolder(foldersOf(environment)),
     destroy: (environment) => destroyFolder(foldersOf(environment)),
     layout: (environment) => layouts.of(liveOf(environment)),
-    stage: (spec) => stage(spec, environments, options.assets),
+    stage: (spec) => stage(spec, context),
     staged: async (environment, token) => {
       const release = await stagedRelease(liveOf(environment), token);
       return release === null ? null : layoutOf(release, options.assets);
     },
-    rehearse: async (environment, token) => layoutOf(await rehearse(environment, token, environments), options.assets),
+    rehearse: async (environment, token) => layoutOf(await rehearse(environment, token, context), options.assets),
     installPackages: async (environment, token, packages) => {
       const webRoot = await ownWebRoot(liveOf(environment), token);
       const takeOwnership = (folder: string) => giveToEnvironment(environment, folder);
@@ -138,23 +141,23 @@ export function createPlaygroundRuntime(options: PlaygroundRuntimeOptions): Runt
     switchBack: (environment, token) => switchBack(liveOf(environment), token),
     unstage: (environment, token) => unstage(liveOf(environment), token),
     prune: (environment) => prune(liveOf(environment)),
-    compare: (spec) => compareRelease(spec, environments),
-    snapshot: (environment, folder) => snapshot(environment, liveOf(environment), folder, options.assets),
-    countRows: (source, signal) => countRows(source, environments, signal),
-    exportSite: (source, folder) => exportSite(source, folder, options.assets),
-    countReplacements: (environment, change, signal) => countReplacements(environment, change, environments, signal),
-    stageReplacement: (spec) => stageReplacement(spec, environments),
-    stageAddress: (spec) => stageAddress(spec, environments),
+    compare: (spec) => compareRelease(spec, context),
+    snapshot: (environment, folder) => snapshot(environment, folder, context),
+    countRows: (source, signal) => countRows(source, context, signal),
+    exportSite: (source, folder) => exportSite(source, folder, context),
+    countReplacements: (environment, change, signal) => countReplacements(environment, change, context, signal),
+    stageReplacement: (spec) => stageReplacement(spec, context),
+    stageAddress: (spec) => stageAddress(spec, context),
     runWpCli: (environment, command, begin, signal) => wpCli.run(environment, command, begin, signal),
     listFiles: (environment) => ofCurrent(environment, filesOf),
     wordpress: (environment) =>
-      ofCurrent(environment, (release) => wordpressOf(environment, release, liveOf(environment))),
+      ofCurrent(environment, (release) => wordpressOf(environment, release, liveOf(environment), database)),
     nextEvents: (environments, signal) => events.next(environments, signal),
     cronEvents: (environment, signal) => events.all(environment, signal),
     packages,
-    unchangedPackages: (wanted) => unchangedPackages(wanted, environments),
+    unchangedPackages: (wanted) => unchangedPackages(wanted, context),
     findUser: (environment, email) =>
-      ofCurrent(environment, (release) => findUser(environment, release, liveOf(environment), email)),
+      ofCurrent(environment, (release) => findUser(environment, release, liveOf(environment), email, database)),
     diskUse: (environment) => ofCurrent(environment, (release) => diskUse(liveOf(environment), release)),
     freeDisk: () => freeDisk({ folder: environments, bytes: diskReserveBytes }),
   };

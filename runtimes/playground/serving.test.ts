@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { finished } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { exampleRequest } from "../conformance.ts";
+import { exampleRequest } from "../conformance/conformance.ts";
 import type { PhpRequest } from "../serving.ts";
 import { addRelease } from "./testing/handMade.ts";
 import { addScript, outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";

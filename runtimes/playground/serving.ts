@@ -1,12 +1,13 @@
 /** The serving side of the playground runtime: runs PHP in workers, which are child processes. */
 import { availableParallelism } from "node:os";
 import path from "node:path";
+import { createAssetStore } from "../assets/store.ts";
+import { maxProcessBytes } from "../memoryLimits.ts";
 import { createAccounts } from "../pool/accounts.ts";
 import { createDispatcher } from "../pool/dispatch.ts";
 import { isAtFirstRequest, limitsOf } from "../pool/limits.ts";
 import type { Member } from "../pool/member.ts";
 import { watchMemory } from "../pool/memory.ts";
-import { maxProcessBytes } from "../pool/memoryLimits.ts";
 import { createPool } from "../pool/pool.ts";
 import type { Requester } from "../pool/queue.ts";
 import { companyOf } from "../pool/shares.ts";
@@ -22,12 +23,11 @@ import {
   type Serving,
   type UploadLimits,
 } from "../serving.ts";
-import { driverFolder } from "./assets/driver.ts";
-import { extensionsFolder } from "./assets/extensionsFolder.ts";
-import { createAssetStore } from "./assets/store.ts";
+import { defaultTemplate } from "../site/template.ts";
+import { driverFolder } from "../sqlite/driver.ts";
+import { extensionsFolder } from "./extensions/extensionsFolder.ts";
 import { createCompiledStore } from "./templates/compiled.ts";
 import { createCompiler } from "./templates/compiler.ts";
-import { defaultTemplate } from "./templates/folder.ts";
 import { createTemplateStore, templatePhpVersion } from "./templates/template.ts";
 import type { WarmUp } from "./templates/warmUp.ts";
 import { assignmentOf } from "./worker/assignment.ts";

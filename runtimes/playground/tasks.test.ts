@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { exampleSpec } from "../conformance.ts";
+import { exampleSpec } from "../conformance/conformance.ts";
 import { servedAs } from "./testing/handMade.ts";
 import { runTask } from "./testing/runTask.ts";
 import { outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";

@@ -1,6 +1,7 @@
 /** Numbers and rules for starting, keeping and ending workers. */
+
+import { allocatedBytes, defaultMemoryMb } from "../memoryLimits.ts";
 import type { ServedEnvironment, ServedLimits } from "../serving.ts";
-import { allocatedBytes, defaultMemoryMb } from "./memoryLimits.ts";
 import type { Worker } from "./worker.ts";
 
 const defaultLimits: ServedLimits = { threads: 2, memoryMb: defaultMemoryMb, requestSeconds: null, disk: null };

@@ -3,8 +3,9 @@
  * only while no other needs that memory: idle workers are ended first, then a worker above its allocation is killed, of the
  * company that uses the most. A worker within its allocation, or of a company within its share, is never killed for others.
  */
+
+import { allocatedBytes, restingBytes } from "../memoryLimits.ts";
 import { limitsOf } from "./limits.ts";
-import { allocatedBytes, restingBytes } from "./memoryLimits.ts";
 import { byUse, companyOf, idleInTurn, ofCompany, type SharedMember, type Wanted } from "./shares.ts";
 
 export interface SizedMember extends SharedMember {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { EdgeEnvironment, EdgeHost } from "@sitewright/edge/tables/table.ts";
 import { ask } from "@sitewright/edge/testing/http.ts";
-import { exampleSpec } from "@sitewright/runtimes/conformance.ts";
+import { exampleSpec } from "@sitewright/runtimes/conformance/conformance.ts";
 import { createPlaygroundRuntime } from "@sitewright/runtimes/playground/runtime.ts";
 import { sharedAssets } from "@sitewright/runtimes/playground/testing/world.ts";
 import type { WordPressInstall } from "@sitewright/runtimes/runtime.ts";

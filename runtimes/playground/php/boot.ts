@@ -9,12 +9,12 @@ import { getCACertificates } from "node:tls";
 import { loadNodeRuntime } from "@php-wasm/node";
 import { PHP, __private__dont__use as runtimeOf, SupportedPHPVersions, setPhpIniEntries } from "@php-wasm/universal";
 import type { OutgoingMail, UploadLimits } from "../../serving.ts";
+import { memoryFolder, opcodeFolder, sessionFolder, siteFolder } from "../../site/phpFolders.ts";
 import { mainModuleOf, wasmFileOf } from "./build.ts";
 import { createDiskBudget } from "./diskBudget.ts";
 import { answerDnsQuestion } from "./dnsRecords.ts";
 import { extensionVariables, mountExtensions } from "./extensions.ts";
 import { createExtraLogLines } from "./extraLogLines.ts";
-import { memoryFolder, opcodeFolder, sessionFolder, siteFolder } from "./folders.ts";
 import { forgetOwnNodes, type NodeTable } from "./hostNodes.ts";
 import { type MountKind, mountFolder } from "./mounts.ts";
 import { createPageMessages } from "./pageMessages.ts";
@@ -34,7 +34,7 @@ const limitsScript = "/internal/shared/preload/00-limits.php";
 
 /** Functions that the platform's own PHP defines instead (`platform/mysqli.php` and `dns.php`). */
 const replacedFunctions = ["mysqli", "dns"]
-  .map((name) => readFileSync(new URL(`../platform/${name}.php`, import.meta.url), "utf8"))
+  .map((name) => readFileSync(new URL(`../../platform/${name}.php`, import.meta.url), "utf8"))
   .flatMap((code) => [...code.matchAll(/^function (?!sitewright_)(\w+)\(/gm)])
   .map(([, name = ""]) => name);
 

@@ -5,8 +5,8 @@
  * cache.
  */
 import type { PHP } from "@php-wasm/universal";
-import { placeholders } from "../templates/placeholders.ts";
-import { siteFolder } from "./folders.ts";
+import { siteFolder } from "../../site/phpFolders.ts";
+import { placeholders } from "../../site/values/placeholders.ts";
 import { serverVariables } from "./site.ts";
 
 const pages = [

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { PHP } from "@php-wasm/universal";
 import type { PlatformTask } from "../../serving.ts";
 
-const source = new URL("../platform/", import.meta.url);
+const source = new URL("../../platform/", import.meta.url);
 const platformFolder = "/internal/platform";
 /** The library runs every script in this folder before any other script. */
 const preloadFolder = "/internal/shared/preload";

@@ -4,20 +4,16 @@
 import { mkdirSync } from "node:fs";
 import path from "node:path";
 import type { PHP } from "@php-wasm/universal";
-import { databaseFolder, sessionFolder, siteFolder, temporaryFolder } from "./folders.ts";
+import { databaseFolder, sessionFolder, siteFolder, temporaryFolder } from "../../site/phpFolders.ts";
+import { sharedFolders } from "../../site/sharedCode.ts";
+import { driverPlace } from "../../sqlite/driver.ts";
 import { type Guards, mountFolder, unguarded } from "./mounts.ts";
-
-/** Folders of the web root that all environments share; they come from the asset store. */
-export const sharedFolders = ["wp-admin", "wp-includes"] as const;
-
-/** Where a site's `wp-content/db.php` looks for the database driver, relative to the web root. */
-export const driverPlace = "wp-content/mu-plugins/sqlite-database-integration";
 
 /** Host folders with code that all sites with WordPress share. */
 export interface SharedCodeFolders {
   /** Contains `sharedFolders`. */
   readonly core: string;
-  /** The database driver (`assets/driver.ts`). */
+  /** The database driver (`sqlite/driver.ts`). */
   readonly driver: string;
 }
 

@@ -4,12 +4,12 @@
  */
 import { readdir, writeFile } from "node:fs/promises";
 import type { PHP } from "@php-wasm/universal";
+import { serveJob } from "../../job.ts";
+import { siteFolder } from "../../site/phpFolders.ts";
 import { bootPhp } from "../php/boot.ts";
-import { siteFolder } from "../php/folders.ts";
 import { compileEagerly, machineCodeOf } from "../php/machineCode.ts";
 import { mountTemplate } from "../php/site.ts";
 import { readProgram, runProgram } from "../wpcli/program.ts";
-import { serveJob } from "./job.ts";
 import { copyDatabase, type WarmUp, warmUp } from "./warmUp.ts";
 
 export interface CompileJob extends WarmUp {

@@ -8,16 +8,16 @@ import { hash } from "node:crypto";
 import { chmod, mkdir, open, readdir, rename } from "node:fs/promises";
 import { constants, cpus } from "node:os";
 import path from "node:path";
+import { withLock } from "../../assets/lock.ts";
+import type { AssetStore } from "../../assets/store.ts";
 import { exists, removeTree, syncFolder } from "../../folders.ts";
-import { driverFingerprint, driverFolder } from "../assets/driver.ts";
-import { withLock } from "../assets/lock.ts";
-import type { AssetStore } from "../assets/store.ts";
+import { runJob } from "../../job.ts";
+import type { TemplateStore } from "../../site/template.ts";
+import { defaultTemplate } from "../../site/template.ts";
+import { driverFingerprint, driverFolder } from "../../sqlite/driver.ts";
 import { buildOf } from "../php/build.ts";
 import { machineCodeFlags } from "../php/machineCode.ts";
 import type { CompileJob } from "./compile.ts";
-import { defaultTemplate } from "./folder.ts";
-import { runJob } from "./job.ts";
-import type { TemplateStore } from "./template.ts";
 
 /** Increased when compilation changes. */
 const layout = 5;

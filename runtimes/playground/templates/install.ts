@@ -3,13 +3,13 @@
  * placeholders; `site/rewrite.ts` replaces them with an environment's values.
  */
 import type { PHP } from "@php-wasm/universal";
+import { serveJob } from "../../job.ts";
 import type { MultisiteKind } from "../../runtime.ts";
+import { siteFolder } from "../../site/phpFolders.ts";
+import { placeholders } from "../../site/values/placeholders.ts";
 import { bootPhp } from "../php/boot.ts";
 import { visitFirstPages } from "../php/firstPages.ts";
-import { siteFolder } from "../php/folders.ts";
 import { mountSite, type SiteFolders, serverVariables } from "../php/site.ts";
-import { serveJob } from "./job.ts";
-import { placeholders } from "./placeholders.ts";
 
 export interface InstallJob {
   readonly folders: SiteFolders;

@@ -4,37 +4,26 @@
  */
 import { chmod, cp, mkdir, readdir, readFile, rename, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { withLock } from "../../assets/lock.ts";
+import type { AssetFiles, AssetStore } from "../../assets/store.ts";
+import { timeOf } from "../../assets/unpack.ts";
 import { exists, removeTree, syncFolder } from "../../folders.ts";
-import { assembleDriver, driverFolder } from "../assets/driver.ts";
-import { assembleExtensions } from "../assets/extensions.ts";
-import { withLock } from "../assets/lock.ts";
-import type { AssetFiles, AssetStore } from "../assets/store.ts";
-import { timeOf } from "../assets/unpack.ts";
-import { siteFolder } from "../php/folders.ts";
-import { driverPlace, sharedFolders } from "../php/site.ts";
-import { wpConfig } from "../site/wpConfig.ts";
-import { findPlaceholdersInFile, type PlaceholderPosition } from "./findPlaceholders.ts";
-import { descriptionOf, type TemplateKind, templateFolder } from "./folder.ts";
+import { runJob } from "../../job.ts";
+import { siteFolder } from "../../site/phpFolders.ts";
+import { sharedFolders } from "../../site/sharedCode.ts";
+import type { Template, TemplateKind, TemplateStore } from "../../site/template.ts";
+import { placeholders } from "../../site/values/placeholders.ts";
+import { wpConfig } from "../../site/wpConfig.ts";
+import { databaseFile } from "../../sqlite/databaseFiles.ts";
+import { assembleDriver, driverFolder, driverPlace } from "../../sqlite/driver.ts";
+import { findPlaceholdersInFile } from "../../sqlite/findPlaceholders.ts";
+import { sqliteDatabase } from "../../sqlite/sqliteDatabase.ts";
+import { assembleExtensions } from "../extensions/extensions.ts";
+import { descriptionOf, templateFolder } from "./folder.ts";
 import type { InstallJob } from "./install.ts";
-import { runJob } from "./job.ts";
-import { placeholders } from "./placeholders.ts";
 
 const installSeconds = 120;
 export const templatePhpVersion = "8.3";
-export const databaseFile = "wordpress.sqlite";
-
-export interface Template {
-  /** Contains `public` and `database`, like a release of an environment. */
-  readonly folder: string;
-  readonly wordpressVersion: string;
-  /** Positions of the placeholders in the database. */
-  readonly places: readonly PlaceholderPosition[];
-}
-
-export interface TemplateStore {
-  /** Returns the template, and creates it on first use, which takes seconds. Safe in several processes at once. */
-  get(kind: TemplateKind): Promise<Template>;
-}
 
 function isTemplate(value: unknown): value is Pick<Template, "places" | "wordpressVersion"> {
   return typeof value === "object" && value !== null && "places" in value && "wordpressVersion" in value;
@@ -86,7 +75,10 @@ async function layOut(files: AssetFiles, kind: TemplateKind, folder: string): Pr
   await writeDropIn(files, content);
   await copyLanguages(files, kind.locale, path.join(content, "languages"));
   await makeWritable(root);
-  await writeFile(path.join(root, "wp-config.php"), wpConfig({ address: placeholders.address, multisite: null }));
+  await writeFile(
+    path.join(root, "wp-config.php"),
+    wpConfig({ address: placeholders.address, multisite: null }, sqliteDatabase.constants),
+  );
 }
 
 /** Makes the files writable: the asset store's are read-only. */

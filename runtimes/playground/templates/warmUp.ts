@@ -5,10 +5,10 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import type { PHP } from "@php-wasm/universal";
+import { databaseFolder, sessionFolder } from "../../site/phpFolders.ts";
+import { databaseFile } from "../../sqlite/databaseFiles.ts";
 import { visitFirstPages } from "../php/firstPages.ts";
-import { databaseFolder, sessionFolder } from "../php/folders.ts";
 import { mountTemplate, type SharedCodeFolders } from "../php/site.ts";
-import { databaseFile } from "./template.ts";
 
 export interface WarmUp extends SharedCodeFolders {
   /** Folder of the template. */

@@ -3,10 +3,10 @@
  * run. Tests that need it earlier wait for it. If it fails, those tests fail with the reason.
  */
 import path from "node:path";
-import { driverFolder } from "../assets/driver.ts";
-import { createAssetStore } from "../assets/store.ts";
+import { createAssetStore } from "../../assets/store.ts";
+import { defaultTemplate } from "../../site/template.ts";
+import { driverFolder } from "../../sqlite/driver.ts";
 import { createCompiledStore } from "../templates/compiled.ts";
-import { defaultTemplate } from "../templates/folder.ts";
 import { createTemplateStore, templatePhpVersion } from "../templates/template.ts";
 import { WorkerProcess } from "../worker/process.ts";
 import { sharedAssets } from "./world.ts";

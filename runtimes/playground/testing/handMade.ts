@@ -1,12 +1,12 @@
 /** Creates releases and environments on disk directly, without the runtime, for tests of the serving side. */
 import { chmod, mkdir, realpath, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { copyFolders } from "../../copy.ts";
 import { giveTo } from "../../folderOwner.ts";
 import { ownerOf } from "../../owner.ts";
 import type { EnvironmentRef } from "../../runtime.ts";
 import type { ServedEnvironment } from "../../serving.ts";
-import { copyFolders } from "../site/copy/copy.ts";
-import { releaseFolder } from "../site/release.ts";
+import { releaseFolder } from "../../site/release.ts";
 import type { Site } from "./visitor.ts";
 import type { Playground } from "./world.ts";
 

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
-import { dump } from "../mysql/dump.ts";
+import { dump } from "../../sqlite/dump/dump.ts";
 
 const rowsInMegabyte = 256;
 const megabytes = Number(process.argv[2]);

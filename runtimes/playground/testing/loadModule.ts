@@ -1,7 +1,8 @@
 /** A process that checks whether V8 accepts machine code and PHP runs on it, as when a worker starts. */
+
+import { serveJob } from "../../job.ts";
 import { bootPhp } from "../php/boot.ts";
 import { loadModule } from "../php/machineCode.ts";
-import { serveJob } from "../templates/job.ts";
 
 export interface LoadJob {
   readonly phpVersion: string;

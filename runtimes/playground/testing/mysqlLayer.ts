@@ -1,7 +1,7 @@
 /** The database driver with our layer, without a site: one PHP instance and a scratch database. */
 
-import { assembleDriver, driverFolder } from "../assets/driver.ts";
-import { createAssetStore } from "../assets/store.ts";
+import { createAssetStore } from "../../assets/store.ts";
+import { assembleDriver, driverFolder } from "../../sqlite/driver.ts";
 import { bootPhp } from "../php/boot.ts";
 import { mountFolder } from "../php/mounts.ts";
 import { templatePhpVersion } from "../templates/template.ts";

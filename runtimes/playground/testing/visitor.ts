@@ -3,7 +3,7 @@ import { chown, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { exampleRequest, type WordPressSpec } from "../../conformance.ts";
+import { exampleRequest, type WordPressSpec } from "../../conformance/conformance.ts";
 import { ownerOf } from "../../owner.ts";
 import { NoAnswer, type PhpRequest, type Serving } from "../../serving.ts";
 

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { exampleSpec, type World } from "../../conformance.ts";
+import { exampleSpec, type World } from "../../conformance/conformance.ts";
 import type { WordPressInstall } from "../../runtime.ts";
 import type { ServedEnvironment, ServedLimits } from "../../serving.ts";
 import { createPlaygroundRuntime } from "../runtime.ts";

@@ -5,12 +5,12 @@
 import { realpathSync } from "node:fs";
 import path from "node:path";
 import { temporaryFolders } from "../../fileTree.ts";
+import { defaultMemoryMb } from "../../memoryLimits.ts";
 import { ownerOf, phpGroup } from "../../owner.ts";
-import { defaultMemoryMb } from "../../pool/memoryLimits.ts";
 import type { EnvironmentRef } from "../../runtime.ts";
 import type { ServedEnvironment, ServedLimits } from "../../serving.ts";
-import { driverFolder } from "../assets/driver.ts";
-import { releaseFolder } from "../site/release.ts";
+import { releaseFolder } from "../../site/release.ts";
+import { driverFolder } from "../../sqlite/driver.ts";
 import type { AssignOrder } from "./messages.ts";
 
 export interface AssignmentOptions {

@@ -2,8 +2,8 @@
 import path from "node:path";
 import type { Duplex } from "node:stream";
 import type { PhpRunOptions, StreamedPhpResponse } from "@php-wasm/universal";
+import { siteFolder } from "../../site/phpFolders.ts";
 import type { GuardedPhp } from "../php/boot.ts";
-import { siteFolder } from "../php/folders.ts";
 import { taskScript, writeTaskInput } from "../php/platform.ts";
 import { serverVariables } from "../php/site.ts";
 import { ErrorLog } from "./errorLog.ts";

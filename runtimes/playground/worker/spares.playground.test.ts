@@ -1,10 +1,10 @@
 import { getPriority } from "node:os";
 import path from "node:path";
 import { afterEach, beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import { driverFolder } from "../assets/driver.ts";
-import { createAssetStore } from "../assets/store.ts";
+import { createAssetStore } from "../../assets/store.ts";
+import { defaultTemplate } from "../../site/template.ts";
+import { driverFolder } from "../../sqlite/driver.ts";
 import { type Compiled, createCompiledStore } from "../templates/compiled.ts";
-import { defaultTemplate } from "../templates/folder.ts";
 import { createTemplateStore, templatePhpVersion } from "../templates/template.ts";
 import type { WarmUp } from "../templates/warmUp.ts";
 import { sharedAssets } from "../testing/world.ts";

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
-import { wpConfig } from "../site/wpConfig.ts";
+import { wpConfig } from "../../site/wpConfig.ts";
+import { sqliteDatabase } from "../../sqlite/sqliteDatabase.ts";
 import { adaptCommand, nestedCommand, pathToRemove } from "./command.ts";
 
-const ownConfig = wpConfig({ address: "http://a.localhost", multisite: null });
+const ownConfig = wpConfig({ address: "http://a.localhost", multisite: null }, sqliteDatabase.constants);
 
 test("search-replace gets --precise", () => {
   expect(adaptCommand(["search-replace", "a", "b"], "")).toEqual(["search-replace", "a", "b", "--precise"]);

@@ -2,16 +2,16 @@
 
 import type { ChildProcess } from "node:child_process";
 import path from "node:path";
+import type { AssetStore } from "../../assets/store.ts";
 import { environmentFolders } from "../../folders.ts";
-import { defaultMemoryMb, maxProcessBytes } from "../../pool/memoryLimits.ts";
+import { defaultMemoryMb, maxProcessBytes } from "../../memoryLimits.ts";
 import { machineMemory } from "../../processMemory.ts";
 import { requireRelease } from "../../releases.ts";
 import type { EnvironmentRef, WpCliCommand, WpCliOutcome } from "../../runtime.ts";
 import type { AcceptMail, OutgoingMail, UploadLimits } from "../../serving.ts";
+import { layoutOf } from "../../site/release.ts";
 import { createTurns } from "../../turns.ts";
-import { extensionsFolder } from "../assets/extensionsFolder.ts";
-import type { AssetStore } from "../assets/store.ts";
-import { layoutOf } from "../site/release.ts";
+import { extensionsFolder } from "../extensions/extensionsFolder.ts";
 import type { CompiledStore } from "../templates/compiled.ts";
 import { type AssignmentOptions, assignmentOf } from "../worker/assignment.ts";
 import { createCommandPriorities } from "./priorities.ts";

@@ -12,7 +12,7 @@ interface RefusedStatement {
   readonly latest_statement: string;
 }
 
-/** What the SQL layer writes into the log (`runtimes/playground/platform/mysql/wpdb.php`). */
+/** What the SQL layer writes into the log (`runtimes/sqlite/mysql/wpdb.php`). */
 const mark = "WordPress database error Not supported on SQLite: ";
 const madeBy = / made by .*?$/;
 const inPlugin = / in plugin ([\w.-]{1,100})$/;

@@ -1,8 +1,0 @@
-/** Copies a template's files and database into a new release. */
-import path from "node:path";
-import type { Template } from "../../templates/template.ts";
-import { copyFolders } from "./copy.ts";
-
-export async function copyTemplate({ folder }: Pick<Template, "folder">, release: string): Promise<void> {
-  await copyFolders([path.join(folder, "public"), path.join(folder, "database")], release);
-}

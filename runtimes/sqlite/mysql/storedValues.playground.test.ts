@@ -1,0 +1,262 @@
+/** What columns keep of the values that they get, and how columns of dates and bytes are compared. As on MariaDB. */
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type MysqlLayer, openMysqlLayer } from "../../playground/testing/mysqlLayer.ts";
+
+let layer: MysqlLayer;
+beforeAll(async () => {
+  layer = await openMysqlLayer();
+});
+
+const values = async (...statements: readonly string[]) =>
+  (await layer.rows(...statements)).map((row) => Object.values(row));
+const ids = async (condition: string) =>
+  (await values(`SELECT id FROM t WHERE ${condition} ORDER BY id`)).flat().map(Number);
+
+describe("columns that a statement leaves out", () => {
+  beforeEach(async () => {
+    await layer.rows(
+      "DROP TABLE IF EXISTS t",
+      `CREATE TABLE t (id INT, flag VARCHAR(10) NOT NULL DEFAULT '0', state ENUM('0', '1') NOT NULL DEFAULT '0',
+        kind ENUM('it''s', 'y') NOT NULL, letter CHAR(1) NOT NULL DEFAULT '0', maybe VARCHAR(5) DEFAULT '0', note TEXT NOT NULL,
+        hash BINARY(4) NOT NULL DEFAULT 'abcd', ip VARBINARY(16) NOT NULL, other VARBINARY(9) DEFAULT 'zz')`,
+    );
+  });
+
+  test.each([
+    ["INSERT INTO t (id) VALUES (1), (1)", 2],
+    ["INSERT INTO t SET id = 1", 1],
+    ["INSERT INTO t (id) SELECT 1", 1],
+    ["INSERT INTO t (id, note) SELECT id, '' FROM (SELECT 1 AS id UNION SELECT 1) AS x", 1],
+    ["INSERT IGNORE INTO t (id, letter) VALUES (1, '0') ON DUPLICATE KEY UPDATE id = 2", 1],
+    ["REPLACE INTO t (id, state) VALUES (1, '0')", 1],
+    ["REPLACE INTO t SET id = 1, kind = 'it''s'", 1],
+  ])("get their defaults: %s", async (statement, count) => {
+    const row = ["1", "0", "0", "it's", "0", "0", "", "abcd", "", "zz"];
+    expect(await values(statement, "SELECT * FROM t")).toEqual(Array.from({ length: count }, () => row));
+  });
+
+  test("get their defaults in copies of a table, and when they are added", async () => {
+    const rows = await values(
+      "INSERT INTO t (id) VALUES (1)",
+      "ALTER TABLE t ADD COLUMN salt VARBINARY(4) NOT NULL DEFAULT 'q'",
+      "DROP TABLE IF EXISTS t_copy",
+      "CREATE TABLE t_copy LIKE t",
+      "INSERT INTO t_copy (id) VALUES (2)",
+      "SELECT id, flag, kind, hash, salt FROM t UNION ALL SELECT id, flag, kind, hash, salt FROM t_copy",
+    );
+    expect(rows).toEqual([
+      ["1", "0", "it's", "abcd", "q"],
+      ["2", "0", "it's", "abcd", "q"],
+    ]);
+  });
+
+  test("get the bytes of a hexadecimal default", async () => {
+    const rows = await values(
+      "DROP TABLE IF EXISTS t_bytes",
+      "CREATE TABLE t_bytes (id INT, a BINARY(1) NOT NULL DEFAULT 0x00, b VARBINARY(4) NOT NULL DEFAULT x'4142', c BINARY(1) DEFAULT 0x7)",
+      "INSERT INTO t_bytes (id) VALUES (1), (2)",
+      "SELECT HEX(a), HEX(b), HEX(c) FROM t_bytes",
+    );
+    expect(rows).toEqual([
+      ["00", "4142", "07"],
+      ["00", "4142", "07"],
+    ]);
+  });
+
+  test("are missing in strict mode", async () => {
+    const [, answer] = await layer.run("SET sql_mode = 'STRICT_ALL_TABLES'", "INSERT INTO t (id) VALUES (1)");
+    expect(answer).toHaveProperty("error");
+  });
+});
+
+test("decimals are rounded as their columns demand", async () => {
+  await layer.rows(
+    "DROP TABLE IF EXISTS t",
+    "CREATE TABLE t (id INT, price DECIMAL(10,2), rate DECIMAL(12,4) NOT NULL DEFAULT 0, share DOUBLE)",
+    "INSERT INTO t VALUES (1, 3.339, '1.23456', 3.339), (2, '-4.455', 2.5, 1.005), (3, NULL, 1/3, 10/4), (4, 1e3, '1e-2', 1)",
+    "INSERT INTO t SET id = 5, price = 19.999, rate = 0.00005, share = '0.125'",
+  );
+  expect(await values("SELECT id, price, rate, share FROM t ORDER BY id")).toEqual([
+    ["1", "3.34", "1.2346", "3.339"],
+    ["2", "-4.46", "2.5", "1.005"],
+    ["3", null, "0.3333", "2.5"],
+    ["4", "1000", "0.01", "1"],
+    ["5", "20", "0.0001", "0.125"],
+  ]);
+  const changed = [
+    "UPDATE t SET price = price / 3, rate = price WHERE id = 5",
+    "UPDATE t SET price = '9.999' WHERE id = 4",
+  ];
+  expect(await values(...changed, "SELECT price FROM t WHERE id > 3 ORDER BY id")).toEqual([["10"], ["6.67"]]);
+});
+
+describe("dates", () => {
+  beforeAll(async () => {
+    await layer.rows(
+      "DROP TABLE IF EXISTS t",
+      "CREATE TABLE t (id INT, moment DATETIME, day DATE, KEY moment (moment))",
+      "INSERT INTO t VALUES (1, '2024-03-05', '2024/3/5'), (2, '2024-3-5 10:00', '20240306'), (3, 20240307, 20240307)",
+      "INSERT INTO t VALUES (4, '20240308101112', '2024-03-08 10:11:12'), (5, '0000-00-00', NULL)",
+      "INSERT INTO t SET id = 6, moment = '2024/3/9', day = '2024.3.9'",
+      "UPDATE t SET day = '20240310' WHERE id = 6",
+    );
+  });
+
+  test("are kept in one form", async () => {
+    expect(await values("SELECT moment, day FROM t ORDER BY id")).toEqual([
+      ["2024-03-05 00:00:00", "2024-03-05"],
+      ["2024-03-05 10:00:00", "2024-03-06"],
+      ["2024-03-07 00:00:00", "2024-03-07"],
+      ["2024-03-08 10:11:12", "2024-03-08"],
+      ["0000-00-00 00:00:00", null],
+      ["2024-03-09 00:00:00", "2024-03-10"],
+    ]);
+  });
+
+  test.each([
+    ["moment = '2024-03-05'", [1]],
+    ["'2024-03-05' = moment", [1]],
+    ["moment > '2024-03-07'", [4, 6]],
+    ["moment <= '2024-03-05'", [1, 5]],
+    ["moment BETWEEN '2024-03-05' AND '2024-03-07'", [1, 2, 3]],
+    ["moment IN ('2024-03-05', '2024-3-7')", [1, 3]],
+    ["moment != '0000-00-00'", [1, 2, 3, 4, 6]],
+    ["day = '2024-03-05 00:00:00'", [1]],
+    ["day >= '2024-03-07 00:00:00'", [3, 4, 6]],
+    ["day < '2024-03-07 12:00:00'", [1, 2, 3]],
+    ["day = 20240308 OR day = '20240306'", [2, 4]],
+    ["moment LIKE '2024-03-05%'", [1, 2]],
+  ])("are compared as dates: %s", async (condition, expected) => {
+    expect(await ids(condition)).toEqual(expected);
+  });
+
+  test.each([
+    "SELECT id FROM (SELECT id, DATE(moment) AS moment FROM t) AS x WHERE x.moment = '2024-03-06' OR moment = '2024-03-08'",
+    "SELECT MAX(id) FROM (SELECT id, DATE(moment) AS moment FROM t) AS x GROUP BY moment HAVING moment IN ('2024-03-08')",
+  ])("are compared with results in their own form: %s", async (statement) => {
+    expect((await values(statement)).map(([id]) => id)).toEqual(["4"]);
+  });
+
+  test("are found by an index", async () => {
+    const statements = await layer.translated("SELECT id FROM t WHERE moment > '2024-03-07'");
+    expect(statements.at(-1)).toContain("`moment` >  '2024-03-07 00:00:00'");
+  });
+});
+
+describe("bytes", () => {
+  beforeAll(async () => {
+    await layer.rows(
+      "DROP TABLE IF EXISTS t",
+      "CREATE TABLE t (id INT, ip VARBINARY(16), name BLOB, text VARCHAR(20), KEY ip (ip))",
+      "INSERT INTO t VALUES (1, INET6_ATON('1.2.3.4'), 'q', 'q'), (2, UNHEX('00ff'), 'Q', 'x'), (3, 0x6162, NULL, NULL)",
+    );
+  });
+
+  test.each([
+    ["name = 'q'", [1]],
+    ["name <> 'q'", [2]],
+    ["name = text", [1]],
+    ["name IN ('q', 'z')", [1]],
+    ["name NOT IN ('q', 'z')", [2]],
+    ["name LIKE 'q%'", [1]],
+    ["name BETWEEN 'a' AND 'z'", [1]],
+    ["name > 'R'", [1]],
+    ["name = CONCAT('', 'Q')", [2]],
+    ["name = (SELECT text FROM t WHERE id = 1)", [1]],
+    ["name IS NULL", [3]],
+    ["ip = INET6_ATON('1.2.3.4')", [1]],
+    ["ip = UNHEX('00FF')", [2]],
+    ["ip = 0x6162 OR ip = x'00ff'", [2, 3]],
+    ["ip BETWEEN INET6_ATON('1.2.3.0') AND INET6_ATON('1.2.3.255')", [1]],
+  ])("are compared with texts: %s", async (condition, expected) => {
+    expect(await ids(condition)).toEqual(expected);
+  });
+
+  test("are found by an index, also if an earlier driver has kept them as texts", async () => {
+    const statements = await layer.translated("SELECT id FROM t WHERE ip = 'old'");
+    expect(statements.at(-1)).toMatch(/`ip`\s+IN \(\s*x'6f6c64'\s*,\s*'old'\s*\)/);
+  });
+});
+
+test("a decimal that is too large for a float is not taken for a column name", async () => {
+  const answers = await layer.run("CREATE TABLE t_large (d DECIMAL(10,2))", "INSERT INTO t_large VALUES ('1e400')");
+  expect(JSON.stringify(answers)).not.toContain("no such column");
+});
+
+test("a random sequence goes on from row to row in UPDATE, and any seed begins one", async () => {
+  await layer.rows("CREATE TABLE t_rand (id INT, x DOUBLE)", "INSERT INTO t_rand VALUES (1, 0), (2, 0), (3, 0)");
+  const shown = await values("SELECT RAND(5) FROM t_rand ORDER BY id");
+  expect(await values("UPDATE t_rand SET x = RAND(5)", "SELECT x FROM t_rand ORDER BY id")).toEqual(shown);
+  expect(Number((await values("SELECT RAND(9223372036854775807)"))[0]?.[0])).toBeLessThan(1);
+});
+
+describe("dates in arithmetic are numbers of their digits", () => {
+  beforeEach(async () => {
+    await layer.rows(
+      "DROP TABLE IF EXISTS t",
+      "CREATE TABLE t (id INT, day DATE, seen DATETIME, clock TIME, n INT, text VARCHAR(30), KEY seen (seen))",
+      "INSERT INTO t VALUES (1, '2024-03-05', '2024-03-05 10:11:12', '10:11:12', 5, '2024-03-05')",
+      "INSERT INTO t VALUES (2, '2023-12-31', '0000-00-00 00:00:00', '00:00:09', 7, '7 apples'), (3, NULL, NULL, NULL, NULL, NULL)",
+    );
+  });
+
+  test.each([
+    ["day + 0", ["20240305", "20231231", null]],
+    ["seen + 0", ["20240305101112", "0", null]],
+    ["clock + 0", ["101112", "9", null]],
+    ["1 + day", ["20240306", "20231232", null]],
+    ["-day", ["-20240305", "-20231231", null]],
+    ["seen DIV 1000000", ["20240305", "0", null]],
+    ["day % 100", ["5", "31", null]],
+    ["day & 255", ["177", "63", null]],
+    ["seen - day", ["20240284860807", "-20231231", null]],
+    ["CAST(seen AS UNSIGNED)", ["20240305101112", "0", null]],
+    ["MAX(day) + 0", ["20240305", "20231231", null]],
+    ["SUM(seen)", ["20240305101112", "0", null]],
+    ["DATE(seen) + 0", ["20240305", "0", null]],
+    ["DATE_ADD(day, INTERVAL 1 DAY) + 0", ["20240306", "20240101", null]],
+    ["(seen - INTERVAL 1 SECOND) + 0", ["20240305101111", null, null]],
+    ["text + 0", ["2024", "7", null]],
+    ["CONCAT(day, '') + 0", ["2024", "2023", null]],
+    ["'day + 0'", ["day + 0", "day + 0", "day + 0"]],
+    ["day + INTERVAL 1 DAY", ["2024-03-06", "2024-01-01", null]],
+  ])("%s", async (expression, expected) => {
+    expect((await values(`SELECT ${expression} FROM t GROUP BY id ORDER BY id`)).flat()).toEqual(expected);
+  });
+
+  test("also the present moment, and the results of functions", async () => {
+    const [row] = await values(
+      `SELECT NOW() + 0 > 20200101000000, CURDATE() - 1 > 20200101, CURRENT_TIMESTAMP - NOW(), CURTIME() + 0 < 240000,
+        FROM_UNIXTIME(86400) + 0, LAST_DAY('2024-02-01') + 0, FROM_UNIXTIME(86400, '%d') + 0, NULL + NOW()`,
+    );
+    expect(row).toEqual(["1", "1", "0", "1", "19700102000000", "20240229", "2", null]);
+  });
+
+  test("and are compared with sums as numbers", async () => {
+    expect(await ids("seen < CURRENT_TIMESTAMP - 300")).toEqual([1, 2]);
+    expect(await ids("seen > NOW() - 300")).toEqual([]);
+    expect(await ids("seen > 20240305101112 - 1")).toEqual([1]);
+    expect(await ids("seen > n * 2")).toEqual([1]);
+    expect(await ids("day > 20240304.5")).toEqual([1]);
+    expect(await ids("day BETWEEN n + 1 AND 20240101 - 1")).toEqual([2]);
+    expect(await ids("seen >= NOW() - INTERVAL 900 YEAR")).toEqual([1]);
+  });
+
+  test("and are stored as the dates that the numbers mean", async () => {
+    const stored = await values(
+      "UPDATE t SET n = day + 0, day = day + 1, seen = seen - 12 WHERE id = 1",
+      "UPDATE t SET n = 5, day = day + NULL WHERE id = 2",
+      "SELECT day, seen, n FROM t WHERE id < 3 ORDER BY id",
+    );
+    expect(stored).toEqual([
+      ["2024-03-06", "2024-03-05 10:11:00", "20240305"],
+      [null, "0000-00-00 00:00:00", "5"],
+    ]);
+    expect(
+      await values(
+        "INSERT INTO t (id, day, seen) VALUES (4, 20240305 + 1, 20240305101112 + 1)",
+        "SELECT day, seen FROM t WHERE id = 4",
+      ),
+    ).toEqual([["2024-03-06", "2024-03-05 10:11:13"]]);
+  });
+});
