@@ -37,7 +37,7 @@ async function startOurs(): Promise<number> {
     logs: createEnvironmentLogs({ folder: join(folder, "logs") }),
     log: { debug: () => undefined, info: () => undefined, warn: console.error, error: console.error },
   });
-  const environment = makeEnvironment(root, { overlays: { "wp-includes": folder }, pageCache: { epoch: 1 } });
+  const environment = makeEnvironment(root, { wordpressVersion: "7.1.1", pageCache: { epoch: 1 } });
   await putTable({ port: edge.port, adminSocket }, tableOf(1, [environment], { "site.localhost": "one" }));
   return edge.port;
 }

@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readdir, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
@@ -702,7 +701,7 @@ test("one company's pages don't push out another's, in memory and on disk", asyn
   const root = path.join(folder, "site");
   await writeFiles(root, { "index.php": "<?php" });
   const { edge, upstream } = await startEmptyEdge({ pages: { memoryBytes: 1 << 20, disk } });
-  const cached = { overlays: { "wp-includes": tmpdir() }, pageCache: { epoch: 1 } };
+  const cached = { wordpressVersion: "7.1.1", pageCache: { epoch: 1 } };
   const environment = (id: string, number: number, companyId: string) =>
     makeEnvironment(root, { ...cached, id, number, companyId });
   const environments = [environment("a1", 1, "a"), environment("a2", 2, "a"), environment("v", 3, "v")];

@@ -8,6 +8,7 @@
 
 import { isMobile } from "../php/cacheKey.ts";
 import { isRestRequest } from "../php/mayWrite.ts";
+import { hasWordPress } from "../tables/hasWordPress.ts";
 import { type PageRequest, versionOf } from "../visit/pageRequest.ts";
 import type { Visit } from "../visit/visit.ts";
 import { isAnonymous } from "./cookies.ts";
@@ -38,7 +39,7 @@ export function readPageRequest({
 }: Omit<Visit, "pageRequest" | "address">): PageRequest | null {
   const { environment } = route;
   const version = versionOf(environment);
-  if (version === null || fromPhp || !("wp-includes" in environment.overlays)) return null;
+  if (version === null || fromPhp || !hasWordPress(environment)) return null;
   const { method, headers } = request;
   if (method !== "GET" && method !== "HEAD") return null;
   if (privateHeaders.some((name) => headers[name] !== undefined) || !isAnonymous(headers.cookie)) return null;

@@ -8,6 +8,7 @@
  */
 import type { IncomingHttpHeaders } from "node:http";
 import { toUpstream } from "../http/headers.ts";
+import { hasWordPress } from "../tables/hasWordPress.ts";
 import type { Visit } from "../visit/visit.ts";
 import type { Script } from "./script.ts";
 import type { UpstreamResponse } from "./upstream.ts";
@@ -36,9 +37,9 @@ const maxKeyLength = 1_000;
 
 /** Null if the request can't share a response. Only for requests that don't write (`mayWrite`). */
 export function cacheKeyOf({ request, route, path, host, fromPhp, https }: Visit, script: Script): CacheKey | null {
-  const { id, release, phpVersion, phpRestarts = 0, overlays } = route.environment;
+  const { id, release, phpVersion, phpRestarts = 0 } = route.environment;
   // Other PHP scripts may depend on anything.
-  if (!("wp-includes" in overlays) || script.script !== frontController) return null;
+  if (!hasWordPress(route.environment) || script.script !== frontController) return null;
   if (request.method !== "GET" || fromPhp || path.query !== "") return null;
   const headers = toUpstream(request, host);
   if (!Object.keys(headers).every((name) => ordinaryHeaders.has(name))) return null;

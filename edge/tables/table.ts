@@ -29,6 +29,8 @@ export interface EdgeEnvironment {
   /** Top-level folders of the web root that are served from another path: `{ "wp-admin": "/…/wp-admin" }`. */
   readonly overlays: Readonly<Record<string, string>>;
   readonly multisite: "subdirectory" | "subdomain" | null;
+  /** Null if there is no WordPress. Absent in older tables: see `hasWordPress.ts`. */
+  readonly wordpressVersion?: string | null;
   /** Whether writes are refused for now, because they would be lost. */
   readonly isFrozen: boolean;
   /** A changed number restarts the environment's PHP processes. Absent: 0. */

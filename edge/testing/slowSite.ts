@@ -1,6 +1,5 @@
 /** A site with a slow PHP, and concurrent visitors of the same page. */
 import { once } from "node:events";
-import { tmpdir } from "node:os";
 import { expect } from "vitest";
 import { eventually } from "./eventually.ts";
 import { textAnswer } from "./fakeUpstream.ts";
@@ -10,7 +9,7 @@ import { type EdgeWorld, startSite } from "./withEdge.ts";
 export const frontPage = "GET / HTTP/1.1\r\nHost: site.localhost\r\n\r\n";
 export const html = [["Content-Type", "text/html"]] as const;
 
-export const wordpress = { environment: { overlays: { "wp-includes": tmpdir() } } };
+export const wordpress = { environment: { wordpressVersion: "7.1.1" } };
 
 /** A site whose pages are numbered and wait for `make()`; marker pages are answered at once. */
 export async function startSlowSite(
