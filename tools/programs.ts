@@ -5,6 +5,8 @@ import { delimiter, join } from "node:path";
 export interface Requirement {
   /** Name of the command, or of the theme's folder. */
   readonly name: string;
+  /** Other names of the command. */
+  readonly alternatives?: readonly string[];
   readonly packages: readonly string[];
 }
 
@@ -23,6 +25,11 @@ export const programs: readonly Requirement[] = [
   { name: "pdns_server", packages: ["pdns-server", "pdns-backend-lmdb"] },
   { name: "pebble", packages: ["pebble"] },
   { name: "pebble-challtestsrv", packages: ["pebble"] },
+  {
+    name: "php-fpm",
+    alternatives: ["php-fpm8.5", "php-fpm8.4", "php-fpm8.3", "php-fpm8.2", "php-fpm8.1"],
+    packages: ["php-fpm"],
+  },
   { name: "unzip", packages: ["unzip"] },
 ];
 
@@ -64,6 +71,14 @@ export function findBrowser(env: NodeJS.ProcessEnv): string | null {
   return find(env.CHROMIUM === undefined ? ["chromium", ...browsers] : [env.CHROMIUM], searchPath(env));
 }
 
+const namesOf = ({ name, alternatives = [] }: Requirement): readonly string[] => [name, ...alternatives];
+
+/** Absolute path of a program in `programs`, or null. */
+export function findProgram(name: string, env: NodeJS.ProcessEnv): string | null {
+  const requirement = programs.find((program) => program.name === name);
+  return requirement === undefined ? null : find(namesOf(requirement), searchPath(env));
+}
+
 /** The variable `WORDPRESS_THEMES` overrides the package's folder. */
 function hasTheme(env: NodeJS.ProcessEnv): boolean {
   return existsSync(join(env.WORDPRESS_THEMES ?? `/${themesFolder}`, theme.name));
@@ -71,8 +86,7 @@ function hasTheme(env: NodeJS.ProcessEnv): boolean {
 
 /** Requirements that can't be found with these variables. */
 export function missingFrom(env: NodeJS.ProcessEnv): Requirement[] {
-  const isFound = ({ name }: Requirement) =>
-    (name === "chromium" ? findBrowser(env) : find([name], searchPath(env))) !== null;
+  const isFound = ({ name }: Requirement) => (name === "chromium" ? findBrowser(env) : findProgram(name, env)) !== null;
   return [...programs.filter((program) => !isFound(program)), ...(hasTheme(env) ? [] : [theme])];
 }
 

@@ -82,8 +82,13 @@ function writeLaunchers(missing: readonly Requirement[], part: string): void {
   mkdirSync(bin);
   const files = globSync("{usr/,}lib/*-linux-gnu*/{,*/}lib*.so*", { cwd: root });
   const libraries = [...new Set(files.map((file) => `$root/${dirname(file)}`))].join(":");
-  for (const { name } of missing.filter((requirement) => programs.includes(requirement))) {
-    const { file = fileOf(root, name), parameters = "", needsPathWithoutSpaces = false } = launchOptions[name] ?? {};
+  for (const requirement of missing.filter((one) => programs.includes(one))) {
+    const { name } = requirement;
+    const {
+      file = fileOf(root, requirement),
+      parameters = "",
+      needsPathWithoutSpaces = false,
+    } = launchOptions[name] ?? {};
     const command = `"$root/${file}" "$@" ${parameters}`;
     const lines = [
       "#!/bin/sh",
@@ -98,10 +103,12 @@ function writeLaunchers(missing: readonly Requirement[], part: string): void {
 }
 
 /** Path of the program relative to the root. */
-function fileOf(root: string, name: string): string {
-  const folder = ["usr/bin", "usr/sbin", "bin", "sbin"].find((candidate) => has(join(root, candidate), name));
-  if (folder === undefined) throw new Error(`No package contains ${name}.`);
-  return `${folder}/${name}`;
+function fileOf(root: string, { name, alternatives = [] }: Requirement): string {
+  const folders = ["usr/bin", "usr/sbin", "bin", "sbin"];
+  const files = [name, ...alternatives].flatMap((command) => folders.map((folder) => ({ folder, command })));
+  const found = files.find(({ folder, command }) => has(join(root, folder), command));
+  if (found === undefined) throw new Error(`No package contains ${name}.`);
+  return `${found.folder}/${found.command}`;
 }
 
 function has(folder: string, name: string): boolean {

@@ -1,0 +1,177 @@
+/**
+ * One connection to php-fpm, which runs one request at a time and keeps the connection. As long as it is open, one child of
+ * php-fpm belongs to it.
+ */
+import { once } from "node:events";
+import { createConnection, type Socket } from "node:net";
+import { Readable } from "node:stream";
+import {
+  beginRequest,
+  createRecordReader,
+  endOfInput,
+  inputRecords,
+  ProtocolError,
+  protocolStatus,
+  recordTypes,
+} from "./records.ts";
+import { createHeadReader, type ResponseHead } from "./responseHead.ts";
+
+/** How much of a response is buffered for a slow reader. Beyond it, PHP waits. */
+const responseBufferBytes = 1 << 20;
+
+/** The connection ended before PHP sent any of its response: the request may not have been run. */
+export class NoResponse extends Error {
+  override readonly name = "NoResponse";
+}
+
+export interface FastCgiRequest {
+  /** CGI variables, such as `SCRIPT_FILENAME`. */
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly body: AsyncIterable<Uint8Array> | null;
+  /** Called with each piece of PHP's log output. */
+  readonly onErrors: (piece: Buffer) => void;
+}
+
+export interface FastCgiResponse extends ResponseHead {
+  /** Ends with an error if the response breaks off. PHP waits while it is not read; destroying it discards the rest. */
+  readonly body: Readable;
+  /** Resolves when PHP has finished the request: with whether it is complete. Never rejects. */
+  readonly finished: Promise<boolean>;
+}
+
+/** A request that is being run. */
+interface Exchange {
+  readonly resolve: (response: FastCgiResponse) => void;
+  readonly reject: (error: Error) => void;
+  readonly onErrors: FastCgiRequest["onErrors"];
+  readonly head: ReturnType<typeof createHeadReader>;
+  readonly finished: PromiseWithResolvers<boolean>;
+  body: Readable | null;
+}
+
+export class FastCgiConnection {
+  readonly #socket: Socket;
+  /** Resolves when the connection is closed, for any reason. */
+  readonly closed: Promise<void>;
+  #exchange: Exchange | null = null;
+  #failure: Error | null = null;
+  /** Whether the body of a request has not been sent completely. */
+  #isSending = false;
+
+  /** `path`: a Unix socket. */
+  constructor(path: string) {
+    const closed = Promise.withResolvers<void>();
+    this.closed = closed.promise;
+    this.#socket = createConnection({ path });
+    const read = createRecordReader(({ type, content }) => this.#take(type, content));
+    this.#socket.on("data", (chunk) => {
+      try {
+        read(chunk);
+      } catch (error) {
+        this.#fail(error instanceof Error ? error : new Error(String(error)));
+      }
+    });
+    this.#socket.on("error", (error) => this.#fail(error));
+    this.#socket.once("close", () => {
+      this.#fail(new ProtocolError("PHP closed the connection."));
+      closed.resolve();
+    });
+  }
+
+  /**
+   * Runs a request; the previous one must be finished. Rejects with `NoResponse` if the connection ends before the response
+   * begins, and with `ProtocolError` if a parameter is too long.
+   */
+  async request({ parameters, body, onErrors }: FastCgiRequest): Promise<FastCgiResponse> {
+    if (this.#exchange !== null) throw new Error("The connection is busy.");
+    if (this.#failure !== null) throw noResponse(this.#failure);
+    const begin = beginRequest(parameters);
+    // The previous response may not have been read to its end.
+    this.#socket.resume();
+    return new Promise((resolve, reject) => {
+      const finished = Promise.withResolvers<boolean>();
+      this.#exchange = { resolve, reject, onErrors, head: createHeadReader(), finished, body: null };
+      this.#send(begin, body).catch((error: unknown) =>
+        this.#fail(error instanceof Error ? error : new Error(String(error))),
+      );
+    });
+  }
+
+  /** Closes the connection at once. php-fpm ends the script when it next writes. */
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  async #send(begin: Buffer, body: FastCgiRequest["body"]): Promise<void> {
+    // In one piece: a script may begin, and end, before its empty body has arrived.
+    if (body === null) return void this.#socket.write(Buffer.concat([begin, endOfInput]));
+    this.#isSending = true;
+    this.#socket.write(begin);
+    for await (const piece of body) {
+      // PHP may have responded without reading the body.
+      if (this.#socket.destroyed || this.#exchange === null) return;
+      if (!this.#socket.write(inputRecords(piece))) await untilDrained(this.#socket);
+    }
+    this.#socket.write(endOfInput);
+    this.#isSending = false;
+  }
+
+  #take(type: number, content: Buffer): void {
+    const exchange = this.#exchange;
+    if (exchange === null) throw new ProtocolError("PHP sent something without a request.");
+    if (type === recordTypes.output) this.#takeOutput(exchange, content);
+    else if (type === recordTypes.errors) exchange.onErrors(Buffer.from(content));
+    else if (type === recordTypes.endRequest) this.#end(exchange, content);
+  }
+
+  #takeOutput(exchange: Exchange, content: Buffer): void {
+    const found = exchange.body === null ? exchange.head.read(content) : null;
+    if (exchange.body !== null) this.#passOn(exchange.body, content);
+    if (found === null) return;
+    const body = new Readable({ highWaterMark: responseBufferBytes, read: () => void this.#socket.resume() });
+    // A response that nobody reads to its end must not end this process.
+    body.on("error", () => undefined);
+    body.once("close", () => void this.#socket.resume());
+    exchange.body = body;
+    exchange.resolve({ ...found.head, body, finished: exchange.finished.promise });
+    this.#passOn(body, found.rest);
+  }
+
+  #passOn(body: Readable, content: Buffer): void {
+    if (content.length === 0 || body.destroyed) return;
+    if (!body.push(Buffer.from(content))) this.#socket.pause();
+  }
+
+  #end(exchange: Exchange, content: Buffer): void {
+    const status = content.length < 8 ? null : content.readUInt8(4);
+    if (status !== protocolStatus.completed) throw new ProtocolError(`php-fpm refused the request (status ${status}).`);
+    this.#exchange = null;
+    if (exchange.body === null) exchange.reject(noResponse(new ProtocolError("PHP's response has no headers.")));
+    exchange.body?.push(null);
+    exchange.finished.resolve(exchange.body !== null);
+    // php-fpm would take the rest of the body for the next request.
+    if (this.#isSending) this.#fail(new ProtocolError("PHP ended the request before it had all of the body."));
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error;
+    this.#socket.destroy();
+    const exchange = this.#exchange;
+    if (exchange === null) return;
+    this.#exchange = null;
+    if (exchange.body === null) exchange.reject(noResponse(error));
+    exchange.body?.destroy(error);
+    exchange.finished.resolve(false);
+  }
+}
+
+function noResponse(cause: Error): NoResponse {
+  return new NoResponse(cause.message, { cause });
+}
+
+/** Resolves when the socket takes more data, or is closed. */
+async function untilDrained(socket: Socket): Promise<void> {
+  const stop = new AbortController();
+  await Promise.race([once(socket, "drain", stop), once(socket, "close", stop)]).catch(() => undefined);
+  stop.abort();
+}
