@@ -6,6 +6,7 @@ import { giveTo } from "../folderOwner.ts";
 import { exists, removeTree } from "../folders.ts";
 import { runTenantJob } from "../job.ts";
 import { isUnchanged } from "../packageChanges.ts";
+import { databaseFolder } from "../phpFolders.ts";
 import {
   type AddressChange,
   type Replacements,
@@ -15,7 +16,6 @@ import {
   type TextChange,
   type WordPressUser,
 } from "../runtime.ts";
-import { databaseFolder } from "../site/phpFolders.ts";
 import { asReplacements } from "../site/replacement.ts";
 import type { ComparedRows, DatabaseOf, MovedSite, ReplacedTables, SiteDatabase } from "../site/siteDatabase.ts";
 import { createPlainDatabase } from "./createPlainDatabase.ts";

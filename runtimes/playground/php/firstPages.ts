@@ -5,9 +5,9 @@
  * cache.
  */
 import type { PHP } from "@php-wasm/universal";
-import { siteFolder } from "../../site/phpFolders.ts";
+import { siteFolder } from "../../phpFolders.ts";
+import { serverVariables } from "../../pool/requestVariables.ts";
 import { placeholders } from "../../site/values/placeholders.ts";
-import { serverVariables } from "./site.ts";
 
 const pages = [
   { url: "/", script: "/index.php" },

@@ -4,7 +4,7 @@
 import { mkdirSync } from "node:fs";
 import path from "node:path";
 import type { PHP } from "@php-wasm/universal";
-import { databaseFolder, sessionFolder, siteFolder, temporaryFolder } from "../../site/phpFolders.ts";
+import { databaseFolder, sessionFolder, siteFolder, temporaryFolder } from "../../phpFolders.ts";
 import { sharedFolders } from "../../site/sharedCode.ts";
 import { driverPlace } from "../../sqlite/driver.ts";
 import { type Guards, mountFolder, unguarded } from "./mounts.ts";
@@ -69,18 +69,5 @@ export async function mountTemplate(
   const shared = await mountShared(php, folders);
   return async () => {
     for (const unmount of [...shared, unmountSite]) await unmount();
-  };
-}
-
-/** Returns the `$_SERVER` variables that don't depend on the request. */
-export function serverVariables(script: string, pathInfo: string): Record<string, string> {
-  return {
-    DOCUMENT_ROOT: siteFolder,
-    SCRIPT_FILENAME: `${siteFolder}${script}`,
-    SCRIPT_NAME: script,
-    PHP_SELF: `${script}${pathInfo}`,
-    SERVER_SOFTWARE: "Sitewright",
-    GATEWAY_INTERFACE: "CGI/1.1",
-    ...(pathInfo === "" ? {} : { PATH_INFO: pathInfo }),
   };
 }

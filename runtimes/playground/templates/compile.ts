@@ -5,7 +5,7 @@
 import { readdir, writeFile } from "node:fs/promises";
 import type { PHP } from "@php-wasm/universal";
 import { serveJob } from "../../job.ts";
-import { siteFolder } from "../../site/phpFolders.ts";
+import { siteFolder } from "../../phpFolders.ts";
 import { bootPhp } from "../php/boot.ts";
 import { compileEagerly, machineCodeOf } from "../php/machineCode.ts";
 import { mountTemplate } from "../php/site.ts";

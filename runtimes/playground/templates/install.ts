@@ -4,12 +4,13 @@
  */
 import type { PHP } from "@php-wasm/universal";
 import { serveJob } from "../../job.ts";
+import { siteFolder } from "../../phpFolders.ts";
+import { serverVariables } from "../../pool/requestVariables.ts";
 import type { MultisiteKind } from "../../runtime.ts";
-import { siteFolder } from "../../site/phpFolders.ts";
 import { placeholders } from "../../site/values/placeholders.ts";
 import { bootPhp } from "../php/boot.ts";
 import { visitFirstPages } from "../php/firstPages.ts";
-import { mountSite, type SiteFolders, serverVariables } from "../php/site.ts";
+import { mountSite, type SiteFolders } from "../php/site.ts";
 
 export interface InstallJob {
   readonly folders: SiteFolders;

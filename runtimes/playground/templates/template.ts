@@ -9,7 +9,7 @@ import type { AssetFiles, AssetStore } from "../../assets/store.ts";
 import { timeOf } from "../../assets/unpack.ts";
 import { exists, removeTree, syncFolder } from "../../folders.ts";
 import { runJob } from "../../job.ts";
-import { siteFolder } from "../../site/phpFolders.ts";
+import { siteFolder } from "../../phpFolders.ts";
 import { sharedFolders } from "../../site/sharedCode.ts";
 import type { Template, TemplateKind, TemplateStore } from "../../site/template.ts";
 import { placeholders } from "../../site/values/placeholders.ts";

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import type { PHP } from "@php-wasm/universal";
-import { databaseFolder, sessionFolder } from "../../site/phpFolders.ts";
+import { databaseFolder, sessionFolder } from "../../phpFolders.ts";
 import { databaseFile } from "../../sqlite/databaseFiles.ts";
 import { visitFirstPages } from "../php/firstPages.ts";
 import { mountTemplate, type SharedCodeFolders } from "../php/site.ts";

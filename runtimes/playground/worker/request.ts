@@ -2,10 +2,10 @@
 import path from "node:path";
 import type { Duplex } from "node:stream";
 import type { PhpRunOptions, StreamedPhpResponse } from "@php-wasm/universal";
-import { siteFolder } from "../../site/phpFolders.ts";
+import { siteFolder } from "../../phpFolders.ts";
+import { headersForPhp, requestVariables } from "../../pool/requestVariables.ts";
 import type { GuardedPhp } from "../php/boot.ts";
 import { taskScript, writeTaskInput } from "../php/platform.ts";
-import { serverVariables } from "../php/site.ts";
 import { ErrorLog } from "./errorLog.ts";
 import { frameKinds, type RequestHead, type ResponseEnd, sendJson } from "./frames.ts";
 import { bufferingWriter, directWriter, type ResponseWriter } from "./responseWriter.ts";
@@ -15,59 +15,15 @@ interface WorkerRequest {
   readonly body: Buffer;
 }
 
-/** Headers that visitors must not set: `proxy` would become `HTTP_PROXY`, which programs take for a setting. */
-const refusedHeaders = new Set(["proxy"]);
-
-/**
- * Decodes a header value. Values have one character per byte; PHP gets text that encodes to the same bytes if they are
- * UTF-8.
- */
-function asText(value: string): string {
-  return /^[\x20-\x7e\t]*$/.test(value) ? value : Buffer.from(value, "latin1").toString("utf8");
-}
-
-function headersFor(head: RequestHead): Record<string, string> {
-  const entries = Object.entries(head.headers).flatMap(([name, value]) => {
-    // Names with underscores could become the same variable as another header.
-    if (refusedHeaders.has(name) || name.includes("_")) return [];
-    const joined = typeof value === "string" ? value : value.join(name === "cookie" ? "; " : ", ");
-    return [[name, asText(joined)] as const];
-  });
-  return Object.fromEntries(entries);
-}
-
-/**
- * Splits the `Host` header. Visitors can send anything here, so nothing may throw: that would look like a PHP crash.
- */
-function readHost(host: string): { readonly hostname: string; readonly port: string } {
-  const [, hostname = "", port = ""] = /^(.*?)(?::(\d*))?$/.exec(host) ?? [];
-  return { hostname: hostname.toLowerCase() || "localhost", port };
-}
-
-function variablesFor(head: RequestHead, host: string): Record<string, string> {
-  const { hostname, port } = readHost(host);
-  const standardPort = head.https ? "443" : "80";
-  return {
-    ...serverVariables(head.script, head.pathInfo),
-    REMOTE_ADDR: head.remoteAddress,
-    SERVER_NAME: hostname,
-    SERVER_PORT: port || standardPort,
-    SERVER_PROTOCOL: "HTTP/1.1",
-    REQUEST_SCHEME: head.https ? "https" : "http",
-    // The library turns any text here into "on", even "off".
-    ...(head.https ? { HTTPS: "on" } : {}),
-  };
-}
-
 function optionsFor(head: RequestHead, body: Buffer): PhpRunOptions & { readonly scriptPath: string } {
-  const headers = headersFor(head);
+  const headers = headersForPhp(head);
   return {
     scriptPath: head.task === null ? `${siteFolder}${head.script}` : taskScript(head.task),
     relativeUri: head.url,
     protocol: head.https ? "https" : "http",
     method: head.method,
     headers,
-    $_SERVER: variablesFor(head, headers.host ?? ""),
+    $_SERVER: requestVariables(head),
     ...(body.length === 0 ? {} : { body }),
   };
 }
