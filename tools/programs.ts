@@ -25,6 +25,7 @@ export const programs: readonly Requirement[] = [
   { name: "pdns_server", packages: ["pdns-server", "pdns-backend-lmdb"] },
   { name: "pebble", packages: ["pebble"] },
   { name: "pebble-challtestsrv", packages: ["pebble"] },
+  { name: "php", packages: ["php-cli", "php-mbstring", "php-sqlite3"] },
   {
     name: "php-fpm",
     alternatives: ["php-fpm8.5", "php-fpm8.4", "php-fpm8.3", "php-fpm8.2", "php-fpm8.1"],

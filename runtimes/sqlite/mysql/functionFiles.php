@@ -56,8 +56,8 @@ return [
 	'tables' => [ 'mysql_bits', 'mysql_table_figure' ],
 	'texts' => [
 		...[ 'ascii', 'bit_length', 'elt', 'export_set', 'find_in_set', 'instr', 'lcase' => 'lower', 'locate', 'lower' ],
-		...[ 'lpad', 'make_set', 'mid' => 'mysql_substring', 'mysql_char', 'mysql_field', 'mysql_insert', 'mysql_left' ],
-		...[ 'mysql_substring', 'mysql_trim', 'ord', 'quote', 'repeat', 'reverse', 'right', 'rpad', 'soundex', 'space' ],
+		...[ 'lpad', 'make_set', 'mid' => 'mysql_substring', 'mysql_char', 'mysql_field', 'mysql_insert', 'mysql_left', 'mysql_right' ],
+		...[ 'mysql_substring', 'mysql_trim', 'ord', 'quote', 'repeat', 'reverse', 'rpad', 'soundex', 'space' ],
 		...[ 'strcmp', 'substring_index', 'ucase' => 'upper', 'upper' ],
 	],
 	'variables' => [ 'mysql_assign', 'mysql_variable' ],

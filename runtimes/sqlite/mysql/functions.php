@@ -8,6 +8,8 @@ namespace WP_MySQL_Layer;
 final class Functions {
 	/** PDO::SQLITE_DETERMINISTIC, which PHP 8.5 deprecates. */
 	private const DETERMINISTIC = 2048;
+	/** Versions of SQLite that brought functions of its own that the layer uses. @var array<string, string> */
+	private const SINCE = [ 'octet_length' => '3.43', 'concat_ws' => '3.44' ];
 
 	private Driver $driver;
 	/** @var array<string, array{string, string}> File and method of the functions that are not registered yet, by function. */
@@ -24,6 +26,12 @@ final class Functions {
 		foreach ( require __DIR__ . '/functionFiles.php' as $file => $names ) {
 			foreach ( $names as $name => $method ) {
 				$this->unused[ is_int( $name ) ? $method : $name ] = [ $file, $method ];
+			}
+		}
+		$present = $driver->get_sqlite_pdo()->getAttribute( \PDO::ATTR_SERVER_VERSION );
+		foreach ( self::SINCE as $name => $version ) {
+			if ( version_compare( $present, $version, '<' ) ) {
+				$this->create( $name, $this->sets['backports'] ??= $this->load( 'backports' ), $name );
 			}
 		}
 	}

@@ -51,7 +51,7 @@ final class Text_Functions extends Function_Set {
 		return mb_substr( (string) $text, 0, max( 0, Number::integer( $length ) ) );
 	}
 
-	public static function right( $text, $length ): ?string {
+	public static function mysql_right( $text, $length ): ?string {
 		$length = Number::integer( $length );
 		return $length <= 0 ? '' : mb_substr( (string) $text, -$length );
 	}

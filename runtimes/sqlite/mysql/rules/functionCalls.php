@@ -26,6 +26,7 @@ final class Function_Calls implements Rule {
 		'length'           => 'octet_length',
 		'mod'              => 'mysql_mod',
 		'position'         => 'locate',
+		'right'            => 'mysql_right',
 		'time'             => 'mysql_time',
 		'truncate'         => 'mysql_truncate',
 	];

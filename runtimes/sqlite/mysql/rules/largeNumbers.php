@@ -11,8 +11,8 @@ final class Large_Numbers {
 	/** Functions whose first argument may be a large integer. */
 	private const FIRST = [
 		...[ 'bin', 'bit_count', 'conv', 'crc32', 'export_set', 'find_in_set', 'from_unixtime', 'inet_ntoa', 'interval', 'lpad', 'make_set' ],
-		...[ 'md5', 'mysql_date', 'mysql_date_format', 'mysql_datetime', 'mysql_format', 'mysql_insert', 'mysql_left', 'mysql_round' ],
-		...[ 'mysql_truncate', 'oct', 'quote', 'repeat', 'reverse', 'right', 'rpad', 'sec_to_time', 'sha', 'sha1', 'sha2' ],
+		...[ 'md5', 'mysql_date', 'mysql_date_format', 'mysql_datetime', 'mysql_format', 'mysql_insert', 'mysql_left', 'mysql_right', 'mysql_round' ],
+		...[ 'mysql_truncate', 'oct', 'quote', 'repeat', 'reverse', 'rpad', 'sec_to_time', 'sha', 'sha1', 'sha2' ],
 		...[ 'substring_index', 'to_base64' ],
 	];
 	/** Positions of such arguments of other functions. */
