@@ -11,6 +11,7 @@ export interface Requirement {
 }
 
 export const programs: readonly Requirement[] = [
+  { name: "bwrap", packages: ["bubblewrap"] },
   { name: "chromium", packages: ["chromium"] },
   { name: "curl", packages: ["curl"] },
   { name: "dig", packages: ["bind9-dnsutils"] },
@@ -29,7 +30,7 @@ export const programs: readonly Requirement[] = [
   {
     name: "php-fpm",
     alternatives: ["php-fpm8.5", "php-fpm8.4", "php-fpm8.3", "php-fpm8.2", "php-fpm8.1"],
-    packages: ["php-fpm"],
+    packages: ["php-fpm", ...["curl", "gd", "intl", "mbstring", "sqlite3", "xml", "zip"].map((name) => `php-${name}`)],
   },
   { name: "unzip", packages: ["unzip"] },
 ];

@@ -148,7 +148,13 @@ export const rooms: Readonly<Record<string, Room>> = {
     "runtimes/site",
     "runtimes/sqlite",
   ),
-  "runtimes/native": room("PHP as a program of the machine: php-fpm."),
+  "runtimes/native": room(
+    "PHP as a program of the machine: php-fpm in a sandbox.",
+    "runtimes",
+    "runtimes/pool",
+    "runtimes/site",
+    "runtimes/sqlite",
+  ),
   "runtimes/fake": room("A runtime for tests, with failures on request.", "runtimes"),
   edge: room(
     "The public web server: request handling, the access log, and the admin socket.",

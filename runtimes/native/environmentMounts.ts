@@ -1,0 +1,37 @@
+/** What an environment's PHP sees: its own folders and shared code, at the same paths as in the playground. */
+import { realpathSync } from "node:fs";
+import path from "node:path";
+import { temporaryFolders } from "../fileTree.ts";
+import { databaseFolder, sessionFolder, siteFolder, temporaryFolder } from "../phpFolders.ts";
+import type { ServedEnvironment } from "../serving.ts";
+import { releaseFolder } from "../site/release.ts";
+import { driverFolder, driverPlace } from "../sqlite/driver.ts";
+import type { Mount } from "./sandbox.ts";
+
+interface Places {
+  /** Folder of the asset store. */
+  readonly assets: string;
+  readonly environments: string;
+}
+
+/** Throws if the environment or its release doesn't exist. */
+export function environmentMounts(
+  environment: Pick<ServedEnvironment, "id" | "release" | "documentRoot" | "overlays">,
+  { assets, environments }: Places,
+): readonly Mount[] {
+  const { documentRoot, overlays, release } = environment;
+  const folder = realpathSync(path.join(environments, environment.id));
+  // Each part of a release may be shared with another release.
+  const database = realpathSync(path.join(releaseFolder(folder, release), "database"));
+  const own = (from: string, to: string): Mount => ({ from, to, isWritable: true });
+  const shared = (from: string, to: string): Mount => ({ from: realpathSync(from), to, isWritable: false });
+  const hasWordPress = "wp-includes" in overlays;
+  return [
+    own(realpathSync(documentRoot), siteFolder),
+    ...Object.entries(overlays).map(([name, from]) => shared(from, `${siteFolder}/${name}`)),
+    ...(hasWordPress ? [shared(driverFolder(assets), `${siteFolder}/${driverPlace}`)] : []),
+    own(database, databaseFolder),
+    own(path.join(folder, temporaryFolders.sessions), sessionFolder),
+    own(path.join(folder, temporaryFolders.temporary), temporaryFolder),
+  ];
+}
