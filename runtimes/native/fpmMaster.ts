@@ -1,6 +1,8 @@
 /**
- * php-fpm for one environment: a master and its children, in a sandbox. Requests come by connections to its socket, each of which
- * has a child of its own.
+ * php-fpm for one environment: a master and its children, in a sandbox.
+ *
+ * Each slot is a pool of php-fpm with a socket and at most one child. So it is known which process works for which connection, and a
+ * script that never ends can be killed without the others. A child starts with the first connection, and ends when it is idle.
  */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -9,6 +11,7 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { FastCgiConnection } from "./fastcgi/connection.ts";
+import { descendantsOf, titleOf } from "./processTree.ts";
 import { type Sandbox, sandboxed } from "./sandbox.ts";
 
 export interface FpmOptions {
@@ -18,7 +21,10 @@ export interface FpmOptions {
   readonly program: string;
   /** New folder for the socket and the configuration, below a folder that is closed to others. */
   readonly folder: string;
-  readonly children: number;
+  /** How many requests it can run at the same time. */
+  readonly slots: number;
+  /** Seconds after which the child of a slot without a connection ends. */
+  readonly idleSeconds: number;
   /** PHP's settings, which scripts can't change. */
   readonly settings: Readonly<Record<string, string | number>>;
   /** Receives each line that the master logs about itself and its children. */
@@ -26,20 +32,20 @@ export interface FpmOptions {
 }
 
 const socketFolder = "/run/php";
-const socketName = "fpm.sock";
 const configurationFile = "/etc/php-fpm.conf";
 const readyMark = "ready to handle connections";
 /** Children that leak memory are replaced. */
 const maxRequests = 1_000;
 
 export class FpmMaster {
-  readonly socket: string;
   /** Resolves when the master and all its children are gone. */
   readonly exited: Promise<void>;
   readonly #bubblewrap: ChildProcessByStdio<null, null, Readable>;
 
-  private constructor(socket: string, bubblewrap: ChildProcessByStdio<null, null, Readable>) {
-    this.socket = socket;
+  readonly #sockets: string;
+
+  private constructor(sockets: string, bubblewrap: ChildProcessByStdio<null, null, Readable>) {
+    this.#sockets = sockets;
     this.#bubblewrap = bubblewrap;
     this.exited = once(bubblewrap, "exit").then(() => undefined);
   }
@@ -59,14 +65,27 @@ export class FpmMaster {
     const fpm = [program, "--nodaemonize", "--force-stderr", "--fpm-config", configurationFile];
     const [command = "", ...parameters] = sandboxed({ ...sandbox, mounts }, fpm);
     const child = spawn(command, parameters, { stdio: ["ignore", "ignore", "pipe"], env: { PATH: process.env.PATH } });
-    const master = new FpmMaster(path.join(sockets, socketName), child);
+    const master = new FpmMaster(sockets, child);
     await untilReady(child, onLog);
     return master;
   }
 
-  /** A child of php-fpm belongs to the connection until it is closed. */
-  connect(): FastCgiConnection {
-    return new FastCgiConnection(this.socket);
+  /** Connects to a slot, from 0. Its child belongs to the connection until that is closed. */
+  connect(slot: number): FastCgiConnection {
+    return new FastCgiConnection(path.join(this.#sockets, nameOf(slot)));
+  }
+
+  /** The id of a slot's child, or null if it has none at the moment. */
+  pidOf(slot: number): number | null {
+    const { pid } = this.#bubblewrap;
+    const title = `php-fpm: pool ${nameOf(slot)}`;
+    return pid === undefined ? null : (descendantsOf(pid).find((child) => titleOf(child) === title) ?? null);
+  }
+
+  /** Kills a slot's child in the middle of its script. The next connection gets another one. */
+  killSlot(slot: number): void {
+    const pid = this.pidOf(slot);
+    if (pid !== null) process.kill(pid, "SIGKILL");
   }
 
   /** Kills the master and all its children. */
@@ -75,22 +94,26 @@ export class FpmMaster {
   }
 }
 
-function configurationOf({ children, settings }: FpmOptions): string {
+const nameOf = (slot: number): string => `slot-${slot}`;
+
+function configurationOf({ slots, idleSeconds, settings }: FpmOptions): string {
   const php = Object.entries(settings).map(([name, value]) => `php_admin_value[${name}] = "${value}"`);
   return [
     "[global]",
     "daemonize = no",
     // It logs to standard error, and still wants a file.
     "error_log = /dev/null",
-    "[site]",
-    `listen = ${socketFolder}/${socketName}`,
-    "pm = static",
-    `pm.max_children = ${children}`,
-    `pm.max_requests = ${maxRequests}`,
-    "clear_env = yes",
-    // Which script runs is decided before; WordPress never has others.
-    "security.limit_extensions = .php",
-    ...php,
+    ...Array.from({ length: slots }, (_, slot) => [
+      `[${nameOf(slot)}]`,
+      `listen = ${socketFolder}/${nameOf(slot)}`,
+      "pm = ondemand",
+      "pm.max_children = 1",
+      `pm.process_idle_timeout = ${idleSeconds}s`,
+      `pm.max_requests = ${maxRequests}`,
+      "clear_env = yes",
+      "security.limit_extensions = .php",
+      ...php,
+    ]).flat(),
     "",
   ].join("\n");
 }

@@ -1,4 +1,5 @@
 /** WordPress under php-fpm, in an environment that the playground has made. */
+import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { text } from "node:stream/consumers";
@@ -11,6 +12,7 @@ import { type Site, visitorOf } from "../playground/testing/visitor.ts";
 import { openPlayground, type Playground, sharedAssets } from "../playground/testing/world.ts";
 import type { WorkerRequest } from "../pool/worker.ts";
 import { environmentMounts } from "./environmentMounts.ts";
+import { NoResponse } from "./fastcgi/connection.ts";
 import { parametersOf } from "./fastcgi/parameters.ts";
 import { FpmMaster } from "./fpmMaster.ts";
 
@@ -36,7 +38,8 @@ beforeAll(async () => {
     },
     program,
     folder: path.join(playground.folder, "fpm"),
-    children: 2,
+    slots: 2,
+    idleSeconds: 60,
     settings: { display_errors: 0, log_errors: 1, "session.save_path": sessionFolder, upload_tmp_dir: memoryFolder },
     onLog: (line) => log.push(line),
   });
@@ -48,11 +51,11 @@ afterAll(async () => {
 });
 
 /** Returns status and text of a page. */
-async function visit(url: string, script = "/index.php") {
+async function visit(url: string, script = "/index.php", slot = 0) {
   const { signal: _, ...request } = exampleRequest(site.wordpress.address, { url, script });
   const limits = { isReadOnly: false, diskLeftBytes: null, task: null, maySendMail: false };
   const asked: WorkerRequest = { ...request, headers: { host: new URL(site.wordpress.address).host }, ...limits };
-  const connection = master.connect();
+  const connection = master.connect(slot);
   onTestFinished(() => connection.close());
   const onErrors = (piece: Buffer) => void log.push(piece.toString());
   const { status, body } = await connection.request({ parameters: parametersOf(asked, 0), body: null, onErrors });
@@ -85,4 +88,29 @@ test("a script sees the folders of its environment only, and no network", async 
   const system = ["bin", "dev", "etc", "lib", "lib64", "proc", "run", "sbin", "usr"];
   expect(folders).toEqual([...system, "database", "memory", "sessions", "site", "tmp"].toSorted());
   expect(others.slice(0, 3)).toEqual([false, true, false]);
+});
+
+test("a script that never ends is killed, and other scripts go on", async () => {
+  const started = path.join(site.documentRoot, "started.txt");
+  await writeFile(
+    path.join(site.documentRoot, "endless.php"),
+    "<?php ini_set( 'max_execution_time', 0 ); file_put_contents( '/site/started.txt', 'x' ); while ( true );",
+  );
+  const endless = visit("/endless.php", "/endless.php", 1);
+  await expect.poll(() => existsSync(started)).toBe(true);
+  master.killSlot(1);
+  await expect(endless).rejects.toThrow(NoResponse);
+  const [one, other] = await Promise.all([visit("/", "/index.php", 0), visit("/", "/index.php", 1)]);
+  expect([one.status, other.status]).toEqual([200, 200]);
+  expect(other.text).toBe(one.text);
+});
+
+test("a slot whose child is killed gets another one with the next connection", async () => {
+  await visit("/");
+  const before = master.pidOf(0);
+  expect(before).not.toBeNull();
+  master.killSlot(0);
+  await expect.poll(() => master.pidOf(0)).not.toBe(before);
+  expect(await visit("/")).toMatchObject({ status: 200 });
+  expect(master.pidOf(0)).not.toBe(before);
 });
