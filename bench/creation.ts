@@ -36,8 +36,8 @@ export async function measureCreation(installation: Installation, name: string):
 export async function untilSparesAreWarm(adminSocket: string, count: number): Promise<void> {
   await until(
     async () => {
-      const { spares } = await edgeStatus(adminSocket);
-      if (spares < count) throw new Error(`${spares} of ${count} spare workers are warm`);
+      const { readyWorkers } = await edgeStatus(adminSocket);
+      if (readyWorkers < count) throw new Error(`${readyWorkers} of ${count} spare workers are warm`);
     },
     { deadlineSeconds: 120, intervalMilliseconds: 50 },
   );

@@ -6,9 +6,9 @@ interface EdgeStatus {
   /** PHP workers of sites. */
   readonly workers: readonly unknown[];
   /** Number of warm spare workers. */
-  readonly spares: number;
-  /** PHP versions that WordPress is compiled for. */
-  readonly compiledPhpVersions: readonly string[];
+  readonly readyWorkers: number;
+  /** `compiledPhpVersions`: versions that WordPress is compiled for. */
+  readonly machinery: { readonly compiledPhpVersions: readonly string[] };
 }
 
 /** Rejects if the edge does not listen or its response is invalid. */
@@ -27,6 +27,11 @@ export function edgeStatus(adminSocket: string): Promise<EdgeStatus> {
 
 function isEdgeStatus(value: unknown): value is EdgeStatus {
   if (typeof value !== "object" || value === null) return false;
-  if (!("workers" in value && "spares" in value && "compiledPhpVersions" in value)) return false;
-  return Array.isArray(value.workers) && typeof value.spares === "number" && Array.isArray(value.compiledPhpVersions);
+  if (!("workers" in value && "readyWorkers" in value && "machinery" in value)) return false;
+  return Array.isArray(value.workers) && typeof value.readyWorkers === "number" && isMachinery(value.machinery);
+}
+
+function isMachinery(value: unknown): value is EdgeStatus["machinery"] {
+  if (typeof value !== "object" || value === null || !("compiledPhpVersions" in value)) return false;
+  return Array.isArray(value.compiledPhpVersions);
 }

@@ -7,7 +7,7 @@ import { edgeStatus } from "./edgeStatus.ts";
 export async function untilVersionsAreCompiled(adminSocket: string): Promise<void> {
   await until(
     async () => {
-      const { compiledPhpVersions } = await edgeStatus(adminSocket);
+      const { compiledPhpVersions } = (await edgeStatus(adminSocket)).machinery;
       const missing = phpVersions.filter((version) => !compiledPhpVersions.includes(version));
       if (missing.length > 0) throw new Error(`WordPress is not compiled yet for PHP ${missing.join(", ")}`);
     },

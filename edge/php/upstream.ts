@@ -62,9 +62,10 @@ export interface UpstreamResponse {
 /** The state of the PHP pool, for `GET /status`. */
 export interface UpstreamStatus {
   readonly workers: readonly unknown[];
-  readonly spares: number;
-  /** PHP versions that are completely compiled. */
-  readonly compiledPhpVersions: readonly string[];
+  /** Number of workers that are ready for an environment. */
+  readonly readyWorkers: number;
+  /** Further facts about the upstream, for people. */
+  readonly machinery: Readonly<Record<string, unknown>>;
 }
 
 /** An environment's usage since the upstream started. All numbers only rise, except `recentCores`. */

@@ -159,7 +159,7 @@ describe("code that is compiled once for all workers", () => {
     const assets = await openAssets("linked");
     const own = await openPlayground({ assets, precompilePhpVersions: ["8.1", "8.2"] });
     onTestFinished(() => own.close());
-    const known = () => own.serving.status().compiledPhpVersions;
+    const known = () => own.serving.status().machinery.compiledPhpVersions;
     const served = await addPlain(own, exampleSpec().environment, { "index.php": "<?php echo PHP_VERSION;" });
     await vi.waitUntil(() => known().includes("8.3"), { timeout: 60_000 });
     expect(known()).toEqual(["8.3"]);
@@ -178,7 +178,7 @@ describe("code that is compiled once for all workers", () => {
     await mkdir(compiledIn(assets, "8.5"));
     const own = await openPlayground({ assets, precompilePhpVersions: ["8.5", "8.4"], aheadSeconds: 1 });
     onTestFinished(() => own.close());
-    const known = () => own.serving.status().compiledPhpVersions;
+    const known = () => own.serving.status().machinery.compiledPhpVersions;
     // Three times the required quiet period.
     const script = "<?php sleep(3); echo 'done';";
     const served = await addPlain(own, exampleSpec().environment, { "index.php": script });
@@ -241,7 +241,9 @@ describe("a worker with precompiled code", () => {
     const broken = await openPlayground({ assets });
     onTestFinished(() => broken.close());
     const own = await broken.site();
-    await vi.waitUntil(() => broken.serving.status().compiledPhpVersions.includes("8.3"), { timeout: 10_000 });
+    await vi.waitUntil(() => broken.serving.status().machinery.compiledPhpVersions.includes("8.3"), {
+      timeout: 10_000,
+    });
     const misses = ofWordPress(await compiledFor(broken.serving, own));
     expect(misses).toBeGreaterThan(ofWordPress(atFirstPage));
     expect(misses).toBeLessThan(12);

@@ -59,9 +59,9 @@ describe("a release that shares a part with another one", () => {
     await rm(path.join(own.environments, environment.id, "releases/2/database"), { recursive: true });
     await own.serving.setEnvironments([second]);
     const request = exampleRequest(wordpress.address);
-    await vi.waitUntil(() => own.serving.status().spares === 1, { timeout: 90_000 });
+    await vi.waitUntil(() => own.serving.status().readyWorkers === 1, { timeout: 90_000 });
     expect(await outcomeOf(own.serving.handle(environment.id, request))).toBe("unavailable");
-    expect(own.serving.status().spares).toBe(1);
+    expect(own.serving.status().readyWorkers).toBe(1);
     await own.serving.setEnvironments([await servedAs(own, incomplete)]);
     expect(await outcomeOf(own.serving.handle(environment.id, request))).toBe(200);
   });

@@ -108,9 +108,12 @@ interface WorkerStatus {
 
 export interface PlaygroundStatus {
   readonly workers: readonly WorkerStatus[];
-  readonly spares: number;
-  /** PHP versions that are completely compiled, in ascending order. */
-  readonly compiledPhpVersions: readonly string[];
+  /** Number of warm spare workers. */
+  readonly readyWorkers: number;
+  readonly machinery: {
+    /** PHP versions that are completely compiled, in ascending order. */
+    readonly compiledPhpVersions: readonly string[];
+  };
 }
 
 export interface PlaygroundServing extends Serving {
@@ -296,8 +299,8 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
         busy: isBusy,
         rssBytes: worker.rssBytes,
       })),
-      spares: spares.count(),
-      compiledPhpVersions: compiled.known(),
+      readyWorkers: spares.count(),
+      machinery: { compiledPhpVersions: compiled.known() },
     }),
   };
 }

@@ -15,7 +15,7 @@ import { openPlayground, type Playground, sharedAssets } from "./testing/world.t
 let world: Playground;
 
 async function untilSpares(count: number): Promise<void> {
-  for (let tries = 0; world.serving.status().spares < count; tries += 1) {
+  for (let tries = 0; world.serving.status().readyWorkers < count; tries += 1) {
     if (tries > 3000) throw new Error("There is still no spare.");
     await delay(10);
   }
@@ -53,7 +53,7 @@ describe("a warm spare", () => {
     const priorities = () => world.serving.status().workers.map(({ pid }) => getPriority(pid) - getPriority());
     const answer = visitorOf(world.serving, site).get("/slow.php");
     await expect.poll(priorities).toEqual([priorityAtFirst]);
-    expect(world.serving.status().spares).toBe(0);
+    expect(world.serving.status().readyWorkers).toBe(0);
     expect((await answer).text).toBe("slow");
     await expect.poll(priorities).toEqual([5]);
     await untilSpares(1);
@@ -88,7 +88,7 @@ describe("a warm spare", () => {
   test("is not used for another version of PHP", async () => {
     await world.serving.setEnvironments([{ ...(await servedAs(world, site)), phpVersion: "8.4" }]);
     expect(await runPhp(world.serving, site, "echo PHP_VERSION;")).toMatch(/^8\.4\./);
-    expect(world.serving.status().spares).toBe(1);
+    expect(world.serving.status().readyWorkers).toBe(1);
   }, 60_000);
 });
 

@@ -17,8 +17,8 @@ export interface Metrics {
 export interface EdgeNumbers {
   /** PHP processes that have a site. */
   readonly workers: readonly { readonly busy: boolean }[];
-  /** PHP processes that wait for a site. */
-  readonly spares: number;
+  /** Number of PHP processes that wait for a site. */
+  readonly readyWorkers: number;
   /** Bytes of request bodies, and how many were refused because there was no room. */
   readonly bodies: { readonly memoryBytes: number; readonly diskBytes: number; readonly refused: number };
   /** A histogram of the time that answers took: upper limits in seconds, and counts by class of status. */
@@ -139,7 +139,7 @@ function addEdge(registry: Registry, { maxWorkers }: MetricsOptions): Update {
     if (edge === null) return;
     workers.set({ state: "busy" }, edge.workers.filter(({ busy }) => busy).length);
     workers.set({ state: "idle" }, edge.workers.filter(({ busy }) => !busy).length);
-    workers.set({ state: "spare" }, edge.spares);
+    workers.set({ state: "spare" }, edge.readyWorkers);
     bodies.set({ place: "memory" }, edge.bodies.memoryBytes);
     bodies.set({ place: "disk" }, edge.bodies.diskBytes);
     refused.inc(edge.bodies.refused);

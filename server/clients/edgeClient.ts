@@ -9,9 +9,9 @@ const edgeStatus = v.object({
   generation: v.number(),
   /** Port for visitors. */
   port: v.number(),
-  /** PHP workers with a site, and the number of spare workers. */
+  /** PHP workers with a site, and the number of those that are ready for one. */
   workers: v.array(v.object({ busy: v.boolean() })),
-  spares: v.number(),
+  readyWorkers: v.number(),
   /** Bytes of request bodies, and how many were refused because there was no room. */
   bodies: v.object({ memoryBytes: v.number(), diskBytes: v.number(), refused: v.number() }),
   /** A histogram of response times: upper limits in seconds, and counts by status class. */

@@ -123,7 +123,7 @@ describe("metrics for operators", () => {
     await using server = await startTestServer({
       edgeNumbers: async () => ({
         workers: [{ busy: true }, { busy: false }, { busy: false }],
-        spares: 1,
+        readyWorkers: 1,
         bodies: { memoryBytes: 10, diskBytes: 20, refused: 3 },
         answers: { buckets: [0.1, 1], times },
       }),
