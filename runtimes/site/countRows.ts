@@ -1,10 +1,9 @@
 /** Counts the rows of an environment's tables, or a snapshot's. */
-import { randomUUID } from "node:crypto";
-import { environmentFolders, removeTree } from "../folders.ts";
-import { scratchFolder } from "../releaseMoves.ts";
+import { environmentFolders } from "../folders.ts";
 import type { EnvironmentRef, RowCounts, SnapshotFolder } from "../runtime.ts";
 import type { SiteContext } from "./context.ts";
-import { databaseOf, reportFullDisk, sourceRelease } from "./release.ts";
+import { databaseOf, sourceRelease } from "./release.ts";
+import { withScratch } from "./withScratch.ts";
 
 /**
  * Implements `Runtime.countRows`. A snapshot is read in place. An environment may be written to, so a copy of its
@@ -18,10 +17,6 @@ export async function countRows(
   const release = await sourceRelease(source, environments);
   const own = await databaseOf(source, release);
   if ("folder" in source) return database.countRows(own, null, signal);
-  const scratch = scratchFolder(environmentFolders(environments, source).live, randomUUID());
-  try {
-    return await reportFullDisk(() => database.countRows(own, scratch, signal));
-  } finally {
-    await removeTree(scratch);
-  }
+  const { live } = environmentFolders(environments, source);
+  return withScratch(live, (scratch) => database.countRows(own, scratch, signal));
 }

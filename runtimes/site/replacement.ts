@@ -1,12 +1,12 @@
 /** Replaces texts in an environment's database: counts the matches, or stages a release with the replacements. */
-import { randomUUID } from "node:crypto";
 import path from "node:path";
-import { environmentFolders, removeTree } from "../folders.ts";
-import { scratchFolder, sharePart, stageRelease } from "../releaseMoves.ts";
+import { environmentFolders } from "../folders.ts";
+import { sharePart, stageRelease } from "../releaseMoves.ts";
 import { findRelease, type Release, requireRelease, writeRecord } from "../releases.ts";
 import type { EnvironmentRef, Replacements, StageReplacementSpec, TextChange } from "../runtime.ts";
 import type { SiteContext } from "./context.ts";
 import { databaseOf, giveToEnvironment, type ReleaseRecord, recordOf, reportFullDisk } from "./release.ts";
+import { withScratch } from "./withScratch.ts";
 
 /** The record of a release that a replacement has created, with the replacements made. */
 type ReplacedRecord = ReleaseRecord & { readonly replacements: Replacements };
@@ -33,13 +33,8 @@ export async function countReplacements(
 ): Promise<Replacements> {
   const { live } = environmentFolders(environments, environment);
   const release = await requireRelease(live);
-  const scratch = scratchFolder(live, randomUUID());
-  try {
-    const own = await databaseOf(environment, release);
-    return await reportFullDisk(() => database.replaceTexts(own, scratch, change, signal));
-  } finally {
-    await removeTree(scratch);
-  }
+  const own = await databaseOf(environment, release);
+  return withScratch(live, (scratch) => database.replaceTexts(own, scratch, change, signal));
 }
 
 /** Implements `Runtime.stageReplacement`. */

@@ -1,12 +1,10 @@
 /** Reads facts about the WordPress of a release. */
-import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
-import { removeTree } from "../folders.ts";
-import { scratchFolder } from "../releaseMoves.ts";
 import type { Release } from "../releases.ts";
 import type { EnvironmentRef, WordPressFacts } from "../runtime.ts";
-import { databaseOf, recordOf, reportFullDisk } from "./release.ts";
+import { databaseOf, recordOf } from "./release.ts";
 import type { SiteDatabase } from "./siteDatabase.ts";
+import { withScratch } from "./withScratch.ts";
 
 /**
  * Returns the facts, or null if there is no WordPress. Reads a copy of the database, so that the original is only
@@ -21,12 +19,8 @@ export async function wordpressOf(
   const facts = recordOf(release);
   if (facts.wordpressVersion === null) return null;
   const own = await databaseOf(of, release);
-  const folder = scratchFolder(live, randomUUID());
-  await mkdir(folder, { mode: 0o700 });
-  try {
-    const stored = await reportFullDisk(() => database.readFacts(own, folder));
-    return { ...stored, multisite: facts.multisite };
-  } finally {
-    await removeTree(folder);
-  }
+  return withScratch(live, async (folder) => {
+    await mkdir(folder, { mode: 0o700 });
+    return { ...(await database.readFacts(own, folder)), multisite: facts.multisite };
+  });
 }

@@ -1,15 +1,13 @@
 /** Computes what staging a release would change. */
-import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { copyLive } from "../../copy.ts";
-import { environmentFolders, removeTree } from "../../folders.ts";
-import { scratchFolder } from "../../releaseMoves.ts";
+import { environmentFolders } from "../../folders.ts";
 import type { StageChanges, StageSpec } from "../../runtime.ts";
 import type { SiteContext } from "../context.ts";
-import { reportFullDisk } from "../release.ts";
 import type { SiteDatabase } from "../siteDatabase.ts";
 import { unlessGone } from "../webRoot.ts";
+import { withScratch } from "../withScratch.ts";
 import { compareFiles } from "./compareFiles.ts";
 import { configName, rewriteConfig } from "./configCopy.ts";
 import { planStage, type StagePlan } from "./stage.ts";
@@ -55,13 +53,9 @@ export async function compareRelease(
   { environments, database }: SiteContext,
 ): Promise<StageChanges> {
   const plan = await planStage(spec, environments);
-  const scratch = scratchFolder(environmentFolders(environments, spec.environment).live, randomUUID());
-  return reportFullDisk(async () => {
+  const { live } = environmentFolders(environments, spec.environment);
+  return withScratch(live, async (scratch) => {
     await mkdir(scratch, { mode: 0o700 });
-    try {
-      return { files: await changedFiles(plan, scratch), lost: await lostRowsOf(plan, scratch, database) };
-    } finally {
-      await removeTree(scratch);
-    }
+    return { files: await changedFiles(plan, scratch), lost: await lostRowsOf(plan, scratch, database) };
   });
 }
