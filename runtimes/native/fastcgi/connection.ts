@@ -58,7 +58,7 @@ export class FastCgiConnection {
   /** Whether the body of a request has not been sent completely. */
   #isSending = false;
 
-  /** `path`: a Unix socket. */
+  /** `path`: a Unix socket. php-fpm closes a new connection that has no request for five seconds. */
   constructor(path: string) {
     const closed = Promise.withResolvers<void>();
     this.closed = closed.promise;
