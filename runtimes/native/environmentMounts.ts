@@ -1,5 +1,5 @@
 /** What an environment's PHP sees: its own folders and shared code, at the same paths as in the playground. */
-import { realpathSync } from "node:fs";
+import { lstatSync, realpathSync } from "node:fs";
 import path from "node:path";
 import { temporaryFolders } from "../fileTree.ts";
 import { databaseFolder, sessionFolder, siteFolder, temporaryFolder } from "../phpFolders.ts";
@@ -14,22 +14,39 @@ interface Places {
   readonly environments: string;
 }
 
-/** Throws if the environment or its release doesn't exist. */
+/**
+ * Requires the place of a mount below a web root to be a folder without symbolic links above it. bubblewrap would follow them, as
+ * root, to places outside. PHP must not run meanwhile, because it could replace a folder by a link.
+ */
+function requirePlace(webRoot: string, place: string): void {
+  const parts = place.split("/");
+  for (const [index] of parts.entries()) {
+    const folder = path.join(webRoot, ...parts.slice(0, index + 1));
+    if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`${folder} is not a folder.`);
+  }
+}
+
+/** Throws if the environment or its release doesn't exist, or if a folder that shared code is mounted on is missing. */
 export function environmentMounts(
   environment: Pick<ServedEnvironment, "id" | "release" | "documentRoot" | "overlays">,
   { assets, environments }: Places,
 ): readonly Mount[] {
-  const { documentRoot, overlays, release } = environment;
+  const { overlays, release } = environment;
+  const documentRoot = realpathSync(environment.documentRoot);
   const folder = realpathSync(path.join(environments, environment.id));
   // Each part of a release may be shared with another release.
   const database = realpathSync(path.join(releaseFolder(folder, release), "database"));
-  const own = (from: string, to: string): Mount => ({ from, to, isWritable: true });
-  const shared = (from: string, to: string): Mount => ({ from: realpathSync(from), to, isWritable: false });
-  const hasWordPress = "wp-includes" in overlays;
+  const hasSharedCode = Object.keys(overlays).length > 0;
+  const shared = { ...overlays, ...(hasSharedCode && { [driverPlace]: driverFolder(assets) }) };
+  for (const place of Object.keys(shared)) requirePlace(documentRoot, place);
+  const own = (from: string, to: string): Mount => ({ from: realpathSync(from), to, isWritable: true });
   return [
-    own(realpathSync(documentRoot), siteFolder),
-    ...Object.entries(overlays).map(([name, from]) => shared(from, `${siteFolder}/${name}`)),
-    ...(hasWordPress ? [shared(driverFolder(assets), `${siteFolder}/${driverPlace}`)] : []),
+    own(documentRoot, siteFolder),
+    ...Object.entries(shared).map(([place, from]) => ({
+      from: realpathSync(from),
+      to: `${siteFolder}/${place}`,
+      isWritable: false,
+    })),
     own(database, databaseFolder),
     own(path.join(folder, temporaryFolders.sessions), sessionFolder),
     own(path.join(folder, temporaryFolders.temporary), temporaryFolder),

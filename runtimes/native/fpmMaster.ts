@@ -1,62 +1,75 @@
 /**
  * php-fpm for one environment: a master and its children, in a sandbox.
  *
- * Each slot is a pool of php-fpm with a socket and at most one child. So it is known which process works for which connection, and a
- * script that never ends can be killed without the others. A child starts with the first connection, and ends when it is idle.
+ * Each slot is a pool of php-fpm with a socket and at most one child. So the child of each connection is known, and a script that
+ * never ends can be killed without the others. A child starts with the first connection, and ends when it is idle.
  */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
-import { once } from "node:events";
-import { chown, mkdir, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { FastCgiConnection } from "./fastcgi/connection.ts";
-import { descendantsOf, titleOf } from "./processTree.ts";
+import { childrenOf, commandLineOf, descendantsOf, killIfAlive } from "./processTree.ts";
 import { type Sandbox, sandboxed } from "./sandbox.ts";
 
 export interface FpmOptions {
-  /** Without the folder of the socket, which is added. */
+  /** Without the folder of the sockets, which is added. */
   readonly sandbox: Sandbox;
   /** Path of php-fpm in the sandbox. */
   readonly program: string;
-  /** New folder for the socket and the configuration, below a folder that is closed to others. */
+  /** New folder for the sockets and the configuration, below a folder that is closed to others. */
   readonly folder: string;
   /** How many requests it can run at the same time. */
   readonly slots: number;
   /** Seconds after which the child of a slot without a connection ends. */
   readonly idleSeconds: number;
-  /** PHP's settings, which scripts can't change. */
+  /**
+   * PHP's settings, which scripts can't change. Without root, a script could: it is the user whom php-fpm takes requests with
+   * other settings from.
+   */
   readonly settings: Readonly<Record<string, string | number>>;
   /** Receives each line that the master logs about itself and its children. */
   readonly onLog: (line: string) => void;
+  /** How long php-fpm may take to start. */
+  readonly startMilliseconds?: number;
 }
+
+type Bubblewrap = ChildProcessByStdio<null, null, Readable>;
 
 const socketFolder = "/run/php";
 const configurationFile = "/etc/php-fpm.conf";
 const readyMark = "ready to handle connections";
-/** Children that leak memory are replaced. */
-const maxRequests = 1_000;
+const defaultStartMilliseconds = 30_000;
+/** Lines that a failed start is reported with. */
+const reportedLines = 20;
+
+const isRoot = () => process.getuid?.() === 0;
+const nameOf = (slot: number): string => `slot-${slot}`;
 
 export class FpmMaster {
-  /** Resolves when the master and all its children are gone. */
+  /** Resolves when the master, its children and everything that they have started are gone. */
   readonly exited: Promise<void>;
-  readonly #bubblewrap: ChildProcessByStdio<null, null, Readable>;
-
+  readonly #bubblewrap: Bubblewrap;
   readonly #sockets: string;
 
-  private constructor(sockets: string, bubblewrap: ChildProcessByStdio<null, null, Readable>) {
+  private constructor(sockets: string, bubblewrap: Bubblewrap) {
     this.#sockets = sockets;
     this.#bubblewrap = bubblewrap;
-    this.exited = once(bubblewrap, "exit").then(() => undefined);
+    this.exited = new Promise((resolve) => {
+      bubblewrap.once("error", () => resolve());
+      bubblewrap.once("exit", () => resolve());
+    });
   }
 
-  /** Resolves when it accepts connections. Rejects with its last lines if it ends before. */
+  /** Resolves when it accepts connections. Otherwise rejects with the reason, and leaves no process. */
   static async start(options: FpmOptions): Promise<FpmMaster> {
-    const { sandbox, program, folder, onLog } = options;
+    const { sandbox, program, folder, onLog, startMilliseconds = defaultStartMilliseconds } = options;
     const [sockets, configuration] = [path.join(folder, "sockets"), path.join(folder, "fpm.conf")];
     await mkdir(sockets, { recursive: true, mode: 0o700 });
-    if (process.getuid?.() === 0) await chown(sockets, sandbox.user, sandbox.user);
+    if (isRoot()) await chown(sockets, sandbox.user, sandbox.user);
     await writeFile(configuration, configurationOf(options));
+    await chmod(configuration, 0o644);
     const mounts = [
       ...sandbox.mounts,
       { from: sockets, to: socketFolder, isWritable: true },
@@ -66,8 +79,15 @@ export class FpmMaster {
     const [command = "", ...parameters] = sandboxed({ ...sandbox, mounts }, fpm);
     const child = spawn(command, parameters, { stdio: ["ignore", "ignore", "pipe"], env: { PATH: process.env.PATH } });
     const master = new FpmMaster(sockets, child);
-    await untilReady(child, onLog);
-    return master;
+    try {
+      await untilReady(child, onLog, startMilliseconds);
+      if (isRoot()) await closeSockets(sockets, options.slots);
+      return master;
+    } catch (error) {
+      master.kill();
+      await master.exited;
+      throw error;
+    }
   }
 
   /** Connects to a slot, from 0. Its child belongs to the connection until that is closed. */
@@ -77,56 +97,84 @@ export class FpmMaster {
 
   /** The id of a slot's child, or null if it has none at the moment. */
   pidOf(slot: number): number | null {
-    const { pid } = this.#bubblewrap;
     const title = `php-fpm: pool ${nameOf(slot)}`;
-    return pid === undefined ? null : (descendantsOf(pid).find((child) => titleOf(child) === title) ?? null);
+    // Scripts can't start a process there: theirs are children of php-fpm's children.
+    return this.#masterChildren().find((child) => commandLineOf(child) === title) ?? null;
   }
 
-  /** Kills a slot's child in the middle of its script. The next connection gets another one. */
+  /** Kills a slot's child in the middle of its script, with what the script has started. The next connection gets another one. */
   killSlot(slot: number): void {
     const pid = this.pidOf(slot);
-    if (pid !== null) process.kill(pid, "SIGKILL");
+    if (pid !== null) for (const each of [pid, ...descendantsOf(pid)]) killIfAlive(each);
   }
 
-  /** Kills the master and all its children. */
+  /** Kills the master, all its children and everything that they have started. */
   kill(): void {
-    this.#bubblewrap.kill("SIGKILL");
+    const { pid } = this.#bubblewrap;
+    if (pid === undefined) return;
+    const [first] = childrenOf(pid);
+    // If its first process ends, the system ends the whole sandbox before bubblewrap does.
+    killIfAlive(first ?? pid);
+  }
+
+  /** bubblewrap has one child, the sandbox's first process, of which php-fpm's master is the first child. */
+  #masterChildren(): readonly number[] {
+    const [first] = childrenOf(this.#bubblewrap.pid ?? 0);
+    const [master] = childrenOf(first ?? 0);
+    return childrenOf(master ?? 0);
   }
 }
 
-const nameOf = (slot: number): string => `slot-${slot}`;
+/** From now on only root connects, and no script can replace a socket by a link to another one. No script has run before. */
+async function closeSockets(sockets: string, slots: number): Promise<void> {
+  await chown(sockets, 0, 0);
+  await chmod(sockets, 0o755);
+  for (let slot = 0; slot < slots; slot += 1) {
+    const socket = path.join(sockets, nameOf(slot));
+    await chown(socket, 0, 0);
+    await chmod(socket, 0o600);
+  }
+}
+
+/** Throws if a setting can't be written to the file. */
+function settingLine([name, value]: readonly [string, string | number]): string {
+  if (/["\\\p{Cc}]/u.test(`${name}${value}`))
+    throw new Error(`The setting ${name} has characters that php-fpm can't read.`);
+  return `php_admin_value[${name}] = "${value}"`;
+}
 
 function configurationOf({ slots, idleSeconds, settings }: FpmOptions): string {
-  const php = Object.entries(settings).map(([name, value]) => `php_admin_value[${name}] = "${value}"`);
-  return [
-    "[global]",
-    "daemonize = no",
-    // It logs to standard error, and still wants a file.
-    "error_log = /dev/null",
-    ...Array.from({ length: slots }, (_, slot) => [
-      `[${nameOf(slot)}]`,
-      `listen = ${socketFolder}/${nameOf(slot)}`,
-      "pm = ondemand",
-      "pm.max_children = 1",
-      `pm.process_idle_timeout = ${idleSeconds}s`,
-      `pm.max_requests = ${maxRequests}`,
-      "clear_env = yes",
-      "security.limit_extensions = .php",
-      ...php,
-    ]).flat(),
-    "",
-  ].join("\n");
+  const php = Object.entries(settings).map(settingLine);
+  const pools = Array.from({ length: slots }, (_, slot) => [
+    `[${nameOf(slot)}]`,
+    `listen = ${socketFolder}/${nameOf(slot)}`,
+    "pm = ondemand",
+    "pm.max_children = 1",
+    `pm.process_idle_timeout = ${idleSeconds}s`,
+    "clear_env = yes",
+    "security.limit_extensions = .php",
+    ...php,
+  ]);
+  // It logs to standard error, and still wants a file.
+  return ["[global]", "daemonize = no", "error_log = /dev/null", ...pools.flat(), ""].join("\n");
 }
 
-async function untilReady({ stderr }: { readonly stderr: Readable }, onLog: FpmOptions["onLog"]): Promise<void> {
+async function untilReady(child: Bubblewrap, onLog: FpmOptions["onLog"], milliseconds: number): Promise<void> {
   const ready = Promise.withResolvers<void>();
   const first: string[] = [];
-  const lines = createInterface({ input: stderr });
+  const fail = (reason: string) => ready.reject(new Error(`php-fpm did not start: ${reason}`));
+  const timer = setTimeout(() => fail(`it took longer than ${milliseconds / 1_000} seconds.`), milliseconds);
+  child.once("error", (error) => fail(error.message));
+  const lines = createInterface({ input: child.stderr });
   lines.on("line", (line) => {
     if (line.includes(readyMark)) ready.resolve();
-    else if (first.length < 20) first.push(line);
+    else if (first.length < reportedLines) first.push(line);
     onLog(line);
   });
-  lines.on("close", () => ready.reject(new Error(`php-fpm ended: ${first.join(" ")}`)));
-  await ready.promise;
+  lines.on("close", () => fail(first.join(" ")));
+  try {
+    await ready.promise;
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -10,13 +10,26 @@ function read(file: string): string {
   }
 }
 
-/** The ids of a process's children, and theirs. */
-export function descendantsOf(pid: number): readonly number[] {
-  const children = read(`/proc/${pid}/task/${pid}/children`).split(" ").filter(Boolean).map(Number);
-  return children.flatMap((child) => [child, ...descendantsOf(child)]);
+/** The ids of a process's children, the oldest first. */
+export function childrenOf(pid: number): readonly number[] {
+  return read(`/proc/${pid}/task/${pid}/children`).split(" ").filter(Boolean).map(Number);
 }
 
-/** What a process calls itself, with the parameters that it was started with; empty if it has ended. */
-export function titleOf(pid: number): string {
+/** The ids of a process's children, and theirs. */
+export function descendantsOf(pid: number): readonly number[] {
+  return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
+}
+
+/** Returns the process's command line, which it can change; empty if it has ended. */
+export function commandLineOf(pid: number): string {
   return read(`/proc/${pid}/cmdline`).replaceAll("\0", " ").trim();
+}
+
+/** Kills a process, which may have ended. */
+export function killIfAlive(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+  }
 }

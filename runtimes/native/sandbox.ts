@@ -1,7 +1,7 @@
 /**
- * The sandbox in which an environment's PHP runs, by bubblewrap: its own users' processes, files, hosts' names and shared
- * memory, and no program of its own that gains privileges. It sees the system's programs, read-only, and the folders that it is
- * given; nothing else of the machine exists for it.
+ * The sandbox in which an environment's PHP runs, by bubblewrap. Its processes see no others, have their own host name and shared
+ * memory, and can't gain privileges. They see the system's programs, a few files of its settings, and the folders that they are
+ * given.
  *
  * - If this process is root, bubblewrap mounts as root, because folders above an environment are closed to its user. The command
  *   then changes to that user and gives up all capabilities.
@@ -24,8 +24,8 @@ export interface Sandbox {
   /** In this order: later ones may lie in earlier ones. */
   readonly mounts: readonly Mount[];
   /** Empty folders in memory, which only this sandbox sees. */
-  readonly memoryFolders: readonly string[];
-  /** Whether there is no network at all. */
+  readonly memoryFolders: readonly { readonly path: string; readonly maxBytes: number }[];
+  /** Whether there is no network at all. Otherwise it is the machine's whole network, addresses of this machine included. */
   readonly isOffline: boolean;
 }
 
@@ -42,19 +42,22 @@ const settings = ["/etc/ssl", "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.c
 
 const isRoot = () => process.getuid?.() === 0;
 
-/** The command that runs `command` in the sandbox; when its process is killed, everything in the sandbox is. */
-export function sandboxed(sandbox: Sandbox, command: readonly string[]): readonly string[] {
-  return ["bwrap", ...optionsOf(sandbox), "--", ...(isRoot() ? [...becoming(sandbox.user), ...command] : command)];
+/**
+ * The command that runs `command` in the sandbox; when its process is killed, everything in the sandbox is. `asRoot`: whether root
+ * starts it.
+ */
+export function sandboxed(sandbox: Sandbox, command: readonly string[], asRoot = isRoot()): readonly string[] {
+  return ["bwrap", ...optionsOf(sandbox, asRoot), "--", ...(asRoot ? becoming(sandbox.user) : []), ...command];
 }
 
 const namespaces = "--unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try".split(" ");
 const keptPrivileges = "--cap-drop ALL --cap-add CAP_SETUID --cap-add CAP_SETGID --cap-add CAP_SETPCAP".split(" ");
 
-function optionsOf({ root, mounts, memoryFolders, isOffline }: Sandbox): readonly string[] {
+function optionsOf({ root, mounts, memoryFolders, isOffline }: Sandbox, asRoot: boolean): readonly string[] {
   const base = root === "/" ? "" : root;
   return [
     ...namespaces,
-    ...(isRoot() ? keptPrivileges : ["--unshare-user"]),
+    ...(asRoot ? keptPrivileges : ["--unshare-user", "--disable-userns"]),
     ...(isOffline ? ["--unshare-net"] : []),
     ...["--die-with-parent", "--new-session", "--hostname", "localhost"],
     ...["--clearenv", "--setenv", "PATH", "/usr/sbin:/usr/bin"],
@@ -63,7 +66,7 @@ function optionsOf({ root, mounts, memoryFolders, isOffline }: Sandbox): readonl
     // bubblewrap closes folders that it makes for mounts to other users.
     ...["/etc", "/run"].flatMap((folder) => ["--perms", "0755", "--dir", folder]),
     ...settings.flatMap((file) => ["--ro-bind-try", `${base}${file}`, file]),
-    ...memoryFolders.flatMap((folder) => ["--perms", "1777", "--tmpfs", folder]),
+    ...memoryFolders.flatMap(({ path, maxBytes }) => ["--perms", "1777", "--size", String(maxBytes), "--tmpfs", path]),
     ...mounts.flatMap(({ from, to, isWritable }) => [isWritable ? "--bind" : "--ro-bind", from, to]),
     ...["--chdir", "/"],
   ];

@@ -1,6 +1,8 @@
 /** WordPress under php-fpm, in an environment that the playground has made. */
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
@@ -11,38 +13,45 @@ import { memoryFolder, sessionFolder } from "../phpFolders.ts";
 import { type Site, visitorOf } from "../playground/testing/visitor.ts";
 import { openPlayground, type Playground, sharedAssets } from "../playground/testing/world.ts";
 import type { WorkerRequest } from "../pool/worker.ts";
+import type { EnvironmentLayout } from "../runtime.ts";
 import { environmentMounts } from "./environmentMounts.ts";
-import { NoResponse } from "./fastcgi/connection.ts";
 import { parametersOf } from "./fastcgi/parameters.ts";
-import { FpmMaster } from "./fpmMaster.ts";
+import { FpmMaster, type FpmOptions } from "./fpmMaster.ts";
 
+const isRoot = process.getuid?.() === 0;
 let playground: Playground;
 let site: Site;
+let layout: EnvironmentLayout;
 let master: FpmMaster;
 const log: string[] = [];
 
-beforeAll(async () => {
-  playground = await openPlayground();
-  site = await playground.site({ title: "Native & <fast>" });
-  const layout = await playground.runtime.layout(site.environment);
-  const program = findProgram("php-fpm", process.env);
-  if (layout === null || program === null) throw new Error("There is no environment, or no php-fpm.");
+/** `folder`: for the sockets. */
+function optionsOf(folder: string): FpmOptions {
   const places = { assets: sharedAssets, environments: playground.environments };
-  master = await FpmMaster.start({
+  return {
     sandbox: {
       user: ownerOf(site.environment.number),
       root: "/",
       mounts: environmentMounts({ ...site.environment, ...layout }, places),
-      memoryFolders: [memoryFolder],
+      memoryFolders: [{ path: memoryFolder, maxBytes: 64 << 20 }],
       isOffline: true,
     },
-    program,
-    folder: path.join(playground.folder, "fpm"),
+    program: findProgram("php-fpm", process.env) ?? "php-fpm",
+    folder: path.join(playground.folder, folder),
     slots: 2,
     idleSeconds: 60,
     settings: { display_errors: 0, log_errors: 1, "session.save_path": sessionFolder, upload_tmp_dir: memoryFolder },
     onLog: (line) => log.push(line),
-  });
+  };
+}
+
+beforeAll(async () => {
+  playground = await openPlayground();
+  site = await playground.site({ title: "Native & <fast>" });
+  const found = await playground.runtime.layout(site.environment);
+  if (found === null) throw new Error("There is no environment.");
+  layout = found;
+  master = await FpmMaster.start(optionsOf("fpm"));
 });
 afterAll(async () => {
   master?.kill();
@@ -79,30 +88,44 @@ test("a post that is written natively is shown by the playground", async () => {
   expect(page).toContain("Written natively");
 });
 
-test("a script sees the folders of its environment only, and no network", async () => {
+test("a script sees the folders of its environment only, as the environment's user, and no network", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : 0;
   const script = `<?php echo json_encode( array(
     array_values( array_diff( scandir( '/' ), array( '.', '..' ) ) ), is_writable( '/site/wp-includes' ), is_writable( '/site' ),
-    @file_get_contents( 'http://127.0.0.1/' ), get_current_user(), getmyuid() ) );`;
+    stat( '/proc/self' )['uid'], false === @fsockopen( '127.0.0.1', ${port} ) ) );`;
   await writeFile(path.join(site.documentRoot, "look.php"), script);
   const [folders, ...others] = JSON.parse((await visit("/look.php", "/look.php")).text);
   const system = ["bin", "dev", "etc", "lib", "lib64", "proc", "run", "sbin", "usr"];
   expect(folders).toEqual([...system, "database", "memory", "sessions", "site", "tmp"].toSorted());
-  expect(others.slice(0, 3)).toEqual([false, true, false]);
+  const user = isRoot ? ownerOf(site.environment.number) : process.getuid?.();
+  expect(others).toEqual([false, true, user, true]);
 });
 
-test("a script that never ends is killed, and other scripts go on", async () => {
-  const started = path.join(site.documentRoot, "started.txt");
-  await writeFile(
-    path.join(site.documentRoot, "endless.php"),
-    "<?php ini_set( 'max_execution_time', 0 ); file_put_contents( '/site/started.txt', 'x' ); while ( true );",
-  );
-  const endless = visit("/endless.php", "/endless.php", 1);
-  await expect.poll(() => existsSync(started)).toBe(true);
+test.runIf(isRoot)("a script can neither use nor replace the sockets of php-fpm", async () => {
+  const script = `<?php echo json_encode( array( @stream_socket_client( 'unix:///run/php/slot-1' ), @unlink( '/run/php/slot-1' ),
+    @symlink( '/elsewhere', '/run/php/slot-2' ) ) );`;
+  await writeFile(path.join(site.documentRoot, "sockets.php"), script);
+  expect(JSON.parse((await visit("/sockets.php", "/sockets.php")).text)).toEqual([false, false, false]);
+});
+
+test("a script that never ends is killed, and another one goes on meanwhile", async () => {
+  const [started, goOn] = ["started.txt", "go-on.txt"].map((name) => path.join(site.documentRoot, name));
+  const wait = "while ( ! file_exists( '/site/go-on.txt' ) ) { usleep( 1000 ); clearstatcache(); } echo 'done';";
+  await writeFile(path.join(site.documentRoot, "waiting.php"), `<?php ${wait}`);
+  const endless = "file_put_contents( '/site/started.txt', 'x' ); while ( true );";
+  await writeFile(path.join(site.documentRoot, "endless.php"), `<?php ini_set( 'max_execution_time', 0 ); ${endless}`);
+  const waiting = visit("/waiting.php", "/waiting.php", 0);
+  const killed = visit("/endless.php", "/endless.php", 1);
+  await expect.poll(() => existsSync(started ?? "")).toBe(true);
   master.killSlot(1);
-  await expect(endless).rejects.toThrow(NoResponse);
-  const [one, other] = await Promise.all([visit("/", "/index.php", 0), visit("/", "/index.php", 1)]);
-  expect([one.status, other.status]).toEqual([200, 200]);
-  expect(other.text).toBe(one.text);
+  await expect(killed).rejects.toMatchObject({ name: "NoResponse", reason: "lost" });
+  await writeFile(goOn ?? "", "");
+  expect(await waiting).toMatchObject({ status: 200, text: "done" });
+  expect(await visit("/", "/index.php", 1)).toMatchObject({ status: 200 });
 });
 
 test("a slot whose child is killed gets another one with the next connection", async () => {
@@ -113,4 +136,12 @@ test("a slot whose child is killed gets another one with the next connection", a
   await expect.poll(() => master.pidOf(0)).not.toBe(before);
   expect(await visit("/")).toMatchObject({ status: 200 });
   expect(master.pidOf(0)).not.toBe(before);
+});
+
+test("a master that can't start says why, and leaves nothing", async () => {
+  const { sandbox, ...options } = optionsOf("no-fpm");
+  const start = FpmMaster.start({ ...options, sandbox, program: "/usr/sbin/no-fpm" });
+  await expect(start).rejects.toThrow(/did not start: .*no-fpm/);
+  const settings = { ...options.settings, user_agent: 'a"\nlisten = /tmp/x' };
+  await expect(FpmMaster.start({ ...optionsOf("quoted"), settings })).rejects.toThrow(/user_agent has characters/);
 });

@@ -1,5 +1,4 @@
 /** Finds a user of a release's WordPress. */
-import { mkdir } from "node:fs/promises";
 import type { Release } from "../releases.ts";
 import type { CompanyEnvironment, UserSearch } from "../runtime.ts";
 import { databaseOf, recordOf } from "./release.ts";
@@ -17,8 +16,5 @@ export async function findUser(
   const facts = recordOf(release);
   if (facts.wordpressVersion === null) return null;
   const own = await databaseOf(of, release);
-  return withScratch(live, async (folder) => {
-    await mkdir(folder, { mode: 0o700 });
-    return { user: await database.findUser(own, email, folder) };
-  });
+  return withScratch(live, async (folder) => ({ user: await database.findUser(own, email, folder) }));
 }

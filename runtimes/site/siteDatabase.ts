@@ -2,8 +2,9 @@
  * The databases of sites, whatever engine they use. Each release and each snapshot has a folder `database`, which contains
  * the database or tells where it is.
  *
- * PHP writes databases, so they are untrusted. An implementation works on them in processes of their own
- * (`runTenantJob`), and throws `RuntimeFailure` with a sentence for the customer if one is damaged.
+ * PHP writes databases, so they are untrusted. An implementation works on them in processes of their own (`runTenantJob`), and throws
+ * `RuntimeFailure` with a sentence for the customer if one is damaged. New databases that no script has written yet are an exception:
+ * `createPlain`, `fillTemplate` and `setPassword` work in this process.
  */
 import type {
   AddressChange,
@@ -99,9 +100,9 @@ export interface SiteDatabase {
   findLostRows(compared: ComparedRows): Promise<StageChanges["lost"]>;
   /** Copies the database to the new folder `to`, with replaced texts. */
   replaceTexts(from: DatabaseOf, to: string, change: TextChange, signal?: AbortSignal): Promise<Replacements>;
-  /** Reads facts about WordPress. The empty folder `scratch` is for temporary copies. */
+  /** Reads facts about WordPress. The new folder `scratch` is for temporary copies. */
   readFacts(database: DatabaseOf, scratch: string): Promise<Omit<WordPressFacts, "multisite">>;
-  /** Finds the user with this e-mail address, or null. The empty folder `scratch` is for temporary copies. */
+  /** Finds the user with this e-mail address, or null. The new folder `scratch` is for temporary copies. */
   findUser(database: DatabaseOf, email: string, scratch: string): Promise<WordPressUser | null>;
   /** Counts the rows of all tables. `scratch`: a new folder for copies; null if the database is not being written. */
   countRows(database: DatabaseOf, scratch: string | null, signal: AbortSignal): Promise<RowCounts>;

@@ -1,5 +1,4 @@
 /** Reads facts about the WordPress of a release. */
-import { mkdir } from "node:fs/promises";
 import type { Release } from "../releases.ts";
 import type { EnvironmentRef, WordPressFacts } from "../runtime.ts";
 import { databaseOf, recordOf } from "./release.ts";
@@ -19,8 +18,6 @@ export async function wordpressOf(
   const facts = recordOf(release);
   if (facts.wordpressVersion === null) return null;
   const own = await databaseOf(of, release);
-  return withScratch(live, async (folder) => {
-    await mkdir(folder, { mode: 0o700 });
-    return { ...(await database.readFacts(own, folder)), multisite: facts.multisite };
-  });
+  const stored = await withScratch(live, (folder) => database.readFacts(own, folder));
+  return { ...stored, multisite: facts.multisite };
 }

@@ -115,7 +115,7 @@ async function copyUnfinished(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Sets the rollback journal: under WebAssembly any other mode loses rows (`../site/wpConfig.ts`). */
+/** Sets the rollback journal: under WebAssembly any other mode loses rows (`sqliteDatabase.ts`). */
 function useRollbackJournal(file: string): void {
   const database = new DatabaseSync(file);
   try {

@@ -4,7 +4,7 @@ import path from "node:path";
 import { removeTree } from "../folders.ts";
 import { driverPlace } from "./driver.ts";
 
-/** The drop-in that each template contains (`playground/templates/template.ts`). */
+/** The drop-in that each template contains (`runtimes/playground/templates/template.ts`). */
 const dropInFile = "wp-content/db.php";
 const driverMark = "sqlite-database-integration";
 const maxDropInBytes = 1_000_000;

@@ -130,7 +130,7 @@ async function readFacts(database: DatabaseOf, scratch: string): Promise<StoredF
   const files = { source: database.of, reads: [database.folder], writes: [scratch] };
   const jobAt = (at: Confinement["at"]) =>
     ({ kind: "facts", file: at(fileOf(database)), scratch: at(path.join(scratch, temporaryCopy)) }) as const;
-  const found = await run(files, jobAt);
+  const found = await withScratch(scratch, () => run(files, jobAt));
   if (!isFacts(found)) throw new Error("Reading facts about a WordPress returned an unknown result.");
   return found;
 }
@@ -143,7 +143,7 @@ async function findUser(database: DatabaseOf, email: string, scratch: string): P
   const files = { source: database.of, reads: [database.folder], writes: [scratch] };
   const jobAt = (at: Confinement["at"]) =>
     ({ kind: "user", file: at(fileOf(database)), scratch: at(path.join(scratch, temporaryCopy)), email }) as const;
-  const found = await run(files, jobAt, { deadlineSeconds: userSeconds });
+  const found = await withScratch(scratch, () => run(files, jobAt, { deadlineSeconds: userSeconds }));
   if (!isUser(found)) throw new Error("Searching for a user returned an unknown result.");
   return found;
 }

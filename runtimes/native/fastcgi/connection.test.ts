@@ -7,7 +7,7 @@ import path from "node:path";
 import { buffer, text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { startFpm, type TestFpm } from "../testing/fpm.ts";
-import { FastCgiConnection, type FastCgiRequest, NoResponse } from "./connection.ts";
+import { FastCgiConnection, type FastCgiRequest } from "./connection.ts";
 
 let fpm: TestFpm;
 beforeAll(async () => {
@@ -101,14 +101,42 @@ describe("php-fpm", () => {
     const done = await fpm.script("done.txt", "");
     const request = await requestOf(code, { parameters: { DONE: done } });
     const { body, finished } = await connect().request(request);
-    let isFinished = false;
-    void finished.then(() => {
-      isFinished = true;
-    });
     await expect.poll(() => body.readableLength).toBeGreaterThan(900_000);
-    expect(isFinished).toBe(false);
+    // The other child shows that PHP had time to go on.
+    const other = connect();
+    const short = await requestOf("echo 1;");
+    for (let count = 0; count < 20; count += 1) {
+      const response = await other.request(short);
+      await text(response.body);
+      await response.finished;
+    }
+    expect(body.readableLength).toBeLessThan(1_500_000);
+    expect(await readFile(done, "utf8")).toBe("");
     expect((await buffer(body)).length).toBe(20_000_000);
     expect(await finished).toBe(true);
+    expect(await readFile(done, "utf8")).toBe("x");
+  });
+
+  test("runs another request after one with a body, and after one whose response is thrown away unread", async () => {
+    const connection = connect();
+    const length = await requestOf("echo strlen(file_get_contents('php://input'));", post([Buffer.alloc(200_000)]));
+    expect(await text((await connection.request(length)).body)).toBe("200000");
+    const long = await connection.request(await requestOf("echo str_repeat('x', 20000000);"));
+    await expect.poll(() => long.body.readableLength).toBeGreaterThan(900_000);
+    long.body.destroy();
+    expect(await long.finished).toBe(true);
+    expect(await text((await connection.request(await requestOf("echo 'next';"))).body)).toBe("next");
+  });
+
+  test("loses the connection of a request whose body fails", async () => {
+    const connection = connect();
+    async function* broken(): AsyncIterable<Buffer> {
+      yield Buffer.from("some");
+      throw new Error("The body is gone.");
+    }
+    const changes = { parameters: { REQUEST_METHOD: "POST", CONTENT_LENGTH: "100" }, body: broken() };
+    await expect(connection.request(await requestOf("echo 'x';", changes))).rejects.toThrow("The body is gone.");
+    await connection.closed;
   });
 
   test("goes on to the next request if a response is thrown away", async () => {
@@ -154,23 +182,24 @@ describe("php-fpm", () => {
     const response = connect().request(request);
     await expect.poll(() => readFile(file, "utf8")).not.toBe("");
     process.kill(Number(await readFile(file, "utf8")), "SIGKILL");
-    await expect(response).rejects.toThrow(NoResponse);
+    await expect(response).rejects.toMatchObject({ name: "NoResponse", reason: "lost" });
   });
 
   test("is reported as not there", async () => {
     const connection = connect("/nowhere/fpm.sock");
-    await expect(connection.request(await requestOf(""))).rejects.toThrow(NoResponse);
+    const notSent = { name: "NoResponse", reason: "notSent" };
+    await expect(connection.request(await requestOf(""))).rejects.toMatchObject(notSent);
     await connection.closed;
-    await expect(connection.request(await requestOf(""))).rejects.toThrow(NoResponse);
+    await expect(connection.request(await requestOf(""))).rejects.toMatchObject(notSent);
   });
 
   test("leaves no child busy after a thousand requests that were given up", async () => {
     const request = await requestOf("echo str_repeat('x', 100000); flush(); echo 'end';");
     for (let round = 0; round < 50; round += 1) {
       await Promise.all(
-        Array.from({ length: 20 }, async () => {
+        Array.from({ length: 20 }, async (_, index) => {
           const connection = new FastCgiConnection(fpm.socket);
-          if (Math.random() < 0.5) await connection.request(request).catch(() => undefined);
+          if (index % 2 === 0) await connection.request(request).catch(() => undefined);
           else connection.request(request).catch(() => undefined);
           connection.close();
           await connection.closed;
@@ -210,14 +239,14 @@ describe("a server that is not php-fpm", () => {
     ["a response without headers", Buffer.concat([record(6, "hello"), ended])],
     ["damaged headers", record(6, "no header here\r\n\r\n")],
     ["a damaged status", record(6, "Status: fine\r\n\r\n")],
+    ["a status that is not final", record(6, "Status: 101 Switching Protocols\r\n\r\n")],
     ["headers without end", Buffer.concat(Array(10).fill(record(6, `X: ${"x".repeat(60_000)}`)))],
     ["a refusal", record(3, Buffer.from([0, 0, 0, 0, 2, 0, 0, 0]))],
     ["a damaged end", record(3, Buffer.from([0]))],
   ])("has no response for %s", async (_, bytes) => {
     const connection = connect(await serve(bytes));
-    await expect(connection.request({ parameters: {}, body: null, onErrors: () => undefined })).rejects.toThrow(
-      NoResponse,
-    );
+    const request = { parameters: {}, body: null, onErrors: () => undefined };
+    await expect(connection.request(request)).rejects.toMatchObject({ name: "NoResponse", reason: "invalid" });
   });
 
   test("may send records and heads in pieces", async () => {

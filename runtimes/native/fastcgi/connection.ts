@@ -19,14 +19,26 @@ import { createHeadReader, type ResponseHead } from "./responseHead.ts";
 /** How much of a response is buffered for a slow reader. Beyond it, PHP waits. */
 const responseBufferBytes = 1 << 20;
 
-/** The connection ended before PHP sent any of its response: the request may not have been run. */
+/**
+ * There is no response.
+ *
+ * - `notSent`: the connection could not be made, or had ended before the request.
+ * - `lost`: it ended during the request, which PHP may have begun.
+ * - `invalid`: PHP's response is damaged.
+ */
 export class NoResponse extends Error {
   override readonly name = "NoResponse";
+  readonly reason: "notSent" | "lost" | "invalid";
+  constructor(reason: NoResponse["reason"], cause: Error) {
+    super(cause.message, { cause });
+    this.reason = reason;
+  }
 }
 
 export interface FastCgiRequest {
   /** CGI variables, such as `SCRIPT_FILENAME`. */
   readonly parameters: Readonly<Record<string, string>>;
+  /** Complete, so that PHP never waits for a visitor. */
   readonly body: AsyncIterable<Uint8Array> | null;
   /** Called with each piece of PHP's log output. */
   readonly onErrors: (piece: Buffer) => void;
@@ -54,6 +66,7 @@ export class FastCgiConnection {
   /** Resolves when the connection is closed, for any reason. */
   readonly closed: Promise<void>;
   #exchange: Exchange | null = null;
+  #isConnected = false;
   #failure: Error | null = null;
   /** Whether the body of a request has not been sent completely. */
   #isSending = false;
@@ -71,9 +84,12 @@ export class FastCgiConnection {
         this.#fail(error instanceof Error ? error : new Error(String(error)));
       }
     });
+    this.#socket.once("connect", () => {
+      this.#isConnected = true;
+    });
     this.#socket.on("error", (error) => this.#fail(error));
     this.#socket.once("close", () => {
-      this.#fail(new ProtocolError("PHP closed the connection."));
+      this.#fail(new Error("The connection to PHP ended."));
       closed.resolve();
     });
   }
@@ -84,7 +100,7 @@ export class FastCgiConnection {
    */
   async request({ parameters, body, onErrors }: FastCgiRequest): Promise<FastCgiResponse> {
     if (this.#exchange !== null) throw new Error("The connection is busy.");
-    if (this.#failure !== null) throw noResponse(this.#failure);
+    if (this.#failure !== null) throw new NoResponse("notSent", this.#failure);
     const begin = beginRequest(parameters);
     // The previous response may not have been read to its end.
     this.#socket.resume();
@@ -146,11 +162,17 @@ export class FastCgiConnection {
     const status = content.length < 8 ? null : content.readUInt8(4);
     if (status !== protocolStatus.completed) throw new ProtocolError(`php-fpm refused the request (status ${status}).`);
     this.#exchange = null;
-    if (exchange.body === null) exchange.reject(noResponse(new ProtocolError("PHP's response has no headers.")));
+    if (exchange.body === null)
+      exchange.reject(new NoResponse("invalid", new ProtocolError("PHP's response has no headers.")));
     exchange.body?.push(null);
     exchange.finished.resolve(exchange.body !== null);
     // php-fpm would take the rest of the body for the next request.
     if (this.#isSending) this.#fail(new ProtocolError("PHP ended the request before it had all of the body."));
+  }
+
+  #reasonOf(error: Error): NoResponse["reason"] {
+    if (!this.#isConnected) return "notSent";
+    return error instanceof ProtocolError ? "invalid" : "lost";
   }
 
   #fail(error: Error): void {
@@ -159,14 +181,10 @@ export class FastCgiConnection {
     const exchange = this.#exchange;
     if (exchange === null) return;
     this.#exchange = null;
-    if (exchange.body === null) exchange.reject(noResponse(error));
+    if (exchange.body === null) exchange.reject(new NoResponse(this.#reasonOf(error), error));
     exchange.body?.destroy(error);
     exchange.finished.resolve(false);
   }
-}
-
-function noResponse(cause: Error): NoResponse {
-  return new NoResponse(cause.message, { cause });
 }
 
 /** Resolves when the socket takes more data, or is closed. */

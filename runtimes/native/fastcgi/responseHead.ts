@@ -19,19 +19,28 @@ interface HeadReader {
 }
 
 const emptyLine = /\r?\n\r?\n/;
+/** How much of the end of the previous bytes may belong to an empty line. */
+const overlap = 3;
 
 export function createHeadReader(): HeadReader {
-  let bytes = Buffer.alloc(0);
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  let tail = "";
   return {
     read: (chunk) => {
-      bytes = Buffer.concat([bytes, chunk]);
-      const text = bytes.subarray(0, maxHeadBytes).toString("latin1");
-      const end = emptyLine.exec(text);
-      if (end !== null) {
-        return { head: parse(text.slice(0, end.index)), rest: bytes.subarray(end.index + end[0].length) };
+      if (chunk.length === 0) return null;
+      const text = tail + chunk.toString("latin1");
+      const found = emptyLine.exec(text);
+      pieces.push(Buffer.from(chunk));
+      bytes += chunk.length;
+      const end = found === null ? bytes : bytes - text.length + found.index;
+      if (end > maxHeadBytes || (found === null && bytes >= maxHeadBytes)) {
+        throw new ProtocolError("The headers of PHP's response are too long.");
       }
-      if (bytes.length >= maxHeadBytes) throw new ProtocolError("The headers of PHP's response are too long.");
-      return null;
+      tail = text.slice(-overlap);
+      if (found === null) return null;
+      const all = Buffer.concat(pieces);
+      return { head: parse(all.toString("latin1", 0, end)), rest: all.subarray(end + found[0].length) };
     },
   };
 }
@@ -50,6 +59,6 @@ function parse(text: string): ResponseHead {
 
 function statusIn(value: string): number {
   const status = Number(/^\d{3}/.exec(value)?.[0]);
-  if (!(status >= 100)) throw new ProtocolError("The status of PHP's response is damaged.");
+  if (!(status >= 200 && status < 600)) throw new ProtocolError("The status of PHP's response is damaged.");
   return status;
 }

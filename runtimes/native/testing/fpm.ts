@@ -69,7 +69,9 @@ php_admin_flag[log_errors] = on
       return file;
     },
     [Symbol.asyncDispose]: async () => {
-      master.kill("SIGKILL");
+      // Killed, it would leave its children.
+      master.kill("SIGTERM");
+      await ended.catch(() => undefined);
       await rm(folder, { recursive: true, force: true });
     },
   };

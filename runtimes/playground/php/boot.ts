@@ -32,7 +32,7 @@ const wordpressMegabytes = 256;
 /** PHP runs the scripts in this folder before each script, sorted by name. */
 const limitsScript = "/internal/shared/preload/00-limits.php";
 
-/** Functions that the platform's own PHP defines instead (`platform/mysqli.php` and `dns.php`). */
+/** Functions that the platform's own PHP defines instead (`mysqli.php` and `dns.php` in `runtimes/platform`). */
 const replacedFunctions = ["mysqli", "dns"]
   .map((name) => readFileSync(new URL(`../../platform/${name}.php`, import.meta.url), "utf8"))
   .flatMap((code) => [...code.matchAll(/^function (?!sitewright_)(\w+)\(/gm)])
