@@ -136,6 +136,9 @@ describe("letters are compared without case and accents", () => {
     expect(await lines("SELECT w, SUM(n) FROM groups_of GROUP BY w ORDER BY w")).toEqual([" 11", "Ärger 6", "b 4"]);
     expect(await lines("SELECT DISTINCT w FROM groups_of WHERE n < 5 ORDER BY w")).toEqual(["Ärger", "b"]);
     expect(await lines("SELECT COUNT(DISTINCT w) FROM groups_of")).toEqual(["2"]);
+    expect(
+      await lines("SELECT COUNT(DISTINCT w, 1), COUNT(DISTINCT w, n), COUNT(DISTINCT BINARY w, 1) FROM groups_of"),
+    ).toEqual(["2 4 4"]);
     expect(await lines("SELECT w FROM groups_of GROUP BY w HAVING COUNT(*) > 2")).toEqual(["Ärger"]);
   });
 

@@ -51,15 +51,20 @@ final class Aggregates implements Rule {
 		return $rewriting->call( 'mysql_join', [ $list, $separator ], $node );
 	}
 
-	/** `COUNT(DISTINCT a, b)` counts the rows in which none is NULL. */
+	/** `COUNT(DISTINCT a, b)` counts the rows in which none is NULL, and without regard to case and accents. */
 	private function count_of_several( WP_Parser_Node $node, Rewriting $rewriting ): ?WP_Parser_Node {
 		$values = $node->get_first_child_node( 'exprList' )?->get_child_nodes() ?? [];
 		if ( count( $values ) < 2 ) {
 			return null;
 		}
-		$all  = $rewriting->call( 'json_array', $values, $node );
+		$all  = $rewriting->call( 'json_array', array_map( fn ( $value ) => $this->without_case( $value, $rewriting ), $values ), $node );
 		$text = Text_Forms::joined( $values, $node, $rewriting );
 		return $rewriting->sequence( [ 'count(DISTINCT iif(', $text, ' IS NULL, NULL, ', $all, '))' ], $node );
+	}
+
+	private function without_case( WP_Parser_Node $value, Rewriting $rewriting ): WP_Parser_Node {
+		$is_text = Columns::TEXT === $rewriting->kinds->column( $value )?->kind;
+		return $is_text ? $rewriting->sequence( [ 'lower(', $rewriting->folded( $value ), ')' ], $value ) : $value;
 	}
 
 	/** @param WP_Parser_Node[] $pair Key and value. */

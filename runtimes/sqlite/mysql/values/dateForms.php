@@ -24,8 +24,14 @@ final class Date_Forms {
 		return $is_moment ? $date->date_text() . ' ' . $date->time_text() : $date->date_text();
 	}
 
-	/** As `of`, for comparisons: a date without a time is compared with one that has a time as midnight. */
+	/**
+	 * As `of`, for comparisons: a date without a time is compared with one that has a time as midnight, and `''` and `'0'` as the
+	 * date without a year. MySQL 8 refuses these two; MariaDB and earlier versions compare them so, and plugins send `date != ''`.
+	 */
 	public static function compared( string $literal, int $time ): ?string {
+		if ( '' === $literal || '0' === $literal ) {
+			return Columns::MOMENT === $time ? '0000-00-00 00:00:00' : '0000-00-00';
+		}
 		$form = self::of( $literal, $time );
 		if ( null === $form || Columns::MOMENT === $time ) {
 			return $form;
