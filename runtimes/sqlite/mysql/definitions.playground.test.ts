@@ -395,6 +395,27 @@ test("the number of several new rows is the first one's", async () => {
   );
 });
 
+test("the number of several new rows is the first one's, also from a query or where other rows may exist already", async () => {
+  const last = "SELECT LAST_INSERT_ID() AS id";
+  const either = "ON DUPLICATE KEY UPDATE v = VALUES(v)";
+  const answers = await layer.run(
+    "CREATE TABLE numbered_words (id int NOT NULL AUTO_INCREMENT, w varchar(9), v int, PRIMARY KEY (id), UNIQUE KEY w (w))",
+    ...[`INSERT INTO numbered_words (w, v) VALUES ('a', 1), ('b', 1), ('c', 1) ${either}`, last],
+    ...["INSERT IGNORE INTO numbered_words (w) VALUES ('d'), ('e')", last],
+    ...["INSERT INTO numbered_words (w) SELECT CONCAT(w, w) FROM numbered_words", last],
+    ...[
+      "INSERT INTO numbered_words SELECT id + 20, CONCAT(w, 2), v FROM numbered_words WHERE id < 3 ORDER BY id",
+      last,
+    ],
+    // Of rows of which some exist, it is a new row's.
+    ...[`INSERT INTO numbered_words (w, v) VALUES ('a', 2), ('f', 2) ${either}`, last],
+    "SELECT id FROM numbered_words WHERE w = 'f'",
+  );
+  const found = answers.flatMap((answer) => ("rows" in answer ? answer.rows.map(({ id }) => id) : [answer.error]));
+  expect(found.slice(0, 4)).toEqual(["1", "4", "6", "22"]);
+  expect(found[4]).toBe(found[5]);
+});
+
 describe("generated columns", () => {
   const table = `CREATE TABLE boxes (a int, name varchar(20), b int GENERATED ALWAYS AS (a * 2) STORED NOT NULL COMMENT 'x', c int AS (a / 2),
     d varchar(50) AS (CONCAT(name, '-', a)) VIRTUAL, e varchar(9) AS (CASE WHEN a > 3 THEN 'big' ELSE COALESCE(name, 'none') END) STORED,

@@ -45,8 +45,8 @@ class Driver extends \WP_MySQL_On_SQLite {
 	private bool $is_diagnosed = false;
 	/** The number that the last row to get one has, as a text. */
 	private string $last_number = '0';
-	/** How many rows the present statement gives numbers to. */
-	private int $numbered_rows = 1;
+	/** How many rows the present statement gives numbers to; null until a query has given them. */
+	private ?int $numbered_rows = 1;
 	/** How many rows the present INSERT has updated. */
 	private int $updated_rows = 0;
 	private int $statement_count = 0;
@@ -110,8 +110,11 @@ class Driver extends \WP_MySQL_On_SQLite {
 		return $this->last_number;
 	}
 
-	/** Call if the present statement adds several rows, and all get their numbers from AUTO_INCREMENT. */
-	public function number_rows( int $rows ): void {
+	/**
+	 * Call if the present statement adds several rows, and all get their numbers from AUTO_INCREMENT. Null: as many rows as a
+	 * query gives.
+	 */
+	public function number_rows( ?int $rows ): void {
 		$this->numbered_rows = $rows;
 	}
 
@@ -284,19 +287,20 @@ class Driver extends \WP_MySQL_On_SQLite {
 
 	/** Inserts rows by several statements, all or none. */
 	private function insert( array $parts, string $query ): PDOStatement {
-		$affected = 0;
-		$numbered = 0;
+		$affected     = 0;
+		$are_numbered = true;
 		$this->transactions->atomically(
-			function () use ( $parts, &$affected, &$numbered ) {
+			function () use ( $parts, &$affected, &$are_numbered ) {
 				foreach ( $parts as $part ) {
 					$this->numbered_rows = 1;
 					$this->updated_rows  = 0;
-					$affected           += $this->driver_query( $part )->rowCount();
-					$numbered           += $this->numbered_rows;
+					$added               = $this->driver_query( $part )->rowCount();
+					$affected           += $added;
+					$are_numbered        = $are_numbered && $this->numbered_rows === $added;
 				}
 			}
 		);
-		$this->numbered_rows = $numbered > count( $parts ) ? $numbered : 1;
+		$this->numbered_rows = $are_numbered ? $affected : 1;
 		return $this->nothing( $query, $affected );
 	}
 
@@ -366,7 +370,16 @@ class Driver extends \WP_MySQL_On_SQLite {
 	/** Lets the driver answer a statement, with the layer's functions and rules. */
 	public function driver_query( string $query ): PDOStatement {
 		$result = parent::query( false === stripos( $query, 'rollup' ) ? $query : Rollup::spelled_out( $this, $query ) );
-		return 0 === $this->updated_rows ? $result : $this->nothing( $query, $result->rowCount() + $this->updated_rows );
+		if ( 1 === $this->numbered_rows && 0 === $this->updated_rows ) {
+			return $result;
+		}
+		$added = $result->rowCount();
+		$this->numbered_rows ??= $added;
+		if ( $this->numbered_rows !== $added || 0 !== $this->updated_rows ) {
+			// Rows that were not added have used up numbers between those of the others.
+			$this->numbered_rows = 1;
+		}
+		return 0 === $this->updated_rows ? $result : $this->nothing( $query, $added + $this->updated_rows );
 	}
 
 	/** Returns the tree of a statement as it is written, or null if it is none. */

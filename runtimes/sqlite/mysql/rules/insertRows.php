@@ -10,25 +10,25 @@ use WP_Parser_Node;
  */
 final class Insert_Rows implements Rule {
 	public function nodes(): array {
-		return [ 'insertFromConstructor' ];
+		return [ 'insertFromConstructor', 'insertQueryExpression' ];
 	}
 
 	public function rewrite( WP_Parser_Node $node, Rewriting $rewriting ): ?WP_Parser_Node {
+		$statement = $rewriting->nearest( 'insertStatement', 'replaceStatement' );
+		if ( 'insertQueryExpression' === $node->rule_name ) {
+			$this->number_selected_rows( $node, $statement, $rewriting );
+			return null;
+		}
 		$list   = $node->get_first_child_node( 'insertValues' )->get_first_child_node( 'valueList' );
 		$fields = $node->get_first_child_node( 'fields' );
 		if ( ! $list->has_child_node( 'values' ) ) {
 			return $this->defaults( $rewriting );
 		}
-		$schema    = $rewriting->driver->schema();
-		$statement = $rewriting->nearest( 'insertStatement', 'replaceStatement' );
-		$columns   = $schema->columns_of( $schema->name_in( $statement->get_first_child_node( 'tableRef' ) ) );
+		$columns = $this->columns( $statement, $rewriting );
 		if ( [] === $columns ) {
 			return null;
 		}
-		$names = null === $fields
-			? array_column( $columns, 'COLUMN_NAME' )
-			: array_map( [ Schema::class, 'last_name_of' ], $fields->get_child_nodes( 'insertIdentifier' ) );
-		$names = array_map( 'strtolower', $names );
+		$names = $this->names( $fields, $columns );
 		$rows  = $list->get_child_nodes( 'values' );
 		foreach ( $rows as $i => $values ) {
 			if ( count( $values->get_child_nodes() ) !== count( $names ) ) {
@@ -36,9 +36,48 @@ final class Insert_Rows implements Rule {
 			}
 		}
 		$this->read_bits( $list, $names, $columns, $rewriting );
-		$is_plain = ! $statement->has_child_node( 'insertUpdateList' ) && ! $statement->has_child_token( WP_MySQL_Lexer::IGNORE_SYMBOL );
-		if ( $is_plain && count( $rows ) > 1 && $this->are_numbered( $rows, $names, $columns ) ) {
+		if ( count( $rows ) > 1 && $this->are_numbered( $rows, $names, $columns ) ) {
 			$rewriting->driver->number_rows( count( $rows ) );
+		}
+		return null;
+	}
+
+	/** Rows of `INSERT … SELECT`, unless some of them may have a number already, or not be added. */
+	private function number_selected_rows( WP_Parser_Node $query, WP_Parser_Node $statement, Rewriting $rewriting ): void {
+		$columns  = $this->columns( $statement, $rewriting );
+		$names    = $this->names( $query->get_first_child_node( 'fields' ), $columns );
+		$is_plain = ! $statement->has_child_node( 'insertUpdateList' ) && ! $statement->has_child_token( WP_MySQL_Lexer::IGNORE_SYMBOL );
+		$numbered = self::numbered( $columns );
+		if ( $is_plain && null !== $numbered && ! in_array( $numbered, $names, true ) ) {
+			$rewriting->driver->number_rows( null );
+		}
+	}
+
+	/** @return array[] The columns of the table that rows are added to. */
+	private function columns( WP_Parser_Node $statement, Rewriting $rewriting ): array {
+		$schema = $rewriting->driver->schema();
+		return $schema->columns_of( $schema->name_in( $statement->get_first_child_node( 'tableRef' ) ) );
+	}
+
+	/**
+	 * Returns the names of the columns that get values, in lower case.
+	 *
+	 * @param array[] $columns The table's columns.
+	 * @return string[]
+	 */
+	private function names( ?WP_Parser_Node $fields, array $columns ): array {
+		$names = null === $fields
+			? array_column( $columns, 'COLUMN_NAME' )
+			: array_map( [ Schema::class, 'last_name_of' ], $fields->get_child_nodes( 'insertIdentifier' ) );
+		return array_map( 'strtolower', $names );
+	}
+
+	/** Returns the name of the column with AUTO_INCREMENT, in lower case, or null. @param array[] $columns The table's columns. */
+	private static function numbered( array $columns ): ?string {
+		foreach ( $columns as $column ) {
+			if ( str_contains( $column['EXTRA'], 'auto_increment' ) ) {
+				return strtolower( $column['COLUMN_NAME'] );
+			}
 		}
 		return null;
 	}
@@ -51,10 +90,10 @@ final class Insert_Rows implements Rule {
 	 * @param array[]          $columns The table's columns.
 	 */
 	private function are_numbered( array $rows, array $names, array $columns ): bool {
-		$numbered = array_filter( $columns, static fn ( array $column ) => str_contains( $column['EXTRA'], 'auto_increment' ) );
-		$position = array_search( strtolower( reset( $numbered )['COLUMN_NAME'] ?? '' ), $names, true );
+		$numbered = self::numbered( $columns );
+		$position = null === $numbered ? false : array_search( $numbered, $names, true );
 		if ( false === $position ) {
-			return [] !== $numbered;
+			return null !== $numbered;
 		}
 		foreach ( $rows as $values ) {
 			$tokens = $values->get_child_nodes()[ $position ]->get_descendant_tokens();
