@@ -54,6 +54,8 @@ export function wpConfig(
     define("FS_METHOD", "direct"),
     define("DISABLE_WP_CRON", true),
     define("AUTOMATIC_UPDATER_DISABLED", true),
+    // Plugins count views and refill forms in the browser only if this says that pages are cached. The edge caches them.
+    define("WP_CACHE", true),
     ...(options.multisite === null ? [] : ["", ...multisiteLines(options.multisite, options.address)]),
     "",
     "if ( ! defined( 'ABSPATH' ) ) {",
