@@ -84,6 +84,7 @@ return [
 	Information_Schema_Tables::class => [ 'schema' => 'information_schema' ],
 	Rounding::class => [ 'tokens' => [ Lexer::DIV_OPERATOR, Lexer::DECIMAL_NUMBER, Lexer::FLOAT_NUMBER ] ],
 	Decimals::class => [ 'tokens' => [ Lexer::DIV_OPERATOR, Lexer::AVG_SYMBOL, Lexer::DECIMAL_NUMBER ] ],
+	Variable_Order::class => [ 'tokens' => [ Lexer::ASSIGN_OPERATOR ] ],
 	User_Variables::class => [ 'tokens' => [ Lexer::AT_SIGN_SYMBOL, Lexer::AT_TEXT_SUFFIX ] ],
 	Fulltext::class => [ 'tokens' => [ Lexer::MATCH_SYMBOL ] ],
 	Collate::class => [ 'tokens' => [ Lexer::COLLATE_SYMBOL ] ],

@@ -55,6 +55,43 @@ describe("a user's variable", () => {
     ]);
   });
 
+  describe("numbers rows in their order", () => {
+    beforeAll(async () => {
+      await layer.rows(
+        "CREATE TABLE steps (id INT PRIMARY KEY, place INT, day DATE, word VARCHAR(9))",
+        "INSERT INTO steps VALUES (1, 9, '2024-01-01', 'a'), (2, 9, '2024-03-01', 'c'), (3, 9, '2024-02-01', 'b')",
+      );
+    });
+
+    test.each([
+      ["SELECT @n := @n + 1 AS n, id FROM steps, (SELECT @n := 0) start ORDER BY day DESC", ["1 2", "2 3", "3 1"]],
+      [
+        "SELECT s.word, @n := @n + 1 AS n FROM steps AS s JOIN (SELECT @n := 5) i WHERE s.id > 1 ORDER BY s.word",
+        ["b 6", "c 7"],
+      ],
+      ["SELECT *, @n := 10 - id AS n FROM steps ORDER BY day DESC LIMIT 1", ["2 9 2024-03-01 c 8"]],
+      [
+        "SELECT n FROM (SELECT @n := @n + 1 AS n, id FROM steps, (SELECT @n := 0) i ORDER BY day) AS t WHERE id = 2",
+        ["3"],
+      ],
+    ])("%s", async (query, expected) => {
+      expect(await lines(query)).toEqual(expected);
+    });
+
+    const places = "SELECT place FROM steps ORDER BY id";
+
+    test.each([
+      ["UPDATE steps SET place = (@n := @n + 1) ORDER BY day DESC", ["3", "1", "2"]],
+      ["UPDATE steps SET place = @n := @n + 10 WHERE id < 3 ORDER BY day DESC LIMIT 1", ["0", "10", "0"]],
+      [
+        "UPDATE steps AS s JOIN (SELECT id, (@n := @n + 1) AS n FROM steps WHERE word <> '' ORDER BY day) AS t ON s.id = t.id SET s.place = t.n",
+        ["1", "3", "2"],
+      ],
+    ])("in changes: %s", async (update, expected) => {
+      expect(await lines("UPDATE steps SET place = 0", "SET @n = 0", update, places)).toEqual(expected);
+    });
+  });
+
   test("is compared by =, and only set by := and SET", async () => {
     expect(await lines("SET @n = 2", "SELECT @n = 3, @n = 2, IF(@n = 1, 'one', 'other'), @n")).toEqual(["0 1 other 2"]);
     const numbered = "SELECT CASE WHEN @n = 2 THEN 2 ELSE @n := @n + 1 END AS n FROM scores, (SELECT @n := 0) i";

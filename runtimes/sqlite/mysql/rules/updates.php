@@ -22,6 +22,10 @@ final class Updates implements Rule {
 		$references = $node->get_first_child_node( 'tableReferenceList' );
 		$tables     = $this->tables( $references, $rewriting );
 		$is_joined  = count( $tables ) > 1 || null !== $references->get_first_descendant_node( 'derivedTable' );
+		if ( ! $is_joined && $node->has_child_node( 'orderClause' ) && User_Variables::assigns( $node->get_first_child_node( 'updateList' ) ) ) {
+			$this->join( $node, array_key_first( $tables ), reset( $tables ), $rewriting );
+			return null;
+		}
 		if ( ! $is_joined ) {
 			$this->leave_out_unchanged( $node, $rewriting );
 			return null;
@@ -84,7 +88,8 @@ final class Updates implements Rule {
 
 	/**
 	 * `UPDATE t AS a, (SELECT a.rowid AS number, … FROM joins WHERE … GROUP BY a.rowid) AS mysql_rows SET … WHERE a.rowid =
-	 * mysql_rows.number`. Of several rows that match one of `t`, the same one counts each time.
+	 * mysql_rows.number`. Of several rows that match one of `t`, the same one counts each time. The rows of an UPDATE with an
+	 * order are sorted before values are computed: `UPDATE t SET position = (@n := @n + 1) ORDER BY date`.
 	 */
 	private function join( WP_Parser_Node $node, string $alias, string $table, Rewriting $rewriting ): void {
 		$quoted = Schema::quoted( $alias );
@@ -107,7 +112,11 @@ final class Updates implements Rule {
 			}
 		}
 		$old_where = $node->get_first_child_node( 'whereClause' );
-		$select    = [ "( SELECT $row AS `number`", ...$values, 'FROM', $references, ...( null === $old_where ? [] : [ $old_where ] ), "GROUP BY $row )" ];
+		$source    = [ $references, ...( null === $old_where ? [] : [ $old_where ] ) ];
+		$order     = $node->get_first_child_node( 'orderClause' );
+		$select    = null === $order
+			? [ "( SELECT $row AS `number`", ...$values, 'FROM', ...$source, "GROUP BY $row )" ]
+			: $this->in_order( $row, $quoted, $values, [ ...$source, $order, ...$node->get_child_nodes( 'simpleLimitClause' ) ] );
 		$subquery  = $frame->get_first_descendant_node( 'derivedTable' )->get_first_child_node( 'subquery' );
 		Tree::set_children( $subquery, [ self::plain( $select, $references, $rewriting ) ] );
 		$is_all    = count( $changes ) === count( $node->get_first_child_node( 'updateList' )->get_child_nodes( 'updateElement' ) );
@@ -115,6 +124,19 @@ final class Updates implements Rule {
 		Tree::set_children( $where, [ self::plain( $condition, $references, $rewriting ) ] );
 		self::replace( $node, $references, $frame->get_first_descendant_node( 'tableReferenceList' ) );
 		self::set_where( $node, $where );
+		$is_sorting = static fn ( $child ) => $child instanceof WP_Parser_Node && in_array( $child->rule_name, [ 'orderClause', 'simpleLimitClause' ], true );
+		Tree::set_children( $node, array_values( array_filter( $node->get_children(), static fn ( $child ) => ! $is_sorting( $child ) ) ) );
+	}
+
+	/** Returns the query for the values of sorted rows. @param array<WP_Parser_Node|string> $source The rows. */
+	private function in_order( string $row, string $alias, array $values, array $source ): array {
+		return [
+			"( WITH `mysql_sorted` AS MATERIALIZED ( SELECT $row AS `mysql_number`, $alias.* FROM",
+			...$source,
+			'), `mysql_numbered` AS MATERIALIZED ( SELECT `mysql_number` AS `number`',
+			...$values,
+			"FROM `mysql_sorted` AS $alias ) SELECT * FROM `mysql_numbered` )",
+		];
 	}
 
 	/** MySQL leaves rows with a LIMIT alone only after it has chosen them, so here they count. */

@@ -92,7 +92,8 @@ final class User_Variables implements Rule {
 		}
 	}
 
-	private static function assigns( WP_Parser_Node $node ): bool {
+	/** Whether a rewritten node sets a variable. */
+	public static function assigns( WP_Parser_Node $node ): bool {
 		foreach ( $node->get_descendant_tokens() as $token ) {
 			if ( 'mysql_assign(' === $token->get_value() ) {
 				return true;
