@@ -19,6 +19,7 @@ const MYSQL_LAYER_TRANSLATIONS = '/internal/translations';
 
 require __DIR__ . '/mysqli.php';
 require __DIR__ . '/dns.php';
+require __DIR__ . '/requestVariables.php';
 require __DIR__ . '/touching.php';
 require __DIR__ . '/ports.php';
 require __DIR__ . '/packages.php';

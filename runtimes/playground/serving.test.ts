@@ -215,6 +215,17 @@ describe("PHP", () => {
     expect(server).not.toHaveProperty("HTTP_BAD_NAME");
   });
 
+  test("finds the request's variables, and no other request's, with getenv()", async () => {
+    await addScript(site, "getenv.php", "echo json_encode(array_map('getenv', $_GET['names']));");
+    const names = ["REMOTE_ADDR", "REQUEST_URI", "HTTP_X_OWN", "HTTP_PROXY", "HTTPS"];
+    const path = `/getenv.php?${names.map((name) => `names[]=${name}`).join("&")}`;
+    const ask = async (remoteAddress: string, https: boolean, headers: Record<string, string>) =>
+      JSON.parse((await visitorOf(world.serving, site).get(path, { headers, https, remoteAddress })).text);
+    const own = { "x-own": "a=b", proxy: "evil:80" };
+    expect(await ask("203.0.113.9", true, own)).toEqual(["203.0.113.9", path, "a=b", false, "on"]);
+    expect(await ask("203.0.113.10", false, {})).toEqual(["203.0.113.10", path, false, false, false]);
+  });
+
   test.each(["example.localhost:99999", "[::", "a b", "1.2.3.4.5"])("runs with the invalid host %s", async (host) => {
     await addScript(site, "host.php", "echo $_SERVER['HTTP_HOST'], ' ', $_SERVER['REQUEST_METHOD'];");
     await runPhp(world.serving, site, "echo 1;");
