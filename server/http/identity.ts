@@ -1,8 +1,9 @@
 /** Authenticates requests and applies the rate limit, before a body is read. */
 import type { Endpoint, IdSource } from "@sitewright/contract/endpoint.ts";
-import { lookUpTarget, type Resource, type Target } from "@sitewright/server/app/company/access.ts";
+import { type Caller, lookUpTarget, type Resource, type Target } from "@sitewright/server/app/company/access.ts";
 import { isAddressAllowed } from "@sitewright/server/app/company/allowedAddresses.ts";
 import type { Identified } from "@sitewright/server/app/company/identities.ts";
+import type { TokenFacts } from "@sitewright/server/app/company/token.ts";
 import type { App } from "@sitewright/server/app/context.ts";
 import { AddressNotAllowed } from "@sitewright/server/app/failures.ts";
 import { clientNetwork } from "@sitewright/server/app/traffic/networks.ts";
@@ -63,12 +64,24 @@ export function makeAuthenticator(
     app.keyUse.note(keyId);
   }
 
+  /**
+   * Counts a request before the database is asked: by its key, if it is known. A network that has used up its limit with invalid keys
+   * is refused here if it presents yet another key: finding out that this one is invalid, too, would cost a query each time.
+   */
+  function countEarly(request: FastifyRequest, facts: TokenFacts, caller: Caller | null): Usage | null {
+    const { route } = request.routeOptions.config;
+    if (caller !== null) return count(route?.row, caller);
+    if (route === undefined || app.identities.isFamiliar(facts)) return null;
+    const network = clientNetwork(request.ip);
+    return count.isUsedUp(route.row, network) ? count(route.row, network) : null;
+  }
+
   return (request, reply, done) => {
     const { route } = request.routeOptions.config;
     const facts = tokenFacts(request);
     const admission = admissionOf(request.raw);
     const caller = route === undefined || admission !== undefined ? null : app.identities.known(facts);
-    const usage = admission?.usage ?? (caller && count(route?.row, caller));
+    const usage = admission?.usage ?? countEarly(request, facts, caller);
     const finish = (identified: Identified | null, failure?: unknown) => {
       try {
         accept(request, reply, identified, usage, failure);

@@ -75,6 +75,27 @@ describe("a key's rate limit", () => {
   });
 });
 
+describe("a network that has used up its limit with invalid keys", () => {
+  const test = useTestServer({ limits: { rateLimitPerMinute: 5 } });
+
+  it("is refused other keys without a question to the database, but no key that was used before", async () => {
+    const { call, addKey, pool } = test.current;
+    const headers = { "x-forwarded-for": "198.51.100.7" };
+    const from = async (key: string) => (await call("GET", "/v2/validate", { key, headers })).status;
+    const [used, unused] = [(await addKey({})).token, (await addKey({})).token];
+    expect(await from(used)).toBe(200);
+    for (let number = 0; number < 5; number += 1) expect(await from(`wrong-${number}`)).toBe(401);
+    test.current.identities.forgetKeys();
+    const asked = vi.spyOn(pool, "query");
+    expect([await from("wrong-again"), await from(unused)]).toEqual([429, 429]);
+    expect(asked).not.toHaveBeenCalled();
+    asked.mockRestore();
+    expect(await from(used)).toBe(200);
+    const elsewhere = { "x-forwarded-for": "198.51.100.8" };
+    expect((await call("GET", "/v2/validate", { key: unused, headers: elsewhere })).status).toBe(200);
+  });
+});
+
 describe("rate limits of several control processes", () => {
   const limits = { rateLimitPerMinute: 10, creationLimitPerMinute: 2 };
 

@@ -37,7 +37,12 @@ const maxClients = 100_000;
 /** The key of a request, or its network. */
 type Client = string | { readonly keyId: string; readonly companyId: string };
 
-export type CountRequest = (row: Endpoint | undefined, client: Client) => Usage;
+export interface CountRequest {
+  /** Counts a request. */
+  (row: Endpoint | undefined, client: Client): Usage;
+  /** Whether the next request of a network without a valid key will exceed the limit. Counts nothing. */
+  isUsedUp(row: Endpoint | undefined, network: string): boolean;
+}
 
 interface RateLimitOptions {
   /** In milliseconds, never going back. */
@@ -60,14 +65,17 @@ export function makeRateLimits(
     operations: make(rateLimitPerMinute),
     creations: make(creationLimitPerMinute),
   };
-  return (row, client) => {
+  const count = (row: Endpoint | undefined, client: Client): Usage => {
     const bucket = buckets[row?.bucket ?? "requests"];
-    const own = bucket.client(typeof client === "string" ? client : client.keyId);
+    const own = bucket.client.count(typeof client === "string" ? client : client.keyId);
     // A key that has exceeded its own limit takes nothing from the company's other keys.
     if (typeof client === "string" || own.remaining < 0) return usageOf(own);
-    const ofCompany = bucket.company(client.companyId);
+    const ofCompany = bucket.company.count(client.companyId);
     return usageOf(ofCompany.remaining < own.remaining ? ofCompany : own);
   };
+  const isUsedUp = (row: Endpoint | undefined, network: string): boolean =>
+    buckets[row?.bucket ?? "requests"].client.left(network) <= 0;
+  return Object.assign(count, { isUsedUp });
 }
 
 /** What is left of a limit. */
@@ -83,19 +91,32 @@ interface Window {
   readonly endsAt: number;
 }
 
-/** Returns the function that counts a request of a client. */
-function makeCounter(limit: () => number, now: () => number): (client: string) => Left {
+interface Counter {
+  /** Counts a request of a client. */
+  count(client: string): Left;
+  /** How many more requests the client may send. */
+  left(client: string): number;
+}
+
+function makeCounter(limit: () => number, now: () => number): Counter {
   const windows = new LRUCache<string, Window>({ max: maxClients });
-  return (client) => {
-    const time = now();
-    let window = windows.get(client);
-    if (window === undefined || window.endsAt <= time) {
-      window = { count: 0, endsAt: time + windowMilliseconds };
-      windows.set(client, window);
-    }
-    window.count += 1;
-    const points = limit();
-    return { points, remaining: points - window.count, seconds: Math.ceil((window.endsAt - time) / 1000) };
+  const present = (client: string, time: number): Window | undefined => {
+    const window = windows.get(client);
+    return window === undefined || window.endsAt <= time ? undefined : window;
+  };
+  return {
+    count: (client) => {
+      const time = now();
+      let window = present(client, time);
+      if (window === undefined) {
+        window = { count: 0, endsAt: time + windowMilliseconds };
+        windows.set(client, window);
+      }
+      window.count += 1;
+      const points = limit();
+      return { points, remaining: points - window.count, seconds: Math.ceil((window.endsAt - time) / 1000) };
+    },
+    left: (client) => limit() - (present(client, now())?.count ?? 0),
   };
 }
 

@@ -30,6 +30,8 @@ export interface Identities {
   ): Identified | null | Promise<Identified | null>;
   /** The caller, if the key is in memory and its token is valid. */
   known(presented: TokenFacts): Caller | null;
+  /** Whether a request with a key of this id has been accepted within the last hour. */
+  isFamiliar(presented: TokenFacts): boolean;
   /** Forgets all keys, also those that are being looked up. */
   forgetKeys(): void;
 }
@@ -41,12 +43,14 @@ interface Lookups {
 
 const lifetimeMilliseconds = 900;
 const maxEntries = 10_000;
+const familiarMilliseconds = 3_600_000;
 
 /** `find`: the functions of the store. */
 export function makeIdentities(pool: Pool, find: Lookups = { findKey, findTarget }): Identities {
   const bounds = { max: maxEntries, ttl: lifetimeMilliseconds };
   const keys = new LRUCache<string, KnownKey>(bounds);
   const targets = new LRUCache<string, Target>(bounds);
+  const familiar = new LRUCache<string, true>({ max: maxEntries, ttl: familiarMilliseconds });
   let changes = 0;
 
   const nameOf = ({ kind, id }: Resource) => `${kind} ${id}`;
@@ -64,6 +68,7 @@ export function makeIdentities(pool: Pool, find: Lookups = { findKey, findTarget
     const key = found && { record: found, caller: callerFrom(found) };
     if (key !== null && changes === changesBefore) keys.set(presented.id, key, { start });
     const caller = checkedCaller(key, presented);
+    if (caller !== null) familiar.set(presented.id, true);
     return caller && { caller, target: resource && keepTarget(resource, found, start) };
   }
 
@@ -85,6 +90,7 @@ export function makeIdentities(pool: Pool, find: Lookups = { findKey, findTarget
       const key = keys.get(presented.id);
       return key === undefined ? null : checkedCaller(key, presented);
     },
+    isFamiliar: ({ id }) => familiar.has(id),
     forgetKeys() {
       changes += 1;
       keys.clear();
