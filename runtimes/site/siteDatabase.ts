@@ -3,8 +3,8 @@
  * the database or tells where it is.
  *
  * PHP writes databases, so they are untrusted. An implementation works on them in processes of their own (`runTenantJob`), and throws
- * `RuntimeFailure` with a sentence for the customer if one is damaged. New databases that no script has written yet are an exception:
- * `createPlain`, `fillTemplate` and `setPassword` work in this process.
+ * `RuntimeFailure` with a sentence for the customer if one is damaged. Databases of new sites are an exception, because only
+ * WordPress's own code has run there: `createPlain`, `fillTemplate` and `setPassword` work in this process.
  */
 import type {
   AddressChange,
@@ -112,8 +112,8 @@ export interface SiteDatabase {
   removeDropIn(webRoot: string): Promise<void>;
   /** Whether the database has certainly not been written since then, in milliseconds. */
   isUnchangedSince(database: Omit<DatabaseOf, "of">, since: number): boolean;
-  /** Returns a reader of the environments in this folder. `file` keeps what it has read. */
+  /** Creates a reader of the WP-Cron events of the environments in this folder. Its results are stored in `file`, if given. */
   readEvents(environments: string, options: { readonly file?: string }): EventReader;
-  /** Returns a reader of the environments in this folder. */
+  /** Creates a reader of the plugins and themes of the environments in this folder. */
   readPackages(environments: string): PackageReader;
 }

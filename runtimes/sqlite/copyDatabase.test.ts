@@ -5,6 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { RuntimeFailure } from "../runtime.ts";
 import { copyDatabase, copyDatabaseFolder, isDamaged } from "./copyDatabase.ts";
+import { withDatabase } from "./withDatabase.ts";
 
 let folder: string;
 let live: string;
@@ -14,15 +15,6 @@ beforeEach(async () => {
   await mkdir(live);
 });
 afterEach(() => rm(folder, { recursive: true }));
-
-function withDatabase<T>(file: string, work: (database: DatabaseSync) => T): T {
-  const database = new DatabaseSync(file);
-  try {
-    return work(database);
-  } finally {
-    database.close();
-  }
-}
 
 const pages = 200;
 

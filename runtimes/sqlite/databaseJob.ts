@@ -4,7 +4,6 @@
  */
 import { rm } from "node:fs/promises";
 import path from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { serveJob } from "../job.ts";
 import {
   type AddressChange,
@@ -22,6 +21,7 @@ import { lostRows } from "./lostRows.ts";
 import { checkTables, replaceTables } from "./replace/replaceTables.ts";
 import { replaceTexts } from "./replace/replaceTexts.ts";
 import { countRowsIn } from "./rowCounts.ts";
+import { withDatabase } from "./withDatabase.ts";
 import { readStoredFacts, type StoredFacts } from "./wordpressFacts.ts";
 import { findStoredUser } from "./wordpressUsers.ts";
 
@@ -136,15 +136,6 @@ export type DatabaseJob =
   | CountJob
   | DumpJob
   | ReplaceJob;
-
-function withDatabase<T>(file: string, work: (database: DatabaseSync) => T): T {
-  const database = new DatabaseSync(file);
-  try {
-    return work(database);
-  } finally {
-    database.close();
-  }
-}
 
 async function copy({ from, to, addresses }: CopyJob): Promise<void> {
   const databases = await copyDatabaseFolder(from, to);

@@ -1,4 +1,4 @@
-/** Counts the rows that a push would lose: those that only the target has. */
+/** Counts the rows that a push would delete, because only the target has them. */
 import { DatabaseSync } from "node:sqlite";
 import type { StageChanges } from "../runtime.ts";
 import { quoted } from "./findPlaceholders.ts";

@@ -9,7 +9,7 @@ const edgeStatus = v.object({
   generation: v.number(),
   /** Port for visitors. */
   port: v.number(),
-  /** PHP workers with a site, and the number of those that are ready for one. */
+  /** PHP workers that have a site, and the number of workers that are ready to get one. */
   workers: v.array(v.object({ busy: v.boolean() })),
   readyWorkers: v.number(),
   /** Bytes of request bodies, and how many were refused because there was no room. */

@@ -11,8 +11,8 @@ import {
   endOfInput,
   inputRecords,
   ProtocolError,
-  protocolStatus,
   recordTypes,
+  requestComplete,
 } from "./records.ts";
 import { createHeadReader, type ResponseHead } from "./responseHead.ts";
 
@@ -160,7 +160,7 @@ export class FastCgiConnection {
 
   #end(exchange: Exchange, content: Buffer): void {
     const status = content.length < 8 ? null : content.readUInt8(4);
-    if (status !== protocolStatus.completed) throw new ProtocolError(`php-fpm refused the request (status ${status}).`);
+    if (status !== requestComplete) throw new ProtocolError(`php-fpm refused the request (status ${status}).`);
     this.#exchange = null;
     if (exchange.body === null)
       exchange.reject(new NoResponse("invalid", new ProtocolError("PHP's response has no headers.")));

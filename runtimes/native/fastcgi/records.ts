@@ -7,7 +7,6 @@
 
 export const recordTypes = {
   beginRequest: 1,
-  abortRequest: 2,
   endRequest: 3,
   parameters: 4,
   input: 5,
@@ -15,8 +14,8 @@ export const recordTypes = {
   errors: 7,
 } as const;
 
-/** Why the server has ended a request. All but `completed` mean that it did not run. */
-export const protocolStatus = { completed: 0, cantMultiplex: 1, overloaded: 2, unknownRole: 3 } as const;
+/** How the server says that it has run a request. Any other status means that it has not. */
+export const requestComplete = 0;
 
 export interface FastCgiRecord {
   readonly type: number;

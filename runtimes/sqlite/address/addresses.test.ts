@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
+import type { SQLOutputValue } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { serialize } from "../../playground/testing/serialize.ts";
 import { addressChanger } from "../../site/values/addressChanger.ts";
+import { withDatabase } from "../withDatabase.ts";
 import { changeAddresses } from "./addresses.ts";
 
 const from = "http://demo.localhost:8081";
@@ -135,15 +136,6 @@ describe("in a database", () => {
     const file = path.join(folder, `${files}.sqlite`);
     withDatabase(file, (database) => database.exec(sql));
     return file;
-  }
-
-  function withDatabase<T>(file: string, work: (database: DatabaseSync) => T): T {
-    const database = new DatabaseSync(file);
-    try {
-      return work(database);
-    } finally {
-      database.close();
-    }
   }
 
   function column(file: string, sql: string): SQLOutputValue[] {
