@@ -5,7 +5,6 @@
 import type { Readable } from "node:stream";
 import type { EnvironmentLayout, EnvironmentRef } from "./runtime.ts";
 
-/** Resource limits of an environment. */
 /** The largest request body that reaches PHP. */
 export interface UploadLimits {
   /** The largest file. WordPress shows it. */
@@ -14,6 +13,7 @@ export interface UploadLimits {
   readonly formBytes: number;
 }
 
+/** Resource limits of an environment. */
 export interface ServedLimits {
   /** How many visitors' requests PHP answers at once. */
   readonly threads: number;
@@ -76,6 +76,11 @@ export interface PlatformTask {
   readonly input: string;
 }
 
+/** A body whose length is known, however the visitor sent it. */
+export interface RequestBody extends AsyncIterable<Buffer> {
+  readonly bytes: number;
+}
+
 export interface PhpRequest {
   readonly method: string;
   /** Path and query as the visitor sent them. */
@@ -89,7 +94,7 @@ export interface PhpRequest {
   /** Called when a worker is free: returns further headers. Called again if that worker dies before it begins. */
   readonly headersAtStart?: () => Readonly<Record<string, string>>;
   /** Complete, so that PHP never waits for a visitor. It is read again if a worker dies before the request begins. */
-  readonly body: AsyncIterable<Buffer> | null;
+  readonly body: RequestBody | null;
   readonly remoteAddress: string;
   readonly https: boolean;
   /** True if the environment's own PHP made the request. It is then refused rather than queued if no worker is free. */

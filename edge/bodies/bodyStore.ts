@@ -9,6 +9,7 @@ import { blockBytes, createChunks } from "./chunks.ts";
 
 /** A complete request body. It can be read more than once. */
 export interface Body extends AsyncIterable<Buffer> {
+  readonly bytes: number;
   /** Frees its space. Further calls have no effect. */
   close(): Promise<void>;
 }
@@ -85,6 +86,7 @@ export function createBodyStore({ memory, disk, memoryBytes, diskBytes, folder, 
       if (file !== null) await writeChunks(file);
     },
     body: () => ({
+      bytes: size,
       [Symbol.asyncIterator]: () => read()[Symbol.asyncIterator](),
       async close() {
         const open = file;

@@ -12,6 +12,11 @@ export interface UpstreamTask {
   readonly input: string;
 }
 
+/** A body whose length is known, however the visitor sent it. */
+export interface UpstreamBody extends AsyncIterable<Buffer> {
+  readonly bytes: number;
+}
+
 export interface UpstreamRequest {
   readonly method: string;
   /** Path and query as sent by the visitor. */
@@ -25,7 +30,7 @@ export interface UpstreamRequest {
   /** Called when a worker is free: returns further headers. Called again if that worker dies before it begins. */
   readonly headersAtStart?: () => Readonly<Record<string, string>>;
   /** Complete, so that PHP never waits for a visitor. Can be read again if PHP dies before the request begins. */
-  readonly body: AsyncIterable<Buffer> | null;
+  readonly body: UpstreamBody | null;
   readonly remoteAddress: string;
   readonly https: boolean;
   /** Whether the environment's own PHP made the request. */

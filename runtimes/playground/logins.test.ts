@@ -1,6 +1,6 @@
 /** How a real WordPress reports logins to the edge, refuses them when told to, and hides its users' names. */
-import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { requestBody } from "../testing/requestBody.ts";
 import { runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
 
@@ -37,7 +37,7 @@ const basic = (user: string, password: string) => ({
 
 function callXmlRpc(body: string, headers: Readonly<Record<string, string>> = {}) {
   const more = { "content-type": "text/xml", "content-length": String(Buffer.byteLength(body)), ...headers };
-  return visitor().get("/xmlrpc.php", { method: "POST", headers: more, body: Readable.from([Buffer.from(body)]) });
+  return visitor().get("/xmlrpc.php", { method: "POST", headers: more, body: requestBody(Buffer.from(body)) });
 }
 
 const value = (text: string) => `<value><string>${text}</string></value>`;
@@ -122,7 +122,7 @@ test("logins are refused when the edge says so, even with the right password", a
     const answer = await visitor().get(url, {
       method: "POST",
       headers,
-      body: Readable.from([Buffer.from(body.toString())]),
+      body: requestBody(Buffer.from(body.toString())),
     });
     expect([url, outcomeOf(answer)]).toEqual([url, "failed"]);
     expect(answer.headers["set-cookie"] ?? "").not.toContain("wordpress_logged_in");

@@ -1,13 +1,13 @@
 import { rm, writeFile } from "node:fs/promises";
 import { getPriority } from "node:os";
 import path from "node:path";
-import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { finished } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { exampleRequest } from "../conformance/conformance.ts";
 import type { PhpRequest } from "../serving.ts";
+import { requestBody } from "../testing/requestBody.ts";
 import { addRelease } from "./testing/handMade.ts";
 import { addScript, outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
@@ -243,7 +243,7 @@ describe("PHP", () => {
       const page = await visitorOf(world.serving, site).get("/body.php", {
         method: "POST",
         headers: { "content-type": "application/octet-stream", "content-length": String(size) },
-        body: Readable.from(size === 0 ? [] : [body.subarray(0, size / 2), body.subarray(size / 2)]),
+        body: requestBody(body.subarray(0, size / 2), body.subarray(size / 2)),
       });
       expect(page.text).toBe(`${size} ${createHash("md5").update(body).digest("hex")}`);
     }
@@ -258,7 +258,7 @@ describe("PHP", () => {
     const page = await visitorOf(world.serving, site).get("/upload.php", {
       method: "POST",
       headers: { "content-type": sent.headers.get("content-type") ?? "", "content-length": String(body.length) },
-      body: Readable.from([body]),
+      body: requestBody(body),
     });
     expect(page.text).toBe("name.txt content");
   });

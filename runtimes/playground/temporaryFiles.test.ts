@@ -2,8 +2,8 @@
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { Readable } from "node:stream";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { requestBody } from "../testing/requestBody.ts";
 import { addScript, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
 import { removeOldFiles } from "./worker/oldFiles.ts";
@@ -66,7 +66,7 @@ test("an upload takes no space on the disk until a script moves it", async () =>
   const page = await visitorOf(world.serving, site).get("/upload.php", {
     method: "POST",
     headers,
-    body: Readable.from([body]),
+    body: requestBody(body),
   });
   expect(page.text).toBe("/memory 100000 0 100000");
 });

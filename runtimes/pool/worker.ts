@@ -1,5 +1,5 @@
 /** A worker as the pool sees it: something that runs PHP for one environment, one request at a time, until it is killed. */
-import type { NoAnswerReason, OutgoingMail, PhpResponse, PlatformTask, StalePages } from "../serving.ts";
+import type { NoAnswerReason, OutgoingMail, PhpResponse, PlatformTask, RequestBody, StalePages } from "../serving.ts";
 
 export interface WorkerRequest {
   readonly method: string;
@@ -59,7 +59,7 @@ export interface Worker {
    * Runs one request; the worker must not be busy. Rejects with `RequestNotStarted` if PHP never had the request, with
    * `NoAnswer` if there is no response. If a response breaks off, its body ends with an error.
    */
-  handle(request: WorkerRequest, body: AsyncIterable<Buffer> | null, callbacks: RequestCallbacks): Promise<PhpResponse>;
+  handle(request: WorkerRequest, body: RequestBody | null, callbacks: RequestCallbacks): Promise<PhpResponse>;
   /** Lowers the priority from now on. */
   yieldToOthers(): void;
   /** Raises the priority, because a visitor waits for it now. */

@@ -1,11 +1,11 @@
 /** A visitor of a test's site: keeps cookies and can log in. Also runs PHP scripts from the site's web root. */
 import { chown, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { exampleRequest, type WordPressSpec } from "../../conformance/conformance.ts";
 import { ownerOf } from "../../owner.ts";
 import { NoAnswer, type PhpRequest, type Serving } from "../../serving.ts";
+import { requestBody } from "../../testing/requestBody.ts";
 
 export type Site = WordPressSpec & { readonly documentRoot: string };
 
@@ -51,7 +51,7 @@ export function visitorOf(serving: Serving, site: Site): Visitor {
       "content-type": "application/x-www-form-urlencoded",
       "content-length": String(Buffer.byteLength(body)),
     };
-    return send(url, { method: "POST", headers, body: Readable.from([Buffer.from(body)]) });
+    return send(url, { method: "POST", headers, body: requestBody(Buffer.from(body)) });
   }
 
   return {

@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { type Duplex, Readable } from "node:stream";
 import { ProcessPriority } from "../../pool/priority.ts";
 import { type RequestCallbacks, RequestNotStarted, type Worker, type WorkerRequest } from "../../pool/worker.ts";
-import { NoAnswer, type NoAnswerReason, type PhpResponse, type StalePages } from "../../serving.ts";
+import { NoAnswer, type NoAnswerReason, type PhpResponse, type RequestBody, type StalePages } from "../../serving.ts";
 import type { WarmUp } from "../templates/warmUp.ts";
 import {
   createFrameReader,
@@ -189,7 +189,7 @@ export class WorkerProcess implements Worker {
    * Runs one request; the worker must not be busy. Rejects with `RequestNotStarted` if PHP never had the request, with
    * `NoAnswer` if there is no response. If a response breaks off, its body ends with an error.
    */
-  handle(head: WorkerRequest, body: AsyncIterable<Buffer> | null, callbacks: RequestCallbacks): Promise<PhpResponse> {
+  handle(head: WorkerRequest, body: RequestBody | null, callbacks: RequestCallbacks): Promise<PhpResponse> {
     this.requests += 1;
     const { deadlineSeconds = null } = callbacks;
     const deadlineMilliseconds = deadlineSeconds === null ? this.#deadlineMilliseconds : deadlineSeconds * 1000;
@@ -210,7 +210,7 @@ export class WorkerProcess implements Worker {
     });
   }
 
-  async #sendRequest(head: RequestHead, body: AsyncIterable<Buffer> | null): Promise<void> {
+  async #sendRequest(head: RequestHead, body: RequestBody | null): Promise<void> {
     const channel = this.#channel ?? (await this.#opened);
     sendJson(channel, frameKinds.head, head);
     for await (const chunk of body ?? []) {
