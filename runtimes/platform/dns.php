@@ -21,7 +21,7 @@ const SITEWRIGHT_DNS_TYPES = array(
 /** Returns null if the lookup failed, which differs from finding nothing. */
 function sitewright_dns( string $hostname, array $types ): ?array {
 	$question = array( 'sitewright' => 'dns', 'name' => $hostname, 'types' => $types );
-	return json_decode( (string) post_message_to_js( (string) json_encode( $question ) ), true );
+	return json_decode( sitewright_tell( $question ), true );
 }
 
 function dns_get_record( string $hostname, int $type = DNS_ANY, &$authoritative_name_servers = null, &$additional_records = null, bool $raw = false ): array|false {

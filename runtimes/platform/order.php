@@ -1,8 +1,7 @@
 <?php
-/** Reads a task's order and deletes it before any code of the site runs. */
+/** Gets a task's order, once, before any code of the site runs. */
 
-$sitewright_order = json_decode( file_get_contents( __DIR__ . '/order.json' ), true );
-unlink( __DIR__ . '/order.json' );
+$sitewright_order = json_decode( sitewright_tell( array( 'sitewright' => 'order' ) ), true );
 
 /** Returns the task's input. */
 function sitewright_task_input(): array {

@@ -17,8 +17,11 @@ function sitewright_hook( string $name, callable $callback, int $priority = 10, 
 /** Where the SQL layer (`mysql/`) keeps translations between the pages of a worker: in PHP's memory. */
 const MYSQL_LAYER_TRANSLATIONS = '/internal/translations';
 
+require __DIR__ . '/messages.php';
 require __DIR__ . '/mysqli.php';
-require __DIR__ . '/dns.php';
+if ( ! function_exists( 'dns_get_record' ) ) {
+	require __DIR__ . '/dns.php';
+}
 require __DIR__ . '/requestVariables.php';
 require __DIR__ . '/touching.php';
 require __DIR__ . '/ports.php';

@@ -120,5 +120,5 @@ function sitewright_report_shown(): void {
 	if ( in_array( 'unknown', $tags, true ) || count( $tags ) > SITEWRIGHT_MAX_TAGS ) {
 		return;
 	}
-	post_message_to_js( json_encode( array( 'sitewright' => 'shows', 'tags' => $tags ) ) );
+	sitewright_tell( array( 'sitewright' => 'shows', 'tags' => $tags ) );
 }

@@ -58,16 +58,13 @@ function sitewright_report_touched(
 	if ( ! $is_done && array() === $urls && array() === $subtrees && array() === $tags ) {
 		return;
 	}
-	post_message_to_js(
-		json_encode(
-			array(
-				'sitewright' => 'touched',
-				'urls'       => $is_done ? array() : $urls,
-				'subtrees'   => $is_done ? array() : $subtrees,
-				'tags'       => $is_done ? array() : $tags,
-				'everything' => $is_done,
-			),
-			JSON_INVALID_UTF8_SUBSTITUTE
+	sitewright_tell(
+		array(
+			'sitewright' => 'touched',
+			'urls'       => $is_done ? array() : $urls,
+			'subtrees'   => $is_done ? array() : $subtrees,
+			'tags'       => $is_done ? array() : $tags,
+			'everything' => $is_done,
 		)
 	);
 }

@@ -134,7 +134,7 @@ sitewright_hook(
 	'shutdown',
 	static function () {
 		if ( defined( 'DONOTCACHEPAGE' ) && DONOTCACHEPAGE ) {
-			post_message_to_js( '{"sitewright":"private"}' );
+			sitewright_tell( array( 'sitewright' => 'private' ) );
 		}
 	},
 	999

@@ -56,7 +56,7 @@ final class Sitewright_Housekeeping {
 
 	public static function tell(): void {
 		if ( self::$has_seen && self::$is_all ) {
-			post_message_to_js( '{"sitewright":"housekeeping"}' );
+			sitewright_tell( array( 'sitewright' => 'housekeeping' ) );
 		}
 	}
 }

@@ -86,7 +86,7 @@ test.each(["nothing", "..", "../plugin", "describe.php"])("an unknown task retur
 });
 
 test("plugins can't read the input of a task", async () => {
-  const code = `add_action('init', function () { error_log((string) file_exists('/internal/platform/order.json')
+  const code = `add_action('init', function () { error_log(sitewright_tell(['sitewright' => 'order'])
     . json_encode([$_SERVER, getenv()])); });`;
   const { errors, answer } = await withPlugin(code, () => runTask(world.serving, site, "describe", { it: "sesame" }));
   expect(answer).not.toBeNull();
@@ -102,7 +102,7 @@ test("the site's files contain nothing of the platform", async () => {
   await describeSite();
   const files = JSON.stringify(await world.runtime.listFiles(site.environment));
   expect(files).toContain("/wp-config.php");
-  expect(files).not.toMatch(/platform|preload|describe|order\.json/);
+  expect(files).not.toMatch(/platform|preload|describe/);
   expect((await visitorOf(world.serving, site).get("/internal/platform/tasks/describe.php")).status).toBe(404);
 });
 

@@ -2,13 +2,14 @@
  * Boots PHP with the settings that WordPress under WebAssembly needs. A PHP runtime serves one environment until its
  * process ends: a script can modify the scripts that PHP runs before every other script.
  */
-import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { getCACertificates } from "node:tls";
 import { loadNodeRuntime } from "@php-wasm/node";
 import { PHP, __private__dont__use as runtimeOf, SupportedPHPVersions, setPhpIniEntries } from "@php-wasm/universal";
-import { memoryFolder, opcodeFolder, sessionFolder, siteFolder } from "../../phpFolders.ts";
+import { memoryFolder, opcodeFolder, siteFolder } from "../../phpFolders.ts";
+import { disabledFunctions, functionsReplacedBy, phpSettings, uploadSettings } from "../../phpSettings.ts";
+import { createPhpMessages } from "../../pool/phpMessages.ts";
 import type { OutgoingMail, UploadLimits } from "../../serving.ts";
 import { mainModuleOf, wasmFileOf } from "./build.ts";
 import { createDiskBudget } from "./diskBudget.ts";
@@ -17,7 +18,6 @@ import { extensionVariables, mountExtensions } from "./extensions.ts";
 import { createExtraLogLines } from "./extraLogLines.ts";
 import { forgetOwnNodes, type NodeTable } from "./hostNodes.ts";
 import { type MountKind, mountFolder } from "./mounts.ts";
-import { createPageMessages } from "./pageMessages.ts";
 import { installPlatform } from "./platform.ts";
 import { createPrograms, type OtherPrograms } from "./programs.ts";
 import { type HandOver, sendmailProgram } from "./sendmail.ts";
@@ -32,54 +32,18 @@ const wordpressMegabytes = 256;
 /** PHP runs the scripts in this folder before each script, sorted by name. */
 const limitsScript = "/internal/shared/preload/00-limits.php";
 
-/** Functions that the platform's own PHP defines instead (`mysqli.php` and `dns.php` in `runtimes/platform`). */
-const replacedFunctions = ["mysqli", "dns"]
-  .map((name) => readFileSync(new URL(`../../platform/${name}.php`, import.meta.url), "utf8"))
-  .flatMap((code) => [...code.matchAll(/^function (?!sitewright_)(\w+)\(/gm)])
-  .map(([, name = ""]) => name);
-
-/** Functions that start processes, and those that create links (`mounts.ts` refuses links too). */
-const disabledFunctions = [
-  ...["exec", "shell_exec", "system", "passthru", "popen", "proc_open", "pcntl_exec", "pcntl_fork", "dl"],
-  ...["symlink", "link"],
-];
+/** Functions that the platform's own PHP defines instead. `mounts.ts` refuses links, too. */
+const replacedFunctions = [...functionsReplacedBy("mysqli"), ...functionsReplacedBy("dns")];
 
 const settings = {
+  ...phpSettings,
   // The library's default is a file cache in memory: a third slower than shared memory.
   "opcache.file_cache_only": 0,
-  "opcache.memory_consumption": 96,
-  "opcache.interned_strings_buffer": 16,
-  "opcache.max_accelerated_files": 8000,
-  "opcache.validate_timestamps": 1,
-  "opcache.revalidate_freq": 0,
-  // A file changed within the last two seconds is not cached: it may change again within the same second.
-  "opcache.file_update_protection": 2,
   "opcache.blacklist_filename": opcacheBlacklist,
-  // PHP can't start without this file, even if the disk is full.
-  "opcache.lockfile_path": memoryFolder,
-  display_errors: 0,
-  display_startup_errors: 0,
-  html_errors: 0,
-  log_errors: 1,
-  // As most hosts set it: a blank line before a script must not prevent it from sending headers.
-  output_buffering: 4096,
-  implicit_flush: 0,
-  expose_php: 0,
-  // Menus with a thousand items, and shops with many variations, are saved as one form.
-  max_input_vars: 10_000,
-  memory_limit: "256M",
-  max_execution_time: 0,
-  allow_url_include: 0,
-  "session.save_path": sessionFolder,
-  upload_tmp_dir: memoryFolder,
   sendmail_path: `${sendmailProgram} -t -i`,
   "openssl.cafile": certificateFile,
   "curl.cainfo": certificateFile,
 };
-
-function uploadSettings({ uploadBytes, formBytes }: UploadLimits): Record<string, number> {
-  return { upload_max_filesize: uploadBytes, post_max_size: uploadBytes + formBytes };
-}
 
 interface OpenFile {
   readonly fd: number;
@@ -112,8 +76,8 @@ export class GuardedPhp extends PHP {
   readonly writes = createWriteGuard();
   readonly disk = createDiskBudget();
 
-  /** Pages that a request has changed, as the platform's PHP reports them. */
-  readonly pageMessages = createPageMessages();
+  /** What the platform's PHP tells about the current request. */
+  readonly messages = createPhpMessages();
 
   /** Log lines about the current request that don't come from PHP. */
   readonly extraLogLines = createExtraLogLines();
@@ -262,7 +226,7 @@ export async function bootPhp(options: {
     }),
   );
   installPlatform(php);
-  php.onMessage((message) => php.pageMessages.receive(message));
+  php.onMessage((message) => php.messages.receive(message));
   php.onMessage((message) => answerDnsQuestion(message, options.network()));
   return php;
 }

@@ -11,7 +11,6 @@ const source = new URL("../../platform/", import.meta.url);
 const platformFolder = "/internal/platform";
 /** The library runs every script in this folder before any other script. */
 const preloadFolder = "/internal/shared/preload";
-const inputFile = `${platformFolder}/order.json`;
 
 /** What WP-CLI loads before WordPress. */
 export const wpCliScript = `${platformFolder}/wpCli.php`;
@@ -33,9 +32,4 @@ export function setPackageSource(php: PHP, source: string | null): void {
 /** Returns the script of a task. The file may not exist. */
 export function taskScript({ name }: PlatformTask): string {
   return `${platformFolder}/tasks/${name.replaceAll(/[^a-z]/gi, "_")}.php`;
-}
-
-/** Stores a task's input for the task to read. */
-export function writeTaskInput(php: PHP, { input }: PlatformTask): void {
-  php.writeFile(inputFile, input);
 }

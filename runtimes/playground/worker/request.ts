@@ -3,9 +3,10 @@ import path from "node:path";
 import type { Duplex } from "node:stream";
 import type { PhpRunOptions, StreamedPhpResponse } from "@php-wasm/universal";
 import { siteFolder } from "../../phpFolders.ts";
+import type { PhpMessageListener } from "../../pool/phpMessages.ts";
 import { headersForPhp, requestVariables } from "../../pool/requestVariables.ts";
 import type { GuardedPhp } from "../php/boot.ts";
-import { taskScript, writeTaskInput } from "../php/platform.ts";
+import { taskScript } from "../php/platform.ts";
 import { ErrorLog } from "./errorLog.ts";
 import { frameKinds, type RequestHead, type ResponseEnd, sendJson } from "./frames.ts";
 import { bufferingWriter, directWriter, type ResponseWriter } from "./responseWriter.ts";
@@ -75,7 +76,6 @@ async function run(
   if (php.isFile(scriptPath)) {
     // As with every web server: scripts of plugins load WordPress by relative paths.
     php.chdir(path.posix.dirname(`${siteFolder}${head.script}`));
-    if (head.task !== null) writeTaskInput(php, head.task);
     isComplete = await passOn(await php.runStream(options), writer, log);
   } else await notFound(writer);
   php.closeOutputs();
@@ -88,7 +88,7 @@ export async function answer(php: GuardedPhp, request: WorkerRequest, out: Duple
   const log = new ErrorLog(out);
   let isPrivate = false;
   let tags: readonly string[] | null = null;
-  php.pageMessages.begin({
+  const listener: PhpMessageListener = {
     onStalePages: (pages) => sendJson(out, frameKinds.stalePages, pages),
     isPrivate: () => {
       isPrivate = true;
@@ -96,7 +96,8 @@ export async function answer(php: GuardedPhp, request: WorkerRequest, out: Duple
     shows: (shown) => {
       tags = shown;
     },
-  });
+  };
+  php.messages.begin(listener, request.head.task?.input);
   // Reports growth early, because this process may be killed during the request.
   php.disk.onGrown((bytes) => sendJson(out, frameKinds.grown, bytes));
   let reason: string | null = null;

@@ -136,7 +136,7 @@ async function prepare({
   php.extraLogLines.begin((line) => writeAll(outputs.stderr, Buffer.from(`${line}\n`)));
   report({ type: "prepared" });
   const ignored = () => undefined;
-  php.pageMessages.begin({
+  php.messages.begin({
     ...{ onStalePages: changes.note, isPrivate: ignored, shows: ignored },
     onlyHousekeeping: changes.forgetDatabase,
   });

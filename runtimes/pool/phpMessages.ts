@@ -1,17 +1,17 @@
 /**
- * Receives the pages that the current request has changed, and what its own page shows, from the platform's PHP
- * (`platform/touching.php`). A site's code can send the same messages; they affect only its own pages.
+ * Messages of the platform's PHP about the current request (`platform/messages.php`): the pages that it has changed, and what its
+ * own page shows. A site's code can send the same messages; they affect only its own pages.
  */
-import type { StalePages } from "../../serving.ts";
+import type { StalePages } from "../serving.ts";
 
-interface PageMessages {
-  /** Starts a request: from now on `listener` gets the messages. */
-  begin(listener: PageMessageListener): void;
-  /** Handles a message from PHP. Ignores unknown messages. */
-  receive(message: string): void;
+interface PhpMessages {
+  /** Starts a request: from now on `listener` gets the messages. `order`: the input of the task that it runs. */
+  begin(listener: PhpMessageListener, order?: string | null): void;
+  /** Handles a message from PHP. Ignores unknown messages. Returns the answer, which is usually empty. */
+  receive(message: string): string;
 }
 
-interface PageMessageListener {
+export interface PhpMessageListener {
   onStalePages(pages: StalePages): void;
   /** The response is for this visitor only. */
   isPrivate(): void;
@@ -19,6 +19,8 @@ interface PageMessageListener {
   onlyHousekeeping?(): void;
   /** The tags of everything that the page shows. Null: unknown. */
   shows(tags: readonly string[] | null): void;
+  /** The script has ended with an error. */
+  failed?(): void;
 }
 
 /** The platform's own script sends fewer. */
@@ -29,18 +31,31 @@ const maxMessageLength = 1 << 20;
 const maxTags = 500;
 const tagForm = /^[#\w-]{1,64}$/;
 
-export function createPageMessages(): PageMessages {
-  let current: PageMessageListener | null = null;
+export function createPhpMessages(): PhpMessages {
+  let current: PhpMessageListener | null = null;
+  let waitingOrder: string | null = null;
+
+  /** Only the first script that asks gets the order, which is the platform's own. */
+  function takeOrder(): string {
+    const order = waitingOrder ?? "";
+    waitingOrder = null;
+    return order;
+  }
+
   return {
-    begin: (listener) => {
+    begin: (listener, order = null) => {
       current = listener;
+      waitingOrder = order;
     },
     receive: (message) => {
       const parsed = message.length > maxMessageLength ? null : parse(message);
+      if (parsed?.sitewright === "order") return takeOrder();
       if (parsed?.sitewright === "housekeeping") current?.onlyHousekeeping?.();
       if (parsed?.sitewright === "private") current?.isPrivate();
       if (parsed?.sitewright === "shows") current?.shows(readTags(parsed.tags));
+      if (parsed?.sitewright === "failed") current?.failed?.();
       if (parsed?.sitewright === "touched") current?.onStalePages(readStalePages(parsed));
+      return "";
     },
   };
 }

@@ -1,0 +1,29 @@
+<?php
+/**
+ * Messages to the server. PHP under WebAssembly has a function for them. Elsewhere they go through a socket of which the
+ * server knows whose it is: each message and its answer is preceded by its length, and PHP waits for the answer. So the server has
+ * every message of a page before the page ends.
+ */
+
+if ( ! function_exists( 'post_message_to_js' ) ) {
+	define( 'SITEWRIGHT_SOCKET', (string) ( $_SERVER['SITEWRIGHT_SOCKET'] ?? getenv( 'SITEWRIGHT_SOCKET' ) ) );
+	unset( $_SERVER['SITEWRIGHT_SOCKET'] );
+}
+
+/** Sends a message. Returns the answer, or the empty string if there is none. */
+function sitewright_tell( array $message ): string {
+	$text = (string) json_encode( $message, JSON_INVALID_UTF8_SUBSTITUTE );
+	if ( ! defined( 'SITEWRIGHT_SOCKET' ) ) {
+		return (string) post_message_to_js( $text );
+	}
+	static $connection = null;
+	$connection ??= @stream_socket_client( 'unix://' . SITEWRIGHT_SOCKET );
+	if ( ! is_resource( $connection ) ) {
+		return '';
+	}
+	// Storing an e-mail may take longer than PHP usually waits.
+	stream_set_timeout( $connection, 300 );
+	fwrite( $connection, pack( 'N', strlen( $text ) ) . $text );
+	$length = (string) stream_get_contents( $connection, 4 );
+	return 4 === strlen( $length ) ? (string) stream_get_contents( $connection, unpack( 'N', $length )[1] ) : '';
+}
