@@ -5,10 +5,12 @@
  * never ends can be killed without the others. A child starts with the first connection, and ends when it is idle.
  */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { chmod, chown, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
 import { FastCgiConnection } from "./fastcgi/connection.ts";
 import { childrenOf, commandLineOf, descendantsOf, killIfAlive } from "./processTree.ts";
 import { type Sandbox, sandboxed } from "./sandbox.ts";
@@ -24,16 +26,24 @@ export interface FpmOptions {
   readonly slots: number;
   /** Seconds after which the child of a slot without a connection ends. */
   readonly idleSeconds: number;
+  /** PHP's settings, some of which scripts can change, as PHP's documentation says. */
+  readonly defaults: Settings;
   /**
    * PHP's settings, which scripts can't change. Without root, a script could: it is the user whom php-fpm takes requests with
    * other settings from.
    */
-  readonly settings: Readonly<Record<string, string | number>>;
+  readonly settings: Settings;
+  /** The same, for one slot. */
+  readonly slotSettings?: (slot: number) => Settings;
+  /** Called with the id of the sandbox's process when it has been started. */
+  readonly onStart?: (pid: number) => void;
   /** Receives each line that the master logs about itself and its children. */
   readonly onLog: (line: string) => void;
   /** How long php-fpm may take to start. */
   readonly startMilliseconds?: number;
 }
+
+type Settings = Readonly<Record<string, string | number>>;
 
 type Bubblewrap = ChildProcessByStdio<null, null, Readable>;
 
@@ -41,6 +51,9 @@ const socketFolder = "/run/php";
 const configurationFile = "/etc/php-fpm.conf";
 const readyMark = "ready to handle connections";
 const defaultStartMilliseconds = 30_000;
+/** Longer messages of PHP are cut. */
+const maxLineBytes = 65_536;
+const endMilliseconds = 5;
 /** Lines that a failed start is reported with. */
 const reportedLines = 20;
 
@@ -52,6 +65,8 @@ export class FpmMaster {
   readonly exited: Promise<void>;
   readonly #bubblewrap: Bubblewrap;
   readonly #sockets: string;
+  /** By slot. */
+  readonly #lastChildren = new Map<number, number>();
 
   private constructor(sockets: string, bubblewrap: Bubblewrap) {
     this.#sockets = sockets;
@@ -75,9 +90,11 @@ export class FpmMaster {
       { from: sockets, to: socketFolder, isWritable: true },
       { from: configuration, to: configurationFile, isWritable: false },
     ];
-    const fpm = [program, "--nodaemonize", "--force-stderr", "--fpm-config", configurationFile];
+    const defaults = Object.entries(options.defaults).flatMap(([name, value]) => ["-d", `${name}=${value}`]);
+    const fpm = [program, "--nodaemonize", "--force-stderr", "--fpm-config", configurationFile, ...defaults];
     const [command = "", ...parameters] = sandboxed({ ...sandbox, mounts }, fpm);
     const child = spawn(command, parameters, { stdio: ["ignore", "ignore", "pipe"], env: { PATH: process.env.PATH } });
+    if (child.pid !== undefined) options.onStart?.(child.pid);
     const master = new FpmMaster(sockets, child);
     try {
       await untilReady(child, onLog, startMilliseconds);
@@ -99,13 +116,21 @@ export class FpmMaster {
   pidOf(slot: number): number | null {
     const title = `php-fpm: pool ${nameOf(slot)}`;
     // Scripts can't start a process there: theirs are children of php-fpm's children.
-    return this.#masterChildren().find((child) => commandLineOf(child) === title) ?? null;
+    const pid = this.#masterChildren().find((child) => commandLineOf(child) === title) ?? null;
+    if (pid !== null) this.#lastChildren.set(slot, pid);
+    return pid;
   }
 
   /** Kills a slot's child in the middle of its script, with what the script has started. The next connection gets another one. */
   killSlot(slot: number): void {
     const pid = this.pidOf(slot);
     if (pid !== null) for (const each of [pid, ...descendantsOf(pid)]) killIfAlive(each);
+  }
+
+  /** Resolves when a slot's child is gone, and php-fpm knows it: only then does it start another one. */
+  async slotEnded(slot: number): Promise<void> {
+    const pid = this.#lastChildren.get(slot);
+    while (pid !== undefined && existsSync(`/proc/${pid}`)) await delay(endMilliseconds);
   }
 
   /** Kills the master, all its children and everything that they have started. */
@@ -143,8 +168,7 @@ function settingLine([name, value]: readonly [string, string | number]): string 
   return `php_admin_value[${name}] = "${value}"`;
 }
 
-function configurationOf({ slots, idleSeconds, settings }: FpmOptions): string {
-  const php = Object.entries(settings).map(settingLine);
+function configurationOf({ slots, idleSeconds, settings, slotSettings }: FpmOptions): string {
   const pools = Array.from({ length: slots }, (_, slot) => [
     `[${nameOf(slot)}]`,
     `listen = ${socketFolder}/${nameOf(slot)}`,
@@ -153,10 +177,11 @@ function configurationOf({ slots, idleSeconds, settings }: FpmOptions): string {
     `pm.process_idle_timeout = ${idleSeconds}s`,
     "clear_env = yes",
     "security.limit_extensions = .php",
-    ...php,
+    ...Object.entries({ ...settings, ...slotSettings?.(slot) }).map(settingLine),
   ]);
   // It logs to standard error, and still wants a file.
-  return ["[global]", "daemonize = no", "error_log = /dev/null", ...pools.flat(), ""].join("\n");
+  const global = ["[global]", "daemonize = no", "error_log = /dev/null", `log_limit = ${maxLineBytes}`];
+  return [...global, ...pools.flat(), ""].join("\n");
 }
 
 async function untilReady(child: Bubblewrap, onLog: FpmOptions["onLog"], milliseconds: number): Promise<void> {

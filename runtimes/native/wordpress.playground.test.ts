@@ -40,7 +40,8 @@ function optionsOf(folder: string): FpmOptions {
     folder: path.join(playground.folder, folder),
     slots: 2,
     idleSeconds: 60,
-    settings: { display_errors: 0, log_errors: 1, "session.save_path": sessionFolder, upload_tmp_dir: memoryFolder },
+    defaults: { display_errors: 0, log_errors: 1, "session.save_path": sessionFolder, upload_tmp_dir: memoryFolder },
+    settings: {},
     onLog: (line) => log.push(line),
   };
 }
@@ -67,7 +68,11 @@ async function visit(url: string, script = "/index.php", slot = 0) {
   const connection = master.connect(slot);
   onTestFinished(() => connection.close());
   const onErrors = (piece: Buffer) => void log.push(piece.toString());
-  const { status, body } = await connection.request({ parameters: parametersOf(asked, 0), body: null, onErrors });
+  const { status, body } = await connection.request({
+    parameters: parametersOf(asked, { bodyBytes: 0, messageSocket: "/nowhere", seconds: 60 }),
+    body: null,
+    onErrors,
+  });
   return { status, text: await text(body) };
 }
 

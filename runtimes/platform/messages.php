@@ -6,7 +6,8 @@
  */
 
 if ( ! function_exists( 'post_message_to_js' ) ) {
-	define( 'SITEWRIGHT_SOCKET', (string) ( $_SERVER['SITEWRIGHT_SOCKET'] ?? getenv( 'SITEWRIGHT_SOCKET' ) ) );
+	// The program that sends e-mail gets it as an argument.
+	define( 'SITEWRIGHT_SOCKET', (string) ( $_SERVER['SITEWRIGHT_SOCKET'] ?? $argv[1] ?? '' ) );
 	unset( $_SERVER['SITEWRIGHT_SOCKET'] );
 }
 

@@ -6,7 +6,7 @@
 
 /** Returns the URL without a trailing slash, or null if there is no package source. */
 function sitewright_package_source(): ?string {
-	$file   = __DIR__ . '/packageSource.json';
+	$file   = dirname( __DIR__ ) . '/packageSource.json';
 	$source = is_file( $file ) ? json_decode( file_get_contents( $file ) ) : null;
 	return is_string( $source ) ? rtrim( $source, '/' ) : null;
 }

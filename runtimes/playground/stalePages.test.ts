@@ -3,11 +3,11 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { exampleRequest } from "../conformance/conformance.ts";
+import { mergeStalePages, noStalePages } from "../pool/stalePages.ts";
 import type { PhpRequest, StalePages } from "../serving.ts";
 import { runTask } from "./testing/runTask.ts";
 import { addScript, outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
-import { mergeStalePages, noStalePages } from "./worker/mergeStalePages.ts";
 
 let world: Playground;
 let site: Site;

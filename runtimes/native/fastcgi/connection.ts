@@ -16,8 +16,10 @@ import {
 } from "./records.ts";
 import { createHeadReader, type ResponseHead } from "./responseHead.ts";
 
-/** How much of a response is buffered for a slow reader. Beyond it, PHP waits. */
-const responseBufferBytes = 1 << 20;
+/**
+ * How much of a response is buffered for a slow reader, which frees PHP for others. Beyond it, PHP waits.
+ */
+const responseBufferBytes = 16 << 20;
 
 /**
  * There is no response.
@@ -42,6 +44,10 @@ export interface FastCgiRequest {
   readonly body: AsyncIterable<Uint8Array> | null;
   /** Called with each piece of PHP's log output. */
   readonly onErrors: (piece: Buffer) => void;
+  /** Called when PHP has to wait for a slow reader, and when it goes on. */
+  readonly onPace?: () => void;
+  /** Returns the error that a body ends with if it breaks off. Absent: the cause. */
+  readonly explain?: (cause: Error) => Error;
 }
 
 export interface FastCgiResponse extends ResponseHead {
@@ -55,7 +61,7 @@ export interface FastCgiResponse extends ResponseHead {
 interface Exchange {
   readonly resolve: (response: FastCgiResponse) => void;
   readonly reject: (error: Error) => void;
-  readonly onErrors: FastCgiRequest["onErrors"];
+  readonly request: FastCgiRequest;
   readonly head: ReturnType<typeof createHeadReader>;
   readonly finished: PromiseWithResolvers<boolean>;
   body: Readable | null;
@@ -98,16 +104,16 @@ export class FastCgiConnection {
    * Runs a request; the previous one must be finished. Rejects with `NoResponse` if the connection ends before the response
    * begins, and with `ProtocolError` if a parameter is too long.
    */
-  async request({ parameters, body, onErrors }: FastCgiRequest): Promise<FastCgiResponse> {
+  async request(request: FastCgiRequest): Promise<FastCgiResponse> {
     if (this.#exchange !== null) throw new Error("The connection is busy.");
     if (this.#failure !== null) throw new NoResponse("notSent", this.#failure);
-    const begin = beginRequest(parameters);
+    const begin = beginRequest(request.parameters);
     // The previous response may not have been read to its end.
     this.#socket.resume();
     return new Promise((resolve, reject) => {
       const finished = Promise.withResolvers<boolean>();
-      this.#exchange = { resolve, reject, onErrors, head: createHeadReader(), finished, body: null };
-      this.#send(begin, body).catch((error: unknown) =>
+      this.#exchange = { resolve, reject, request, head: createHeadReader(), finished, body: null };
+      this.#send(begin, request.body).catch((error: unknown) =>
         this.#fail(error instanceof Error ? error : new Error(String(error))),
       );
     });
@@ -136,26 +142,34 @@ export class FastCgiConnection {
     const exchange = this.#exchange;
     if (exchange === null) throw new ProtocolError("PHP sent something without a request.");
     if (type === recordTypes.output) this.#takeOutput(exchange, content);
-    else if (type === recordTypes.errors) exchange.onErrors(Buffer.from(content));
+    else if (type === recordTypes.errors) exchange.request.onErrors(Buffer.from(content));
     else if (type === recordTypes.endRequest) this.#end(exchange, content);
   }
 
   #takeOutput(exchange: Exchange, content: Buffer): void {
     const found = exchange.body === null ? exchange.head.read(content) : null;
-    if (exchange.body !== null) this.#passOn(exchange.body, content);
+    if (exchange.body !== null) this.#passOn(exchange, content);
     if (found === null) return;
-    const body = new Readable({ highWaterMark: responseBufferBytes, read: () => void this.#socket.resume() });
+    const body = new Readable({ highWaterMark: responseBufferBytes, read: () => this.#resume(exchange) });
     // A response that nobody reads to its end must not end this process.
     body.on("error", () => undefined);
-    body.once("close", () => void this.#socket.resume());
+    body.once("close", () => this.#resume(exchange));
     exchange.body = body;
     exchange.resolve({ ...found.head, body, finished: exchange.finished.promise });
-    this.#passOn(body, found.rest);
+    this.#passOn(exchange, found.rest);
   }
 
-  #passOn(body: Readable, content: Buffer): void {
-    if (content.length === 0 || body.destroyed) return;
-    if (!body.push(Buffer.from(content))) this.#socket.pause();
+  #passOn({ body, request }: Exchange, content: Buffer): void {
+    if (body === null || content.length === 0 || body.destroyed) return;
+    if (body.push(Buffer.from(content))) return;
+    this.#socket.pause();
+    request.onPace?.();
+  }
+
+  #resume({ request }: Exchange): void {
+    if (!this.#socket.isPaused()) return;
+    request.onPace?.();
+    this.#socket.resume();
   }
 
   #end(exchange: Exchange, content: Buffer): void {
@@ -182,7 +196,7 @@ export class FastCgiConnection {
     if (exchange === null) return;
     this.#exchange = null;
     if (exchange.body === null) exchange.reject(new NoResponse(this.#reasonOf(error), error));
-    exchange.body?.destroy(error);
+    exchange.body?.destroy(exchange.request.explain?.(error) ?? error);
     exchange.finished.resolve(false);
   }
 }

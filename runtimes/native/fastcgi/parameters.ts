@@ -1,10 +1,22 @@
 /** The CGI variables of a request. */
+import { taskScript } from "../../phpFolders.ts";
 import { headersForPhp, requestVariables } from "../../pool/requestVariables.ts";
 import type { WorkerRequest } from "../../pool/worker.ts";
 
-/** `bodyBytes`: the length of the body, without which PHP reads none. */
-export function parametersOf(request: WorkerRequest, bodyBytes: number): Record<string, string> {
-  const { method, url } = request;
+interface ParameterOptions {
+  /** The length of the body, without which PHP reads none. */
+  readonly bodyBytes: number;
+  /** Where the platform's PHP sends its messages: a path in the sandbox. */
+  readonly messageSocket: string;
+  /** PHP's time limit. */
+  readonly seconds: number;
+}
+
+export function parametersOf(
+  request: WorkerRequest,
+  { bodyBytes, messageSocket, seconds }: ParameterOptions,
+): Record<string, string> {
+  const { method, url, task } = request;
   const query = url.indexOf("?");
   const { "content-type": contentType, "content-length": _, ...headers } = headersForPhp(request);
   return {
@@ -15,6 +27,9 @@ export function parametersOf(request: WorkerRequest, bodyBytes: number): Record<
     ...(contentType !== undefined && { CONTENT_TYPE: contentType }),
     ...(bodyBytes > 0 && { CONTENT_LENGTH: String(bodyBytes) }),
     ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [variableOf(name), value])),
+    ...(task !== null && { SCRIPT_FILENAME: taskScript(task) }),
+    SITEWRIGHT_SOCKET: messageSocket,
+    PHP_VALUE: `max_execution_time=${Math.ceil(seconds)}`,
   };
 }
 

@@ -5,15 +5,11 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import type { PHP } from "@php-wasm/universal";
-import type { PlatformTask } from "../../serving.ts";
+import { packageSourceFile, platformFolder } from "../../phpFolders.ts";
 
 const source = new URL("../../platform/", import.meta.url);
-const platformFolder = "/internal/platform";
 /** The library runs every script in this folder before any other script. */
 const preloadFolder = "/internal/shared/preload";
-
-/** What WP-CLI loads before WordPress. */
-export const wpCliScript = `${platformFolder}/wpCli.php`;
 
 /** Copies the scripts into PHP's memory. Call while this process can still read our files. */
 export function installPlatform(php: PHP): void {
@@ -26,10 +22,5 @@ export function installPlatform(php: PHP): void {
 
 /** Sets the URL of the package source for the platform's PHP, or null if there is none. */
 export function setPackageSource(php: PHP, source: string | null): void {
-  php.writeFile(`${platformFolder}/packageSource.json`, JSON.stringify(source));
-}
-
-/** Returns the script of a task. The file may not exist. */
-export function taskScript({ name }: PlatformTask): string {
-  return `${platformFolder}/tasks/${name.replaceAll(/[^a-z]/gi, "_")}.php`;
+  php.writeFile(packageSourceFile, JSON.stringify(source));
 }

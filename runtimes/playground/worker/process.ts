@@ -3,9 +3,10 @@
  */
 import type { Socket } from "node:net";
 import { type Duplex, Readable } from "node:stream";
+import { Exchange } from "../../pool/exchange.ts";
 import { ProcessPriority } from "../../pool/priority.ts";
-import { type RequestCallbacks, RequestNotStarted, type Worker, type WorkerRequest } from "../../pool/worker.ts";
-import { NoAnswer, type NoAnswerReason, type PhpResponse, type RequestBody, type StalePages } from "../../serving.ts";
+import type { RequestCallbacks, Worker, WorkerRequest } from "../../pool/worker.ts";
+import type { NoAnswerReason, PhpResponse, RequestBody } from "../../serving.ts";
 import type { WarmUp } from "../templates/warmUp.ts";
 import {
   createFrameReader,
@@ -19,9 +20,6 @@ import {
   unpackMail,
 } from "./frames.ts";
 import { type Launched, launchWorker } from "./launch.ts";
-import { createLineReader, type LineReader } from "./lines.ts";
-import { mayEdit } from "./mayEdit.ts";
-import { mergeStalePages, noStalePages } from "./mergeStalePages.ts";
 import type { AssignOrder, BootOrder, Order, Report } from "./messages.ts";
 
 /**
@@ -30,24 +28,6 @@ import type { AssignOrder, BootOrder, Order, Report } from "./messages.ts";
  */
 const responseBufferBytes = 16 << 20;
 const errorTextBytes = 4096;
-
-/** The current request. */
-interface Exchange {
-  readonly resolve: (response: PhpResponse) => void;
-  readonly reject: (error: NoAnswer | RequestNotStarted) => void;
-  hasBegun: boolean;
-  readonly callbacks: RequestCallbacks;
-  readonly log: LineReader;
-  readonly deadlineMilliseconds: number;
-  body: Readable | null;
-  stalePages: StalePages;
-  /** Whether the request may have changed something that pages show. */
-  readonly mayEdit: boolean;
-  readonly isCacheable: PromiseWithResolvers<boolean>;
-  readonly tags: PromiseWithResolvers<readonly string[] | null>;
-  readonly errors: PromiseWithResolvers<string>;
-  readonly ended: PromiseWithResolvers<void>;
-}
 
 /** Resolves when the stream accepts more data, or is closed. */
 function untilDrained(stream: Duplex): Promise<void> {
@@ -81,7 +61,8 @@ export class WorkerProcess implements Worker {
   readonly #reports: ((report: Report) => void)[] = [];
   readonly #deadlineMilliseconds: number;
   #exchange: Exchange | null = null;
-  #timer: NodeJS.Timeout | null = null;
+  /** Of the current response. */
+  #body: Readable | null = null;
   #killedFor: NoAnswerReason = "crashed";
   #errorText = "";
   readonly #priority: ProcessPriority;
@@ -185,29 +166,19 @@ export class WorkerProcess implements Worker {
     this.#send(order);
   }
 
-  /**
-   * Runs one request; the worker must not be busy. Rejects with `RequestNotStarted` if PHP never had the request, with
-   * `NoAnswer` if there is no response. If a response breaks off, its body ends with an error.
-   */
-  handle(head: WorkerRequest, body: RequestBody | null, callbacks: RequestCallbacks): Promise<PhpResponse> {
+  handle(request: WorkerRequest, body: RequestBody | null, callbacks: RequestCallbacks): Promise<PhpResponse> {
     this.requests += 1;
-    const { deadlineSeconds = null } = callbacks;
-    const deadlineMilliseconds = deadlineSeconds === null ? this.#deadlineMilliseconds : deadlineSeconds * 1000;
-    return new Promise((resolve, reject) => {
-      const log = createLineReader((line) => callbacks.onErrorLine?.(line));
-      const ends = {
-        isCacheable: Promise.withResolvers<boolean>(),
-        tags: Promise.withResolvers<readonly string[] | null>(),
-        errors: Promise.withResolvers<string>(),
-        ended: Promise.withResolvers<void>(),
-      };
-      const initial = { hasBegun: false, body: null, stalePages: noStalePages, mayEdit: mayEdit(head) };
-      this.#exchange = { resolve, reject, callbacks, log, deadlineMilliseconds, ...initial, ...ends };
-      this.#startTimer(deadlineMilliseconds);
-      this.#sendRequest({ ...head, deadlineSeconds: deadlineMilliseconds / 1000 }, body).catch(() =>
-        this.kill("crashed"),
-      );
+    const exchange = new Exchange({
+      request,
+      callbacks,
+      deadlineMilliseconds: this.#deadlineMilliseconds,
+      onDeadline: () => this.kill("deadline"),
     });
+    this.#exchange = exchange;
+    this.#sendRequest({ ...request, deadlineSeconds: exchange.deadlineMilliseconds / 1000 }, body).catch(() =>
+      this.kill("crashed"),
+    );
+    return exchange.response;
   }
 
   async #sendRequest(head: RequestHead, body: RequestBody | null): Promise<void> {
@@ -219,20 +190,6 @@ export class WorkerProcess implements Worker {
     sendJson(channel, frameKinds.end, null);
   }
 
-  #startTimer(milliseconds: number): void {
-    this.#stopTimer();
-    const end = () => {
-      this.#exchange?.callbacks.timedOut?.();
-      this.kill("deadline");
-    };
-    this.#timer = setTimeout(end, milliseconds);
-  }
-
-  #stopTimer(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
-  }
-
   #receive({ kind, content }: Frame, channel: Socket): void {
     const exchange = this.#exchange;
     if (exchange === null) return;
@@ -242,8 +199,8 @@ export class WorkerProcess implements Worker {
     else if (kind === frameKinds.head) this.#beginResponse(exchange, content, channel);
     else if (kind === frameKinds.body) this.#passOn(exchange, Buffer.from(content), channel);
     else if (kind === frameKinds.grown) exchange.callbacks.grown?.(JSON.parse(content.toString()));
-    else if (kind === frameKinds.stalePages) this.#reportStalePages(exchange, JSON.parse(content.toString()));
-    else if (kind === frameKinds.log) exchange.log.read(content);
+    else if (kind === frameKinds.stalePages) exchange.reportStalePages(JSON.parse(content.toString()));
+    else if (kind === frameKinds.log) exchange.log(content);
     else if (kind === frameKinds.end) this.#end(JSON.parse(content.toString()));
   }
 
@@ -253,34 +210,26 @@ export class WorkerProcess implements Worker {
     sendJson(channel, frameKinds.mailTaken, { refusal } satisfies MailTaken);
   }
 
-  #reportStalePages(exchange: Exchange, pages: StalePages): void {
-    exchange.stalePages = mergeStalePages(exchange.stalePages, pages);
-    exchange.callbacks.onStalePages?.(pages);
-  }
-
   #beginResponse(exchange: Exchange, content: Buffer, channel: Socket): void {
     const body = new Readable({
       highWaterMark: responseBufferBytes,
       read: () => {
         if (!channel.isPaused()) return;
-        this.#startTimer(exchange.deadlineMilliseconds);
+        exchange.restartDeadline();
         channel.resume();
       },
     });
-    // A response that is not read to its end must neither block the worker nor cause errors when it is aborted.
-    body.on("error", () => undefined);
+    // A response that is not read to its end must not block the worker.
     body.on("close", () => channel.resume());
-    exchange.body = body;
-    const { isCacheable, tags, errors, ended } = exchange;
-    const atEnd = { isCacheable: isCacheable.promise, tags: tags.promise, errors: errors.promise };
-    exchange.resolve({ ...JSON.parse(content.toString()), body, ...atEnd, finished: ended.promise });
+    this.#body = body;
+    exchange.respond(JSON.parse(content.toString()), body);
   }
 
-  #passOn({ body, deadlineMilliseconds }: Exchange, chunk: Buffer, channel: Socket): void {
+  #passOn(exchange: Exchange, chunk: Buffer, channel: Socket): void {
+    const body = this.#body;
     if (body === null || body.destroyed || body.push(chunk)) return;
-    // The visitor is slow, not PHP, and gets as much time to continue reading.
     channel.pause();
-    this.#startTimer(deadlineMilliseconds);
+    exchange.restartDeadline();
   }
 
   /** Ends the request, with PHP's end frame or with the end of the process (null). */
@@ -288,31 +237,22 @@ export class WorkerProcess implements Worker {
     const exchange = this.#exchange;
     if (exchange === null) return;
     this.#exchange = null;
-    this.#stopTimer();
+    this.#body = null;
     this.lastUsed = performance.now();
     this.rssBytes = end?.rssBytes ?? this.rssBytes;
     this.isBroken ||= end === null || end.isBroken;
     if (this.requests === 1) this.yieldToOthers();
-    exchange.log.end();
-    // PHP may have been killed between a change and its report.
-    if (end === null && exchange.mayEdit) exchange.stalePages = { ...noStalePages, everything: true };
-    if (exchange.stalePages !== noStalePages) exchange.callbacks.onStalePages?.(exchange.stalePages);
-    exchange.errors.resolve(end?.errors ?? "");
-    exchange.ended.resolve();
-    const isRefused = end?.isRefused ?? false;
-    const isComplete = end !== null && !end.isBroken && !isRefused;
-    exchange.isCacheable.resolve(isComplete && end.isCacheable);
-    exchange.tags.resolve(end?.tags ?? null);
     const cause = new Error(end?.reason ?? this.#errorText);
-    const failure = isRefused
-      ? new NoAnswer("wouldWrite", "PHP attempted a change, but the environment is read-only at the moment.")
-      : new NoAnswer(this.#killedFor, "PHP ended before its response was complete.", { cause });
-    if (!exchange.hasBegun && this.#killedFor === "crashed")
-      exchange.reject(new RequestNotStarted(cause.message, { cause }));
-    else if (exchange.body === null) exchange.reject(failure);
-    else if (isComplete) exchange.body.push(null);
-    else exchange.body.destroy(failure);
-    exchange.callbacks.finished(end?.hasWritten ?? exchange.hasBegun);
+    const reason = end?.isRefused ? "wouldWrite" : this.#killedFor;
+    const isComplete = end !== null && !end.isBroken && !end.isRefused;
+    exchange.end({
+      failure: isComplete ? null : { reason, cause },
+      isLost: end === null,
+      isCacheable: end?.isCacheable ?? false,
+      tags: end?.tags ?? null,
+      errors: end?.errors ?? "",
+      hasWritten: end?.hasWritten ?? exchange.hasBegun,
+    });
   }
 
   kill(reason: NoAnswerReason): void {

@@ -2,11 +2,10 @@
 import path from "node:path";
 import type { Duplex } from "node:stream";
 import type { PhpRunOptions, StreamedPhpResponse } from "@php-wasm/universal";
-import { siteFolder } from "../../phpFolders.ts";
+import { siteFolder, taskScript } from "../../phpFolders.ts";
 import type { PhpMessageListener } from "../../pool/phpMessages.ts";
 import { headersForPhp, requestVariables } from "../../pool/requestVariables.ts";
 import type { GuardedPhp } from "../php/boot.ts";
-import { taskScript } from "../php/platform.ts";
 import { ErrorLog } from "./errorLog.ts";
 import { frameKinds, type RequestHead, type ResponseEnd, sendJson } from "./frames.ts";
 import { bufferingWriter, directWriter, type ResponseWriter } from "./responseWriter.ts";

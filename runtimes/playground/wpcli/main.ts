@@ -10,6 +10,7 @@ import { Worker } from "node:worker_threads";
 import type { PHP } from "@php-wasm/universal";
 import { freeDiskSync } from "../../freeDisk.ts";
 import type { OutgoingMail } from "../../serving.ts";
+import { adaptCommand, nestedCommand, pathToRemove } from "../../wpcli/command.ts";
 import { bootPhp, type GuardedPhp, type Programs } from "../php/boot.ts";
 import { loadModule } from "../php/machineCode.ts";
 import { setPackageSource } from "../php/platform.ts";
@@ -19,7 +20,6 @@ import type { NetworkRules } from "../php/socket.ts";
 import { opcodeFilesOf, usableCompiled, usableExtensions } from "../worker/compiled.ts";
 import { enterEnvironment } from "../worker/dropPrivileges.ts";
 import { type ChangeNotes, createChangeNotes } from "./changeNotes.ts";
-import { adaptCommand, nestedCommand, pathToRemove } from "./command.ts";
 import type { NestedEndedOrder, Order, PrepareOrder, Report } from "./messages.ts";
 import { program, readProgram, runProgram } from "./program.ts";
 

@@ -1,8 +1,7 @@
 /** Runs WP-CLI in a PHP with a mounted site: one command, after which this PHP can't be used again. */
 import { readFileSync } from "node:fs";
 import type { PHP, StreamedPhpResponse } from "@php-wasm/universal";
-import { memoryFolder, siteFolder } from "../../phpFolders.ts";
-import { wpCliScript } from "../php/platform.ts";
+import { memoryFolder, siteFolder, wpCliScript } from "../../phpFolders.ts";
 
 /** The path of WP-CLI for PHP. */
 export const program = "/internal/wp-cli.phar";

@@ -7,9 +7,9 @@ import type { ProcessPriority } from "../../pool/priority.ts";
 import { residentBytes } from "../../processMemory.ts";
 import type { WpCliEnd, WpCliOutcome } from "../../runtime.ts";
 import type { OutgoingMail } from "../../serving.ts";
+import { TextTruncator } from "../../wpcli/truncatedText.ts";
 import { processOptions } from "../php/processOptions.ts";
 import type { MailReport, NestedEndedOrder, NestedReport, Order, PrepareOrder, Report } from "./messages.ts";
-import { TextTruncator } from "./truncatedText.ts";
 
 const mainModule = fileURLToPath(new URL("./main.ts", import.meta.url));
 

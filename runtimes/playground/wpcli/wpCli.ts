@@ -11,10 +11,10 @@ import type { EnvironmentRef, WpCliCommand, WpCliOutcome } from "../../runtime.t
 import type { AcceptMail, OutgoingMail, UploadLimits } from "../../serving.ts";
 import { layoutOf } from "../../site/release.ts";
 import { createTurns } from "../../turns.ts";
+import { createCommandPriorities } from "../../wpcli/priorities.ts";
 import { extensionsFolder } from "../extensions/extensionsFolder.ts";
 import type { CompiledStore } from "../templates/compiled.ts";
 import { type AssignmentOptions, assignmentOf } from "../worker/assignment.ts";
-import { createCommandPriorities } from "./priorities.ts";
 import { runCommand, type WpCliLimits } from "./run.ts";
 
 /** Network access of a command. */

@@ -1,5 +1,5 @@
 /** Merges reports of outdated pages. */
-import type { StalePages } from "../../serving.ts";
+import type { StalePages } from "../serving.ts";
 
 export const noStalePages: StalePages = { urls: [], subtrees: [], tags: [], everything: false };
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { wpConfig } from "../../site/wpConfig.ts";
-import { sqliteDatabase } from "../../sqlite/sqliteDatabase.ts";
+import { wpConfig } from "../site/wpConfig.ts";
+import { sqliteDatabase } from "../sqlite/sqliteDatabase.ts";
 import { adaptCommand, nestedCommand, pathToRemove } from "./command.ts";
 
 const ownConfig = wpConfig({ address: "http://a.localhost", multisite: null }, sqliteDatabase.constants);

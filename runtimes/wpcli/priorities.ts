@@ -1,9 +1,9 @@
 /** The priority of commands, which is lower while their company uses much CPU time. As for workers, see `pool/accounts.ts`. */
 import type { ChildProcess } from "node:child_process";
-import { createCompanyLoads } from "../../pool/companyLoads.ts";
-import { createCpuMeter } from "../../pool/cpuTime.ts";
-import { ProcessPriority } from "../../pool/priority.ts";
-import { shareProcessor } from "../../processor/companies.ts";
+import { createCompanyLoads } from "../pool/companyLoads.ts";
+import { createCpuMeter } from "../pool/cpuTime.ts";
+import { ProcessPriority } from "../pool/priority.ts";
+import { shareProcessor } from "../processor/companies.ts";
 
 export interface CommandPriorities {
   /** Adjusts the priority of a process of the company until it exits. */

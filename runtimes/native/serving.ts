@@ -1,0 +1,35 @@
+/** The serving side of the native runtime: runs PHP in php-fpm, one master for each environment. */
+import { createPoolServing, type PoolServing, type PoolServingOptions } from "../pool/serving.ts";
+import type { Serving } from "../serving.ts";
+import { createSlots, type SlotsOptions } from "./slots.ts";
+import { FpmWorker } from "./worker.ts";
+
+export interface NativeServingOptions extends PoolServingOptions, SlotsOptions {}
+
+interface NativeStatus extends ReturnType<PoolServing["status"]> {
+  readonly readyWorkers: number;
+  readonly machinery: Readonly<Record<string, never>>;
+}
+
+export interface NativeServing extends Serving {
+  status(): NativeStatus;
+}
+
+export function createNativeServing(options: NativeServingOptions): NativeServing {
+  const slots = createSlots(options);
+  const pool = createPoolServing(
+    options,
+    (environment) => new FpmWorker(slots.take(environment), options.requestDeadlineSeconds),
+  );
+  return {
+    setEnvironments: pool.setEnvironments,
+    handle: pool.handle,
+    runTrial: pool.runTrial,
+    usage: pool.usage,
+    close: async () => {
+      await pool.close();
+      await slots.close();
+    },
+    status: () => ({ ...pool.status(), readyWorkers: 0, machinery: {} }),
+  };
+}
