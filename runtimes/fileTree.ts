@@ -67,6 +67,29 @@ async function sizeOf(file: string): Promise<number> {
   return facts?.size ?? 0;
 }
 
+/**
+ * Whether a file or folder below the folder has changed since the time (milliseconds since 1970). Files that vanish meanwhile count
+ * as changed, through their folder.
+ */
+export async function hasChangedSince(folder: string, time: number): Promise<boolean> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => null);
+  if (entries === null || (await isNewer(folder, time))) return true;
+  for (let start = 0; start < entries.length; start += concurrency) {
+    const files = entries.slice(start, start + concurrency).filter((entry) => !entry.isDirectory());
+    const found = await Promise.all(files.map(({ name }) => isNewer(path.join(folder, name), time)));
+    if (found.includes(true)) return true;
+  }
+  for (const entry of entries) {
+    if (entry.isDirectory() && (await hasChangedSince(path.join(folder, entry.name), time))) return true;
+  }
+  return false;
+}
+
+async function isNewer(file: string, time: number): Promise<boolean> {
+  const facts = await lstat(file).catch(() => null);
+  return facts === null || facts.ctimeMs >= time;
+}
+
 /** Folders of an environment that belong to no release. */
 export const temporaryFolders = { sessions: "sessions", temporary: "temporary" };
 

@@ -140,6 +140,11 @@ export const rooms: Readonly<Record<string, Room>> = {
     "runtimes/assets",
     "runtimes/site",
   ),
+  "runtimes/wpcli": room(
+    "Rules for WP-CLI commands with every engine: limits, turns and priorities.",
+    "runtimes",
+    "runtimes/pool",
+  ),
   "runtimes/playground": room(
     "WordPress on PHP compiled to WebAssembly, with SQLite.",
     "runtimes",
@@ -147,13 +152,16 @@ export const rooms: Readonly<Record<string, Room>> = {
     "runtimes/pool",
     "runtimes/site",
     "runtimes/sqlite",
+    "runtimes/wpcli",
   ),
   "runtimes/native": room(
     "PHP as a program of the machine: php-fpm in a sandbox.",
     "runtimes",
+    "runtimes/assets",
     "runtimes/pool",
     "runtimes/site",
     "runtimes/sqlite",
+    "runtimes/wpcli",
   ),
   "runtimes/fake": room("A runtime for tests, with failures on request.", "runtimes"),
   edge: room(

@@ -47,7 +47,7 @@ export function actionsIn(world: () => World): Actions {
   async function servedAs(environment: EnvironmentRef): Promise<ServedEnvironment> {
     const layout = await runtime().layout(environment);
     if (layout === null) throw new Error("The environment has no layout.");
-    return { ...environment, ...layout, phpVersion: "8.3" };
+    return { ...environment, ...layout, phpVersion: (await runtime().capabilities()).defaultPhpVersion };
   }
 
   return {

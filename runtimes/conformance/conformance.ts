@@ -101,9 +101,10 @@ export function testRuntime(name: string, makeWorld: () => Promise<World>): void
     }
 
     async function serve(...specs: readonly ProvisionSpec[]): Promise<void> {
-      const served = specs.map(async ({ environment, phpVersion }) => ({
+      const { defaultPhpVersion } = await world.runtime.capabilities();
+      const served = specs.map(async ({ environment }) => ({
         ...environment,
-        phpVersion,
+        phpVersion: defaultPhpVersion,
         ...(await layoutOf(environment)),
       }));
       await world.serving.setEnvironments(await Promise.all(served));

@@ -1,6 +1,6 @@
 /** Tests of what `runtime.ts` promises about WP-CLI, packages and replacing texts; part of `conformance.ts`. */
 import { describe, expect, test } from "vitest";
-import { type EnvironmentRef, RuntimeFailure } from "../runtime.ts";
+import { type EnvironmentRef, RuntimeFailure, type WpCliCommand } from "../runtime.ts";
 import type { Actions } from "./actions.ts";
 
 const { signal } = new AbortController();
@@ -142,7 +142,10 @@ export function testTools({ runtime, provisioned, servedAs, read, write, frontPa
   });
 
   describe("a WP-CLI command", () => {
-    const command = { phpVersion: "8.3", argv: ["option", "get", "blogname"], seconds: 120 };
+    async function example(): Promise<WpCliCommand> {
+      const { defaultPhpVersion } = await runtime().capabilities();
+      return { phpVersion: defaultPhpVersion, argv: ["option", "get", "blogname"], seconds: 120 };
+    }
 
     test("is started once and ends by itself", async () => {
       const { environment } = await provisioned();
@@ -150,13 +153,14 @@ export function testTools({ runtime, provisioned, servedAs, read, write, frontPa
       const begin = async () => {
         starts += 1;
       };
-      const outcome = await runtime().runWpCli(environment, command, begin, signal);
+      const outcome = await runtime().runWpCli(environment, await example(), begin, signal);
       expect([starts, outcome.exitCode, outcome.end]).toEqual([1, 0, "itself"]);
       expect(outcome.stdout.bytes).toBeGreaterThan(0);
     });
 
     test("is not started if `begin` rejects, if it is aborted, or if the environment does not exist", async () => {
       const { environment } = await provisioned();
+      const command = await example();
       const refuse = () => Promise.reject(new Error("not now"));
       await expect(runtime().runWpCli(environment, command, refuse, signal)).rejects.toThrow("not now");
       const aborted = AbortSignal.abort(new Error("gone"));

@@ -1,7 +1,8 @@
 /** What an environment's PHP sees: its own folders and shared code, at the same paths as in the playground. */
-import { lstatSync, realpathSync } from "node:fs";
+import { chownSync, lstatSync, mkdirSync, realpathSync } from "node:fs";
 import path from "node:path";
 import { temporaryFolders } from "../fileTree.ts";
+import { ownerOf } from "../owner.ts";
 import { databaseFolder, sessionFolder, siteFolder, temporaryFolder } from "../phpFolders.ts";
 import type { ServedEnvironment } from "../serving.ts";
 import { releaseFolder } from "../site/release.ts";
@@ -26,9 +27,16 @@ function requirePlace(webRoot: string, place: string): void {
   }
 }
 
+/** Makes a folder that belongs to no release, if it is missing. */
+function ownFolder({ number }: Pick<ServedEnvironment, "number">, folder: string): string {
+  if (mkdirSync(folder, { recursive: true }) !== undefined && process.getuid?.() === 0)
+    chownSync(folder, ownerOf(number), ownerOf(number));
+  return folder;
+}
+
 /** Throws if the environment or its release doesn't exist, or if a folder that shared code is mounted on is missing. */
 export function environmentMounts(
-  environment: Pick<ServedEnvironment, "id" | "release" | "documentRoot" | "overlays">,
+  environment: Pick<ServedEnvironment, "id" | "number" | "release" | "documentRoot" | "overlays">,
   { assets, environments }: Places,
 ): readonly Mount[] {
   const { overlays, release } = environment;
@@ -48,7 +56,7 @@ export function environmentMounts(
       isWritable: false,
     })),
     own(database, databaseFolder),
-    own(path.join(folder, temporaryFolders.sessions), sessionFolder),
-    own(path.join(folder, temporaryFolders.temporary), temporaryFolder),
+    own(ownFolder(environment, path.join(folder, temporaryFolders.sessions)), sessionFolder),
+    own(ownFolder(environment, path.join(folder, temporaryFolders.temporary)), temporaryFolder),
   ];
 }

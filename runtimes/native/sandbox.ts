@@ -16,7 +16,15 @@ export interface Mount {
   readonly isWritable: boolean;
 }
 
+/** A folder in which the sandbox's changes are kept apart from the folder below, which stays as it is (overlayfs). Needs root. */
+export interface Layer {
+  /** Folder of this machine that has `below`, `changes`, `work` and `above`: folders, or links to folders. */
+  readonly folder: string;
+}
+
 export interface Sandbox {
+  /** Mounts `above`: the content of `below` with the changes in `changes`. Absent: none. */
+  readonly layer?: Layer;
   /** User and group of the processes, if this process is root. */
   readonly user: number;
   /** Folder with the system whose `/usr` the processes see; `/` is the machine's own. */
@@ -47,7 +55,21 @@ const isRoot = () => process.getuid?.() === 0;
  * starts it.
  */
 export function sandboxed(sandbox: Sandbox, command: readonly string[], asRoot = isRoot()): readonly string[] {
-  return ["bwrap", ...optionsOf(sandbox, asRoot), "--", ...(asRoot ? becoming(sandbox.user) : []), ...command];
+  const inside = asRoot ? [...becoming(sandbox.user), ...command] : command;
+  return [
+    ...(sandbox.layer ? mountingLayer(sandbox.layer) : []),
+    "bwrap",
+    ...optionsOf(sandbox, asRoot),
+    "--",
+    ...inside,
+  ];
+}
+
+/** The beginning of a command that mounts a layer, which vanishes with the command. */
+function mountingLayer({ folder }: Layer): readonly string[] {
+  const mount =
+    'cd "$0" && mount -t overlay overlay -o lowerdir=below,upperdir=changes,workdir=work above && exec "$@"';
+  return ["unshare", "--mount", "--propagation", "private", "sh", "-c", mount, folder];
 }
 
 const namespaces = "--unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try".split(" ");

@@ -1,10 +1,11 @@
 /** The serving side of the native runtime: runs PHP in php-fpm, one master for each environment. */
 import { createPoolServing, type PoolServing, type PoolServingOptions } from "../pool/serving.ts";
 import type { Serving } from "../serving.ts";
-import { createSlots, type SlotsOptions } from "./slots.ts";
+import type { FpmOptions } from "./environmentFpm.ts";
+import { createSlots } from "./slots.ts";
 import { FpmWorker } from "./worker.ts";
 
-export interface NativeServingOptions extends PoolServingOptions, SlotsOptions {}
+export interface NativeServingOptions extends PoolServingOptions, FpmOptions {}
 
 interface NativeStatus extends ReturnType<PoolServing["status"]> {
   readonly readyWorkers: number;

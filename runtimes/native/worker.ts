@@ -2,30 +2,17 @@
  * A worker of the pool that runs PHP in one slot of an environment's php-fpm. Its connection is kept from request to request, and a
  * child of php-fpm with it.
  */
+import { existsSync } from "node:fs";
+import { Readable } from "node:stream";
 import { Exchange } from "../pool/exchange.ts";
-import { createPhpMessages } from "../pool/phpMessages.ts";
 import { ProcessPriority } from "../pool/priority.ts";
 import type { RequestCallbacks, Worker, WorkerRequest } from "../pool/worker.ts";
 import { NoAnswer, type NoAnswerReason, type PhpResponse, type RequestBody } from "../serving.ts";
-import { type FastCgiConnection, NoResponse } from "./fastcgi/connection.ts";
-import { parametersOf } from "./fastcgi/parameters.ts";
-import { createPhpLog, type PhpLog } from "./phpLog.ts";
-import { receiveMessage } from "./receiveMessage.ts";
+import { platformFile, taskFile } from "./environmentSandbox.ts";
+import type { FastCgiConnection } from "./fastcgi/connection.ts";
+import { type PhpRun, runInPhp } from "./phpRun.ts";
+import { runReadOnly } from "./readOnly.ts";
 import type { Slot } from "./slots.ts";
-
-const findMilliseconds = 20;
-
-/** The request that is running, and what PHP has told about it. */
-interface Current {
-  readonly exchange: Exchange;
-  readonly log: PhpLog;
-  readonly request: WorkerRequest;
-  /** The database's state before the request. */
-  readonly database: string;
-  isPrivate: boolean;
-  hasFailed: boolean;
-  tags: readonly string[] | null;
-}
 
 export class FpmWorker implements Worker {
   readonly exited: Promise<void>;
@@ -37,10 +24,11 @@ export class FpmWorker implements Worker {
   readonly #slot: Promise<Slot>;
   readonly #deadlineMilliseconds: number;
   readonly #exited = Promise.withResolvers<void>();
-  readonly #messages = createPhpMessages();
   readonly #process: { pid: number | undefined; readonly exitCode: null; readonly signalCode: null };
   readonly #priority: ProcessPriority;
   #connection: FastCgiConnection | null = null;
+  /** The slot that it is connected to. */
+  #childOf: Slot | null = null;
   #killedFor: NoAnswerReason | null = null;
 
   /** `slot`: rejects if php-fpm does not start. */
@@ -58,6 +46,10 @@ export class FpmWorker implements Worker {
 
   /** 0 until php-fpm has started its child. */
   get pid(): number {
+    if (this.#process.pid === undefined && this.#childOf !== null) {
+      this.#process.pid = this.#childOf.pid() ?? undefined;
+      this.#priority.apply();
+    }
     return this.#process.pid ?? 0;
   }
 
@@ -79,94 +71,67 @@ export class FpmWorker implements Worker {
 
   handle(request: WorkerRequest, body: RequestBody | null, callbacks: RequestCallbacks): Promise<PhpResponse> {
     this.requests += 1;
+    const deadline = new AbortController();
     const exchange = new Exchange({
       request,
       callbacks,
       deadlineMilliseconds: this.#deadlineMilliseconds,
-      onDeadline: () => this.kill("deadline"),
+      onDeadline: () => deadline.abort(),
     });
-    void this.#run(exchange, request, body);
+    void this.#run(exchange, request, body, deadline.signal);
     return exchange.response;
   }
 
-  async #run(exchange: Exchange, request: WorkerRequest, body: RequestBody | null): Promise<void> {
+  async #run(
+    exchange: Exchange,
+    request: WorkerRequest,
+    body: RequestBody | null,
+    deadline: AbortSignal,
+  ): Promise<void> {
     const slot = await this.#slot.catch((error: Error) => error);
-    if (slot instanceof Error) return this.#end(this.#currentOf(exchange, request, ""), null, slot, false);
-    const current = this.#currentOf(exchange, request, await slot.databaseState());
-    if (this.#killedFor !== null) return this.#end(current, slot, new Error("It was ended."), false);
-    this.#listen(current, slot);
+    if (slot instanceof Error) return this.#end(exchange, { ...noRun, failure: slot }, false);
+    if (this.#killedFor !== null) return this.#end(exchange, { ...noRun, failure: new Error("It was ended.") }, false);
+    if (request.task !== null && !existsSync(platformFile(taskFile(request.task)))) return this.#refuse(exchange);
     this.firstBegan ??= performance.now();
-    try {
-      const response = await this.#connectionTo(slot).request({
-        parameters: parametersOf(request, {
-          bodyBytes: body?.bytes ?? 0,
-          messageSocket: slot.messageSocketPath,
-          seconds: exchange.deadlineMilliseconds / 1000,
-        }),
-        body,
-        onErrors: (piece) => {
-          exchange.hasBegun = true;
-          exchange.log(current.log.take(piece));
-        },
-        onPace: () => exchange.restartDeadline(),
-        explain: (cause) =>
-          new NoAnswer(this.#killedFor ?? "crashed", "PHP ended before its response was complete.", { cause }),
-      });
-      exchange.hasBegun = true;
-      exchange.respond(response, response.body);
-      const isComplete = await response.finished;
-      await this.#end(current, slot, isComplete ? null : new Error("The response broke off."), !isComplete);
-    } catch (error) {
-      const cause = error instanceof Error ? error : new Error(String(error));
-      // Sent requests may have been begun, so they are not run again.
-      exchange.hasBegun ||= error instanceof NoResponse && error.reason !== "notSent";
-      await this.#end(current, slot, cause, exchange.hasBegun);
+    if (request.isReadOnly) {
+      await runReadOnly({ exchange, request, body, deadline }, slot.readOnly);
+      this.lastUsed = performance.now();
+      return;
     }
-  }
-
-  #currentOf(exchange: Exchange, request: WorkerRequest, database: string): Current {
-    return { exchange, log: createPhpLog(), request, database, isPrivate: false, hasFailed: false, tags: null };
-  }
-
-  #listen(current: Current, slot: Slot): void {
-    const { exchange, request } = current;
-    const listener = {
-      onStalePages: exchange.reportStalePages.bind(exchange),
-      isPrivate: () => {
-        current.isPrivate = true;
-      },
-      shows: (tags: readonly string[] | null) => {
-        current.tags = tags;
-      },
-      failed: () => {
-        current.hasFailed = true;
-      },
-    };
-    this.#messages.begin(listener, request.task?.input);
-    const { mail } = exchange.callbacks;
-    const log = (line: string) => exchange.log(current.log.add(line));
-    slot.messages.setReceiver((message) => {
-      exchange.hasBegun = true;
-      return receiveMessage(message, { messages: this.#messages, mail, log });
+    deadline.addEventListener("abort", () => this.kill("deadline"));
+    const before = await slot.databaseState();
+    const run = await runInPhp({
+      exchange,
+      request,
+      body,
+      connection: this.#connectionTo(slot),
+      messages: slot.messages,
+      messageSocketPath: slot.messageSocketPath,
+      mail: exchange.callbacks.mail,
+      // The next request must find this one's changes reported.
+      holdsEnd: true,
+      onResponse: (response) => exchange.respond(response, response.body),
+      explain: (cause) => new NoAnswer(this.#reason, "PHP ended before its response was complete.", { cause }),
     });
+    const isReading = (request.method === "GET" || request.method === "HEAD") && request.task === null;
+    this.#end(exchange, run, !isReading || run.failure !== null || (await slot.databaseState()) !== before);
+  }
+
+  /** There is no such task. */
+  #refuse(exchange: Exchange): void {
+    const body = new Readable({ read: () => undefined });
+    body.push("Not found\n");
+    exchange.respond({ status: 404, headers: [["content-type", "text/plain; charset=utf-8"]] }, body);
+    this.#end(exchange, noRun, false);
   }
 
   #connectionTo(slot: Slot): FastCgiConnection {
     if (this.#connection !== null) return this.#connection;
     const connection = slot.connect();
     this.#connection = connection;
+    this.#childOf = slot;
     void connection.closed.then(() => this.#leave(slot));
-    this.#findChild(slot);
     return connection;
-  }
-
-  /** Waits until php-fpm has started the child. */
-  #findChild(slot: Slot): void {
-    if (this.isBroken) return;
-    const pid = slot.pid();
-    if (pid === null) return void setTimeout(() => this.#findChild(slot), findMilliseconds).unref();
-    this.#process.pid = pid;
-    this.#priority.apply();
   }
 
   async #leave(slot: Slot): Promise<void> {
@@ -175,20 +140,20 @@ export class FpmWorker implements Worker {
     this.#exited.resolve();
   }
 
-  /** Ends the request. `isLost`: PHP had it, and could not finish it. */
-  async #end(current: Current, slot: Slot | null, failure: Error | null, isLost: boolean): Promise<void> {
-    const { exchange, log, isPrivate, hasFailed, tags } = current;
-    const hasWritten = isLost || (slot !== null && (await hasChanged(slot, current)));
+  get #reason(): NoAnswerReason {
+    return this.#killedFor ?? "crashed";
+  }
+
+  #end(exchange: Exchange, { failure, isPrivate, tags, errors }: PhpRun, hasWritten: boolean): void {
     this.lastUsed = performance.now();
     if (failure !== null) this.isBroken = true;
     if (this.requests === 1) this.yieldToOthers();
-    exchange.log(log.end());
     exchange.end({
-      failure: failure === null ? null : { reason: this.#killedFor ?? "crashed", cause: failure },
-      isLost,
-      isCacheable: !isPrivate && !hasFailed,
+      failure: failure === null ? null : { reason: this.#reason, cause: failure },
+      isLost: failure !== null && exchange.hasBegun,
+      isCacheable: !isPrivate,
       tags,
-      errors: log.excerpt(),
+      errors,
       hasWritten,
     });
   }
@@ -208,8 +173,4 @@ export class FpmWorker implements Worker {
   }
 }
 
-/** Whether a request has changed files or the database, or may have. */
-async function hasChanged(slot: Slot, { request: { method, task }, database }: Current): Promise<boolean> {
-  const isReading = (method === "GET" || method === "HEAD") && task === null;
-  return !isReading || (await slot.databaseState()) !== database;
-}
+const noRun: PhpRun = { failure: null, isPrivate: true, tags: null, errors: "" };

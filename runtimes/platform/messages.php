@@ -13,7 +13,11 @@ if ( ! function_exists( 'post_message_to_js' ) ) {
 
 /** Sends a message. Returns the answer, or the empty string if there is none. */
 function sitewright_tell( array $message ): string {
-	$text = (string) json_encode( $message, JSON_INVALID_UTF8_SUBSTITUTE );
+	return sitewright_send( (string) json_encode( $message, JSON_INVALID_UTF8_SUBSTITUTE ) );
+}
+
+/** The same for a text. */
+function sitewright_send( string $text ): string {
 	if ( ! defined( 'SITEWRIGHT_SOCKET' ) ) {
 		return (string) post_message_to_js( $text );
 	}

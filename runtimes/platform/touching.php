@@ -129,6 +129,14 @@ sitewright_hook(
 	PHP_INT_MAX
 );
 
+// Only a read-only request has a database that refuses changes (`mysql/driver.php`).
+sitewright_hook(
+	'mysql_refused',
+	static function () {
+		sitewright_tell( array( 'sitewright' => 'refused' ) );
+	}
+);
+
 // With this constant plugins tell any page cache that a page is for one visitor only.
 sitewright_hook(
 	'shutdown',

@@ -595,14 +595,14 @@ describe("whether a page may be cached", () => {
 test.each(["no JSON", '"text"', "null", '{"sitewright":"other"}'])(
   "other messages of a site are ignored: %s",
   async (message) => {
-    expect(await stalePagesOf(`post_message_to_js('${message}');`)).toEqual([]);
+    expect(await stalePagesOf(`sitewright_send('${message}');`)).toEqual([]);
   },
 );
 
 test.each(['{"sitewright":"touched"}', '{"sitewright":"touched","urls":[1],"subtrees":[]}'])(
   "a report of changes without valid addresses puts everything out of date: %s",
   async (message) => {
-    expect(await stalePagesOf(`post_message_to_js('${message}');`)).toBe("everything");
+    expect(await stalePagesOf(`sitewright_send('${message}');`)).toBe("everything");
   },
 );
 

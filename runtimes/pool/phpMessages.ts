@@ -21,6 +21,8 @@ export interface PhpMessageListener {
   shows(tags: readonly string[] | null): void;
   /** The script has ended with an error. */
   failed?(): void;
+  /** A change of the database was refused, because it is read-only. */
+  refused?(): void;
 }
 
 /** The platform's own script sends fewer. */
@@ -54,6 +56,7 @@ export function createPhpMessages(): PhpMessages {
       if (parsed?.sitewright === "private") current?.isPrivate();
       if (parsed?.sitewright === "shows") current?.shows(readTags(parsed.tags));
       if (parsed?.sitewright === "failed") current?.failed?.();
+      if (parsed?.sitewright === "refused") current?.refused?.();
       if (parsed?.sitewright === "touched") current?.onStalePages(readStalePages(parsed));
       return "";
     },

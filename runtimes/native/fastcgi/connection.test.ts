@@ -53,7 +53,7 @@ describe("php-fpm", () => {
     expect(await finished).toBe(true);
     expect(status).toBe(404);
     const values = headers
-      .filter(([name]) => name === "X-A")
+      .filter(([name]) => name === "x-a")
       .map(([, value]) => Buffer.from(value, "latin1").toString());
     expect(values).toEqual(["1", "ü"]);
   });
@@ -97,11 +97,11 @@ describe("php-fpm", () => {
 
   test("waits while a long response is not read", async () => {
     const code =
-      "for ($i = 0; $i < 200; $i++) { echo str_repeat('x', 100000); flush(); } file_put_contents($_SERVER['DONE'], 'x');";
+      "for ($i = 0; $i < 400; $i++) { echo str_repeat('x', 100000); flush(); } file_put_contents($_SERVER['DONE'], 'x');";
     const done = await fpm.script("done.txt", "");
     const request = await requestOf(code, { parameters: { DONE: done } });
     const { body, finished } = await connect().request(request);
-    await expect.poll(() => body.readableLength).toBeGreaterThan(900_000);
+    await expect.poll(() => body.readableLength).toBeGreaterThan(16_000_000);
     // The other child shows that PHP had time to go on.
     const other = connect();
     const short = await requestOf("echo 1;");
@@ -110,9 +110,9 @@ describe("php-fpm", () => {
       await text(response.body);
       await response.finished;
     }
-    expect(body.readableLength).toBeLessThan(1_500_000);
+    expect(body.readableLength).toBeLessThan(18_000_000);
     expect(await readFile(done, "utf8")).toBe("");
-    expect((await buffer(body)).length).toBe(20_000_000);
+    expect((await buffer(body)).length).toBe(40_000_000);
     expect(await finished).toBe(true);
     expect(await readFile(done, "utf8")).toBe("x");
   });
@@ -122,7 +122,7 @@ describe("php-fpm", () => {
     const length = await requestOf("echo strlen(file_get_contents('php://input'));", post([Buffer.alloc(200_000)]));
     expect(await text((await connection.request(length)).body)).toBe("200000");
     const long = await connection.request(await requestOf("echo str_repeat('x', 20000000);"));
-    await expect.poll(() => long.body.readableLength).toBeGreaterThan(900_000);
+    await expect.poll(() => long.body.readableLength).toBeGreaterThan(16_000_000);
     long.body.destroy();
     expect(await long.finished).toBe(true);
     expect(await text((await connection.request(await requestOf("echo 'next';"))).body)).toBe("next");
@@ -267,6 +267,6 @@ describe("a server that is not php-fpm", () => {
     await once(server, "listening");
     const request = { parameters: {}, body: null, onErrors: () => undefined };
     const { headers, body, status } = await connect(path.join(folder, "s")).request(request);
-    expect({ headers, body: await text(body), status }).toEqual({ headers: [["A", "b"]], body: "x", status: 200 });
+    expect({ headers, body: await text(body), status }).toEqual({ headers: [["a", "b"]], body: "x", status: 200 });
   });
 });

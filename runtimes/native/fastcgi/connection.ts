@@ -44,6 +44,8 @@ export interface FastCgiRequest {
   readonly body: AsyncIterable<Uint8Array> | null;
   /** Called with each piece of PHP's log output. */
   readonly onErrors: (piece: Buffer) => void;
+  /** Whether the caller ends the body of a complete response, by `push(null)`. Absent: it ends by itself. */
+  readonly holdsEnd?: boolean;
   /** Called when PHP has to wait for a slow reader, and when it goes on. */
   readonly onPace?: () => void;
   /** Returns the error that a body ends with if it breaks off. Absent: the cause. */
@@ -65,6 +67,8 @@ interface Exchange {
   readonly head: ReturnType<typeof createHeadReader>;
   readonly finished: PromiseWithResolvers<boolean>;
   body: Readable | null;
+  /** Whether PHP has sent anything. */
+  hasAnswered: boolean;
 }
 
 export class FastCgiConnection {
@@ -112,7 +116,7 @@ export class FastCgiConnection {
     this.#socket.resume();
     return new Promise((resolve, reject) => {
       const finished = Promise.withResolvers<boolean>();
-      this.#exchange = { resolve, reject, request, head: createHeadReader(), finished, body: null };
+      this.#exchange = { resolve, reject, request, head: createHeadReader(), finished, body: null, hasAnswered: false };
       this.#send(begin, request.body).catch((error: unknown) =>
         this.#fail(error instanceof Error ? error : new Error(String(error))),
       );
@@ -125,8 +129,8 @@ export class FastCgiConnection {
   }
 
   async #send(begin: Buffer, body: FastCgiRequest["body"]): Promise<void> {
-    // In one piece: a script may begin, and end, before its empty body has arrived.
-    if (body === null) return void this.#socket.write(Buffer.concat([begin, endOfInput]));
+    // Without the empty record for the end of the body, which PHP would leave unread: see `#reasonOf`.
+    if (body === null) return void this.#socket.write(begin);
     this.#isSending = true;
     this.#socket.write(begin);
     for await (const piece of body) {
@@ -141,6 +145,7 @@ export class FastCgiConnection {
   #take(type: number, content: Buffer): void {
     const exchange = this.#exchange;
     if (exchange === null) throw new ProtocolError("PHP sent something without a request.");
+    exchange.hasAnswered = true;
     if (type === recordTypes.output) this.#takeOutput(exchange, content);
     else if (type === recordTypes.errors) exchange.request.onErrors(Buffer.from(content));
     else if (type === recordTypes.endRequest) this.#end(exchange, content);
@@ -178,14 +183,16 @@ export class FastCgiConnection {
     this.#exchange = null;
     if (exchange.body === null)
       exchange.reject(new NoResponse("invalid", new ProtocolError("PHP's response has no headers.")));
-    exchange.body?.push(null);
+    if (exchange.request.holdsEnd !== true) exchange.body?.push(null);
     exchange.finished.resolve(exchange.body !== null);
     // php-fpm would take the rest of the body for the next request.
     if (this.#isSending) this.#fail(new ProtocolError("PHP ended the request before it had all of the body."));
   }
 
-  #reasonOf(error: Error): NoResponse["reason"] {
-    if (!this.#isConnected) return "notSent";
+  #reasonOf(error: Error, { request: { body }, hasAnswered }: Exchange): NoResponse["reason"] {
+    // The child died before it had read all of the request: that is the only unread data that resets a connection.
+    const isUnread = "code" in error && (error.code === "EPIPE" || error.code === "ECONNRESET");
+    if (!this.#isConnected || (isUnread && body === null && !hasAnswered)) return "notSent";
     return error instanceof ProtocolError ? "invalid" : "lost";
   }
 
@@ -195,7 +202,7 @@ export class FastCgiConnection {
     const exchange = this.#exchange;
     if (exchange === null) return;
     this.#exchange = null;
-    if (exchange.body === null) exchange.reject(new NoResponse(this.#reasonOf(error), error));
+    if (exchange.body === null) exchange.reject(new NoResponse(this.#reasonOf(error, exchange), error));
     exchange.body?.destroy(exchange.request.explain?.(error) ?? error);
     exchange.finished.resolve(false);
   }

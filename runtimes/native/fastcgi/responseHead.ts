@@ -3,7 +3,7 @@ import { ProtocolError } from "./records.ts";
 
 export interface ResponseHead {
   readonly status: number;
-  /** Pairs in order, with the names as PHP sent them, and values with one character per byte. */
+  /** Pairs in order, with lower-case names, and values with one character per byte. */
   readonly headers: readonly (readonly [name: string, value: string])[];
 }
 
@@ -52,7 +52,7 @@ function parse(text: string): ResponseHead {
     const [, name, value = ""] = /^([^:\s]+):[ \t]*(.*)$/.exec(line) ?? [];
     if (name === undefined) throw new ProtocolError("The headers of PHP's response are damaged.");
     if (name.toLowerCase() === "status") status = statusIn(value);
-    else headers.push([name, value]);
+    else headers.push([name.toLowerCase(), value]);
   }
   return { status, headers };
 }

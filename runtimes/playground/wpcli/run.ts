@@ -7,25 +7,16 @@ import type { ProcessPriority } from "../../pool/priority.ts";
 import { residentBytes } from "../../processMemory.ts";
 import type { WpCliEnd, WpCliOutcome } from "../../runtime.ts";
 import type { OutgoingMail } from "../../serving.ts";
+import type { CommandLimits } from "../../wpcli/limits.ts";
 import { TextTruncator } from "../../wpcli/truncatedText.ts";
 import { processOptions } from "../php/processOptions.ts";
 import type { MailReport, NestedEndedOrder, NestedReport, Order, PrepareOrder, Report } from "./messages.ts";
 
 const mainModule = fileURLToPath(new URL("./main.ts", import.meta.url));
 
-export interface WpCliLimits {
-  /** Time limit, from the start of the command. */
-  readonly seconds: number;
-  /** Maximum size of each output that is kept. */
-  readonly maxOutputBytes: number;
-  /** Size of both outputs together at which the command is killed. */
-  readonly killOutputBytes: number;
-  readonly memoryBytes: number;
-}
-
 interface WpCliRun {
   readonly prepare: Omit<PrepareOrder, "type">;
-  readonly limits: WpCliLimits;
+  readonly limits: CommandLimits;
   /** Takes e-mail from PHP, like `AcceptMail`. */
   readonly acceptMail: (mail: OutgoingMail) => Promise<string | null>;
   /** Adjusts the priority of the command's process until it exits. */
@@ -51,7 +42,7 @@ type RunNested = (command: Pick<NestedReport, "argv" | "grownBytes">) => Promise
 
 class CommandProcess {
   readonly #child: ChildProcess;
-  readonly #limits: WpCliLimits;
+  readonly #limits: CommandLimits;
   readonly #priority: ProcessPriority;
   readonly #acceptMail: WpCliRun["acceptMail"];
   readonly #runNested: RunNested;

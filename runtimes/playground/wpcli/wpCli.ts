@@ -4,18 +4,16 @@ import type { ChildProcess } from "node:child_process";
 import path from "node:path";
 import type { AssetStore } from "../../assets/store.ts";
 import { environmentFolders } from "../../folders.ts";
-import { defaultMemoryMb, maxProcessBytes } from "../../memoryLimits.ts";
-import { machineMemory } from "../../processMemory.ts";
 import { requireRelease } from "../../releases.ts";
 import type { EnvironmentRef, WpCliCommand, WpCliOutcome } from "../../runtime.ts";
 import type { AcceptMail, OutgoingMail, UploadLimits } from "../../serving.ts";
 import { layoutOf } from "../../site/release.ts";
-import { createTurns } from "../../turns.ts";
+import { type CommandLimits, createCommandTurns, limitsOfCommand, memoryMbOf } from "../../wpcli/limits.ts";
 import { createCommandPriorities } from "../../wpcli/priorities.ts";
 import { extensionsFolder } from "../extensions/extensionsFolder.ts";
 import type { CompiledStore } from "../templates/compiled.ts";
 import { type AssignmentOptions, assignmentOf } from "../worker/assignment.ts";
-import { runCommand, type WpCliLimits } from "./run.ts";
+import { runCommand } from "./run.ts";
 
 /** Network access of a command. */
 export type WpCliNetwork = Omit<AssignmentOptions, "environments" | "assets">;
@@ -32,7 +30,7 @@ export interface WpCliOptions {
   /** Absent: PHP's own defaults. */
   readonly uploads?: UploadLimits | undefined;
   /** Absent: the defaults. For tests. */
-  readonly limits?: Partial<Omit<WpCliLimits, "seconds">>;
+  readonly limits?: Partial<Omit<CommandLimits, "seconds">>;
 }
 
 interface WpCli {
@@ -45,17 +43,12 @@ interface WpCli {
   ): Promise<WpCliOutcome>;
 }
 
-const defaultLimits = { maxOutputBytes: 256 << 10, killOutputBytes: 64 << 20 };
-/** A command uses as much memory as a worker; an eighth of the machine's memory, or a container's, is for commands. */
-const memoryPerCommand = 400 << 20;
-const maxConcurrent = Math.min(8, Math.max(2, Math.floor(machineMemory() / 8 / memoryPerCommand)));
-
 const noNetwork: WpCliNetwork = { run: "/nowhere", credentialOf: () => "", edgePort: 0, siteSuffix: "localhost" };
 
 export function createWpCli(options: WpCliOptions): WpCli {
   const { assets, compiled, environments, diskReserveBytes, network, acceptMail, uploads, limits } = options;
   const priorities = createCommandPriorities();
-  const turns = createTurns({ total: maxConcurrent, perParty: maxConcurrent - 1, extra: Math.ceil(maxConcurrent / 2) });
+  const turns = createCommandTurns();
 
   async function assignment(environment: EnvironmentRef, memoryMb: number, maySendMail: boolean) {
     const release = await requireRelease(environmentFolders(environments, environment).live);
@@ -73,11 +66,9 @@ export function createWpCli(options: WpCliOptions): WpCli {
     begin: () => Promise<void>,
     signal: AbortSignal,
   ): Promise<WpCliOutcome> {
-    const { phpVersion, argv, seconds, diskLeftBytes = null, maySendMail = false } = command;
-    // WP-CLI lifts PHP's own limit, so the process's limit counts. It leaves at least enough for WP-CLI itself.
-    const memoryMb = Math.max(defaultMemoryMb, command.memoryMb ?? 0);
+    const { phpVersion, argv, diskLeftBytes = null, maySendMail = false } = command;
     const { wpCli } = await assets.files();
-    const assigned = await assignment(environment, memoryMb, maySendMail);
+    const assigned = await assignment(environment, memoryMbOf(command), maySendMail);
     await compiled.lookUp(phpVersion);
     const prepare = {
       phpVersion,
@@ -92,7 +83,7 @@ export function createWpCli(options: WpCliOptions): WpCli {
     const job = {
       prepare,
       acceptMail: (mail: OutgoingMail) => acceptMail(environment.id, mail),
-      limits: { ...defaultLimits, memoryBytes: maxProcessBytes(memoryMb), ...limits, seconds },
+      limits: { ...limitsOfCommand(command), ...limits },
       watchPriority: (child: ChildProcess) => priorities.watch(companyOf(environment, command), child),
       codeCache: path.resolve(assets.folder, "code"),
     };

@@ -205,6 +205,9 @@ class Driver extends \WP_MySQL_On_SQLite {
 			$this->last_error  = null;
 			$this->diagnostics = $this->is_diagnosed ? $this->diagnostics : null;
 		} catch ( Throwable $error ) {
+			if ( Errors::is_read_only( $error ) && function_exists( 'do_action' ) ) {
+				do_action( 'mysql_refused', $query );
+			}
 			$error            = Errors::translated( $this, $error, $query );
 			$this->last_error  = $error->errorInfo;
 			$this->diagnostics = $error->errorInfo;

@@ -11,6 +11,8 @@ final class Errors {
 	public const UNSUPPORTED = 1235;
 	/** The number of an error that MySQL has no other number for. */
 	private const UNKNOWN = 1105;
+	/** SQLite's number for a database that can't be changed. */
+	private const READ_ONLY = 8;
 	/** Lower numbers are SQLite's. */
 	private const FIRST_NUMBER = 1000;
 	/** Patterns of SQLite's and the driver's messages => number and text of MySQL, which gets the pattern's groups. */
@@ -129,6 +131,11 @@ final class Errors {
 			}
 		}
 		return new WP_MySQL_On_SQLite_Exception( $driver, $error->getMessage(), $state, $error, [ $state, self::UNKNOWN, $message ] );
+	}
+
+	/** Whether SQLite refused a change because the database is read-only. */
+	public static function is_read_only( ?Throwable $error ): bool {
+		return null !== $error && ( self::READ_ONLY === self::facts_of( $error )[1] || self::is_read_only( $error->getPrevious() ) );
 	}
 
 	/** @return array{string, int, string} SQLSTATE, number, message. */

@@ -1,0 +1,69 @@
+/** Starts an environment's php-fpm with its settings. */
+import { platformFolder } from "../phpFolders.ts";
+import { disabledFunctions, functionsReplacedBy, phpSettings, uploadSettings } from "../phpSettings.ts";
+import { limitsOf } from "../pool/limits.ts";
+import { companyOf } from "../pool/shares.ts";
+import { shareProcessor } from "../processor/companies.ts";
+import type { ServedEnvironment, UploadLimits } from "../serving.ts";
+import {
+  type EnvironmentSandbox,
+  messageSocketPath,
+  type PhpProgram,
+  type SandboxOptions,
+} from "./environmentSandbox.ts";
+import { FpmMaster } from "./fpmMaster.ts";
+
+export interface FpmOptions extends SandboxOptions {
+  /** Receives each line that php-fpm logs about itself. */
+  readonly onLog: (line: string) => void;
+}
+
+/** The child of a slot without a connection ends after this time. */
+const idleSeconds = 10;
+
+/** Starts php-fpm in the sandbox, which is closed if that fails. */
+export async function startFpm(
+  environment: ServedEnvironment,
+  php: PhpProgram,
+  place: EnvironmentSandbox,
+  { uploads, onLog }: FpmOptions,
+): Promise<FpmMaster> {
+  try {
+    return await FpmMaster.start({
+      sandbox: place.sandbox,
+      program: php.fpm,
+      folder: place.folder,
+      slots: place.messages.length,
+      idleSeconds,
+      ...settingsOf(php, limitsOf(environment).memoryMb, uploads),
+      onStart: (pid) => shareProcessor(companyOf(environment), pid),
+      onLog,
+    });
+  } catch (error) {
+    await place.close();
+    throw error;
+  }
+}
+
+function settingsOf(php: PhpProgram, memoryMb: number, uploads: UploadLimits | undefined) {
+  return {
+    defaults: {
+      ...phpSettings,
+      ...(uploads && uploadSettings(uploads)),
+      // The site's own settings are the same with every engine.
+      "user_ini.filename": "",
+      "cgi.fix_pathinfo": 0,
+      // A request ends when its script does: only then may the next one have its worker.
+      disable_functions: [...disabledFunctions, "fastcgi_finish_request", ...functionsReplacedBy("mysqli")].join(","),
+      memory_limit: `${memoryMb}M`,
+      auto_prepend_file: `${platformFolder}/fpm.php`,
+    },
+    settings: {},
+    slotSettings: (slot: number) => ({ sendmail_path: sendmailPath(php, slot) }),
+  };
+}
+
+/** The command that PHP's `mail()` runs, with options of the site's behind it. `socket`: the number of the socket for messages. */
+export function sendmailPath({ php }: PhpProgram, socket: number): string {
+  return `${php} -n ${platformFolder}/sendmail.php ${messageSocketPath(socket)} -t -i`;
+}

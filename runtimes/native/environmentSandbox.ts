@@ -1,0 +1,169 @@
+/** The sandbox of one environment's PHP, with sockets through which the platform's PHP in it sends messages to the server. */
+import { randomBytes } from "node:crypto";
+import { chmod, chown, mkdir, rm, stat, symlink, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { ownerOf } from "../owner.ts";
+import {
+  databaseFolder,
+  internalFolder,
+  memoryFolder,
+  packageSourceFile,
+  platformFolder,
+  siteFolder,
+  taskScript,
+} from "../phpFolders.ts";
+import type { PlatformTask, ServedEnvironment, UploadLimits } from "../serving.ts";
+import { databaseFile, plainDatabaseFile } from "../sqlite/databaseFiles.ts";
+import { environmentMounts } from "./environmentMounts.ts";
+import { type MessageSocket, openMessageSocket } from "./messageSocket.ts";
+import type { Mount, Sandbox } from "./sandbox.ts";
+
+/** An installation of PHP on this machine. */
+export interface PhpProgram {
+  /** Folder whose `/usr` has it; `/` is the machine's own. */
+  readonly root: string;
+  /** Path of php-fpm below the root. */
+  readonly fpm: string;
+  /** Path of PHP for the command line below the root. */
+  readonly php: string;
+}
+
+export interface SandboxOptions {
+  /** Folder of the asset store. */
+  readonly assets: string;
+  readonly environments: string;
+  /** Folder for sockets, which is closed to others. Its path is short: those of sockets may have 107 bytes. */
+  readonly run: string;
+  /** Returns the installation of a version such as `8.2`. Throws if there is none. */
+  readonly phpOf: (version: string) => PhpProgram;
+  /** URL of the package source; null: none. */
+  readonly packageSource: string | null;
+  /** Absent: PHP's own defaults. */
+  readonly uploads?: UploadLimits | undefined;
+}
+
+/** Returns a file of the platform's PHP on this machine. */
+export function platformFile(name: string): string {
+  return path.join(platformSource, name);
+}
+
+/** Returns the name of a task's script in the platform's folder. The file may not exist. */
+export function taskFile(task: PlatformTask): string {
+  return path.posix.relative(platformFolder, taskScript(task));
+}
+
+export type SandboxedEnvironment = Pick<
+  ServedEnvironment,
+  "id" | "number" | "release" | "documentRoot" | "overlays" | "isOffline"
+>;
+
+export interface EnvironmentSandbox {
+  readonly sandbox: Sandbox;
+  readonly messages: readonly MessageSocket[];
+  /** Folder on this machine that belongs to this sandbox. */
+  readonly folder: string;
+  /** A text that changes whenever the environment's database does. */
+  databaseState(): Promise<string>;
+  /** Removes sockets and folder. Call it when no process is left. */
+  close(): Promise<void>;
+}
+
+const messageFolder = "/run/messages";
+/** Uploads of several requests. */
+const memoryFolderBytes = 1 << 30;
+const internalFolderBytes = 16 << 20;
+const platformSource = fileURLToPath(new URL("../platform", import.meta.url));
+
+/** Returns the path of a socket for messages in the sandbox. */
+export function messageSocketPath(index: number): string {
+  return `${messageFolder}/${index}`;
+}
+
+interface SandboxParts {
+  /** As `PhpProgram.root`. */
+  readonly root: string;
+  /** How many sockets for messages there are. */
+  readonly sockets: number;
+  /** Whether nothing of the site can be changed. Absent: false. */
+  readonly isReadOnly?: boolean;
+}
+
+/** Throws at once if the environment or its release doesn't exist. */
+export function openEnvironmentSandbox(
+  environment: SandboxedEnvironment,
+  { root, sockets, isReadOnly = false }: SandboxParts,
+  options: SandboxOptions,
+): Promise<EnvironmentSandbox> {
+  const mounts = environmentMounts(environment, options);
+  const database = mounts.find(({ to }) => to === databaseFolder)?.from ?? "";
+  const files = [databaseFile, plainDatabaseFile].map((name) => path.join(database, name));
+  const folder = path.join(options.run, randomBytes(4).toString("hex"));
+  const protectedMounts = isReadOnly ? readOnlyMounts(mounts, path.join(folder, "above")) : mounts;
+  const [messageSockets, packageSource] = [path.join(folder, "m"), path.join(folder, "source.json")];
+  const sandbox: Sandbox = {
+    user: ownerOf(environment.number),
+    root,
+    ...(isReadOnly && canMountLayers() && { layer: { folder } }),
+    mounts: [
+      ...protectedMounts,
+      { from: platformSource, to: platformFolder, isWritable: false },
+      { from: packageSource, to: packageSourceFile, isWritable: false },
+      { from: messageSockets, to: messageFolder, isWritable: false },
+    ],
+    memoryFolders: [
+      { path: memoryFolder, maxBytes: memoryFolderBytes },
+      { path: internalFolder, maxBytes: internalFolderBytes },
+    ],
+    isOffline: environment.isOffline ?? false,
+  };
+
+  async function open(): Promise<EnvironmentSandbox> {
+    await mkdir(options.run, { recursive: true, mode: 0o700 });
+    await mkdir(messageSockets, { recursive: true, mode: 0o755 });
+    if (sandbox.layer !== undefined) await prepareLayer(folder, environment.documentRoot);
+    await writeFile(packageSource, JSON.stringify(options.packageSource), { mode: 0o644 });
+    const messages = await Promise.all(
+      Array.from({ length: sockets }, (_, index) => openMessageSocket(path.join(messageSockets, String(index)))),
+    );
+    return {
+      sandbox,
+      messages,
+      folder,
+      databaseState: async () => {
+        const facts = await Promise.all(files.map((file) => stat(file, { bigint: true }).catch(() => null)));
+        return facts.map((one) => (one === null ? "" : `${one.ino} ${one.size} ${one.mtimeNs}`)).join();
+      },
+      close: async () => {
+        for (const socket of messages) socket.close();
+        await rm(folder, { recursive: true, force: true });
+      },
+    };
+  }
+
+  return open();
+}
+
+/** Whether this process may mount layers. Without them, files are mounted read-only. */
+const canMountLayers = () => process.getuid?.() === 0;
+
+/** The database becomes read-only, and the web root is the layer `above`. */
+function readOnlyMounts(mounts: readonly Mount[], above: string): readonly Mount[] {
+  return mounts.map((mount) => {
+    if (mount.to === databaseFolder) return { ...mount, isWritable: false };
+    if (mount.to !== siteFolder) return mount;
+    return canMountLayers() ? { ...mount, from: above } : { ...mount, isWritable: false };
+  });
+}
+
+/** Makes the folders of a layer above the web root. */
+async function prepareLayer(folder: string, documentRoot: string): Promise<void> {
+  await symlink(documentRoot, path.join(folder, "below"));
+  const { uid, gid, mode } = await stat(documentRoot);
+  for (const name of ["changes", "work", "above"]) {
+    const made = path.join(folder, name);
+    await mkdir(made);
+    await chown(made, uid, gid);
+    await chmod(made, mode & 0o7777);
+  }
+}

@@ -1,0 +1,94 @@
+/** Runs one request in php-fpm, and notes what PHP tells about it. */
+import type { Exchange } from "../pool/exchange.ts";
+import { createPhpMessages, type PhpMessageListener } from "../pool/phpMessages.ts";
+import type { RequestCallbacks, WorkerRequest } from "../pool/worker.ts";
+import type { RequestBody } from "../serving.ts";
+import { type FastCgiConnection, type FastCgiResponse, NoResponse } from "./fastcgi/connection.ts";
+import { parametersOf } from "./fastcgi/parameters.ts";
+import type { MessageSocket } from "./messageSocket.ts";
+import { createPhpLog } from "./phpLog.ts";
+import { receiveMessage } from "./receiveMessage.ts";
+
+interface PhpRunOptions {
+  readonly exchange: Exchange;
+  readonly request: WorkerRequest;
+  readonly body: RequestBody | null;
+  readonly connection: FastCgiConnection;
+  readonly messages: MessageSocket;
+  /** The path of the socket for messages in the sandbox. */
+  readonly messageSocketPath: string;
+  readonly mail: RequestCallbacks["mail"];
+  /** Called when PHP could not make a change, because everything is read-only. */
+  readonly onRefused?: () => void;
+  /** Whether the caller ends the body of a complete response. */
+  readonly holdsEnd: boolean;
+  /** The response begins. */
+  readonly onResponse: (response: FastCgiResponse) => void;
+  /** Returns the error that a response ends with if it breaks off. */
+  readonly explain: (cause: Error) => Error;
+}
+
+/** How PHP has run the request. */
+export interface PhpRun {
+  /** Null if the response is complete. */
+  readonly failure: Error | null;
+  /** Whether the site declared its response private, or the script has died. */
+  readonly isPrivate: boolean;
+  readonly tags: readonly string[] | null;
+  /** The beginning of the log. */
+  readonly errors: string;
+}
+
+/** Resolves when PHP has finished. Never rejects. */
+export async function runInPhp(options: PhpRunOptions): Promise<PhpRun> {
+  const { exchange, request, body, connection, messages, messageSocketPath, explain } = options;
+  const log = createPhpLog();
+  const facts: { isPrivate: boolean; tags: readonly string[] | null } = { isPrivate: false, tags: null };
+  const makePrivate = () => {
+    facts.isPrivate = true;
+  };
+  receive(options, (line) => exchange.log(log.add(line)), {
+    onStalePages: (pages) => exchange.reportStalePages(pages),
+    isPrivate: makePrivate,
+    failed: makePrivate,
+    shows: (tags) => {
+      facts.tags = tags;
+    },
+    ...(options.onRefused && { refused: options.onRefused }),
+  });
+  let failure: Error | null = null;
+  try {
+    const seconds = exchange.deadlineMilliseconds / 1000;
+    const response = await connection.request({
+      parameters: parametersOf(request, { bodyBytes: body?.bytes ?? 0, messageSocket: messageSocketPath, seconds }),
+      body,
+      holdsEnd: options.holdsEnd,
+      onErrors: (piece) => exchange.log(log.take(piece)),
+      onPace: () => exchange.restartDeadline(),
+      explain,
+    });
+    exchange.hasBegun = true;
+    options.onResponse(response);
+    if (!(await response.finished)) failure = new Error("The response broke off.");
+  } catch (error) {
+    failure = error instanceof Error ? error : new Error(String(error));
+    // PHP may have begun a request that was sent, so it is not run again.
+    exchange.hasBegun ||= !(error instanceof NoResponse && error.reason === "notSent");
+  }
+  messages.setReceiver(async () => "");
+  exchange.log(log.end());
+  return { failure, ...facts, errors: log.excerpt() };
+}
+
+function receive(
+  { exchange, request, messages, mail }: PhpRunOptions,
+  log: (line: string) => void,
+  listener: PhpMessageListener,
+): void {
+  const phpMessages = createPhpMessages();
+  phpMessages.begin(listener, request.task?.input);
+  messages.setReceiver((message) => {
+    exchange.hasBegun = true;
+    return receiveMessage(message, { messages: phpMessages, mail, log });
+  });
+}

@@ -1,0 +1,96 @@
+/**
+ * Read-only requests, which get no response if PHP attempts a change. They run in a php-fpm of their own, one at a time. Its
+ * database is mounted read-only, and the platform's PHP reports refused statements. Changes of files go to a layer above the
+ * files (overlayfs), which the site never sees again.
+ */
+import type { Exchange } from "../pool/exchange.ts";
+import type { WorkerRequest } from "../pool/worker.ts";
+import type { NoAnswerReason, RequestBody } from "../serving.ts";
+import type { FastCgiConnection } from "./fastcgi/connection.ts";
+import { HeldResponse } from "./heldResponse.ts";
+import type { MessageSocket } from "./messageSocket.ts";
+import { type PhpRun, runInPhp } from "./phpRun.ts";
+
+/** A php-fpm for read-only requests. */
+export interface ReadOnlyPhp {
+  connect(): FastCgiConnection;
+  readonly messages: MessageSocket;
+  readonly messageSocketPath: string;
+  /** Whether a script has changed files. The php-fpm then can't be used again. */
+  hasChangedFiles(): Promise<boolean>;
+  kill(): void;
+}
+
+/** Runs the work with a php-fpm that nothing else uses meanwhile. Rejects if none can be started. */
+export type UseReadOnlyPhp = <T>(work: (php: ReadOnlyPhp) => Promise<T>) => Promise<T>;
+
+interface ReadOnlyRequest {
+  readonly exchange: Exchange;
+  readonly request: WorkerRequest;
+  readonly body: RequestBody | null;
+  readonly deadline: AbortSignal;
+}
+
+/** Runs the request and ends the exchange. Never rejects. */
+export async function runReadOnly(asked: ReadOnlyRequest, use: UseReadOnlyPhp): Promise<void> {
+  const { exchange } = asked;
+  try {
+    await use((php) => runIn(php, asked));
+  } catch (error) {
+    const cause = error instanceof Error ? error : new Error(String(error));
+    end(exchange, { failure: cause, isPrivate: true, tags: null, errors: "" }, "crashed");
+  }
+}
+
+async function runIn(php: ReadOnlyPhp, { exchange, request, body, deadline }: ReadOnlyRequest): Promise<void> {
+  let reason: NoAnswerReason = "crashed";
+  let isRefused = false;
+  const refuse = () => {
+    isRefused = true;
+  };
+  const connection = php.connect();
+  const stop = () => {
+    reason = "deadline";
+    php.kill();
+    connection.close();
+  };
+  deadline.addEventListener("abort", stop, { once: true });
+  if (deadline.aborted) stop();
+  const held: HeldResponse[] = [];
+  const run = await runInPhp({
+    exchange,
+    request,
+    body,
+    connection,
+    messages: php.messages,
+    messageSocketPath: php.messageSocketPath,
+    mail: async () => {
+      refuse();
+      return "nothing can be sent at the moment";
+    },
+    onRefused: refuse,
+    holdsEnd: false,
+    onResponse: (response) => {
+      held.push(new HeldResponse(response, (content) => exchange.respond(response, content)));
+    },
+    explain: (cause) => cause,
+  });
+  connection.close();
+  if (isRefused || (await php.hasChangedFiles())) {
+    end(exchange, { ...run, failure: new Error("PHP attempted a change.") }, "wouldWrite");
+    return;
+  }
+  if (run.failure === null) await held[0]?.release();
+  end(exchange, run, reason);
+}
+
+function end(exchange: Exchange, { failure, isPrivate, tags, errors }: PhpRun, reason: NoAnswerReason): void {
+  exchange.end({
+    failure: failure === null ? null : { reason, cause: failure },
+    isLost: false,
+    isCacheable: !isPrivate,
+    tags,
+    errors,
+    hasWritten: false,
+  });
+}

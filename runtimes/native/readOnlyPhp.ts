@@ -1,0 +1,97 @@
+/** The php-fpm for an environment's read-only requests. It starts with the first one. */
+import path from "node:path";
+import type { ServedEnvironment } from "../serving.ts";
+import { createTurns } from "../turns.ts";
+import { hasChangedFiles } from "./changedFiles.ts";
+import { type FpmOptions, startFpm } from "./environmentFpm.ts";
+import {
+  type EnvironmentSandbox,
+  messageSocketPath,
+  openEnvironmentSandbox,
+  type PhpProgram,
+} from "./environmentSandbox.ts";
+import type { FpmMaster } from "./fpmMaster.ts";
+import type { ReadOnlyPhp, UseReadOnlyPhp } from "./readOnly.ts";
+
+export interface ReadOnlyPhpOfEnvironment {
+  readonly use: UseReadOnlyPhp;
+  close(): Promise<void>;
+}
+
+interface Started {
+  readonly master: FpmMaster;
+  readonly place: EnvironmentSandbox;
+}
+
+export function createReadOnlyPhp(
+  environment: ServedEnvironment,
+  php: PhpProgram,
+  options: FpmOptions,
+): ReadOnlyPhpOfEnvironment {
+  const turns = createTurns({ total: 1, extra: 0 });
+  let started: Promise<Started> | null = null;
+
+  async function start(): Promise<Started> {
+    const place = await openEnvironmentSandbox(environment, { root: php.root, sockets: 1, isReadOnly: true }, options);
+    return { master: await startFpm(environment, php, place, options), place };
+  }
+
+  async function stop(): Promise<void> {
+    const stopping = started;
+    started = null;
+    const running = await stopping?.catch(() => null);
+    if (running == null) return;
+    running.master.kill();
+    await running.master.exited;
+    await running.place.close();
+  }
+
+  async function useOnce<T>(work: (php: ReadOnlyPhp) => Promise<T>): Promise<T> {
+    const starting = started ?? start();
+    started = starting;
+    const { master, place } = await starting.catch(async (error) => {
+      started = null;
+      throw error;
+    });
+    let isUsable = true;
+    try {
+      return await work(
+        phpIn(master, place, environment.documentRoot, () => {
+          isUsable = false;
+        }),
+      );
+    } finally {
+      if (!isUsable) await stop();
+    }
+  }
+
+  return {
+    use: (work) => turns.run("", () => useOnce(work)),
+    close: stop,
+  };
+}
+
+function phpIn(
+  master: FpmMaster,
+  place: EnvironmentSandbox,
+  documentRoot: string,
+  makeUnusable: () => void,
+): ReadOnlyPhp {
+  const [messages] = place.messages;
+  if (messages === undefined) throw new Error("There is no socket for messages.");
+  return {
+    connect: () => master.connect(0),
+    messages,
+    messageSocketPath: messageSocketPath(0),
+    hasChangedFiles: async () => {
+      const hasChanged =
+        place.sandbox.layer !== undefined && (await hasChangedFiles(path.join(place.folder, "changes"), documentRoot));
+      if (hasChanged) makeUnusable();
+      return hasChanged;
+    },
+    kill: () => {
+      makeUnusable();
+      master.kill();
+    },
+  };
+}

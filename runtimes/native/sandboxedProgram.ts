@@ -1,0 +1,89 @@
+/** Runs a program in a sandbox within limits, beyond which everything in the sandbox is killed. */
+import { type ChildProcess, spawn } from "node:child_process";
+import type { Readable } from "node:stream";
+import { markExpendable } from "../expendable.ts";
+import { residentBytes } from "../processMemory.ts";
+import type { WpCliEnd, WpCliOutcome } from "../runtime.ts";
+import type { CommandLimits } from "../wpcli/limits.ts";
+import { TextTruncator } from "../wpcli/truncatedText.ts";
+import { childrenOf, descendantsOf, killIfAlive } from "./processTree.ts";
+import { type Sandbox, sandboxed } from "./sandbox.ts";
+
+interface ProgramRun {
+  readonly limits: CommandLimits;
+  /** The program is killed when it is aborted. */
+  readonly signal: AbortSignal;
+  /** Called when the sandbox's process has been started. */
+  readonly onStart: (child: ChildProcess) => void;
+}
+
+/** Without a note on changes. */
+export type ProgramOutcome = Omit<WpCliOutcome, "mayHaveChanged">;
+
+const memoryCheckMilliseconds = 200;
+/** bubblewrap's exit code if a signal has ended the program begins here. */
+const firstSignalCode = 129;
+
+/** Resolves when the program, and everything that it has started, is gone and its output has been read. */
+export async function runSandboxed(
+  sandbox: Sandbox,
+  command: readonly string[],
+  { limits, signal, onStart }: ProgramRun,
+): Promise<ProgramOutcome> {
+  const [file = "", ...parameters] = sandboxed(sandbox, command);
+  const child = spawn(file, parameters, { stdio: ["ignore", "pipe", "pipe"], env: { PATH: process.env.PATH } });
+  markExpendable(child.pid);
+  onStart(child);
+  let ending: WpCliEnd | null = null;
+  const kill = (reason: WpCliEnd) => {
+    ending ??= reason;
+    killSandbox(child);
+  };
+  const [stdout, stderr] = [new TextTruncator(limits.maxOutputBytes), new TextTruncator(limits.maxOutputBytes)];
+  const read = (stream: Readable, text: TextTruncator) =>
+    stream.on("data", (chunk: Buffer) => {
+      text.add(chunk);
+      if (stdout.bytes + stderr.bytes > limits.killOutputBytes) kill("output");
+    });
+  read(child.stdout, stdout);
+  read(child.stderr, stderr);
+  const timer = setTimeout(() => kill("time"), limits.seconds * 1000);
+  const memoryCheck = setInterval(async () => {
+    if ((await memoryOf(child)) > limits.memoryBytes) kill("memory");
+  }, memoryCheckMilliseconds);
+  const stop = () => kill("crash");
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  const code = await closed(child);
+  signal.removeEventListener("abort", stop);
+  clearTimeout(timer);
+  clearInterval(memoryCheck);
+  const isByItself = ending === null && code !== null && code < firstSignalCode;
+  return {
+    stdout: stdout.result(),
+    stderr: stderr.result(),
+    exitCode: isByItself ? code : null,
+    end: isByItself ? "itself" : (ending ?? "crash"),
+  };
+}
+
+/** Resolves with the exit code; null if there is none. */
+function closed(child: ChildProcess): Promise<number | null> {
+  return new Promise((resolve) => {
+    child.once("error", () => resolve(null));
+    child.once("close", (code) => resolve(code));
+  });
+}
+
+/** Kills everything in the sandbox of a bubblewrap. Its first process takes all others with it. */
+export function killSandbox({ pid, exitCode, signalCode }: ChildProcess): void {
+  if (pid === undefined || exitCode !== null || signalCode !== null) return;
+  const [first] = childrenOf(pid);
+  killIfAlive(first ?? pid);
+}
+
+async function memoryOf({ pid }: ChildProcess): Promise<number> {
+  const processes = pid === undefined ? [] : descendantsOf(pid);
+  const sizes = await Promise.all(processes.map(residentBytes));
+  return sizes.reduce((sum, bytes) => sum + bytes, 0);
+}

@@ -1,0 +1,140 @@
+/** Runs WP-CLI commands in sandboxes, as the environments' users. */
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import type { AssetStore } from "../assets/store.ts";
+import { hasChangedSince } from "../fileTree.ts";
+import { environmentFolders } from "../folders.ts";
+import { internalFolder, memoryFolder, platformFolder, siteFolder, wpCliScript } from "../phpFolders.ts";
+import { disabledFunctions, functionsReplacedBy, phpSettings, uploadSettings } from "../phpSettings.ts";
+import { createPhpMessages } from "../pool/phpMessages.ts";
+import { requireRelease } from "../releases.ts";
+import type { EnvironmentRef, Runtime, WpCliCommand, WpCliOutcome } from "../runtime.ts";
+import type { AcceptMail } from "../serving.ts";
+import { layoutOf } from "../site/release.ts";
+import { adaptCommand } from "../wpcli/command.ts";
+import { type CommandLimits, createCommandTurns, limitsOfCommand } from "../wpcli/limits.ts";
+import { createCommandPriorities } from "../wpcli/priorities.ts";
+import { sendmailPath } from "./environmentFpm.ts";
+import {
+  type EnvironmentSandbox,
+  messageSocketPath,
+  openEnvironmentSandbox,
+  type SandboxOptions,
+} from "./environmentSandbox.ts";
+import { receiveMessage } from "./receiveMessage.ts";
+import { type ProgramOutcome, runSandboxed } from "./sandboxedProgram.ts";
+
+export interface NativeWpCliOptions extends SandboxOptions {
+  readonly store: AssetStore;
+  readonly acceptMail: AcceptMail;
+  /** Whether commands have no network. */
+  readonly isOffline: boolean;
+  /** Absent: the defaults. For tests. */
+  readonly wpCliLimits?: Partial<Omit<CommandLimits, "seconds">> | undefined;
+}
+
+/** The path of WP-CLI for PHP. */
+const program = `${internalFolder}/wp-cli.phar`;
+/**
+ * All errors except deprecations, which WP-CLI itself causes on newer PHP versions. WordPress sets its own level
+ * (`WP_DEBUG`).
+ */
+const reported = 0x7fff & ~0x2000 & ~0x4000;
+/** The file system's clock goes in steps of at most this length. */
+const clockMilliseconds = 20;
+
+export function createNativeWpCli(options: NativeWpCliOptions): Runtime["runWpCli"] {
+  const priorities = createCommandPriorities();
+  const turns = createCommandTurns();
+
+  async function run(
+    environment: EnvironmentRef,
+    command: WpCliCommand,
+    begin: () => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<WpCliOutcome> {
+    signal.throwIfAborted();
+    const release = await requireRelease(environmentFolders(options.environments, environment).live);
+    const layout = await layoutOf(release, options.assets);
+    const php = options.phpOf(command.phpVersion);
+    const served = { ...environment, ...layout, isOffline: options.isOffline };
+    const place = await openEnvironmentSandbox(served, { root: php.root, sockets: 1 }, options);
+    try {
+      const notes = listen(environment, place, options.acceptMail);
+      const wpConfig = await readFile(path.join(layout.documentRoot, "wp-config.php"), "utf8").catch(() => "");
+      const { wpCli } = await options.store.files();
+      const mounts = [...place.sandbox.mounts, { from: wpCli, to: program, isWritable: false }];
+      await begin();
+      signal.throwIfAborted();
+      const before = { time: Date.now() - clockMilliseconds, database: await place.databaseState() };
+      const outcome = await runSandboxed(
+        { ...place.sandbox, mounts },
+        [...phpCommand(php.php, sendmailPath(php, 0), options), ...programOf(command, wpConfig)],
+        {
+          limits: { ...limitsOfCommand(command), ...options.wpCliLimits },
+          signal,
+          onStart: (child) => priorities.watch(companyOf(environment, command), child).setYielding(true),
+        },
+      );
+      signal.throwIfAborted();
+      const isDatabaseChanged = (await place.databaseState()) !== before.database && !notes.isHousekeeping;
+      const hasChanged =
+        isDatabaseChanged || notes.hasTouched || (await hasChangedSince(layout.documentRoot, before.time));
+      return { ...outcome, mayHaveChanged: isUnfinished(outcome) || hasChanged };
+    } finally {
+      await place.close();
+    }
+  }
+
+  return (environment, command, begin, signal) =>
+    turns.run(companyOf(environment, command), () => run(environment, command, begin, signal), signal);
+}
+
+const companyOf = (environment: EnvironmentRef, { companyId }: WpCliCommand) => companyId ?? environment.id;
+const isUnfinished = ({ exitCode }: ProgramOutcome) => exitCode === null;
+
+/** What a command has told about its changes. */
+interface Notes {
+  isHousekeeping: boolean;
+  hasTouched: boolean;
+}
+
+function listen(environment: EnvironmentRef, place: EnvironmentSandbox, acceptMail: AcceptMail): Notes {
+  const notes: Notes = { isHousekeeping: false, hasTouched: false };
+  const messages = createPhpMessages();
+  const ignored = () => undefined;
+  messages.begin({
+    onStalePages: () => {
+      notes.hasTouched = true;
+    },
+    onlyHousekeeping: () => {
+      notes.isHousekeeping = true;
+    },
+    isPrivate: ignored,
+    shows: ignored,
+  });
+  const mail: Parameters<typeof receiveMessage>[1]["mail"] = (message) => acceptMail(environment.id, message);
+  place.messages[0]?.setReceiver((message) => receiveMessage(message, { messages, mail, log: ignored }));
+  return notes;
+}
+
+/** The beginning of a command line that runs PHP. */
+function phpCommand(php: string, sendmail: string, { uploads }: NativeWpCliOptions): readonly string[] {
+  const disabled = [...disabledFunctions.filter((name) => name !== "proc_open"), ...functionsReplacedBy("mysqli")];
+  const settings = {
+    ...phpSettings,
+    ...(uploads && uploadSettings(uploads)),
+    error_reporting: reported,
+    disable_functions: disabled.join(","),
+    sendmail_path: sendmail,
+    auto_prepend_file: `${platformFolder}/plugin.php`,
+  };
+  const variables = [`HOME=${memoryFolder}`, "PAGER=cat", `SITEWRIGHT_SOCKET=${messageSocketPath(0)}`];
+  const defaults = Object.entries(settings).flatMap(([name, value]) => ["-d", `${name}=${value}`]);
+  return ["env", "-C", siteFolder, ...variables, php, ...defaults];
+}
+
+function programOf({ argv }: WpCliCommand, wpConfig: string): readonly string[] {
+  const own = [`--path=${siteFolder}`, "--allow-root", "--no-color", `--require=${wpCliScript}`];
+  return [program, ...own, ...adaptCommand(argv, wpConfig)];
+}
