@@ -1,7 +1,6 @@
 /** Dependencies of the rules: those of the process (`App`) and those of a request (`Context`). */
 
 import type { FileHandle } from "node:fs/promises";
-import type { Region } from "@sitewright/contract/sites/regionList.ts";
 import type { Capabilities, Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { Turns } from "@sitewright/runtimes/turns.ts";
 import type { LookUp } from "@sitewright/server/domains/lookUp.ts";
@@ -27,6 +26,7 @@ import type { KeyUse } from "./company/keyUse.ts";
 import type { RefusedKeys } from "./company/refusedKeys.ts";
 import type { RepeatedActivity } from "./company/repeatedActivity.ts";
 import type { MetricsOptions } from "./metrics.ts";
+import type { Regions } from "./sites/regions.ts";
 
 export interface Settings {
   /** Address of this machine as visitors know it. */
@@ -62,8 +62,8 @@ export interface InstallationLimits {
 export interface App {
   readonly settings: Settings;
   readonly limits: InstallationLimits;
-  /** What the runtime can do. */
-  readonly capabilities: Capabilities;
+  /** Returns what a runtime can do, by its name. */
+  readonly capabilitiesOf: (runtime: string) => Capabilities;
   readonly listFiles: Runtime["listFiles"];
   readonly readLog: Logs["read"];
   /** The edge's state, or null if it does not answer. */
@@ -110,7 +110,7 @@ export interface App {
   /** The certificate authority's directory, or null if no certificates are ordered. */
   readonly acmeUrl: string | null;
   /** The regions for new sites. */
-  readonly regions: readonly Region[];
+  readonly regions: Regions;
   /** Whether the installation has a mail server to deliver the mail of sites to. */
   readonly hasMailServer: boolean;
   /** Whether the installation has a vulnerability feed. */
