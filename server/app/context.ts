@@ -26,7 +26,6 @@ import type { KeyUse } from "./company/keyUse.ts";
 import type { RefusedKeys } from "./company/refusedKeys.ts";
 import type { RepeatedActivity } from "./company/repeatedActivity.ts";
 import type { MetricsOptions } from "./metrics.ts";
-import type { Regions } from "./sites/regions.ts";
 
 export interface Settings {
   /** Address of this machine as visitors know it. */
@@ -44,6 +43,17 @@ export interface Settings {
   /** PHP versions that have reached their end of life; environments are moved to a newer one. */
   readonly endedPhpVersions: readonly string[];
 }
+
+export interface Region {
+  readonly id: string;
+  /** For people. */
+  readonly name: string;
+  /** Name of the runtime of new environments. */
+  readonly runtime: string;
+}
+
+/** The first one is the default. */
+export type Regions = readonly [Region, ...Region[]];
 
 /** Upper bounds and defaults for the limits of environments. */
 export interface InstallationLimits {

@@ -11,11 +11,11 @@ import { environmentForOperation } from "@sitewright/server/store/sites/environm
 import { findTakenNames, insertSite, removeSite } from "@sitewright/server/store/sites/sites.ts";
 import type { Static } from "typebox";
 import { requireRoomFor } from "../company/limits.ts";
-import type { Context } from "../context.ts";
+import type { Context, Region } from "../context.ts";
 import { NotFound, Refused } from "../failures.ts";
 import { cloneOf, type EnvironmentPlan, insertUnderName, type NewEnvironment, startCreation } from "./creation.ts";
 import { refuseTakenSiteName } from "./displayNames.ts";
-import { type Region, regionOf, requireRegion } from "./regions.ts";
+import { regionOf, requireRegion } from "./regions.ts";
 import { numberedNames, slugOf } from "./siteName.ts";
 import { planWordPress } from "./wordpress.ts";
 

@@ -1,18 +1,7 @@
 /** The regions of this installation. Each has the runtime of its new environments. */
 import { cloudRegions } from "@sitewright/contract/sites/cloudRegions.ts";
-import type { Context } from "../context.ts";
+import type { Context, Region, Regions } from "../context.ts";
 import { Refused } from "../failures.ts";
-
-export interface Region {
-  readonly id: string;
-  /** For people. */
-  readonly name: string;
-  /** Name of the runtime of new environments. */
-  readonly runtime: string;
-}
-
-/** The first one is the default. */
-export type Regions = readonly [Region, ...Region[]];
 
 export function list({ regions }: Context): { name: string; region: string }[] {
   return regions.map(({ id, name }) => ({ name, region: id }));

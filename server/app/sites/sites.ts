@@ -2,13 +2,13 @@
 import type { DeleteSiteInput } from "@sitewright/server/operations/sites/deleteSite.ts";
 import { findSitePlace, listSites, type SiteRecord, siteForOperation } from "@sitewright/server/store/sites/sites.ts";
 import { sitesInScope } from "../company/access.ts";
-import type { Context } from "../context.ts";
+import type { Context, Regions } from "../context.ts";
 import { NotFound } from "../failures.ts";
 import { makeKeptView } from "../keptViews.ts";
 import { companyList, type ListQuery, windowOf } from "../lists.ts";
 import { addressOf } from "./addresses.ts";
 import { briefView, longView } from "./environments.ts";
-import { type Regions, regionOf } from "./regions.ts";
+import { regionOf } from "./regions.ts";
 
 const status = "live";
 
