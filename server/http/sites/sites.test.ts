@@ -248,7 +248,14 @@ describe("GET /sites", () => {
     const { addSite, call } = test.current;
     await addSite({ display_name: "Short form" });
     const { body } = await call("GET", "/v2/sites?search=short+form&include_environments=false");
-    expect(Object.keys(body.company.sites[0])).toEqual(["id", "name", "display_name", "region", "status", "siteLabels"]);
+    expect(Object.keys(body.company.sites[0])).toEqual([
+      "id",
+      "name",
+      "display_name",
+      "region",
+      "status",
+      "siteLabels",
+    ]);
   });
 
   it("has pages, oldest first; parameters may be in a body, and the query takes precedence", async () => {
