@@ -85,11 +85,11 @@ export const settings = v.object({
   ),
   SITEWRIGHT_REGIONS: text(
     "^.+$",
-    "the regions for new sites, separated by commas, the default one first: a name, and if its new environments have another runtime than SITEWRIGHT_RUNTIME, = and that runtime: this-machine,fast=playground",
+    "the regions for new sites, separated by commas, the default one first: names, or names with the runtime of their new environments, as in this-machine,fast=playground",
   ),
   SITEWRIGHT_RUNTIME: v.pipe(
     v.picklist(runtimeNames),
-    v.description(`the runtime of new environments, unless their region has another one: ${runtimeNames.join(" or ")}`),
+    v.description(`the runtime of new environments in regions that name none: ${runtimeNames.join(" or ")}`),
   ),
   SITEWRIGHT_RESOLVER: textOrNone(
     "^([0-9.]+|\\[[0-9A-Fa-f:.]+\\]):[0-9]{1,5}$",
