@@ -1,6 +1,6 @@
 import { fakeCapabilities } from "@sitewright/runtimes/fake/runtime.ts";
 import { describe, expect, it } from "vitest";
-import { siteFields, useTestServer, wordpressFields } from "../testing/server.ts";
+import { siteFields, startTestServer, useTestServer, wordpressFields } from "../testing/server.ts";
 
 const regions = [
   { id: "this-machine", name: "This machine", runtime: "playground" },
@@ -138,6 +138,19 @@ it("a site whose region is not listed any more is in the default one", async () 
   await deleteSite(siteId);
   const { body } = await call("GET", `/v2/company/${company.company_id}/deleted-sites`);
   expect(body.company.deleted_sites[0]).toMatchObject({ id: siteId, region: "this-machine" });
+});
+
+it("a list of sites that a client has kept is outdated when the regions have changed", async () => {
+  const { call, company, database, pool, addSite } = test.current;
+  await addSite();
+  const { headers } = await call("GET", "/v2/sites");
+  const kept = { key: company.api_key, headers: { "if-none-match": String(headers.etag) } };
+  expect((await call("GET", "/v2/sites", kept)).status).toBe(304);
+  const openDatabase = async () => ({ database, pool });
+  const renamed = [{ id: "helsinki", name: "Helsinki", runtime: "playground" }] as const;
+  await using restarted = await startTestServer({ regions: renamed, openDatabase });
+  const { status, body } = await restarted.call("GET", "/v2/sites", kept);
+  expect([status, body?.company.sites[0].region]).toEqual([200, "helsinki"]);
 });
 
 it("a deleted site is restored with its region and runtimes", async () => {
