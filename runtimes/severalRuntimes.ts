@@ -40,7 +40,7 @@ export function combineRuntimes(runtimes: Runtimes, findRuntimes: FindRuntimes):
     return found;
   }
 
-  async function reading(source: EnvironmentRef | SnapshotFolder): Promise<EnvironmentRuntime> {
+  async function readerOf(source: EnvironmentRef | SnapshotFolder): Promise<EnvironmentRuntime> {
     return "folder" in source ? firstRuntime : of(source);
   }
 
@@ -88,7 +88,7 @@ export function combineRuntimes(runtimes: Runtimes, findRuntimes: FindRuntimes):
     prune: async (environment) => (await of(environment)).prune(environment),
     compare: async (spec) => (await of(spec.environment)).compare(spec),
     snapshot: async (environment, folder) => (await of(environment)).snapshot(environment, folder),
-    countRows: async (source, signal) => (await reading(source)).countRows(source, signal),
+    countRows: async (source, signal) => (await readerOf(source)).countRows(source, signal),
     exportSite: (source, folder) => firstRuntime.exportSite(source, folder),
     runWpCli: async (environment, command, begin, signal) =>
       (await of(environment)).runWpCli(environment, command, begin, signal),
