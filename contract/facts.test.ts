@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { activityTypes } from "./company/activity.ts";
 import { activityCategories, operationKinds } from "./operationKinds.ts";
 import { nullable, pattern, patternMessage, uuid } from "./schema.ts";
-import { regions } from "./sites/regionList.ts";
+import { cloudRegions } from "./sites/cloudRegions.ts";
 
 describe("operation kinds", () => {
   it("have different prefixes, except three pairs that clients know by one", () => {
@@ -47,12 +47,12 @@ describe("operation kinds", () => {
   });
 });
 
-describe("regions", () => {
+describe("cloud regions", () => {
   it("have unique ids and names", () => {
-    expect(regions).toHaveLength(35);
-    expect(new Set(regions.map(({ id }) => id)).size).toBe(35);
-    expect(new Set(regions.map(({ name }) => name)).size).toBe(35);
-    for (const { id } of regions) expect(id).toMatch(/^[a-z]+-[a-z]+\d$/);
+    expect(cloudRegions).toHaveLength(35);
+    expect(new Set(cloudRegions.map(({ id }) => id)).size).toBe(35);
+    expect(new Set(cloudRegions.map(({ name }) => name)).size).toBe(35);
+    for (const { id } of cloudRegions) expect(id).toMatch(/^[a-z]+-[a-z]+\d$/);
   });
 });
 

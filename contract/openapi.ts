@@ -72,7 +72,7 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   Operations: "Work that continues after the request that started it.",
   "API keys": "API keys of a company and their permissions.",
   "Activity log": "Who did what, and when.",
-  Regions: "Regions that a site can be labelled with.",
+  Regions: "Where sites can be created.",
   "PHP versions": "PHP versions that sites can run.",
   Authentication: "The calling API key.",
 };

@@ -33,7 +33,10 @@ const clash = {
 
 export const refusalDetails = {
   site_name_taken: siteName,
-  unknown_region: { region: text("The unknown region.", "europe-west99") },
+  unknown_region: {
+    region: text("The unknown region.", "moon-base1"),
+    offered: texts("The regions.", ["this-machine"]),
+  },
   unknown_language: {
     wp_language: text("The unknown language.", "xx_XX"),
     offered: texts("The available languages.", ["en_US"]),

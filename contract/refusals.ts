@@ -4,7 +4,7 @@
 export const refusalReasons = {
   site_name_taken:
     "Another site of the company has this display name (case is ignored), or the address of a site to be restored is in use.",
-  unknown_region: "The region is not in the company's list of available regions.",
+  unknown_region: "There is no such region; `offered` lists the regions.",
   unknown_language: "WordPress can't be installed in this language here; `offered` lists the available ones.",
   install_mode_clone: "Use `POST /sites/clone` to clone a site; `install_mode` can't.",
   multisite_contradiction: "A subdomain multisite was requested together with `is_multisite: false`.",

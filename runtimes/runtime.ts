@@ -23,6 +23,8 @@ export interface Capabilities {
 export interface EnvironmentRef {
   readonly id: string;
   readonly number: number;
+  /** Name of the runtime that it runs under. Absent: the recorded one. Only `severalRuntimes.ts` reads it. */
+  readonly runtime?: string;
 }
 
 /** An environment to read. Companies take turns; without one, an environment has turns of its own. */
@@ -65,7 +67,7 @@ export interface AddressChange {
   readonly to: string;
 }
 
-/** A folder that `snapshot` has filled. */
+/** A folder that `snapshot` has filled. Every runtime can read it. */
 export interface SnapshotFolder {
   readonly folder: string;
 }
@@ -368,12 +370,8 @@ export type Progress = (update: {
   readonly total: number | null;
 }) => void;
 
-export interface Runtime {
-  readonly name: string;
-  /** Fetches, verifies and unpacks everything the runtime needs. Continues where an earlier call broke off. */
-  prepare(progress: Progress): Promise<void>;
-  /** Available once `prepare` has succeeded on this machine. */
-  capabilities(): Promise<Capabilities>;
+/** What a runtime does with environments, or several runtimes, each with its own (`severalRuntimes.ts`). */
+export interface EnvironmentRuntime {
   /**
    * Creates the environment atomically. Called again for the same id, it completes the work and changes nothing else.
    */
@@ -529,4 +527,12 @@ export interface Runtime {
   diskUse(environment: EnvironmentRef): Promise<DiskUse | null>;
   /** How many bytes environments may still use on their disk together; negative if the reserve is not free. */
   freeDisk(): Promise<number>;
+}
+
+export interface Runtime extends EnvironmentRuntime {
+  readonly name: string;
+  /** Fetches, verifies and unpacks everything the runtime needs. Continues where an earlier call broke off. */
+  prepare(progress: Progress): Promise<void>;
+  /** Available once `prepare` has succeeded on this machine. */
+  capabilities(): Promise<Capabilities>;
 }

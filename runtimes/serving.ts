@@ -55,6 +55,8 @@ export interface EnvironmentUsage {
 export interface ServedEnvironment extends EnvironmentRef, Omit<EnvironmentLayout, "wordpressVersion"> {
   /** The company that it belongs to; companies share the workers equally. Absent: one of its own. */
   readonly companyId?: string;
+  /** Name of the runtime that runs its PHP. Absent: the playground. */
+  readonly runtime?: string;
   readonly phpVersion: string;
   /**
    * When this number changes, the environment's workers are replaced once they have finished their requests. Absent: 0.

@@ -51,7 +51,11 @@ async function start(
   const edge = await startEdgeProcess({ config: loadConfig(settings), log, makeServing: () => createFakeServing() });
   onTestFinished(() => edge.close(0));
   const config = loadConfig({ ...settings, ...(await settingsFor(edge.port)) });
-  const control = await startControl({ config, runtime: createFakeRuntime({ folder: join(folder, "fake") }), log });
+  const control = await startControl({
+    config,
+    runtimes: { playground: createFakeRuntime({ folder: join(folder, "fake") }) },
+    log,
+  });
   onTestFinished(() => control.stop());
   return { edge, control };
 }

@@ -30,7 +30,7 @@ async function start(more: NodeJS.ProcessEnv = {}, log: Logger = silentLog): Pro
     DATABASE_URL: own.url,
     ...more,
   });
-  return startControl({ config, runtime: createFakeRuntime({ folder: join(data, "fake") }), log });
+  return startControl({ config, runtimes: { playground: createFakeRuntime({ folder: join(data, "fake") }) }, log });
 }
 
 async function firstRunFile(): Promise<FirstRun> {

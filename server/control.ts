@@ -1,8 +1,9 @@
 /**
- * The control process: the API, the operations and the reconcilers. PostgreSQL must be running, and the runtime prepared.
+ * The control process: the API, the operations and the reconcilers. PostgreSQL must be running, and the runtimes prepared.
  */
 import { confinementProblem } from "@sitewright/runtimes/confinement.ts";
-import type { Runtime } from "@sitewright/runtimes/runtime.ts";
+import type { Capabilities, Runtime } from "@sitewright/runtimes/runtime.ts";
+import type { Runtimes } from "@sitewright/runtimes/severalRuntimes.ts";
 import { createTurns } from "@sitewright/runtimes/turns.ts";
 import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
@@ -19,6 +20,7 @@ import { warnAboutConfinement } from "./control/confinementWarning.ts";
 import { makeMailDelivery, readAcmeRoots } from "./control/externalServices.ts";
 import { prepareFirstRun } from "./control/firstCompany.ts";
 import { periodicWork } from "./control/periodicWork.ts";
+import { type OpenedRuntimes, openRuntimes } from "./control/runtimes.ts";
 import { type ControlServices, makeControlServices } from "./control/services.ts";
 import { makeLookUp } from "./domains/lookUp.ts";
 import type { FirstRun } from "./firstRun.ts";
@@ -77,12 +79,12 @@ interface ControlOptions {
   /** The settings that were given, by name, to notice changes. Absent: not compared. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly config: Config;
-  readonly runtime: Runtime;
+  readonly runtimes: Runtimes<Runtime>;
   readonly log: Logger;
 }
 
 /** Resolves when the API is listening and operations run. */
-export async function startControl({ config, runtime, log, settings }: ControlOptions): Promise<Control> {
+export async function startControl({ config, runtimes, log, settings }: ControlOptions): Promise<Control> {
   const url = config.databaseUrl;
   if (url === null)
     throw new CannotStart("DATABASE_URL must be set: the control process does not start PostgreSQL itself");
@@ -104,6 +106,7 @@ export async function startControl({ config, runtime, log, settings }: ControlOp
   const secretKeys = await openKeySource(secretsKeyFile(config.data));
   const sealer = sealerOf(secretKeys);
   warnAboutConfinement(await confinementProblem(), log);
+  const { runtime, capabilities } = await openRuntimes(database, runtimes);
   const services = await makeControlServices({ config, database, runtime, sealer, log });
   const definitions = operationDefinitions(services);
   const firstRun = await prepareFirstRun(database, config);
@@ -139,7 +142,7 @@ export async function startControl({ config, runtime, log, settings }: ControlOp
     identities,
     log,
     processes,
-    capabilities: await runtime.capabilities(),
+    capabilities,
     lookUp: makeLookUp(config.resolver),
     logs: openLogs(config.environmentLogs),
     acceptOperation: makeAcceptOperation({ sealer, definitions }),
@@ -177,9 +180,10 @@ export async function startControl({ config, runtime, log, settings }: ControlOp
 interface Parts
   extends Pick<
     App,
-    "capabilities" | "lookUp" | "acceptOperation" | "operationWaits" | "repeatedActivity" | "refusedKeys" | "identities"
+    "lookUp" | "acceptOperation" | "operationWaits" | "repeatedActivity" | "refusedKeys" | "identities"
   > {
   readonly config: Config;
+  readonly capabilities: OpenedRuntimes["capabilities"];
   readonly opened: OpenDatabase;
   readonly services: ControlServices;
   readonly secretKeys: KeySource;
@@ -214,7 +218,7 @@ async function startPeriodicWork(parts: Parts): Promise<AsyncDisposable> {
       repeatedActivity: parts.repeatedActivity,
       writeRepeatedActivity: parts.refusedKeys.flush,
       lookUp: parts.lookUp,
-      phpVersions: capabilities.phpVersions,
+      phpVersions: new Map([...capabilities].map(([name, { phpVersions }]) => [name, phpVersions])),
       keyUse: parts.keyUse,
       processes: parts.processes,
       spool: openSpool(config.mailSpool),
@@ -241,6 +245,7 @@ async function startPeriodicWork(parts: Parts): Promise<AsyncDisposable> {
 
 async function makeApp({
   config,
+  capabilities,
   opened,
   services,
   secretKeys,
@@ -255,6 +260,7 @@ async function makeApp({
     ...parts,
     settings: config,
     limits: config,
+    capabilitiesOf: (name) => capabilitiesNamed(capabilities, name),
     database,
     pool: opened.pool,
     readSite: makeSiteRead(opened.pool),
@@ -290,6 +296,12 @@ async function makeApp({
   };
 }
 
+function capabilitiesNamed(all: OpenedRuntimes["capabilities"], name: string): Capabilities {
+  const found = all.get(name);
+  if (found === undefined) throw new Error(`There is no runtime ${name}.`);
+  return found;
+}
+
 async function listen(server: FastifyInstance, config: Config): Promise<string> {
   try {
     return await server.listen({ host: config.apiHost, port: config.controlPort });
@@ -302,12 +314,14 @@ async function listen(server: FastifyInstance, config: Config): Promise<string> 
 }
 
 /** Entry point of the process: reads the settings, and runs until it is stopped. */
-export async function runControl(makeRuntime: (config: Config, log: Logger) => Promise<Runtime>): Promise<void> {
+export async function runControl(
+  makeRuntimes: (config: Config, log: Logger) => Promise<Runtimes<Runtime>>,
+): Promise<void> {
   await runSupervised(async () => {
     const config = loadConfig(process.env);
     const log = pino({ level: config.logLevel, base: undefined });
     const settings = givenSettings(process.env);
-    const control = await startControl({ config, runtime: await makeRuntime(config, log), log, settings });
+    const control = await startControl({ config, runtimes: await makeRuntimes(config, log), log, settings });
     setTimeout(releaseMemory, releaseMemoryAfter).unref();
     return control;
   });

@@ -74,7 +74,11 @@ beforeEach(async () => {
     SITEWRIGHT_EDGE_PORT: String(edge.edge.port),
     DATABASE_URL: postgres.url,
   });
-  control = await startControl({ config, runtime: createFakeRuntime({ folder: join(data, "fake") }), log: silentLog });
+  control = await startControl({
+    config,
+    runtimes: { playground: createFakeRuntime({ folder: join(data, "fake") }) },
+    log: silentLog,
+  });
   lost = null;
   void control.lost.then((error) => {
     lost = error;

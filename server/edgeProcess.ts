@@ -18,7 +18,9 @@ import { phpVersions } from "@sitewright/runtimes/playground/php/versions.ts";
 import { createPlaygroundServing, type PlaygroundServingOptions } from "@sitewright/runtimes/playground/serving.ts";
 import { edgeSocketName } from "@sitewright/runtimes/playground/worker/assignment.ts";
 import { joinEdgeGroup, removeEmptyGroups, useProcessorGroups } from "@sitewright/runtimes/processor/companies.ts";
+import type { RuntimeName } from "@sitewright/runtimes/runtimeNames.ts";
 import type { OnStalePages, Serving } from "@sitewright/runtimes/serving.ts";
+import { combineServings } from "@sitewright/runtimes/severalServings.ts";
 import { type Logger, pino } from "pino";
 import { makeApiCertificateReader } from "./apiCertificate.ts";
 import { readEdgeCertificate } from "./edgeCertificate.ts";
@@ -47,7 +49,7 @@ const holdSeconds = 30;
 const graceMilliseconds = 3_000;
 const emptyGroupsMilliseconds = 60_000;
 
-/** Creates a runtime's serving side. The compiler checks it against the edge's requirements. */
+/** Creates the serving side of the runtimes. The compiler checks it against the edge's requirements. */
 type MakeServing = (tools: ServingTools) => Serving & Pick<Upstream, "status">;
 
 export interface ServingTools extends Pick<PlaygroundServingOptions, "credentialOf"> {
@@ -175,7 +177,7 @@ export async function runEdge(): Promise<void> {
     joinEdgeGroup();
     setInterval(removeEmptyGroups, emptyGroupsMilliseconds).unref();
     const log = pino({ level: config.logLevel, base: undefined });
-    const edge = await startEdgeProcess({ config, log, makeServing: (tools) => playground(config, log, tools) });
+    const edge = await startEdgeProcess({ config, log, makeServing: (tools) => servingOf(config, log, tools) });
     await sendToParent({ type: "ready", port: edge.port });
     await stopping.promise;
     await edge.close(graceMilliseconds);
@@ -188,6 +190,12 @@ export async function runEdge(): Promise<void> {
     await sendToParent({ type: "failed", message });
     process.exit(1);
   }
+}
+
+function servingOf(config: Config, log: Logger, tools: ServingTools): ReturnType<MakeServing> {
+  const ofPlayground = playground(config, log, tools);
+  const servings = { playground: ofPlayground } satisfies Record<RuntimeName, Serving>;
+  return { ...combineServings(servings), status: ofPlayground.status };
 }
 
 function playground(config: Config, log: Logger, tools: ServingTools): ReturnType<typeof createPlaygroundServing> {

@@ -1,4 +1,6 @@
 /** Entry point of the processes that the supervisor runs: `node server/main.ts control`, `edge` or `dns`. */
+import type { Runtime } from "@sitewright/runtimes/runtime.ts";
+import type { RuntimeName } from "@sitewright/runtimes/runtimeNames.ts";
 import type { Logger } from "pino";
 import type { Config } from "./settings/config.ts";
 
@@ -23,16 +25,18 @@ const processes: Readonly<Record<string, () => Promise<void>>> = {
       const onFailure = (err: unknown) =>
         log.error({ err }, "Storing a message from a WP-CLI command failed; PHP got an error");
       const acceptMail = makeAcceptMail({ spool: openSpool(config.mailSpool), onFailure });
-      return createPlaygroundRuntime({
-        assets,
-        environments,
-        diskReserveBytes,
-        ready: readyCopies,
-        eventsFile,
-        network,
-        acceptMail,
-        uploads,
-      });
+      return {
+        playground: createPlaygroundRuntime({
+          assets,
+          environments,
+          diskReserveBytes,
+          ready: readyCopies,
+          eventsFile,
+          network,
+          acceptMail,
+          uploads,
+        }),
+      } satisfies Record<RuntimeName, Runtime>;
     });
   },
   edge: async () => {

@@ -117,7 +117,7 @@ beforeEach(async () => {
     SITEWRIGHT_EDGE_PORT: String(edge.edge.port),
     DATABASE_URL: own.url,
   });
-  control = await startControl({ config, runtime, log: silentLog });
+  control = await startControl({ config, runtimes: { playground: runtime }, log: silentLog });
 });
 afterEach(async () => {
   await control.stop();

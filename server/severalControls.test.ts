@@ -27,7 +27,11 @@ async function start(): Promise<Control> {
     SITEWRIGHT_RATE_LIMIT_PER_MINUTE: "1000000",
     DATABASE_URL: own.url,
   });
-  return startControl({ config, runtime: createFakeRuntime({ folder: join(data, "fake") }), log: silentLog });
+  return startControl({
+    config,
+    runtimes: { playground: createFakeRuntime({ folder: join(data, "fake") }) },
+    log: silentLog,
+  });
 }
 
 const keysPath = () => `/company/${firstRun.company_id}/api-keys`;

@@ -3,6 +3,7 @@ import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
 import { line, uuid } from "../schema.ts";
+import { siteRegion } from "../sites/regions.ts";
 import { DeletedEnvironment, deletionFields } from "./deletedEnvironments.ts";
 
 const DeletedSite = Type.Object(
@@ -10,7 +11,7 @@ const DeletedSite = Type.Object(
     id: uuid("Id of the site. It keeps this id when it is restored."),
     name: Type.String({ description: "Short name of the site.", examples: ["demo"] }),
     display_name: Type.String({ description: "Display name of the site.", examples: ["Demo"] }),
-    region: Type.String({ description: "Region of the site.", examples: ["europe-west3"] }),
+    region: siteRegion,
     ...deletionFields,
     environments: Type.Array(DeletedEnvironment, {
       description: "The environments that were deleted with it, the live one first.",

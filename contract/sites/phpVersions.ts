@@ -8,8 +8,18 @@ export const listPhpVersions = endpoint({
   path: "/company/{id}/available-php-versions",
   tag: "PHP versions",
   summary: "List PHP versions",
-  description: "Lists the PHP versions of this installation, oldest first. New sites get the default.",
+  description: "Lists the PHP versions that a region offers, oldest first. New sites in it get the default.",
   params: Type.Object({ id: uuid("Id of the company.") }),
+  query: Type.Object({
+    region: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        description: "The region: one of `GET /company/{id}/available-regions`. Default: the first of them.",
+        examples: ["this-machine"],
+      }),
+    ),
+  }),
   responses: {
     200: result(
       ["company", "available_php_versions"],
@@ -33,6 +43,7 @@ export const listPhpVersions = endpoint({
       ),
     ),
   },
+  refusals: ["unknown_region"],
   verb: "read",
   resource: { kind: "company", from: "params.id", underSiteScope: "open" },
 });

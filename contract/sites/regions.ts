@@ -1,4 +1,4 @@
-/** Regions: labels of sites. All sites run on the machine of the installation, whatever their region. */
+/** The regions of an installation, as its operator names them. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { uuid } from "../schema.ts";
@@ -7,9 +7,13 @@ import { uuid } from "../schema.ts";
 export const regionField = Type.String({
   minLength: 1,
   maxLength: 100,
-  description: "Region of the site: one of `GET /company/{id}/available-regions`.",
-  examples: ["europe-west3"],
+  description:
+    "Region of the site: one of `GET /company/{id}/available-regions`. Names of a cloud's regions, such as `europe-west3`, mean the default region unless the installation has a region of that name.",
+  examples: ["this-machine"],
 });
+
+/** The region of a site, in a response. */
+export const siteRegion = Type.String({ description: "Region that the site is in.", examples: ["this-machine"] });
 
 export const listRegions = endpoint({
   method: "GET",
@@ -17,7 +21,7 @@ export const listRegions = endpoint({
   tag: "Regions",
   summary: "List the regions for new sites",
   description:
-    "Lists the allowed values of `region` for new sites: all regions, or those in SITEWRIGHT_REGIONS. A region is only a label: all sites run where this installation runs.",
+    "Lists the regions in which sites can be created, as the operator has named them (`SITEWRIGHT_REGIONS`). The first one is the default.",
   params: Type.Object({ id: uuid("Id of the company.") }),
   responses: {
     200: result(
@@ -26,8 +30,8 @@ export const listRegions = endpoint({
       Type.Array(
         Type.Object(
           {
-            name: Type.String({ description: "Display name of the region.", examples: ["Frankfurt, Germany"] }),
-            region: Type.String({ description: "The value of `region` in `POST /sites`.", examples: ["europe-west3"] }),
+            name: Type.String({ description: "Display name of the region.", examples: ["This machine"] }),
+            region: Type.String({ description: "The value of `region` in `POST /sites`.", examples: ["this-machine"] }),
           },
           { title: "AvailableRegion" },
         ),

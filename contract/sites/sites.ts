@@ -5,7 +5,7 @@ import { endpoint, pagedResult, result } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
 import { after, limit, line, nullable, offset, uuid } from "../schema.ts";
 import { Environment, EnvironmentBrief } from "./environments.ts";
-import { regionField } from "./regions.ts";
+import { regionField, siteRegion } from "./regions.ts";
 import { wordpressFields } from "./wordpress.ts";
 
 export const SiteCreate = Type.Object(
@@ -44,7 +44,7 @@ const siteLabels = Type.Array(
 );
 
 const ListedSite = Type.Object(
-  { ...identity, status, siteLabels, environments: Type.Optional(Type.Array(Environment)) },
+  { ...identity, region: siteRegion, status, siteLabels, environments: Type.Optional(Type.Array(Environment)) },
   { title: "ListedSite" },
 );
 
@@ -52,6 +52,7 @@ const Site = Type.Object(
   {
     ...identity,
     company_id: uuid("Id of the company that it belongs to."),
+    region: siteRegion,
     status,
     siteLabels,
     environments: Type.Array(EnvironmentBrief),

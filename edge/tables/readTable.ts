@@ -28,6 +28,7 @@ export const environmentSchema: v.GenericSchema<unknown, EdgeEnvironment> = v.ob
   overlays: v.record(v.string(), folder),
   multisite: v.nullable(v.picklist(["subdirectory", "subdomain"])),
   // Older table files lack the fields below.
+  runtime: v.exactOptional(text),
   wordpressVersion: v.exactOptional(v.nullable(text)),
   companyId: v.exactOptional(text),
   isFrozen: v.optional(v.boolean(), false),

@@ -177,6 +177,12 @@ test("a table without isFrozen and phpRestarts is accepted with their defaults",
   expect([isFrozen, phpRestarts]).toEqual([false, 0]);
 });
 
+test("an environment's runtime reaches PHP, and is unknown in older tables", async () => {
+  const { edge, upstream, folder } = await startEmptyEdge();
+  await putTable(edge, tableOf(1, [at(folder, "a", { runtime: "other" }), at(folder, "b")], {}));
+  expect(upstream.lists[0]?.map(({ runtime }) => runtime)).toEqual(["other", undefined]);
+});
+
 test("names of sites that are still being restored get a 503", async () => {
   const { edge, folder } = await startEmptyEdge();
   const away = ["moved.localhost", "*.moved.localhost"];

@@ -22,6 +22,8 @@ export interface EdgeEnvironment {
   /** The company that it belongs to; companies share the machine equally. Absent: one of its own. */
   readonly companyId?: string;
   readonly number: number;
+  /** Name of the runtime that runs its PHP. Absent in older tables: the first one that there was. */
+  readonly runtime?: string;
   readonly phpVersion: string;
   readonly release: number;
   /** Absolute path of the web root. */

@@ -1,7 +1,6 @@
 /** Dependencies of the rules: those of the process (`App`) and those of a request (`Context`). */
 
 import type { FileHandle } from "node:fs/promises";
-import type { Region } from "@sitewright/contract/sites/regionList.ts";
 import type { Capabilities, Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { Turns } from "@sitewright/runtimes/turns.ts";
 import type { LookUp } from "@sitewright/server/domains/lookUp.ts";
@@ -45,6 +44,17 @@ export interface Settings {
   readonly endedPhpVersions: readonly string[];
 }
 
+export interface Region {
+  readonly id: string;
+  /** For people. */
+  readonly name: string;
+  /** Name of the runtime of new environments. */
+  readonly runtime: string;
+}
+
+/** The first one is the default. */
+export type Regions = readonly [Region, ...Region[]];
+
 /** Upper bounds and defaults for the limits of environments. */
 export interface InstallationLimits {
   /** Maximum number of PHP processes, all environments together. */
@@ -62,8 +72,8 @@ export interface InstallationLimits {
 export interface App {
   readonly settings: Settings;
   readonly limits: InstallationLimits;
-  /** What the runtime can do. */
-  readonly capabilities: Capabilities;
+  /** Returns what a runtime can do, by its name. */
+  readonly capabilitiesOf: (runtime: string) => Capabilities;
   readonly listFiles: Runtime["listFiles"];
   readonly readLog: Logs["read"];
   /** The edge's state, or null if it does not answer. */
@@ -110,7 +120,7 @@ export interface App {
   /** The certificate authority's directory, or null if no certificates are ordered. */
   readonly acmeUrl: string | null;
   /** The regions for new sites. */
-  readonly regions: readonly Region[];
+  readonly regions: Regions;
   /** Whether the installation has a mail server to deliver the mail of sites to. */
   readonly hasMailServer: boolean;
   /** Whether the installation has a vulnerability feed. */

@@ -32,12 +32,12 @@ export function unknownCursor(noun: string, after: string): Refused {
 }
 
 /**
- * A list that shows nothing but sites, environments, domains and locks of the company, and `query`. Pages after the first one
+ * A list that shows nothing but sites, environments, domains and locks of the company, and `given`. Pages after the first one
  * are read when it is the company's turn.
  */
 export async function companyList<Row, Item>(
   { pool, caller, settings, exports, signal }: Context,
-  query: object,
+  given: object,
   readRows: ReadPage<Row>,
   view: (row: Row) => Item,
 ): Promise<PagedList<Item>> {
@@ -54,7 +54,7 @@ export async function companyList<Row, Item>(
     };
   const changes = await readListVersion(pool, companyId);
   return {
-    version: JSON.stringify([changes, companyId, sitesInScope(caller), settings.host, query]),
+    version: JSON.stringify([changes, companyId, sitesInScope(caller), settings.host, given]),
     read: pageOf(readRows),
   };
 }

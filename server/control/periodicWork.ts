@@ -1,5 +1,5 @@
 /** The reconcilers of the control process. */
-import type { Runtime } from "@sitewright/runtimes/runtime.ts";
+import type { EnvironmentRuntime } from "@sitewright/runtimes/runtime.ts";
 import type { Logger } from "pino";
 import { makeRebuild } from "../app/backups/rebuild.ts";
 import { makeScheduledBackup } from "../app/backups/scheduledBackups.ts";
@@ -72,7 +72,7 @@ interface PeriodicWorkOptions {
   readonly zones: Pick<ZonePublisher, "reconcile" | "publish">;
   readonly dns: Pick<DnsClient, "textsOf">;
   readonly edge: EdgeClient;
-  readonly runtime: Runtime;
+  readonly runtime: EnvironmentRuntime;
   readonly cron: Cron;
   readonly archives: Archives;
   readonly downloads: Downloads;
@@ -81,7 +81,8 @@ interface PeriodicWorkOptions {
   readonly repeatedActivity: RepeatedActivity;
   readonly writeRepeatedActivity: () => Promise<void>;
   readonly config: Config;
-  readonly phpVersions: readonly string[];
+  /** By name of the runtime. */
+  readonly phpVersions: ReadonlyMap<string, readonly string[]>;
   readonly spool: Spool;
   /** Null if there is no mail server. */
   readonly deliver: Deliver | null;

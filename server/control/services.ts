@@ -1,6 +1,6 @@
 /** The services that operations, reconcilers and the API share. */
 import { join } from "node:path";
-import type { Runtime } from "@sitewright/runtimes/runtime.ts";
+import type { EnvironmentRuntime } from "@sitewright/runtimes/runtime.ts";
 import type { Logger } from "pino";
 import { openDownloads } from "../archives/downloads.ts";
 import { type DnsClient, makeDnsClient } from "../clients/dnsClient.ts";
@@ -33,7 +33,7 @@ export interface ControlServices extends Services {
 interface ControlServicesOptions {
   readonly config: Config;
   readonly database: Database;
-  readonly runtime: Runtime;
+  readonly runtime: EnvironmentRuntime;
   readonly sealer: Sealer;
   readonly log: Logger;
 }

@@ -33,7 +33,7 @@ beforeAll(async () => {
   for (let count = 0; count < 2; count += 1) sites.push(await siteOfCompany(`Company ${count}`));
   control = await startControl({
     config,
-    runtime: createFakeRuntime({ folder: join(dataFolder, "fake") }),
+    runtimes: { playground: createFakeRuntime({ folder: join(dataFolder, "fake") }) },
     log: silentLog,
   });
   await writeRun(`${control.url}/v2`);

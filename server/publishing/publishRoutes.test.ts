@@ -52,6 +52,15 @@ describe("publishRoutes", () => {
     expect((await edge().status()).generation).toBe(table.generation);
   });
 
+  test("each environment is published with its runtime", async () => {
+    const [one, other] = [await addServedSite(), await addServedSite()];
+    const { database } = world.own;
+    await database.updateTable("environments").set({ runtime: "other" }).where("id", "=", other).execute();
+    await world.services.publisher.publish();
+    const runtimes = new Map((await readTable()).environments.map(({ id, runtime }) => [id, runtime]));
+    expect([runtimes.get(one), runtimes.get(other)]).toEqual(["playground", "other"]);
+  });
+
   test("a wildcard domain includes every name below it", async () => {
     const id = await addServedSite();
     await world.own.database.updateTable("domains").set({ is_wildcard: true }).execute();

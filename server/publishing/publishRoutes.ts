@@ -1,7 +1,7 @@
 /** Publishes the table of everything that the edge serves (see `tablePublisher.ts`). */
 import { join } from "node:path";
 import type { EdgeEnvironment, EdgeHost, EdgeTable } from "@sitewright/edge/tables/table.ts";
-import type { Runtime } from "@sitewright/runtimes/runtime.ts";
+import type { EnvironmentRuntime } from "@sitewright/runtimes/runtime.ts";
 import type { Logger } from "pino";
 import type { EdgeClient } from "../clients/edgeClient.ts";
 import { writeDurableFile } from "../durableFile.ts";
@@ -21,7 +21,7 @@ export type Publisher = TablePublisher;
 
 interface PublisherOptions {
   readonly database: Database;
-  readonly runtime: Pick<Runtime, "layout">;
+  readonly runtime: Pick<EnvironmentRuntime, "layout">;
   readonly edge: EdgeClient;
   /** The table is also written to `edge/table.json` in this folder. */
   readonly dataFolder: string;
@@ -75,7 +75,7 @@ async function makeTable(
 ): Promise<EdgeTable> {
   const environments: EdgeEnvironment[] = [];
   const hosts: EdgeHost[] = [];
-  const layouts = await Promise.all(rows.map((row) => runtime.layout({ id: row.id, number: row.number })));
+  const layouts = await Promise.all(rows.map((row) => runtime.layout(row)));
   for (const [index, row] of rows.entries()) {
     const layout = layouts[index];
     if (!layout) {

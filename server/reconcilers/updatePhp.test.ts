@@ -5,7 +5,8 @@ import { useTestDatabase } from "../testing/database.ts";
 import { nextVersion, updatePhp } from "./updatePhp.ts";
 
 const world = useTestDatabase();
-const offered = ["8.1", "8.2", "8.3", "8.10"];
+const versions = ["8.1", "8.2", "8.3", "8.10"];
+const offered = new Map([["playground", versions]]);
 
 test.each([
   ["8.1", ["8.1"], "8.2"],
@@ -13,16 +14,22 @@ test.each([
   ["8.3", ["8.3"], "8.10"],
   ["8.10", ["8.10"], null],
 ])("version %s, if %j have reached end of life, is replaced by %s", (version, ended, next) => {
-  expect(nextVersion(version, { ended, offered })).toBe(next);
+  expect(nextVersion(version, ended, versions)).toBe(next);
 });
 
 describe("environments on a version that has reached end of life", () => {
-  async function environment(more: { readonly phpVersion?: string; readonly isOptOut?: boolean } = {}) {
+  interface Choices {
+    readonly runtime?: string;
+    readonly phpVersion?: string;
+    readonly isOptOut?: boolean;
+  }
+
+  async function environment({ runtime = "playground", phpVersion = "8.1", isOptOut = false }: Choices = {}) {
     const { companyId } = await addCompany(world.database);
     const { environmentId, id: siteId } = await addSite(world.database, companyId);
     await world.database
       .updateTable("environments")
-      .set({ php_version: more.phpVersion ?? "8.1", is_opt_out_from_automatic_php_update: more.isOptOut ?? false })
+      .set({ runtime, php_version: phpVersion, is_opt_out_from_automatic_php_update: isOptOut })
       .where("id", "=", environmentId)
       .execute();
     return { companyId, siteId, id: environmentId };
@@ -58,12 +65,12 @@ describe("environments on a version that has reached end of life", () => {
       .execute();
   }
 
-  async function changed(ids: readonly string[]): Promise<(string | undefined)[]> {
+  async function changed(ids: readonly string[], byRuntime = offered): Promise<(string | undefined)[]> {
     const changes = new Map<string, string>();
     const change = async ({ id }: { readonly id: string }, version: string) => {
       changes.set(id, version);
     };
-    await updatePhp({ database: world.database, ended: ["8.1"], offered, change });
+    await updatePhp({ database: world.database, ended: ["8.1"], offered: byRuntime, change });
     await world.database.updateTable("environments").set({ php_version: "8.3" }).execute();
     return ids.map((id) => changes.get(id));
   }
@@ -90,6 +97,16 @@ describe("environments on a version that has reached end of life", () => {
     await addChange(succeeded, "succeeded", 1);
     const found = await changed([running.id, failed.id, failedLongAgo.id, succeeded.id]);
     expect(found).toEqual([undefined, undefined, "8.2", "8.2"]);
+  });
+
+  test("are moved to a version of their own runtime", async () => {
+    const [here, there, nowhere] = [
+      await environment(),
+      await environment({ runtime: "other" }),
+      await environment({ runtime: "unknown" }),
+    ];
+    const both = new Map([...offered, ["other", ["8.1", "8.3"]]]);
+    expect(await changed([here.id, there.id, nowhere.id], both)).toEqual(["8.2", "8.3", undefined]);
   });
 
   test("for which there is no newer version don't block others", async () => {

@@ -9,8 +9,8 @@ interface UpdatePhpOptions {
   readonly database: Database;
   /** Versions that have reached end of life. */
   readonly ended: readonly string[];
-  /** Versions that the runtime offers, ascending. */
-  readonly offered: readonly string[];
+  /** Versions that each runtime offers, ascending. */
+  readonly offered: ReadonlyMap<string, readonly string[]>;
   /** Starts the operation that changes the version. */
   readonly change: (environment: EnvironmentFacts, version: string) => Promise<void>;
 }
@@ -20,7 +20,7 @@ const retryDays = 7;
 const concurrency = 5;
 
 /** The oldest later version that has not reached end of life, or null. */
-export function nextVersion(version: string, { ended, offered }: Pick<UpdatePhpOptions, "ended" | "offered">) {
+export function nextVersion(version: string, ended: readonly string[], offered: readonly string[]): string | null {
   return offered.find((other) => isOlder(version, other) && !ended.includes(other)) ?? null;
 }
 
@@ -28,13 +28,20 @@ function isOlder(version: string, other: string): boolean {
   return version.localeCompare(other, "en", { numeric: true }) < 0;
 }
 
-export async function updatePhp(options: UpdatePhpOptions): Promise<void> {
-  const { database, change } = options;
-  // Otherwise environments without a newer version would fill the batch for ever.
-  const updatable = options.ended.filter((version) => nextVersion(version, options) !== null);
-  if (updatable.length === 0) return;
-  for (const environment of await listForPhpUpdate(database, updatable, retryDays, concurrency)) {
-    const version = nextVersion(environment.php_version, options);
-    if (version !== null) await change(environment, version);
+export async function updatePhp({ database, ended, offered, change }: UpdatePhpOptions): Promise<void> {
+  for (const [runtime, versions] of offered) {
+    const next = (version: string) => nextVersion(version, ended, versions);
+    // Otherwise environments without a newer version would fill the batch for ever.
+    const updatable = ended.filter((version) => next(version) !== null);
+    if (updatable.length === 0) continue;
+    for (const environment of await listForPhpUpdate(
+      database,
+      { runtime, versions: updatable },
+      retryDays,
+      concurrency,
+    )) {
+      const version = next(environment.php_version);
+      if (version !== null) await change(environment, version);
+    }
   }
 }

@@ -177,12 +177,34 @@ describe("a setting", () => {
     }
   });
 
-  test("sets the regions for new sites, in its order and without duplicates", () => {
-    const idsOf = (SITEWRIGHT_REGIONS: string) => loadConfig({ SITEWRIGHT_REGIONS }).regions.map(({ id }) => id);
-    expect(idsOf("us-east1,europe-west3,us-east1")).toEqual(["us-east1", "europe-west3"]);
-    expect(idsOf("").length).toBeGreaterThan(30);
-    expect(problemsOf({ SITEWRIGHT_REGIONS: "us-east1,moon-base1" })).toEqual([
-      expect.stringMatching(/^SITEWRIGHT_REGIONS: there is no region moon-base1\. Regions: asia-east1, .*europe-west3/),
+  test("sets the regions for new sites, in its order: this machine, unless it names others", () => {
+    const regionsOf = (SITEWRIGHT_REGIONS: string) => loadConfig({ SITEWRIGHT_REGIONS }).regions;
+    const runtime = "playground";
+    expect(regionsOf("")).toEqual([{ id: "this-machine", name: "This machine", runtime }]);
+    expect(regionsOf("us-east1=playground,moon-base-1")).toEqual([
+      { id: "us-east1", name: "Moncks Corner, South Carolina, USA", runtime },
+      { id: "moon-base-1", name: "Moon base 1", runtime },
+    ]);
+  });
+
+  test.each([
+    ["a,", ['"" is not a name. Use lower-case letters, digits and hyphens, as in fast or europe-west3.']],
+    ["This machine", [expect.stringMatching(/^"This machine" is not a name\. /)]],
+    ["-a,b_c", [expect.stringMatching(/^"-a" is not a name\. /), expect.stringMatching(/^"b_c" is not a name\. /)]],
+    ["a".repeat(64), [expect.stringMatching(/^"a{64}" is not a name\. /)]],
+    ["fast,slow,fast=playground", ["fast is listed twice. List each region once."]],
+    ["fast=turbo", [expect.stringMatching(/^fast has the unknown runtime "turbo"\. Runtimes: playground/)]],
+    ["fast=", [expect.stringMatching(/^fast has the unknown runtime ""\. /)]],
+    ["fast=playground=2", [expect.stringMatching(/^fast has the unknown runtime "playground=2"\. /)]],
+  ])("refuses the regions %s", (SITEWRIGHT_REGIONS, problems) => {
+    expect(problemsOf({ SITEWRIGHT_REGIONS }).map((each) => each.replace("SITEWRIGHT_REGIONS: ", ""))).toEqual(
+      problems,
+    );
+  });
+
+  test("refuses an unknown runtime", () => {
+    expect(problemsOf({ SITEWRIGHT_RUNTIME: "turbo" })).toEqual([
+      expect.stringMatching(/^SITEWRIGHT_RUNTIME=turbo is not accepted\. .*: playground/),
     ]);
   });
 

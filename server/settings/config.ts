@@ -5,11 +5,11 @@
  * are ignored: they may belong to other tools.
  */
 import { join, resolve } from "node:path";
-import { type Region, regions } from "@sitewright/contract/sites/regionList.ts";
 import type { UploadLimits } from "@sitewright/runtimes/serving.ts";
 import * as v from "valibot";
 import { type DnsSecondaries, type PowerDnsServer, parseSocketAddress, parseTsigKey } from "./dnsSettings.ts";
 import { edgeAddresses } from "./edgeAddresses.ts";
+import { parseRegions, type Region } from "./regions.ts";
 import { convertValue, problemsOf } from "./settingChecks.ts";
 import { defaults, megabyte, type Settings, settings } from "./settings.ts";
 
@@ -44,7 +44,7 @@ export interface Config {
   readonly powerDns: PowerDnsServer | null;
   /** New sites are `<site>.<siteSuffix>`. */
   readonly siteSuffix: string;
-  /** Regions for new sites, in the order of the setting. */
+  /** Regions for new sites, in the order of the setting. The first one is the default. */
   readonly regions: readonly [Region, ...Region[]];
   /** Address and port of the resolver for domains, or null for the machine's. */
   readonly resolver: string | null;
@@ -192,7 +192,7 @@ function freeze(values: Settings): Config {
     powerDns: powerDnsOf(values),
     dnsNames: values.SITEWRIGHT_DNS_NAMES?.split(",") ?? [`ns1.${values.SITEWRIGHT_SITE_SUFFIX}`],
     siteSuffix: values.SITEWRIGHT_SITE_SUFFIX,
-    regions: regionsOf(values),
+    regions: parseRegions(values.SITEWRIGHT_REGIONS, values.SITEWRIGHT_RUNTIME),
     resolver: values.SITEWRIGHT_RESOLVER,
     edgeAddresses: edgeAddresses(values.SITEWRIGHT_EDGE_ADDRESSES, values.SITEWRIGHT_HOST),
     phpMayReach: values.SITEWRIGHT_PHP_MAY_REACH?.split(",") ?? [],
@@ -264,15 +264,6 @@ function apiCertificateOf(values: Settings): Config["apiCertificate"] {
 
 function advisoriesOf({ SITEWRIGHT_ADVISORIES: location }: Settings): string | null {
   return location === null || /^https?:\/\//.test(location) ? location : resolve(location);
-}
-
-/** The ids have been checked. */
-function regionsOf({ SITEWRIGHT_REGIONS: ids }: Settings): Config["regions"] {
-  if (ids === null) return regions;
-  const [first = regions[0], ...others] = [...new Set(ids.split(","))].flatMap(
-    (id) => regions.find((region) => region.id === id) ?? [],
-  );
-  return [first, ...others];
 }
 
 function acmeBindingOf(values: Settings): AcmeBinding | null {

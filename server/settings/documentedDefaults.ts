@@ -11,7 +11,6 @@ const descriptions: Readonly<Record<string, string>> = {
   SITEWRIGHT_FIRST_API_KEY: "a random one",
   SITEWRIGHT_DNS_NAMES: "`ns1.` and the suffix",
   SITEWRIGHT_EDGE_ADDRESSES: "`SITEWRIGHT_HOST`, or all of the machine's if that is `0.0.0.0`",
-  SITEWRIGHT_REGIONS: "all",
   SITEWRIGHT_RESOLVER: "the machine's",
   SITEWRIGHT_MAX_WORKERS: "by memory, at most 32",
   SITEWRIGHT_MAX_PHP_MEMORY_MB: "by memory, at most 2048",

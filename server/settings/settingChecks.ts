@@ -1,10 +1,10 @@
 /** Finds the mistakes in the settings, with a message for each. */
-import { regions } from "@sitewright/contract/sites/regionList.ts";
 import { closest, distance } from "fastest-levenshtein";
 import * as v from "valibot";
 import { ArchiveUrlError, parseArchiveUrl } from "./archiveUrl.ts";
 import { areSocketAddresses } from "./dnsSettings.ts";
 import { areAddresses, areNetworks, isReachableFromInternet, isSocketAddress } from "./edgeAddresses.ts";
+import { regionProblems } from "./regions.ts";
 import { type Setting, secretSettings, settings } from "./settings.ts";
 
 /** Prefix of variables for tests and tools of this repository, which are never settings. */
@@ -88,7 +88,7 @@ function apiNameProblems({
 
 /** Mistakes that a pattern can't find. */
 function wrongText(name: string, value: string, setting: Setting): string[] {
-  if (name === "SITEWRIGHT_REGIONS") return unknownRegions(value);
+  if (name === "SITEWRIGHT_REGIONS") return regionProblems(value);
   if (name === "DATABASE_URL" && !URL.canParse(value)) {
     return [`${name} is not a valid URL. Accepted: ${accepted(setting)}.`];
   }
@@ -114,13 +114,6 @@ function wrongText(name: string, value: string, setting: Setting): string[] {
     if (!(error instanceof ArchiveUrlError)) throw error;
     return [`${name}: ${error.message}`];
   }
-}
-
-function unknownRegions(value: string): string[] {
-  const ids: readonly string[] = regions.map(({ id }) => id);
-  const unknown = value.split(",").filter((id) => !ids.includes(id));
-  if (unknown.length === 0) return [];
-  return [`SITEWRIGHT_REGIONS: there is no region ${unknown.join(", ")}. Regions: ${ids.join(", ")}.`];
 }
 
 /** Empty if it is not a URL. */

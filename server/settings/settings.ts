@@ -9,6 +9,7 @@ import { realpathSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { machineMemory } from "@sitewright/runtimes/processMemory.ts";
+import { runtimeNames } from "@sitewright/runtimes/runtimeNames.ts";
 import * as v from "valibot";
 import { archiveUrlForm } from "./archiveUrl.ts";
 import { tsigKeyForm, tsigKeyPattern } from "./dnsSettings.ts";
@@ -82,9 +83,13 @@ export const settings = v.object({
     `^(?=.{1,180}$)${label}(\\.${label})*$`,
     "the domain below which sites get their names, in lower case, such as localhost or sites.example.com",
   ),
-  SITEWRIGHT_REGIONS: textOrNone(
-    "^[a-z0-9-]+(,[a-z0-9-]+)*$",
-    "the regions for new sites, separated by commas, such as europe-west3,us-east1: ids of the list of regions",
+  SITEWRIGHT_REGIONS: text(
+    "^.+$",
+    "the regions for new sites, separated by commas, the default one first: names, or names with the runtime of their new environments, as in this-machine,fast=playground",
+  ),
+  SITEWRIGHT_RUNTIME: v.pipe(
+    v.picklist(runtimeNames),
+    v.description(`the runtime of new environments in regions that name none: ${runtimeNames.join(" or ")}`),
   ),
   SITEWRIGHT_RESOLVER: textOrNone(
     "^([0-9.]+|\\[[0-9A-Fa-f:.]+\\]):[0-9]{1,5}$",
@@ -264,7 +269,8 @@ export function defaults(data: string): Settings {
     SITEWRIGHT_POWERDNS_KEY: null,
     SITEWRIGHT_POWERDNS_ADDRESS: "127.0.0.1:53",
     SITEWRIGHT_SITE_SUFFIX: "localhost",
-    SITEWRIGHT_REGIONS: null,
+    SITEWRIGHT_REGIONS: "this-machine",
+    SITEWRIGHT_RUNTIME: "playground",
     SITEWRIGHT_RESOLVER: null,
     SITEWRIGHT_EDGE_ADDRESSES: null,
     SITEWRIGHT_PHP_MAY_REACH: null,

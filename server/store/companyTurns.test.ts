@@ -83,7 +83,7 @@ describe("the company with the least work under way is next:", () => {
   it("changes of PHP versions", async () => {
     await addCompanyWithSites(4);
     const other = await addCompanyWithSites(1);
-    const listed = await listForPhpUpdate(test.database, ["8.3"], 1, 2);
+    const listed = await listForPhpUpdate(test.database, { runtime: "playground", versions: ["8.3"] }, 1, 2);
     expect(listed.map(({ id }) => id)).toContain(other.ids[0]);
   });
 });

@@ -118,6 +118,7 @@ export interface Environments {
   name: string;
   display_name: string;
   is_premium: Generated<boolean>;
+  runtime: Generated<string>;
   php_version: string;
   wordpress_version: string | null;
   is_opt_out_from_automatic_php_update: Generated<boolean>;
@@ -392,6 +393,7 @@ export interface DeletedEnvironments {
   name: string;
   display_name: string;
   is_premium: boolean;
+  runtime: Generated<string>;
   php_version: string;
   wordpress_version: string | null;
   is_opt_out_from_automatic_php_update: boolean;

@@ -57,7 +57,8 @@ async function insertAnother({ own: { database }, facts }: World, site: LiveSite
   const ids = { siteId: site.siteId, companyId: site.companyId };
   const host = `${name}.localhost`;
   const number = await database.transaction().execute(async (transaction) => {
-    const row = { id, ...ids, name, displayName: name, isPremium: false, phpVersion: "8.3", containerId: randomUUID() };
+    const php = { runtime: "playground", phpVersion: "8.3", containerId: randomUUID() };
+    const row = { id, ...ids, name, displayName: name, isPremium: false, ...php };
     const inserted = await insertEnvironment(transaction, row);
     await insertPrimaryDomain(transaction, {
       id: randomUUID(),

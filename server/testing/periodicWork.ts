@@ -48,7 +48,7 @@ export async function openPeriodicWork(config: Config, runtime: Runtime): Promis
     writeRepeatedActivity: makeRefusedKeys(pool, repeatedActivity).flush,
     logs: openLogs(config.environmentLogs),
     lookUp: makeLookUp(config.resolver),
-    phpVersions: (await runtime.capabilities()).phpVersions,
+    phpVersions: new Map([["playground", (await runtime.capabilities()).phpVersions]]),
     keyUse: makeKeyUse(pool),
     processes: await openControlProcessCount(pool),
     spool: openSpool(config.mailSpool),

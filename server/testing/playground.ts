@@ -4,13 +4,20 @@ import { createPlaygroundRuntime } from "@sitewright/runtimes/playground/runtime
 import { createPlaygroundServing } from "@sitewright/runtimes/playground/serving.ts";
 import { sharedAssets } from "@sitewright/runtimes/playground/testing/world.ts";
 import { credentials } from "./edge.ts";
+import { makeRuntime } from "./services.ts";
 import { makeWorld, type World, type WorldRuntime } from "./world.ts";
 
 /** A new, empty world of real WordPress. The caller disposes of it. */
 export async function makePlaygroundWorld(requestDeadlineSeconds?: number): Promise<World> {
   const world = await makeWorld((dataFolder) => playground(dataFolder, requestDeadlineSeconds));
-  await world.services.runtime.prepare(() => undefined);
+  await preparePlayground(world);
   return world;
+}
+
+/** Prepares the runtime of a world that has the real one. */
+export async function preparePlayground(world: World): Promise<void> {
+  const runtime = await makeRuntime(world.runtime);
+  await runtime.prepare(() => undefined);
 }
 
 export function playground(dataFolder: string, requestDeadlineSeconds = 60): WorldRuntime {

@@ -28,7 +28,7 @@ export const resettingSite: Subject = {
     const input: ResetSiteInput = {
       token: randomUUID(),
       environment,
-      scratch: { id: randomUUID(), number },
+      scratch: { id: randomUUID(), number, runtime: "playground" },
       address,
     };
     const request: OperationRequest = {

@@ -36,7 +36,7 @@ export async function testRestoreOf(
     siteId,
     environmentId: environment.id,
     locks: [],
-    input: { backupId, environment, address, scratch: { id: randomUUID(), number } },
+    input: { backupId, environment, address, scratch: { id: randomUUID(), number, runtime: "playground" } },
     whenBusy: "fail",
     actor: systemActor,
     activityParameters: names,

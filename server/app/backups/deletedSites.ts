@@ -19,6 +19,7 @@ import { NotFound, Refused } from "../failures.ts";
 import { hostOf } from "../sites/addresses.ts";
 import { refuseTakenSiteName } from "../sites/displayNames.ts";
 import { maxNames } from "../sites/environmentName.ts";
+import { regionOf } from "../sites/regions.ts";
 import { numberedNames, slugOf } from "../sites/siteName.ts";
 import { reinsertEnvironmentWithDomains, renameAdvice } from "./deletedEnvironments.ts";
 
@@ -28,7 +29,11 @@ export async function list(context: Context) {
     companyId: context.caller.companyId,
     siteIds: sitesInScope(context.caller),
   });
-  return sites.map(({ environments, ...site }) => ({ ...site, environments: [...environments] }));
+  return sites.map(({ environments, ...site }) => ({
+    ...site,
+    region: regionOf(context.regions, site.region).id,
+    environments: [...environments],
+  }));
 }
 
 interface DeletedSiteIds {

@@ -22,7 +22,7 @@ export function makeTestRestore(options: {
         backupId,
         environment: { id: environmentId, number: backup.environmentNumber },
         address: addressOf(options.settings, backup),
-        scratch: { id: randomUUID(), number: await nextEnvironmentNumber(transaction) },
+        scratch: { id: randomUUID(), number: await nextEnvironmentNumber(transaction), runtime: backup.runtime },
       };
       await noteTestRestoreStarted(transaction, environmentId);
       await options.acceptOperation(transaction, {

@@ -16,6 +16,7 @@ export interface EnvironmentPlan {
   readonly siteName: string;
   readonly displayName: string;
   readonly isPremium: boolean;
+  readonly runtime: string;
   readonly phpVersion: string;
   /** Whether all subdomains of its host belong to it, as a subdomain multisite needs. */
   readonly isWildcard: boolean;

@@ -10,6 +10,7 @@ import { NotFound, Refused } from "../failures.ts";
 import { cloneOf, type EnvironmentPlan, insertUnderName, type NewEnvironment, startCreation } from "./creation.ts";
 import { refuseTakenEnvironmentName } from "./displayNames.ts";
 import { environmentNames } from "./environmentName.ts";
+import { regionOf } from "./regions.ts";
 import { planWordPress } from "./wordpress.ts";
 
 interface Named {
@@ -18,8 +19,15 @@ interface Named {
 }
 
 /** Claims the name and starts the operation that creates the environment, with WordPress. Returns the operation's id. */
-export function create(context: Context, siteId: string, request: Static<typeof EnvironmentCreate>): Promise<string> {
-  const { content, passwordDigest } = planWordPress(context, request);
+export async function create(
+  context: Context,
+  siteId: string,
+  request: Static<typeof EnvironmentCreate>,
+): Promise<string> {
+  const site = await context.readSite(siteId);
+  if (site === null) throw new NotFound();
+  const { runtime } = regionOf(context.regions, site.region);
+  const { content, passwordDigest } = planWordPress(context, context.capabilitiesOf(runtime), request);
   return context.inTransaction(async (transaction) => {
     const { facts, operation } = await planEnvironment(context, transaction, siteId, request);
     const isWildcard = content.multisite === "subdomain";
@@ -52,15 +60,15 @@ export function clone(
       const message = `source_env_id is not an environment of the site ${operation.activityParameters.siteName}.`;
       throw new Refused("not_of_this_site", message, { fields: ["source_env_id"] });
     }
-    const { php_version: phpVersion, is_wildcard: isWildcard } = source;
-    const environment = await insert(context, transaction, { ...facts, phpVersion, isWildcard });
+    const { runtime, php_version: phpVersion, is_wildcard: isWildcard } = source;
+    const environment = await insert(context, transaction, { ...facts, runtime, phpVersion, isWildcard });
     const content = cloneOf(context, source);
     return startCreation(context, transaction, environment, { ...operation, kind: "cloneEnvironment", content });
   });
 }
 
 async function planEnvironment(
-  { capabilities }: Context,
+  { regions, capabilitiesOf }: Context,
   transaction: DatabaseTransaction,
   siteId: string,
   { display_name: displayName, is_premium: isPremium }: Named,
@@ -70,12 +78,14 @@ async function planEnvironment(
   if (site.isEnding) {
     throw new Refused("site_being_deleted", `The site ${site.display_name} is being deleted.`);
   }
+  const { runtime } = regionOf(regions, site.region);
   const facts: EnvironmentPlan = {
     siteId: site.id,
     siteName: site.name,
     displayName,
     isPremium,
-    phpVersion: capabilities.defaultPhpVersion,
+    runtime,
+    phpVersion: capabilitiesOf(runtime).defaultPhpVersion,
     isWildcard: false,
   };
   const activityParameters = { environmentName: displayName, siteName: site.display_name };

@@ -11,17 +11,24 @@ import { environmentForOperation } from "@sitewright/server/store/sites/environm
 import { findTakenNames, insertSite, removeSite } from "@sitewright/server/store/sites/sites.ts";
 import type { Static } from "typebox";
 import { requireRoomFor } from "../company/limits.ts";
-import type { Context } from "../context.ts";
+import type { Context, Region } from "../context.ts";
 import { NotFound, Refused } from "../failures.ts";
 import { cloneOf, type EnvironmentPlan, insertUnderName, type NewEnvironment, startCreation } from "./creation.ts";
 import { refuseTakenSiteName } from "./displayNames.ts";
-import { requireRegion } from "./regions.ts";
+import { regionOf, requireRegion } from "./regions.ts";
 import { numberedNames, slugOf } from "./siteName.ts";
 import { planWordPress } from "./wordpress.ts";
 
 /** `displayName` is the site's. */
-interface SiteFacts extends Pick<EnvironmentPlan, "displayName" | "phpVersion" | "isWildcard" | "mailDelivery"> {
+interface SiteFacts
+  extends Pick<EnvironmentPlan, "displayName" | "runtime" | "phpVersion" | "isWildcard" | "mailDelivery"> {
+  /** The region's id. */
   readonly region: string;
+}
+
+/** Where a site that is not a copy is created, and under what. */
+function placeIn({ capabilitiesOf }: Context, { id: region, runtime }: Region) {
+  return { region, runtime, phpVersion: capabilitiesOf(runtime).defaultPhpVersion };
 }
 
 /** Claims the site's names and starts the operation that creates it, with WordPress. Returns the operation's id. */
@@ -32,13 +39,12 @@ export function create(context: Context, request: Static<typeof SiteCreate>): Pr
       'This endpoint does not accept install_mode "clone". Use POST /sites/clone.',
     );
   }
-  requireRegion(context, request.region);
-  const { content, passwordDigest } = planWordPress(context, request);
+  const region = requireRegion(context, request.region);
+  const { content, passwordDigest } = planWordPress(context, context.capabilitiesOf(region.runtime), request);
   return context.inTransaction(async (transaction) => {
     const environment = await insert(context, transaction, {
       displayName: request.display_name,
-      region: request.region,
-      phpVersion: context.capabilities.defaultPhpVersion,
+      ...placeIn(context, region),
       isWildcard: content.multisite === "subdomain",
     });
     return startCreation(context, transaction, environment, {
@@ -52,12 +58,11 @@ export function create(context: Context, request: Static<typeof SiteCreate>): Pr
 
 /** Like `create`, without WordPress. */
 export function createPlain(context: Context, request: Static<typeof PlainSiteCreate>): Promise<string> {
-  requireRegion(context, request.region);
+  const region = requireRegion(context, request.region);
   return context.inTransaction(async (transaction) => {
     const environment = await insert(context, transaction, {
       displayName: request.display_name,
-      region: request.region,
-      phpVersion: context.capabilities.defaultPhpVersion,
+      ...placeIn(context, region),
       isWildcard: false,
     });
     return startCreation(context, transaction, environment, {
@@ -75,7 +80,8 @@ export function clone(context: Context, request: Static<typeof SiteClone>): Prom
     if (source?.company_id !== context.caller.companyId) throw new NotFound();
     const environment = await insert(context, transaction, {
       displayName: request.display_name,
-      region: source.region,
+      region: regionOf(context.regions, source.region).id,
+      runtime: source.runtime,
       phpVersion: source.php_version,
       isWildcard: source.is_wildcard,
       // A copy must not send mail to the customers of its source.

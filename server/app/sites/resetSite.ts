@@ -19,7 +19,7 @@ export function reset(context: Context, siteId: string, request: Static<typeof S
     const input: ResetSiteInput = {
       token: randomUUID(),
       environment: { id: live.id, number: live.number },
-      scratch: { id: randomUUID(), number: await nextEnvironmentNumber(transaction) },
+      scratch: { id: randomUUID(), number: await nextEnvironmentNumber(transaction), runtime: live.runtime },
       address: addressOf(context.settings, live),
     };
     const { operationId } = await context.acceptOperation(transaction, {

@@ -2,12 +2,13 @@
 import type { DeleteSiteInput } from "@sitewright/server/operations/sites/deleteSite.ts";
 import { findSitePlace, listSites, type SiteRecord, siteForOperation } from "@sitewright/server/store/sites/sites.ts";
 import { sitesInScope } from "../company/access.ts";
-import type { Context } from "../context.ts";
+import type { Context, Regions } from "../context.ts";
 import { NotFound } from "../failures.ts";
 import { makeKeptView } from "../keptViews.ts";
 import { companyList, type ListQuery, windowOf } from "../lists.ts";
 import { addressOf } from "./addresses.ts";
 import { briefView, longView } from "./environments.ts";
+import { regionOf } from "./regions.ts";
 
 const status = "live";
 
@@ -18,7 +19,7 @@ interface SiteQuery extends ListQuery {
 
 /** Lists the company's sites in the key's scope, oldest first. */
 export async function list(context: Context, query: SiteQuery) {
-  const { pool, caller, settings } = context;
+  const { pool, caller, settings, regions } = context;
   const filter = {
     companyId: caller.companyId,
     search: query.search ?? null,
@@ -26,10 +27,12 @@ export async function list(context: Context, query: SiteQuery) {
     withEnvironments: query.include_environments ?? true,
   };
   const window = await windowOf(query, "site", (id) => findSitePlace(pool, filter, id));
-  return companyList(context, query, listSites(pool, filter, window), (site) => ({
+  const shown = { ...query, regions: regions.map(({ id }) => id) };
+  return companyList(context, shown, listSites(pool, filter, window), (site) => ({
     id: site.id,
     name: site.name,
     display_name: site.display_name,
+    region: regionOf(regions, site.region).id,
     status,
     siteLabels: [],
     ...(site.environments && {
@@ -41,14 +44,15 @@ export async function list(context: Context, query: SiteQuery) {
 export async function get(context: Context, siteId: string) {
   const site = await context.readSite(siteId);
   if (!site) throw new NotFound();
-  return view(site, null);
+  return view(site, context.regions);
 }
 
-const view = makeKeptView((site: SiteRecord, _: null) => ({
+const view = makeKeptView((site: SiteRecord, regions: Regions) => ({
   id: site.id,
   name: site.name,
   display_name: site.display_name,
   company_id: site.company_id,
+  region: regionOf(regions, site.region).id,
   status,
   siteLabels: [],
   environments: site.environments.map((environment) => briefView(site, environment)),

@@ -1,6 +1,7 @@
 /** Starts a change of an environment's PHP version, and a restart of its PHP. */
 import { randomInt } from "node:crypto";
 import type { PhpVersionChange } from "@sitewright/contract/sites/tools.ts";
+import type { Capabilities } from "@sitewright/runtimes/runtime.ts";
 import type { ModifyPhpVersionInput } from "@sitewright/server/operations/sites/modifyPhpVersion.ts";
 import type { RestartPhpInput } from "@sitewright/server/operations/sites/restartPhp.ts";
 import type { Static } from "typebox";
@@ -12,9 +13,9 @@ import { requireEnvironment, startOn } from "./environmentOperations.ts";
 /** Starts the change of the PHP version. Returns the operation's id. */
 export function modifyPhpVersion(context: Context, request: Static<typeof PhpVersionChange>): Promise<string> {
   const version = request.php_version.replace(/^php/, "");
-  requireOffered(context, version);
   return context.inTransaction(async (transaction) => {
     const environment = await requireEnvironment(transaction, request.environment_id);
+    requireOffered(context.capabilitiesOf(environment.runtime), version);
     const isOptOut = request.is_opt_out_from_automatic_php_update;
     refuseEnded(context, version, isOptOut ?? environment.is_opt_out_from_automatic_php_update);
     const input: ModifyPhpVersionInput = {
@@ -43,13 +44,10 @@ export function restartPhp(context: Context, environmentId: string): Promise<str
   });
 }
 
-function requireOffered({ capabilities }: Context, version: string): void {
-  if (capabilities.phpVersions.includes(version)) return;
-  throw new Refused(
-    "unknown_php_version",
-    `PHP ${version} is not available. Available versions: ${capabilities.phpVersions.join(", ")}.`,
-    { php_version: version, offered: capabilities.phpVersions },
-  );
+function requireOffered({ phpVersions: offered }: Capabilities, version: string): void {
+  if (offered.includes(version)) return;
+  const message = `PHP ${version} is not available. Available versions: ${offered.join(", ")}.`;
+  throw new Refused("unknown_php_version", message, { php_version: version, offered });
 }
 
 /** Throws `Refused` if the automatic update would replace the version at once. */

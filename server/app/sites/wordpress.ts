@@ -1,6 +1,6 @@
 /** Checks the options of a new WordPress before anything is created. */
 import { passwordDigest } from "@sitewright/runtimes/password.ts";
-import type { MultisiteKind } from "@sitewright/runtimes/runtime.ts";
+import type { Capabilities, MultisiteKind } from "@sitewright/runtimes/runtime.ts";
 import type { NewWordPress } from "@sitewright/server/operations/sites/createEnvironment.ts";
 import type { NewPlugin } from "@sitewright/server/operations/steps/addPlugins.ts";
 import type { Context } from "../context.ts";
@@ -26,10 +26,10 @@ interface WordPressPlan {
   readonly passwordDigest: string;
 }
 
-/** Throws `Refused` if this installation can't install such a WordPress. */
-export function planWordPress(context: Context, options: WordPressOptions): WordPressPlan {
+/** Throws `Refused` if a runtime with these capabilities, or this installation, can't install such a WordPress. */
+export function planWordPress(context: Context, capabilities: Capabilities, options: WordPressOptions): WordPressPlan {
   const plugins = choosePlugins(context, options);
-  requireLanguage(context, options.wp_language);
+  requireLanguage(capabilities, options.wp_language);
   return {
     content: {
       kind: "wordpress",
@@ -37,7 +37,7 @@ export function planWordPress(context: Context, options: WordPressOptions): Word
       adminUser: options.admin_user,
       adminEmail: options.admin_email,
       locale: options.wp_language,
-      multisite: chooseMultisite(context, options),
+      multisite: chooseMultisite(capabilities, options),
       plugins,
     },
     passwordDigest: passwordDigest(options.admin_password),
@@ -62,20 +62,20 @@ function choosePlugins({ packageSource }: Context, options: WordPressOptions): r
   );
 }
 
-function requireLanguage({ capabilities }: Context, locale: string): void {
-  if (capabilities.locales.includes(locale)) return;
+function requireLanguage({ locales }: Capabilities, locale: string): void {
+  if (locales.includes(locale)) return;
   throw new Refused(
     "unknown_language",
-    `WordPress is not available in "${locale}". Available languages: ${capabilities.locales.join(", ")}.`,
-    { wp_language: locale, offered: capabilities.locales },
+    `WordPress is not available in "${locale}". Available languages: ${locales.join(", ")}.`,
+    { wp_language: locale, offered: locales },
   );
 }
 
-function chooseMultisite({ capabilities }: Context, options: WordPressOptions): MultisiteKind | null {
+function chooseMultisite({ multisite }: Capabilities, options: WordPressOptions): MultisiteKind | null {
   if (options.is_subdomain_multisite && options.is_multisite === false) {
     throw new Refused("multisite_contradiction", "is_subdomain_multisite can't be true while is_multisite is false.");
   }
   const kind = options.is_subdomain_multisite ? "subdomain" : options.is_multisite ? "subdirectory" : null;
-  if (kind === null || capabilities.multisite.includes(kind)) return kind;
+  if (kind === null || multisite.includes(kind)) return kind;
   throw new Refused("multisite_unsupported", `This installation can't run a ${kind} multisite.`, { kind });
 }

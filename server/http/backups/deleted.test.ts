@@ -51,7 +51,7 @@ describe("the list of deleted sites", () => {
       id: first.id,
       name: "first-garden",
       display_name: "First garden",
-      region: "europe-west3",
+      region: "this-machine",
       deleted_at: expect.any(Number),
       deleted_by: "Owner",
       restorable_until: expect.any(Number),

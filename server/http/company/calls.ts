@@ -21,7 +21,7 @@ export const companyCalls = {
   validateKey: (context) => validate(context),
   listActivity: (context, { query }) => activity.list(context, query),
   listRegions: (context) => regions.list(context),
-  listPhpVersions: (context) => phpVersions.list(context),
+  listPhpVersions: (context, { query }) => phpVersions.list(context, query.region),
 } satisfies SomeCalls;
 
 export const companyResponseHandlers = {

@@ -40,6 +40,7 @@ describe("POST /sites", () => {
       id,
       name: "visible-later",
       display_name: "Visible later",
+      region: "this-machine",
       company_id: company.company_id,
       status: "live",
       siteLabels: [],
@@ -214,6 +215,7 @@ describe("GET /sites", () => {
         id,
         name: "long-form",
         display_name: "Long form",
+        region: "this-machine",
         status: "live",
         siteLabels: [],
         environments: [
@@ -246,7 +248,14 @@ describe("GET /sites", () => {
     const { addSite, call } = test.current;
     await addSite({ display_name: "Short form" });
     const { body } = await call("GET", "/v2/sites?search=short+form&include_environments=false");
-    expect(Object.keys(body.company.sites[0])).toEqual(["id", "name", "display_name", "status", "siteLabels"]);
+    expect(Object.keys(body.company.sites[0])).toEqual([
+      "id",
+      "name",
+      "display_name",
+      "region",
+      "status",
+      "siteLabels",
+    ]);
   });
 
   it("has pages, oldest first; parameters may be in a body, and the query takes precedence", async () => {

@@ -5,7 +5,6 @@
 import { randomUUID } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { regions } from "@sitewright/contract/sites/regionList.ts";
 import { fakeCapabilities } from "@sitewright/runtimes/fake/runtime.ts";
 import { createTurns } from "@sitewright/runtimes/turns.ts";
 import { makeDownloadTokens } from "@sitewright/server/app/backups/downloadTokens.ts";
@@ -122,8 +121,10 @@ interface TestServerOptions {
   readonly lookUp?: App["lookUp"];
   /** Default: there are no zips. */
   readonly openDownload?: App["openDownload"];
-  /** Default: all. */
+  /** Default: `thisMachine`. */
   readonly regions?: App["regions"];
+  /** Default: those of the fake runtime. */
+  readonly capabilitiesOf?: App["capabilitiesOf"];
   /** Default: true. */
   readonly hasMailServer?: boolean;
   /** Default: true. */
@@ -171,6 +172,9 @@ export const testSettings = {
   edgeAddresses: ["203.0.113.7", "2001:db8::7"],
   endedPhpVersions: ["8.2"],
 };
+
+/** The only region, unless the settings name others. */
+const thisMachine = { id: "this-machine", name: "This machine", runtime: "playground" };
 
 const restorableDays = 14;
 const downloadKey = Buffer.alloc(32, "of every test server");
@@ -238,7 +242,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
         maxRequestSeconds: 300,
         diskQuotaBytes: null,
       },
-      capabilities: fakeCapabilities,
+      capabilitiesOf: options.capabilitiesOf ?? (() => fakeCapabilities),
       listFiles: options.listFiles ?? (async () => []),
       readLog: options.readLog ?? (async () => ({ text: "", isComplete: true })),
       edgeNumbers: options.edgeNumbers ?? (async () => null),
@@ -270,7 +274,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       sealer: operations.sealer,
       openDownload: options.openDownload ?? (async () => null),
       acmeUrl,
-      regions: options.regions ?? regions,
+      regions: options.regions ?? [thisMachine],
       hasMailServer: options.hasMailServer ?? true,
       hasAdvisories: options.hasAdvisories ?? true,
       hasBrowser: options.hasBrowser ?? true,

@@ -8,6 +8,7 @@ import { type Control, startControl } from "../../control.ts";
 import { loadConfig } from "../../settings/config.ts";
 import { silentLog } from "../../testing/engine.ts";
 import { makePlaygroundWorld } from "../../testing/playground.ts";
+import { makeRuntime } from "../../testing/services.ts";
 import type { World } from "../../testing/world.ts";
 
 let world: World;
@@ -15,7 +16,7 @@ let control: Control;
 let company: { readonly company_id: string; readonly api_key: string };
 beforeAll(async () => {
   world = await makePlaygroundWorld();
-  const { runtime } = world.services;
+  const runtimes = { playground: await makeRuntime(world.runtime) };
   const { dataFolder, databaseUrl, edgePort, edgeSocket } = world.facts;
   const config = loadConfig({
     SITEWRIGHT_DATA: dataFolder,
@@ -24,7 +25,7 @@ beforeAll(async () => {
     SITEWRIGHT_EDGE_PORT: String(edgePort),
     DATABASE_URL: databaseUrl,
   });
-  control = await startControl({ config, runtime, log: silentLog });
+  control = await startControl({ config, runtimes, log: silentLog });
   company = JSON.parse(await readFile(join(dataFolder, "first-run.json"), "utf8"));
 });
 afterAll(async () => {

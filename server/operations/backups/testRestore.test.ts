@@ -82,9 +82,27 @@ describe("a backup that can be restored", () => {
     }));
     expect(tried.map(({ page }) => page?.url)).toEqual(["/", "/wp-login.php"]);
     for (const candidate of tried) {
-      expect(candidate).toMatchObject({ address: site.address, isOffline: true, isReadOnly: false, phpVersion: "8.3" });
+      const php = { runtime: "playground", version: "8.3" };
+      expect(candidate).toMatchObject({ address: site.address, isOffline: true, isReadOnly: false, php });
       expect(candidate.environment).toEqual(request.input.scratch);
     }
+  });
+
+  test("is tried under the runtime that restored it, even if the environment has moved to another one", async () => {
+    const { database } = world.own;
+    await database
+      .updateTable("environments")
+      .set({ runtime: "other" })
+      .where("id", "=", site.environment.id)
+      .execute();
+    const tried: Candidate[] = [];
+    await runTestRestore(({ runTrial }) => ({
+      runTrial: (candidate, signal) => {
+        tried.push(candidate);
+        return runTrial(candidate, signal);
+      },
+    }));
+    expect(tried.map(({ php }) => php.runtime)).toEqual(["playground", "playground"]);
   });
 
   test("of a site without WordPress is checked by its front page", async () => {

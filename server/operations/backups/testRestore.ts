@@ -27,6 +27,8 @@ import type { Services } from "../steps/services.ts";
 import { frontPage, loginPage, TrialFailed } from "../steps/trial.ts";
 
 type Ref = { readonly id: string; readonly number: number };
+/** The runtime is absent in orders from before there were several. */
+type Scratch = Ref & { readonly runtime?: string };
 
 export type TestRestoreInput = {
   readonly backupId: number;
@@ -34,7 +36,7 @@ export type TestRestoreInput = {
   /** The environment's current address. */
   readonly address: string;
   /** A new environment without a database row, in which the backup is restored. */
-  readonly scratch: Ref;
+  readonly scratch: Scratch;
 };
 
 type Context = StepContext<TestRestoreInput>;
@@ -92,11 +94,12 @@ export function testRestore(services: Services): OperationDefinition<TestRestore
 
   async function tryPages({ input, signal }: Context): Promise<void> {
     const { environment, scratch, address } = input;
-    const { version: phpVersion } = await phpOf(database, environment.id);
+    const { version, runtime: current } = await phpOf(database, environment.id);
+    const php = { version, runtime: scratch.runtime ?? current };
     const layout = await runtime.layout(scratch);
     if (layout === null) throw new Error("The restored environment no longer exists.");
     const what = "The restored site";
-    const candidate = { environment: scratch, phpVersion, layout, address, what, isReadOnly: false, isOffline: true };
+    const candidate = { environment: scratch, php, layout, address, what, isReadOnly: false, isOffline: true };
     const pages = layout.wordpressVersion === null ? [frontPage] : [frontPage, loginPage];
     for (const page of pages) await runTrial({ ...candidate, page }, signal);
   }

@@ -117,7 +117,8 @@ test("a broken page of a staged release is rejected with the reason", { timeout 
   const [loginPage = comparedFrontPage] = loginAndDashboard;
   const tryOut = async (fault: string, page = comparedFrontPage) => {
     const what = "The site with the update";
-    const release = { environment, phpVersion: "8.3", layout: staged, current, address, what };
+    const php = { runtime: "playground", version: "8.3" };
+    const release = { environment, php, layout: staged, current, address, what };
     const candidate = { ...release, isReadOnly: false, page: { ...page, url: `${page.url}?fault=${fault}` } };
     return runTrial(candidate, new AbortController().signal).catch((error: Error) => error.message);
   };

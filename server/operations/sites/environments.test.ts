@@ -19,9 +19,9 @@ function firstWorld(): World {
   return world;
 }
 
-async function phpVersionOf(world: World, environmentId: string | null) {
-  const query = world.own.database.selectFrom("environments").select("php_version");
-  return (await query.where("id", "=", environmentId ?? "").executeTakeFirst())?.php_version;
+async function phpOf(world: World, environmentId: string | null) {
+  const query = world.own.database.selectFrom("environments").select(["runtime", "php_version"]);
+  return query.where("id", "=", environmentId ?? "").executeTakeFirst();
 }
 
 test("a failed PHP change restores the version from the start of the operation", async () => {
@@ -34,7 +34,7 @@ test("a failed PHP change restores the version from the start of the operation",
     .execute();
   const row = await withEngine(world, (harness) => harness.submit(request), { failAt: "succeed:before" });
   expect(row.state).toBe("failed");
-  expect(await phpVersionOf(world, request.environmentId)).toBe("8.2");
+  expect(await phpOf(world, request.environmentId)).toMatchObject({ php_version: "8.2" });
 });
 
 test.each([
@@ -45,13 +45,13 @@ test.each([
   const request = await modifyingPhpVersion.prepare(world);
   const automatic = { ...request, input: { ...Object(request.input), onlyFrom: "8.3" } };
   await world.own.database.updateTable("environments").set(change).where("id", "=", request.environmentId).execute();
-  const before = await phpVersionOf(world, request.environmentId);
+  const before = await phpOf(world, request.environmentId);
   const row = await withEngine(world, (harness) => harness.submit(automatic));
   expect(row).toMatchObject({
     state: "failed",
     public_error: "The automatic change from PHP 8.3 no longer applies to this environment.",
   });
-  expect(await phpVersionOf(world, request.environmentId)).toBe(before);
+  expect(await phpOf(world, request.environmentId)).toEqual(before);
 });
 
 test("an operation fails if its environment was deleted", async () => {
@@ -62,17 +62,17 @@ test("an operation fails if its environment was deleted", async () => {
   expect(row).toMatchObject({ state: "failed", public_error: "The environment no longer exists." });
 });
 
-test("a copy gets the source's PHP version at the time of the copy", async () => {
+test("a copy gets the source's runtime and PHP version at the time of the copy", async () => {
   const world = firstWorld();
   const request = await cloningEnvironment.prepare(world);
   await world.own.database
     .updateTable("environments")
-    .set({ php_version: "8.4" })
+    .set({ runtime: "other", php_version: "8.4" })
     .where("site_id", "=", request.siteId)
     .where("name", "=", "live")
     .execute();
   expect((await withEngine(world, (harness) => harness.submit(request))).state).toBe("succeeded");
-  expect(await phpVersionOf(world, request.environmentId)).toBe("8.4");
+  expect(await phpOf(world, request.environmentId)).toEqual({ runtime: "other", php_version: "8.4" });
 });
 
 test("an environment is removed from the disk if its site was deleted while it was created", async () => {

@@ -54,9 +54,10 @@ export function modifyPhpVersion(services: Services): OperationDefinition<Modify
     operationId: string,
     stop: AbortSignal,
   ): Promise<void> {
+    const php = { ...(await phpOf(database, environment.id)), version: to };
     const layout = await runtime.layout(environment);
     if (layout === null) throw new StepFailure("The environment's files are missing.");
-    const candidate = { environment, phpVersion: to, address, what: `The site on PHP ${to}`, page: comparedFrontPage };
+    const candidate = { environment, php, address, what: `The site on PHP ${to}`, page: comparedFrontPage };
     if (await runTrialWithRetries(runTrial, { ...candidate, layout, isReadOnly: true }, trialSeconds, stop)) return;
     const rehearsal = { ...candidate, layout: await rehearse(environment, operationId), isReadOnly: false };
     await runTrialWithRetries(runTrial, rehearsal, trialSeconds, stop);

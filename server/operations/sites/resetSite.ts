@@ -16,6 +16,8 @@ import { phpOf } from "../steps/phpOf.ts";
 import type { Services } from "../steps/services.ts";
 
 type Ref = { readonly id: string; readonly number: number };
+/** The runtime is absent in orders from before there were several. */
+type Scratch = Ref & { readonly runtime?: string };
 
 /** The secret is the hash of the new password. */
 export type ResetSiteInput = {
@@ -24,7 +26,7 @@ export type ResetSiteInput = {
   /** The live environment. */
   readonly environment: Ref;
   /** A new environment without a database row, in which the new WordPress is created. */
-  readonly scratch: Ref;
+  readonly scratch: Scratch;
   /** The live environment's address. */
   readonly address: string;
 };
@@ -65,11 +67,11 @@ export function resetSite(services: Services): OperationDefinition<ResetSiteInpu
         deadlineSeconds: 90,
         run: async ({ input, signal }) => {
           const { environment, token, address } = input;
-          const { version: phpVersion } = await phpOf(database, environment.id);
+          const php = await phpOf(database, environment.id);
           const layout = await runtime.staged(environment, token);
           if (layout === null) throw new StepFailure("The new release no longer exists.");
           const what = "The fresh WordPress";
-          await runTrial({ environment, phpVersion, layout, address, what, isReadOnly: false }, signal);
+          await runTrial({ environment, php, layout, address, what, isReadOnly: false }, signal);
         },
       },
       {

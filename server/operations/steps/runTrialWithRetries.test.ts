@@ -7,7 +7,7 @@ import { loadWithRetries } from "./runTrialWithRetries.ts";
 const layout = { release: 2, documentRoot: "/x", overlays: {}, multisite: null, wordpressVersion: null };
 const candidate = {
   environment: { id: "e", number: 1 },
-  phpVersion: "8.4",
+  php: { runtime: "playground", version: "8.4" },
   layout,
   address: "https://demo.example",
   what: "The site",

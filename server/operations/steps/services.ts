@@ -1,5 +1,5 @@
 /** The services that the steps of operations use. */
-import type { Runtime } from "@sitewright/runtimes/runtime.ts";
+import type { EnvironmentRuntime } from "@sitewright/runtimes/runtime.ts";
 import type { Archives } from "../../archives/archives.ts";
 import type { Downloads } from "../../archives/downloads.ts";
 import type { DnsClient } from "../../clients/dnsClient.ts";
@@ -17,7 +17,7 @@ import type { RunTrial } from "./trial.ts";
 
 export interface Services {
   readonly database: Database;
-  readonly runtime: Runtime;
+  readonly runtime: EnvironmentRuntime;
   readonly publisher: Publisher;
   readonly zones: Pick<ZonePublisher, "publish">;
   readonly dns: Pick<DnsClient, "serialOf">;

@@ -114,11 +114,11 @@ export function takeOver<Input extends TakeOver>(
   /** Tries out the staged release read-only if it shares live data, and as a copy if its pages need to write. */
   async function tryStaged(input: Input, operationId: string, stop: AbortSignal): Promise<void> {
     const { target, token, address } = input;
-    const { version: phpVersion } = await phpOf(database, target.id);
+    const php = await phpOf(database, target.id);
     const staged = await runtime.staged(target, token);
     if (staged === null) throw new StepFailure("The new release no longer exists.");
     const current = await runtime.layout(target);
-    const candidate = { environment: target, phpVersion, address, what };
+    const candidate = { environment: target, php, address, what };
     const compared = isSameSite && current !== null ? { ...candidate, current } : candidate;
     const tryPages = async (layout: EnvironmentLayout, isReadOnly: boolean): Promise<boolean> => {
       for (const page of pages(input)) {

@@ -78,7 +78,7 @@ describe("a trial", () => {
   };
   const candidate = {
     environment: { id: "e", number: 1 },
-    phpVersion: "8.4",
+    php: { runtime: "playground", version: "8.4" },
     layout,
     address: "http://demo.localhost:8081",
     what: "The site on PHP 8.4",
@@ -102,7 +102,8 @@ describe("a trial", () => {
       return fine;
     };
     expect(await makeRunTrial({ runTrial })(candidate, signal)).toBe(true);
-    const environment = { id: "e", number: 1, phpVersion: "8.4", isFrozen: false, isOffline: false, ...layout };
+    const php = { runtime: "playground", phpVersion: "8.4" };
+    const environment = { id: "e", number: 1, ...php, isFrozen: false, isOffline: false, ...layout };
     const host = "demo.localhost:8081";
     expect(requests).toEqual([{ environment, host, url: "/", isReadOnly: true, isHttps: false }]);
     await makeRunTrial({ runTrial })({ ...candidate, address: "https://demo.example" }, signal);

@@ -4,12 +4,13 @@
  */
 import type { EnvironmentLayout, EnvironmentRef } from "@sitewright/runtimes/runtime.ts";
 import type { EdgeClient, Trial } from "../../clients/edgeClient.ts";
+import type { Php } from "../../store/sites/environmentStates.ts";
 import { StepFailure } from "../engine/operation.ts";
 
 /** What to try out, and at which address. */
 export interface Candidate {
   readonly environment: EnvironmentRef;
-  readonly phpVersion: string;
+  readonly php: Pick<Php, "runtime" | "version">;
   readonly layout: EnvironmentLayout;
   /** `http://demo.localhost:8081`. */
   readonly address: string;
@@ -176,8 +177,9 @@ function redirectTarget({ status, location }: Trial, { url, isHttps }: PageUrl, 
 const isSetUp = ({ url }: PageUrl) => /\/wp-admin\/(?:install|upgrade)\.php($|\?)/.test(url);
 
 /** Returns the candidate as the edge expects it. */
-export function servedAs({ environment, phpVersion, layout, isOffline = false }: Candidate) {
-  return { id: environment.id, number: environment.number, phpVersion, isFrozen: false, isOffline, ...layout };
+export function servedAs({ environment, php, layout, isOffline = false }: Candidate) {
+  const { id, number } = environment;
+  return { id, number, runtime: php.runtime, phpVersion: php.version, isFrozen: false, isOffline, ...layout };
 }
 
 /** Reasons that may lie in the machine rather than the site: PHP was killed, or had too little of the processor. */

@@ -9,7 +9,7 @@ import { findCronRun } from "../../store/sites/cronRuns.ts";
 import { setFrozen } from "../../store/sites/environmentStates.ts";
 import { visit } from "../../testing/edge.ts";
 import { silentLog } from "../../testing/engine.ts";
-import { playground } from "../../testing/playground.ts";
+import { playground, preparePlayground } from "../../testing/playground.ts";
 import { liveSite } from "../../testing/sites.ts";
 import { makeWorld, type World } from "../../testing/world.ts";
 import { makeCron } from "./runCron.ts";
@@ -28,7 +28,7 @@ beforeAll(async () => {
       },
     };
   });
-  await world.services.runtime.prepare(() => undefined);
+  await preparePlayground(world);
 }, 300_000);
 afterAll(async () => {
   await world[Symbol.asyncDispose]();

@@ -83,12 +83,12 @@ export async function keepDeletedEnvironments(
       from newest where b.id = newest.id
       returning b.environment_id
     )
-    insert into deleted_environments (id, site_id, company_id, went_with_site, name, display_name, is_premium, php_version,
-      wordpress_version, is_opt_out_from_automatic_php_update, container_id, created_at, domain_id, host, is_wildcard,
+    insert into deleted_environments (id, site_id, company_id, went_with_site, name, display_name, is_premium, runtime,
+      php_version, wordpress_version, is_opt_out_from_automatic_php_update, container_id, created_at, domain_id, host, is_wildcard,
       php_threads, php_memory_mb, request_seconds, disk_quota_bytes, deleted_by, restorable_until, denied_ips, is_xml_rpc_on,
       mail_delivery, force_https, redirect_rules, redirect_list, edge_caching, domains)
-    select e.id, e.site_id, e.company_id, ${wentWithSite}, e.name, e.display_name, e.is_premium, e.php_version,
-      e.wordpress_version, e.is_opt_out_from_automatic_php_update, e.container_id, e.created_at, d.id, d.name, d.is_wildcard,
+    select e.id, e.site_id, e.company_id, ${wentWithSite}, e.name, e.display_name, e.is_premium, e.runtime,
+      e.php_version, e.wordpress_version, e.is_opt_out_from_automatic_php_update, e.container_id, e.created_at, d.id, d.name, d.is_wildcard,
       e.php_threads, e.php_memory_mb, e.request_seconds, e.disk_quota_bytes, a.user_full_name,
       now() + make_interval(days => ${restorableDays}::int), e.denied_ips, e.is_xml_rpc_on, e.mail_delivery, e.force_https,
       e.redirect_rules, e.redirect_list, e.edge_caching, ${domainsToKeep}
@@ -160,11 +160,11 @@ export async function reinsertEnvironment(
   names: { readonly name: string; readonly displayName: string },
 ): Promise<number | null> {
   const { rows } = await sql<{ number: number }>`
-    insert into environments (id, site_id, company_id, name, display_name, is_premium, php_version, wordpress_version,
+    insert into environments (id, site_id, company_id, name, display_name, is_premium, runtime, php_version, wordpress_version,
       is_opt_out_from_automatic_php_update, container_id, php_threads, php_memory_mb, request_seconds, disk_quota_bytes,
       created_at, denied_ips, is_xml_rpc_on, redirect_rules, redirect_list, edge_caching, mail_delivery,
       force_https, state)
-    select id, site_id, company_id, ${names.name}, ${names.displayName}, is_premium, php_version, wordpress_version,
+    select id, site_id, company_id, ${names.name}, ${names.displayName}, is_premium, runtime, php_version, wordpress_version,
       is_opt_out_from_automatic_php_update, container_id, php_threads, php_memory_mb, request_seconds, disk_quota_bytes,
       created_at, denied_ips, is_xml_rpc_on, redirect_rules, redirect_list, edge_caching, mail_delivery,
       force_https, 'adding'

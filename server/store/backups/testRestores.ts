@@ -12,6 +12,8 @@ export interface BackupToTest {
   readonly environmentId: string;
   readonly environmentNumber: number;
   readonly environmentName: string;
+  /** Name of the environment's runtime. */
+  readonly runtime: string;
   readonly siteId: string;
   readonly siteName: string;
   readonly companyId: string;
@@ -47,7 +49,7 @@ export async function isTestRestoreDue(database: Database, perDay: number): Prom
 export async function findBackupToTest(database: Database): Promise<BackupToTest | null> {
   const { rows } = await sql<BackupToTest>`
     select b.id as "backupId", b.name as "backupName", e.id as "environmentId", e.number as "environmentNumber",
-      e.display_name as "environmentName", s.id as "siteId", s.display_name as "siteName", e.company_id as "companyId",
+      e.display_name as "environmentName", e.runtime, s.id as "siteId", s.display_name as "siteName", e.company_id as "companyId",
       d.name as host, d.is_https
     from environments e
     join sites s on s.id = e.site_id

@@ -47,13 +47,17 @@ const mayRun = sql<boolean>`(
     select from environment_locks l join operations o on o.id = l.operation_id
     where l.environment_id = e.id and o.kind <> all(${[...nonBlocking]}::text[])))`;
 
+/** An environment whose next events are read. */
+interface EventfulEnvironment extends Pick<CronEnvironment, "id" | "companyId" | "number"> {
+  /** Name of its runtime. */
+  readonly runtime: string;
+}
+
 /** Lists all environments whose scheduled tasks may run now, by number. Which of them are due is not in the database. */
-export function listForCron(
-  database: Database,
-): Promise<readonly Pick<CronEnvironment, "id" | "companyId" | "number">[]> {
+export function listForCron(database: Database): Promise<readonly EventfulEnvironment[]> {
   return database
     .selectFrom("environments as e")
-    .select(["e.id", "e.company_id as companyId", "e.number"])
+    .select(["e.id", "e.company_id as companyId", "e.number", "e.runtime"])
     .where(mayRun)
     .orderBy("e.number")
     .execute();

@@ -14,7 +14,7 @@ const last = 99_900;
 
 const environmentOf = (siteId: string, companyId: string, name: string) => ({
   ...{ id: randomUUID(), siteId, companyId, name, displayName: name, isPremium: false },
-  ...{ phpVersion: "8.3", containerId: randomUUID() },
+  ...{ runtime: "playground", phpVersion: "8.3", containerId: randomUUID() },
 });
 const inTransaction = <T>(work: (transaction: DatabaseTransaction) => Promise<T>) =>
   own.database.transaction().execute(work);

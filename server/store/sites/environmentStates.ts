@@ -13,6 +13,8 @@ export interface EnvironmentFacts {
   readonly site_name: string;
   readonly site_display_name: string;
   readonly region: string;
+  /** Name of its runtime. */
+  readonly runtime: string;
   readonly php_version: string;
   readonly wordpress_version: string | null;
   readonly is_opt_out_from_automatic_php_update: boolean;
@@ -45,25 +47,27 @@ export function environmentFacts(database: Database | DatabaseTransaction) {
     .innerJoin("sites as s", "s.id", "e.site_id")
     .innerJoin("domains as d", (join) => join.onRef("d.environment_id", "=", "e.id").on("d.is_primary", "=", true))
     .select(["e.id", "e.number", "e.name", "e.display_name", "e.site_id", "e.company_id"])
-    .select(["s.name as site_name", "s.display_name as site_display_name", "s.region", "e.php_version"])
+    .select(["s.name as site_name", "s.display_name as site_display_name", "s.region", "e.runtime"])
     .innerJoin("domains as t", (join) =>
       join.onRef("t.environment_id", "=", "e.id").on("t.setup_type", "=", "temporary"),
     )
-    .select(["e.wordpress_version", "e.is_opt_out_from_automatic_php_update", "d.name as host", "d.is_https"])
+    .select(["e.php_version", "e.wordpress_version", "e.is_opt_out_from_automatic_php_update"])
+    .select(["d.name as host", "d.is_https"])
     .select(["t.is_wildcard", "e.awaits_rebuild"]);
 }
 
 /**
- * Lists at most `limit` environments with one of these PHP versions that have not opted out of automatic changes,
+ * Lists at most `limit` environments of the runtime with one of these PHP versions that have not opted out of automatic changes,
  * without a waiting or running change, and without a failed one in the last `days` days. Companies take turns.
  */
 export async function listForPhpUpdate(
   database: Database,
-  versions: readonly string[],
+  { runtime, versions }: { readonly runtime: string; readonly versions: readonly string[] },
   days: number,
   limit: number,
 ): Promise<EnvironmentFacts[]> {
   return environmentFacts(database)
+    .where("e.runtime", "=", runtime)
     .where("e.php_version", "in", [...versions])
     .where("e.state", "=", "serving")
     .where("e.is_opt_out_from_automatic_php_update", "=", false)
@@ -124,14 +128,20 @@ export async function setFrozen(database: Database, environmentId: string, isFro
   await database.updateTable("environments").set({ is_frozen: isFrozen }).where("id", "=", environmentId).execute();
 }
 
+/** What runs an environment's PHP. */
+export interface Php {
+  /** Name of the runtime. */
+  readonly runtime: string;
+  readonly version: string;
+  /** Whether the environment keeps a version that has reached its end of life. */
+  readonly isOptOut: boolean;
+}
+
 /** Returns null if the environment is gone. */
-export async function findPhp(
-  database: Database,
-  environmentId: string,
-): Promise<{ readonly version: string; readonly isOptOut: boolean } | null> {
+export async function findPhp(database: Database, environmentId: string): Promise<Php | null> {
   const row = await database
     .selectFrom("environments")
-    .select(["php_version as version", "is_opt_out_from_automatic_php_update as isOptOut"])
+    .select(["runtime", "php_version as version", "is_opt_out_from_automatic_php_update as isOptOut"])
     .where("id", "=", environmentId)
     .executeTakeFirst();
   return row ?? null;
@@ -153,17 +163,37 @@ export async function setPhpOptOut(
     .execute();
 }
 
+/** Returns the names of the environments' runtimes by environment id. Leaves out environments that don't exist. */
+export async function findRuntimes(
+  database: Database,
+  environmentIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await database
+    .selectFrom("environments")
+    .select(["id", "runtime"])
+    .where("id", "=", sql<string>`any(${[...environmentIds]}::uuid[])`)
+    .execute();
+  return new Map(rows.map(({ id, runtime }) => [id, runtime]));
+}
+
+/** Returns the names of all runtimes that environments have. */
+export async function listRuntimes(database: Database): Promise<readonly string[]> {
+  const rows = await database.selectFrom("environments").select("runtime").distinct().orderBy("runtime").execute();
+  return rows.map(({ runtime }) => runtime);
+}
+
 /** A new number makes the edge replace the environment's PHP processes. */
 export async function setPhpRun(database: Database, environmentId: string, run: number): Promise<void> {
   await database.updateTable("environments").set({ php_run: run }).where("id", "=", environmentId).execute();
 }
 
-/** Copies the PHP version, limits and wildcard setting of the source to an environment. */
+/** Copies the runtime, PHP version, limits and wildcard setting of the source to an environment. */
 export async function copyServingSettings(database: Database, environmentId: string, sourceId: string): Promise<void> {
   await database
     .updateTable("environments as e")
     .from("environments as source")
     .set((eb) => ({
+      runtime: eb.ref("source.runtime"),
       php_version: eb.ref("source.php_version"),
       php_threads: eb.ref("source.php_threads"),
       php_memory_mb: eb.ref("source.php_memory_mb"),

@@ -86,6 +86,8 @@ interface NewEnvironment {
   readonly name: string;
   readonly displayName: string;
   readonly isPremium: boolean;
+  /** Name of its runtime. */
+  readonly runtime: string;
   readonly phpVersion: string;
   readonly containerId: string;
   /** Default: depends on the type of environment. */
@@ -100,13 +102,14 @@ export async function insertEnvironment(
   transaction: DatabaseTransaction,
   environment: NewEnvironment,
 ): Promise<number | null> {
-  const { id, siteId, companyId, name, displayName, isPremium, phpVersion, containerId, mailDelivery } = environment;
+  const { id, siteId, companyId, name, displayName, isPremium, runtime, phpVersion, containerId, mailDelivery } =
+    environment;
   // Looks for the names first, because an insert that conflicts has already taken a number.
   const { rows } = await sql<{ number: number }>`
-    insert into environments (id, site_id, company_id, name, display_name, is_premium, php_version, container_id,
+    insert into environments (id, site_id, company_id, name, display_name, is_premium, runtime, php_version, container_id,
       mail_delivery, state)
-    select ${id}::uuid, ${siteId}::uuid, ${companyId}::uuid, ${name}, ${displayName}, ${isPremium}::boolean, ${phpVersion}, ${containerId}::uuid,
-      ${mailDelivery ?? null}, 'adding'
+    select ${id}::uuid, ${siteId}::uuid, ${companyId}::uuid, ${name}, ${displayName}, ${isPremium}::boolean, ${runtime},
+      ${phpVersion}, ${containerId}::uuid, ${mailDelivery ?? null}, 'adding'
     where not exists (
       select from environments
       where site_id = ${siteId} and (name = ${name} or lower(display_name) = lower(${displayName})))

@@ -54,8 +54,9 @@ export async function addSite(database: Database, companyId: string, more: Parti
   await database.transaction().execute(async (transaction) => {
     await insertSite(transaction, site);
     const ids = { siteId: site.id, companyId };
-    const names = { name: "live", displayName: "Live", isPremium: false, phpVersion: "8.3" };
-    await insertEnvironment(transaction, { id: environmentId, ...ids, ...names, containerId: randomUUID() });
+    const names = { name: "live", displayName: "Live", isPremium: false };
+    const php = { runtime: "playground", phpVersion: "8.3", containerId: randomUUID() };
+    await insertEnvironment(transaction, { id: environmentId, ...ids, ...names, ...php });
     const domain = { id: randomUUID(), environmentId, ...ids, name: `${site.name}.localhost`, isWildcard: false };
     await insertPrimaryDomain(transaction, domain);
     await transaction.updateTable("sites").set({ state: "live" }).where("id", "=", site.id).execute();

@@ -11,6 +11,7 @@ export interface ServedRow {
   readonly id: string;
   readonly companyId: string;
   readonly number: number;
+  readonly runtime: string;
   readonly phpVersion: string;
   readonly isFrozen: boolean;
   readonly phpRestarts: number;
@@ -57,7 +58,7 @@ export async function listServed(database: Database, defaultQuotaBytes: number |
     .selectFrom("environments as e")
     .leftJoin("domains as d", (join) => join.onRef("d.environment_id", "=", "e.id").on("d.is_active", "=", true))
     .leftJoin("limits_of_companies as c", "c.company_id", "e.company_id")
-    .select(["e.id", "e.company_id as companyId", "e.number", "e.php_version as phpVersion"])
+    .select(["e.id", "e.company_id as companyId", "e.number", "e.runtime", "e.php_version as phpVersion"])
     .select(["e.is_frozen as isFrozen", "e.php_run as phpRestarts", "e.request_seconds as requestSeconds"])
     .select([threads.as("threads"), memoryMb.as("memoryMb"), quotaBytes.as("quotaBytes")])
     .select(["c.php_threads as companyThreads", "e.disk_bytes as diskBytes", "e.disk_measured_at as measuredAt"])
@@ -73,7 +74,7 @@ export async function listServed(database: Database, defaultQuotaBytes: number |
   return [...Map.groupBy(rows, (row) => row.id).values()].flatMap((group) => {
     const [first] = group;
     if (!first) return [];
-    const { id, companyId, number, phpVersion, isFrozen, phpRestarts, deniedIps } = first;
+    const { id, companyId, number, runtime, phpVersion, isFrozen, phpRestarts, deniedIps } = first;
     const { threads, companyThreads, memoryMb, requestSeconds, isXmlRpcOn, maySendMail, forceHttps, redirectList } =
       first;
     const pageCacheEpoch = first.isPageCacheOn ? first.epoch : null;
@@ -84,7 +85,8 @@ export async function listServed(database: Database, defaultQuotaBytes: number |
         : [{ name, isWildcard, isPrimary, isCovered, isWildcardCovered }],
     );
     const settings = { isXmlRpcOn, maySendMail, forceHttps, redirectList, pageCacheEpoch };
-    return [{ id, companyId, number, phpVersion, isFrozen, phpRestarts, limits, deniedIps, ...settings, domains }];
+    const identity = { id, companyId, number, runtime };
+    return [{ ...identity, phpVersion, isFrozen, phpRestarts, limits, deniedIps, ...settings, domains }];
   });
 }
 

@@ -1,14 +1,9 @@
 /**
- * All regions: labels of sites. Apart from the contract of the endpoint, because the settings need them and every process reads
- * the settings first: it should not have to load TypeBox.
+ * The names of a cloud's regions, which many clients send. Every installation accepts them for its default region. Apart from the
+ * contract of the endpoint, because the settings need them and every process reads the settings first: it should not have to
+ * load TypeBox.
  */
-
-export interface Region {
-  readonly id: string;
-  readonly name: string;
-}
-
-export const regions = [
+export const cloudRegions = [
   { id: "asia-east1", name: "Changhua County, Taiwan" },
   { id: "asia-east2", name: "Hong Kong" },
   { id: "asia-northeast1", name: "Tokyo, Japan" },
@@ -44,4 +39,4 @@ export const regions = [
   { id: "us-west2", name: "Los Angeles, California, USA" },
   { id: "us-west3", name: "Salt Lake City, Utah, USA" },
   { id: "us-west4", name: "Las Vegas, Nevada, USA" },
-] as const satisfies readonly Region[];
+] as const;

@@ -1,0 +1,6 @@
+/** The runtimes that regions and environments name. A new runtime is added here, and to the composition roots. */
+export const runtimeNames = ["playground"] as const;
+export type RuntimeName = (typeof runtimeNames)[number];
+
+/** The runtime of environments that name none, because they were recorded when it was the only one. */
+export const firstRuntime: RuntimeName = "playground";

@@ -1,0 +1,25 @@
+/** The runtimes of the control process. */
+import type { Capabilities, EnvironmentRuntime, Runtime } from "@sitewright/runtimes/runtime.ts";
+import { combineRuntimes, type Runtimes } from "@sitewright/runtimes/severalRuntimes.ts";
+import type { Database } from "../store/database.ts";
+import { findRuntimes, listRuntimes } from "../store/sites/environmentStates.ts";
+import { CannotStart } from "../supervisedProcess.ts";
+
+export interface OpenedRuntimes {
+  readonly runtime: EnvironmentRuntime;
+  /** What each runtime can do, by its name. */
+  readonly capabilities: ReadonlyMap<string, Capabilities>;
+}
+
+/** Throws `CannotStart` if environments have another runtime. */
+export async function openRuntimes(database: Database, runtimes: Runtimes<Runtime>): Promise<OpenedRuntimes> {
+  const missing = (await listRuntimes(database)).filter((name) => runtimes[name] === undefined);
+  if (missing.length > 0) {
+    throw new CannotStart(
+      `Environments run under the runtime ${missing.join(", ")}, which this version of Sitewright does not have. Start the version that created them, or a newer one.`,
+    );
+  }
+  const capabilities = new Map<string, Capabilities>();
+  for (const [name, runtime] of Object.entries(runtimes)) capabilities.set(name, await runtime.capabilities());
+  return { runtime: combineRuntimes(runtimes, (ids) => findRuntimes(database, ids)), capabilities };
+}
