@@ -119,6 +119,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     "server/store",
     "server",
     "runtimes",
+    "runtimes/native",
     "supervisor",
   ),
   "server/settings": room("The settings: names, defaults, checks, and the settings file.", "contract", "runtimes"),
@@ -151,6 +152,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   "runtimes/native": room(
     "PHP as a program of the machine: php-fpm in a sandbox.",
     "runtimes",
+    "runtimes/assets",
     "runtimes/pool",
     "runtimes/site",
     "runtimes/sqlite",

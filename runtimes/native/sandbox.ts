@@ -8,6 +8,9 @@
  * - Otherwise bubblewrap makes a user namespace, and the command runs as this process's user.
  */
 
+import path from "node:path";
+import { fileInRoot } from "./rootPath.ts";
+
 export interface Mount {
   /** Absolute path on the host, without symbolic links. */
   readonly from: string;
@@ -19,7 +22,7 @@ export interface Mount {
 export interface Sandbox {
   /** User and group of the processes, if this process is root. */
   readonly user: number;
-  /** Folder with the system whose `/usr` the processes see; `/` is the machine's own. */
+  /** Folder with the system whose `/usr` the processes see, and its settings of PHP; `/` is the machine's own. */
   readonly root: string;
   /** In this order: later ones may lie in earlier ones. */
   readonly mounts: readonly Mount[];
@@ -37,8 +40,17 @@ const links = [
   ["usr/lib64", "/lib64"],
 ];
 
-/** What programs read from the system's settings: certificates, names of hosts, and where PHP's extensions are. */
-const settings = ["/etc/ssl", "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/localtime", "/etc/php"];
+/**
+ * Files that belong to the programs in `/usr`: settings of PHP, OpenSSL and ImageMagick, and the names of alternatives. Remi's PHP is
+ * in `/opt`.
+ */
+const systemFiles = [
+  ...["/etc/php", "/etc/php.ini", "/etc/php.d", "/etc/opt/remi", "/opt/remi"],
+  ...["/etc/alternatives", "/etc/ssl/openssl.cnf", "/etc/ImageMagick-6", "/etc/ImageMagick-7"],
+];
+
+/** What the machine decides for all of them: which certificates are trusted, names of hosts, and the time zone. */
+const machineFiles = ["/etc/ssl/certs", "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/localtime"];
 
 const isRoot = () => process.getuid?.() === 0;
 
@@ -54,22 +66,39 @@ const namespaces = "--unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-t
 const keptPrivileges = "--cap-drop ALL --cap-add CAP_SETUID --cap-add CAP_SETGID --cap-add CAP_SETPCAP".split(" ");
 
 function optionsOf({ root, mounts, memoryFolders, isOffline }: Sandbox, asRoot: boolean): readonly string[] {
-  const base = root === "/" ? "" : root;
+  const usr = fileInRoot(root, "/usr");
+  if (usr === null) throw new Error(`There is no folder usr in ${root}.`);
   return [
     ...namespaces,
     ...(asRoot ? keptPrivileges : ["--unshare-user", "--disable-userns"]),
     ...(isOffline ? ["--unshare-net"] : []),
     ...["--die-with-parent", "--new-session", "--hostname", "localhost"],
     ...["--clearenv", "--setenv", "PATH", "/usr/sbin:/usr/bin"],
-    ...["--ro-bind", `${base}/usr`, "/usr", "--proc", "/proc", "--dev", "/dev"],
+    ...["--ro-bind", usr, "/usr", "--proc", "/proc", "--dev", "/dev"],
     ...links.flatMap(([target = "", link = ""]) => ["--symlink", target, link]),
     // bubblewrap closes folders that it makes for mounts to other users.
     ...["/etc", "/run"].flatMap((folder) => ["--perms", "0755", "--dir", folder]),
-    ...settings.flatMap((file) => ["--ro-bind-try", `${base}${file}`, file]),
+    ...settingsOf(root).flatMap(({ from, to }) => [
+      "--perms",
+      "0755",
+      "--dir",
+      path.dirname(to),
+      "--ro-bind-try",
+      from,
+      to,
+    ]),
     ...memoryFolders.flatMap(({ path, maxBytes }) => ["--perms", "1777", "--size", String(maxBytes), "--tmpfs", path]),
     ...mounts.flatMap(({ from, to, isWritable }) => [isWritable ? "--bind" : "--ro-bind", from, to]),
     ...["--chdir", "/"],
   ];
+}
+
+function settingsOf(root: string): readonly Omit<Mount, "isWritable">[] {
+  const all = [...systemFiles.map((to) => ({ base: root, to })), ...machineFiles.map((to) => ({ base: "/", to }))];
+  return all.flatMap(({ base, to }) => {
+    const from = fileInRoot(base, to);
+    return from === null ? [] : [{ from, to }];
+  });
 }
 
 /** The beginning of a command that changes to the user for good. */
