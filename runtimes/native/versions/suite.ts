@@ -37,6 +37,11 @@ const alwaysVerified = [
   'Acquire::AllowDowngradeToInsecureRepositories "false"',
 ];
 
+/** Older releases have programs and libraries outside of `/usr`, and rely on these links. */
+const mergeUsr = ["bin", "sbin", "lib", "lib64"]
+  .map((name) => `mkdir -p "$1/usr/${name}" && ln -s "usr/${name}" "$1/${name}"`)
+  .join(" && ");
+
 /** These have no updates of their own. */
 const unstable = ["sid", "unstable"];
 
@@ -50,8 +55,8 @@ export async function extractSuite(options: ExtractOptions): Promise<void> {
   const apt = [...alwaysVerified, ...(await proxies())].map((option) => `--aptopt=${option}`);
   // Without root, only this mode gives the files to this user. With root, mmdebstrap refuses it.
   const mode = process.getuid?.() === 0 ? "root" : "chrootless";
-  const how = ["--variant=extract", `--mode=${mode}`, "--format=directory", `--include=${packages.join(",")}`];
-  const child = spawn(program, [...how, ...apt, suite, folder, ...lines], {
+  const how = ["--variant=extract", `--mode=${mode}`, "--format=directory", `--setup-hook=${mergeUsr}`];
+  const child = spawn(program, [...how, `--include=${packages.join(",")}`, ...apt, suite, folder, ...lines], {
     stdio: ["ignore", "ignore", "pipe"],
   });
   const stop = () => void child.kill("SIGTERM");
@@ -92,7 +97,8 @@ function explainStart(error: unknown): unknown {
 }
 
 function explainFailure(suite: string, { main }: Mirrors, errors: string): string {
-  const lines = errors.split("\n").filter((line) => line.startsWith("E: "));
+  // mmdebstrap also prints the whole command that failed.
+  const lines = errors.split("\n").filter((line) => line.startsWith("E: ") && !line.includes(" -o"));
   const isMissing = lines.some(
     (line) => line.includes(` ${suite} Release`) && line.includes("does not have a Release"),
   );
