@@ -3,7 +3,7 @@ import { isSuiteName } from "@sitewright/runtimes/native/versions/addedRoots.ts"
 import { type Mirrors, machineMirrors } from "@sitewright/runtimes/native/versions/aptSources.ts";
 import { addPhp, removePhp } from "@sitewright/runtimes/native/versions/changes.ts";
 import { discoverPhp } from "@sitewright/runtimes/native/versions/discovery.ts";
-import { type PhpInstallation, UnusableRoot } from "@sitewright/runtimes/native/versions/installation.ts";
+import { UnusableRoot } from "@sitewright/runtimes/native/versions/installation.ts";
 import { noPhpMessage, recommendedExtension } from "@sitewright/runtimes/native/versions/requirements.ts";
 import type { Arguments, Run } from "./command.ts";
 import { exitFailed, Failure, usageError } from "./failure.ts";
@@ -14,17 +14,14 @@ export const list: Run = ({ flags }, { config }) =>
     const found = await discoverPhp({ folder: config.phpRoots });
     if (flags.json === true) return JSON.stringify(found);
     const { offered, refused } = found;
-    const rows = offered.map((one) => [one.fullVersion, one.root, remarksOn(one).join(", ")]);
+    const rows = offered.map(({ fullVersion, root, extensions }) => [
+      fullVersion,
+      root,
+      extensions.includes(recommendedExtension) ? "" : `without ${recommendedExtension}, which is recommended`,
+    ]);
     const table = offered.length === 0 ? noPhpMessage : tableOf([["PHP", "FOLDER", "REMARKS"], ...rows]);
     return [table, ...(refused.length === 0 ? [] : ["", ...refused])].join("\n");
   });
-
-function remarksOn({ php, extensions }: PhpInstallation): readonly string[] {
-  return [
-    ...(php === null ? ["without its command-line program, which WP-CLI needs"] : []),
-    ...(extensions.includes(recommendedExtension) ? [] : [`without ${recommendedExtension}, which is recommended`]),
-  ];
-}
 
 export const add: Run = ({ words: [place = ""], flags }, { config, terminal }) =>
   explained(async () => {

@@ -22,7 +22,9 @@ interface FakePhp {
 }
 
 export interface HandMadeRoot extends PhpRoot {
-  /** Adds a php-fpm of this version, such as `8.3.7`. */
+  /** Adds a php-fpm and a command-line program of this version, such as `8.3.7`. */
+  php(version: string, modules?: readonly string[]): Promise<void>;
+  /** Adds a php-fpm alone. */
   fpm(version: string, changes?: FakePhp): Promise<void>;
   /** Adds a command-line program. */
   cli(version: string, changes?: FakePhp): Promise<void>;
@@ -57,7 +59,7 @@ export async function makeRoot(): Promise<HandMadeRoot> {
     await writeFile(target, `#!/bin/sh\n${script}\n`);
     await chmod(target, 0o755);
   };
-  const php = async (file: string, kind: string, version: string, modules: readonly string[]) => {
+  const add = async (file: string, kind: string, version: string, modules: readonly string[]) => {
     const lists = `case $1 in -v) echo 'PHP ${version} (${kind}) (built: today)' ;; -m) echo '${modules.join("\n")}' ;; esac`;
     await program(file, lists);
   };
@@ -65,14 +67,24 @@ export async function makeRoot(): Promise<HandMadeRoot> {
   await copy(setpriv, "/usr/bin/setpriv");
   const libraries = [...(await librariesOf(shell)), ...(await librariesOf(setpriv))];
   for (const file of new Set(libraries)) await copy(file, path.join("/usr", file.replace(/^\/usr/, "")));
+  const fpm: HandMadeRoot["fpm"] = (
+    version,
+    { file = `/usr/sbin/php-fpm${minorOf(version)}`, modules = neededModules } = {},
+  ) => add(file, "fpm-fcgi", version, modules);
+  const cli: HandMadeRoot["cli"] = (
+    version,
+    { file = `/usr/bin/php${minorOf(version)}`, modules = neededModules } = {},
+  ) => add(file, "cli", version, modules);
   return {
     folder,
     place: `in ${folder}`,
+    php: async (version, modules = neededModules) => {
+      await fpm(version, { modules });
+      await cli(version, { modules });
+    },
+    fpm,
+    cli,
     program,
-    fpm: (version, { file = `/usr/sbin/php-fpm${minorOf(version)}`, modules = neededModules } = {}) =>
-      php(file, "fpm-fcgi", version, modules),
-    cli: (version, { file = `/usr/bin/php${minorOf(version)}`, modules = neededModules } = {}) =>
-      php(file, "cli", version, modules),
     link: async (file, target) => symlink(target, await place(file)),
   };
 }

@@ -51,7 +51,7 @@ const copyOf = (root: HandMadeRoot) => fakeMmdebstrap(`cp -a ${root.folder}/. "$
 describe("folders", () => {
   test("a folder is offered until it is removed, and stays where it is", async () => {
     const root = await makeRoot();
-    await root.fpm("8.9.1");
+    await root.php("8.9.1");
     expect(await add(root.folder)).toMatchObject([{ fullVersion: "8.9.1", root: root.folder }]);
     await add(root.folder);
     expect(await added()).toEqual(["8.9.1"]);
@@ -62,9 +62,9 @@ describe("folders", () => {
 
   test("a folder is removed by one of its versions, and others stay", async () => {
     const [one, other] = [await makeRoot(), await makeRoot()];
-    await one.fpm("8.8.1");
-    await one.fpm("8.9.1");
-    await other.fpm("8.10.1");
+    await one.php("8.8.1");
+    await one.php("8.9.1");
+    await other.php("8.10.1");
     await Promise.all([add(one.folder), add(other.folder)]);
     expect(await added()).toEqual(["8.8.1", "8.9.1", "8.10.1"]);
     expect(await removePhp(record, "8.8")).toEqual([one.folder]);
@@ -73,7 +73,7 @@ describe("folders", () => {
 
   test("a folder that has vanished is removed by its path", async () => {
     const root = await makeRoot();
-    await root.fpm("8.9.1");
+    await root.php("8.9.1");
     await add(root.folder);
     await rm(path.join(root.folder, "usr"), { recursive: true });
     expect((await discoverPhp({ folder: record })).refused).toEqual([expect.stringContaining(root.folder)]);
@@ -83,7 +83,7 @@ describe("folders", () => {
 
   test("a folder is recorded where it really is", async () => {
     const root = await makeRoot();
-    await root.fpm("8.9.1");
+    await root.php("8.9.1");
     const link = path.join(folder, "link");
     await symlink(root.folder, link);
     expect(await add(link)).toMatchObject([{ root: root.folder }]);
@@ -104,14 +104,14 @@ describe("folders", () => {
 
   test("a folder whose PHP is too old is refused, and not recorded", async () => {
     const root = await makeRoot();
-    await root.fpm("7.4.33");
+    await root.php("7.4.33");
     await expect(add(root.folder)).rejects.toThrow(`PHP 7.4 in ${root.folder} is not offered: it is older than 8.1.`);
     expect((await discoverPhp({ folder: record })).refused).toEqual([]);
   });
 
   test.runIf(isRoot)("a folder that this user can't read is refused", async () => {
     const root = await makeRoot();
-    await root.fpm("8.9.1");
+    await root.php("8.9.1");
     const nobody = 65_534;
     for (const each of [folder, root.folder]) await chmod(each, 0o711);
     await mkdir(record);
@@ -135,7 +135,7 @@ describe("folders", () => {
       "8.2 was not added, so it can't be removed. Nothing was added.",
     );
     const root = await makeRoot();
-    await root.fpm("8.9.1");
+    await root.php("8.9.1");
     await add(root.folder);
     await expect(removePhp(record, "trixie")).rejects.toThrow(`These were: ${root.folder}.`);
   });
@@ -144,7 +144,7 @@ describe("folders", () => {
 describe("releases", () => {
   test("a release is extracted into the data folder, and removed from it", async () => {
     const root = await makeRoot();
-    await root.fpm("8.9.1");
+    await root.php("8.9.1");
     expect(await add("trixie", await copyOf(root))).toMatchObject([
       { fullVersion: "8.9.1", root: path.join(record, "suites/trixie-1"), place: "of trixie" },
     ]);
@@ -156,7 +156,7 @@ describe("releases", () => {
   test("added again, a release is replaced, and the one that PHP may run from stays", async () => {
     for (const version of ["8.9.1", "8.9.2", "8.9.3"]) {
       const root = await makeRoot();
-      await root.fpm(version);
+      await root.php(version);
       await add("trixie", await copyOf(root));
       expect(await added()).toEqual([version]);
     }
@@ -165,7 +165,7 @@ describe("releases", () => {
 
   test("a release whose PHP is too old is refused, and leaves nothing", async () => {
     const root = await makeRoot();
-    await root.fpm("7.4.33");
+    await root.php("7.4.33");
     const reason = "PHP 7.4 of bullseye is not offered: it is older than 8.1. Install a newer one.";
     await expect(add("bullseye", await copyOf(root))).rejects.toThrow(reason);
     expect(await suites()).toEqual([]);
@@ -208,7 +208,7 @@ describe("releases", () => {
     expect(await suites()).toEqual(["trixie.new"]);
     expect(await discoverPhp({ folder: record })).toEqual(await discoverPhp({ folder: path.join(folder, "none") }));
     const root = await makeRoot();
-    await root.fpm("8.9.1");
+    await root.php("8.9.1");
     await add(root.folder);
     expect(await suites()).toEqual([]);
   });

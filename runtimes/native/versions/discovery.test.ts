@@ -28,8 +28,7 @@ async function recordFolderFor(...folders: readonly string[]): Promise<string> {
 
 test("a php-fpm with what WordPress needs is offered, with its command-line program", async () => {
   const root = await makeRoot();
-  await root.fpm("8.3.7");
-  await root.cli("8.3.7");
+  await root.php("8.3.7");
   const found = await inspectRoots([root]);
   expect(found).toEqual({
     offered: [
@@ -47,26 +46,24 @@ test("a php-fpm with what WordPress needs is offered, with its command-line prog
   });
 });
 
-test.each([
-  ["that is missing", []],
-  ["of another version", ["8.3.6"]],
-])("a php-fpm with a command-line program %s is offered without it", async (_, versions) => {
+test("a php-fpm is refused without a command-line program that could run WordPress", async () => {
+  const refuse = (advice: string) => [
+    `PHP 8.3 ${root.place} is not offered: it has no command-line program of PHP 8.3.7 with the same extensions. ${advice}`,
+  ];
   const root = await makeRoot();
   await root.fpm("8.3.7");
-  for (const version of versions) await root.cli(version);
-  expect((await inspectRoots([root])).offered).toMatchObject([{ fullVersion: "8.3.7", php: null }]);
-});
-
-test("a command-line program without the extensions is not used", async () => {
-  const root = await makeRoot();
-  await root.fpm("8.3.7");
+  expect(await sentencesAbout(root)).toEqual(refuse("Install php8.3-cli."));
+  await root.cli("8.3.6");
+  expect(await sentencesAbout(root)).toEqual(refuse("Install php8.3-cli."));
   await root.cli("8.3.7", { modules: ["Core"] });
-  expect((await inspectRoots([root])).offered).toMatchObject([{ fullVersion: "8.3.7", php: null }]);
+  expect(await sentencesAbout(root)).toEqual(refuse("Install php8.3-cli."));
+  await root.cli("8.3.7", { file: "/usr/bin/php" });
+  expect((await inspectRoots([root])).offered).toMatchObject([{ fullVersion: "8.3.7", php: "/usr/bin/php" }]);
 });
 
 test("several versions, at the places of Debian, Remi and a build, are found", async () => {
   const root = await makeRoot();
-  await root.fpm("8.1.30");
+  await root.php("8.1.30");
   await root.fpm("8.3.7", { file: "/opt/remi/php83/root/usr/sbin/php-fpm" });
   await root.cli("8.3.7", { file: "/opt/remi/php83/root/usr/bin/php" });
   await root.fpm("8.4.2", { file: "/usr/local/sbin/php-fpm" });
@@ -74,7 +71,7 @@ test("several versions, at the places of Debian, Remi and a build, are found", a
   const { offered, refused } = await inspectRoots([root]);
   expect(refused).toEqual([]);
   expect(offered.map(({ version, fpm, php }) => [version, fpm, php])).toEqual([
-    ["8.1", "/usr/sbin/php-fpm8.1", null],
+    ["8.1", "/usr/sbin/php-fpm8.1", "/usr/bin/php8.1"],
     ["8.3", "/opt/remi/php83/root/usr/sbin/php-fpm", "/opt/remi/php83/root/usr/bin/php"],
     ["8.4", "/usr/local/sbin/php-fpm", "/usr/local/bin/php"],
   ]);
@@ -82,7 +79,7 @@ test("several versions, at the places of Debian, Remi and a build, are found", a
 
 test("a program with several names is found once, through links within its folder", async () => {
   const root = await makeRoot();
-  await root.fpm("8.3.7");
+  await root.php("8.3.7");
   await root.link("/etc/alternatives/php-fpm", "/usr/sbin/php-fpm8.3");
   await root.link("/usr/sbin/php-fpm", "/etc/alternatives/php-fpm");
   const { offered, refused } = await inspectRoots([root]);
@@ -97,14 +94,15 @@ test("PHP finds its settings in its own folder, and none of this machine's", asy
   const version = "[ $1 = -v ] && echo 'PHP 8.3.7 (fpm-fcgi)' && exit";
   await root.program("/usr/sbin/php-fpm8.3", `${version}; ${isAlone} && exec sh /usr/bin/modules`);
   await mkdir(path.join(root.folder, "etc/php/8.3"), { recursive: true });
+  await root.cli("8.3.7");
   await writeFile(path.join(root.folder, "etc/php/8.3/modules"), `${neededModules.join("\n")}\n`);
   expect((await inspectRoots([root])).offered).toMatchObject([{ fullVersion: "8.3.7" }]);
 });
 
 test("PHP before 8.1 is refused", async () => {
   const root = await makeRoot();
-  await root.fpm("7.4.33");
-  await root.fpm("8.0.30");
+  await root.php("7.4.33");
+  await root.php("8.0.30");
   const refused = [
     `PHP 7.4 ${root.place} is not offered: it is older than 8.1. Install a newer one.`,
     `PHP 8.0 ${root.place} is not offered: it is older than 8.1. Install a newer one.`,
@@ -114,7 +112,10 @@ test("PHP before 8.1 is refused", async () => {
 
 test("PHP without an extension is refused with the package that has it", async () => {
   const root = await makeRoot();
-  await root.fpm("8.3.7", { modules: neededModules.filter((name) => name !== "mbstring") });
+  await root.php(
+    "8.3.7",
+    neededModules.filter((name) => name !== "mbstring"),
+  );
   const refused = `PHP 8.3 in ${root.folder} is not offered: it has no mbstring. Install php8.3-mbstring.`;
   expect(await sentencesAbout(root)).toEqual([refused]);
 });
@@ -142,7 +143,7 @@ test("a folder that can't have PHP is refused", async () => {
 
 test("a symbolic link that leads out of the folder is not followed", async () => {
   const [root, other] = [await makeRoot(), await makeRoot()];
-  await other.fpm("8.3.7");
+  await other.php("8.3.7");
   const refused = [
     `PHP ${root.place} is not offered: /usr/sbin/php-fpm8.3 is a symbolic link that leads out of /usr. Put the program itself there.`,
   ];
@@ -183,7 +184,7 @@ test.each([
 
 test.runIf(isRoot)("a folder without setpriv is refused", async () => {
   const root = await makeRoot();
-  await root.fpm("8.3.7");
+  await root.php("8.3.7");
   await rm(path.join(root.folder, "usr/bin/setpriv"));
   expect(await sentencesAbout(root)).toEqual([
     `PHP ${root.place} is not offered: it has no setpriv. Install util-linux there.`,
@@ -192,7 +193,7 @@ test.runIf(isRoot)("a folder without setpriv is refused", async () => {
 
 test("a program that sites' users can't run is refused", async () => {
   const root = await makeRoot();
-  await root.fpm("8.3.7");
+  await root.php("8.3.7");
   await chmod(path.join(root.folder, "usr/sbin/php-fpm8.3"), isRoot ? 0o700 : 0o600);
   expect(await sentencesAbout(root)).toEqual([
     `PHP ${root.place} is not offered: sites' users can't run /usr/sbin/php-fpm8.3. Let other users read it: chmod -R o+rX ${root.folder}/usr`,
@@ -211,13 +212,13 @@ async function addMounted(root: PhpRoot, options: string): Promise<string> {
 
 test.runIf(isRoot)("a folder on a read-only file system is offered", async () => {
   const root = await makeRoot();
-  await root.fpm("8.3.7");
+  await root.php("8.3.7");
   expect(JSON.parse(await addMounted(root, "ro"))).toMatchObject([{ fullVersion: "8.3.7", root: "/mounted" }]);
 });
 
 test.runIf(isRoot)("a folder on a file system from which nothing may be run is refused", async () => {
   const root = await makeRoot();
-  await root.fpm("8.3.7");
+  await root.php("8.3.7");
   expect(await addMounted(root, "noexec")).toBe(
     "PHP in /mounted is not offered: its file system is mounted with noexec, so programs can't run there. " +
       "Mount it without that option, or move the folder.",
@@ -226,9 +227,9 @@ test.runIf(isRoot)("a folder on a file system from which nothing may be run is r
 
 test("of several PHPs of a version, the newest is offered, and of equal ones the first", async () => {
   const [older, newer, same] = [await makeRoot(), await makeRoot(), await makeRoot()];
-  await older.fpm("8.9.9");
-  await newer.fpm("8.9.10");
-  await same.fpm("8.9.10");
+  await older.php("8.9.9");
+  await newer.php("8.9.10");
+  await same.php("8.9.10");
   const record = await recordFolderFor(older.folder, newer.folder, same.folder);
   const { offered, refused } = await discoverPhp({ folder: record });
   expect(offered.filter(({ version }) => version === "8.9")).toMatchObject([
@@ -245,7 +246,7 @@ test("versions are in order, and this machine's are among them without being add
   expect(machine.offered.length).toBeGreaterThan(0);
   expect(found.offered).toEqual(machine.offered);
   const root = await makeRoot();
-  for (const version of ["8.10.1", "8.1.99"]) await root.fpm(version);
+  for (const version of ["8.10.1", "8.1.99"]) await root.php(version);
   const { offered } = await discoverPhp({ folder: await recordFolderFor(root.folder) });
   expect(offered.map(({ version }) => version)).toEqual([
     "8.1",

@@ -7,7 +7,7 @@ import { addedRoots } from "./addedRoots.ts";
 import type { DiscoveredPhp, PhpInstallation, PhpRoot } from "./installation.ts";
 import { ProbeFailure, probeCommandLine, probeFpm } from "./probe.ts";
 import { commandLinePrograms, type FpmProgram, findPrograms } from "./programs.ts";
-import { describeMissing } from "./requirements.ts";
+import { describeMissing, describeMissingCommandLine } from "./requirements.ts";
 import { compareVersions, isOffered, type PhpVersion } from "./version.ts";
 
 /** The machine's own system, with the PHP of its packages. */
@@ -83,6 +83,7 @@ async function inspectProgram(root: PhpRoot, program: FpmProgram): Promise<PhpIn
     const missing = describeMissing(fpm, extensions);
     if (missing !== null) return refuse(missing);
     const php = await findCommandLine(root, program, version);
+    if (php === null) return refuse(describeMissingCommandLine(fpm, version.full));
     const { minor, full } = version;
     return { version: minor, fullVersion: full, root: root.folder, place: root.place, fpm, php, extensions };
   } catch (error) {
@@ -91,7 +92,7 @@ async function inspectProgram(root: PhpRoot, program: FpmProgram): Promise<PhpIn
   }
 }
 
-/** Only one of the same version can run WP-CLI for it, and it needs the same extensions. */
+/** Returns null if there is none of the same version that has the extensions. */
 async function findCommandLine(
   root: PhpRoot,
   program: FpmProgram,

@@ -19,8 +19,8 @@ export interface PhpInstallation {
   readonly place: string;
   /** Path of php-fpm in the sandbox. */
   readonly fpm: string;
-  /** Path of the command-line program of the same version in the sandbox, or null if there is none that WordPress could run on. */
-  readonly php: string | null;
+  /** Path of the command-line program of the same version in the sandbox: WP-CLI and PHP's mail need it. */
+  readonly php: string;
   /** In lower case, sorted: `gd`, `pdo_sqlite`, `opcache`. */
   readonly extensions: readonly string[];
 }

@@ -68,3 +68,10 @@ export function describeMissing(fpm: string, extensions: readonly string[]): str
   const wanted = [...new Set(missing.map((requirement) => `${packages.prefix}${requirement[packages.kind]}`))];
   return `it has no ${names}. Install ${wanted.join(" ")}.`;
 }
+
+/** The same for the command-line program. */
+export function describeMissingCommandLine(fpm: string, version: string): string {
+  const packages = packagePrefix(fpm);
+  const advice = packages === null ? "Add it next to php-fpm" : `Install ${packages.prefix}cli`;
+  return `it has no command-line program of PHP ${version} with the same extensions. ${advice}.`;
+}

@@ -58,8 +58,13 @@ export async function extractSuite(options: ExtractOptions): Promise<void> {
   const how = ["--variant=extract", `--mode=${mode}`, "--format=directory", `--setup-hook=${mergeUsr}`];
   const child = spawn(program, [...how, `--include=${packages.join(",")}`, ...apt, suite, folder, ...lines], {
     stdio: ["ignore", "ignore", "pipe"],
+    // A group of its own, because mmdebstrap would wait for its apt, and that for the mirror.
+    detached: true,
   });
-  const stop = () => void child.kill("SIGTERM");
+  const stop = () => {
+    const isRunning = child.exitCode === null && child.signalCode === null;
+    if (child.pid !== undefined && isRunning) process.kill(-child.pid, "SIGTERM");
+  };
   signal.addEventListener("abort", stop);
   const errors = text(child.stderr);
   const [code] = await once(child, "close")
