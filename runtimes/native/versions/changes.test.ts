@@ -177,9 +177,12 @@ describe("releases", () => {
     expect(await suites()).toEqual([]);
   });
 
-  test("a failure names its reason, and leaves nothing", async () => {
-    const program = await fakeMmdebstrap("mkdir $target/usr; echo 'E: the disk is full' >&2; exit 1");
-    await expect(add("trixie", program)).rejects.toThrow(/^trixie could not be extracted from \S+: the disk is full$/);
+  test.each([
+    ["the key is missing", /^trixie could not be extracted from \S+: the key is missing$/],
+    ["write (28: No space left on device)", /^The disk is full: .* Free some space, then try again\.$/],
+  ])("a failure leaves nothing: %s", async (text, reason) => {
+    const program = await fakeMmdebstrap(`mkdir $target/usr; echo 'E: ${text}' >&2; exit 1`);
+    await expect(add("trixie", program)).rejects.toThrow(reason);
     expect(await suites()).toEqual([]);
   });
 

@@ -108,6 +108,8 @@ function explainFailure(suite: string, { main }: Mirrors, errors: string): strin
     (line) => line.includes(` ${suite} Release`) && line.includes("does not have a Release"),
   );
   if (isMissing) return `${main.url} has no release ${suite}. Check the name, or name another mirror with --mirror.`;
+  if (lines.some((line) => line.includes("No space left")))
+    return "The disk is full: a release needs 400 MB while it is extracted. Free some space, then try again.";
   const reasons = lines.slice(0, reportedLines).map((line) => line.slice("E: ".length));
   return `${suite} could not be extracted from ${main.url}: ${reasons.join(" ") || errors.trim().slice(-500)}`;
 }
