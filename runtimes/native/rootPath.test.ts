@@ -27,6 +27,7 @@ test.each([
 ])("a symbolic link is followed within the root: %s", async (_, target) => {
   await symlink(target, path.join(root, "usr/sbin/php-fpm"));
   expect(pathInRoot(root, "/usr/sbin/php-fpm")).toBe("/usr/sbin/php-fpm8.3");
+  expect(fileInRoot(root, "/usr/sbin/php-fpm")).toBe(path.join(root, "usr/sbin/php-fpm8.3"));
 });
 
 test("links of folders, and links that lead to links, are followed", async () => {

@@ -159,6 +159,7 @@ test("a symbolic link that leads out of the folder is not followed", async () =>
 test("settings that are a symbolic link out of the folder are not shown to PHP", async () => {
   const root = await makeRoot();
   const elsewhere = await recordFolderFor();
+  await chmod(elsewhere, 0o755);
   await writeFile(path.join(elsewhere, "secret"), "");
   await root.link("/etc/php", elsewhere);
   await root.program("/usr/sbin/php-fpm8.3", "[ -e /etc/php/secret ] && echo 'the secret is shown' >&2; exit 1");
