@@ -4,7 +4,7 @@ import { type Mirrors, machineMirrors } from "@sitewright/runtimes/native/versio
 import { addPhp, removePhp } from "@sitewright/runtimes/native/versions/changes.ts";
 import { discoverPhp } from "@sitewright/runtimes/native/versions/discovery.ts";
 import { UnusableRoot } from "@sitewright/runtimes/native/versions/installation.ts";
-import { noPhpMessage, recommendedExtension } from "@sitewright/runtimes/native/versions/requirements.ts";
+import { noPhpMessage, recommendedExtension } from "@sitewright/runtimes/native/versions/neededExtensions.ts";
 import type { Arguments, Run } from "./command.ts";
 import { exitFailed, Failure, usageError } from "./failure.ts";
 import { plural, tableOf } from "./formatting.ts";

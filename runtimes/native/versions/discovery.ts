@@ -5,9 +5,9 @@ import pLimit from "p-limit";
 import { fileInRoot } from "../rootPath.ts";
 import { addedRoots } from "./addedRoots.ts";
 import type { DiscoveredPhp, PhpInstallation, PhpRoot } from "./installation.ts";
+import { describeMissing, describeMissingCommandLine } from "./neededExtensions.ts";
 import { ProbeFailure, probeCommandLine, probeFpm } from "./probe.ts";
 import { commandLinePrograms, type FpmProgram, findPrograms } from "./programs.ts";
-import { describeMissing, describeMissingCommandLine } from "./requirements.ts";
 import { compareVersions, isOffered, type PhpVersion } from "./version.ts";
 
 /** The machine's own system, with the PHP of its packages. */

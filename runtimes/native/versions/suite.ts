@@ -9,7 +9,7 @@ import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import type { Mirror, Mirrors } from "./aptSources.ts";
 import { UnusableRoot } from "./installation.ts";
-import { debianPackages } from "./requirements.ts";
+import { debianPackages } from "./neededExtensions.ts";
 
 const run = promisify(execFile);
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeMissing } from "./requirements.ts";
+import { describeMissing } from "./neededExtensions.ts";
 
 const needed = "pdo_sqlite sqlite3 curl dom mbstring xml zip exif fileinfo openssl opcache".split(" ");
 
