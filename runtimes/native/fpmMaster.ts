@@ -4,16 +4,15 @@
  * Each slot is a pool of php-fpm with a socket and at most one child. So the child of each connection is known, and a script that
  * never ends can be killed without the others. A child starts with the first connection, and ends when it is idle.
  */
-import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { chmod, chown, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
-import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { FastCgiConnection } from "./fastcgi/connection.ts";
 import { childrenOf, commandLineOf, descendantsOf, killIfAlive } from "./processTree.ts";
-import { type Sandbox, sandboxed } from "./sandbox.ts";
+import type { Sandbox } from "./sandbox.ts";
+import { type SandboxedProcess, spawnSandboxed } from "./spawnSandboxed.ts";
 
 export interface FpmOptions {
   /** Without the folder of the sockets, which is added. */
@@ -45,8 +44,6 @@ export interface FpmOptions {
 
 type Settings = Readonly<Record<string, string | number>>;
 
-type Bubblewrap = ChildProcessByStdio<null, null, Readable>;
-
 const socketFolder = "/run/php";
 const configurationFile = "/etc/php-fpm.conf";
 const readyMark = "ready to handle connections";
@@ -63,12 +60,12 @@ const nameOf = (slot: number): string => `slot-${slot}`;
 export class FpmMaster {
   /** Resolves when the master, its children and everything that they have started are gone. */
   readonly exited: Promise<void>;
-  readonly #bubblewrap: Bubblewrap;
+  readonly #bubblewrap: SandboxedProcess;
   readonly #sockets: string;
   /** By slot. */
   readonly #lastChildren = new Map<number, number>();
 
-  private constructor(sockets: string, bubblewrap: Bubblewrap) {
+  private constructor(sockets: string, bubblewrap: SandboxedProcess) {
     this.#sockets = sockets;
     this.#bubblewrap = bubblewrap;
     this.exited = new Promise((resolve) => {
@@ -92,8 +89,7 @@ export class FpmMaster {
     ];
     const defaults = Object.entries(options.defaults).flatMap(([name, value]) => ["-d", `${name}=${value}`]);
     const fpm = [program, "--nodaemonize", "--force-stderr", "--fpm-config", configurationFile, ...defaults];
-    const [command = "", ...parameters] = sandboxed({ ...sandbox, mounts }, fpm);
-    const child = spawn(command, parameters, { stdio: ["ignore", "ignore", "pipe"], env: { PATH: process.env.PATH } });
+    const child = spawnSandboxed({ ...sandbox, mounts }, fpm, ["ignore", "ignore"]);
     if (child.pid !== undefined) options.onStart?.(child.pid);
     const master = new FpmMaster(sockets, child);
     try {
@@ -184,7 +180,7 @@ function configurationOf({ slots, idleSeconds, settings, slotSettings }: FpmOpti
   return [...global, ...pools.flat(), ""].join("\n");
 }
 
-async function untilReady(child: Bubblewrap, onLog: FpmOptions["onLog"], milliseconds: number): Promise<void> {
+async function untilReady(child: SandboxedProcess, onLog: FpmOptions["onLog"], milliseconds: number): Promise<void> {
   const ready = Promise.withResolvers<void>();
   const first: string[] = [];
   const fail = (reason: string) => ready.reject(new Error(`php-fpm did not start: ${reason}`));

@@ -6,7 +6,10 @@
  * - If this process is root, bubblewrap mounts as root, because folders above an environment are closed to its user. The command
  *   then changes to that user and gives up all capabilities.
  * - Otherwise bubblewrap makes a user namespace, and the command runs as this process's user.
+ *
+ * In both cases, a filter refuses the system calls that PHP does not need.
  */
+import { systemCallFilter } from "./systemCalls.ts";
 
 export interface Mount {
   /** Absolute path on the host, without symbolic links. */
@@ -42,12 +45,17 @@ const settings = ["/etc/ssl", "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.c
 
 const isRoot = () => process.getuid?.() === 0;
 
+/** The descriptor from which bubblewrap reads the filter of system calls (`systemCallFilter`), if this machine has one. */
+export const filterDescriptor = 3;
+
 /**
  * The command that runs `command` in the sandbox; when its process is killed, everything in the sandbox is. `asRoot`: whether root
- * starts it.
+ * starts it. It needs `filterDescriptor`: use `spawnSandboxed`.
  */
 export function sandboxed(sandbox: Sandbox, command: readonly string[], asRoot = isRoot()): readonly string[] {
-  return ["bwrap", ...optionsOf(sandbox, asRoot), "--", ...(asRoot ? becoming(sandbox.user) : []), ...command];
+  const filter = systemCallFilter() === null ? [] : ["--seccomp", String(filterDescriptor)];
+  const user = asRoot ? becoming(sandbox.user) : [];
+  return ["bwrap", ...optionsOf(sandbox, asRoot), ...filter, "--", ...user, ...command];
 }
 
 const namespaces = "--unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try".split(" ");
