@@ -41,6 +41,7 @@ beforeEach(async () => {
     root: "/",
     mounts,
     memoryFolders: ["/tmp", "/memory"].map((one) => ({ path: one, maxBytes: 1 << 20 })),
+    limits: null,
     isOffline: false,
   };
 });

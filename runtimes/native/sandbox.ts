@@ -9,6 +9,7 @@
  *
  * In both cases, a filter refuses the system calls that PHP does not need.
  */
+import type { EnvironmentLimits } from "../processor/environments.ts";
 import { systemCallFilter } from "./systemCalls.ts";
 
 export interface Mount {
@@ -17,6 +18,12 @@ export interface Mount {
   /** Path in the sandbox. */
   readonly to: string;
   readonly isWritable: boolean;
+}
+
+/** Of all sandboxes of an environment together. */
+export interface SandboxLimits extends EnvironmentLimits {
+  /** The largest file that can be written, or null: as large as the disk allows. */
+  readonly fileBytes: number | null;
 }
 
 export interface Sandbox {
@@ -28,6 +35,8 @@ export interface Sandbox {
   readonly mounts: readonly Mount[];
   /** Empty folders in memory, which only this sandbox sees. */
   readonly memoryFolders: readonly { readonly path: string; readonly maxBytes: number }[];
+  /** Null: only those of all sandboxes. */
+  readonly limits: SandboxLimits | null;
   /** Whether there is no network at all. Otherwise it is the machine's whole network, addresses of this machine included. */
   readonly isOffline: boolean;
 }

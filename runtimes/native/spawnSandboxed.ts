@@ -1,6 +1,8 @@
 /** Starts programs in a sandbox. */
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
+import { removeEnvironmentGroups } from "../processor/environments.ts";
+import { limited } from "./launch.ts";
 import { filterDescriptor, type Sandbox, sandboxed } from "./sandbox.ts";
 import { systemCallFilter } from "./systemCalls.ts";
 
@@ -16,12 +18,15 @@ function hasErrors(child: ChildProcess): child is SandboxedProcess {
   return child.stderr !== null;
 }
 
-/** Emits `error` if there is no bubblewrap; any other failure ends the process. */
+/** Starts a command. If the sandbox can't be made, the process ends, and its errors say why. */
 export function spawnSandboxed(sandbox: Sandbox, command: readonly string[], streams: Streams): SandboxedProcess {
-  return spawnWithFilter(sandboxed(sandbox, command), streams);
+  const { limits } = sandbox;
+  const child = spawnWithFilter(limited(limits, sandboxed(sandbox, command)), streams);
+  if (limits !== null) child.once("exit", () => removeEnvironmentGroups(limits));
+  return child;
 }
 
-/** Starts a command of `sandboxed`, and gives it the filter of system calls. */
+/** Starts a command of `sandboxed`, which may be in another command, and gives it the filter of system calls. */
 export function spawnWithFilter([program = "", ...parameters]: readonly string[], streams: Streams): SandboxedProcess {
   const filter = systemCallFilter();
   const child = spawn(program, parameters, {

@@ -11,6 +11,7 @@ const sandbox: Sandbox = {
   root: "/",
   mounts: [],
   memoryFolders: [{ path: "/tmp", maxBytes: 1 << 20 }],
+  limits: null,
   isOffline: true,
 };
 
