@@ -34,8 +34,6 @@ export interface FpmOptions {
   readonly settings: Settings;
   /** The same, for one slot. */
   readonly slotSettings?: (slot: number) => Settings;
-  /** Called with the id of the sandbox's process when it has been started. */
-  readonly onStart?: (pid: number) => void;
   /** Receives each line that the master logs about itself and its children. */
   readonly onLog: (line: string) => void;
   /** How long php-fpm may take to start. */
@@ -90,7 +88,6 @@ export class FpmMaster {
     const defaults = Object.entries(options.defaults).flatMap(([name, value]) => ["-d", `${name}=${value}`]);
     const fpm = [program, "--nodaemonize", "--force-stderr", "--fpm-config", configurationFile, ...defaults];
     const child = spawnSandboxed({ ...sandbox, mounts }, fpm, ["ignore", "ignore"]);
-    if (child.pid !== undefined) options.onStart?.(child.pid);
     const master = new FpmMaster(sockets, child);
     try {
       await untilReady(child, onLog, startMilliseconds);

@@ -73,6 +73,7 @@ async function startMaster(number: number): Promise<TestMaster> {
     folder: path.join(folder, `fpm-${number}`),
     slots: 1,
     idleSeconds: 60,
+    defaults: {},
     settings: { display_errors: 0, max_execution_time: 0, memory_limit: -1 },
     onLog: () => undefined,
   });
@@ -89,7 +90,10 @@ async function startMaster(number: number): Promise<TestMaster> {
       await writeFile(path.join(folder, `site-${number}`, "script.php"), `<?php ${code}`);
       const connection = master.connect(0);
       try {
-        const parameters = parametersOf({ ...request, ...limits }, 0);
+        const parameters = parametersOf(
+          { ...request, ...limits },
+          { bodyBytes: 0, messageSocket: "/run/none", seconds: 0 },
+        );
         const { body } = await connection.request({ parameters, body: null, onErrors: () => undefined });
         return await text(body);
       } finally {
