@@ -135,10 +135,14 @@ export class FpmMaster {
     killIfAlive(first ?? pid);
   }
 
-  /** bubblewrap has one child, the sandbox's first process, of which php-fpm's master is the first child. */
+  /**
+   * bubblewrap has one child, the sandbox's first process. The first child of that is the inner bubblewrap, whose only child is php-fpm's
+   * master.
+   */
   #masterChildren(): readonly number[] {
     const [first] = childrenOf(this.#bubblewrap.pid ?? 0);
-    const [master] = childrenOf(first ?? 0);
+    const [inner] = childrenOf(first ?? 0);
+    const [master] = childrenOf(inner ?? 0);
     return childrenOf(master ?? 0);
   }
 }
