@@ -109,8 +109,8 @@ function outerOptions({ root, mounts, memoryFolders, isOffline }: Sandbox): read
     // The inner bubblewrap is the machine's.
     ...["--ro-bind", "/usr", "/usr", "--proc", "/proc", "--dev", "/dev"],
     ...links.flatMap(([target = "", link = ""]) => ["--symlink", target, link]),
-    // bubblewrap closes folders that it makes for mounts to other users.
-    ...["/etc", "/run"].flatMap((folder) => ["--perms", "0755", "--dir", folder]),
+    // bubblewrap closes folders that it makes for mounts to other users. The inner one needs `/tmp`.
+    ...["/etc", "/run", "/tmp"].flatMap((folder) => ["--perms", "0755", "--dir", folder]),
     ...(base === "" ? [] : ["--ro-bind", `${base}/usr`, usrFolder]),
     ...settings.flatMap((file) => ["--ro-bind-try", `${base}${file}`, file]),
     ...memoryFolders.flatMap(({ path, maxBytes }) => ["--perms", "1777", "--size", String(maxBytes), "--tmpfs", path]),

@@ -8,6 +8,7 @@ import {
   closeEnvironmentGroups,
   type EnvironmentLimits,
   environmentEntries,
+  environmentGroupsOf,
   type GroupLimits,
   removeEmptyEnvironmentGroups,
   removeEnvironmentGroups,
@@ -84,6 +85,12 @@ test.each([
   expect(left.some(existsSync)).toBe(false);
   expect(groups().every(existsSync)).toBe(true);
   await end(child);
+});
+
+test("another process finds out what is limited, until the installation stops", async () => {
+  expect(environmentGroupsOf(data, process.pid)).toEqual(found);
+  await closeEnvironmentGroups(data);
+  expect(environmentGroupsOf(data, process.pid)).toEqual({ memory: false, pids: false });
 });
 
 test("nothing is left when the installation stops", async () => {

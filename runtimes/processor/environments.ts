@@ -52,8 +52,8 @@ interface Tree {
 /** Of the limits that this installation has. */
 let current: Readonly<Partial<Record<Limit, Tree>>> = {};
 
-function treeOf(limit: Limit, data: string): Tree | null {
-  const place = placeOf("self", limit);
+function treeOf(limit: Limit, data: string, pid: number | "self" = "self"): Tree | null {
+  const place = placeOf(pid, limit);
   if (place === null) return null;
   const { version, folder } = place;
   // With version 2, the server's processes are in groups next to this one.
@@ -69,7 +69,10 @@ export async function useEnvironmentGroups(data: string): Promise<GroupLimits> {
   current = {};
   for (const limit of limits) {
     const tree = treeOf(limit, data);
-    if (tree !== null && (await canLimit(limit, tree))) current = { ...current, [limit]: tree };
+    if (tree === null) continue;
+    if (await canLimit(limit, tree)) current = { ...current, [limit]: tree };
+    // Fails if it has groups of another limit.
+    else await rmdir(tree.folder).catch(() => undefined);
   }
   await removeEmptyEnvironmentGroups();
   return { memory: current.memory !== undefined, pids: current.pids !== undefined };
@@ -186,6 +189,12 @@ export async function closeEnvironmentGroups(data: string): Promise<void> {
       await rmdir(folder).catch(() => undefined);
     }
   }
+}
+
+/** What control groups limit in the installation whose supervisor has this process id. */
+export function environmentGroupsOf(data: string, pid: number): GroupLimits {
+  const isUsed = (limit: Limit) => existsSync(treeOf(limit, data, pid)?.folder ?? "");
+  return { memory: isUsed("memory"), pids: isUsed("pids") };
 }
 
 /** The folder with the groups of companies in version 2, or null: then `companies.ts` has all groups of companies. */
