@@ -4,6 +4,7 @@
  *
  * - If memory runs out, the system kills these programs before any of the server's.
  * - They leave no memory images when they crash, and open at most `openFiles` files each.
+ * - They are killed when the server's process is, which may be before bubblewrap watches it.
  * - A file that would become too large causes an error. The signal for it, which ends PHP, is ignored.
  */
 import { mostExpendable } from "../expendable.ts";
@@ -17,8 +18,13 @@ const blockBytes = 512;
 /** A group may be removed, because it is empty, before it is joined. */
 const attempts = 5;
 
-/** Parameters: blocks of the largest file or `-`, folders, files and values of control groups up to `--`, and the program. */
+/**
+ * Parameters: this process's id, blocks of the largest file or `-`, folders, files and values of control groups up to `--`, and the
+ * program.
+ */
 const script = `
+[ "$PPID" = "$1" ] || exit 1
+shift
 { echo ${mostExpendable} > /proc/self/oom_score_adj; } 2>/dev/null
 ulimit -c 0
 ulimit -n ${openFiles} 2>/dev/null || ulimit -n "$(ulimit -H -n)"
@@ -40,6 +46,8 @@ while [ "$1" != -- ]; do shift; done
 shift
 exec "$@"`;
 
+const killedWithParent = ["setpriv", "--pdeathsig", "KILL", "--"];
+
 function entriesOf(limits: SandboxLimits | null): readonly GroupEntry[] {
   return limits === null ? [] : [...companyEntries(limits.companyId), ...environmentEntries(limits)];
 }
@@ -58,5 +66,6 @@ export function limited(limits: SandboxLimits | null, command: readonly string[]
   const bytes = limits?.fileBytes ?? null;
   const blocks = bytes === null ? "-" : String(Math.ceil(bytes / blockBytes));
   const groups = entries.flatMap(({ folder, file, value }) => [folder, file, value]);
-  return ["/bin/sh", "-c", script, "sh", blocks, ...groups, "--", ...processLimit(limits, entries), ...command];
+  const parameters = [String(process.pid), blocks, ...groups, "--", ...processLimit(limits, entries)];
+  return [...killedWithParent, "/bin/sh", "-c", script, "sh", ...parameters, ...command];
 }

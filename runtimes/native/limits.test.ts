@@ -1,5 +1,5 @@
 /** Programs of one environment that use as much as they can, next to another environment. */
-import { fork } from "node:child_process";
+import { execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -15,6 +15,7 @@ import { closeEnvironmentGroups, environmentEntries, useEnvironmentGroups } from
 import { closeProcessorGroups, groupName, openProcessorGroups } from "../processor/groups.ts";
 import { parametersOf } from "./fastcgi/parameters.ts";
 import { FpmMaster } from "./fpmMaster.ts";
+import { limited } from "./launch.ts";
 import { commandLineOf, descendantsOf } from "./processTree.ts";
 import type { Sandbox, SandboxLimits } from "./sandbox.ts";
 import { spawnSandboxed } from "./spawnSandboxed.ts";
@@ -198,6 +199,15 @@ test("a script opens fewer than 10,000 files, and can't write a file larger than
   const limits = JSON.parse(await greedy.php("echo json_encode( posix_getrlimit() );"));
   expect(limits).toMatchObject({ "hard openfiles": 10_000, "hard core": 0 });
   await areAlive(other, greedy);
+});
+
+test("a program whose owner has just ended does not start", async () => {
+  const { limits } = await sandboxOf(1);
+  const start = (command: readonly string[]) => execFileSync(command[0] ?? "", command.slice(1), { encoding: "utf8" });
+  const command = limited(limits, ["echo", "ran"]);
+  expect(start(command)).toBe("ran\n");
+  // Its parent is a shell.
+  expect(() => start(["sh", "-c", '"$@"; exit $?', "sh", ...command])).toThrow(/Command failed/);
 });
 
 test("when the owner of a sandbox is killed, so is everything in it, and its groups are removed at the next start", async () => {

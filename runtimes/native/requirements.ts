@@ -55,8 +55,7 @@ function isProgram(file: string): boolean {
 /** `hasFile`: whether a program exists. */
 export async function checkMachine(facts: MachineFacts, hasFile = isProgram): Promise<MachineFindings> {
   if (process.platform !== "linux") return { missing: ["The native runtime needs Linux."], degraded: [] };
-  const programs = isRoot() ? [bubblewrap, setpriv] : [bubblewrap];
-  const absent = programs.filter(({ name }) => !hasFile(`/usr/bin/${name}`));
+  const absent = [bubblewrap, setpriv].filter(({ name }) => !hasFile(`/usr/bin/${name}`));
   const problem = absent.length > 0 ? null : await sandboxProblem();
   return {
     missing: [
@@ -78,7 +77,7 @@ export function describeMissing({ missing }: MachineFindings): string | null {
 }
 
 function describeAbsent(absent: readonly Program[], hasFile: (file: string) => boolean): string {
-  const names = absent.map(({ name }) => name).join(" and ");
+  const names = absent.map(({ name }) => name).join(" or ");
   const packages = absent.map((program) => program.package).join(" ");
   const installer = installers.find(([file]) => hasFile(file))?.[1];
   const install = installer === undefined ? `Install ${packages}.` : `Install: ${installer} ${packages}`;
