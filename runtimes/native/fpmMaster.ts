@@ -114,10 +114,14 @@ export class FpmMaster {
     return pid;
   }
 
-  /** Kills a slot's child in the middle of its script, with what the script has started. The next connection gets another one. */
+  /**
+   * Kills a slot's child in the middle of its script, with what the script has started, and programs that other scripts have left
+   * behind. The next connection gets another child.
+   */
   killSlot(slot: number): void {
     const pid = this.pidOf(slot);
-    if (pid !== null) for (const each of [pid, ...descendantsOf(pid)]) killIfAlive(each);
+    const roots = [...(pid === null ? [] : [pid]), ...this.#orphans()];
+    for (const each of roots.flatMap((root) => [root, ...descendantsOf(root)])) killIfAlive(each);
   }
 
   /** Resolves when a slot's child is gone, and php-fpm knows it: only then does it start another one. */
@@ -136,12 +140,21 @@ export class FpmMaster {
   }
 
   /**
-   * bubblewrap has one child, the sandbox's first process. The first child of that is the inner bubblewrap, whose only child is php-fpm's
-   * master.
+   * bubblewrap has one child, the sandbox's first process. The first child of that is the inner bubblewrap, and the others are programs
+   * whose parents have ended.
    */
-  #masterChildren(): readonly number[] {
+  #firstChildren(): readonly number[] {
     const [first] = childrenOf(this.#bubblewrap.pid ?? 0);
-    const [inner] = childrenOf(first ?? 0);
+    return childrenOf(first ?? 0);
+  }
+
+  #orphans(): readonly number[] {
+    return this.#firstChildren().slice(1);
+  }
+
+  /** The only child of the inner bubblewrap is php-fpm's master. */
+  #masterChildren(): readonly number[] {
+    const [inner] = this.#firstChildren();
     const [master] = childrenOf(inner ?? 0);
     return childrenOf(master ?? 0);
   }
