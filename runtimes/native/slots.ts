@@ -11,10 +11,9 @@ import { ownerOf } from "../owner.ts";
 import { databaseFolder, internalFolder, memoryFolder, packageSourceFile, platformFolder } from "../phpFolders.ts";
 import { disabledFunctions, functionsReplacedBy, phpSettings, uploadSettings } from "../phpSettings.ts";
 import { limitsOf } from "../pool/limits.ts";
-import { companyOf } from "../pool/shares.ts";
-import { shareProcessor } from "../processor/companies.ts";
 import type { ServedEnvironment, UploadLimits } from "../serving.ts";
 import { databaseFile, plainDatabaseFile } from "../sqlite/databaseFiles.ts";
+import { environmentLimitsOf } from "./environmentLimits.ts";
 import { environmentMounts } from "./environmentMounts.ts";
 import type { FastCgiConnection } from "./fastcgi/connection.ts";
 import { FpmMaster } from "./fpmMaster.ts";
@@ -205,6 +204,7 @@ async function startMaster(
         { path: memoryFolder, maxBytes: memoryFolderBytes },
         { path: internalFolder, maxBytes: internalFolderBytes },
       ],
+      limits: environmentLimitsOf(environment),
       isOffline: environment.isOffline ?? false,
     };
     const master = await FpmMaster.start({
@@ -214,7 +214,6 @@ async function startMaster(
       slots,
       idleSeconds,
       ...settingsOf(php, limitsOf(environment).memoryMb, options.uploads),
-      onStart: (pid) => shareProcessor(companyOf(environment), pid),
       onLog: options.onLog,
     });
     const database = mounts.find(({ to }) => to === databaseFolder)?.from ?? "";

@@ -1,11 +1,11 @@
 /** Runs programs of a PHP in the sandbox, as an environment would, to find out what it is. */
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
 import type { Readable } from "node:stream";
 import { ownerOf } from "../../owner.ts";
 import { fileInRoot } from "../rootPath.ts";
-import { type Sandbox, sandboxed } from "../sandbox.ts";
+import type { Sandbox } from "../sandbox.ts";
+import { spawnSandboxed } from "../spawnSandboxed.ts";
 import { type PhpRoot, UnusableRoot } from "./installation.ts";
 import { mountOptionsOf } from "./mountOptions.ts";
 import { type PhpVersion, parseVersion } from "./version.ts";
@@ -67,21 +67,20 @@ async function ask(root: PhpRoot, command: readonly [program: string, ...string[
     root: root.folder,
     mounts: [],
     memoryFolders: [{ path: "/tmp", maxBytes: temporaryBytes }],
+    limits: null,
     isOffline: true,
   };
-  const { output, errors, code } = await run(sandboxed(sandbox, command));
+  const { output, errors, code } = await run(sandbox, command);
   if (code === 0) return output;
   throw new ProbeFailure(explain(root, command[0], code === null ? null : errors));
 }
 
-async function run([program = "", ...parameters]: readonly string[]): Promise<Answer> {
-  const child = spawn(program, parameters, {
-    stdio: ["ignore", "pipe", "pipe"],
-    env: { PATH: process.env.PATH },
-    timeout: timeoutMilliseconds,
-    killSignal: "SIGKILL",
-  });
-  const texts = [child.stdout, child.stderr].map((stream) => textOf(stream, () => child.kill("SIGKILL")));
+async function run(sandbox: Sandbox, command: readonly string[]): Promise<Answer> {
+  const child = spawnSandboxed(sandbox, command, ["ignore", "pipe"]);
+  if (child.stdout === null) throw new Error("The process has no stream for its output.");
+  const kill = () => child.kill("SIGKILL");
+  const timer = setTimeout(kill, timeoutMilliseconds);
+  const texts = [child.stdout, child.stderr].map((stream) => textOf(stream, kill));
   try {
     const [code] = await once(child, "close");
     const [output = "", errors = ""] = await Promise.all(texts);
@@ -90,6 +89,8 @@ async function run([program = "", ...parameters]: readonly string[]): Promise<An
     if (error instanceof Error && "code" in error && error.code === "ENOENT")
       throw new UnusableRoot("The native runtime runs PHP in bubblewrap, which is missing: apt-get install bubblewrap");
     throw error;
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -1,6 +1,4 @@
 /** WordPress on the machine's PHP, and on one that was extracted from another release of Debian. */
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ownerOf } from "../../owner.ts";
 import { runPhp, type Site, visitorOf } from "../../playground/testing/visitor.ts";
@@ -8,11 +6,10 @@ import { sharedAssets } from "../../playground/testing/world.ts";
 import type { AcceptMail } from "../../serving.ts";
 import { environmentMounts } from "../environmentMounts.ts";
 import { sandboxed } from "../sandbox.ts";
+import { sandboxOutput } from "../testing/sandboxOutput.ts";
 import { twoPhps } from "../testing/twoPhps.ts";
 import { type NativeWorld, openNative } from "../testing/world.ts";
 import type { PhpInstallation } from "./installation.ts";
-
-const run = promisify(execFile);
 
 let phps: readonly PhpInstallation[];
 beforeAll(async () => {
@@ -93,10 +90,12 @@ describe.each([
       root: php.root,
       mounts: environmentMounts({ ...site.environment, ...layout }, places),
       memoryFolders: [],
+      limits: null,
       isOffline: true,
     };
     const code = "require '/site/wp-load.php'; echo PHP_SAPI, PHP_VERSION, get_option( 'blogname' );";
-    const [command = "", ...parameters] = sandboxed(sandbox, [php.php, "-r", code]);
-    expect((await run(command, parameters)).stdout).toBe(`cli${php.fullVersion}Native &amp; &lt;fast&gt;`);
+    expect(await sandboxOutput(sandboxed(sandbox, [php.php, "-r", code]))).toBe(
+      `cli${php.fullVersion}Native &amp; &lt;fast&gt;`,
+    );
   });
 });
