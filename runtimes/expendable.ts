@@ -4,7 +4,8 @@
  */
 import { accessSync, constants, writeFileSync } from "node:fs";
 
-const mostExpendable = "1000";
+/** The value of `oom_score_adj` for such a process. */
+export const mostExpendable = "1000";
 const setprivPlaces = ["/usr/bin/setpriv", "/bin/setpriv"];
 
 /** Lets the system kill a process first that has just been started. Ignores a process that has ended. */

@@ -6,14 +6,19 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
+import { createServer, type Server } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
+import { makeRoot, neededModules } from "@sitewright/runtimes/native/testing/handMadeRoot.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readToken } from "./app/company/token.ts";
 import { sealActivity } from "./audit/seal.ts";
@@ -467,6 +472,102 @@ describe("operator doctor", () => {
     expect(output).toMatch(/^PROBLEM {2}Names: .* Set SITEWRIGHT_SITE_SUFFIX\.$/m);
     expect(output).toMatch(/^note {5}Mail: kept, not sent\. Set SITEWRIGHT_SMTP_URL/m);
     expect(output).toMatch(/\d+ problems found\.\n$/);
+  });
+});
+
+describe("operator php", () => {
+  const portOf = (server: Server) => {
+    const address = server.address();
+    return typeof address === "object" ? address?.port : 0;
+  };
+
+  it("lists the versions of this machine and of added folders, until they are removed", async () => {
+    const root = await makeRoot();
+    await root.php(
+      "8.9.1",
+      neededModules.filter((name) => name !== "intl"),
+    );
+    await root.php("7.4.33");
+    expect(await operator(["php", "add", root.folder], {})).toMatchObject({
+      code: 0,
+      output: "Added PHP 8.9.1. A running installation offers it after a restart.\n",
+    });
+    const { output } = await operator(["php", "list"], {});
+    expect(output).toMatch(/^PHP +FOLDER +REMARKS\n8\.\d\.\d+ +\/\n/);
+    expect(output).toContain(`8.9.1   ${root.folder}  without intl, which is recommended\n`);
+    expect(output).toContain(
+      `\n\nPHP 7.4 in ${root.folder} is not offered: it is older than 8.1. Install a newer one.\n`,
+    );
+    const { offered, refused } = JSON.parse((await operator(["php", "list", "--json"], {})).output);
+    expect(offered).toContainEqual(expect.objectContaining({ version: "8.9", root: root.folder }));
+    expect(refused).toHaveLength(1);
+    expect((await operator(["php", "remove", "8.9"], {})).output).toMatch(
+      new RegExp(`^Removed ${root.folder}\\. \\d versions? left: 8\\.`),
+    );
+    expect((await operator(["php", "list"], {})).output).not.toContain("8.9");
+  });
+
+  it("says that an added version is not newer than what is offered", async () => {
+    const [newer, older] = [await makeRoot(), await makeRoot()];
+    await newer.php("8.9.2");
+    await older.php("8.9.1");
+    await operator(["php", "add", newer.folder], {});
+    const { code, output } = await operator(["php", "add", older.folder], {});
+    expect({ code, output }).toEqual({
+      code: 0,
+      output: "Added PHP 8.9.1, which is not newer than what is offered. See: php list\n",
+    });
+    for (const { folder } of [newer, older]) await operator(["php", "remove", folder], {});
+  });
+
+  it.each([
+    ["a relative path", ["./php"], 1, /^\.\/php is neither an absolute path nor the name of a release/],
+    ["a folder without PHP", ["/etc"], 1, /^PHP in \/etc is not offered: it has no folder usr\./],
+    [
+      "a mirror that is no address",
+      ["trixie", "--mirror", "near"],
+      2,
+      /^--mirror near is not an address\. Write it as http/,
+    ],
+    [
+      "a mirror with a space",
+      ["trixie", "--security-mirror", "http://a b/"],
+      2,
+      /^--security-mirror http:\/\/a b\/ is not/,
+    ],
+  ])("does not add %s", async (_, words, code, message) => {
+    const outcome = await operator(["php", "add", ...words], {});
+    expect(outcome).toEqual({ code, output: "", errors: expect.stringMatching(message) });
+  });
+
+  it("says which release a mirror does not have", async () => {
+    const mirror = createHttpServer((_, answer) => answer.writeHead(404).end()).listen(0, "127.0.0.1");
+    await once(mirror, "listening");
+    const url = `http://127.0.0.1:${portOf(mirror)}/debian`;
+    const { code, errors } = await operator(["php", "add", "nosuch", "--mirror", url, "--security-mirror", url], {});
+    mirror.close();
+    expect({ code, errors }).toEqual({
+      code: 1,
+      errors: `Extracting PHP from nosuch. This can take minutes.\n${url} has no release nosuch. Check the name, or name another mirror with --mirror.\n`,
+    });
+  });
+
+  it("ends when it is interrupted, and leaves nothing", async () => {
+    const silent = createServer().listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    const mirror = `http://127.0.0.1:${portOf(silent)}/debian`;
+    const words = ["php", "add", "trixie", "--mirror", mirror, "--security-mirror", mirror];
+    const env = { PATH: process.env.PATH, SITEWRIGHT_DATA: data };
+    const adding = spawn(process.execPath, [program, ...words], { env, stdio: ["ignore", "ignore", "pipe"] });
+    const errors = text(adding.stderr);
+    const [connection] = await once(silent, "connection");
+    adding.kill("SIGINT");
+    const [code] = await once(adding, "exit");
+    connection.destroy();
+    silent.close();
+    expect(code).toBe(1);
+    expect(await errors).toContain("Stopped. Nothing was added.");
+    expect(readdirSync(join(data, "php/suites"))).toEqual([]);
   });
 });
 

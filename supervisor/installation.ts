@@ -6,6 +6,7 @@
  * first is killed.
  */
 import { join } from "node:path";
+import { closeEnvironmentGroups } from "@sitewright/runtimes/processor/environments.ts";
 import { closeProcessorGroups, openProcessorGroups } from "@sitewright/runtimes/processor/groups.ts";
 import { secretsKeyFile } from "@sitewright/server/sealedSettings.ts";
 import { openSealer } from "@sitewright/server/sealing.ts";
@@ -187,6 +188,7 @@ export function makeInstallation(options: InstallationOptions): Installation {
       if (lock !== null) {
         removeRun(config.data);
         removeRunFolder(config.run);
+        await closeEnvironmentGroups(config.data);
         closeProcessorGroups(config.data);
         lock.release();
       }

@@ -21,6 +21,7 @@ export const programs: readonly Requirement[] = [
   { name: "mariadb", packages: ["mariadb-client"] },
   { name: "mariadb-install-db", packages: ["mariadb-server"] },
   { name: "mariadbd", packages: ["mariadb-server"] },
+  { name: "mmdebstrap", packages: ["mmdebstrap", "debian-archive-keyring"] },
   { name: "named-checkzone", packages: ["bind9-utils"] },
   { name: "openssl", packages: ["openssl"] },
   { name: "pdns_server", packages: ["pdns-server", "pdns-backend-lmdb"] },

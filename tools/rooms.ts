@@ -119,6 +119,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     "server/store",
     "server",
     "runtimes",
+    "runtimes/native",
     "supervisor",
   ),
   "server/settings": room("The settings: names, defaults, checks, and the settings file.", "contract", "runtimes"),

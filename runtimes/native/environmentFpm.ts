@@ -2,8 +2,6 @@
 import { platformFolder } from "../phpFolders.ts";
 import { disabledFunctions, functionsReplacedBy, phpSettings, uploadSettings } from "../phpSettings.ts";
 import { limitsOf } from "../pool/limits.ts";
-import { companyOf } from "../pool/shares.ts";
-import { shareProcessor } from "../processor/companies.ts";
 import type { ServedEnvironment, UploadLimits } from "../serving.ts";
 import {
   type EnvironmentSandbox,
@@ -36,7 +34,6 @@ export async function startFpm(
       slots: place.messages.length,
       idleSeconds,
       ...settingsOf(php, limitsOf(environment).memoryMb, uploads),
-      onStart: (pid) => shareProcessor(companyOf(environment), pid),
       onLog,
     });
   } catch (error) {

@@ -1,5 +1,5 @@
 /** What an environment's PHP sees: its own folders and shared code, at the same paths as in the playground. */
-import { chownSync, lstatSync, mkdirSync, realpathSync } from "node:fs";
+import { chownSync, mkdirSync, realpathSync } from "node:fs";
 import path from "node:path";
 import { temporaryFolders } from "../fileTree.ts";
 import { ownerOf } from "../owner.ts";
@@ -15,18 +15,6 @@ interface Places {
   readonly environments: string;
 }
 
-/**
- * Requires the place of a mount below a web root to be a folder without symbolic links above it. bubblewrap would follow them, as
- * root, to places outside. PHP must not run meanwhile, because it could replace a folder by a link.
- */
-function requirePlace(webRoot: string, place: string): void {
-  const parts = place.split("/");
-  for (const [index] of parts.entries()) {
-    const folder = path.join(webRoot, ...parts.slice(0, index + 1));
-    if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`${folder} is not a folder.`);
-  }
-}
-
 /** Makes a folder that belongs to no release, if it is missing. */
 function ownFolder({ number }: Pick<ServedEnvironment, "number">, folder: string): string {
   if (mkdirSync(folder, { recursive: true }) !== undefined && process.getuid?.() === 0)
@@ -34,7 +22,7 @@ function ownFolder({ number }: Pick<ServedEnvironment, "number">, folder: string
   return folder;
 }
 
-/** Throws if the environment or its release doesn't exist, or if a folder that shared code is mounted on is missing. */
+/** Throws if the environment or its release doesn't exist. */
 export function environmentMounts(
   environment: Pick<ServedEnvironment, "id" | "number" | "release" | "documentRoot" | "overlays">,
   { assets, environments }: Places,
@@ -46,7 +34,6 @@ export function environmentMounts(
   const database = realpathSync(path.join(releaseFolder(folder, release), "database"));
   const hasSharedCode = Object.keys(overlays).length > 0;
   const shared = { ...overlays, ...(hasSharedCode && { [driverPlace]: driverFolder(assets) }) };
-  for (const place of Object.keys(shared)) requirePlace(documentRoot, place);
   const own = (from: string, to: string): Mount => ({ from: realpathSync(from), to, isWritable: true });
   return [
     own(documentRoot, siteFolder),

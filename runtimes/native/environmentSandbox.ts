@@ -15,6 +15,7 @@ import {
 } from "../phpFolders.ts";
 import type { PlatformTask, ServedEnvironment, UploadLimits } from "../serving.ts";
 import { databaseFile, plainDatabaseFile } from "../sqlite/databaseFiles.ts";
+import { environmentLimitsOf } from "./environmentLimits.ts";
 import { environmentMounts } from "./environmentMounts.ts";
 import { type MessageSocket, openMessageSocket } from "./messageSocket.ts";
 import type { Mount, Sandbox } from "./sandbox.ts";
@@ -55,7 +56,7 @@ export function taskFile(task: PlatformTask): string {
 
 export type SandboxedEnvironment = Pick<
   ServedEnvironment,
-  "id" | "number" | "release" | "documentRoot" | "overlays" | "isOffline"
+  "id" | "number" | "companyId" | "limits" | "release" | "documentRoot" | "overlays" | "isOffline"
 >;
 
 export interface EnvironmentSandbox {
@@ -115,6 +116,7 @@ export function openEnvironmentSandbox(
       { path: memoryFolder, maxBytes: memoryFolderBytes },
       { path: internalFolder, maxBytes: internalFolderBytes },
     ],
+    limits: environmentLimitsOf(environment),
     isOffline: environment.isOffline ?? false,
   };
 

@@ -4,16 +4,15 @@
  * Each slot is a pool of php-fpm with a socket and at most one child. So the child of each connection is known, and a script that
  * never ends can be killed without the others. A child starts with the first connection, and ends when it is idle.
  */
-import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { chmod, chown, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
-import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { FastCgiConnection } from "./fastcgi/connection.ts";
 import { childrenOf, commandLineOf, descendantsOf, killIfAlive } from "./processTree.ts";
-import { type Sandbox, sandboxed } from "./sandbox.ts";
+import type { Sandbox } from "./sandbox.ts";
+import { type SandboxedProcess, spawnSandboxed } from "./spawnSandboxed.ts";
 
 export interface FpmOptions {
   /** Without the folder of the sockets, which is added. */
@@ -35,8 +34,6 @@ export interface FpmOptions {
   readonly settings: Settings;
   /** The same, for one slot. */
   readonly slotSettings?: (slot: number) => Settings;
-  /** Called with the id of the sandbox's process when it has been started. */
-  readonly onStart?: (pid: number) => void;
   /** Receives each line that the master logs about itself and its children. */
   readonly onLog: (line: string) => void;
   /** How long php-fpm may take to start. */
@@ -44,8 +41,6 @@ export interface FpmOptions {
 }
 
 type Settings = Readonly<Record<string, string | number>>;
-
-type Bubblewrap = ChildProcessByStdio<null, null, Readable>;
 
 const socketFolder = "/run/php";
 const configurationFile = "/etc/php-fpm.conf";
@@ -63,12 +58,12 @@ const nameOf = (slot: number): string => `slot-${slot}`;
 export class FpmMaster {
   /** Resolves when the master, its children and everything that they have started are gone. */
   readonly exited: Promise<void>;
-  readonly #bubblewrap: Bubblewrap;
+  readonly #bubblewrap: SandboxedProcess;
   readonly #sockets: string;
   /** By slot. */
   readonly #lastChildren = new Map<number, number>();
 
-  private constructor(sockets: string, bubblewrap: Bubblewrap) {
+  private constructor(sockets: string, bubblewrap: SandboxedProcess) {
     this.#sockets = sockets;
     this.#bubblewrap = bubblewrap;
     this.exited = new Promise((resolve) => {
@@ -92,9 +87,7 @@ export class FpmMaster {
     ];
     const defaults = Object.entries(options.defaults).flatMap(([name, value]) => ["-d", `${name}=${value}`]);
     const fpm = [program, "--nodaemonize", "--force-stderr", "--fpm-config", configurationFile, ...defaults];
-    const [command = "", ...parameters] = sandboxed({ ...sandbox, mounts }, fpm);
-    const child = spawn(command, parameters, { stdio: ["ignore", "ignore", "pipe"], env: { PATH: process.env.PATH } });
-    if (child.pid !== undefined) options.onStart?.(child.pid);
+    const child = spawnSandboxed({ ...sandbox, mounts }, fpm, ["ignore", "ignore"]);
     const master = new FpmMaster(sockets, child);
     try {
       await untilReady(child, onLog, startMilliseconds);
@@ -121,10 +114,14 @@ export class FpmMaster {
     return pid;
   }
 
-  /** Kills a slot's child in the middle of its script, with what the script has started. The next connection gets another one. */
+  /**
+   * Kills a slot's child in the middle of its script, with what the script has started, and programs that other scripts have left
+   * behind. The next connection gets another child.
+   */
   killSlot(slot: number): void {
     const pid = this.pidOf(slot);
-    if (pid !== null) for (const each of [pid, ...descendantsOf(pid)]) killIfAlive(each);
+    const roots = [...(pid === null ? [] : [pid]), ...this.#orphans()];
+    for (const each of roots.flatMap((root) => [root, ...descendantsOf(root)])) killIfAlive(each);
   }
 
   /** Resolves when a slot's child is gone, and php-fpm knows it: only then does it start another one. */
@@ -142,10 +139,23 @@ export class FpmMaster {
     killIfAlive(first ?? pid);
   }
 
-  /** bubblewrap has one child, the sandbox's first process, of which php-fpm's master is the first child. */
-  #masterChildren(): readonly number[] {
+  /**
+   * bubblewrap has one child, the sandbox's first process. The first child of that is the inner bubblewrap, and the others are programs
+   * whose parents have ended.
+   */
+  #firstChildren(): readonly number[] {
     const [first] = childrenOf(this.#bubblewrap.pid ?? 0);
-    const [master] = childrenOf(first ?? 0);
+    return childrenOf(first ?? 0);
+  }
+
+  #orphans(): readonly number[] {
+    return this.#firstChildren().slice(1);
+  }
+
+  /** The only child of the inner bubblewrap is php-fpm's master. */
+  #masterChildren(): readonly number[] {
+    const [inner] = this.#firstChildren();
+    const [master] = childrenOf(inner ?? 0);
     return childrenOf(master ?? 0);
   }
 }
@@ -184,7 +194,7 @@ function configurationOf({ slots, idleSeconds, settings, slotSettings }: FpmOpti
   return [...global, ...pools.flat(), ""].join("\n");
 }
 
-async function untilReady(child: Bubblewrap, onLog: FpmOptions["onLog"], milliseconds: number): Promise<void> {
+async function untilReady(child: SandboxedProcess, onLog: FpmOptions["onLog"], milliseconds: number): Promise<void> {
   const ready = Promise.withResolvers<void>();
   const first: string[] = [];
   const fail = (reason: string) => ready.reject(new Error(`php-fpm did not start: ${reason}`));

@@ -1,12 +1,15 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, symlink, unlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { type Sandbox, sandboxed } from "./sandbox.ts";
+import { spawnSandboxed } from "./spawnSandboxed.ts";
+import { systemCallFilter } from "./systemCalls.ts";
+import { sandboxOutput } from "./testing/sandboxOutput.ts";
 
 const run = promisify(execFile);
 const isRoot = process.getuid?.() === 0;
@@ -38,20 +41,17 @@ beforeEach(async () => {
     root: "/",
     mounts,
     memoryFolders: ["/tmp", "/memory"].map((one) => ({ path: one, maxBytes: 1 << 20 })),
+    limits: null,
     isOffline: false,
   };
 });
 
 /** Runs a script of the shell in the sandbox. Returns its output, errors included. Throws if it does not run. */
 async function shell(script: string, changes: Partial<Sandbox> = {}): Promise<string> {
-  const [command = "", ...parameters] = sandboxed({ ...sandbox, ...changes }, [
-    "sh",
-    "-c",
-    `exec 2>&1\n${script}\necho ran`,
-  ]);
-  const { stdout } = await run(command, parameters);
-  expect(stdout).toMatch(/ran\n$/);
-  return stdout.replace(/ran\n$/, "").trim();
+  const command = ["sh", "-c", `exec 2>&1\n${script}\necho ran`];
+  const output = await sandboxOutput(sandboxed({ ...sandbox, ...changes }, command));
+  expect(output).toMatch(/ran$/);
+  return output.replace(/ran$/, "").trim();
 }
 
 test("a site writes its own files, as its own user", async () => {
@@ -78,18 +78,48 @@ test("a site can't leave by a symbolic link", async () => {
   expect(await shell(`ln -s ${secret} /site/link; cat /site/link`)).toMatch(/No such file/);
 });
 
+/** bubblewrap's root while it mounts has these two folders: the machine, and the sandbox. */
+const escapes = (victim: string) => [
+  `/oldroot${victim}`,
+  `../../oldroot${victim}`,
+  `/oldroot/oldroot${victim}`,
+  victim,
+];
+
+test.each([
+  ["root", true],
+  ["another user", false],
+])("links in place of folders that shared code is mounted on don't lead out of the sandbox: %s", async (_, asRoot) => {
+  if (asRoot && !isRoot) return;
+  const victim = path.join(folder, "victim");
+  await mkdir(victim);
+  for (const one of [folder, victim, site]) await chmod(one, 0o777);
+  const to = "/site/wp-content/mu-plugins/driver";
+  const mounts = [...sandbox.mounts, { from: path.join(folder, "core"), to, isWritable: false }];
+  const asNobody = isRoot && !asRoot ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : [];
+  for (const target of escapes(victim)) {
+    await symlink(target, path.join(site, "wp-content"));
+    await sandboxOutput([...asNobody, ...sandboxed({ ...sandbox, mounts }, ["true"], asRoot)]).catch(() => undefined);
+    await unlink(path.join(site, "wp-content"));
+  }
+  expect(await readdir(victim)).toEqual([]);
+});
+
 test("without root, a site can't make user namespaces, in which it would have capabilities", async () => {
   const command = sandboxed({ ...sandbox, mounts: [] }, ["sh", "-c", "id -u; unshare --user true 2>&1; true"], false);
   const asNobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
-  const [program = "", ...parameters] = [...(isRoot ? asNobody : []), ...command];
-  const { stdout } = await run(program, parameters);
-  expect(stdout).toMatch(isRoot ? /^65534\nunshare: .*failed/ : /^\d+\nunshare: .*failed/);
+  const [id, refusal] = (await sandboxOutput([...(isRoot ? asNobody : []), ...command])).split("\n");
+  expect(id).toBe(String(user));
+  expect(refusal).toMatch(/unshare: .*failed/);
 });
 
-test("a site sees only its own processes, and has no capabilities", async () => {
+test("a site sees only its own processes, and has no capabilities and a filter of system calls", async () => {
   expect(await shell("ls -d /proc/[0-9]* | wc -l")).toMatch(/^[2-5]$/);
-  const status = await shell("grep -E '^(Cap(Inh|Prm|Eff|Bnd|Amb)|NoNewPrivs)' /proc/self/status | tr -s '\\t' ' '");
+  const status = await shell(
+    "grep -E '^(Cap(Inh|Prm|Eff|Bnd|Amb)|NoNewPrivs|Seccomp)' /proc/self/status | tr -s '\\t' ' '",
+  );
   expect(status).toMatch(/NoNewPrivs: 1/);
+  if (systemCallFilter() !== null) expect(status).toMatch(/Seccomp: 2/);
   if (isRoot) expect(status.match(/Cap\w+: 0+$/gm)).toHaveLength(5);
 });
 
@@ -114,8 +144,7 @@ test("without a network, a site reaches nothing on this machine", async () => {
 test("killing bubblewrap kills everything in the sandbox", async () => {
   const duration = `300.${process.pid}`;
   const script = `setsid sleep ${duration} & wait`;
-  const [command = "", ...parameters] = sandboxed(sandbox, ["sh", "-c", script]);
-  const child = execFile(command, parameters, () => undefined);
+  const child = spawnSandboxed(sandbox, ["sh", "-c", script], ["ignore", "ignore"]);
   onTestFinished(() => void child.kill("SIGKILL"));
   const sleeping = async () =>
     (await run("ps", ["-eo", "args"])).stdout.split("\n").filter((line) => line === `sleep ${duration}`).length;

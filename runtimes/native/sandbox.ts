@@ -5,8 +5,19 @@
  *
  * - If this process is root, bubblewrap mounts as root, because folders above an environment are closed to its user. The command
  *   then changes to that user and gives up all capabilities.
- * - Otherwise bubblewrap makes a user namespace, and the command runs as this process's user.
+ * - Otherwise bubblewrap makes a user namespace, in which the command has that user's number.
+ *
+ * bubblewrap runs in bubblewrap. Shared code is mounted in folders that scripts change, also while another sandbox of the environment is
+ * made. There, a symbolic link could lead bubblewrap out of the sandbox: it still sees the whole machine while it mounts. So the outer
+ * one makes everything but those mounts, in places that scripts can't change. The inner one sees only that sandbox, so links can't
+ * lead out of it.
+ *
+ * In both cases, a filter refuses the system calls that PHP does not need.
  */
+import path from "node:path";
+import type { EnvironmentLimits } from "../processor/environments.ts";
+import { fileInRoot } from "./rootPath.ts";
+import { systemCallFilter } from "./systemCalls.ts";
 
 export interface Mount {
   /** Absolute path on the host, without symbolic links. */
@@ -22,17 +33,25 @@ export interface Layer {
   readonly folder: string;
 }
 
+/** Of all sandboxes of an environment together. */
+export interface SandboxLimits extends EnvironmentLimits {
+  /** The largest file that can be written, or null: as large as the disk allows. */
+  readonly fileBytes: number | null;
+}
+
 export interface Sandbox {
   /** Mounts `above`: the content of `below` with the changes in `changes`. Absent: none. */
   readonly layer?: Layer;
-  /** User and group of the processes, if this process is root. */
+  /** User and group of the processes. If this process is not root, its own have this number in the sandbox. */
   readonly user: number;
-  /** Folder with the system whose `/usr` the processes see; `/` is the machine's own. */
+  /** Folder with the system whose `/usr` the processes see, and its settings of PHP; `/` is the machine's own. */
   readonly root: string;
   /** In this order: later ones may lie in earlier ones. */
   readonly mounts: readonly Mount[];
   /** Empty folders in memory, which only this sandbox sees. */
   readonly memoryFolders: readonly { readonly path: string; readonly maxBytes: number }[];
+  /** Null: only those of all sandboxes. */
+  readonly limits: SandboxLimits | null;
   /** Whether there is no network at all. Otherwise it is the machine's whole network, addresses of this machine included. */
   readonly isOffline: boolean;
 }
@@ -45,24 +64,38 @@ const links = [
   ["usr/lib64", "/lib64"],
 ];
 
-/** What programs read from the system's settings: certificates, names of hosts, and where PHP's extensions are. */
-const settings = ["/etc/ssl", "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/localtime", "/etc/php"];
+/**
+ * Files that belong to the programs in `/usr`: settings of PHP, OpenSSL and ImageMagick, and the names of alternatives. Remi's PHP is
+ * in `/opt`.
+ */
+const systemFiles = [
+  ...["/etc/php", "/etc/php.ini", "/etc/php.d", "/etc/opt/remi", "/opt/remi"],
+  ...["/etc/alternatives", "/etc/ssl/openssl.cnf", "/etc/ImageMagick-6", "/etc/ImageMagick-7"],
+];
+
+/** What the machine decides for all of them: which certificates are trusted, names of hosts, and the time zone. */
+const machineFiles = ["/etc/ssl/certs", "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/localtime"];
+
+/** Folder in the sandbox with what one bubblewrap mounts for the other. */
+const preparedFolder = "/run/prepared";
 
 const isRoot = () => process.getuid?.() === 0;
 
+/** The descriptor from which bubblewrap reads the filter of system calls (`systemCallFilter`), if this machine has one. */
+export const filterDescriptor = 3;
+
 /**
  * The command that runs `command` in the sandbox; when its process is killed, everything in the sandbox is. `asRoot`: whether root
- * starts it.
+ * starts it. It needs `filterDescriptor`: use `spawnSandboxed`.
  */
 export function sandboxed(sandbox: Sandbox, command: readonly string[], asRoot = isRoot()): readonly string[] {
-  const inside = asRoot ? [...becoming(sandbox.user), ...command] : command;
-  return [
-    ...(sandbox.layer ? mountingLayer(sandbox.layer) : []),
-    "bwrap",
-    ...optionsOf(sandbox, asRoot),
-    "--",
-    ...inside,
-  ];
+  const { user } = sandbox;
+  const filter = systemCallFilter() === null ? [] : ["--seccomp", String(filterDescriptor)];
+  const inner = [...(asRoot ? kept(setterPrivileges) : asUser(user)), ...innerMounts(sandbox), ...filter];
+  const outer = [...(asRoot ? kept(mounterPrivileges) : asUserRoot), ...outerOptions(sandbox)];
+  const layer = sandbox.layer ? mountingLayer(sandbox.layer) : [];
+  const inside = [...(asRoot ? becoming(user) : []), ...command];
+  return [...layer, "bwrap", ...outer, "--", "bwrap", ...inner, "--", ...inside];
 }
 
 /** The beginning of a command that mounts a layer, which vanishes with the command. */
@@ -73,25 +106,67 @@ function mountingLayer({ folder }: Layer): readonly string[] {
 }
 
 const namespaces = "--unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try".split(" ");
-const keptPrivileges = "--cap-drop ALL --cap-add CAP_SETUID --cap-add CAP_SETGID --cap-add CAP_SETPCAP".split(" ");
 
-function optionsOf({ root, mounts, memoryFolders, isOffline }: Sandbox, asRoot: boolean): readonly string[] {
-  const base = root === "/" ? "" : root;
+const setterPrivileges = ["CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"];
+const mounterPrivileges = ["CAP_SYS_ADMIN", "CAP_DAC_READ_SEARCH", ...setterPrivileges];
+
+const kept = (privileges: readonly string[]) =>
+  ["--cap-drop", "ALL"].concat(privileges.flatMap((name) => ["--cap-add", name]));
+
+/** This user is root of a namespace. */
+const asUserRoot = ["--unshare-user", "--uid", "0", "--gid", "0", "--cap-add", "ALL"];
+
+const asUser = (user: number): readonly string[] => [
+  ...["--unshare-user", "--uid", String(user), "--gid", String(user), "--disable-userns"],
+  ...["--cap-drop", "ALL"],
+];
+
+const isInside = ({ to }: Mount, mounts: readonly Mount[]): boolean =>
+  mounts.some((other) => other.isWritable && to.startsWith(`${other.to}/`));
+
+const usrFolder = `${preparedFolder}/usr`;
+
+function outerOptions({ root, mounts, memoryFolders, isOffline }: Sandbox): readonly string[] {
+  const usr = fileInRoot(root, "/usr");
+  if (usr === null) throw new Error(`There is no folder usr in ${root}.`);
+  const bind = ({ from, to, isWritable }: Mount) => [isWritable ? "--bind" : "--ro-bind", from, to];
   return [
     ...namespaces,
-    ...(asRoot ? keptPrivileges : ["--unshare-user", "--disable-userns"]),
     ...(isOffline ? ["--unshare-net"] : []),
     ...["--die-with-parent", "--new-session", "--hostname", "localhost"],
     ...["--clearenv", "--setenv", "PATH", "/usr/sbin:/usr/bin"],
-    ...["--ro-bind", `${base}/usr`, "/usr", "--proc", "/proc", "--dev", "/dev"],
+    // The inner bubblewrap is the machine's.
+    ...["--ro-bind", "/usr", "/usr", "--proc", "/proc", "--dev", "/dev"],
     ...links.flatMap(([target = "", link = ""]) => ["--symlink", target, link]),
-    // bubblewrap closes folders that it makes for mounts to other users.
-    ...["/etc", "/run"].flatMap((folder) => ["--perms", "0755", "--dir", folder]),
-    ...settings.flatMap((file) => ["--ro-bind-try", `${base}${file}`, file]),
+    // bubblewrap closes folders that it makes for mounts to other users. The inner one needs `/tmp`.
+    ...["/etc", "/run", "/tmp"].flatMap((folder) => ["--perms", "0755", "--dir", folder]),
+    ...(root === "/" ? [] : ["--ro-bind", usr, usrFolder]),
+    ...settingsOf(root).flatMap(({ from, to }) => [
+      ...["--perms", "0755", "--dir", path.dirname(to)],
+      ...["--ro-bind-try", from, to],
+    ]),
     ...memoryFolders.flatMap(({ path, maxBytes }) => ["--perms", "1777", "--size", String(maxBytes), "--tmpfs", path]),
-    ...mounts.flatMap(({ from, to, isWritable }) => [isWritable ? "--bind" : "--ro-bind", from, to]),
+    ...mounts.flatMap((mount, index) => bind(isInside(mount, mounts) ? { ...mount, to: preparedPlace(index) } : mount)),
     ...["--chdir", "/"],
   ];
+}
+
+function settingsOf(root: string): readonly Omit<Mount, "isWritable">[] {
+  const all = [...systemFiles.map((to) => ({ base: root, to })), ...machineFiles.map((to) => ({ base: "/", to }))];
+  return all.flatMap(({ base, to }) => {
+    const from = fileInRoot(base, to);
+    return from === null ? [] : [{ from, to }];
+  });
+}
+
+/** Where the outer bubblewrap mounts what the inner one mounts in folders that scripts change. */
+const preparedPlace = (index: number): string => `${preparedFolder}/${index}`;
+
+function innerMounts({ root, mounts }: Sandbox): readonly string[] {
+  const inside = mounts.flatMap((mount, index) =>
+    isInside(mount, mounts) ? [mount.isWritable ? "--bind" : "--ro-bind", preparedPlace(index), mount.to] : [],
+  );
+  return ["--dev-bind", "/", "/", ...(root === "/" ? [] : ["--ro-bind", usrFolder, "/usr"]), ...inside];
 }
 
 /** The beginning of a command that changes to the user for good. */

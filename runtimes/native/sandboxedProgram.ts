@@ -1,13 +1,13 @@
 /** Runs a program in a sandbox within limits, beyond which everything in the sandbox is killed. */
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import type { Readable } from "node:stream";
-import { markExpendable } from "../expendable.ts";
 import { residentBytes } from "../processMemory.ts";
 import type { WpCliEnd, WpCliOutcome } from "../runtime.ts";
 import type { CommandLimits } from "../wpcli/limits.ts";
 import { TextTruncator } from "../wpcli/truncatedText.ts";
 import { childrenOf, descendantsOf, killIfAlive } from "./processTree.ts";
-import { type Sandbox, sandboxed } from "./sandbox.ts";
+import type { Sandbox } from "./sandbox.ts";
+import { spawnSandboxed } from "./spawnSandboxed.ts";
 
 interface ProgramRun {
   readonly limits: CommandLimits;
@@ -30,9 +30,7 @@ export async function runSandboxed(
   command: readonly string[],
   { limits, signal, onStart }: ProgramRun,
 ): Promise<ProgramOutcome> {
-  const [file = "", ...parameters] = sandboxed(sandbox, command);
-  const child = spawn(file, parameters, { stdio: ["ignore", "pipe", "pipe"], env: { PATH: process.env.PATH } });
-  markExpendable(child.pid);
+  const child = spawnSandboxed(sandbox, command, ["ignore", "pipe"]);
   onStart(child);
   let ending: WpCliEnd | null = null;
   const kill = (reason: WpCliEnd) => {
@@ -40,8 +38,8 @@ export async function runSandboxed(
     killSandbox(child);
   };
   const [stdout, stderr] = [new TextTruncator(limits.maxOutputBytes), new TextTruncator(limits.maxOutputBytes)];
-  const read = (stream: Readable, text: TextTruncator) =>
-    stream.on("data", (chunk: Buffer) => {
+  const read = (stream: Readable | null, text: TextTruncator) =>
+    stream?.on("data", (chunk: Buffer) => {
       text.add(chunk);
       if (stdout.bytes + stderr.bytes > limits.killOutputBytes) kill("output");
     });

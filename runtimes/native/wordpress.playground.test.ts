@@ -34,6 +34,7 @@ function optionsOf(folder: string): FpmOptions {
       root: "/",
       mounts: environmentMounts({ ...site.environment, ...layout }, places),
       memoryFolders: [{ path: memoryFolder, maxBytes: 64 << 20 }],
+      limits: null,
       isOffline: true,
     },
     program: findProgram("php-fpm", process.env) ?? "php-fpm",

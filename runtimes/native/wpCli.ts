@@ -12,9 +12,10 @@ import type { EnvironmentRef, Runtime, WpCliCommand, WpCliOutcome } from "../run
 import type { AcceptMail } from "../serving.ts";
 import { layoutOf } from "../site/release.ts";
 import { adaptCommand } from "../wpcli/command.ts";
-import { type CommandLimits, createCommandTurns, limitsOfCommand } from "../wpcli/limits.ts";
+import { type CommandLimits, createCommandTurns, limitsOfCommand, memoryMbOf } from "../wpcli/limits.ts";
 import { createCommandPriorities } from "../wpcli/priorities.ts";
 import { sendmailPath } from "./environmentFpm.ts";
+import { environmentLimitsOf } from "./environmentLimits.ts";
 import {
   type EnvironmentSandbox,
   messageSocketPath,
@@ -22,6 +23,7 @@ import {
   type SandboxOptions,
 } from "./environmentSandbox.ts";
 import { receiveMessage } from "./receiveMessage.ts";
+import type { SandboxLimits } from "./sandbox.ts";
 import { type ProgramOutcome, runSandboxed } from "./sandboxedProgram.ts";
 
 export interface NativeWpCliOptions extends SandboxOptions {
@@ -68,7 +70,7 @@ export function createNativeWpCli(options: NativeWpCliOptions): Runtime["runWpCl
       signal.throwIfAborted();
       const before = { time: Date.now() - clockMilliseconds, database: await place.databaseState() };
       const outcome = await runSandboxed(
-        { ...place.sandbox, mounts },
+        { ...place.sandbox, mounts, limits: groupLimits(environment, command) },
         [...phpCommand(php.php, sendmailPath(php, 0), options), ...programOf(command, wpConfig)],
         {
           limits: { ...limitsOfCommand(command), ...options.wpCliLimits },
@@ -88,6 +90,16 @@ export function createNativeWpCli(options: NativeWpCliOptions): Runtime["runWpCl
 
   return (environment, command, begin, signal) =>
     turns.run(companyOf(environment, command), () => run(environment, command, begin, signal), signal);
+}
+
+/** A command is in a group of its own: the limits of the environment's follow from its threads. */
+function groupLimits(environment: EnvironmentRef, command: WpCliCommand): SandboxLimits {
+  const limits = { threads: 1, memoryMb: memoryMbOf(command), requestSeconds: null, disk: null };
+  return environmentLimitsOf({
+    id: `${environment.id}-wpcli`,
+    companyId: companyOf(environment, command),
+    limits,
+  });
 }
 
 const companyOf = (environment: EnvironmentRef, { companyId }: WpCliCommand) => companyId ?? environment.id;

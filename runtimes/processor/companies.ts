@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdir, rmdir, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { environmentCompanies, type GroupEntry, removeEmptyEnvironmentGroups } from "./environments.ts";
 import {
   companiesIn,
   type Groups,
@@ -51,12 +52,21 @@ export function joinEdgeGroup(): void {
  */
 export function shareProcessor(company: string, pid: number | undefined): void {
   if (current === null || pid === undefined) return;
-  const { background, foreground, services } = current;
-  void moveInOrder(pid, () => {
-    const isLoud = existsSync(path.join(background, company));
-    // The edge's group would give it much more time.
-    return move(path.join(isLoud ? background : foreground, company), pid).catch(() => move(services, pid));
-  });
+  const groups = current;
+  // The edge's group would give it much more time.
+  void moveInOrder(pid, () => move(groupFor(company, groups), pid).catch(() => move(groups.services, pid)));
+}
+
+/** What a process has to write to join the group of its company before it starts others. Empty if there are no groups. */
+export function companyEntries(company: string): readonly GroupEntry[] {
+  // With its environment's group, it joins a company's group there.
+  if (current === null || environmentCompanies() !== null || !existsSync(current.foreground)) return [];
+  return [{ folder: groupFor(company, current), file: "cgroup.procs", value: "0" }];
+}
+
+function groupFor(company: string, { background, foreground }: Groups): string {
+  const isLoud = existsSync(path.join(background, company));
+  return path.join(isLoud ? background : foreground, company);
 }
 
 /** Moves a worker that is started in advance to the group of those, until it gets a company. */
@@ -105,12 +115,28 @@ export function runInBackground(isBackground: boolean): void {
 export async function separateLoudCompanies(loud: ReadonlySet<string>): Promise<void> {
   if (current === null) return;
   const { background, foreground } = current;
+  idleWithEnvironments(loud);
   const toBackground = companiesIn(foreground).filter((company) => loud.has(company));
   const toForeground = companiesIn(background).filter((company) => !loud.has(company));
   await Promise.all([
     ...toBackground.map((company) => moveCompany(company, { from: foreground, to: background })),
     ...toForeground.map((company) => moveCompany(company, { from: background, to: foreground })),
   ]);
+}
+
+/** Groups that hold the memory of environments can't move. */
+function idleWithEnvironments(loud: ReadonlySet<string>): void {
+  const folder = environmentCompanies();
+  if (folder === null) return;
+  for (const company of companiesIn(folder)) {
+    ignoreErrors(() => writeFileSync(path.join(folder, company, "cpu.idle"), loud.has(company) ? "1" : "0"));
+  }
+}
+
+/** The folders with groups of companies. */
+function companyFolders({ background, foreground }: Groups): readonly string[] {
+  const environments = environmentCompanies();
+  return [background, foreground, ...(environments === null ? [] : [environments])];
 }
 
 async function moveCompany(
@@ -134,10 +160,11 @@ async function moveCompany(
  */
 export function weighCompanies(weights: ReadonlyMap<string, number>): void {
   if (current === null) return;
-  const { background, foreground, weights: before } = current;
+  const { weights: before } = current;
+  const folders = companyFolders(current);
   const isSet = ([company, weight]: readonly [string, number]) =>
     before.get(company) === weight ||
-    [background, foreground].map((folder) => setWeight(path.join(folder, company), weight)).includes(true);
+    folders.map((folder) => setWeight(path.join(folder, company), weight)).includes(true);
   current.weights = new Map([...weights].filter(isSet));
 }
 
@@ -156,7 +183,7 @@ function setWeight(group: string, weight: number): boolean {
 export function companyProcesses(): ReadonlyMap<string, readonly number[]> {
   if (current === null) return new Map();
   const found = new Map<string, readonly number[]>();
-  for (const folder of [current.background, current.foreground]) {
+  for (const folder of companyFolders(current)) {
     for (const company of companiesIn(folder)) {
       found.set(company, [...(found.get(company) ?? []), ...processesOf(path.join(folder, company))]);
     }
@@ -164,17 +191,23 @@ export function companyProcesses(): ReadonlyMap<string, readonly number[]> {
   return found;
 }
 
+/** Also the processes of groups in the group. */
 function processesOf(group: string): readonly number[] {
   try {
-    return readFileSync(path.join(group, "cgroup.procs"), "utf8").split("\n").filter(Boolean).map(Number);
+    const inner = companiesIn(group).flatMap((name) => processesOf(path.join(group, name)));
+    return [
+      ...readFileSync(path.join(group, "cgroup.procs"), "utf8").split("\n").filter(Boolean).map(Number),
+      ...inner,
+    ];
   } catch {
     // Another process has removed the empty group.
     return [];
   }
 }
 
-/** Removes the groups of companies that have no processes. */
+/** Removes the groups of companies and environments that have no processes. */
 export async function removeEmptyGroups(): Promise<void> {
+  await removeEmptyEnvironmentGroups();
   if (current === null) return;
   const groups = [current.background, current.foreground].flatMap((folder) =>
     companiesIn(folder).map((company) => path.join(folder, company)),

@@ -41,16 +41,23 @@ const servicesName = "services";
  * Weights, relative to that of one of the server's processes, or with version 2 of all of them. `starved` is that of all companies
  * of the background while they are out of it, or always with kernels before 5.15, which have no background.
  */
-const weights = { starved: 1 / 5, foreground: 1 / 2, edge: 4, spares: 1 / 8 };
+export const weights = { starved: 1 / 5, foreground: 1 / 2, edge: 4, spares: 1 / 8 };
 
 /** The file that sets a group's weight, and the usual weight. */
 const settings = { 1: ["cpu.shares", 1024], 2: ["cpu.weight", 100] } as const;
 
+/** What the names of all groups of the installation with this data folder begin with. */
+export function groupName(data: string): string {
+  return `sitewright-${createHash("sha256").update(path.resolve(data)).digest("hex").slice(0, 12)}`;
+}
+
+/** Whether a place of version 2 is one of the server's own groups, next to which the others are. */
+export const isServices = (folder: string): boolean => path.basename(folder) === servicesName;
+
 /** The groups of the installation with this data folder, which may not exist, as seen by a process at this place. */
 export function groupsAt({ version, folder }: Place, data: string): Groups {
-  const name = `sitewright-${createHash("sha256").update(path.resolve(data)).digest("hex").slice(0, 12)}`;
-  const isMoved = version === 2 && path.basename(folder) === servicesName;
-  const background = path.join(isMoved ? path.dirname(folder) : folder, name);
+  const isMoved = version === 2 && isServices(folder);
+  const background = path.join(isMoved ? path.dirname(folder) : folder, groupName(data));
   const spares = path.join(background, sparesName);
   return { version, background, spares, foreground: `${background}-quiet`, edge: `${background}-edge` };
 }

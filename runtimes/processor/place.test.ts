@@ -31,5 +31,12 @@ test.each([
   },
   { description: "no groups", groups: "", mounts: "20 1 0:1 / / rw - ext4 /dev/vda rw", place: null },
 ])("the place of a process: $description", ({ groups, mounts, place }) => {
-  expect(placeIn(groups, mounts)).toEqual(place);
+  expect(placeIn(groups, mounts, "cpu")).toEqual(place);
+});
+
+test("a process has a place of its own for each controller of version 1", () => {
+  const mounts = `${version1}\n31 24 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory`;
+  const groups = "4:memory:/a\n3:cpu,cpuacct:/b";
+  expect(placeIn(groups, mounts, "memory")).toEqual({ version: 1, folder: "/sys/fs/cgroup/memory/a" });
+  expect(placeIn(groups, mounts, "pids")).toBeNull();
 });

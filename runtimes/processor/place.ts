@@ -1,6 +1,9 @@
-/** Where a process is in the hierarchy of control groups that divides processor time. */
+/** Where a process is in the hierarchies of control groups. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
+
+/** What control groups divide or limit, as Linux names it. */
+export type Controller = "cpu" | "memory" | "pids";
 
 export interface Place {
   readonly version: 1 | 2;
@@ -8,14 +11,14 @@ export interface Place {
 }
 
 /**
- * Finds the place of a process. `groups`: its `/proc/<pid>/cgroup`; `mounts`: `/proc/self/mountinfo`. Null if processor time is not
- * divided by control groups.
+ * Finds the place of a process. `groups`: its `/proc/<pid>/cgroup`; `mounts`: `/proc/self/mountinfo`. Null if the controller has no
+ * control groups.
  */
-export function placeIn(groups: string, mounts: string): Place | null {
+export function placeIn(groups: string, mounts: string, controller: Controller): Place | null {
   const own = groups.split("\n").map((line) => line.split(":"));
   const paths = {
     1: own
-      .find(([, controllers = ""]) => controllers.split(",").includes("cpu"))
+      .find(([, controllers = ""]) => controllers.split(",").includes(controller))
       ?.slice(2)
       .join(":"),
     2: own
@@ -27,9 +30,9 @@ export function placeIn(groups: string, mounts: string): Place | null {
     const [left = "", right = ""] = line.split(" - ");
     const [, , , root = "/", point = ""] = left.split(" ");
     const [type, , options = ""] = right.split(" ");
-    const version = type === "cgroup" && options.split(",").includes("cpu") ? 1 : type === "cgroup2" ? 2 : null;
+    const version = type === "cgroup" && options.split(",").includes(controller) ? 1 : type === "cgroup2" ? 2 : null;
     const found = version === null ? undefined : paths[version];
-    // If both versions are mounted, the processor belongs to the first.
+    // If both versions are mounted, the controller belongs to the first.
     if (version === null || found === undefined || (version === 2 && paths[1] !== undefined)) continue;
     const isWhole = root === "/";
     if (isWhole || found.startsWith(root)) {
@@ -39,10 +42,11 @@ export function placeIn(groups: string, mounts: string): Place | null {
   return null;
 }
 
-/** Returns null if processor time is not divided by control groups. */
-export function placeOf(pid: number | "self"): Place | null {
+/** Returns null if the controller has no control groups. */
+export function placeOf(pid: number | "self", controller: Controller = "cpu"): Place | null {
   try {
-    return placeIn(readFileSync(`/proc/${pid}/cgroup`, "utf8"), readFileSync("/proc/self/mountinfo", "utf8"));
+    const mounts = readFileSync("/proc/self/mountinfo", "utf8");
+    return placeIn(readFileSync(`/proc/${pid}/cgroup`, "utf8"), mounts, controller);
   } catch {
     return null;
   }

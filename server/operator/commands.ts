@@ -151,6 +151,31 @@ const commands: Readonly<Record<string, Command>> = {
     words: [1, 1],
     load: async () => (await import("./audit.ts")).accept,
   },
+  "php list": {
+    usage: "php list [--json]",
+    summary: "lists the versions of PHP for the native runtime, and why others are not offered",
+    options: json,
+    words: [0, 0],
+    load: async () => (await import("./php.ts")).list,
+  },
+  "php add": {
+    usage: "php add <folder | Debian release> [--mirror <url>] [--security-mirror <url>]",
+    summary: "adds a folder with a system that has php-fpm, or extracts PHP from a release of Debian",
+    details: [
+      "A folder, such as /opt/php, stays where it is. A release, such as trixie, is downloaded; add it again to update it.",
+      "--mirror           Debian's archive; without it, the one that this machine uses",
+      "--security-mirror  Debian's archive of security updates",
+    ],
+    options: { mirror: { type: "string" }, "security-mirror": { type: "string" } },
+    words: [1, 1],
+    load: async () => (await import("./php.ts")).add,
+  },
+  "php remove": {
+    usage: "php remove <version | folder | Debian release>",
+    summary: "removes what php add has added",
+    words: [1, 1],
+    load: async () => (await import("./php.ts")).remove,
+  },
   backup: {
     usage: "backup <file> [--force] [--with-backups]",
     summary: "writes the installation's database, keys and settings into one encrypted file",

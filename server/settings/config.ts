@@ -63,6 +63,8 @@ export interface Config {
   readonly readyCopies: { readonly folder: string; readonly count: number };
   /** Keeps when WP-Cron events of sites are due. */
   readonly eventsFile: string;
+  /** Records the folders with PHP that the operator has added. */
+  readonly phpRoots: string;
   /** Folder for sockets: its path is short, and other users have no access. */
   readonly run: string;
   /** The first user id of sites, if Sitewright is root. */
@@ -203,6 +205,7 @@ function freeze(values: Settings): Config {
     environments: join(data, "environments"),
     readyCopies: { folder: join(data, "ready"), count: readyCopies },
     eventsFile: join(data, "cron-events.json"),
+    phpRoots: join(data, "php"),
     run: resolve(values.SITEWRIGHT_RUN),
     firstUserId: values.SITEWRIGHT_FIRST_USER_ID,
     spareWorkers: values.SITEWRIGHT_SPARE_WORKERS,

@@ -1,9 +1,10 @@
 /**
- * Vitest's `globalSetup` for tests of real PHP: downloads, installs and compiles everything once, while the first tests
- * run. Tests that need it earlier wait for it. If it fails, those tests fail with the reason.
+ * Vitest's `globalSetup` for tests of real PHP: downloads, installs and compiles everything once, another PHP included, while the
+ * first tests run. Tests that need it earlier wait for it. If it fails, those tests fail with the reason.
  */
 import path from "node:path";
 import { createAssetStore } from "../../assets/store.ts";
+import { twoPhps } from "../../native/testing/twoPhps.ts";
 import { defaultTemplate } from "../../site/template.ts";
 import { driverFolder } from "../../sqlite/driver.ts";
 import { createCompiledStore } from "../templates/compiled.ts";
@@ -28,7 +29,7 @@ async function prepare(): Promise<void> {
 }
 
 export function setup(): void {
-  preparing = prepare().catch(() => undefined);
+  preparing = Promise.allSettled([prepare(), twoPhps()]);
 }
 
 export async function teardown(): Promise<void> {

@@ -1,0 +1,47 @@
+/** Starts programs in a sandbox. */
+import { type ChildProcess, spawn } from "node:child_process";
+import type { Readable } from "node:stream";
+import { removeEnvironmentGroups } from "../processor/environments.ts";
+import { limited } from "./launch.ts";
+import { filterDescriptor, type Sandbox, sandboxed } from "./sandbox.ts";
+import { systemCallFilter } from "./systemCalls.ts";
+
+/** bubblewrap's process. Killing it kills everything in the sandbox. */
+export interface SandboxedProcess extends ChildProcess {
+  /** Also has bubblewrap's reasons if the sandbox can't be made. */
+  readonly stderr: Readable;
+}
+
+type Streams = readonly [stdin: "ignore" | "pipe", stdout: "ignore" | "pipe"];
+
+function hasErrors(child: ChildProcess): child is SandboxedProcess {
+  return child.stderr !== null;
+}
+
+/** Starts a command. If the sandbox can't be made, the process ends, and its errors say why. */
+export function spawnSandboxed(sandbox: Sandbox, command: readonly string[], streams: Streams): SandboxedProcess {
+  const { limits } = sandbox;
+  const child = spawnWithFilter(limited(limits, sandboxed(sandbox, command)), streams);
+  if (limits !== null) child.once("exit", () => removeEnvironmentGroups(limits));
+  return child;
+}
+
+/** Starts a command of `sandboxed`, which may be in another command, and gives it the filter of system calls. */
+export function spawnWithFilter([program = "", ...parameters]: readonly string[], streams: Streams): SandboxedProcess {
+  const filter = systemCallFilter();
+  const child = spawn(program, parameters, {
+    stdio: [...streams, "pipe", ...(filter === null ? [] : ["pipe" as const])],
+    env: { PATH: process.env.PATH },
+  });
+  if (!hasErrors(child)) throw new Error("The process has no stream for its errors.");
+  if (filter !== null) giveFilter(child, filter);
+  return child;
+}
+
+function giveFilter(child: ChildProcess, filter: Buffer): void {
+  const pipe = child.stdio[filterDescriptor];
+  if (!pipe || !("end" in pipe)) throw new Error("The process has no stream for its filter.");
+  // bubblewrap has ended before it has read the filter. Its own errors say why.
+  pipe.on("error", () => undefined);
+  pipe.end(filter);
+}

@@ -1,0 +1,122 @@
+/** Runs programs of a PHP in the sandbox, as an environment would, to find out what it is. */
+import { once } from "node:events";
+import path from "node:path";
+import type { Readable } from "node:stream";
+import { ownerOf } from "../../owner.ts";
+import { fileInRoot } from "../rootPath.ts";
+import type { Sandbox } from "../sandbox.ts";
+import { spawnSandboxed } from "../spawnSandboxed.ts";
+import { type PhpRoot, UnusableRoot } from "./installation.ts";
+import { mountOptionsOf } from "./mountOptions.ts";
+import { type PhpVersion, parseVersion } from "./version.ts";
+
+/** What `php-fpm` or `php` says about itself. */
+export interface Probed {
+  readonly version: PhpVersion;
+  /** In lower case, sorted. */
+  readonly extensions: readonly string[];
+}
+
+/** Why a program could not be asked, to follow "PHP in /opt/php is not offered: ", with what to do about it. */
+export class ProbeFailure extends Error {
+  override readonly name = "ProbeFailure";
+}
+
+interface Answer {
+  readonly output: string;
+  readonly errors: string;
+  /** Null if a signal ended it. */
+  readonly code: number | null;
+}
+
+const timeoutMilliseconds = 30_000;
+const maxOutput = 1 << 20;
+const temporaryBytes = 16 << 20;
+
+/** Throws if the program could not be started, failed, or took too long. */
+export async function probeFpm(root: PhpRoot, fpm: string): Promise<Probed> {
+  const [about, modules] = await Promise.all([ask(root, [fpm, "-v"]), ask(root, [fpm, "-m"])]);
+  const version = parseVersion(/^PHP (\S+) \(fpm-fcgi\)/m.exec(about)?.[1] ?? "");
+  if (version === null) throw new ProbeFailure(`${fpm} is not php-fpm. Install php-fpm there.`);
+  return { version, extensions: extensionsIn(modules) };
+}
+
+/** Throws as `probeFpm` does. */
+export async function probeCommandLine(root: PhpRoot, php: string): Promise<Probed> {
+  const [about, modules] = await Promise.all([ask(root, [php, "-v"]), ask(root, [php, "-m"])]);
+  const version = parseVersion(/^PHP (\S+) \(cli\)/m.exec(about)?.[1] ?? "");
+  if (version === null) throw new ProbeFailure(`${php} is not PHP's command-line program.`);
+  return { version, extensions: extensionsIn(modules) };
+}
+
+/** `Zend OPcache` is the only one with a space in its name. */
+function extensionsIn(modules: string): readonly string[] {
+  const names = modules.split("\n").map((line) =>
+    line
+      .trim()
+      .toLowerCase()
+      .replace(/^zend /, ""),
+  );
+  return [...new Set(names.filter((name) => /^\w+$/.test(name)))].toSorted();
+}
+
+/** Returns the program's standard output. */
+async function ask(root: PhpRoot, command: readonly [program: string, ...string[]]): Promise<string> {
+  const sandbox: Sandbox = {
+    user: ownerOf(0),
+    root: root.folder,
+    mounts: [],
+    memoryFolders: [{ path: "/tmp", maxBytes: temporaryBytes }],
+    limits: null,
+    isOffline: true,
+  };
+  const { output, errors, code } = await run(sandbox, command);
+  if (code === 0) return output;
+  throw new ProbeFailure(explain(root, command[0], code === null ? null : errors));
+}
+
+async function run(sandbox: Sandbox, command: readonly string[]): Promise<Answer> {
+  const child = spawnSandboxed(sandbox, command, ["ignore", "pipe"]);
+  if (child.stdout === null) throw new Error("The process has no stream for its output.");
+  const kill = () => child.kill("SIGKILL");
+  const timer = setTimeout(kill, timeoutMilliseconds);
+  const texts = [child.stdout, child.stderr].map((stream) => textOf(stream, kill));
+  try {
+    const [code] = await once(child, "close");
+    const [output = "", errors = ""] = await Promise.all(texts);
+    return { output, errors, code };
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT")
+      throw new UnusableRoot("The native runtime runs PHP in bubblewrap, which is missing: apt-get install bubblewrap");
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Calls `onTooMuch` for a stream with more than a program says about itself. */
+async function textOf(stream: Readable, onTooMuch: () => void): Promise<string> {
+  let text = "";
+  for await (const chunk of stream.setEncoding("utf8")) {
+    if (text.length > maxOutput) onTooMuch();
+    else text += chunk;
+  }
+  return text;
+}
+
+/** `errors`: what the program has printed, or null if it was killed. */
+function explain({ folder }: PhpRoot, program: string, errors: string | null): string {
+  if (errors === null) return `${program} did not end, or printed too much. Run it yourself to see why.`;
+  if (/setpriv: No such file/.test(errors)) return "it has no setpriv. Install util-linux there.";
+  if (/Permission denied/.test(errors)) return explainDenied(folder, program);
+  const [reason = "it printed nothing"] = errors.split("\n").filter((line) => line.trim() !== "");
+  return `${program} does not start: ${reason.trim()}`;
+}
+
+function explainDenied(folder: string, program: string): string {
+  const file = fileInRoot(folder, program) ?? path.join(folder, program);
+  if (mountOptionsOf(file).includes("noexec")) {
+    return `its file system is mounted with noexec, so programs can't run there. Mount it without that option, or move the folder.`;
+  }
+  return `sites' users can't run ${program}. Let other users read it: chmod -R o+rX ${path.join(folder, "usr")}`;
+}
