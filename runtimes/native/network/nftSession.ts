@@ -3,7 +3,7 @@
  * (`flush ruleset`) does not open the network to PHP. The system removes them when `nft` ends.
  *
  * If this process is killed, `nft` ends two seconds later: PHP, which is killed with this process, may live a moment longer. It
- * ignores the signals with which a terminal or a service manager ends all processes of the server, and ends when it is told to.
+ * ignores the signals with which a terminal or a service manager ends all processes of the server.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
@@ -11,7 +11,7 @@ import { createInterface } from "node:readline";
 /** A server that was killed leaves its table for so many seconds. */
 export const secondsAfterDeath = 2;
 
-const script = `trap '' TERM INT HUP QUIT
+const script = `trap '' TERM INT HUP QUIT PIPE
 { cat; sleep ${secondsAfterDeath}; } | { nft -i; kill -9 $$; }`;
 
 /** nft has no answer to a successful command, so each is followed by one that fails: the list of a table that doesn't exist. */
