@@ -2,6 +2,7 @@
 import { lookup } from "node:dns/promises";
 import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Destinations, Endpoint } from "./rules.ts";
 
 export interface Services {
@@ -12,6 +13,9 @@ export interface Services {
   /** URL of the package source. PHP may reach it wherever it is. Null: there is none. */
   readonly packageSource: string | null;
 }
+
+/** Without internet access, a resolver may take many seconds to give up. */
+const resolveMilliseconds = 3_000;
 
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
@@ -26,11 +30,14 @@ export async function findDestinations(services: Services, resolve: Resolve): Pr
   return { resolvers, forbidden, internal, packageSource };
 }
 
-/** Returns a function that resolves names with the system's resolver. When that fails, it returns what it found before. */
+/**
+ * Returns a function that resolves names with the system's resolver. When that fails or takes long, it returns what it found before.
+ */
 export function rememberingResolver(): Resolve {
   const known = new Map<string, readonly string[]>();
   return async (name) => {
-    const found = await lookup(name, { all: true }).catch(() => null);
+    const timeout = delay(resolveMilliseconds, null, { ref: false });
+    const found = await Promise.race([lookup(name, { all: true }).catch(() => null), timeout]);
     const addresses = found?.map(({ address }) => address) ?? known.get(name) ?? [];
     known.set(name, addresses);
     return addresses;

@@ -157,6 +157,23 @@ describe.skipIf(!isRoot)("PHP of an environment", () => {
     expect(JSON.parse(await machine.call("lost")).isRestricted).toBe(true);
   });
 
+  test("is restricted by the rules of another process when the first is gone", async () => {
+    const mail = "93.184.216.34:25";
+    const environments = [{ id: "e1", number: 1, maySendMail: true }];
+    await restrict({ mayReach: ["10.9.9.0/24"] });
+    expect(await machine.call("restrictSecond")).toBe("");
+    await setEnvironments(...environments);
+    expect(await reached([mail, "10.9.9.9:80", ...outside.slice(0, 1)])).toEqual({
+      [mail]: "reached 25",
+      "10.9.9.9:80": "reached 80",
+      "93.184.216.34:80": "reached 80",
+    });
+    await machine.call("close");
+    expect(await reached([...other, mail])).toEqual(allRefused([...other, mail]));
+    expect(await reached(outside.slice(0, 1))).toEqual({ "93.184.216.34:80": "reached 80" });
+    await machine.call("closeSecond");
+  });
+
   test("can be ended if someone kills nft", async () => {
     await restrict();
     await machine.call("signalNft", "SIGKILL");
@@ -252,6 +269,12 @@ describe.skipIf(!isRoot)("connections of PHP to the edge", () => {
     expect(JSON.parse(await machine.call("asked"))).toEqual([asOwner(false)]);
     await machine.call("php", "2", code);
     for (const asked of JSON.parse(await machine.call("asked"))) expect(asked).toEqual(asNeighbour);
+  });
+
+  test("are possible beside the rules of another process", async () => {
+    expect(await machine.call("restrictSecond")).toBe("");
+    expect((await visit("1", `http://one.example:${ports.port}/`)).asked).toEqual([asOwner(false)]);
+    await machine.call("closeSecond");
   });
 
   test("follow the names of sites, also in running PHP", async () => {

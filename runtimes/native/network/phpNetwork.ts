@@ -23,6 +23,11 @@ import {
 export interface PhpNetworkOptions extends Services {
   /** Text that no other process has, of this installation or another one, and that the process has again when it is restarted. */
   readonly id: string;
+  /**
+   * Whether this process runs PHP beside the edge, such as WP-CLI. Its rules then decide only while the edge's are missing, so that
+   * its PHP stays restricted if the edge dies.
+   */
+  readonly isSecond: boolean;
   /** Networks that PHP may reach although they are not public, such as `10.1.2.0/24`. */
   readonly mayReach: readonly string[];
   /** Folder for files of host names, used for nothing else. */
@@ -79,7 +84,7 @@ export async function createPhpNetwork(options: PhpNetworkOptions): Promise<PhpN
   const session = new NftSession();
   try {
     await untilGone(table);
-    await session.run(createTable(table, options.mayReach, await findDestinations(options, resolve)));
+    await session.run(createTable(table, options, await findDestinations(options, resolve)));
     return new Network(options, { table, session, find: () => findDestinations(options, resolve) }, null);
   } catch (error) {
     await session.close();

@@ -17,15 +17,19 @@ test.each(["127.0.0.1", "127.64.0.0", "127.128.0.0", "::1", "::ffff:127.64.0.1",
 );
 
 test("networks and services are sorted by their kind of address", () => {
-  const text = createTable("t", ["10.1.0.0/16", "fd00:1::/64"], {
-    resolvers: ["127.0.0.53", "::1"],
-    forbidden: [
-      { address: "10.0.0.1", port: 5432 },
-      { address: "fd00::1", port: 5432 },
-    ],
-    internal: [],
-    packageSource: [{ address: "127.0.0.1", port: 8090 }],
-  });
+  const text = createTable(
+    "t",
+    { mayReach: ["10.1.0.0/16", "fd00:1::/64"], isSecond: false },
+    {
+      resolvers: ["127.0.0.53", "::1"],
+      forbidden: [
+        { address: "10.0.0.1", port: 5432 },
+        { address: "fd00::1", port: 5432 },
+      ],
+      internal: [],
+      packageSource: [{ address: "127.0.0.1", port: 8090 }],
+    },
+  );
   expect(text).toMatch(/set opened4 .* elements = \{ 10\.1\.0\.0\/16 \}/);
   expect(text).toMatch(/set opened6 .* elements = \{ fd00:1::\/64 \}/);
   expect(text).toContain("add element inet t resolvers6 { ::1 }");

@@ -63,8 +63,18 @@ export function numberAt(address: string): number | null {
   return parts.length === 4 && number > 0 && number <= lastNumber ? number : null;
 }
 
-/** Creates the table with all rules. No environment is known yet, and nothing leads to the edge. Fails if the table exists. */
-export function createTable(table: string, mayReach: readonly string[], destinations: Destinations): string {
+/** Marks allowed packets for a second table. Programs need privileges to set it. */
+const allowedMark = "0x73770001";
+
+/**
+ * Creates the table with all rules. No environment is known yet, and nothing leads to the edge. `isSecond`: it allows what the
+ * table of another process has allowed, and decides only while there is none.
+ */
+export function createTable(
+  table: string,
+  { mayReach, isSecond }: { readonly mayReach: readonly string[]; readonly isSecond: boolean },
+  destinations: Destinations,
+): string {
   const { first, last } = environmentUsers();
   const opened = byFamily(mayReach, (network) => network);
   return `table inet ${table} {
@@ -87,7 +97,7 @@ export function createTable(table: string, mayReach: readonly string[], destinat
   set php_ports { type inet_service; }
   chain to_edge { type nat hook output priority -100; policy accept; }
   chain output {
-    type filter hook output priority 0; policy accept;
+    type filter hook output priority ${isSecond ? 10 : 0}; policy accept;
     meta skuid ${first}-${last} goto php
     fib daddr type local tcp dport @php_ports tcp flags & (syn | ack) == syn goto refuse
   }
@@ -97,24 +107,29 @@ export function createTable(table: string, mayReach: readonly string[], destinat
     iifname != "lo" ip daddr ${environmentNetwork} goto refuse
   }
   chain php {
+    ${isSecond ? `meta mark ${allowedMark} accept` : ""}
     tcp flags & (syn | ack) == (syn | ack) goto refuse
     ct direction reply goto refuse
-    meta skuid . ip daddr @own tcp dport @php_ports accept
-    meta l4proto { tcp, udp } th dport 53 ip daddr @resolvers4 accept
-    meta l4proto { tcp, udp } th dport 53 ip6 daddr @resolvers6 accept
-    ip daddr . tcp dport @source4 accept
-    ip6 daddr . tcp dport @source6 accept
+    meta skuid . ip daddr @own tcp dport @php_ports goto allow
+    meta l4proto { tcp, udp } th dport 53 ip daddr @resolvers4 goto allow
+    meta l4proto { tcp, udp } th dport 53 ip6 daddr @resolvers6 goto allow
+    ip daddr . tcp dport @source4 goto allow
+    ip6 daddr . tcp dport @source6 goto allow
     fib daddr type != unicast goto refuse
     meta l4proto { tcp, udp } ip daddr . th dport @forbidden4 goto refuse
     meta l4proto { tcp, udp } ip6 daddr . th dport @forbidden6 goto refuse
     tcp dport { ${mailPorts.join(", ")} } meta skuid != @mail_senders goto refuse
-    ip daddr != @private4 accept
-    ip6 daddr != @private6 accept
+    ip daddr != @private4 goto allow
+    ip6 daddr != @private6 goto allow
     meta l4proto { tcp, udp } ip daddr . th dport @internal4 goto refuse
     meta l4proto { tcp, udp } ip6 daddr . th dport @internal6 goto refuse
-    ip daddr @opened4 accept
-    ip6 daddr @opened6 accept
+    ip daddr @opened4 goto allow
+    ip6 daddr @opened6 goto allow
     goto refuse
+  }
+  chain allow {
+    meta mark set ${allowedMark}
+    accept
   }
   chain refuse {
     meta l4proto tcp reject with tcp reset

@@ -21,6 +21,7 @@ const ip = (...parameters: string[]) => execFileSync("ip", parameters);
 const folder = await mkdtemp(path.join(tmpdir(), "machine-"));
 const upstream = createFakeUpstream();
 let network: PhpNetwork | null = null;
+let second: PhpNetwork | null = null;
 let edge: Edge | null = null;
 let connections = 0;
 const lost: string[] = [];
@@ -75,6 +76,7 @@ const php = realpathSync("/usr/bin/php");
 
 const defaults = {
   id: "test",
+  isSecond: false,
   forbidden: [],
   internal: [],
   mayReach: [],
@@ -118,6 +120,20 @@ const functions: Readonly<Record<string, (...parameters: string[]) => Promise<st
     const all = descendantsOf(process.pid).filter((pid) => commandLineOf(pid).includes("nft -i"));
     for (const pid of all) process.kill(pid, signal);
     return String(all.length);
+  },
+  /** Sets the rules of another process. */
+  restrictSecond: async () => {
+    second = await createPhpNetwork({
+      ...defaults,
+      id: "second",
+      isSecond: true,
+      onLost: (reason) => lost.push(reason),
+    });
+    return second.problem ?? "";
+  },
+  closeSecond: async () => {
+    await second?.close();
+    return "";
   },
   setEnvironments: async (environments = "[]") => {
     await network?.setEnvironments(JSON.parse(environments));
@@ -223,7 +239,7 @@ process.on("message", async ({ id, name, parameters }: { id: number; name: strin
   });
 });
 process.on("disconnect", async () => {
-  await network?.close();
+  await Promise.all([network?.close(), second?.close()]);
   await rm(folder, { recursive: true, force: true });
   process.exit();
 });
