@@ -17,6 +17,11 @@ const script = `trap '' TERM INT HUP QUIT PIPE
 /** nft has no answer to a successful command, so each is followed by one that fails: the list of a table that doesn't exist. */
 const markOf = (number: number) => `sitewright_no_table_${number}`;
 
+/** The variables of nft. Not everyone's search path has the folders of such programs. Its messages are in English. */
+export function nftEnvironment(): NodeJS.ProcessEnv {
+  return { PATH: `${process.env.PATH}:/usr/sbin:/sbin`, LC_ALL: "C" };
+}
+
 interface Waiting {
   readonly mark: string;
   readonly result: PromiseWithResolvers<void>;
@@ -33,7 +38,7 @@ export class NftSession {
 
   constructor() {
     // In a process group of its own, so that it can be killed as a whole.
-    this.#process = spawn("sh", ["-c", script], { detached: true, env: { ...process.env, LC_ALL: "C" } });
+    this.#process = spawn("sh", ["-c", script], { detached: true, env: nftEnvironment() });
     const { stdin, stdout, stderr } = this.#process;
     stdin.on("error", () => undefined);
     stdout.resume();

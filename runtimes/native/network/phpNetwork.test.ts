@@ -182,7 +182,11 @@ describe.skipIf(!isRoot)("PHP of an environment", () => {
   });
 
   test("gets no network without nft, which one sentence says", async () => {
-    expect(await machine.call("restrictWithoutNft")).toBe(
+    // Only this machine sees the mount.
+    await machine.call("shell", 'mount --bind /dev/null "$(readlink -f "$(command -v nft)")"');
+    const problem = await restrict();
+    await machine.call("shell", 'umount "$(readlink -f "$(command -v nft)")"');
+    expect(problem).toBe(
       "PHP of native environments gets no network, because nft, which would restrict it, is missing. Install it: apt-get install nftables",
     );
     expect(JSON.parse(await machine.call("lost")).isRestricted).toBe(false);
@@ -275,6 +279,18 @@ describe.skipIf(!isRoot)("connections of PHP to the edge", () => {
     expect(await machine.call("restrictSecond")).toBe("");
     expect((await visit("1", `http://one.example:${ports.port}/`)).asked).toEqual([asOwner(false)]);
     await machine.call("closeSecond");
+  });
+
+  test("are possible beside a firewall that allows what is marked", async () => {
+    const { first, last } = environmentUsers();
+    const chain = `chain output { type filter hook output priority 0; meta skuid ${first}-${last} ip daddr 127.0.0.0/8 jump sites; }`;
+    const firewall = (rule: string) => `table inet firewall { chain sites { ${rule} reject; }; ${chain}; }`;
+    const load = (rule: string) => machine.call("shell", `nft flush ruleset; nft '${firewall(rule)}'`);
+    expect(await load("")).toBe("");
+    expect((await visit("1", `http://one.example:${ports.port}/`)).asked).toEqual([]);
+    expect(await load("meta mark 0x73770001 accept;")).toBe("");
+    expect((await visit("1", `http://one.example:${ports.port}/`)).asked).toEqual([asOwner(false)]);
+    await machine.call("shell", "nft flush ruleset");
   });
 
   test("follow the names of sites, also in running PHP", async () => {

@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import type { EnvironmentRef } from "../../runtime.ts";
 import { findDestinations, rememberingResolver, type Services } from "./destinations.ts";
 import { HostFiles, type HostName } from "./hostFiles.ts";
-import { NftSession, secondsAfterDeath } from "./nftSession.ts";
+import { NftSession, nftEnvironment, secondsAfterDeath } from "./nftSession.ts";
 import {
   addEnvironments,
   createTable,
@@ -96,7 +96,7 @@ export async function createPhpNetwork(options: PhpNetworkOptions): Promise<PhpN
 
 async function problemOf(): Promise<string | null> {
   if (process.getuid?.() !== 0) return "only root can restrict it. Start the server as root.";
-  const isFound = await run("nft", ["--version"]).then(
+  const isFound = await run("nft", ["--version"], { env: nftEnvironment() }).then(
     () => true,
     () => false,
   );
@@ -118,7 +118,7 @@ async function untilGone(table: string): Promise<void> {
 }
 
 async function exists(table: string): Promise<boolean> {
-  const { stdout } = await run("nft", ["list", "tables"]);
+  const { stdout } = await run("nft", ["list", "tables"], { env: nftEnvironment() });
   return stdout.split("\n").includes(`table inet ${table}`);
 }
 

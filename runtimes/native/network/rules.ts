@@ -63,7 +63,7 @@ export function numberAt(address: string): number | null {
   return parts.length === 4 && number > 0 && number <= lastNumber ? number : null;
 }
 
-/** Marks allowed packets for a second table. Programs need privileges to set it. */
+/** Marks allowed packets for a second table, and for other firewalls. Programs need privileges to set it. */
 const allowedMark = "0x73770001";
 
 /**
@@ -97,7 +97,7 @@ export function createTable(
   set php_ports { type inet_service; }
   chain to_edge { type nat hook output priority -100; policy accept; }
   chain output {
-    type filter hook output priority ${isSecond ? 10 : 0}; policy accept;
+    type filter hook output priority ${isSecond ? -5 : -10}; policy accept;
     meta skuid ${first}-${last} goto php
     fib daddr type local tcp dport @php_ports tcp flags & (syn | ack) == syn goto refuse
   }

@@ -91,16 +91,6 @@ const functions: Readonly<Record<string, (...parameters: string[]) => Promise<st
     network = await createPhpNetwork({ ...defaults, onLost: (reason) => lost.push(reason), ...JSON.parse(options) });
     return network.problem ?? "";
   },
-  restrictWithoutNft: async () => {
-    const { PATH } = process.env;
-    process.env.PATH = "/nowhere";
-    try {
-      network = await createPhpNetwork({ ...defaults, onLost: () => undefined });
-    } finally {
-      process.env.PATH = PATH;
-    }
-    return network.problem ?? "";
-  },
   /** Starts another server, with the same rules, and kills it when they are in force. */
   killServer: async () => {
     const module = path.join(import.meta.dirname, "..", "phpNetwork.ts");
