@@ -7,12 +7,13 @@
  */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
+import { killIfAlive } from "../processTree.ts";
 
 /** A server that was killed leaves its table for so many seconds. */
 export const secondsAfterDeath = 2;
 
 const script = `trap '' TERM INT HUP QUIT PIPE
-{ cat; sleep ${secondsAfterDeath}; } | { nft -i; kill -9 $$; }`;
+{ exec 2>/dev/null; cat; sleep ${secondsAfterDeath}; } | { nft -i; kill -9 $$; }`;
 
 /** nft has no answer to a successful command, so each is followed by one that fails: the list of a table that doesn't exist. */
 const markOf = (number: number) => `sitewright_no_table_${number}`;
@@ -33,6 +34,7 @@ export class NftSession {
   readonly #process: ChildProcessWithoutNullStreams;
   readonly #waiting: Waiting[] = [];
   #count = 0;
+  #hasEnded = false;
   /** What nft has written since the last command's end. */
   #output: string[] = [];
 
@@ -48,6 +50,7 @@ export class NftSession {
     this.#process.once("error", ({ message }) => ended.resolve(message));
     this.#process.once("close", () => ended.resolve(this.#output.join(" ").trim() || "nft has ended"));
     void this.ended.then((reason) => {
+      this.#hasEnded = true;
       stdin.destroy();
       for (const { result } of this.#waiting.splice(0)) result.reject(new Error(reason));
     });
@@ -55,9 +58,7 @@ export class NftSession {
 
   /** Runs commands as one change: all of them, or none. Rejects with nft's reason. */
   run(commands: string): Promise<void> {
-    if (this.#process.exitCode !== null || this.#process.signalCode !== null) {
-      return Promise.reject(new Error("nft has ended."));
-    }
+    if (this.#hasEnded) return Promise.reject(new Error("nft has ended."));
     this.#count += 1;
     const waiting = { mark: markOf(this.#count), result: Promise.withResolvers<void>() };
     this.#waiting.push(waiting);
@@ -69,7 +70,7 @@ export class NftSession {
   /** Resolves when it has ended. */
   async close(): Promise<void> {
     const { pid } = this.#process;
-    if (pid !== undefined && this.#process.signalCode === null) process.kill(-pid, "SIGKILL");
+    if (pid !== undefined && !this.#hasEnded) killIfAlive(-pid);
     await this.ended;
   }
 

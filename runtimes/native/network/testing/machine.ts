@@ -105,7 +105,13 @@ const functions: Readonly<Record<string, (...parameters: string[]) => Promise<st
     await once(server, "exit");
     return String(line).trim();
   },
-  /** Sends a signal to the nft that owns the rules, and to the processes that keep it. */
+  /** Kills the nft that owns the rules. */
+  killNft: async () => {
+    const [pid] = descendantsOf(process.pid).filter((each) => commandLineOf(each) === "nft -i");
+    process.kill(pid ?? 0, "SIGKILL");
+    return "";
+  },
+  /** Sends a signal to the nft that owns the rules, and to the processes that keep it. Returns their number. */
   signalNft: async (signal = "") => {
     const all = descendantsOf(process.pid).filter((pid) => commandLineOf(pid).includes("nft -i"));
     for (const pid of all) process.kill(pid, signal);
