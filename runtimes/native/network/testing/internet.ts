@@ -32,12 +32,13 @@ async function start(): Promise<void> {
   await new Promise<void>((resolve) => udp.bind(53, "::", resolve));
 }
 
-/** Connects to a port of the machine. Resolves with what it sends. */
+/** Connects to a port of the machine. Resolves with what it sends, `nothing` or `refused`. */
 function visit(port: number): Promise<string> {
   const socket = connect({ host: "93.184.216.1", port, timeout: 2_000 });
   return new Promise((resolve) => {
     socket.once("data", (data) => resolve(String(data).trim()));
-    for (const event of ["error", "timeout", "close"]) socket.once(event, () => resolve("nothing"));
+    socket.once("error", (error) => resolve("code" in error && error.code === "ECONNREFUSED" ? "refused" : "nothing"));
+    for (const event of ["timeout", "close"]) socket.once(event, () => resolve("nothing"));
   });
 }
 
