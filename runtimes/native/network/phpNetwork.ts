@@ -39,8 +39,11 @@ export interface PhpNetworkOptions extends Services {
   readonly onLost: (reason: string) => void;
 }
 
+/** The environment whose PHP has opened a connection. */
+type Caller = Pick<EnvironmentRef, "id" | "number">;
+
 /** An environment of the installation. */
-export interface NetworkedEnvironment extends EnvironmentRef {
+export interface NetworkedEnvironment extends Caller {
   /** Whether its PHP may connect to mail servers. Absent: false. */
   readonly maySendMail?: boolean;
 }
@@ -58,7 +61,7 @@ export interface PhpNetwork {
   /** Leads connections to ports of visitors, at any IPv4 address of this machine, to the edge's ports for PHP. */
   leadToEdge(ports: readonly PhpPort[]): Promise<void>;
   /** Returns the environment whose PHP alone can connect to this address, or null: the local address of a connection. */
-  callerAt(localAddress: string): EnvironmentRef | null;
+  callerAt(localAddress: string): Caller | null;
   /** Replaces all names of all environments: they lead to this machine from within the environment. */
   setHostNames(names: readonly HostName[]): Promise<void>;
   /** Returns the file to mount at `/etc/hosts` in the environment's sandboxes. It is changed in place. */
@@ -166,7 +169,7 @@ class Network implements PhpNetwork {
     return this.#inOrder(() => this.#run((table) => leadToEdge(table, ports)));
   }
 
-  callerAt(localAddress: string): EnvironmentRef | null {
+  callerAt(localAddress: string): Caller | null {
     const number = numberAt(localAddress);
     const found = number === null || this.#rules === null ? undefined : this.#environments.get(number);
     return found === undefined ? null : { id: found.id, number: found.number };
