@@ -21,7 +21,7 @@ import { createFolderAccess } from "./files/access/folderAccess.ts";
 import { createFileCache } from "./files/fileCache.ts";
 import { addressOf } from "./http/address.ts";
 import { type Limits, maxBodyBytes } from "./http/limits.ts";
-import { listenWidely, stopListening } from "./http/listeners.ts";
+import { closeServer, listenWidely } from "./http/listeners.ts";
 import { createNetworkCounts } from "./http/networkCounts.ts";
 import { createNetworkPace } from "./http/networkPace.ts";
 import { createOpenCounts } from "./http/openCounts.ts";
@@ -38,6 +38,7 @@ import { createUnreadResponses } from "./php/unreadResponses.ts";
 import type { Upstream } from "./php/upstream.ts";
 import { createWrites } from "./php/writes.ts";
 import { createPhpCallers, createPhpListener, type IdentifyPhp, type PhpListener } from "./phpListener.ts";
+import { createPhpPorts, type PhpPort, type PhpPortsOptions } from "./phpPorts.ts";
 import { createRedirectVisits, type RedirectSources } from "./redirectVisits.ts";
 import { createRoutes } from "./tables/routes.ts";
 import { loadTableFile } from "./tables/tableFile.ts";
@@ -60,6 +61,8 @@ export interface EdgeOptions {
   readonly adminSocket: string;
   /** Absent: PHP can't connect to the edge. */
   readonly php?: PhpSocketOptions;
+  /** Absent: there is no PHP that runs as a program of this machine. */
+  readonly phpPorts?: PhpPortsOptions;
   readonly tableFile: string;
   /** For large request bodies. Used for nothing else: it is emptied at startup. */
   readonly bodyFolder: string;
@@ -117,6 +120,8 @@ export interface Edge {
   readonly port: number;
   /** Null without TLS. */
   readonly tlsPort: number | null;
+  /** Where connections to the two ports must be led if PHP makes them. Empty without `phpPorts`. */
+  readonly phpPorts: readonly PhpPort[];
   /** Clears cached pages that a site reported as changed. They are gone when this returns. */
   purge(environmentId: string, scope: PurgeScope): void;
   /** Stops accepting requests, lets running ones finish within the grace period, then stops PHP. */
@@ -142,6 +147,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     const payers = new Map(table.environments.map((environment) => [environment.id, payerOf(environment)]));
     pageCache.retain(table.environments, payers);
     fileCache.setPayers(payers);
+    options.phpPorts?.onHosts(table.hosts);
   });
   const caches = {
     coalescing: createCoalescing(writes),
@@ -186,8 +192,10 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     if (!open.connections.add(addressOf(socket), socket)) socket.destroy();
   });
   const php = options.php === undefined ? null : createPhpServer(parts, options.php);
-  const secureVisitors =
-    certificates === null ? null : createSecureVisitorServer(parts, tlsOptions(certificates, log), open);
+  const tls = certificates === null ? null : tlsOptions(certificates, log);
+  const phpPorts =
+    options.phpPorts === undefined ? null : createPhpPorts(parts, options.phpPorts, tls, maxPhpConnections);
+  const secureVisitors = tls === null ? null : createSecureVisitorServer(parts, tls, open);
   const admin = createAdminServer(parts, () => portOf(visitors));
   const servers: readonly HttpServer[] = [visitors, admin];
   const renewTicketKeys = () => secureVisitors?.setTicketKeys(randomBytes(ticketKeyBytes));
@@ -197,6 +205,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     return Promise.all([
       ...servers.map((server) => closeServer(server, grace)),
       php?.close(grace),
+      phpPorts?.close(grace),
       secureVisitors?.close(grace),
     ]);
   };
@@ -206,6 +215,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
       log.error({ err, file: options.tableFile }, "table file is broken"),
     ),
   );
+  let portsForPhp: readonly PhpPort[] = [];
   try {
     await listenWidely(visitors, { host: options.host, port: options.port });
     if (secureVisitors !== null && options.tls !== undefined) {
@@ -214,6 +224,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     if (php !== null && options.php !== undefined) {
       await listenOnSocket(php.listener, options.php.socket, options.php.group);
     }
+    portsForPhp = (await phpPorts?.listen({ port: portOf(visitors), tlsPort: portOrNull(secureVisitors) })) ?? [];
     await listenOnSocket(admin, options.adminSocket, null);
   } catch (error) {
     await close(0);
@@ -223,6 +234,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
   return {
     port: portOf(visitors),
     tlsPort: portOrNull(secureVisitors),
+    phpPorts: portsForPhp,
     purge: (environmentId, scope) => {
       caches.coalescing.stopSharing(environmentId);
       pageCache.purge(environmentId, scope);
@@ -271,16 +283,6 @@ function openPagesOnDisk({ pages, log }: EdgeOptions): DiskPages | null {
   const disk = pages?.disk;
   if (disk === undefined) return null;
   return openDiskPages({ ...disk, onFailure: (err) => log.warn({ err }, "A page could not be cached on disk") });
-}
-
-/** Also works for a server that never listened. */
-async function closeServer(server: HttpServer, graceMilliseconds: number): Promise<void> {
-  const deadline = setTimeout(() => server.closeAllConnections(), graceMilliseconds);
-  // `close` only ends connections that are already idle.
-  const idle = setInterval(() => server.closeIdleConnections(), 50);
-  await stopListening(server);
-  clearTimeout(deadline);
-  clearInterval(idle);
 }
 
 function portOf(server: Server): number {

@@ -53,19 +53,21 @@ export function createVisitorServer(parts: EdgeParts, callerOf: FindCaller | nul
 
 /**
  * Creates the TLS server, not listening yet. `connections` counts them before they cost a handshake; `requests` counts
- * those of HTTP/2.
+ * those of HTTP/2. `callerOf`: for connections of this installation's PHP only, others are refused. Absent: visitors.
  */
 export function createSecureVisitorServer(
   parts: EdgeParts,
   tls: TlsOptions,
   { connections, requests }: { readonly connections: NetworkCounts; readonly requests: NetworkCounts },
+  callerOf: FindCaller | null = null,
 ): SecureServer {
-  const listener = { callerOf: null, https: true };
+  const listener = { callerOf, https: true };
   const http1 = attach(createServer(serverOptions(parts)), parts, listener);
   const bounds = { headBytes: maxHeadBytes, idleMilliseconds: keepAliveMilliseconds };
   return createSecureServer({
     tls,
     connections,
+    clientOf: (socket) => (callerOf === null ? addressOf(socket) : (callerOf(socket)?.id ?? null)),
     http1,
     http2: createHttp2VisitorServer({ ...createHandler(parts, listener), open: requests }, parts.limits, bounds),
   });
@@ -85,7 +87,7 @@ function serverOptions({ limits }: EdgeParts) {
 }
 
 function attach(server: Server, parts: EdgeParts, listener: Listener): Server {
-  const { answer } = createHandler(parts, listener);
+  const { answer, clientOf } = createHandler(parts, listener);
   server.on("request", (request, response) => {
     if (request.headers.host !== undefined || request.httpVersion !== "1.1") return answer(request, response);
     response.writeHead(400, { connection: "close" }).end();
@@ -103,7 +105,7 @@ function attach(server: Server, parts: EdgeParts, listener: Listener): Server {
     });
     answer(request, response);
   });
-  paceReads(server, parts.pace, (socket) => listener.callerOf?.(socket)?.id ?? addressOf(socket));
+  paceReads(server, parts.pace, clientOf);
   return server;
 }
 
@@ -134,7 +136,7 @@ function createHandler(parts: EdgeParts, listener: Listener): Omit<Handler, "ope
       handleFailure(parts, request, response, error),
     );
   };
-  return { answer };
+  return { answer, clientOf: (socket) => listener.callerOf?.(socket)?.id ?? addressOf(socket) };
 }
 
 /** Which listener accepted the request. */

@@ -24,6 +24,11 @@ export function ownerOf(number: number): number {
   return firstUser + number;
 }
 
+/** Returns the first and the last of the environments' users. */
+export function environmentUsers(): { readonly first: number; readonly last: number } {
+  return { first: firstUser, last: readersGroup() - 1 };
+}
+
 /** Returns the group of all environments' PHP processes, or null if they run as this user. No environment has number 0. */
 export function phpGroup(): number | null {
   return process.getuid?.() === 0 ? ownerOf(0) : null;

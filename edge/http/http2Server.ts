@@ -7,17 +7,18 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from "node:http2";
-import { addressOf } from "./address.ts";
 import { expectContinue } from "./expectations.ts";
 import { Http2Response } from "./http2Response.ts";
 import type { Limits } from "./limits.ts";
 import type { NetworkCounts } from "./networkCounts.ts";
-import type { VisitorRequest, VisitorResponse } from "./visitorHttp.ts";
+import type { VisitorRequest, VisitorResponse, VisitorSocket } from "./visitorHttp.ts";
 
 export interface Handler {
   answer(request: VisitorRequest, response: VisitorResponse): void;
-  /** Counts the requests that are being answered. */
+  /** Counts the requests that are being answered, by client. */
   readonly open: NetworkCounts;
+  /** Returns the client's address, or another name of it. */
+  clientOf(socket: VisitorSocket): string;
 }
 
 interface Http2Limits {
@@ -44,7 +45,8 @@ export function createHttp2VisitorServer(handler: Handler, limits: Limits, bound
   server.on("session", (session) => closeWhenInactive(session, limits, bounds.idleMilliseconds));
   const receive = (request: Http2ServerRequest, stream: ServerHttp2Stream) => {
     watchUpload(request, limits.requestSeconds);
-    if (!handler.open.add(addressOf(request.socket), stream)) return stream.close(constants.NGHTTP2_REFUSED_STREAM);
+    if (!handler.open.add(handler.clientOf(request.socket), stream))
+      return stream.close(constants.NGHTTP2_REFUSED_STREAM);
     if (isHeadTooLong(request, bounds.headBytes)) return stream.respond({ ":status": 431 }, { endStream: true });
     handler.answer(request, new Http2Response(stream, request.method === "HEAD"));
   };

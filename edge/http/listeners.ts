@@ -44,6 +44,16 @@ export async function stopListening(server: Server): Promise<void> {
   await Promise.all([server, ...(others.get(server) ?? [])].map(closed));
 }
 
+/** Closes a server when running requests have finished, or after the grace period. Also works for one that never listened. */
+export async function closeServer(server: HttpServer, graceMilliseconds: number): Promise<void> {
+  const deadline = setTimeout(() => server.closeAllConnections(), graceMilliseconds);
+  // `close` only ends connections that are already idle.
+  const idle = setInterval(() => server.closeIdleConnections(), 50);
+  await stopListening(server);
+  clearTimeout(deadline);
+  clearInterval(idle);
+}
+
 /** Rejects if the port is in use. Listening with `reusePort` would share it with another edge without an error. */
 async function checkFree(host: string, port: number): Promise<void> {
   const probe = createServer();

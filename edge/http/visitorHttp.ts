@@ -16,6 +16,7 @@ export interface VisitorRequest extends Readable {
 
 export interface VisitorSocket {
   readonly remoteAddress?: string | undefined;
+  readonly localAddress?: string | undefined;
   readonly bytesWritten: number;
   /** The name sent in the TLS handshake. */
   readonly servername?: string | boolean | null;

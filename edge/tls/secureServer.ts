@@ -11,7 +11,6 @@ import type { Server as Http1Server } from "node:http";
 import type { Http2Server, ServerHttp2Session } from "node:http2";
 import { createServer, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
-import { addressOf } from "../http/address.ts";
 import { stopListening } from "../http/listeners.ts";
 import type { NetworkCounts } from "../http/networkCounts.ts";
 import { firstRecordBytes, handshakeRecord, offersTls13 } from "./clientHello.ts";
@@ -21,6 +20,8 @@ import { handshakeMilliseconds } from "./options.ts";
 interface SecureParts {
   readonly tls: TlsOptions;
   readonly connections: NetworkCounts;
+  /** Returns the client's address, or another name of it. Null: the connection is refused. */
+  clientOf(socket: Socket): string | null;
   /** Neither of the two servers listens itself. */
   readonly http1: Http1Server;
   readonly http2: Http2Server;
@@ -38,6 +39,7 @@ export interface SecureServer {
 export function createSecureServer({
   tls,
   connections,
+  clientOf,
   http1,
   http2,
   limits = defaultLimits,
@@ -55,8 +57,9 @@ export function createSecureServer({
   const listener = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
     socket.on("error", () => undefined).once("close", () => sockets.delete(socket));
-    if (!connections.add(addressOf(socket), socket)) return socket.destroy();
-    const endHandshake = handshakes.begin(addressOf(socket), () => socket.destroy());
+    const client = clientOf(socket);
+    if (client === null || !connections.add(client, socket)) return socket.destroy();
+    const endHandshake = handshakes.begin(client, () => socket.destroy());
     if (endHandshake === null) return socket.destroy();
     const id = connectionId(socket);
     const timeout = setTimeout(() => socket.destroy(), handshakeMilliseconds);

@@ -25,7 +25,7 @@ export function commandLineOf(pid: number): string {
   return read(`/proc/${pid}/cmdline`).replaceAll("\0", " ").trim();
 }
 
-/** Kills a process, which may have ended. */
+/** Kills a process, or with a negative number a process group. It may have ended. */
 export function killIfAlive(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
