@@ -9,9 +9,12 @@ import { join } from "node:path";
 import { type Edge, type EdgeOptions, startEdge } from "@sitewright/edge/edge.ts";
 import { createEnvironmentLogs } from "@sitewright/edge/logs/environmentLogs.ts";
 import type { Upstream } from "@sitewright/edge/php/upstream.ts";
+import type { PhpPortsOptions } from "@sitewright/edge/phpPorts.ts";
 import { readRules } from "@sitewright/edge/redirects/readRules.ts";
 import type { RedirectSources } from "@sitewright/edge/redirectVisits.ts";
 import { freeDisk } from "@sitewright/runtimes/freeDisk.ts";
+import type { PhpNetwork } from "@sitewright/runtimes/native/network/phpNetwork.ts";
+import { createNativeServing, type NativeServing } from "@sitewright/runtimes/native/serving.ts";
 import { phpGroup, useUsersFrom } from "@sitewright/runtimes/owner.ts";
 import { createPhpCredentials } from "@sitewright/runtimes/phpCredentials.ts";
 import { phpVersions } from "@sitewright/runtimes/playground/php/versions.ts";
@@ -28,6 +31,7 @@ import { openGeoip } from "./geoip.ts";
 import { openKeySource } from "./keyFile.ts";
 import { makeAcceptMail } from "./mail/accept.ts";
 import { openSpool } from "./mail/spool.ts";
+import { type NativeMachine, openNativeMachine } from "./nativeMachine.ts";
 import { phpFolder, phpNetwork } from "./phpNetwork.ts";
 import { secretsKeyFile } from "./sealedSettings.ts";
 import { openSealer } from "./sealing.ts";
@@ -63,11 +67,13 @@ export interface ServingTools extends Pick<PlaygroundServingOptions, "credential
 interface EdgeProcessOptions {
   readonly config: Config;
   readonly log: Logger;
+  /** Absent or null: there are no native environments. */
+  readonly native?: NativeMachine | null;
   readonly makeServing: MakeServing;
 }
 
 /** Resolves when the edge is listening. Rejects with an error whose message says what to change. */
-export async function startEdgeProcess({ config, log, makeServing }: EdgeProcessOptions): Promise<Edge> {
+export async function startEdgeProcess({ config, log, native = null, makeServing }: EdgeProcessOptions): Promise<Edge> {
   let edge: Edge | null = null;
   // With port 0, the port is known only after listening. Workers ask for it when they get their environment.
   const logs = createEnvironmentLogs({ folder: config.environmentLogs });
@@ -91,6 +97,7 @@ export async function startEdgeProcess({ config, log, makeServing }: EdgeProcess
         group: phpGroup(),
         identify: credentials.environmentOf,
       },
+      ...(native?.network.isRestricted && { phpPorts: phpPortsOf(native.network) }),
       tableFile: join(config.data, "edge", "table.json"),
       // Not below the system's folder for temporary files, which may be in memory.
       bodyFolder: join(config.data, "edge", "bodies"),
@@ -116,11 +123,20 @@ export async function startEdgeProcess({ config, log, makeServing }: EdgeProcess
       logs,
       log,
     });
+    if (native?.network.isRestricted) await native.network.leadToEdge(edge.phpPorts);
     return edge;
   } catch (error) {
     await serving.close();
     throw explain(error, config);
   }
+}
+
+/** The edge knows native PHP by the address that it is led to. */
+function phpPortsOf(network: PhpNetwork): PhpPortsOptions {
+  return {
+    callerAt: (address) => network.callerAt(address),
+    onHosts: (hosts) => void network.setHostNames(hosts),
+  };
 }
 
 async function redirectSources({ data, geoip }: Config): Promise<RedirectSources> {
@@ -177,10 +193,17 @@ export async function runEdge(): Promise<void> {
     joinEdgeGroup();
     setInterval(removeEmptyGroups, emptyGroupsMilliseconds).unref();
     const log = pino({ level: config.logLevel, base: undefined });
-    const edge = await startEdgeProcess({ config, log, makeServing: (tools) => servingOf(config, log, tools) });
+    const native = await openNativeMachine(config, log, "edge");
+    const edge = await startEdgeProcess({
+      config,
+      log,
+      native,
+      makeServing: (tools) => servingOf(config, log, tools, native),
+    });
     await sendToParent({ type: "ready", port: edge.port });
     await stopping.promise;
     await edge.close(graceMilliseconds);
+    await native?.network.close();
     // Fails if it contains files of another process.
     await rmdir(phpFolder(config)).catch(() => undefined);
     process.exit(0);
@@ -192,10 +215,59 @@ export async function runEdge(): Promise<void> {
   }
 }
 
-function servingOf(config: Config, log: Logger, tools: ServingTools): ReturnType<MakeServing> {
+function servingOf(
+  config: Config,
+  log: Logger,
+  tools: ServingTools,
+  machine: NativeMachine | null,
+): ReturnType<MakeServing> {
   const ofPlayground = playground(config, log, tools);
-  const servings = { playground: ofPlayground } satisfies Record<RuntimeName, Serving>;
-  return { ...combineServings(servings), status: ofPlayground.status };
+  if (machine === null) {
+    const servings = { playground: ofPlayground } satisfies Partial<Record<RuntimeName, Serving>>;
+    return { ...combineServings(servings), status: ofPlayground.status };
+  }
+  const ofNative = native(config, log, tools, machine);
+  const combined = combineServings({ playground: ofPlayground, native: ofNative } satisfies Record<
+    RuntimeName,
+    Serving
+  >);
+  return {
+    ...combined,
+    setEnvironments: async (environments) => {
+      // The rules are for all users of environments, and before their PHP starts.
+      await machine.network.setEnvironments(environments);
+      await combined.setEnvironments(environments);
+    },
+    status: () => {
+      const status = ofPlayground.status();
+      return { ...status, workers: [...status.workers, ...ofNative.status().workers] };
+    },
+  };
+}
+
+function acceptMailOf(config: Config, log: Logger) {
+  return makeAcceptMail({
+    spool: openSpool(config.mailSpool),
+    onFailure: (err) => log.error({ err }, "Storing a message from a site failed; PHP got an error"),
+  });
+}
+
+function native(config: Config, log: Logger, tools: ServingTools, machine: NativeMachine): NativeServing {
+  return createNativeServing({
+    ...tools,
+    assets: config.assets,
+    environments: config.environments,
+    run: machine.run,
+    phpOf: machine.phpOf,
+    network: machine.sandboxNetwork,
+    packageSource: config.wporgUrl,
+    maxWorkers: config.maxWorkers,
+    requestDeadlineSeconds: config.requestDeadlineSeconds,
+    idleSeconds: config.idleSeconds,
+    uploads: config.uploads,
+    acceptMail: acceptMailOf(config, log),
+    onLog: (line) => log.debug(line),
+  });
 }
 
 function playground(config: Config, log: Logger, tools: ServingTools): ReturnType<typeof createPlaygroundServing> {
@@ -210,10 +282,7 @@ function playground(config: Config, log: Logger, tools: ServingTools): ReturnTyp
     requestDeadlineSeconds: config.requestDeadlineSeconds,
     idleSeconds: config.idleSeconds,
     uploads: config.uploads,
-    acceptMail: makeAcceptMail({
-      spool: openSpool(config.mailSpool),
-      onFailure: (err) => log.error({ err }, "Storing a message from a site failed; PHP got an error"),
-    }),
+    acceptMail: acceptMailOf(config, log),
     // Newest first: most sites are switched to the newest version.
     precompilePhpVersions: phpVersions.toReversed(),
     onWarmUpFailure: (err) => log.error({ err }, "Preparing spare PHP workers failed; new sites take longer to answer"),

@@ -8,6 +8,10 @@ const processes: Readonly<Record<string, () => Promise<void>>> = {
   control: async () => {
     const { runControl } = await import("./control.ts");
     const { createPlaygroundRuntime } = await import("@sitewright/runtimes/playground/runtime.ts");
+    const { createNativeRuntime } = await import("@sitewright/runtimes/native/runtime.ts");
+    const { createTemplateStore } = await import("@sitewright/runtimes/playground/templates/template.ts");
+    const { createAssetStore } = await import("@sitewright/runtimes/assets/store.ts");
+    const { openNativeMachine } = await import("./nativeMachine.ts");
     const { phpNetwork } = await import("./phpNetwork.ts");
     const { createPhpCredentials } = await import("@sitewright/runtimes/phpCredentials.ts");
     const { openKeySource } = await import("./keyFile.ts");
@@ -25,18 +29,23 @@ const processes: Readonly<Record<string, () => Promise<void>>> = {
       const onFailure = (err: unknown) =>
         log.error({ err }, "Storing a message from a WP-CLI command failed; PHP got an error");
       const acceptMail = makeAcceptMail({ spool: openSpool(config.mailSpool), onFailure });
+      const common = { assets, environments, diskReserveBytes, acceptMail, uploads };
+      const machine = await openNativeMachine(config, log, "control");
+      const native =
+        machine === null
+          ? null
+          : createNativeRuntime({
+              ...common,
+              ...machine,
+              ready: { ...readyCopies, folder: `${readyCopies.folder}-native` },
+              network: machine.sandboxNetwork,
+              packageSource: network.packageSource,
+              templates: createTemplateStore(createAssetStore({ folder: assets })),
+            });
       return {
-        playground: createPlaygroundRuntime({
-          assets,
-          environments,
-          diskReserveBytes,
-          ready: readyCopies,
-          eventsFile,
-          network,
-          acceptMail,
-          uploads,
-        }),
-      } satisfies Record<RuntimeName, Runtime>;
+        playground: createPlaygroundRuntime({ ...common, ready: readyCopies, eventsFile, network }),
+        ...(native !== null && { native }),
+      } satisfies Partial<Record<RuntimeName, Runtime>>;
     });
   },
   edge: async () => {

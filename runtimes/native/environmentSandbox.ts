@@ -30,7 +30,19 @@ export interface PhpProgram {
   readonly php: string;
 }
 
+/** The network of sandboxes. */
+export interface SandboxNetwork {
+  /** False: nothing restricts it, so sandboxes have none. */
+  readonly isRestricted: () => boolean;
+  /** Returns the file that an environment's PHP sees as `/etc/hosts`. */
+  readonly hostsFile: (environmentId: string) => Promise<string>;
+  /** Aborted when it is no longer restricted: PHP that has it must end at once. */
+  readonly lost: AbortSignal;
+}
+
 export interface SandboxOptions {
+  /** Null: sandboxes have no network. */
+  readonly network: SandboxNetwork | null;
   /** Folder of the asset store. */
   readonly assets: string;
   readonly environments: string;
@@ -117,8 +129,13 @@ export function openEnvironmentSandbox(
       { path: internalFolder, maxBytes: internalFolderBytes },
     ],
     limits: environmentLimitsOf(environment),
-    isOffline: environment.isOffline ?? false,
+    isOffline: environment.isOffline === true || options.network?.isRestricted() !== true,
   };
+
+  async function hostsMounts(): Promise<readonly Mount[]> {
+    if (sandbox.isOffline || options.network === null) return [];
+    return [{ from: await options.network.hostsFile(environment.id), to: "/etc/hosts", isWritable: false }];
+  }
 
   async function open(): Promise<EnvironmentSandbox> {
     await mkdir(options.run, { recursive: true, mode: 0o700 });
@@ -129,7 +146,7 @@ export function openEnvironmentSandbox(
       Array.from({ length: sockets }, (_, index) => openMessageSocket(path.join(messageSockets, String(index)))),
     );
     return {
-      sandbox,
+      sandbox: { ...sandbox, mounts: [...sandbox.mounts, ...(await hostsMounts())] },
       messages,
       folder,
       databaseState: async () => {

@@ -11,7 +11,7 @@ import { createNativeWpCli, type NativeWpCliOptions } from "./wpCli.ts";
 export interface NativeRuntimeOptions
   extends Omit<SiteRuntimeOptions, "assets">,
     SandboxOptions,
-    Pick<NativeWpCliOptions, "isOffline" | "wpCliLimits"> {
+    Pick<NativeWpCliOptions, "wpCliLimits"> {
   readonly templates: TemplateStore;
   /** The versions that `phpOf` knows, in ascending order. */
   readonly phpVersions: readonly string[];

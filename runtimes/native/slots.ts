@@ -54,6 +54,7 @@ const extraSlots = 8;
 
 export function createSlots(options: FpmOptions): Slots {
   const environments = new Map<string, Environment>();
+  options.network?.lost.addEventListener("abort", () => void endAll());
 
   function start(environment: ServedEnvironment, key: string): Environment {
     const php = options.phpOf(environment.phpVersion);
@@ -81,6 +82,10 @@ export function createSlots(options: FpmOptions): Slots {
     await place.close();
   }
 
+  async function endAll(): Promise<void> {
+    await Promise.allSettled([...environments].map(([key, environment]) => end(key, environment)));
+  }
+
   function takeFrom(environment: Environment, key: string): Promise<Slot> {
     const slot = environment.freeSlots.shift() ?? 0;
     environment.taken += 1;
@@ -105,9 +110,7 @@ export function createSlots(options: FpmOptions): Slots {
       const hasFree = existing !== undefined && existing.freeSlots.length > 0;
       return takeFrom(hasFree ? existing : start(served, key), key);
     },
-    close: async () => {
-      await Promise.allSettled([...environments].map(([key, environment]) => end(key, environment)));
-    },
+    close: endAll,
   };
 }
 

@@ -29,8 +29,6 @@ import { type ProgramOutcome, runSandboxed } from "./sandboxedProgram.ts";
 export interface NativeWpCliOptions extends SandboxOptions {
   readonly store: AssetStore;
   readonly acceptMail: AcceptMail;
-  /** Whether commands have no network. */
-  readonly isOffline: boolean;
   /** Absent: the defaults. For tests. */
   readonly wpCliLimits?: Partial<Omit<CommandLimits, "seconds">> | undefined;
 }
@@ -59,7 +57,7 @@ export function createNativeWpCli(options: NativeWpCliOptions): Runtime["runWpCl
     const release = await requireRelease(environmentFolders(options.environments, environment).live);
     const layout = await layoutOf(release, options.assets);
     const php = options.phpOf(command.phpVersion);
-    const served = { ...environment, ...layout, isOffline: options.isOffline };
+    const served = { ...environment, ...layout };
     const place = await openEnvironmentSandbox(served, { root: php.root, sockets: 1 }, options);
     try {
       const notes = listen(environment, place, options.acceptMail);
@@ -74,7 +72,7 @@ export function createNativeWpCli(options: NativeWpCliOptions): Runtime["runWpCl
         [...phpCommand(php.php, sendmailPath(php, 0), options), ...programOf(command, wpConfig)],
         {
           limits: { ...limitsOfCommand(command), ...options.wpCliLimits },
-          signal,
+          signal: options.network === null ? signal : AbortSignal.any([signal, options.network.lost]),
           onStart: (child) => priorities.watch(companyOf(environment, command), child).setYielding(true),
         },
       );

@@ -37,6 +37,7 @@ export async function openNative(changes: Partial<NativeServingOptions> = {}): P
       return { root: "/", fpm, php: "/usr/bin/php8.2" };
     },
     packageSource: null,
+    network: null,
   };
   const runtime = createNativeRuntime({
     ...php,
@@ -44,7 +45,6 @@ export async function openNative(changes: Partial<NativeServingOptions> = {}): P
     templates: createTemplateStore(createAssetStore({ folder: sharedAssets })),
     phpVersions: ["8.2"],
     defaultPhpVersion: "8.2",
-    isOffline: true,
     acceptMail,
     ...(changes.uploads && { uploads: changes.uploads }),
   });

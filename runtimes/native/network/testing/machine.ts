@@ -150,7 +150,14 @@ const functions: Readonly<Record<string, (...parameters: string[]) => Promise<st
   php: async (number = "1", code = "", ...parameters) => {
     const hosts = await network?.hostsFile(`e${number}`);
     const mounts = hosts === undefined ? [] : [{ from: hosts, to: "/etc/hosts", isWritable: false }];
-    const sandbox = { user: ownerOf(Number(number)), root: "/", mounts, memoryFolders: [], isOffline: false, limits: null };
+    const sandbox = {
+      user: ownerOf(Number(number)),
+      root: "/",
+      mounts,
+      memoryFolders: [],
+      isOffline: false,
+      limits: null,
+    };
     return sandboxOutput(sandboxed(sandbox, [php, "-r", code, "--", ...parameters]));
   },
   /** Runs PHP as a user, without a sandbox. */
