@@ -13,6 +13,8 @@ const setupFiles = ["server/testing/transactions.ts"];
 
 /** Real PHP. */
 const playground = ["**/*.playground.test.ts", "runtimes/playground/*.test.ts"];
+/** What every engine promises. */
+const promises = ["runtimes/promises/*.test.ts"];
 
 /** Operations in every crash. */
 const crashes = ["server/operations/faults/crash*.test.ts"];
@@ -54,7 +56,7 @@ export default defineConfig({
           ...patience,
           name: "rooms",
           include: ["**/*.test.ts"],
-          exclude: [...never, ...playground, ...crashes, ...isolated, "e2e/**"],
+          exclude: [...never, ...playground, ...promises, ...crashes, ...isolated, "e2e/**"],
           globalSetup,
           setupFiles,
           // Files share a process and the modules loaded in it: a third of the time was spent loading them again.
@@ -86,8 +88,19 @@ export default defineConfig({
         test: {
           ...patience,
           name: "playground",
-          include: playground,
+          include: [...playground, ...promises],
           exclude: [...never, ...isolated],
+          globalSetup: [...globalSetup, "runtimes/playground/testing/globalSetup.ts"],
+          isolate: false,
+        },
+      },
+      {
+        test: {
+          ...patience,
+          name: "native",
+          include: promises,
+          exclude: never,
+          env: { SITEWRIGHT_TEST_ENGINE: "native" },
           globalSetup: [...globalSetup, "runtimes/playground/testing/globalSetup.ts"],
           isolate: false,
         },

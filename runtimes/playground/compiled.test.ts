@@ -5,11 +5,11 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { createAssetStore } from "../assets/store.ts";
 import { exampleRequest, exampleSpec } from "../conformance/conformance.ts";
+import { addPlain } from "../testing/handMade.ts";
+import { runPhp, type Site, visitorOf } from "../testing/visitor.ts";
 import { buildOf } from "./php/build.ts";
 import { type CompiledStore, createCompiledStore } from "./templates/compiled.ts";
 import { createTemplateStore } from "./templates/template.ts";
-import { addPlain } from "./testing/handMade.ts";
-import { runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground, sharedAssets } from "./testing/world.ts";
 
 function openStore(folder: string): CompiledStore {

@@ -2,7 +2,7 @@ import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { driverPlace } from "../sqlite/driver.ts";
-import { runPhp, type Site, visitorOf } from "./testing/visitor.ts";
+import { runPhp, type Site, visitorOf } from "../testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
 
 let world: Playground;

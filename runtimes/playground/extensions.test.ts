@@ -4,11 +4,11 @@ import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { runPhp, type Site } from "../testing/visitor.ts";
 import { assembleExtensions } from "./extensions/extensions.ts";
 import { extensionsFolder } from "./extensions/extensionsFolder.ts";
 import { bootPhp } from "./php/boot.ts";
 import { phpVersions } from "./php/versions.ts";
-import { runPhp, type Site } from "./testing/visitor.ts";
 import { openPlayground, type Playground, sharedAssets } from "./testing/world.ts";
 
 let world: Playground;

@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { visitorOf } from "./testing/visitor.ts";
+import { visitorOf } from "../testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
 
 let playground: Playground;

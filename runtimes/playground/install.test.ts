@@ -9,8 +9,8 @@ import { RuntimeFailure } from "../runtime.ts";
 import { hashPassword } from "../site/values/passwordHash.ts";
 import { databaseFile } from "../sqlite/databaseFiles.ts";
 import { findPlaceholders } from "../sqlite/findPlaceholders.ts";
-import { servedAs } from "./testing/handMade.ts";
-import { runPhp, type Site, visitorOf } from "./testing/visitor.ts";
+import { servedAs } from "../testing/handMade.ts";
+import { runPhp, type Site, visitorOf } from "../testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
 
 let world: Playground;

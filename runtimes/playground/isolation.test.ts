@@ -2,7 +2,7 @@ import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createAssetStore } from "../assets/store.ts";
-import { addScript, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
+import { addScript, runPhp, type Site, visitorOf } from "../testing/visitor.ts";
 import { openPlayground, type Playground, sharedAssets } from "./testing/world.ts";
 
 let world: Playground;

@@ -11,8 +11,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { exampleSpec } from "../conformance/conformance.ts";
+import type { Site } from "../testing/visitor.ts";
 import type { RuntimeCall } from "./testing/runtimeChild.ts";
-import type { Site } from "./testing/visitor.ts";
 import { openPlayground, type Playground, sharedAssets } from "./testing/world.ts";
 
 let world: Playground;

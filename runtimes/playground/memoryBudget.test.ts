@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { addScript, outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
+import { addScript, outcomeOf, runPhp, type Site, visitorOf } from "../testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
 
 let world: Playground;

@@ -1,6 +1,6 @@
 /** MySQL's named locks hold between PHP processes of a site. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runPhp, type Site } from "./testing/visitor.ts";
+import { runPhp, type Site } from "../testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
 
 let world: Playground;

@@ -11,8 +11,8 @@ import { addressOfPhp } from "../../edge/visit/sender.ts";
 import { fixedKeys } from "../../server/keyFile.ts";
 import { phpGroup } from "../owner.ts";
 import { createPhpCredentials } from "../phpCredentials.ts";
-import { servedAs } from "./testing/handMade.ts";
-import { addScript, type Site } from "./testing/visitor.ts";
+import { servedAs } from "../testing/handMade.ts";
+import { addScript, type Site } from "../testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
 import { edgeSocketName } from "./worker/assignment.ts";
 

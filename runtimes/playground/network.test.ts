@@ -11,8 +11,8 @@ import { listenOnSocket } from "../../edge/http/sockets.ts";
 import { createPhpCallers, createPhpListener, type PhpListener } from "../../edge/phpListener.ts";
 import { exampleRequest } from "../conformance/conformance.ts";
 import { phpGroup } from "../owner.ts";
-import { servedAs } from "./testing/handMade.ts";
-import { addScript, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
+import { servedAs } from "../testing/handMade.ts";
+import { addScript, runPhp, type Site, visitorOf } from "../testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
 import { edgeSocketName } from "./worker/assignment.ts";
 

@@ -6,8 +6,8 @@ import path from "node:path";
 import { makeMirror } from "@sitewright/server/packages/mirror.ts";
 import { languagePackZip, pluginZip, themeZip } from "@sitewright/server/packages/testing/zips.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runPhp, type Site } from "../testing/visitor.ts";
 import { createPlaygroundRuntime } from "./runtime.ts";
-import { runPhp, type Site } from "./testing/visitor.ts";
 import { openPlayground, type Playground, sharedAssets } from "./testing/world.ts";
 
 let folder: string;

@@ -1,6 +1,6 @@
 /** A site has one address and is also reached by http and https at unusual ports. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { runPhp, type Site, visitorOf } from "./testing/visitor.ts";
+import { runPhp, type Site, visitorOf } from "../testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
 
 let world: Playground;

@@ -4,8 +4,8 @@ import path from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { exampleRequest, exampleSpec } from "../conformance/conformance.ts";
-import { addPlain, addRelease, servedAs } from "./testing/handMade.ts";
-import { outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
+import { addPlain, addRelease, servedAs } from "../testing/handMade.ts";
+import { outcomeOf, runPhp, type Site, visitorOf } from "../testing/visitor.ts";
 import { openPlayground, type Playground } from "./testing/world.ts";
 
 let world: Playground;

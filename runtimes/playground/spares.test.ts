@@ -6,10 +6,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createAssetStore } from "../assets/store.ts";
 import type { Template } from "../site/template.ts";
 import { defaultTemplate } from "../site/template.ts";
+import { servedAs } from "../testing/handMade.ts";
+import { addScript, runPhp, type Site, visitorOf } from "../testing/visitor.ts";
 import { createPlaygroundServing } from "./serving.ts";
 import { createTemplateStore } from "./templates/template.ts";
-import { servedAs } from "./testing/handMade.ts";
-import { addScript, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground, sharedAssets } from "./testing/world.ts";
 
 let world: Playground;

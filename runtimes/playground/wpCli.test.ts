@@ -10,9 +10,9 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ownerOf } from "../owner.ts";
 import type { Runtime, WpCliOutcome } from "../runtime.ts";
+import { addScript, runPhp, type Site, visitorOf } from "../testing/visitor.ts";
 import { phpVersions } from "./php/versions.ts";
 import { createPlaygroundRuntime } from "./runtime.ts";
-import { addScript, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
 import { openPlayground, type Playground, sharedAssets } from "./testing/world.ts";
 import type { WpCliCall } from "./testing/wpCliChild.ts";
 

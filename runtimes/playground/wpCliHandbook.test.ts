@@ -13,10 +13,10 @@ import { languagePackZip, pluginZip, themeZip } from "@sitewright/server/package
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { entriesOf, fieldOf } from "../fields.ts";
 import type { Runtime, WpCliOutcome } from "../runtime.ts";
+import { type Attempt, alone, inNetwork, inSite, needsInternet } from "../testing/handbook.ts";
+import type { Site } from "../testing/visitor.ts";
 import { shellWords } from "./php/shellWords.ts";
 import { createPlaygroundRuntime } from "./runtime.ts";
-import { type Attempt, alone, inNetwork, inSite, needsInternet } from "./testing/handbook.ts";
-import type { Site } from "./testing/visitor.ts";
 import { openPlayground, type Playground, sharedAssets } from "./testing/world.ts";
 
 const timeout = 400_000;

@@ -3,8 +3,8 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { WpCliCommand } from "../runtime.ts";
+import type { Site } from "../testing/visitor.ts";
 import { createPlaygroundRuntime } from "./runtime.ts";
-import type { Site } from "./testing/visitor.ts";
 import { openPlayground, type Playground, sharedAssets } from "./testing/world.ts";
 
 const timeout = 240_000;

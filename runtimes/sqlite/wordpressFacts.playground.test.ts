@@ -4,10 +4,10 @@ import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { exampleSpec } from "../conformance/conformance.ts";
-import { runPhp } from "../playground/testing/visitor.ts";
 import { openPlayground, type Playground } from "../playground/testing/world.ts";
 import { RuntimeFailure } from "../runtime.ts";
 import { asStored, fromStored } from "../site/values/serialized.ts";
+import { runPhp } from "../testing/visitor.ts";
 import { escapeTitle } from "./fillTemplate.ts";
 import { readStoredFacts, unescapeTitle } from "./wordpressFacts.ts";
 

@@ -1,7 +1,7 @@
 /** Mail from a real WordPress to a real mail server. */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { runPhp, type Site } from "@sitewright/runtimes/playground/testing/visitor.ts";
+import { runPhp, type Site } from "@sitewright/runtimes/testing/visitor.ts";
 import { openPlayground, type Playground } from "@sitewright/runtimes/playground/testing/world.ts";
 import type { AcceptMail } from "@sitewright/runtimes/serving.ts";
 import PostalMime from "postal-mime";

@@ -1,56 +1,65 @@
-/** A native runtime for a test, with the asset store that all tests share. */
+/** A native runtime for a test, with the machine's PHP and the asset store that all tests share. */
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { findProgram } from "../../../tools/programs.ts";
 import { createAssetStore } from "../../assets/store.ts";
-import { exampleSpec, type World } from "../../conformance/conformance.ts";
+import type { World } from "../../conformance/conformance.ts";
 import { createTemplateStore } from "../../playground/templates/template.ts";
-import type { Site } from "../../playground/testing/visitor.ts";
 import { sharedAssets } from "../../playground/testing/world.ts";
-import type { WordPressInstall } from "../../runtime.ts";
-import type { ServedEnvironment, ServedLimits } from "../../serving.ts";
+import type { UploadLimits } from "../../serving.ts";
+import { createSites, type Sites } from "../../testing/sites.ts";
 import { createNativeRuntime } from "../runtime.ts";
 import { createNativeServing, type NativeServing, type NativeServingOptions } from "../serving.ts";
+import { inspectRoots, machineRoot } from "../versions/discovery.ts";
 
-export interface NativeWorld extends World {
+export interface NativeWorld extends World, Sites {
   readonly serving: NativeServing;
   readonly environments: string;
+  readonly phpVersion: string;
+  /** What php-fpm has logged about itself. */
   readonly log: readonly string[];
-  site(wordpress?: Partial<WordPressInstall>): Promise<Site>;
-  limit(site: Site, limits: Partial<ServedLimits>): Promise<void>;
 }
 
-export async function openNative(changes: Partial<NativeServingOptions> = {}): Promise<NativeWorld> {
+interface Changes extends Partial<Omit<NativeServingOptions, "uploads">> {
+  readonly uploads?: UploadLimits;
+  /** How much of the disk must stay free. */
+  readonly diskReserveBytes?: number;
+}
+
+/** Opens a native runtime without network. `close` also removes its folder. */
+export async function openNative({ uploads, diskReserveBytes, ...changes }: Changes = {}): Promise<NativeWorld> {
   const folder = await mkdtemp(path.join(tmpdir(), "native-"));
   const environments = path.join(folder, "environments");
   const run = path.join(folder, "run");
   await mkdir(run, { mode: 0o700 });
   const log: string[] = [];
-  const fpm = findProgram("php-fpm", process.env) ?? "php-fpm";
-  const acceptMail = changes.acceptMail;
-  const php = {
+  const { offered, refused } = await inspectRoots([machineRoot]);
+  const [php] = offered;
+  if (php === undefined) throw new Error(`This machine has no PHP for tests. ${refused.join(" ")}`);
+  const { acceptMail, packageSource = null } = changes;
+  const common = {
     assets: sharedAssets,
     environments,
     phpOf: (version: string) => {
-      if (version !== "8.2" && version !== "8.3") throw new Error(`There is no PHP ${version}.`);
-      return { root: "/", fpm, php: "/usr/bin/php8.2" };
+      if (version !== php.version) throw new Error(`There is no PHP ${version}.`);
+      return php;
     },
-    packageSource: null,
     network: null,
+    packageSource,
+    uploads,
+    ...(diskReserveBytes !== undefined && { diskReserveBytes }),
   };
   const runtime = createNativeRuntime({
-    ...php,
+    ...common,
     run: path.join(run, "w"),
     templates: createTemplateStore(createAssetStore({ folder: sharedAssets })),
-    phpVersions: ["8.2"],
-    defaultPhpVersion: "8.2",
+    phpVersions: [php.version],
+    defaultPhpVersion: php.version,
     acceptMail,
-    ...(changes.uploads && { uploads: changes.uploads }),
   });
   await runtime.prepare(() => undefined);
   const serving = createNativeServing({
-    ...php,
+    ...common,
     run: path.join(run, "p"),
     maxWorkers: 4,
     requestDeadlineSeconds: 60,
@@ -58,26 +67,13 @@ export async function openNative(changes: Partial<NativeServingOptions> = {}): P
     onLog: (line) => log.push(line),
     ...changes,
   });
-  let served: readonly ServedEnvironment[] = [];
   return {
     runtime,
     serving,
     environments,
+    phpVersion: php.version,
     log,
-    site: async (wordpress) => {
-      const spec = exampleSpec(wordpress);
-      await runtime.provision(spec);
-      const layout = await runtime.layout(spec.environment);
-      if (layout === null) throw new Error("The environment has no layout.");
-      served = [...served, { ...spec.environment, ...layout, phpVersion: spec.phpVersion }];
-      await serving.setEnvironments(served);
-      return { ...spec, documentRoot: layout.documentRoot };
-    },
-    limit: async ({ environment: { id } }, changes) => {
-      const limits = { threads: 2, memoryMb: 256, requestSeconds: null, disk: null, ...changes };
-      served = served.map((each) => (each.id === id ? { ...each, limits } : each));
-      await serving.setEnvironments(served);
-    },
+    ...createSites(runtime, serving, php.version),
     close: async () => {
       await serving.close();
       await rm(folder, { recursive: true, force: true });

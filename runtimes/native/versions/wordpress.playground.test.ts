@@ -1,9 +1,9 @@
 /** WordPress on the machine's PHP, and on one that was extracted from another release of Debian. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ownerOf } from "../../owner.ts";
-import { runPhp, type Site, visitorOf } from "../../playground/testing/visitor.ts";
 import { sharedAssets } from "../../playground/testing/world.ts";
 import type { AcceptMail } from "../../serving.ts";
+import { runPhp, type Site, visitorOf } from "../../testing/visitor.ts";
 import { environmentMounts } from "../environmentMounts.ts";
 import { sandboxed } from "../sandbox.ts";
 import { sandboxOutput } from "../testing/sandboxOutput.ts";

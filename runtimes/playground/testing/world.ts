@@ -3,27 +3,20 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { exampleSpec, type World } from "../../conformance/conformance.ts";
-import type { WordPressInstall } from "../../runtime.ts";
-import type { ServedEnvironment, ServedLimits } from "../../serving.ts";
+import type { World } from "../../conformance/conformance.ts";
+import { createSites, type Sites } from "../../testing/sites.ts";
 import { createPlaygroundRuntime } from "../runtime.ts";
 import { createPlaygroundServing, type PlaygroundServing, type PlaygroundServingOptions } from "../serving.ts";
-import type { Site } from "./visitor.ts";
+import { templatePhpVersion } from "../templates/template.ts";
 
 export const sharedAssets = fileURLToPath(new URL("../../../.cache/assets", import.meta.url));
 
-export interface Playground extends World {
+export interface Playground extends World, Sites {
   readonly serving: PlaygroundServing;
   readonly folder: string;
   readonly environments: string;
   readonly run: string;
-  /**
-   * Provisions an environment and serves it in addition to the ones already served. Absent: default settings, and a company that
-   * these sites share.
-   */
-  site(wordpress?: Partial<WordPressInstall>, companyId?: string): Promise<Site>;
-  /** Changes the limits of a served site. */
-  limit(site: Site, limits: Partial<ServedLimits>): Promise<void>;
+  readonly phpVersion: string;
 }
 
 /** Opens a playground. `close` also removes its folder. */
@@ -53,28 +46,14 @@ export async function openPlayground(changes: Partial<PlaygroundServingOptions> 
     idleSeconds: 300,
     ...changes,
   });
-  let served: readonly ServedEnvironment[] = [];
-
   return {
     runtime,
     serving,
     folder,
     environments,
     run,
-    site: async (wordpress, companyId = "company") => {
-      const spec = exampleSpec(wordpress);
-      await runtime.provision(spec);
-      const layout = await runtime.layout(spec.environment);
-      if (layout === null) throw new Error("The environment has no layout.");
-      served = [...served, { ...spec.environment, companyId, ...layout, phpVersion: spec.phpVersion }];
-      await serving.setEnvironments(served);
-      return { ...spec, documentRoot: layout.documentRoot };
-    },
-    limit: async ({ environment: { id } }, changes) => {
-      const limits = { threads: 2, memoryMb: 256, requestSeconds: null, disk: null, ...changes };
-      served = served.map((each) => (each.id === id ? { ...each, limits } : each));
-      await serving.setEnvironments(served);
-    },
+    phpVersion: templatePhpVersion,
+    ...createSites(runtime, serving, templatePhpVersion),
     close: async () => {
       await serving.close();
       await rm(folder, { recursive: true, force: true });

@@ -4,10 +4,10 @@ import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { serialize, someValue } from "../../playground/testing/serialize.ts";
-import { addScript, runPhp, type Site, visitorOf } from "../../playground/testing/visitor.ts";
 import { openPlayground, type Playground } from "../../playground/testing/world.ts";
 import { addressChanger } from "../../site/values/addressChanger.ts";
 import { changeText } from "../../site/values/serialized.ts";
+import { addScript, runPhp, type Site, visitorOf } from "../../testing/visitor.ts";
 import { databaseFile } from "../databaseFiles.ts";
 import { changeAddresses } from "./addresses.ts";
 

@@ -3,16 +3,16 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { exampleRequest } from "../conformance/conformance.ts";
 import type { PhpRequest } from "../serving.ts";
-import { servedAs } from "./testing/handMade.ts";
-import { addScript, outcomeOf, runPhp, type Site } from "./testing/visitor.ts";
-import { openPlayground, type Playground } from "./testing/world.ts";
+import { servedAs } from "../testing/handMade.ts";
+import { addScript, outcomeOf, runPhp, type Site } from "../testing/visitor.ts";
+import { openWorld, type SiteWorld } from "../testing/world.ts";
 
-let world: Playground;
+let world: SiteWorld;
 let site: Site;
 let received: { readonly environmentId: string; readonly line: string }[] = [];
 
 beforeAll(async () => {
-  world = await openPlayground({
+  world = await openWorld({
     onErrorLine: (environmentId, line) => received.push({ environmentId, line }),
   });
   site = await world.site();

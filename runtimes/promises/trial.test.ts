@@ -5,18 +5,18 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { exampleRequest, exampleSpec } from "../conformance/conformance.ts";
 import type { ServedEnvironment } from "../serving.ts";
-import { addPlain, addRelease, servedAs } from "./testing/handMade.ts";
-import { addScript, outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
-import { openPlayground, type Playground } from "./testing/world.ts";
+import { addPlain, addRelease, servedAs } from "../testing/handMade.ts";
+import { addScript, outcomeOf, runPhp, type Site, visitorOf } from "../testing/visitor.ts";
+import { openWorld, type SiteWorld } from "../testing/world.ts";
 
 const address = "http://trial.localhost:8081";
 const waiting = { timeout: 90_000, interval: 10 };
 
-let world: Playground;
+let world: SiteWorld;
 let site: Site;
 let served: ServedEnvironment;
 beforeAll(async () => {
-  world = await openPlayground({ maxWorkers: 3 });
+  world = await openWorld({ maxWorkers: 3 });
   site = await world.site();
 }, 120_000);
 afterAll(() => world?.close());
@@ -154,7 +154,7 @@ describe("a release of parts of two sites", () => {
 });
 
 describe("an environment that was never served", () => {
-  const addFile = async (to: Playground, code: string) => {
+  const addFile = async (to: SiteWorld, code: string) => {
     const environment = await addPlain(to, exampleSpec().environment, { "index.php": `<?php ${code}` });
     return { ...environment, companyId: "company" };
   };
@@ -173,7 +173,7 @@ describe("an environment that was never served", () => {
   });
 
   test("waits for a free worker like any visitor, loses it after a while, and is unavailable after the close", async () => {
-    const small = await openPlayground({ maxWorkers: 1, candidateSeconds: 0.5 });
+    const small = await openWorld({ maxWorkers: 1, candidateSeconds: 0.5 });
     onTestFinished(() => small.close());
     const busy = await addFile(small, "usleep(500000); echo 'done';");
     const other = await addFile(small, "sleep(1); echo 'slept';");

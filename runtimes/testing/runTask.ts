@@ -1,8 +1,8 @@
 /** Runs a task of the platform as the edge does. */
 import { randomBytes } from "node:crypto";
 import { text } from "node:stream/consumers";
-import { exampleRequest } from "../../conformance/conformance.ts";
-import type { PhpRequest, Serving } from "../../serving.ts";
+import { exampleRequest } from "../conformance/conformance.ts";
+import type { PhpRequest, Serving } from "../serving.ts";
 import type { Site } from "./visitor.ts";
 
 interface TaskAnswer {

@@ -2,22 +2,22 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { exampleRequest } from "../conformance/conformance.ts";
 import type { OutgoingMail } from "../serving.ts";
-import { servedAs } from "./testing/handMade.ts";
-import { addScript, outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
-import { openPlayground, type Playground } from "./testing/world.ts";
+import { servedAs } from "../testing/handMade.ts";
+import { addScript, outcomeOf, runPhp, type Site, visitorOf } from "../testing/visitor.ts";
+import { openWorld, type SiteWorld } from "../testing/world.ts";
 
 interface TakenMail extends OutgoingMail {
   readonly environmentId: string;
 }
 
-let world: Playground;
+let world: SiteWorld;
 let site: Site;
 let taken: TakenMail[];
 /** Accepts the next messages with null, or refuses them with a reason. */
 let verdict: () => Promise<string | null>;
 
 beforeAll(async () => {
-  world = await openPlayground({
+  world = await openWorld({
     acceptMail: async (environmentId, mail) => {
       taken.push({ environmentId, ...mail });
       return verdict();
@@ -179,7 +179,7 @@ test("messages sent at the same time keep their environments", async () => {
 
 describe("mail from a WP-CLI command", () => {
   const wp = (...argv: readonly string[]) => {
-    const command = { phpVersion: "8.3", argv, seconds: 60 };
+    const command = { phpVersion: world.phpVersion, argv, seconds: 60 };
     return world.runtime.runWpCli(site.environment, command, async () => undefined, new AbortController().signal);
   };
 

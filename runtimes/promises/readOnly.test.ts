@@ -4,14 +4,14 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { exampleRequest } from "../conformance/conformance.ts";
 import type { PhpRequest } from "../serving.ts";
-import { addScript, outcomeOf, type Site, visitorOf } from "./testing/visitor.ts";
-import { openPlayground, type Playground } from "./testing/world.ts";
+import { addScript, outcomeOf, type Site, visitorOf } from "../testing/visitor.ts";
+import { openWorld, type SiteWorld } from "../testing/world.ts";
 
-let world: Playground;
+let world: SiteWorld;
 let site: Site;
 
 beforeAll(async () => {
-  world = await openPlayground();
+  world = await openWorld();
   site = await world.site();
   await mkdir(path.join(site.documentRoot, "empty"));
 }, 120_000);

@@ -2,15 +2,15 @@ import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { MultisiteKind } from "../runtime.ts";
-import { runTask } from "./testing/runTask.ts";
-import { runPhp, type Site, visitorOf } from "./testing/visitor.ts";
-import { openPlayground, type Playground } from "./testing/world.ts";
+import { runTask } from "../testing/runTask.ts";
+import { runPhp, type Site, visitorOf } from "../testing/visitor.ts";
+import { openWorld, type SiteWorld } from "../testing/world.ts";
 
-let world: Playground;
+let world: SiteWorld;
 let site: Site;
 
 beforeAll(async () => {
-  world = await openPlayground({ maxWorkers: 4 });
+  world = await openWorld({ maxWorkers: 4 });
   site = await world.site();
 }, 120_000);
 afterAll(() => world.close());

@@ -5,17 +5,17 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { exampleRequest } from "../conformance/conformance.ts";
 import { mergeStalePages, noStalePages } from "../pool/stalePages.ts";
 import type { PhpRequest, StalePages } from "../serving.ts";
-import { runTask } from "./testing/runTask.ts";
-import { addScript, outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
-import { openPlayground, type Playground } from "./testing/world.ts";
+import { runTask } from "../testing/runTask.ts";
+import { addScript, outcomeOf, runPhp, type Site, visitorOf } from "../testing/visitor.ts";
+import { openWorld, type SiteWorld } from "../testing/world.ts";
 
-let world: Playground;
+let world: SiteWorld;
 let site: Site;
 let reports: { readonly environmentId: string; readonly pages: StalePages }[];
 
 beforeAll(async () => {
   reports = [];
-  world = await openPlayground({ onStalePages: (environmentId, pages) => reports.push({ environmentId, pages }) });
+  world = await openWorld({ onStalePages: (environmentId, pages) => reports.push({ environmentId, pages }) });
   site = await world.site();
   await wordpress("update_option('permalink_structure', '/%postname%/'); flush_rewrite_rules();");
 }, 120_000);

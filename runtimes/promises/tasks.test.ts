@@ -2,16 +2,16 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { exampleSpec } from "../conformance/conformance.ts";
-import { servedAs } from "./testing/handMade.ts";
-import { runTask } from "./testing/runTask.ts";
-import { outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
-import { openPlayground, type Playground } from "./testing/world.ts";
+import { servedAs } from "../testing/handMade.ts";
+import { runTask } from "../testing/runTask.ts";
+import { outcomeOf, runPhp, type Site, visitorOf } from "../testing/visitor.ts";
+import { openWorld, type SiteWorld } from "../testing/world.ts";
 
-let world: Playground;
+let world: SiteWorld;
 let site: Site;
 
 beforeAll(async () => {
-  world = await openPlayground({ maxWorkers: 4 });
+  world = await openWorld({ maxWorkers: 4 });
   site = await world.site();
 }, 120_000);
 afterAll(() => world.close());

@@ -1,12 +1,12 @@
 /** Site Health blames no owner for what the installation does instead of WordPress. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { runPhp, type Site } from "./testing/visitor.ts";
-import { openPlayground, type Playground } from "./testing/world.ts";
+import { runPhp, type Site } from "../testing/visitor.ts";
+import { openWorld, type SiteWorld } from "../testing/world.ts";
 
-let world: Playground;
+let world: SiteWorld;
 let site: Site;
 beforeAll(async () => {
-  world = await openPlayground({ packageSource: "http://127.0.0.1:9" });
+  world = await openWorld({ packageSource: "http://127.0.0.1:9" });
   site = await world.site();
 }, 120_000);
 afterAll(() => world.close());
@@ -53,7 +53,7 @@ describe("the tests on the dashboard", () => {
   });
 
   test("are WordPress's own with WordPress.org as the package source", async () => {
-    const usual = await openPlayground();
+    const usual = await openWorld();
     try {
       const own = await usual.site();
       expect(await wordpress(names, "", own, usual)).toEqual([

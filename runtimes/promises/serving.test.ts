@@ -7,17 +7,17 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { exampleRequest } from "../conformance/conformance.ts";
 import type { PhpRequest } from "../serving.ts";
+import { addRelease } from "../testing/handMade.ts";
 import { requestBody } from "../testing/requestBody.ts";
-import { addRelease } from "./testing/handMade.ts";
-import { addScript, outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
-import { openPlayground, type Playground } from "./testing/world.ts";
+import { addScript, outcomeOf, runPhp, type Site, visitorOf } from "../testing/visitor.ts";
+import { openWorld, type SiteWorld } from "../testing/world.ts";
 
-let world: Playground;
+let world: SiteWorld;
 let site: Site;
 let other: Site;
 
 beforeAll(async () => {
-  world = await openPlayground({ maxWorkers: 2 });
+  world = await openWorld({ maxWorkers: 2 });
   site = await world.site();
   other = await world.site();
 }, 120_000);
@@ -113,10 +113,10 @@ describe("a worker that dies", () => {
 });
 
 describe("with little memory and time for a worker", () => {
-  let small: Playground;
+  let small: SiteWorld;
   let one: Site;
   beforeAll(async () => {
-    small = await openPlayground({ workerMemoryBytes: 700e6, requestDeadlineSeconds: 30, idleSeconds: 0.5 });
+    small = await openWorld({ workerMemoryBytes: 700e6, requestDeadlineSeconds: 30, idleSeconds: 0.5 });
     one = await small.site();
   });
   afterAll(() => small.close());

@@ -2,15 +2,15 @@ import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runPhp, type Site } from "./testing/visitor.ts";
-import { openPlayground, type Playground } from "./testing/world.ts";
+import { runPhp, type Site } from "../testing/visitor.ts";
+import { openWorld, type SiteWorld } from "../testing/world.ts";
 
-let world: Playground;
+let world: SiteWorld;
 let site: Site;
 const { signal } = new AbortController();
 
 beforeAll(async () => {
-  world = await openPlayground();
+  world = await openWorld();
   site = await world.site();
 }, 120_000);
 afterAll(() => world.close());

@@ -9,12 +9,12 @@ import { ownerOf } from "../owner.ts";
 import { passwordDigest } from "../password.ts";
 import type { StageSpec, WordPressInstall } from "../runtime.ts";
 import type { ServedEnvironment } from "../serving.ts";
-import { runPhp, type Site, visitorOf } from "./testing/visitor.ts";
-import { openPlayground, type Playground } from "./testing/world.ts";
+import { runPhp, type Site, visitorOf } from "../testing/visitor.ts";
+import { openWorld, type SiteWorld } from "../testing/world.ts";
 
-let world: Playground;
+let world: SiteWorld;
 beforeAll(async () => {
-  world = await openPlayground({ maxWorkers: 3 });
+  world = await openWorld({ maxWorkers: 3 });
 }, 120_000);
 afterAll(() => world.close());
 

@@ -1,14 +1,14 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { runTask } from "./testing/runTask.ts";
-import { outcomeOf, runPhp, type Site } from "./testing/visitor.ts";
-import { openPlayground, type Playground } from "./testing/world.ts";
+import { runTask } from "../testing/runTask.ts";
+import { outcomeOf, runPhp, type Site } from "../testing/visitor.ts";
+import { openWorld, type SiteWorld } from "../testing/world.ts";
 
-let world: Playground;
+let world: SiteWorld;
 let site: Site;
 beforeAll(async () => {
-  world = await openPlayground({ maxWorkers: 4 });
+  world = await openWorld({ maxWorkers: 4 });
   site = await world.site();
 }, 120_000);
 afterAll(() => world.close());

@@ -3,22 +3,22 @@ import { chown, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ownerOf } from "../owner.ts";
-import type { Site } from "./testing/visitor.ts";
-import { openPlayground, type Playground } from "./testing/world.ts";
+import type { Site } from "../testing/visitor.ts";
+import { openWorld, type SiteWorld } from "../testing/world.ts";
 
 const timeout = 240_000;
 
-let world: Playground;
+let world: SiteWorld;
 let site: Site;
 beforeAll(async () => {
-  world = await openPlayground();
+  world = await openWorld();
   site = await world.site({ title: "Garden" });
 }, timeout);
 afterAll(() => world.close());
 
 /** Runs a command. Returns its output, and its errors after an exclamation mark. */
 async function wp(...argv: readonly string[]): Promise<string> {
-  const command = { phpVersion: "8.3", argv, seconds: 60 };
+  const command = { phpVersion: world.phpVersion, argv, seconds: 60 };
   const { signal } = new AbortController();
   const { stdout, stderr } = await world.runtime.runWpCli(site.environment, command, async () => undefined, signal);
   return stdout.text + (stderr.text === "" ? "" : `!${stderr.text}`);

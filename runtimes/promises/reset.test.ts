@@ -5,12 +5,12 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { passwordDigest } from "../password.ts";
 import type { MultisiteKind } from "../runtime.ts";
-import { runPhp, type Site, visitorOf } from "./testing/visitor.ts";
-import { openPlayground, type Playground } from "./testing/world.ts";
+import { runPhp, type Site, visitorOf } from "../testing/visitor.ts";
+import { openWorld, type SiteWorld } from "../testing/world.ts";
 
-let world: Playground;
+let world: SiteWorld;
 beforeAll(async () => {
-  world = await openPlayground({ maxWorkers: 3 });
+  world = await openWorld({ maxWorkers: 3 });
 }, 120_000);
 afterAll(() => world?.close());
 

@@ -4,21 +4,21 @@ import path from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ownerOf } from "../owner.ts";
 import type { WpCliOutcome } from "../runtime.ts";
-import type { Site } from "./testing/visitor.ts";
-import { openPlayground, type Playground } from "./testing/world.ts";
+import type { Site } from "../testing/visitor.ts";
+import { openWorld, type SiteWorld } from "../testing/world.ts";
 
 const timeout = 240_000;
 
-let world: Playground;
+let world: SiteWorld;
 let site: Site;
 beforeAll(async () => {
-  world = await openPlayground();
+  world = await openWorld();
   site = await world.site({ title: "Garden" });
 }, timeout);
 afterAll(() => world.close());
 
 function wp(...argv: readonly string[]): Promise<WpCliOutcome> {
-  const command = { phpVersion: "8.3", argv, seconds: 60 };
+  const command = { phpVersion: world.phpVersion, argv, seconds: 60 };
   return world.runtime.runWpCli(site.environment, command, async () => undefined, new AbortController().signal);
 }
 

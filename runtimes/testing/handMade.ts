@@ -1,14 +1,14 @@
 /** Creates releases and environments on disk directly, without the runtime, for tests of the serving side. */
 import { chmod, mkdir, realpath, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { copyFolders } from "../../copy.ts";
-import { giveTo } from "../../folderOwner.ts";
-import { ownerOf } from "../../owner.ts";
-import type { EnvironmentRef } from "../../runtime.ts";
-import type { ServedEnvironment } from "../../serving.ts";
-import { releaseFolder } from "../../site/release.ts";
+import { copyFolders } from "../copy.ts";
+import { giveTo } from "../folderOwner.ts";
+import { ownerOf } from "../owner.ts";
+import type { EnvironmentRef } from "../runtime.ts";
+import type { ServedEnvironment } from "../serving.ts";
+import { releaseFolder } from "../site/release.ts";
 import type { Site } from "./visitor.ts";
-import type { Playground } from "./world.ts";
+import type { SiteWorld } from "./world.ts";
 
 const parts = ["public", "database"] as const;
 
@@ -17,7 +17,10 @@ async function giveToOwner({ number }: EnvironmentRef, folder: string): Promise<
 }
 
 /** Returns the site's current release. */
-export async function servedAs(world: Playground, site: Site): Promise<ServedEnvironment> {
+export async function servedAs(
+  world: Pick<SiteWorld, "runtime" | "environments">,
+  site: Site,
+): Promise<ServedEnvironment> {
   const layout = await world.runtime.layout(site.environment);
   if (layout === null) throw new Error("The environment has no layout.");
   return { ...site.environment, ...layout, phpVersion: site.phpVersion };
@@ -28,7 +31,7 @@ export async function servedAs(world: Playground, site: Site): Promise<ServedEnv
  * others.
  */
 export async function addRelease(
-  world: Playground,
+  world: Pick<SiteWorld, "runtime" | "environments">,
   site: Site,
   release: number,
   shares: readonly (typeof parts)[number][] = [],
@@ -46,7 +49,7 @@ export async function addRelease(
 
 /** Creates an environment without WordPress, with these files in its web root. */
 export async function addPlain(
-  world: Playground,
+  world: Pick<SiteWorld, "runtime" | "environments">,
   ref: EnvironmentRef,
   files: Readonly<Record<string, string>>,
 ): Promise<ServedEnvironment> {

@@ -5,16 +5,16 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { exampleRequest } from "../conformance/conformance.ts";
-import { addScript, outcomeOf, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
-import { openPlayground, type Playground } from "./testing/world.ts";
+import { addScript, outcomeOf, runPhp, type Site, visitorOf } from "../testing/visitor.ts";
+import { openWorld, type SiteWorld } from "../testing/world.ts";
 
 const megabyte = 1_048_576;
 const uploads = { uploadBytes: 48 * megabyte, formBytes: megabyte };
-let world: Playground;
+let world: SiteWorld;
 let site: Site;
 
 beforeAll(async () => {
-  world = await openPlayground({ maxWorkers: 4, uploads });
+  world = await openWorld({ maxWorkers: 4, uploads });
   site = await world.site();
 }, 120_000);
 afterAll(() => world.close());
@@ -45,7 +45,7 @@ const freeSpace = (leftBytes: number) => ({ disk: { leftBytes, measuredAt: Math.
 test("WordPress knows how large an upload may be, in WP-CLI too", async () => {
   const expected = String(uploads.uploadBytes);
   expect(await php("require 'wp-load.php'; echo wp_max_upload_size();")).toBe(expected);
-  const command = { phpVersion: "8.3", argv: ["eval", "echo wp_max_upload_size();"], seconds: 60 };
+  const command = { phpVersion: world.phpVersion, argv: ["eval", "echo wp_max_upload_size();"], seconds: 60 };
   const { signal } = new AbortController();
   const outcome = await world.runtime.runWpCli(site.environment, command, async () => undefined, signal);
   expect(outcome.stdout.text).toBe(expected);
@@ -253,7 +253,7 @@ describe("CPU time", () => {
 });
 
 test("on a disk without space beyond the reserve, pages are served, files can be deleted, and nothing grows", async () => {
-  const full = await openPlayground({ diskReserveBytes: Number.MAX_SAFE_INTEGER / 2 });
+  const full = await openWorld({ diskReserveBytes: Number.MAX_SAFE_INTEGER / 2 });
   onTestFinished(() => full.close());
   const crowded = await full.site();
   await writeFile(path.join(crowded.documentRoot, "old.bin"), "x");

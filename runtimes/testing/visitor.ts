@@ -2,10 +2,10 @@
 import { chown, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { text } from "node:stream/consumers";
-import { exampleRequest, type WordPressSpec } from "../../conformance/conformance.ts";
-import { ownerOf } from "../../owner.ts";
-import { NoAnswer, type PhpRequest, type Serving } from "../../serving.ts";
-import { requestBody } from "../../testing/requestBody.ts";
+import { exampleRequest, type WordPressSpec } from "../conformance/conformance.ts";
+import { ownerOf } from "../owner.ts";
+import { NoAnswer, type PhpRequest, type Serving } from "../serving.ts";
+import { requestBody } from "./requestBody.ts";
 
 export type Site = WordPressSpec & { readonly documentRoot: string };
 

@@ -1,16 +1,16 @@
 /** How a real WordPress reports logins to the edge, refuses them when told to, and hides its users' names. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { requestBody } from "../testing/requestBody.ts";
-import { runPhp, type Site, visitorOf } from "./testing/visitor.ts";
-import { openPlayground, type Playground } from "./testing/world.ts";
+import { runPhp, type Site, visitorOf } from "../testing/visitor.ts";
+import { openWorld, type SiteWorld } from "../testing/world.ts";
 
 const adminPassword = "correct horse";
 
-let world: Playground;
+let world: SiteWorld;
 let site: Site;
 
 beforeAll(async () => {
-  world = await openPlayground({ maxWorkers: 2 });
+  world = await openWorld({ maxWorkers: 2 });
   site = await world.site();
   await runPhp(
     world.serving,

@@ -3,16 +3,16 @@ import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { removeOldFiles } from "../playground/worker/oldFiles.ts";
 import { requestBody } from "../testing/requestBody.ts";
-import { addScript, runPhp, type Site, visitorOf } from "./testing/visitor.ts";
-import { openPlayground, type Playground } from "./testing/world.ts";
-import { removeOldFiles } from "./worker/oldFiles.ts";
+import { addScript, runPhp, type Site, visitorOf } from "../testing/visitor.ts";
+import { openWorld, type SiteWorld } from "../testing/world.ts";
 
-let world: Playground;
+let world: SiteWorld;
 let site: Site;
 let other: Site;
 beforeAll(async () => {
-  world = await openPlayground({ maxWorkers: 3 });
+  world = await openWorld({ maxWorkers: 3 });
   site = await world.site();
   other = await world.site();
 }, 120_000);
