@@ -7,7 +7,9 @@ import {
   type EnvironmentSandbox,
   messageSocketPath,
   type PhpProgram,
+  type PhpSettings,
   type SandboxOptions,
+  withSettings,
 } from "./environmentSandbox.ts";
 import { FpmMaster } from "./fpmMaster.ts";
 
@@ -20,20 +22,16 @@ export interface FpmOptions extends SandboxOptions {
 const idleSeconds = 10;
 
 /** Starts php-fpm in the sandbox, which is closed if that fails. */
-export async function startFpm(
-  environment: ServedEnvironment,
-  php: PhpProgram,
-  place: EnvironmentSandbox,
-  { uploads, onLog }: FpmOptions,
-): Promise<FpmMaster> {
+export async function startFpm(php: PhpProgram, place: EnvironmentSandbox, { onLog }: FpmOptions): Promise<FpmMaster> {
   try {
     return await FpmMaster.start({
       sandbox: place.sandbox,
-      program: php.fpm,
+      command: withSettings([php.fpm]),
       folder: place.folder,
       slots: place.messages.length,
       idleSeconds,
-      ...settingsOf(php, limitsOf(environment).memoryMb, uploads),
+      settings: {},
+      slotSettings: (slot) => ({ sendmail_path: sendmailPath(php, slot) }),
       onLog,
     });
   } catch (error) {
@@ -42,21 +40,18 @@ export async function startFpm(
   }
 }
 
-function settingsOf(php: PhpProgram, memoryMb: number, uploads: UploadLimits | undefined) {
+/** PHP's settings for pages. */
+export function fpmSettings(environment: ServedEnvironment, uploads: UploadLimits | undefined): PhpSettings {
   return {
-    defaults: {
-      ...phpSettings,
-      ...(uploads && uploadSettings(uploads)),
-      // The site's own settings are the same with every engine.
-      "user_ini.filename": "",
-      "cgi.fix_pathinfo": 0,
-      // A request ends when its script does: only then may the next one have its worker.
-      disable_functions: [...disabledFunctions, "fastcgi_finish_request", ...functionsReplacedBy("mysqli")].join(","),
-      memory_limit: `${memoryMb}M`,
-      auto_prepend_file: `${platformFolder}/fpm.php`,
-    },
-    settings: {},
-    slotSettings: (slot: number) => ({ sendmail_path: sendmailPath(php, slot) }),
+    ...phpSettings,
+    ...(uploads && uploadSettings(uploads)),
+    // The site's own settings are the same with every engine.
+    "user_ini.filename": "",
+    "cgi.fix_pathinfo": 0,
+    // A request ends when its script does: only then may the next one have its worker.
+    disable_functions: [...disabledFunctions, "fastcgi_finish_request", ...functionsReplacedBy("mysqli")].join(","),
+    memory_limit: `${limitsOf(environment).memoryMb}M`,
+    auto_prepend_file: `${platformFolder}/fpm.php`,
   };
 }
 

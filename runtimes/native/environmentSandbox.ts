@@ -88,12 +88,35 @@ const memoryFolderBytes = 1 << 30;
 const internalFolderBytes = 16 << 20;
 const platformSource = fileURLToPath(new URL("../platform", import.meta.url));
 
+const phpSettingsFolder = `${internalFolder}/settings`;
+
+/** Returns a command of PHP, which then has the sandbox's settings, also if it starts itself again. */
+export function withSettings(command: readonly string[]): readonly string[] {
+  // The empty path stands for the folder of the installation.
+  return ["env", `PHP_INI_SCAN_DIR=:${phpSettingsFolder}`, ...command];
+}
+
+/** Throws if a setting can't be written to the file. */
+function settingsFile(settings: PhpSettings): string {
+  const lines = Object.entries(settings).map(([name, value]) => {
+    if (/["\\\p{Cc}]/u.test(`${name}${value}`))
+      throw new Error(`The setting ${name} has characters that PHP can't read.`);
+    return `${name} = "${value}"\n`;
+  });
+  return lines.join("");
+}
+
 /** Returns the path of a socket for messages in the sandbox. */
 export function messageSocketPath(index: number): string {
   return `${messageFolder}/${index}`;
 }
 
+/** PHP's settings by name. */
+export type PhpSettings = Readonly<Record<string, string | number>>;
+
 interface SandboxParts {
+  /** In addition to those of its installation, for all PHP in the sandbox. Scripts can change some, as PHP's documentation says. */
+  readonly settings: PhpSettings;
   /** As `PhpProgram.root`. */
   readonly root: string;
   /** How many sockets for messages there are. */
@@ -105,7 +128,7 @@ interface SandboxParts {
 /** Throws at once if the environment or its release doesn't exist. */
 export function openEnvironmentSandbox(
   environment: SandboxedEnvironment,
-  { root, sockets, isReadOnly = false }: SandboxParts,
+  { root, settings, sockets, isReadOnly = false }: SandboxParts,
   options: SandboxOptions,
 ): Promise<EnvironmentSandbox> {
   const mounts = environmentMounts(environment, options);
@@ -113,7 +136,8 @@ export function openEnvironmentSandbox(
   const files = [databaseFile, plainDatabaseFile].map((name) => path.join(database, name));
   const folder = path.join(options.run, randomBytes(4).toString("hex"));
   const protectedMounts = isReadOnly ? readOnlyMounts(mounts, path.join(folder, "above")) : mounts;
-  const [messageSockets, packageSource] = [path.join(folder, "m"), path.join(folder, "source.json")];
+  const [messageSockets, settingsFolder] = [path.join(folder, "m"), path.join(folder, "settings")];
+  const packageSource = path.join(folder, "source.json");
   const sandbox: Sandbox = {
     user: ownerOf(environment.number),
     root,
@@ -123,6 +147,7 @@ export function openEnvironmentSandbox(
       { from: platformSource, to: platformFolder, isWritable: false },
       { from: packageSource, to: packageSourceFile, isWritable: false },
       { from: messageSockets, to: messageFolder, isWritable: false },
+      { from: settingsFolder, to: phpSettingsFolder, isWritable: false },
     ],
     memoryFolders: [
       { path: memoryFolder, maxBytes: memoryFolderBytes },
@@ -139,7 +164,8 @@ export function openEnvironmentSandbox(
 
   async function open(): Promise<EnvironmentSandbox> {
     await mkdir(options.run, { recursive: true, mode: 0o700 });
-    await mkdir(messageSockets, { recursive: true, mode: 0o755 });
+    for (const each of [messageSockets, settingsFolder]) await mkdir(each, { recursive: true, mode: 0o755 });
+    await writeFile(path.join(settingsFolder, "sitewright.ini"), settingsFile(settings), { mode: 0o644 });
     if (sandbox.layer !== undefined) await prepareLayer(folder, environment.documentRoot);
     await writeFile(packageSource, JSON.stringify(options.packageSource), { mode: 0o644 });
     const messages = await Promise.all(

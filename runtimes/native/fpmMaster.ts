@@ -17,16 +17,14 @@ import { type SandboxedProcess, spawnSandboxed } from "./spawnSandboxed.ts";
 export interface FpmOptions {
   /** Without the folder of the sockets, which is added. */
   readonly sandbox: Sandbox;
-  /** Path of php-fpm in the sandbox. */
-  readonly program: string;
+  /** The beginning of the command that starts php-fpm in the sandbox. */
+  readonly command: readonly string[];
   /** New folder for the sockets and the configuration, below a folder that is closed to others. */
   readonly folder: string;
   /** How many requests it can run at the same time. */
   readonly slots: number;
   /** Seconds after which the child of a slot without a connection ends. */
   readonly idleSeconds: number;
-  /** PHP's settings, some of which scripts can change, as PHP's documentation says. */
-  readonly defaults: Settings;
   /**
    * PHP's settings, which scripts can't change. Without root, a script could: it is the user whom php-fpm takes requests with
    * other settings from.
@@ -74,7 +72,7 @@ export class FpmMaster {
 
   /** Resolves when it accepts connections. Otherwise rejects with the reason, and leaves no process. */
   static async start(options: FpmOptions): Promise<FpmMaster> {
-    const { sandbox, program, folder, onLog, startMilliseconds = defaultStartMilliseconds } = options;
+    const { sandbox, command, folder, onLog, startMilliseconds = defaultStartMilliseconds } = options;
     const [sockets, configuration] = [path.join(folder, "sockets"), path.join(folder, "fpm.conf")];
     await mkdir(sockets, { recursive: true, mode: 0o700 });
     if (isRoot()) await chown(sockets, sandbox.user, sandbox.user);
@@ -85,8 +83,7 @@ export class FpmMaster {
       { from: sockets, to: socketFolder, isWritable: true },
       { from: configuration, to: configurationFile, isWritable: false },
     ];
-    const defaults = Object.entries(options.defaults).flatMap(([name, value]) => ["-d", `${name}=${value}`]);
-    const fpm = [program, "--nodaemonize", "--force-stderr", "--fpm-config", configurationFile, ...defaults];
+    const fpm = [...command, "--nodaemonize", "--force-stderr", "--fpm-config", configurationFile];
     const child = spawnSandboxed({ ...sandbox, mounts }, fpm, ["ignore", "ignore"]);
     const master = new FpmMaster(sockets, child);
     try {

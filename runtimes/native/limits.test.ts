@@ -70,11 +70,10 @@ async function startMaster(number: number): Promise<TestMaster> {
   const sandbox = await sandboxOf(number);
   const master = await FpmMaster.start({
     sandbox,
-    program: findProgram("php-fpm", process.env) ?? "php-fpm",
+    command: [findProgram("php-fpm", process.env) ?? "php-fpm"],
     folder: path.join(folder, `fpm-${number}`),
     slots: 1,
     idleSeconds: 60,
-    defaults: {},
     settings: { display_errors: 0, max_execution_time: 0, memory_limit: -1 },
     onLog: () => undefined,
   });

@@ -3,7 +3,7 @@ import path from "node:path";
 import type { ServedEnvironment } from "../serving.ts";
 import { createTurns } from "../turns.ts";
 import { hasChangedFiles } from "./changedFiles.ts";
-import { type FpmOptions, startFpm } from "./environmentFpm.ts";
+import { type FpmOptions, fpmSettings, startFpm } from "./environmentFpm.ts";
 import {
   type EnvironmentSandbox,
   messageSocketPath,
@@ -32,8 +32,12 @@ export function createReadOnlyPhp(
   let started: Promise<Started> | null = null;
 
   async function start(): Promise<Started> {
-    const place = await openEnvironmentSandbox(environment, { root: php.root, sockets: 1, isReadOnly: true }, options);
-    return { master: await startFpm(environment, php, place, options), place };
+    const place = await openEnvironmentSandbox(
+      environment,
+      { root: php.root, sockets: 1, isReadOnly: true, settings: fpmSettings(environment, options.uploads) },
+      options,
+    );
+    return { master: await startFpm(php, place, options), place };
   }
 
   async function stop(): Promise<void> {

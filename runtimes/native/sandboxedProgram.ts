@@ -11,6 +11,8 @@ import { spawnSandboxed } from "./spawnSandboxed.ts";
 
 interface ProgramRun {
   readonly limits: CommandLimits;
+  /** Gets its errors; the caller may add others. */
+  readonly stderr: TextTruncator;
   /** The program is killed when it is aborted. */
   readonly signal: AbortSignal;
   /** Called when the sandbox's process has been started. */
@@ -21,14 +23,14 @@ interface ProgramRun {
 export type ProgramOutcome = Omit<WpCliOutcome, "mayHaveChanged">;
 
 const memoryCheckMilliseconds = 200;
-/** bubblewrap's exit code if a signal has ended the program begins here. */
-const firstSignalCode = 129;
+/** bubblewrap's exit codes if a signal has ended the program. PHP's own last one is 255. */
+const signalCodes = { first: 129, last: 192 };
 
 /** Resolves when the program, and everything that it has started, is gone and its output has been read. */
 export async function runSandboxed(
   sandbox: Sandbox,
   command: readonly string[],
-  { limits, signal, onStart }: ProgramRun,
+  { limits, stderr, signal, onStart }: ProgramRun,
 ): Promise<ProgramOutcome> {
   const child = spawnSandboxed(sandbox, command, ["ignore", "pipe"]);
   onStart(child);
@@ -37,7 +39,7 @@ export async function runSandboxed(
     ending ??= reason;
     killSandbox(child);
   };
-  const [stdout, stderr] = [new TextTruncator(limits.maxOutputBytes), new TextTruncator(limits.maxOutputBytes)];
+  const stdout = new TextTruncator(limits.maxOutputBytes);
   const read = (stream: Readable | null, text: TextTruncator) =>
     stream?.on("data", (chunk: Buffer) => {
       text.add(chunk);
@@ -56,7 +58,8 @@ export async function runSandboxed(
   signal.removeEventListener("abort", stop);
   clearTimeout(timer);
   clearInterval(memoryCheck);
-  const isByItself = ending === null && code !== null && code < firstSignalCode;
+  const isKilled = code === null || (code >= signalCodes.first && code <= signalCodes.last);
+  const isByItself = ending === null && !isKilled;
   return {
     stdout: stdout.result(),
     stderr: stderr.result(),

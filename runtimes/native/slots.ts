@@ -5,7 +5,7 @@
 
 import { limitsOf } from "../pool/limits.ts";
 import type { ServedEnvironment } from "../serving.ts";
-import { type FpmOptions, startFpm } from "./environmentFpm.ts";
+import { type FpmOptions, fpmSettings, startFpm } from "./environmentFpm.ts";
 import { type EnvironmentSandbox, messageSocketPath, openEnvironmentSandbox } from "./environmentSandbox.ts";
 import type { FastCgiConnection } from "./fastcgi/connection.ts";
 import type { FpmMaster } from "./fpmMaster.ts";
@@ -59,10 +59,14 @@ export function createSlots(options: FpmOptions): Slots {
   function start(environment: ServedEnvironment, key: string): Environment {
     const php = options.phpOf(environment.phpVersion);
     const sockets = limitsOf(environment).threads + extraSlots;
-    const place = openEnvironmentSandbox(environment, { root: php.root, sockets }, options);
+    const place = openEnvironmentSandbox(
+      environment,
+      { root: php.root, sockets, settings: fpmSettings(environment, options.uploads) },
+      options,
+    );
     const readOnly = createReadOnlyPhp(environment, php, options);
     const started = place.then(async (opened) => {
-      return { master: await startFpm(environment, php, opened, options), place: opened, readOnly };
+      return { master: await startFpm(php, opened, options), place: opened, readOnly };
     });
     const made: Environment = { started, freeSlots: Array.from({ length: sockets }, (_, slot) => slot), taken: 0 };
     environments.set(key, made);

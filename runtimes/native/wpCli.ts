@@ -14,13 +14,16 @@ import { layoutOf } from "../site/release.ts";
 import { adaptCommand } from "../wpcli/command.ts";
 import { type CommandLimits, createCommandTurns, limitsOfCommand, memoryMbOf } from "../wpcli/limits.ts";
 import { createCommandPriorities } from "../wpcli/priorities.ts";
+import { TextTruncator } from "../wpcli/truncatedText.ts";
 import { sendmailPath } from "./environmentFpm.ts";
 import { environmentLimitsOf } from "./environmentLimits.ts";
 import {
   type EnvironmentSandbox,
   messageSocketPath,
   openEnvironmentSandbox,
+  type PhpSettings,
   type SandboxOptions,
+  withSettings,
 } from "./environmentSandbox.ts";
 import { receiveMessage } from "./receiveMessage.ts";
 import type { SandboxLimits } from "./sandbox.ts";
@@ -58,9 +61,13 @@ export function createNativeWpCli(options: NativeWpCliOptions): Runtime["runWpCl
     const layout = await layoutOf(release, options.assets);
     const php = options.phpOf(command.phpVersion);
     const served = { ...environment, ...layout };
-    const place = await openEnvironmentSandbox(served, { root: php.root, sockets: 1 }, options);
+    const settings = settingsOf(sendmailPath(php, 0), options);
+    const place = await openEnvironmentSandbox(served, { root: php.root, sockets: 1, settings }, options);
+    const limits = { ...limitsOfCommand(command), ...options.wpCliLimits };
+    const stderr = new TextTruncator(limits.maxOutputBytes);
     try {
-      const notes = listen(environment, place, options.acceptMail);
+      const log = (line: string) => stderr.add(Buffer.from(`${line}\n`));
+      const notes = listen(environment, place, { acceptMail: options.acceptMail, log });
       const wpConfig = await readFile(path.join(layout.documentRoot, "wp-config.php"), "utf8").catch(() => "");
       const { wpCli } = await options.store.files();
       const mounts = [...place.sandbox.mounts, { from: wpCli, to: program, isWritable: false }];
@@ -69,9 +76,10 @@ export function createNativeWpCli(options: NativeWpCliOptions): Runtime["runWpCl
       const before = { time: Date.now() - clockMilliseconds, database: await place.databaseState() };
       const outcome = await runSandboxed(
         { ...place.sandbox, mounts, limits: groupLimits(environment, command) },
-        [...phpCommand(php.php, sendmailPath(php, 0), options), ...programOf(command, wpConfig)],
+        ["env", "-C", siteFolder, ...variables, ...withSettings([php.php]), ...programOf(command, wpConfig)],
         {
-          limits: { ...limitsOfCommand(command), ...options.wpCliLimits },
+          limits,
+          stderr,
           signal: options.network === null ? signal : AbortSignal.any([signal, options.network.lost]),
           onStart: (child) => priorities.watch(companyOf(environment, command), child).setYielding(true),
         },
@@ -109,7 +117,13 @@ interface Notes {
   hasTouched: boolean;
 }
 
-function listen(environment: EnvironmentRef, place: EnvironmentSandbox, acceptMail: AcceptMail): Notes {
+interface Listener {
+  readonly acceptMail: AcceptMail;
+  /** Receives a line for the command's errors. */
+  readonly log: (line: string) => void;
+}
+
+function listen(environment: EnvironmentRef, place: EnvironmentSandbox, { acceptMail, log }: Listener): Notes {
   const notes: Notes = { isHousekeeping: false, hasTouched: false };
   const messages = createPhpMessages();
   const ignored = () => undefined;
@@ -124,14 +138,15 @@ function listen(environment: EnvironmentRef, place: EnvironmentSandbox, acceptMa
     shows: ignored,
   });
   const mail: Parameters<typeof receiveMessage>[1]["mail"] = (message) => acceptMail(environment.id, message);
-  place.messages[0]?.setReceiver((message) => receiveMessage(message, { messages, mail, log: ignored }));
+  place.messages[0]?.setReceiver((message) => receiveMessage(message, { messages, mail, log }));
   return notes;
 }
 
-/** The beginning of a command line that runs PHP. */
-function phpCommand(php: string, sendmail: string, { uploads }: NativeWpCliOptions): readonly string[] {
+const variables = [`HOME=${memoryFolder}`, "PAGER=cat", `SITEWRIGHT_SOCKET=${messageSocketPath(0)}`];
+
+function settingsOf(sendmail: string, { uploads }: NativeWpCliOptions): PhpSettings {
   const disabled = [...disabledFunctions.filter((name) => name !== "proc_open"), ...functionsReplacedBy("mysqli")];
-  const settings = {
+  return {
     ...phpSettings,
     ...(uploads && uploadSettings(uploads)),
     error_reporting: reported,
@@ -139,9 +154,6 @@ function phpCommand(php: string, sendmail: string, { uploads }: NativeWpCliOptio
     sendmail_path: sendmail,
     auto_prepend_file: `${platformFolder}/plugin.php`,
   };
-  const variables = [`HOME=${memoryFolder}`, "PAGER=cat", `SITEWRIGHT_SOCKET=${messageSocketPath(0)}`];
-  const defaults = Object.entries(settings).flatMap(([name, value]) => ["-d", `${name}=${value}`]);
-  return ["env", "-C", siteFolder, ...variables, php, ...defaults];
 }
 
 function programOf({ argv }: WpCliCommand, wpConfig: string): readonly string[] {
