@@ -18,19 +18,34 @@ function hasErrors(child: ChildProcess): child is SandboxedProcess {
   return child.stderr !== null;
 }
 
-/** Starts a command. If the sandbox can't be made, the process ends, and its errors say why. */
-export function spawnSandboxed(sandbox: Sandbox, command: readonly string[], streams: Streams): SandboxedProcess {
+/** The first descriptor in the sandbox of those that a command inherits in addition to its streams. */
+export const firstInherited = filterDescriptor + 1;
+
+/**
+ * Starts a command. If the sandbox can't be made, the process ends, and its errors say why. `inherited`: descriptors of this process,
+ * which have the numbers from `firstInherited` in the sandbox.
+ */
+export function spawnSandboxed(
+  sandbox: Sandbox,
+  command: readonly string[],
+  streams: Streams,
+  inherited: readonly number[] = [],
+): SandboxedProcess {
   const { limits } = sandbox;
-  const child = spawnWithFilter(limited(limits, sandboxed(sandbox, command)), streams);
+  const child = spawnWithFilter(limited(limits, sandboxed(sandbox, command)), streams, inherited);
   if (limits !== null) child.once("exit", () => removeEnvironmentGroups(limits));
   return child;
 }
 
 /** Starts a command of `sandboxed`, which may be in another command, and gives it the filter of system calls. */
-export function spawnWithFilter([program = "", ...parameters]: readonly string[], streams: Streams): SandboxedProcess {
+export function spawnWithFilter(
+  [program = "", ...parameters]: readonly string[],
+  streams: Streams,
+  inherited: readonly number[] = [],
+): SandboxedProcess {
   const filter = systemCallFilter();
   const child = spawn(program, parameters, {
-    stdio: [...streams, "pipe", ...(filter === null ? [] : ["pipe" as const])],
+    stdio: [...streams, "pipe", filter === null ? "ignore" : "pipe", ...inherited],
     env: { PATH: process.env.PATH },
   });
   if (!hasErrors(child)) throw new Error("The process has no stream for its errors.");
