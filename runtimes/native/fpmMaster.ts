@@ -13,7 +13,7 @@ import { FastCgiConnection } from "./fastcgi/connection.ts";
 import { FpmSockets } from "./fpmSockets.ts";
 import { childrenOf, commandLineOf, descendantsOf, killIfAlive } from "./processTree.ts";
 import type { Sandbox } from "./sandbox.ts";
-import { firstInherited, type SandboxedProcess, spawnSandboxed } from "./spawnSandboxed.ts";
+import { firstInherited, killSandbox, type SandboxedProcess, spawnSandboxed } from "./spawnSandboxed.ts";
 
 export interface FpmOptions {
   readonly sandbox: Sandbox;
@@ -128,11 +128,7 @@ export class FpmMaster {
 
   /** Kills the master, all its children and everything that they have started. */
   kill(): void {
-    const { pid } = this.#bubblewrap;
-    if (pid === undefined) return;
-    const [first] = childrenOf(pid);
-    // If its first process ends, the system ends the whole sandbox before bubblewrap does.
-    killIfAlive(first ?? pid);
+    killSandbox(this.#bubblewrap);
   }
 
   /**

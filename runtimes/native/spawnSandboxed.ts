@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 import { removeEnvironmentGroups } from "../processor/environments.ts";
 import { limited } from "./launch.ts";
+import { childrenOf, commandLineOf, killIfAlive } from "./processTree.ts";
 import { filterDescriptor, type Sandbox, sandboxed } from "./sandbox.ts";
 import { systemCallFilter } from "./systemCalls.ts";
 
@@ -59,4 +60,11 @@ function giveFilter(child: ChildProcess, filter: Buffer): void {
   // bubblewrap has ended before it has read the filter. Its own errors say why.
   pipe.on("error", () => undefined);
   pipe.end(filter);
+}
+
+/** Kills everything in the sandbox of a bubblewrap, which is still a shell at first. Its first process takes all others with it. */
+export function killSandbox({ pid, exitCode, signalCode }: ChildProcess): void {
+  if (pid === undefined || exitCode !== null || signalCode !== null) return;
+  const [first] = commandLineOf(pid).startsWith("bwrap ") ? childrenOf(pid) : [];
+  killIfAlive(first ?? pid);
 }
