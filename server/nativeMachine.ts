@@ -10,6 +10,7 @@ import { useEnvironmentGroups } from "@sitewright/runtimes/processor/environment
 import type { Logger } from "pino";
 import { phpNetwork } from "./phpNetwork.ts";
 import type { Config } from "./settings/config.ts";
+import { usesNative } from "./settings/regions.ts";
 import { CannotStart } from "./supervisedProcess.ts";
 
 export interface NativeMachine {
@@ -25,11 +26,6 @@ export interface NativeMachine {
   readonly eventsFile: string;
 }
 
-/** Whether new environments of a region are native. */
-export function usesNative({ regions }: Pick<Config, "regions">): boolean {
-  return regions.some(({ runtime }) => runtime === "native");
-}
-
 /**
  * Returns null if no region is native. Throws `CannotStart` with everything that is missing. `user`: the process that runs PHP; the
  * edge runs that of sites, and the other one WP-CLI.
@@ -39,7 +35,7 @@ export async function openNativeMachine(
   log: Logger,
   user: "edge" | "control",
 ): Promise<NativeMachine | null> {
-  if (!usesNative(config)) return null;
+  if (!usesNative(config.regions)) return null;
   const { offered, refused } = await discoverPhp({ folder: config.phpRoots });
   const newest = offered.at(-1);
   const groups = await useEnvironmentGroups(config.data);

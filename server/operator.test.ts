@@ -445,6 +445,13 @@ describe("operator doctor", () => {
     expect(output).toMatch(/Sitewright is not running on .* Start it with: npm start/);
   });
 
+  it("says what the native runtime misses, if a region uses it", async () => {
+    const settings = { SITEWRIGHT_DATA: join(data, "not", "there"), SITEWRIGHT_WPORG_URL: "none" };
+    const { output } = await operator(["doctor"], { ...settings, SITEWRIGHT_RUNTIME: "native" });
+    expect(output).toMatch(/^(ok {7}Native PHP: \d.*, in sandboxes\.|PROBLEM {2}Native PHP: .*)$/m);
+    expect((await operator(["doctor"], settings)).output).not.toContain("Native PHP");
+  });
+
   it("reports less free disk space than sites must leave, in which they can write nothing", async () => {
     const settings = { SITEWRIGHT_DATA: join(data, "not", "there"), SITEWRIGHT_WPORG_URL: "none" };
     const { output } = await operator(["doctor"], { ...settings, SITEWRIGHT_DISK_RESERVE_MB: "1000000000" });

@@ -274,6 +274,7 @@ export const compositionRoots: readonly string[] = [
   "server/control.ts",
   "server/edgeProcess.ts",
   "server/dnsProcess.ts",
+  "server/nativeMachine.ts",
   "server/operator.ts",
   "server/control/",
   "supervisor/main.ts",

@@ -5,17 +5,17 @@
  * never ends can be killed without the others. A child starts with the first connection, and ends when it is idle.
  */
 import { existsSync } from "node:fs";
-import { chmod, chown, mkdir, writeFile } from "node:fs/promises";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { FastCgiConnection } from "./fastcgi/connection.ts";
+import { FpmSockets } from "./fpmSockets.ts";
 import { childrenOf, commandLineOf, descendantsOf, killIfAlive } from "./processTree.ts";
 import type { Sandbox } from "./sandbox.ts";
-import { type SandboxedProcess, spawnSandboxed } from "./spawnSandboxed.ts";
+import { firstInherited, killSandbox, type SandboxedProcess, spawnSandboxed } from "./spawnSandboxed.ts";
 
 export interface FpmOptions {
-  /** Without the folder of the sockets, which is added. */
   readonly sandbox: Sandbox;
   /** The beginning of the command that starts php-fpm in the sandbox. */
   readonly command: readonly string[];
@@ -25,10 +25,7 @@ export interface FpmOptions {
   readonly slots: number;
   /** Seconds after which the child of a slot without a connection ends. */
   readonly idleSeconds: number;
-  /**
-   * PHP's settings, which scripts can't change. Without root, a script could: it is the user whom php-fpm takes requests with
-   * other settings from.
-   */
+  /** PHP's settings, which scripts can't change. */
   readonly settings: Settings;
   /** The same, for one slot. */
   readonly slotSettings?: (slot: number) => Settings;
@@ -40,6 +37,7 @@ export interface FpmOptions {
 
 type Settings = Readonly<Record<string, string | number>>;
 
+/** php-fpm knows its sockets by these paths, at which nothing is. */
 const socketFolder = "/run/php";
 const configurationFile = "/etc/php-fpm.conf";
 const readyMark = "ready to handle connections";
@@ -50,7 +48,6 @@ const endMilliseconds = 5;
 /** Lines that a failed start is reported with. */
 const reportedLines = 20;
 
-const isRoot = () => process.getuid?.() === 0;
 const nameOf = (slot: number): string => `slot-${slot}`;
 
 export class FpmMaster {
@@ -75,20 +72,23 @@ export class FpmMaster {
     const { sandbox, command, folder, onLog, startMilliseconds = defaultStartMilliseconds } = options;
     const [sockets, configuration] = [path.join(folder, "sockets"), path.join(folder, "fpm.conf")];
     await mkdir(sockets, { recursive: true, mode: 0o700 });
-    if (isRoot()) await chown(sockets, sandbox.user, sandbox.user);
     await writeFile(configuration, configurationOf(options));
     await chmod(configuration, 0o644);
-    const mounts = [
-      ...sandbox.mounts,
-      { from: sockets, to: socketFolder, isWritable: true },
-      { from: configuration, to: configurationFile, isWritable: false },
-    ];
-    const fpm = [...command, "--nodaemonize", "--force-stderr", "--fpm-config", configurationFile];
-    const child = spawnSandboxed({ ...sandbox, mounts }, fpm, ["ignore", "ignore"]);
+    const mounts = [...sandbox.mounts, { from: configuration, to: configurationFile, isWritable: false }];
+    const names = Array.from({ length: options.slots }, (_, slot) => nameOf(slot));
+    const inherited = await FpmSockets.open(names.map((name) => path.join(sockets, name)));
+    const variable = names.map((name, slot) => `${socketFolder}/${name}=${firstInherited + slot}`).join(",");
+    const fpm = ["env", `FPM_SOCKETS=${variable}`, ...command, "--nodaemonize", "--force-stderr"];
+    const child = spawnSandboxed(
+      { ...sandbox, mounts },
+      [...fpm, "--fpm-config", configurationFile],
+      ["ignore", "ignore"],
+      inherited.descriptors,
+    );
+    inherited.release();
     const master = new FpmMaster(sockets, child);
     try {
       await untilReady(child, onLog, startMilliseconds);
-      if (isRoot()) await closeSockets(sockets, options.slots);
       return master;
     } catch (error) {
       master.kill();
@@ -129,11 +129,7 @@ export class FpmMaster {
 
   /** Kills the master, all its children and everything that they have started. */
   kill(): void {
-    const { pid } = this.#bubblewrap;
-    if (pid === undefined) return;
-    const [first] = childrenOf(pid);
-    // If its first process ends, the system ends the whole sandbox before bubblewrap does.
-    killIfAlive(first ?? pid);
+    killSandbox(this.#bubblewrap);
   }
 
   /**
@@ -154,17 +150,6 @@ export class FpmMaster {
     const [inner] = this.#firstChildren();
     const [master] = childrenOf(inner ?? 0);
     return childrenOf(master ?? 0);
-  }
-}
-
-/** From now on only root connects, and no script can replace a socket by a link to another one. No script has run before. */
-async function closeSockets(sockets: string, slots: number): Promise<void> {
-  await chown(sockets, 0, 0);
-  await chmod(sockets, 0o755);
-  for (let slot = 0; slot < slots; slot += 1) {
-    const socket = path.join(sockets, nameOf(slot));
-    await chown(socket, 0, 0);
-    await chmod(socket, 0o600);
   }
 }
 

@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, symlink, unlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -6,8 +6,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { childrenOf } from "./processTree.ts";
 import { type Sandbox, sandboxed } from "./sandbox.ts";
-import { spawnSandboxed } from "./spawnSandboxed.ts";
+import { killSandbox, spawnSandboxed } from "./spawnSandboxed.ts";
 import { systemCallFilter } from "./systemCalls.ts";
 import { sandboxOutput } from "./testing/sandboxOutput.ts";
 
@@ -97,9 +98,14 @@ test.each([
   const to = "/site/wp-content/mu-plugins/driver";
   const mounts = [...sandbox.mounts, { from: path.join(folder, "core"), to, isWritable: false }];
   const asNobody = isRoot && !asRoot ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : [];
+  const [own, ...others] = mounts;
+  const readOnly = own === undefined ? [] : [{ ...own, isWritable: false }, ...others];
   for (const target of escapes(victim)) {
     await symlink(target, path.join(site, "wp-content"));
-    await sandboxOutput([...asNobody, ...sandboxed({ ...sandbox, mounts }, ["true"], asRoot)]).catch(() => undefined);
+    for (const each of [mounts, readOnly]) {
+      const command = sandboxed({ ...sandbox, mounts: each }, ["true"], asRoot);
+      await sandboxOutput([...asNobody, ...command]).catch(() => undefined);
+    }
     await unlink(path.join(site, "wp-content"));
   }
   expect(await readdir(victim)).toEqual([]);
@@ -139,6 +145,13 @@ test("without a network, a site reaches nothing on this machine", async () => {
   const connect = `curl --silent telnet://127.0.0.1:${port} < /dev/null || echo "refused $?"`;
   expect(await shell(connect)).toBe("reached");
   expect(await shell(connect, { isOffline: true })).toBe("refused 7");
+});
+
+test("a program is killed that is still about to become bubblewrap", async () => {
+  const child = spawn("sh", ["-c", "sleep 60; echo"]);
+  await expect.poll(() => childrenOf(child.pid ?? 0)).toHaveLength(1);
+  killSandbox(child);
+  await expect.poll(() => child.signalCode).toBe("SIGKILL");
 });
 
 test("killing bubblewrap kills everything in the sandbox", async () => {

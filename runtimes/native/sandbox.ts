@@ -122,7 +122,7 @@ const asUser = (user: number): readonly string[] => [
 ];
 
 const isInside = ({ to }: Mount, mounts: readonly Mount[]): boolean =>
-  mounts.some((other) => other.isWritable && to.startsWith(`${other.to}/`));
+  mounts.some((other) => to.startsWith(`${other.to}/`));
 
 const usrFolder = `${preparedFolder}/usr`;
 

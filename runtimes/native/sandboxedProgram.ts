@@ -5,9 +5,9 @@ import { residentBytes } from "../processMemory.ts";
 import type { WpCliEnd, WpCliOutcome } from "../runtime.ts";
 import type { CommandLimits } from "../wpcli/limits.ts";
 import { TextTruncator } from "../wpcli/truncatedText.ts";
-import { childrenOf, descendantsOf, killIfAlive } from "./processTree.ts";
+import { descendantsOf } from "./processTree.ts";
 import type { Sandbox } from "./sandbox.ts";
-import { spawnSandboxed } from "./spawnSandboxed.ts";
+import { killSandbox, spawnSandboxed } from "./spawnSandboxed.ts";
 
 interface ProgramRun {
   readonly limits: CommandLimits;
@@ -45,7 +45,7 @@ export async function runSandboxed(
       text.add(chunk);
       if (stdout.bytes + stderr.bytes > limits.killOutputBytes) kill("output");
     });
-  read(child.stdout, stdout);
+  if (child.stdout !== null) read(child.stdout, stdout);
   read(child.stderr, stderr);
   const timer = setTimeout(() => kill("time"), limits.seconds * 1000);
   const memoryCheck = setInterval(async () => {
@@ -74,13 +74,6 @@ function closed(child: ChildProcess): Promise<number | null> {
     child.once("error", () => resolve(null));
     child.once("close", (code) => resolve(code));
   });
-}
-
-/** Kills everything in the sandbox of a bubblewrap. Its first process takes all others with it. */
-export function killSandbox({ pid, exitCode, signalCode }: ChildProcess): void {
-  if (pid === undefined || exitCode !== null || signalCode !== null) return;
-  const [first] = childrenOf(pid);
-  killIfAlive(first ?? pid);
 }
 
 async function memoryOf({ pid }: ChildProcess): Promise<number> {

@@ -33,6 +33,9 @@ const refused: Readonly<Record<string, Numbers>> = {
   process_madvise: [440, 440],
   kcmp: [312, 272],
   pidfd_getfd: [438, 438],
+  // Servers of scripts: they could take a port of the machine while its own program is restarted.
+  bind: [49, 200],
+  listen: [50, 201],
   // Large parts of the kernel that no plugin uses.
   io_uring_setup: [425, 425],
   io_uring_enter: [426, 426],

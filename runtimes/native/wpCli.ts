@@ -47,7 +47,7 @@ const reported = 0x7fff & ~0x2000 & ~0x4000;
 const clockMilliseconds = 20;
 
 export function createNativeWpCli(options: NativeWpCliOptions): Runtime["runWpCli"] {
-  const priorities = createCommandPriorities();
+  const priorities = createCommandPriorities({ sharesProcessor: false });
   const turns = createCommandTurns();
 
   async function run(

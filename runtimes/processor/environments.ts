@@ -70,7 +70,8 @@ export async function useEnvironmentGroups(data: string): Promise<GroupLimits> {
   for (const limit of limits) {
     const tree = treeOf(limit, data);
     if (tree === null) continue;
-    if (await canLimit(limit, tree)) current = { ...current, [limit]: tree };
+    // Another process that starts meanwhile may remove the group of the first trial.
+    if ((await canLimit(limit, tree)) || (await canLimit(limit, tree))) current = { ...current, [limit]: tree };
     // Fails if it has groups of another limit.
     else await rmdir(tree.folder).catch(() => undefined);
   }

@@ -17,7 +17,7 @@ afterEach(() => {
 });
 
 test("commands of a company that uses a whole processor get the lowest priority, and a quiet company's do not", async () => {
-  const { watch } = createCommandPriorities();
+  const { watch } = createCommandPriorities({ sharesProcessor: true });
   const busy = start("for (;;);");
   const more = start("for (;;);");
   const quiet = start("setInterval(() => {}, 1000);");

@@ -18,7 +18,8 @@ interface Command {
   readonly priority: ProcessPriority;
 }
 
-export function createCommandPriorities(): CommandPriorities {
+/** `sharesProcessor`: whether to move commands to the control groups of their companies, as far as these exist. */
+export function createCommandPriorities({ sharesProcessor }: { readonly sharesProcessor: boolean }): CommandPriorities {
   const commands = new Set<Command>();
   const meter = createCpuMeter();
   const loads = createCompanyLoads();
@@ -37,7 +38,7 @@ export function createCommandPriorities(): CommandPriorities {
     watch: (company, child) => {
       const priority = new ProcessPriority(child);
       if (child.pid === undefined) return priority;
-      shareProcessor(company, child.pid);
+      if (sharesProcessor) shareProcessor(company, child.pid);
       const command = { company, pid: child.pid, priority };
       commands.add(command);
       child.once("exit", () => commands.delete(command));

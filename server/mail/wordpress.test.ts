@@ -1,9 +1,9 @@
 /** Mail from a real WordPress to a real mail server. */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { runPhp, type Site } from "@sitewright/runtimes/testing/visitor.ts";
 import { openPlayground, type Playground } from "@sitewright/runtimes/playground/testing/world.ts";
 import type { AcceptMail } from "@sitewright/runtimes/serving.ts";
+import { runPhp, type Site } from "@sitewright/runtimes/testing/visitor.ts";
 import PostalMime from "postal-mime";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { deliverMails } from "../reconcilers/deliverMails.ts";

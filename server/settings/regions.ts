@@ -10,6 +10,11 @@ export interface Region {
   readonly runtime: RuntimeName;
 }
 
+/** Whether new environments of a region are native. */
+export function usesNative(regions: readonly Region[]): boolean {
+  return regions.some(({ runtime }) => runtime === "native");
+}
+
 const idPattern = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
 interface Entry {

@@ -47,7 +47,7 @@ const noNetwork: WpCliNetwork = { run: "/nowhere", credentialOf: () => "", edgeP
 
 export function createWpCli(options: WpCliOptions): WpCli {
   const { assets, compiled, environments, diskReserveBytes, network, acceptMail, uploads, limits } = options;
-  const priorities = createCommandPriorities();
+  const priorities = createCommandPriorities({ sharesProcessor: true });
   const turns = createCommandTurns();
 
   async function assignment(environment: EnvironmentRef, memoryMb: number, maySendMail: boolean) {
