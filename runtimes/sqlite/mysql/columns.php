@@ -14,13 +14,15 @@ final class Columns {
 	public const INDEXED = 16;
 	/** Texts for words of programs, such as types and states, with less than `SHORT_TEXT` letters. */
 	public const SHORT = 32;
-	/** In addition to a kind: bytes, dates without a time, dates with a time, and decimals. */
+	/** In addition to a kind: bytes, dates without a time, dates with a time, decimals, and times without a date. */
 	public const BYTES   = 64;
 	public const DATE    = 128;
 	public const MOMENT  = 256;
 	public const DECIMAL = 512;
+	public const CLOCK   = 1024;
 
 	private const ALL_KINDS = self::NUMBER | self::TEXT | self::TIME | self::BINARY;
+	private const ALL_TIMES = self::DATE | self::MOMENT | self::CLOCK;
 
 	private const SHORT_TEXT = 50;
 	private const WHOLE_NUMBERS = [ 'tinyint', 'smallint', 'mediumint', 'int', 'bigint', 'bit', 'year' ];
@@ -38,7 +40,7 @@ final class Columns {
 		'date'       => self::TIME | self::DATE,
 		'datetime'   => self::TIME | self::MOMENT,
 		'timestamp'  => self::TIME | self::MOMENT,
-		'time'       => self::TIME,
+		'time'       => self::TIME | self::CLOCK,
 		'year'       => self::NUMBER,
 		'decimal'    => self::NUMBER | self::DECIMAL,
 		'binary'     => self::BINARY | self::BYTES,
@@ -114,8 +116,8 @@ final class Columns {
 	public function named( string $name ): ?Column {
 		$bits = $this->names()[ $name ] ?? 0;
 		$kind = $bits & self::ALL_KINDS;
-		$time = $bits & ( self::DATE | self::MOMENT );
-		if ( 0 === $kind || 0 !== ( $kind & ( $kind - 1 ) ) || 0 !== ( $bits & self::BYTES ) || ( self::DATE | self::MOMENT ) === $time ) {
+		$time = $bits & self::ALL_TIMES;
+		if ( 0 === $kind || 0 !== ( $kind & ( $kind - 1 ) ) || 0 !== ( $bits & self::BYTES ) || 0 !== ( $time & ( $time - 1 ) ) ) {
 			return null;
 		}
 		$column             = new Column();
@@ -131,9 +133,9 @@ final class Columns {
 		return str_ends_with( $collation, '_bin' ) || str_ends_with( $collation, '_cs' );
 	}
 
-	/** `DATE` or `MOMENT` for types of dates, and 0 for others. */
+	/** `DATE`, `MOMENT` or `CLOCK` for types of dates and times, and 0 for others. */
 	public static function time_of( string $type ): int {
-		return ( self::KINDS[ $type ] ?? 0 ) & ( self::DATE | self::MOMENT );
+		return ( self::KINDS[ $type ] ?? 0 ) & self::ALL_TIMES;
 	}
 
 	/** Whether a type is one of bytes. */
@@ -168,7 +170,7 @@ final class Columns {
 			$column             = new Column();
 			$bits               = self::kind( $type, $collation );
 			$column->kind       = $bits & self::ALL_KINDS;
-			$column->time       = $bits & ( self::DATE | self::MOMENT );
+			$column->time       = $bits & self::ALL_TIMES;
 			$column->is_bytes   = 0 !== ( $bits & self::BYTES );
 			$column->is_indexed = (bool) $is_indexed;
 			$column->is_whole   = in_array( $type, self::WHOLE_NUMBERS, true );
@@ -194,7 +196,7 @@ final class Column {
 	public bool $is_short;
 	/** Whether it has bytes, which SQLite takes for different from any text. */
 	public bool $is_bytes = false;
-	/** `DATE` or `MOMENT`; 0 if it has neither. */
+	/** `DATE`, `MOMENT` or `CLOCK`; 0 if it has neither dates nor times. */
 	public int $time = 0;
 	/** Whether it has whole numbers only. Not known of columns found by their name alone. */
 	public bool $is_whole = false;

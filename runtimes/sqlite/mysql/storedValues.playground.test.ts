@@ -148,6 +148,96 @@ describe("dates", () => {
   });
 });
 
+describe("times without a date", () => {
+  beforeEach(async () => {
+    await layer.rows(
+      "DROP TABLE IF EXISTS t, t_copy",
+      "CREATE TABLE t (id INT, day DATE, starts TIME, ends TIME NOT NULL DEFAULT '9:00', KEY starts (starts))",
+      "INSERT INTO t VALUES (1, '2026-12-01', '09:00', '10:30:00'), (2, '2026-12-01', '9:5', '24:00:00')",
+      "INSERT INTO t (id, day, starts, ends) VALUES (3, '2026-12-02', 233000, CONCAT('47', ':00')), (4, NULL, 'noon', '')",
+      "INSERT INTO t SET id = 5, starts = NULL",
+    );
+  });
+
+  test("are kept in one form, also durations of days", async () => {
+    const kept = [
+      ["09:00:00", "10:30:00"],
+      ["09:05:00", "24:00:00"],
+      ["23:30:00", "47:00:00"],
+      ["00:00:00", "00:00:00"],
+      [null, "09:00:00"],
+    ];
+    expect(await values("SELECT starts, ends FROM t ORDER BY id")).toEqual(kept);
+    const copied = ["CREATE TABLE t_copy LIKE t", "INSERT INTO t_copy SELECT * FROM t"];
+    expect(await values(...copied, "SELECT starts, ends FROM t_copy ORDER BY id")).toEqual(kept);
+  });
+
+  test("are kept when they are updated", async () => {
+    const rows = await values(
+      "UPDATE t SET ends = ends + INTERVAL 15 MINUTE, starts = '8:00' WHERE id = 1",
+      "UPDATE t SET ends = SEC_TO_TIME(360000 - 1) WHERE id = 2",
+      "UPDATE t SET ends = '12:00', starts = NULL WHERE id = 3",
+      "SELECT starts, ends FROM t WHERE id < 4 ORDER BY id",
+    );
+    expect(rows).toEqual([
+      ["08:00:00", "10:45:00"],
+      ["09:05:00", "99:59:59"],
+      [null, "12:00:00"],
+    ]);
+  });
+
+  test.each([
+    ["starts = '09:00'", [1]],
+    ["starts = '9:00:00'", [1]],
+    ["'9:05' = starts", [2]],
+    ["starts IN ('9:00', '23:30')", [1, 3]],
+    ["starts < '10:30' AND ends > '9:00'", [1, 2]],
+    ["'9:30' BETWEEN starts AND ends", [1, 2]],
+    ["starts BETWEEN '9:00' AND '9:30'", [1, 2]],
+    ["DATE_ADD(starts, INTERVAL 30 MINUTE) <= '9:30'", [1, 4]],
+    ["starts + INTERVAL 30 MINUTE > '23:59'", [3]],
+    ["ends > 100000", [1, 2, 3]],
+  ])("are compared: %s", async (condition, found) => {
+    expect(await ids(condition)).toEqual(found);
+  });
+
+  test("are found by an index", async () => {
+    expect((await layer.translated("SELECT id FROM t WHERE starts = '9:00'")).join()).toContain("'09:00:00'");
+  });
+
+  test.each([
+    ["starts + INTERVAL 90 MINUTE", ["10:30:00", "10:35:00", "25:00:00", "01:30:00", null]],
+    ["INTERVAL 1 HOUR + starts - INTERVAL 1 SECOND", ["09:59:59", "10:04:59", "24:29:59", "00:59:59", null]],
+    ["DATE_SUB(starts, INTERVAL '1:30' HOUR_MINUTE)", ["07:30:00", "07:35:00", "22:00:00", "-01:30:00", null]],
+    ["TIMESTAMPADD(MINUTE, 5, starts)", ["09:05:00", "09:10:00", "23:35:00", "00:05:00", null]],
+    ["MAX(ends) + INTERVAL 1 DAY", ["34:30:00", "48:00:00", "71:00:00", "24:00:00", "33:00:00"]],
+    ["starts + INTERVAL 1 MONTH", [null, null, null, null, null]],
+    ["DATE_FORMAT(starts, '%H:%i')", ["09:00", "09:05", "23:30", "00:00", null]],
+    ["DATE_FORMAT(SUBTIME(ends, '0:30'), '%l:%i %p')", ["10:00 AM", "11:30 PM", "10:30 PM", "11:30 PM", "8:30 AM"]],
+    ["TIMESTAMPDIFF(MINUTE, starts, ends)", ["90", "895", "1410", "0", null]],
+    ["ADDTIME(day, starts)", ["2026-12-01 09:00:00", "2026-12-01 09:05:00", "2026-12-02 23:30:00", null, null]],
+    ["TIMESTAMP(day, starts)", ["2026-12-01 09:00:00", "2026-12-01 09:05:00", "2026-12-02 23:30:00", null, null]],
+  ])("are moved and written: %s", async (expression, expected) => {
+    expect((await values(`SELECT ${expression} FROM t GROUP BY id ORDER BY id`)).flat()).toEqual(expected);
+  });
+
+  test("also those of functions, and the present one", async () => {
+    const [row] = await values(
+      `SELECT SEC_TO_TIME(90) + INTERVAL 1 MINUTE, CAST('9:30' AS TIME) - INTERVAL 1 HOUR, MAKETIME(1, 2, 3) + INTERVAL 1 SECOND,
+        CURRENT_TIME + INTERVAL 0 SECOND = CURTIME(), TIME('2026-01-01 10:00:00') + INTERVAL 1 HOUR,
+        TIMEDIFF('12:00', '10:00') + INTERVAL 1 MINUTE, '2026-01-01' + INTERVAL 1 HOUR`,
+    );
+    expect(row).toEqual(["00:02:30", "08:30:00", "01:02:04", "1", "11:00:00", "02:01:00", "2026-01-01 01:00:00"]);
+  });
+
+  test("have defaults that are times", async () => {
+    await layer.rows("ALTER TABLE t ALTER COLUMN ends SET DEFAULT '25:00:00'");
+    expect(await values("INSERT INTO t (id) VALUES (9)", "SELECT ends FROM t WHERE id = 9")).toEqual([["25:00:00"]]);
+    const answers = await layer.run("ALTER TABLE t ALTER COLUMN ends SET DEFAULT 'noon'");
+    expect(answers[0]).toHaveProperty("error");
+  });
+});
+
 describe("bytes", () => {
   beforeAll(async () => {
     await layer.rows(

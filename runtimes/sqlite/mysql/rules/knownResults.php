@@ -16,7 +16,7 @@ final class Known_Results {
 		...[ 'last_day(', 'lcase(', 'length(', 'locate(', 'lower(', 'lpad(', 'ltrim(', 'make_set(', 'md5(', 'minute(', 'month(' ],
 		...[ 'monthname(', 'mysql_char(', 'mysql_clock(', 'mysql_date(', 'mysql_date_add(', 'mysql_date_format(', 'mysql_date_sub(' ],
 		...[ 'mysql_datetime(', 'mysql_field(', 'mysql_format(', 'mysql_hex(', 'mysql_insert(', 'mysql_join(', 'mysql_left(', 'mysql_right(' ],
-		...[ 'mysql_real_text(', 'mysql_substring(', 'mysql_time(', 'mysql_trim(', 'now(', 'octet_length(', 'quarter(', 'quote(' ],
+		...[ 'mysql_real_text(', 'mysql_substring(', 'mysql_time(', 'mysql_time_add(', 'mysql_time_sub(', 'mysql_today_at(', 'mysql_trim(', 'now(', 'octet_length(', 'quarter(', 'quote(' ],
 		...[ 'regexp_like(', 'regexp_replace(', 'regexp_substr(', 'repeat(', 'replace(', 'reverse(', 'rpad(', 'rtrim(' ],
 		...[ 'sec_to_time(', 'second(', 'sha1(', 'sha2(', 'sha(', 'soundex(', 'space(', 'str_to_date(', 'strcmp(', 'substr(' ],
 		...[ 'substring_index(', 'time_format(', 'timediff(', 'to_base64(', 'to_days(', 'trim(', 'ucase(', 'unhex(', 'upper(', 'uuid(' ],

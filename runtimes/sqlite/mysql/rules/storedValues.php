@@ -5,23 +5,36 @@ use WP_MySQL_Token;
 use WP_Parser_Node;
 
 /**
- * Values of columns as MySQL keeps them: decimals with as many digits as their column has, and dates such as `20240305`,
- * which the driver would take for invalid ones.
+ * Values of columns as MySQL keeps them: decimals with as many digits as their column has, and dates such as `20240305` and
+ * times such as `9:00`, which the driver would take for invalid ones.
  */
 final class Stored_Values implements Rule {
-	private const CONCERNED = Columns::DATE | Columns::MOMENT | Columns::DECIMAL;
+	private const CONCERNED = Columns::DATE | Columns::MOMENT | Columns::CLOCK | Columns::DECIMAL;
 
 	public function nodes(): array {
-		return [ 'updateElement', 'insertFromConstructor' ];
+		return [ 'updateElement', 'insertFromConstructor', 'insertQueryExpression' ];
 	}
 
 	public function rewrite( WP_Parser_Node $node, Rewriting $rewriting ): ?WP_Parser_Node {
-		if ( 'updateElement' === $node->rule_name ) {
-			$this->assign( $node, $rewriting );
-		} else {
-			$this->insert( $node, $rewriting );
+		switch ( $node->rule_name ) {
+			case 'updateElement':
+				$this->assign( $node, $rewriting );
+				break;
+			case 'insertFromConstructor':
+				$this->insert( $node, $rewriting );
+				break;
+			default:
+				$statement = $rewriting->nearest( 'insertStatement', 'replaceStatement' );
+				$this->read_times( Assigned_Columns::of_table( $statement, $rewriting ), $rewriting );
 		}
 		return null;
+	}
+
+	/** Lets columns of times read all times that MySQL reads. @param array<Column|null> $columns */
+	private function read_times( array $columns, Rewriting $rewriting ): void {
+		if ( [] !== array_filter( $columns, static fn ( ?Column $column ) => Columns::CLOCK === $column?->time ) ) {
+			$rewriting->driver->register_function( 'time' );
+		}
 	}
 
 	private function assign( WP_Parser_Node $node, Rewriting $rewriting ): void {
@@ -30,6 +43,7 @@ final class Stored_Values implements Rule {
 		if ( null !== $value && $this->is_concerned( Assigned_Columns::name_of( $name ), $rewriting ) ) {
 			$insert = $rewriting->nearest( 'insertStatement', 'replaceStatement' );
 			$column = null === $insert ? $rewriting->kinds->table_column( $name ) : Assigned_Columns::of_table( $insert, $rewriting )[ Assigned_Columns::name_of( $name ) ] ?? null;
+			$this->read_times( [ $column ], $rewriting );
 			$this->replace( $node, [ [ $value, $column ] ], $rewriting );
 		}
 	}
@@ -41,6 +55,7 @@ final class Stored_Values implements Rule {
 		}
 		$columns = Assigned_Columns::of( $node, $rewriting );
 		$columns = array_filter( $columns, static fn ( ?Column $column ) => null !== $column && ( 0 !== $column->time || self::is_decimal( $column ) ) );
+		$this->read_times( $columns, $rewriting );
 		foreach ( [] === $columns ? [] : $node->get_descendant_nodes( 'values' ) as $row ) {
 			$values = array_intersect_key( Assigned_Columns::values( $row ), $columns );
 			$this->replace( $row, array_map( static fn ( $value, int $position ) => [ $value, $columns[ $position ] ], $values, array_keys( $values ) ), $rewriting );
@@ -87,7 +102,7 @@ final class Stored_Values implements Rule {
 	/** The date that a computed number such as `20240305 + 1` means. The driver says what becomes of a number that is none. */
 	private function number_as_time( WP_Parser_Node $value, int $time, Rewriting $rewriting ): ?array {
 		$core = $rewriting->kinds->core( $value );
-		if ( 'numLiteral' === $core->rule_name || Columns::NUMBER !== $rewriting->kinds->of( $value ) || ! Known_Results::is_repeatable( $value ) ) {
+		if ( Columns::CLOCK === $time || 'numLiteral' === $core->rule_name || Columns::NUMBER !== $rewriting->kinds->of( $value ) || ! Known_Results::is_repeatable( $value ) ) {
 			return null;
 		}
 		$function = Columns::MOMENT === $time ? 'mysql_datetime' : 'mysql_date';
