@@ -20,6 +20,8 @@ final class Columns {
 	public const MOMENT  = 256;
 	public const DECIMAL = 512;
 	public const CLOCK   = 1024;
+	/** In addition to a kind: members of ENUM and SET. */
+	public const MEMBERS = 2048;
 
 	private const ALL_KINDS = self::NUMBER | self::TEXT | self::TIME | self::BINARY;
 	private const ALL_TIMES = self::DATE | self::MOMENT | self::CLOCK;
@@ -34,8 +36,8 @@ final class Columns {
 		'text'       => self::TEXT,
 		'mediumtext' => self::TEXT,
 		'longtext'   => self::TEXT,
-		'enum'       => self::TEXT,
-		'set'        => self::TEXT,
+		'enum'       => self::TEXT | self::MEMBERS,
+		'set'        => self::TEXT | self::MEMBERS,
 		'json'       => self::TEXT,
 		'date'       => self::TIME | self::DATE,
 		'datetime'   => self::TIME | self::MOMENT,
@@ -145,7 +147,8 @@ final class Columns {
 
 	private static function kind( string $type, ?string $collation ): int {
 		$kind = self::KINDS[ $type ] ?? self::NUMBER;
-		return self::TEXT === $kind && null !== $collation && self::knows_case( $collation ) ? self::BINARY : $kind;
+		$knows_case = null !== $collation && self::knows_case( $collation );
+		return $knows_case && 0 !== ( $kind & self::TEXT ) ? ( $kind & ~self::TEXT ) | self::BINARY : $kind;
 	}
 
 	/**
@@ -160,13 +163,13 @@ final class Columns {
 	private function read( string $table ): array {
 		$is_temporary = $this->builder->temporary_table_exists( $table );
 		$rows         = $this->driver->execute_sqlite_query(
-			'SELECT lower(c.COLUMN_NAME), c.DATA_TYPE, c.COLLATION_NAME, c.CHARACTER_MAXIMUM_LENGTH, c.NUMERIC_SCALE, EXISTS (SELECT 1 FROM ' . $this->table( $is_temporary, 'statistics' ) .
+			'SELECT lower(c.COLUMN_NAME), c.DATA_TYPE, c.COLLATION_NAME, c.CHARACTER_MAXIMUM_LENGTH, c.NUMERIC_SCALE, c.COLUMN_TYPE, EXISTS (SELECT 1 FROM ' . $this->table( $is_temporary, 'statistics' ) .
 			' s WHERE s.TABLE_SCHEMA = c.TABLE_SCHEMA AND s.TABLE_NAME = c.TABLE_NAME AND s.COLUMN_NAME = c.COLUMN_NAME) FROM ' .
 			$this->table( $is_temporary, 'columns' ) . ' c WHERE c.TABLE_NAME = ? ORDER BY c.ORDINAL_POSITION',
 			[ $table ]
 		);
 		$columns = [];
-		foreach ( $rows->fetchAll( PDO::FETCH_NUM ) as [ $name, $type, $collation, $length, $scale, $is_indexed ] ) {
+		foreach ( $rows->fetchAll( PDO::FETCH_NUM ) as [ $name, $type, $collation, $length, $scale, $full_type, $is_indexed ] ) {
 			$column             = new Column();
 			$bits               = self::kind( $type, $collation );
 			$column->kind       = $bits & self::ALL_KINDS;
@@ -176,6 +179,7 @@ final class Columns {
 			$column->is_whole   = in_array( $type, self::WHOLE_NUMBERS, true );
 			$column->scale      = $column->is_whole ? 0 : ( 'decimal' === $type ? (int) $scale : null );
 			$column->is_short   = null !== $length && $length < self::SHORT_TEXT;
+			$column->members    = 0 === ( $bits & self::MEMBERS ) ? null : new Members( $full_type );
 			$columns[ $name ] = $column;
 		}
 		return $columns;
@@ -202,4 +206,6 @@ final class Column {
 	public bool $is_whole = false;
 	/** How many digits after the point its numbers have; null if they are not exact. Not known of columns found by name. */
 	public ?int $scale = null;
+	/** Those of ENUM and SET. Not known of columns found by name. */
+	public ?Members $members = null;
 }

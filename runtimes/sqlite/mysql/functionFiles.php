@@ -53,7 +53,7 @@ return [
 		...[ 'bit_and', 'bit_or', 'bit_xor', 'std' => 'stddev_pop', 'stddev' => 'stddev_pop', 'stddev_pop', 'stddev_samp' ],
 		...[ 'var_pop', 'var_samp', 'variance' => 'var_pop' ],
 	],
-	'tables' => [ 'mysql_bits', 'mysql_table_figure' ],
+	'tables' => [ 'mysql_bits', 'mysql_member', 'mysql_table_figure' ],
 	'texts' => [
 		...[ 'ascii', 'bit_length', 'elt', 'export_set', 'find_in_set', 'instr', 'lcase' => 'lower', 'locate', 'lower' ],
 		...[ 'lpad', 'make_set', 'mid' => 'mysql_substring', 'mysql_char', 'mysql_field', 'mysql_insert', 'mysql_left', 'mysql_right' ],

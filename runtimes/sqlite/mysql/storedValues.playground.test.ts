@@ -273,6 +273,102 @@ describe("bytes", () => {
   });
 });
 
+describe("members of ENUM and SET", () => {
+  beforeEach(async () => {
+    await layer.rows(
+      "DROP TABLE IF EXISTS t, t_copy",
+      `CREATE TABLE t (id INT, level ENUM('low', 'high', 'it''s', 'Ärger') DEFAULT 'low', flag ENUM('0', '1') NOT NULL DEFAULT '1',
+        roles SET('admin', 'editor', 'author') NOT NULL DEFAULT 'author', KEY level (level))`,
+      "INSERT INTO t VALUES (1, 'HIGH', 1, 'editor,Admin'), (2, 3, '1', 5), (3, 'none', 0, 'author,none,author')",
+      "INSERT INTO t (id, level, flag, roles) VALUES (4, NULL, '0', ''), (5, CONCAT('ärg', 'er '), TRUE, CONCAT('auth', 'or'))",
+      "INSERT INTO t SET id = 6, level = '1', flag = '2', roles = '3'",
+    );
+  });
+
+  test("are kept as they are defined", async () => {
+    expect(await values("SELECT level, flag, roles FROM t ORDER BY id")).toEqual([
+      ["high", "0", "admin,editor"],
+      ["it's", "1", "admin,author"],
+      ["", "", "author"],
+      [null, "0", ""],
+      ["Ärger", "0", "author"],
+      ["low", "1", "admin,editor"],
+    ]);
+  });
+
+  test("are kept when they are updated", async () => {
+    const rows = await values(
+      "UPDATE t SET level = 'LOW', flag = flag, roles = 'author,admin' WHERE id = 1",
+      "UPDATE t SET level = id, flag = 3, roles = REPLACE(roles, 'author', 'editor') WHERE id = 2",
+      "UPDATE t SET level = NULL, roles = NULL WHERE id = 3",
+      "SELECT level, flag, roles FROM t WHERE id < 4 ORDER BY id",
+    );
+    expect(rows).toEqual([
+      ["low", "0", "admin,author"],
+      ["high", "", "admin,editor"],
+      [null, "", ""],
+    ]);
+  });
+
+  test("are refused in strict mode if they are others", async () => {
+    const strict = "SET SESSION sql_mode = 'STRICT_TRANS_TABLES'";
+    const others = ["(7, 'none', '0', '')", "(7, 'low', 5, '')", "(7, 'low', '0', 'admin,none')"];
+    const answers = await layer.run(strict, ...others.map((row) => `INSERT INTO t VALUES ${row}`));
+    expect(answers.slice(1).map((answer) => "error" in answer && answer.error.includes("1265"))).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    await layer.rows(strict, "INSERT INTO t VALUES (7, 'Low', 1, '')");
+  });
+
+  test.each([
+    ["level", ["4", "3", "6", "1", "2", "5"]],
+    ["t.level DESC, id", ["5", "2", "1", "6", "3", "4"]],
+    ["roles, flag DESC, id", ["4", "6", "1", "5", "3", "2"]],
+  ])("are sorted in the order of their definition: %s", async (order, sorted) => {
+    expect((await values(`SELECT id FROM t ORDER BY ${order}`)).flat()).toEqual(sorted);
+    const numbered = `SELECT id, ROW_NUMBER() OVER (ORDER BY ${order}) AS place FROM t AS t`;
+    expect((await values(`SELECT id FROM (${numbered}) AS n ORDER BY place`)).flat()).toEqual(sorted);
+  });
+
+  test("are sorted so also under other names, and by themselves if this is the order of the alphabet", async () => {
+    expect((await values("SELECT level AS name FROM t WHERE id < 4 ORDER BY name")).flat()).toEqual([
+      "",
+      "high",
+      "it's",
+    ]);
+    expect((await values("SELECT GROUP_CONCAT(level ORDER BY level DESC) FROM t")).flat()).toEqual([
+      "Ärger,it's,high,low,",
+    ]);
+    expect((await layer.translated("SELECT id FROM t ORDER BY flag")).join()).not.toContain("WHEN");
+  });
+
+  test.each([
+    ["level > 1", [1, 2, 5]],
+    ["2 = level", [1]],
+    ["level = 0", [3]],
+    ["level IN (1, 4)", [5, 6]],
+    ["level BETWEEN 2 AND 3", [1, 2]],
+    ["level + 0 >= 3", [2, 5]],
+    ["flag = 1", [1, 4, 5]],
+    ["flag = '1'", [2, 6]],
+    ["roles & 2", [1, 6]],
+    ["roles = 5", [2]],
+    ["roles = 'admin,editor'", [1, 6]],
+    ["FIND_IN_SET('author', roles)", [2, 3, 5]],
+    ["CAST(level AS UNSIGNED) = 3", [2]],
+  ])("are numbers where a number is needed: %s", async (condition, found) => {
+    expect(await ids(condition)).toEqual(found);
+  });
+
+  test("have a sum", async () => {
+    expect(await values("SELECT SUM(level), MAX(roles + 0), -level, level * 2 + 0 FROM t WHERE id = 2")).toEqual([
+      ["3", "5", "-3", "6"],
+    ]);
+  });
+});
+
 test("a decimal that is too large for a float is not taken for a column name", async () => {
   const answers = await layer.run("CREATE TABLE t_large (d DECIMAL(10,2))", "INSERT INTO t_large VALUES ('1e400')");
   expect(JSON.stringify(answers)).not.toContain("no such column");

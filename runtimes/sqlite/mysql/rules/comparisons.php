@@ -133,12 +133,13 @@ final class Comparisons implements Rule {
 			if ( Columns::TEXT !== $kinds[ $i ] ) {
 				continue;
 			}
-			$text = $rewriting->kinds->text( $value );
+			$text   = $rewriting->kinds->text( $value );
+			$member = null === $text ? Member_Numbers::of( $value, $rewriting ) : null;
 			// SQLite compares columns of numbers with texts of numbers as MySQL does.
 			if ( null !== $text && $has_column && is_numeric( $text ) && trim( $text ) === $text ) {
 				continue;
 			}
-			$values[ $i ] = $rewriting->sequence( null === $text ? [ '(', $value, '+ 0)' ] : [ self::number( $text ) ], $value );
+			$values[ $i ] = $member ?? $rewriting->sequence( null === $text ? [ '(', $value, '+ 0)' ] : [ self::number( $text ) ], $value );
 			$changed      = true;
 		}
 		return $changed ? $values : null;

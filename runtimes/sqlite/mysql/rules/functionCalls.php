@@ -41,7 +41,6 @@ final class Function_Calls implements Rule {
 	private const FEWEST_ARGUMENTS = [
 		'adddate'       => 2,
 		'any_value'     => 1,
-		'date_format'   => 2,
 		'extract'       => 2,
 		'get_format'    => 2,
 		'greatest'      => 2,
@@ -104,8 +103,8 @@ final class Function_Calls implements Rule {
 				$moments = array_map( static fn ( $argument ) => self::moment( $argument, $rewriting ), [ $arguments[1], $arguments[2] ] );
 				return Large_Numbers::call( $rewriting, 'mysql_timestamp_diff', [ Unit::text( $arguments[0] ), ...$moments ], $node );
 			case 'date_format':
-				$arguments = [ self::moment( $arguments[0], $rewriting ), ...array_slice( $arguments, 1 ) ];
-				return $this->renamed( $name, $arguments, $node, $rewriting );
+				$moments = array_map( static fn ( $argument ) => self::moment( $argument, $rewriting ), array_slice( $arguments, 0, 1 ) );
+				return $this->renamed( $name, [ ...$moments, ...array_slice( $arguments, 1 ) ], $node, $rewriting );
 			case 'date_add':
 			case 'adddate':
 				return $this->shift( 'add', $arguments, $node, $rewriting );

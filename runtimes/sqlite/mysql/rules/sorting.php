@@ -5,7 +5,7 @@ use WP_MySQL_Lexer as Lexer;
 use WP_MySQL_Token;
 use WP_Parser_Node;
 
-/** ORDER BY, GROUP BY and DISTINCT of texts without regard to case and accents. */
+/** ORDER BY, GROUP BY and DISTINCT of texts without regard to case and accents, and ORDER BY of ENUM in the order of its members. */
 final class Sorting implements Rule {
 	public function nodes(): array {
 		return [ 'orderExpression', 'sumExpr', 'selectOption', 'querySpecification' ];
@@ -37,6 +37,11 @@ final class Sorting implements Rule {
 		}
 		$sorted = $this->meant( $expr, $above[2], $rewriting );
 		$column = $rewriting->kinds->column( $sorted );
+		$member = $is_group ? null : Member_Numbers::sorting( $sorted, $rewriting );
+		if ( null !== $member ) {
+			$this->sort_by( $member, $expr, $node );
+			return;
+		}
 		if ( Columns::TEXT !== $rewriting->kinds->of( $sorted ) || $rewriting->kinds->is_plain( $sorted ) ) {
 			return;
 		}
@@ -44,9 +49,12 @@ final class Sorting implements Rule {
 		if ( $is_group && null !== $column && $column->is_indexed ) {
 			return;
 		}
-		$key      = $rewriting->sequence( [ $rewriting->folded( $sorted ), 'COLLATE NOCASE' ], $expr );
-		$children = array_map( static fn ( $child ) => $child === $expr ? $key : $child, $node->get_children() );
-		Tree::set_children( $node, $children );
+		$this->sort_by( $rewriting->sequence( [ $rewriting->folded( $sorted ), 'COLLATE NOCASE' ], $expr ), $expr, $node );
+	}
+
+	private function sort_by( WP_Parser_Node $key, WP_Parser_Node $expr, WP_Parser_Node $order ): void {
+		$children = array_map( static fn ( $child ) => $child === $expr ? $key : $child, $order->get_children() );
+		Tree::set_children( $order, $children );
 	}
 
 	private function is_union( WP_Parser_Node $query ): bool {

@@ -6,10 +6,10 @@ use WP_Parser_Node;
 
 /**
  * Values of columns as MySQL keeps them: decimals with as many digits as their column has, and dates such as `20240305` and
- * times such as `9:00`, which the driver would take for invalid ones.
+ * times such as `9:00`, which the driver would take for invalid ones, and members of ENUM and SET.
  */
 final class Stored_Values implements Rule {
-	private const CONCERNED = Columns::DATE | Columns::MOMENT | Columns::CLOCK | Columns::DECIMAL;
+	private const CONCERNED = Columns::DATE | Columns::MOMENT | Columns::CLOCK | Columns::DECIMAL | Columns::MEMBERS;
 
 	public function nodes(): array {
 		return [ 'updateElement', 'insertFromConstructor', 'insertQueryExpression' ];
@@ -54,7 +54,7 @@ final class Stored_Values implements Rule {
 			return;
 		}
 		$columns = Assigned_Columns::of( $node, $rewriting );
-		$columns = array_filter( $columns, static fn ( ?Column $column ) => null !== $column && ( 0 !== $column->time || self::is_decimal( $column ) ) );
+		$columns = array_filter( $columns, static fn ( ?Column $column ) => null !== $column && ( 0 !== $column->time || null !== $column->members || self::is_decimal( $column ) ) );
 		$this->read_times( $columns, $rewriting );
 		foreach ( [] === $columns ? [] : $node->get_descendant_nodes( 'values' ) as $row ) {
 			$values = array_intersect_key( Assigned_Columns::values( $row ), $columns );
@@ -85,6 +85,9 @@ final class Stored_Values implements Rule {
 	/** Returns what a column gets in the place of a value, or null to keep it. @return array<WP_Parser_Node|string>|null */
 	private function parts( WP_Parser_Node $value, Column $column, Rewriting $rewriting ): ?array {
 		$literal = $this->literal( $value, $rewriting );
+		if ( null !== $column->members ) {
+			return $this->member( $value, $literal, $column->members, $rewriting );
+		}
 		if ( 0 !== $column->time ) {
 			$form = null === $literal ? null : Date_Forms::of( $literal, $column->time );
 			return null === $form ? $this->number_as_time( $value, $column->time, $rewriting ) : [ "'$form'" ];
@@ -97,6 +100,29 @@ final class Stored_Values implements Rule {
 		}
 		$is_exact = 1 === preg_match( '/^-?\d*(?:\.\d{0,' . $column->scale . '})?$/D', $literal );
 		return $is_exact || ! is_numeric( $literal ) || ! is_finite( (float) $literal ) ? null : [ var_export( round( (float) $literal, $column->scale ), true ) ];
+	}
+
+	/** What a column of ENUM or SET keeps. */
+	private function member( WP_Parser_Node $value, ?string $literal, Members $members, Rewriting $rewriting ): ?array {
+		$core = $rewriting->kinds->core( $value );
+		if ( 'nullLiteral' === $core->rule_name ) {
+			return null;
+		}
+		$driver    = $rewriting->driver;
+		$is_strict = $driver->is_sql_mode_active( 'STRICT_TRANS_TABLES' ) || $driver->is_sql_mode_active( 'STRICT_ALL_TABLES' );
+		if ( null === $literal ) {
+			return $is_strict ? null : [ $rewriting->call( 'mysql_member', [ $value, self::quoted( $members->type ) ], $value ) ];
+		}
+		$literal = 'numLiteral' === $core->rule_name ? (float) $literal : $literal;
+		if ( $is_strict && ! $members->has( $literal ) ) {
+			throw Errors::create( $driver, 1265, 'Data truncated for a column of ' . ( $members->is_set ? 'SET' : 'ENUM' ) );
+		}
+		$kept = $members->kept( $literal );
+		return $kept === $literal ? null : [ self::quoted( $kept ) ];
+	}
+
+	private static function quoted( string $text ): string {
+		return "'" . str_replace( "'", "''", $text ) . "'";
 	}
 
 	/** The date that a computed number such as `20240305 + 1` means. The driver says what becomes of a number that is none. */
