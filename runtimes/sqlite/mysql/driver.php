@@ -249,11 +249,11 @@ class Driver extends \WP_MySQL_On_SQLite {
 		if ( in_array( $first, self::CHANGING_TRANSLATIONS, true ) ) {
 			$this->translations?->forget();
 		}
-		if ( in_array( $first, self::DEFINITIONS, true ) ) {
-			$this->schema()->forget();
-			$this->columns->forget();
+		$defines = in_array( $first, self::DEFINITIONS, true );
+		if ( $defines ) {
+			$answer = fn () => $this->define( $answer );
 		}
-		if ( in_array( $first, self::DEFINITIONS, true ) && ! $is_temporary ) {
+		if ( $defines && ! $is_temporary ) {
 			$this->transactions->commit_before_definition();
 			return $this->without_foreign_keys( $answer );
 		}
@@ -262,6 +262,21 @@ class Driver extends \WP_MySQL_On_SQLite {
 		}
 		$writes = in_array( $first, self::WRITING, true ) || $this->locks( $query );
 		return $this->transactions->run( $answer, $writes );
+	}
+
+	/** Runs a statement that may change tables. It may read what is known about them before it changes them. */
+	private function define( callable $answer ): PDOStatement {
+		$this->forget_tables();
+		try {
+			return $answer();
+		} finally {
+			$this->forget_tables();
+		}
+	}
+
+	private function forget_tables(): void {
+		$this->schema()->forget();
+		$this->columns->forget();
 	}
 
 	/** Whether it is a SELECT that the driver answers. Most statements are: dividing them into tokens twice would cost each page time. */

@@ -362,6 +362,21 @@ describe("members of ENUM and SET", () => {
     expect(await ids(condition)).toEqual(found);
   });
 
+  test("are those of a changed definition, for the same connection, too", async () => {
+    const rows = await values(
+      "CREATE TABLE t_copy (id INT, state VARCHAR(10))",
+      "INSERT INTO t_copy VALUES (1, 'old'), (2, 'new')",
+      "ALTER TABLE t_copy MODIFY state ENUM('old', 'new') NOT NULL, ADD COLUMN kind ENUM('z', 'a') NOT NULL",
+      "INSERT INTO t_copy (id, state) VALUES (3, 2)",
+      "SELECT id, state, kind FROM t_copy ORDER BY state, id",
+    );
+    expect(rows).toEqual([
+      ["1", "old", "z"],
+      ["2", "new", "z"],
+      ["3", "new", "z"],
+    ]);
+  });
+
   test("have a sum", async () => {
     expect(await values("SELECT SUM(level), MAX(roles + 0), -level, level * 2 + 0 FROM t WHERE id = 2")).toEqual([
       ["3", "5", "-3", "6"],
