@@ -69,6 +69,52 @@ describe("columns that a statement leaves out", () => {
   });
 });
 
+describe("NULL for columns that can't be NULL", () => {
+  beforeEach(async () => {
+    await layer.rows(
+      "DROP TABLE IF EXISTS t",
+      `CREATE TABLE t (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, n INT NOT NULL DEFAULT 7, name VARCHAR(9) NOT NULL, d DATE NOT NULL,
+        kind ENUM('x', 'y') NOT NULL DEFAULT 'y', flag BIT(1) NOT NULL, note TEXT)`,
+    );
+  });
+  const empty = ["0", "", "0000-00-00", "x", "0", null];
+  const columns = "n, name, d, kind, flag + 0, note";
+
+  test("is their type's own value among several rows", async () => {
+    const rows = await values(
+      "INSERT INTO t VALUES (NULL, 1, 'a', '2026-01-01', 'y', 1, 'b'), (NULL, NULL, NULL, NULL, NULL, NULL, NULL)",
+      "INSERT INTO t (n, name, d, kind, flag) VALUES (1 + NULL, CONCAT('a', NULL), NULL, NULLIF('x', 'x'), 0), (-1, 'c', 20260101, 'y', 1)",
+      `SELECT ${columns} FROM t ORDER BY id`,
+    );
+    expect(rows).toEqual([
+      ["1", "a", "2026-01-01", "y", "1", "b"],
+      empty,
+      empty,
+      ["-1", "c", "2026-01-01", "y", "1", null],
+    ]);
+  });
+
+  test("is that value with IGNORE, and in rows that replace others", async () => {
+    const rows = await values(
+      "INSERT IGNORE INTO t VALUES (1, NULL, NULL, NULL, NULL, NULL, NULL)",
+      "REPLACE INTO t VALUES (1, NULL, NULL, NULL, NULL, NULL, NULL), (2, 3, NULL, NULL, NULL, NULL, NULL)",
+      `SELECT ${columns} FROM t ORDER BY id`,
+    );
+    expect(rows).toEqual([empty, ["3", ...empty.slice(1)]]);
+  });
+
+  test("is refused in a single row, and in strict mode", async () => {
+    const row = "(NULL, NULL, 'a', '2026-01-01', 'x', 1, '')";
+    const [single] = await layer.run(`INSERT INTO t VALUES ${row}`);
+    expect(single).toHaveProperty("error", expect.stringContaining("1048"));
+    const [, several] = await layer.run(
+      "SET SESSION sql_mode = 'STRICT_ALL_TABLES'",
+      `INSERT INTO t VALUES ${row}, ${row}`,
+    );
+    expect(several).toHaveProperty("error", expect.stringContaining("1048"));
+  });
+});
+
 test("decimals are rounded as their columns demand", async () => {
   await layer.rows(
     "DROP TABLE IF EXISTS t",
