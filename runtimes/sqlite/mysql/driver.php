@@ -47,6 +47,8 @@ class Driver extends \WP_MySQL_On_SQLite {
 	private string $last_number = '0';
 	/** How many rows the present statement gives numbers to; null until a query has given them. */
 	private ?int $numbered_rows = 1;
+	/** Whether the last statement added rows, if it was an INSERT. */
+	private bool $has_added = false;
 	/** How many rows the present INSERT has updated. */
 	private int $updated_rows = 0;
 	private int $statement_count = 0;
@@ -194,14 +196,16 @@ class Driver extends \WP_MySQL_On_SQLite {
 			return parent::query( $query, $fetch_mode, ...$fetch_mode_args );
 		}
 		$this->is_busy = true;
-		// The driver forgets the number at the next statement. A session keeps it.
-		$this->last_number = '0' === $this->lastInsertId() ? $this->last_number : $this->lastInsertId();
+		// The driver forgets the number at the next statement, and repeats SQLite's if none was given. A session keeps it.
+		$this->last_number   = ! $this->has_added || '0' === $this->lastInsertId() ? $this->last_number : $this->lastInsertId();
+		$this->has_added     = false;
 		$this->numbered_rows = 1;
 		$this->updated_rows  = 0;
 		++$this->statement_count;
 		$this->current_query = $query;
 		try {
 			$result            = $this->in_transaction( $query );
+			$this->has_added   = $result->rowCount() > 2 * $this->updated_rows;
 			$this->last_error  = null;
 			$this->diagnostics = $this->is_diagnosed ? $this->diagnostics : null;
 		} catch ( Throwable $error ) {
