@@ -132,6 +132,11 @@ class Driver extends \WP_MySQL_On_SQLite {
 		return $this->numbered_rows > 1 && '0' !== $last ? (string) ( (int) $last - $this->numbered_rows + 1 ) : $last;
 	}
 
+	/** Whether values that a column can't keep are errors. */
+	public function is_strict(): bool {
+		return $this->is_sql_mode_active( 'STRICT_TRANS_TABLES' ) || $this->is_sql_mode_active( 'STRICT_ALL_TABLES' );
+	}
+
 	/** Returns the number of statements that the session has sent. */
 	public function statement_count(): int {
 		return $this->statement_count;

@@ -257,7 +257,7 @@ final class Table {
 
 	/** Gives rows without a value in a column MySQL's implicit default, unless the mode is strict. */
 	public function fill_empty( string $column, string $literal ): void {
-		if ( $this->driver->is_sql_mode_active( 'STRICT_TRANS_TABLES' ) || $this->driver->is_sql_mode_active( 'STRICT_ALL_TABLES' ) ) {
+		if ( $this->driver->is_strict() ) {
 			return;
 		}
 		$name = Schema::quoted( $this->column( $column ) );

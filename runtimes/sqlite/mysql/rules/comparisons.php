@@ -119,7 +119,8 @@ final class Comparisons implements Rule {
 	private function comparable( array $values, Rewriting $rewriting ): ?array {
 		$kinds = array_map( static fn ( $value ) => $rewriting->kinds->of( $value ), $values );
 		if ( ! in_array( Columns::NUMBER, $kinds, true ) ) {
-			return $this->with_dates( $values, $rewriting );
+			$is_timed = in_array( Columns::TIME, $kinds, true ) || [] !== array_filter( $values, [ $rewriting->kinds, 'is_clock' ] );
+			return $is_timed ? $this->with_dates( $values, $rewriting ) : null;
 		}
 		if ( in_array( Columns::TIME, $kinds, true ) ) {
 			return $this->comparable_times( $values, $kinds, $rewriting );

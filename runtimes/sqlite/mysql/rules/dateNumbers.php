@@ -7,7 +7,8 @@ use WP_Parser_Node;
 
 /**
  * Dates, times and members of ENUM and SET where a number is needed: `2024-03-05 10:11:12` is 20240305101112, and a member its
- * number. SQLite takes the number at the beginning of the text, the year. A product is changed only together with one of the other operators: statements are full of stars.
+ * number. SQLite takes the number at the beginning of the text, the year. A product is changed only together with one of the other
+ * operators: statements are full of stars.
  */
 final class Date_Numbers implements Rule {
 	private const NUMBERS = [ Lexer::SIGNED_SYMBOL, Lexer::UNSIGNED_SYMBOL, Lexer::DECIMAL_SYMBOL ];

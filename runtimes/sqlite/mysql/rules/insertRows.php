@@ -37,7 +37,7 @@ final class Insert_Rows implements Rule {
 			}
 		}
 		$this->read_bits( $list, $names, $columns, $rewriting );
-		if ( $statement->has_child_token( WP_MySQL_Lexer::IGNORE_SYMBOL ) || ( count( $rows ) > 1 && ! $this->is_strict( $rewriting ) ) ) {
+		if ( $statement->has_child_token( WP_MySQL_Lexer::IGNORE_SYMBOL ) || ( count( $rows ) > 1 && ! $rewriting->driver->is_strict() ) ) {
 			$this->fill( $list, $names, $columns, $rewriting );
 		}
 		if ( count( $rows ) > 1 && $this->are_numbered( $rows, $names, $columns ) ) {
@@ -137,10 +137,6 @@ final class Insert_Rows implements Rule {
 				: Field_Definition::implicit_value_of( $column['DATA_TYPE'] );
 			return $rewriting->sequence( [ 'coalesce(', $value, ", $implicit)" ], $value );
 		} );
-	}
-
-	private function is_strict( Rewriting $rewriting ): bool {
-		return $rewriting->driver->is_sql_mode_active( 'STRICT_TRANS_TABLES' ) || $rewriting->driver->is_sql_mode_active( 'STRICT_ALL_TABLES' );
 	}
 
 	/**

@@ -108,14 +108,13 @@ final class Stored_Values implements Rule {
 		if ( 'nullLiteral' === $core->rule_name ) {
 			return null;
 		}
-		$driver    = $rewriting->driver;
-		$is_strict = $driver->is_sql_mode_active( 'STRICT_TRANS_TABLES' ) || $driver->is_sql_mode_active( 'STRICT_ALL_TABLES' );
+		$is_strict = $rewriting->driver->is_strict();
 		if ( null === $literal ) {
 			return $is_strict ? null : [ $rewriting->call( 'mysql_member', [ $value, self::quoted( $members->type ) ], $value ) ];
 		}
 		$literal = 'numLiteral' === $core->rule_name ? (float) $literal : $literal;
 		if ( $is_strict && ! $members->has( $literal ) ) {
-			throw Errors::create( $driver, 1265, 'Data truncated for a column of ' . ( $members->is_set ? 'SET' : 'ENUM' ) );
+			throw Errors::create( $rewriting->driver, 1265, 'Data truncated for a column of ' . ( $members->is_set ? 'SET' : 'ENUM' ) );
 		}
 		$kept = $members->kept( $literal );
 		return $kept === $literal ? null : [ self::quoted( $kept ) ];
