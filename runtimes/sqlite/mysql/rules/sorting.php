@@ -42,6 +42,10 @@ final class Sorting implements Rule {
 			$this->sort_by( $member, $expr, $node );
 			return;
 		}
+		if ( Kinds::UNKNOWN === $rewriting->kinds->of( $sorted ) && $this->is_computed( $sorted, $rewriting ) ) {
+			$this->sort_by( $rewriting->sequence( [ $expr, 'COLLATE NOCASE' ], $expr ), $expr, $node );
+			return;
+		}
 		if ( Columns::TEXT !== $rewriting->kinds->of( $sorted ) || $rewriting->kinds->is_plain( $sorted ) ) {
 			return;
 		}
@@ -50,6 +54,13 @@ final class Sorting implements Rule {
 			return;
 		}
 		$this->sort_by( $rewriting->sequence( [ $rewriting->folded( $sorted ), 'COLLATE NOCASE' ], $expr ), $expr, $node );
+	}
+
+	/** Whether it is a name that no column has: that of a result of a query in the place of a table. */
+	private function is_computed( WP_Parser_Node $sorted, Rewriting $rewriting ): bool {
+		$core  = $rewriting->kinds->core( $sorted );
+		$parts = 'columnRef' === $core->rule_name ? Scope::parts( $core ) : [];
+		return [] !== $parts && ! isset( $rewriting->driver->columns()->names()[ strtolower( end( $parts ) ) ] );
 	}
 
 	private function sort_by( WP_Parser_Node $key, WP_Parser_Node $expr, WP_Parser_Node $order ): void {
@@ -69,7 +80,9 @@ final class Sorting implements Rule {
 			return $expr;
 		}
 		$name  = strtolower( Scope::parts( $core )[0] );
-		$items = $query->get_first_child_node( 'selectItemList' ) ?? $query->get_first_descendant_node( 'selectItemList' );
+		// Not one of a query in WITH.
+		$body  = $query->get_first_child_node( 'queryExpressionBody' ) ?? $query;
+		$items = $body->get_first_child_node( 'selectItemList' ) ?? $body->get_first_descendant_node( 'selectItemList' );
 		foreach ( $items?->get_child_nodes( 'selectItem' ) ?? [] as $item ) {
 			$item_expr = $item->get_first_child_node( 'expr' );
 			if ( null !== $item_expr && $name === $this->name_of( $item, $item_expr, $rewriting ) ) {
