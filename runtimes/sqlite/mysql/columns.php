@@ -14,13 +14,17 @@ final class Columns {
 	public const INDEXED = 16;
 	/** Texts for words of programs, such as types and states, with less than `SHORT_TEXT` letters. */
 	public const SHORT = 32;
-	/** In addition to a kind: bytes, dates without a time, dates with a time, and decimals. */
+	/** In addition to a kind: bytes, dates without a time, dates with a time, decimals, and times without a date. */
 	public const BYTES   = 64;
 	public const DATE    = 128;
 	public const MOMENT  = 256;
 	public const DECIMAL = 512;
+	public const CLOCK   = 1024;
+	/** In addition to a kind: members of ENUM and SET. */
+	public const MEMBERS = 2048;
 
 	private const ALL_KINDS = self::NUMBER | self::TEXT | self::TIME | self::BINARY;
+	private const ALL_TIMES = self::DATE | self::MOMENT | self::CLOCK;
 
 	private const SHORT_TEXT = 50;
 	private const WHOLE_NUMBERS = [ 'tinyint', 'smallint', 'mediumint', 'int', 'bigint', 'bit', 'year' ];
@@ -32,13 +36,13 @@ final class Columns {
 		'text'       => self::TEXT,
 		'mediumtext' => self::TEXT,
 		'longtext'   => self::TEXT,
-		'enum'       => self::TEXT,
-		'set'        => self::TEXT,
+		'enum'       => self::TEXT | self::MEMBERS,
+		'set'        => self::TEXT | self::MEMBERS,
 		'json'       => self::TEXT,
 		'date'       => self::TIME | self::DATE,
 		'datetime'   => self::TIME | self::MOMENT,
 		'timestamp'  => self::TIME | self::MOMENT,
-		'time'       => self::TIME,
+		'time'       => self::TIME | self::CLOCK,
 		'year'       => self::NUMBER,
 		'decimal'    => self::NUMBER | self::DECIMAL,
 		'binary'     => self::BINARY | self::BYTES,
@@ -114,8 +118,8 @@ final class Columns {
 	public function named( string $name ): ?Column {
 		$bits = $this->names()[ $name ] ?? 0;
 		$kind = $bits & self::ALL_KINDS;
-		$time = $bits & ( self::DATE | self::MOMENT );
-		if ( 0 === $kind || 0 !== ( $kind & ( $kind - 1 ) ) || 0 !== ( $bits & self::BYTES ) || ( self::DATE | self::MOMENT ) === $time ) {
+		$time = $bits & self::ALL_TIMES;
+		if ( 0 === $kind || 0 !== ( $kind & ( $kind - 1 ) ) || 0 !== ( $bits & self::BYTES ) || 0 !== ( $time & ( $time - 1 ) ) ) {
 			return null;
 		}
 		$column             = new Column();
@@ -131,9 +135,9 @@ final class Columns {
 		return str_ends_with( $collation, '_bin' ) || str_ends_with( $collation, '_cs' );
 	}
 
-	/** `DATE` or `MOMENT` for types of dates, and 0 for others. */
+	/** `DATE`, `MOMENT` or `CLOCK` for types of dates and times, and 0 for others. */
 	public static function time_of( string $type ): int {
-		return ( self::KINDS[ $type ] ?? 0 ) & ( self::DATE | self::MOMENT );
+		return ( self::KINDS[ $type ] ?? 0 ) & self::ALL_TIMES;
 	}
 
 	/** Whether a type is one of bytes. */
@@ -143,7 +147,8 @@ final class Columns {
 
 	private static function kind( string $type, ?string $collation ): int {
 		$kind = self::KINDS[ $type ] ?? self::NUMBER;
-		return self::TEXT === $kind && null !== $collation && self::knows_case( $collation ) ? self::BINARY : $kind;
+		$knows_case = null !== $collation && self::knows_case( $collation );
+		return $knows_case && 0 !== ( $kind & self::TEXT ) ? ( $kind & ~self::TEXT ) | self::BINARY : $kind;
 	}
 
 	/**
@@ -158,22 +163,23 @@ final class Columns {
 	private function read( string $table ): array {
 		$is_temporary = $this->builder->temporary_table_exists( $table );
 		$rows         = $this->driver->execute_sqlite_query(
-			'SELECT lower(c.COLUMN_NAME), c.DATA_TYPE, c.COLLATION_NAME, c.CHARACTER_MAXIMUM_LENGTH, c.NUMERIC_SCALE, EXISTS (SELECT 1 FROM ' . $this->table( $is_temporary, 'statistics' ) .
+			'SELECT lower(c.COLUMN_NAME), c.DATA_TYPE, c.COLLATION_NAME, c.CHARACTER_MAXIMUM_LENGTH, c.NUMERIC_SCALE, c.COLUMN_TYPE, EXISTS (SELECT 1 FROM ' . $this->table( $is_temporary, 'statistics' ) .
 			' s WHERE s.TABLE_SCHEMA = c.TABLE_SCHEMA AND s.TABLE_NAME = c.TABLE_NAME AND s.COLUMN_NAME = c.COLUMN_NAME) FROM ' .
 			$this->table( $is_temporary, 'columns' ) . ' c WHERE c.TABLE_NAME = ? ORDER BY c.ORDINAL_POSITION',
 			[ $table ]
 		);
 		$columns = [];
-		foreach ( $rows->fetchAll( PDO::FETCH_NUM ) as [ $name, $type, $collation, $length, $scale, $is_indexed ] ) {
+		foreach ( $rows->fetchAll( PDO::FETCH_NUM ) as [ $name, $type, $collation, $length, $scale, $full_type, $is_indexed ] ) {
 			$column             = new Column();
 			$bits               = self::kind( $type, $collation );
 			$column->kind       = $bits & self::ALL_KINDS;
-			$column->time       = $bits & ( self::DATE | self::MOMENT );
+			$column->time       = $bits & self::ALL_TIMES;
 			$column->is_bytes   = 0 !== ( $bits & self::BYTES );
 			$column->is_indexed = (bool) $is_indexed;
 			$column->is_whole   = in_array( $type, self::WHOLE_NUMBERS, true );
 			$column->scale      = $column->is_whole ? 0 : ( 'decimal' === $type ? (int) $scale : null );
 			$column->is_short   = null !== $length && $length < self::SHORT_TEXT;
+			$column->members    = 0 === ( $bits & self::MEMBERS ) ? null : new Members( $full_type );
 			$columns[ $name ] = $column;
 		}
 		return $columns;
@@ -194,10 +200,12 @@ final class Column {
 	public bool $is_short;
 	/** Whether it has bytes, which SQLite takes for different from any text. */
 	public bool $is_bytes = false;
-	/** `DATE` or `MOMENT`; 0 if it has neither. */
+	/** `DATE`, `MOMENT` or `CLOCK`; 0 if it has neither dates nor times. */
 	public int $time = 0;
 	/** Whether it has whole numbers only. Not known of columns found by their name alone. */
 	public bool $is_whole = false;
 	/** How many digits after the point its numbers have; null if they are not exact. Not known of columns found by name. */
 	public ?int $scale = null;
+	/** Those of ENUM and SET. Not known of columns found by name. */
+	public ?Members $members = null;
 }

@@ -395,6 +395,20 @@ test("the number of several new rows is the first one's", async () => {
   );
 });
 
+test("the number is kept by statements that add no row", async () => {
+  const last = "SELECT LAST_INSERT_ID() AS id";
+  const again = "INSERT INTO numbered_keys (w, v) VALUES ('b', 2) ON DUPLICATE KEY UPDATE";
+  const answers = await layer.run(
+    "CREATE TABLE numbered_keys (id int NOT NULL AUTO_INCREMENT, w varchar(9), v int, PRIMARY KEY (id), UNIQUE KEY w (w))",
+    ...["INSERT INTO numbered_keys (w, v) VALUES ('a', 1), ('b', 1), ('c', 1)", last],
+    ...["INSERT IGNORE INTO numbered_keys (w) VALUES ('c')", last, `${again} v = 1`, last, `${again} v = 5`, last],
+    ...[`${again} v = 7, id = LAST_INSERT_ID(id)`, last, "INSERT INTO numbered_keys (w) VALUES ('d')", last],
+  );
+  const numbers = answers.flatMap((answer) => ("rows" in answer ? answer.rows.map(({ id }) => id) : [answer.error]));
+  expect(numbers.slice(0, 5)).toEqual(["1", "1", "1", "1", "2"]);
+  expect(Number(numbers[5])).toBeGreaterThan(3);
+});
+
 test("the number of several new rows is the first one's, also from a query or where other rows may exist already", async () => {
   const last = "SELECT LAST_INSERT_ID() AS id";
   const either = "ON DUPLICATE KEY UPDATE v = VALUES(v)";

@@ -47,6 +47,8 @@ class Driver extends \WP_MySQL_On_SQLite {
 	private string $last_number = '0';
 	/** How many rows the present statement gives numbers to; null until a query has given them. */
 	private ?int $numbered_rows = 1;
+	/** Whether the last statement added rows, if it was an INSERT. */
+	private bool $has_added = false;
 	/** How many rows the present INSERT has updated. */
 	private int $updated_rows = 0;
 	private int $statement_count = 0;
@@ -130,6 +132,11 @@ class Driver extends \WP_MySQL_On_SQLite {
 		return $this->numbered_rows > 1 && '0' !== $last ? (string) ( (int) $last - $this->numbered_rows + 1 ) : $last;
 	}
 
+	/** Whether values that a column can't keep are errors. */
+	public function is_strict(): bool {
+		return $this->is_sql_mode_active( 'STRICT_TRANS_TABLES' ) || $this->is_sql_mode_active( 'STRICT_ALL_TABLES' );
+	}
+
 	/** Returns the number of statements that the session has sent. */
 	public function statement_count(): int {
 		return $this->statement_count;
@@ -194,14 +201,16 @@ class Driver extends \WP_MySQL_On_SQLite {
 			return parent::query( $query, $fetch_mode, ...$fetch_mode_args );
 		}
 		$this->is_busy = true;
-		// The driver forgets the number at the next statement. A session keeps it.
-		$this->last_number = '0' === $this->lastInsertId() ? $this->last_number : $this->lastInsertId();
+		// The driver forgets the number at the next statement, and repeats SQLite's if none was given. A session keeps it.
+		$this->last_number   = ! $this->has_added || '0' === $this->lastInsertId() ? $this->last_number : $this->lastInsertId();
+		$this->has_added     = false;
 		$this->numbered_rows = 1;
 		$this->updated_rows  = 0;
 		++$this->statement_count;
 		$this->current_query = $query;
 		try {
 			$result            = $this->in_transaction( $query );
+			$this->has_added   = $result->rowCount() > 2 * $this->updated_rows;
 			$this->last_error  = null;
 			$this->diagnostics = $this->is_diagnosed ? $this->diagnostics : null;
 		} catch ( Throwable $error ) {
@@ -249,11 +258,11 @@ class Driver extends \WP_MySQL_On_SQLite {
 		if ( in_array( $first, self::CHANGING_TRANSLATIONS, true ) ) {
 			$this->translations?->forget();
 		}
-		if ( in_array( $first, self::DEFINITIONS, true ) ) {
-			$this->schema()->forget();
-			$this->columns->forget();
+		$defines = in_array( $first, self::DEFINITIONS, true );
+		if ( $defines ) {
+			$answer = fn () => $this->define( $answer );
 		}
-		if ( in_array( $first, self::DEFINITIONS, true ) && ! $is_temporary ) {
+		if ( $defines && ! $is_temporary ) {
 			$this->transactions->commit_before_definition();
 			return $this->without_foreign_keys( $answer );
 		}
@@ -262,6 +271,21 @@ class Driver extends \WP_MySQL_On_SQLite {
 		}
 		$writes = in_array( $first, self::WRITING, true ) || $this->locks( $query );
 		return $this->transactions->run( $answer, $writes );
+	}
+
+	/** Runs a statement that may change tables. It may read what is known about them before it changes them. */
+	private function define( callable $answer ): PDOStatement {
+		$this->forget_tables();
+		try {
+			return $answer();
+		} finally {
+			$this->forget_tables();
+		}
+	}
+
+	private function forget_tables(): void {
+		$this->schema()->forget();
+		$this->columns->forget();
 	}
 
 	/** Whether it is a SELECT that the driver answers. Most statements are: dividing them into tokens twice would cost each page time. */

@@ -45,7 +45,11 @@ final class Field_Definition {
 
 	/** Returns the value that MySQL gives to rows without one, as a literal of MySQL. */
 	public function implicit_value(): string {
-		$type = strtolower( $this->field->get_first_descendant_node( 'dataType' )->get_first_descendant_token()->get_value() );
+		$definition = $this->field->get_first_descendant_node( 'dataType' );
+		$type       = strtolower( $definition->get_first_descendant_token()->get_value() );
+		if ( 'enum' === $type ) {
+			return $definition->get_first_descendant_node( 'textString' )->get_first_descendant_token()->get_bytes();
+		}
 		return 'bit' === $type ? "b'0'" : self::implicit_value_of( $type );
 	}
 

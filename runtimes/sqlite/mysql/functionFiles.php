@@ -5,7 +5,7 @@
  */
 
 return [
-	'casts' => [ 'mysql_clock', 'mysql_datetime', 'mysql_real_text', 'mysql_year' ],
+	'casts' => [ 'mysql_clock', 'mysql_datetime', 'mysql_real_text', 'mysql_year', 'time' => 'kept_time' ],
 	'codes' => [
 		...[ 'aes_decrypt', 'aes_encrypt', 'bin_to_uuid', 'compress', 'from_base64', 'inet6_aton', 'inet6_ntoa', 'inet_aton' ],
 		...[ 'inet_ntoa', 'is_ipv4', 'is_ipv4_compat', 'is_ipv4_mapped', 'is_ipv6', 'is_uuid', 'md5', 'random_bytes' ],
@@ -18,14 +18,14 @@ return [
 		...[ 'addtime', 'convert_tz', 'curdate', 'current_timestamp' => 'now', 'curtime', 'datediff', 'day', 'dayname' ],
 		...[ 'dayofmonth' => 'day', 'dayofweek', 'dayofyear', 'from_days', 'hour', 'last_day', 'localtime' => 'now' ],
 		...[ 'localtimestamp' => 'now', 'makedate', 'maketime', 'microsecond', 'minute', 'month', 'monthname', 'mysql_date' ],
-		...[ 'mysql_time', 'now', 'period_add', 'period_diff', 'quarter', 'sec_to_time', 'second', 'subtime' ],
+		...[ 'mysql_time', 'mysql_today_at', 'now', 'period_add', 'period_diff', 'quarter', 'sec_to_time', 'second', 'subtime' ],
 		...[ 'sysdate' => 'now', 'time_to_sec', 'timediff', 'timestamp', 'to_days', 'to_seconds', 'unix_timestamp' ],
 		...[ 'utc_date', 'utc_time', 'utc_timestamp', 'week', 'weekday', 'weekofyear' ],
 		...[ 'year', 'yearweek' ],
 	],
 	'expressions' => [ 'regexp_instr', 'regexp_like', 'regexp_replace', 'regexp_substr' ],
 	'fulltext' => [ 'mysql_match' ],
-	'intervals' => [ 'mysql_date_add', 'mysql_date_sub', 'mysql_extract', 'mysql_timestamp_diff' ],
+	'intervals' => [ 'mysql_date_add', 'mysql_date_sub', 'mysql_extract', 'mysql_time_add', 'mysql_time_sub', 'mysql_timestamp_diff' ],
 	'json' => [
 		...[ 'json_array', 'json_array_append', 'json_array_insert', 'json_compact', 'json_contains', 'json_contains_path' ],
 		...[ 'json_depth', 'json_exists', 'json_extract', 'json_insert', 'json_keys', 'json_length' ],
@@ -53,7 +53,7 @@ return [
 		...[ 'bit_and', 'bit_or', 'bit_xor', 'std' => 'stddev_pop', 'stddev' => 'stddev_pop', 'stddev_pop', 'stddev_samp' ],
 		...[ 'var_pop', 'var_samp', 'variance' => 'var_pop' ],
 	],
-	'tables' => [ 'mysql_bits', 'mysql_table_figure' ],
+	'tables' => [ 'mysql_bits', 'mysql_member', 'mysql_table_figure' ],
 	'texts' => [
 		...[ 'ascii', 'bit_length', 'elt', 'export_set', 'find_in_set', 'instr', 'lcase' => 'lower', 'locate', 'lower' ],
 		...[ 'lpad', 'make_set', 'mid' => 'mysql_substring', 'mysql_char', 'mysql_field', 'mysql_insert', 'mysql_left', 'mysql_right' ],

@@ -45,6 +45,9 @@ final class Kinds {
 	private const MOVING_KEYWORDS = [
 		...[ Lexer::ADDDATE_SYMBOL, Lexer::DATE_ADD_SYMBOL, Lexer::DATE_SUB_SYMBOL, Lexer::SUBDATE_SYMBOL ],
 	];
+	/** Functions and keywords of functions whose results are times without a date. */
+	private const CLOCK_FUNCTIONS = [ 'current_time', 'maketime', 'sec_to_time', 'time', 'timediff', 'utc_time' ];
+	private const CLOCK_KEYWORDS  = [ Lexer::CURTIME_SYMBOL, Lexer::UTC_TIME_SYMBOL ];
 	private const TIME_TYPES = [ Lexer::DATE_SYMBOL, Lexer::DATETIME_SYMBOL, Lexer::TIME_SYMBOL ];
 
 	private Scope $scope;
@@ -127,6 +130,37 @@ final class Kinds {
 		return in_array( $name, self::TIME_FUNCTIONS, true )
 			|| ( 'from_unixtime' === $name && 1 === count( $arguments ) )
 			|| Columns::TIME === $this->of( $call );
+	}
+
+	/** Whether it is certainly a time without a date: a time of day, or a duration. */
+	public function is_clock( WP_Parser_Node $node ): bool {
+		$core    = $this->core( $node );
+		$keyword = $core->get_first_descendant_token()?->id;
+		switch ( $core->rule_name ) {
+			case 'columnRef':
+				// CURRENT_TIME without parentheses looks like a name.
+				$bytes = implode( '', array_map( static fn ( $token ) => $token->get_bytes(), $core->get_descendant_tokens() ) );
+				return Columns::CLOCK === $this->scope->column( $core, $this->rewriting->queries )?->time || in_array( strtolower( $bytes ), [ 'current_time', 'utc_time' ], true );
+			case 'bitExpr':
+				return $core->has_child_token( Lexer::INTERVAL_SYMBOL ) && $this->is_clock_node( $core->get_first_child_node() );
+			case 'sumExpr':
+				return in_array( $keyword, [ Lexer::MIN_SYMBOL, Lexer::MAX_SYMBOL ], true ) && $this->is_clock_node( $core->get_first_child_node( 'inSumExpr' ) );
+			case 'functionCall':
+				$name     = $this->function_name( $core );
+				$argument = in_array( $name, [ 'addtime', 'subtime' ], true ) ? $core->get_first_descendant_node( 'udfExpr' ) : null;
+				return in_array( $name, self::CLOCK_FUNCTIONS, true ) || $this->is_clock_node( $argument );
+			case 'runtimeFunctionCall':
+				$moved = in_array( $keyword, self::MOVING_KEYWORDS, true ) ? $core->get_first_child_node( 'expr' ) : null;
+				return in_array( $keyword, self::CLOCK_KEYWORDS, true ) || $this->is_clock_node( $moved );
+			case 'simpleExprBody':
+				return Lexer::TIME_SYMBOL === $core->get_first_child_node( 'castType' )?->get_first_descendant_token()->id;
+			default:
+				return false;
+		}
+	}
+
+	private function is_clock_node( ?WP_Parser_Node $node ): bool {
+		return null !== $node && $this->is_clock( $node );
 	}
 
 	/** Returns one of the kinds of columns, or `UNKNOWN`. */

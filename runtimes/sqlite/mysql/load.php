@@ -36,8 +36,8 @@ spl_autoload_register(
 			return;
 		}
 		$file    = file_of( $class );
-		$values  = [ 'calendar.php', 'dateForms.php', 'dateFormat.php', 'dateReader.php', 'json.php', 'jsonPath.php', 'number.php', 'temporal.php' ];
-		$helpers = [ 'assignedColumns.php', 'collate.php', 'dateNumbers.php', 'decimals.php', 'jsonParts.php', 'knownResults.php', 'largeNumbers.php', 'literals.php', 'textForms.php', 'unit.php', 'userVariables.php' ];
+		$values  = [ 'calendar.php', 'dateForms.php', 'dateFormat.php', 'dateReader.php', 'json.php', 'jsonPath.php', 'members.php', 'number.php', 'temporal.php' ];
+		$helpers = [ 'assignedColumns.php', 'collate.php', 'dateNumbers.php', 'decimals.php', 'intervals.php', 'jsonParts.php', 'knownResults.php', 'largeNumbers.php', 'literals.php', 'memberNumbers.php', 'textForms.php', 'unit.php', 'userVariables.php' ];
 		$others  = [ 'column.php' => 'columns.php', 'fragment.php' => 'tree.php', 'mysqliConnection.php' => 'mysqli.php' ];
 		$folder  = in_array( $file, $values, true ) ? 'values/' : ( in_array( $file, $helpers, true ) ? 'rules/' : '' );
 		require_once __DIR__ . "/$folder" . ( $others[ $file ] ?? $file );

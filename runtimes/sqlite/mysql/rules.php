@@ -75,6 +75,11 @@ return [
 		'arguments' => [ Lexer::DISTINCT_SYMBOL ],
 	],
 	Regular_Expressions::class => [ 'tokens' => [ Lexer::REGEXP_SYMBOL ] ],
+	Write_Options::class => [
+		'tokens' => [
+			...[ Lexer::LOW_PRIORITY_SYMBOL, Lexer::HIGH_PRIORITY_SYMBOL, Lexer::DELAYED_SYMBOL, Lexer::QUICK_SYMBOL, Lexer::IGNORE_SYMBOL ],
+		],
+	],
 	Insert_Rows::class => [ 'first' => [ Lexer::INSERT_SYMBOL, Lexer::REPLACE_SYMBOL ] ],
 	Left_Out_Columns::class => [ 'first' => [ Lexer::INSERT_SYMBOL, Lexer::REPLACE_SYMBOL ] ],
 	Stored_Values::class => [ 'first' => [ Lexer::INSERT_SYMBOL, Lexer::REPLACE_SYMBOL, Lexer::UPDATE_SYMBOL ] ],

@@ -69,6 +69,52 @@ describe("columns that a statement leaves out", () => {
   });
 });
 
+describe("NULL for columns that can't be NULL", () => {
+  beforeEach(async () => {
+    await layer.rows(
+      "DROP TABLE IF EXISTS t",
+      `CREATE TABLE t (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, n INT NOT NULL DEFAULT 7, name VARCHAR(9) NOT NULL, d DATE NOT NULL,
+        kind ENUM('x', 'y') NOT NULL DEFAULT 'y', flag BIT(1) NOT NULL, note TEXT)`,
+    );
+  });
+  const empty = ["0", "", "0000-00-00", "x", "0", null];
+  const columns = "n, name, d, kind, flag + 0, note";
+
+  test("is their type's own value among several rows", async () => {
+    const rows = await values(
+      "INSERT INTO t VALUES (NULL, 1, 'a', '2026-01-01', 'y', 1, 'b'), (NULL, NULL, NULL, NULL, NULL, NULL, NULL)",
+      "INSERT INTO t (n, name, d, kind, flag) VALUES (1 + NULL, CONCAT('a', NULL), NULL, NULLIF('x', 'x'), 0), (-1, 'c', 20260101, 'y', 1)",
+      `SELECT ${columns} FROM t ORDER BY id`,
+    );
+    expect(rows).toEqual([
+      ["1", "a", "2026-01-01", "y", "1", "b"],
+      empty,
+      empty,
+      ["-1", "c", "2026-01-01", "y", "1", null],
+    ]);
+  });
+
+  test("is that value with IGNORE, and in rows that replace others", async () => {
+    const rows = await values(
+      "INSERT IGNORE INTO t VALUES (1, NULL, NULL, NULL, NULL, NULL, NULL)",
+      "REPLACE INTO t VALUES (1, NULL, NULL, NULL, NULL, NULL, NULL), (2, 3, NULL, NULL, NULL, NULL, NULL)",
+      `SELECT ${columns} FROM t ORDER BY id`,
+    );
+    expect(rows).toEqual([empty, ["3", ...empty.slice(1)]]);
+  });
+
+  test("is refused in a single row, and in strict mode", async () => {
+    const row = "(NULL, NULL, 'a', '2026-01-01', 'x', 1, '')";
+    const [single] = await layer.run(`INSERT INTO t VALUES ${row}`);
+    expect(single).toHaveProperty("error", expect.stringContaining("1048"));
+    const [, several] = await layer.run(
+      "SET SESSION sql_mode = 'STRICT_ALL_TABLES'",
+      `INSERT INTO t VALUES ${row}, ${row}`,
+    );
+    expect(several).toHaveProperty("error", expect.stringContaining("1048"));
+  });
+});
+
 test("decimals are rounded as their columns demand", async () => {
   await layer.rows(
     "DROP TABLE IF EXISTS t",
@@ -148,6 +194,96 @@ describe("dates", () => {
   });
 });
 
+describe("times without a date", () => {
+  beforeEach(async () => {
+    await layer.rows(
+      "DROP TABLE IF EXISTS t, t_copy",
+      "CREATE TABLE t (id INT, day DATE, starts TIME, ends TIME NOT NULL DEFAULT '9:00', KEY starts (starts))",
+      "INSERT INTO t VALUES (1, '2026-12-01', '09:00', '10:30:00'), (2, '2026-12-01', '9:5', '24:00:00')",
+      "INSERT INTO t (id, day, starts, ends) VALUES (3, '2026-12-02', 233000, CONCAT('47', ':00')), (4, NULL, 'noon', '')",
+      "INSERT INTO t SET id = 5, starts = NULL",
+    );
+  });
+
+  test("are kept in one form, also durations of days", async () => {
+    const kept = [
+      ["09:00:00", "10:30:00"],
+      ["09:05:00", "24:00:00"],
+      ["23:30:00", "47:00:00"],
+      ["00:00:00", "00:00:00"],
+      [null, "09:00:00"],
+    ];
+    expect(await values("SELECT starts, ends FROM t ORDER BY id")).toEqual(kept);
+    const copied = ["CREATE TABLE t_copy LIKE t", "INSERT INTO t_copy SELECT * FROM t"];
+    expect(await values(...copied, "SELECT starts, ends FROM t_copy ORDER BY id")).toEqual(kept);
+  });
+
+  test("are kept when they are updated", async () => {
+    const rows = await values(
+      "UPDATE t SET ends = ends + INTERVAL 15 MINUTE, starts = '8:00' WHERE id = 1",
+      "UPDATE t SET ends = SEC_TO_TIME(360000 - 1) WHERE id = 2",
+      "UPDATE t SET ends = '12:00', starts = NULL WHERE id = 3",
+      "SELECT starts, ends FROM t WHERE id < 4 ORDER BY id",
+    );
+    expect(rows).toEqual([
+      ["08:00:00", "10:45:00"],
+      ["09:05:00", "99:59:59"],
+      [null, "12:00:00"],
+    ]);
+  });
+
+  test.each([
+    ["starts = '09:00'", [1]],
+    ["starts = '9:00:00'", [1]],
+    ["'9:05' = starts", [2]],
+    ["starts IN ('9:00', '23:30')", [1, 3]],
+    ["starts < '10:30' AND ends > '9:00'", [1, 2]],
+    ["'9:30' BETWEEN starts AND ends", [1, 2]],
+    ["starts BETWEEN '9:00' AND '9:30'", [1, 2]],
+    ["DATE_ADD(starts, INTERVAL 30 MINUTE) <= '9:30'", [1, 4]],
+    ["starts + INTERVAL 30 MINUTE > '23:59'", [3]],
+    ["ends > 100000", [1, 2, 3]],
+  ])("are compared: %s", async (condition, found) => {
+    expect(await ids(condition)).toEqual(found);
+  });
+
+  test("are found by an index", async () => {
+    expect((await layer.translated("SELECT id FROM t WHERE starts = '9:00'")).join()).toContain("'09:00:00'");
+  });
+
+  test.each([
+    ["starts + INTERVAL 90 MINUTE", ["10:30:00", "10:35:00", "25:00:00", "01:30:00", null]],
+    ["INTERVAL 1 HOUR + starts - INTERVAL 1 SECOND", ["09:59:59", "10:04:59", "24:29:59", "00:59:59", null]],
+    ["DATE_SUB(starts, INTERVAL '1:30' HOUR_MINUTE)", ["07:30:00", "07:35:00", "22:00:00", "-01:30:00", null]],
+    ["TIMESTAMPADD(MINUTE, 5, starts)", ["09:05:00", "09:10:00", "23:35:00", "00:05:00", null]],
+    ["MAX(ends) + INTERVAL 1 DAY", ["34:30:00", "48:00:00", "71:00:00", "24:00:00", "33:00:00"]],
+    ["starts + INTERVAL 1 MONTH", [null, null, null, null, null]],
+    ["DATE_FORMAT(starts, '%H:%i')", ["09:00", "09:05", "23:30", "00:00", null]],
+    ["DATE_FORMAT(SUBTIME(ends, '0:30'), '%l:%i %p')", ["10:00 AM", "11:30 PM", "10:30 PM", "11:30 PM", "8:30 AM"]],
+    ["TIMESTAMPDIFF(MINUTE, starts, ends)", ["90", "895", "1410", "0", null]],
+    ["ADDTIME(day, starts)", ["2026-12-01 09:00:00", "2026-12-01 09:05:00", "2026-12-02 23:30:00", null, null]],
+    ["TIMESTAMP(day, starts)", ["2026-12-01 09:00:00", "2026-12-01 09:05:00", "2026-12-02 23:30:00", null, null]],
+  ])("are moved and written: %s", async (expression, expected) => {
+    expect((await values(`SELECT ${expression} FROM t GROUP BY id ORDER BY id`)).flat()).toEqual(expected);
+  });
+
+  test("also those of functions, and the present one", async () => {
+    const [row] = await values(
+      `SELECT SEC_TO_TIME(90) + INTERVAL 1 MINUTE, CAST('9:30' AS TIME) - INTERVAL 1 HOUR, MAKETIME(1, 2, 3) + INTERVAL 1 SECOND,
+        CURRENT_TIME + INTERVAL 0 SECOND = CURTIME(), TIME('2026-01-01 10:00:00') + INTERVAL 1 HOUR,
+        TIMEDIFF('12:00', '10:00') + INTERVAL 1 MINUTE, '2026-01-01' + INTERVAL 1 HOUR`,
+    );
+    expect(row).toEqual(["00:02:30", "08:30:00", "01:02:04", "1", "11:00:00", "02:01:00", "2026-01-01 01:00:00"]);
+  });
+
+  test("have defaults that are times", async () => {
+    await layer.rows("ALTER TABLE t ALTER COLUMN ends SET DEFAULT '25:00:00'");
+    expect(await values("INSERT INTO t (id) VALUES (9)", "SELECT ends FROM t WHERE id = 9")).toEqual([["25:00:00"]]);
+    const answers = await layer.run("ALTER TABLE t ALTER COLUMN ends SET DEFAULT 'noon'");
+    expect(answers[0]).toHaveProperty("error");
+  });
+});
+
 describe("bytes", () => {
   beforeAll(async () => {
     await layer.rows(
@@ -180,6 +316,117 @@ describe("bytes", () => {
   test("are found by an index, also if an earlier driver has kept them as texts", async () => {
     const statements = await layer.translated("SELECT id FROM t WHERE ip = 'old'");
     expect(statements.at(-1)).toMatch(/`ip`\s+IN \(\s*x'6f6c64'\s*,\s*'old'\s*\)/);
+  });
+});
+
+describe("members of ENUM and SET", () => {
+  beforeEach(async () => {
+    await layer.rows(
+      "DROP TABLE IF EXISTS t, t_copy",
+      `CREATE TABLE t (id INT, level ENUM('low', 'high', 'it''s', 'Ärger') DEFAULT 'low', flag ENUM('0', '1') NOT NULL DEFAULT '1',
+        roles SET('admin', 'editor', 'author') NOT NULL DEFAULT 'author', KEY level (level))`,
+      "INSERT INTO t VALUES (1, 'HIGH', 1, 'editor,Admin'), (2, 3, '1', 5), (3, 'none', 0, 'author,none,author')",
+      "INSERT INTO t (id, level, flag, roles) VALUES (4, NULL, '0', ''), (5, CONCAT('ärg', 'er '), TRUE, CONCAT('auth', 'or'))",
+      "INSERT INTO t SET id = 6, level = '1', flag = '2', roles = '3'",
+    );
+  });
+
+  test("are kept as they are defined", async () => {
+    expect(await values("SELECT level, flag, roles FROM t ORDER BY id")).toEqual([
+      ["high", "0", "admin,editor"],
+      ["it's", "1", "admin,author"],
+      ["", "", "author"],
+      [null, "0", ""],
+      ["Ärger", "0", "author"],
+      ["low", "1", "admin,editor"],
+    ]);
+  });
+
+  test("are kept when they are updated", async () => {
+    const rows = await values(
+      "UPDATE t SET level = 'LOW', flag = flag, roles = 'author,admin' WHERE id = 1",
+      "UPDATE t SET level = id, flag = 3, roles = REPLACE(roles, 'author', 'editor') WHERE id = 2",
+      "UPDATE t SET level = NULL, roles = NULL WHERE id = 3",
+      "SELECT level, flag, roles FROM t WHERE id < 4 ORDER BY id",
+    );
+    expect(rows).toEqual([
+      ["low", "0", "admin,author"],
+      ["high", "", "admin,editor"],
+      [null, "", ""],
+    ]);
+  });
+
+  test("are refused in strict mode if they are others", async () => {
+    const strict = "SET SESSION sql_mode = 'STRICT_TRANS_TABLES'";
+    const others = ["(7, 'none', '0', '')", "(7, 'low', 5, '')", "(7, 'low', '0', 'admin,none')"];
+    const answers = await layer.run(strict, ...others.map((row) => `INSERT INTO t VALUES ${row}`));
+    expect(answers.slice(1).map((answer) => "error" in answer && answer.error.includes("1265"))).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    await layer.rows(strict, "INSERT INTO t VALUES (7, 'Low', 1, '')");
+  });
+
+  test.each([
+    ["level", ["4", "3", "6", "1", "2", "5"]],
+    ["t.level DESC, id", ["5", "2", "1", "6", "3", "4"]],
+    ["roles, flag DESC, id", ["4", "6", "1", "5", "3", "2"]],
+  ])("are sorted in the order of their definition: %s", async (order, sorted) => {
+    expect((await values(`SELECT id FROM t ORDER BY ${order}`)).flat()).toEqual(sorted);
+    const numbered = `SELECT id, ROW_NUMBER() OVER (ORDER BY ${order}) AS place FROM t AS t`;
+    expect((await values(`SELECT id FROM (${numbered}) AS n ORDER BY place`)).flat()).toEqual(sorted);
+  });
+
+  test("are sorted so also under other names, and by themselves if this is the order of the alphabet", async () => {
+    expect((await values("SELECT level AS name FROM t WHERE id < 4 ORDER BY name")).flat()).toEqual([
+      "",
+      "high",
+      "it's",
+    ]);
+    expect((await values("SELECT GROUP_CONCAT(level ORDER BY level DESC) FROM t")).flat()).toEqual([
+      "Ärger,it's,high,low,",
+    ]);
+    expect((await layer.translated("SELECT id FROM t ORDER BY flag")).join()).not.toContain("WHEN");
+  });
+
+  test.each([
+    ["level > 1", [1, 2, 5]],
+    ["2 = level", [1]],
+    ["level = 0", [3]],
+    ["level IN (1, 4)", [5, 6]],
+    ["level BETWEEN 2 AND 3", [1, 2]],
+    ["level + 0 >= 3", [2, 5]],
+    ["flag = 1", [1, 4, 5]],
+    ["flag = '1'", [2, 6]],
+    ["roles & 2", [1, 6]],
+    ["roles = 5", [2]],
+    ["roles = 'admin,editor'", [1, 6]],
+    ["FIND_IN_SET('author', roles)", [2, 3, 5]],
+    ["CAST(level AS UNSIGNED) = 3", [2]],
+  ])("are numbers where a number is needed: %s", async (condition, found) => {
+    expect(await ids(condition)).toEqual(found);
+  });
+
+  test("are those of a changed definition, for the same connection, too", async () => {
+    const rows = await values(
+      "CREATE TABLE t_copy (id INT, state VARCHAR(10))",
+      "INSERT INTO t_copy VALUES (1, 'old'), (2, 'new')",
+      "ALTER TABLE t_copy MODIFY state ENUM('old', 'new') NOT NULL, ADD COLUMN kind ENUM('z', 'a') NOT NULL",
+      "INSERT INTO t_copy (id, state) VALUES (3, 2)",
+      "SELECT id, state, kind FROM t_copy ORDER BY state, id",
+    );
+    expect(rows).toEqual([
+      ["1", "old", "z"],
+      ["2", "new", "z"],
+      ["3", "new", "z"],
+    ]);
+  });
+
+  test("have a sum", async () => {
+    expect(await values("SELECT SUM(level), MAX(roles + 0), -level, level * 2 + 0 FROM t WHERE id = 2")).toEqual([
+      ["3", "5", "-3", "6"],
+    ]);
   });
 });
 

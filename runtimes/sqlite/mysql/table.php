@@ -161,7 +161,7 @@ final class Table {
 			return 1 === preg_match( "/^b'[01]+'$/D", $value );
 		}
 		if ( 0 !== Columns::time_of( $row['DATA_TYPE'] ) ) {
-			return null !== Temporal::date( $value );
+			return null !== ( 'time' === $row['DATA_TYPE'] ? Temporal::time( $value ) : Temporal::date( $value ) );
 		}
 		$empty = trim( Field_Definition::implicit_value_of( $row['DATA_TYPE'] ), "'" );
 		return '' === $empty || ( '0' === $empty ? is_numeric( $value ) : 1 === preg_match( '/^\s*\d/', $value ) );
@@ -257,7 +257,7 @@ final class Table {
 
 	/** Gives rows without a value in a column MySQL's implicit default, unless the mode is strict. */
 	public function fill_empty( string $column, string $literal ): void {
-		if ( $this->driver->is_sql_mode_active( 'STRICT_TRANS_TABLES' ) || $this->driver->is_sql_mode_active( 'STRICT_ALL_TABLES' ) ) {
+		if ( $this->driver->is_strict() ) {
 			return;
 		}
 		$name = Schema::quoted( $this->column( $column ) );

@@ -53,9 +53,10 @@ final class Text_Triggers {
 		'with'   => true,
 	];
 
-	/** Lengths of `2024-01-31` and `2024-01-31 12:00:00`. */
+	/** Lengths of `2024-01-31`, `2024-01-31 12:00:00` and `12:00:00`. */
 	private const DATE_LENGTH   = 10;
 	private const MOMENT_LENGTH = 19;
+	private const CLOCK_LENGTH  = 8;
 
 	/** The tokens that `rules` needs to know the positions of. */
 	public const MARKS = [
@@ -162,12 +163,13 @@ final class Text_Triggers {
 		return 0 !== ( $kinds & Columns::NUMBER ) && ! is_numeric( $text->get_value() );
 	}
 
-	/** Whether a literal date has another form than the columns that it may be compared with. */
+	/** Whether a literal date or time has another form than the columns that it may be compared with. */
 	private function is_other_date( WP_MySQL_Token $text, int $kinds ): bool {
 		$length    = $text->length - 2;
 		$is_date   = 0 !== ( $kinds & Columns::DATE ) && self::DATE_LENGTH !== $length;
 		$is_moment = 0 !== ( $kinds & Columns::MOMENT ) && self::MOMENT_LENGTH !== $length;
-		return $is_date || $is_moment;
+		$is_clock  = 0 !== ( $kinds & Columns::CLOCK ) && self::CLOCK_LENGTH !== $length;
+		return $is_date || $is_moment || $is_clock;
 	}
 
 	private function list_of_values( array $tokens, int $position ): bool {

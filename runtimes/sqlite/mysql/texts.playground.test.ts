@@ -229,3 +229,21 @@ test("invalid UTF-8 and long texts are compared without an error", async () => {
   expect(await ids("word LIKE '%Äx'")).toBe("9");
   expect(await lines("SELECT CONCAT(CHAR(255), 'a') LIKE '%A%' AS v")).toHaveLength(1);
 });
+
+test.each([
+  ["WITH words AS (SELECT word AS path FROM sorted_words) SELECT path FROM words ORDER BY path"],
+  [
+    `WITH RECURSIVE words AS (SELECT id, CAST(word AS CHAR(90)) AS path FROM sorted_words WHERE id = 1 UNION ALL
+    SELECT s.id, s.word FROM sorted_words AS s JOIN words ON s.id = words.id + 1) SELECT path FROM words ORDER BY path`,
+  ],
+  ["SELECT path FROM (SELECT CONCAT(word, '') AS path FROM sorted_words) AS words ORDER BY path"],
+  ["SELECT path FROM (SELECT word AS path FROM sorted_words UNION SELECT 'Kid') AS words ORDER BY path"],
+])("names of queries in the place of tables are sorted without regard to case: %s", async (query) => {
+  const rows = await layer.rows(
+    "DROP TABLE IF EXISTS sorted_words",
+    "CREATE TABLE sorted_words (id INT, word TEXT)",
+    "INSERT INTO sorted_words VALUES (1, 'Root'), (2, 'A'), (3, 'kid b'), (4, 'Kid')",
+    query,
+  );
+  expect(rows.map(({ path }) => path)).toEqual(["A", "Kid", "kid b", "Root"]);
+});

@@ -173,3 +173,22 @@ describe("DELETE from several tables", () => {
     expect(await count("prices")).toBe(left);
   });
 });
+
+test("options for MySQL's server have no effect, also next to names that are the same words", async () => {
+  const rows = await layer.rows(
+    "CREATE TABLE prioritized (id INT PRIMARY KEY, quick VARCHAR(20), KEY quick (quick))",
+    "INSERT LOW_PRIORITY INTO prioritized VALUES (1, 'low_priority')",
+    "INSERT HIGH_PRIORITY IGNORE prioritized (id, quick) VALUES (1, 'b'), (2, 'b'), (3, 'c')",
+    "INSERT DELAYED INTO prioritized SET id = 4, quick = 'd'",
+    "INSERT LOW_PRIORITY INTO prioritized (id) VALUES (4) ON DUPLICATE KEY UPDATE quick = 'e'",
+    "REPLACE DELAYED INTO prioritized VALUES (2, 'f')",
+    "UPDATE LOW_PRIORITY prioritized SET quick = CONCAT(quick, '!') WHERE id = 4",
+    "DELETE LOW_PRIORITY QUICK IGNORE FROM prioritized WHERE quick = 'c'",
+    "DELETE QUICK a FROM prioritized AS a JOIN prioritized AS other USING (id) WHERE a.id = 2",
+    "SELECT id, quick FROM prioritized ORDER BY id",
+  );
+  expect(rows).toEqual([
+    { id: "1", quick: "low_priority" },
+    { id: "4", quick: "e!" },
+  ]);
+});

@@ -3,6 +3,8 @@ namespace WP_MySQL_Layer;
 
 /** Conversions between types: what CAST needs that SQLite has not. */
 final class Cast_Functions extends Function_Set {
+	public const ARGUMENTS = [ 'time' => 1 ];
+
 	public function mysql_datetime( $value, $digits = 0 ): ?string {
 		$date = Temporal::date( $value );
 		if ( null === $date ) {
@@ -14,6 +16,14 @@ final class Cast_Functions extends Function_Set {
 
 	public function mysql_clock( $value, $digits = 0 ): ?string {
 		return Temporal::time( $value )?->with_digits( $digits )->time_text();
+	}
+
+	/**
+	 * What a column of times keeps of a value. The driver has SQLite's function of this name in the values of such columns,
+	 * which knows times of day with two digits in each part only.
+	 */
+	public function kept_time( $value ): ?string {
+		return Temporal::time( $value )?->with_digits( 0 )->time_text();
 	}
 
 	public function mysql_year( $value ): ?int {

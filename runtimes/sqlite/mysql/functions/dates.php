@@ -10,7 +10,7 @@ use Exception;
  * https://dev.mysql.com/doc/refman/8.0/en/date-and-time-functions.html
  */
 final class Date_Functions extends Function_Set {
-	public const VOLATILE = [ 'now', 'curdate', 'curtime', 'unix_timestamp', 'utc_date', 'utc_time', 'utc_timestamp' ];
+	public const VOLATILE = [ 'now', 'curdate', 'curtime', 'mysql_today_at', 'unix_timestamp', 'utc_date', 'utc_time', 'utc_timestamp' ];
 	public const ARGUMENTS = [
 		...[ 'year' => 1, 'month' => 1, 'day' => 1, 'hour' => 1, 'minute' => 1, 'second' => 1, 'weekday' => 1, 'dayofweek' => 1 ],
 		...[ 'dayofmonth' => 1, 'week' => [ 1, 2 ], 'datediff' => 2, 'curdate' => 0, 'now' => [ 0, 1 ], 'localtime' => [ 0, 1 ] ],
@@ -97,6 +97,13 @@ final class Date_Functions extends Function_Set {
 
 	public function curdate() {
 		return self::present( 0, $this->offset() )->date_text();
+	}
+
+	/** Returns today's date with a time, which may be that of another day. */
+	public function mysql_today_at( $time ): ?string {
+		$time  = Temporal::time( $time );
+		$today = Temporal::real_date( $this->curdate() );
+		return null === $time ? null : Temporal::of_microseconds( $today->microseconds() + $time->microseconds() )?->text();
 	}
 
 	public function curtime( $digits = 0 ) {
@@ -290,7 +297,8 @@ final class Date_Functions extends Function_Set {
 	}
 
 	private static function add_time( $start, $time, int $sign ): ?string {
-		$start = self::moment( $start );
+		// A date's midnight: most dates are columns' values.
+		$start = self::moment( 1 === preg_match( '/^\d{4}-\d\d-\d\d$/D', (string) $start ) ? "$start 00:00:00" : $start );
 		$time  = self::moment( $time );
 		if ( null === $start || null === $time || Temporal::TIME !== $time->kind ) {
 			return null;

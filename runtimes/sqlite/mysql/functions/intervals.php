@@ -45,6 +45,15 @@ final class Interval_Functions extends Function_Set {
 		return self::shift( $date, $amount, strtoupper( $unit ), -1 );
 	}
 
+	/** Like DATE_ADD, of a time without a date. */
+	public static function mysql_time_add( $time, $amount, $unit ) {
+		return self::shift_time( $time, $amount, strtoupper( $unit ), 1 );
+	}
+
+	public static function mysql_time_sub( $time, $amount, $unit ) {
+		return self::shift_time( $time, $amount, strtoupper( $unit ), -1 );
+	}
+
 	public static function mysql_timestamp_diff( $unit, $start, $end ) {
 		return self::difference( strtoupper( $unit ), $start, $end );
 	}
@@ -83,6 +92,21 @@ final class Interval_Functions extends Function_Set {
 		}
 		$moved->kind     = Temporal::DATE === $date->kind && ! $has_clock ? Temporal::DATE : Temporal::DATETIME;
 		return $moved->with_digits( max( $date->digits, self::digits( $amount, $unit ) ) )->text();
+	}
+
+	/** @param int $sign 1 to add, -1 to subtract. */
+	private static function shift_time( $time, $amount, string $unit, int $sign ): ?string {
+		$time  = Temporal::time( $time );
+		$parts = null === $time ? null : self::parts( $amount, $unit );
+		if ( null === $parts || [] !== array_intersect_key( $parts, self::MONTHS ) ) {
+			return null;
+		}
+		$microseconds = $time->microseconds();
+		foreach ( $parts as $name => $value ) {
+			$microseconds += $sign * $value * self::UNITS[ $name ];
+		}
+		$digits = max( $time->digits, self::digits( $amount, $unit ) );
+		return is_int( $microseconds ) ? Temporal::of_duration( $microseconds )->with_digits( $digits )->text() : null;
 	}
 
 	/** How many digits of a second an interval has. */

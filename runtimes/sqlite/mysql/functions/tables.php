@@ -9,9 +9,18 @@ final class Table_Functions extends Function_Set {
 	private const PAGE = 16384;
 	private const SAMPLE = 50;
 
+	/** @var array<string, Members> By the type of their column. */
+	private array $members = [];
+
 	/** Returns the value of a column of bits: bytes are a number's digits. */
 	public function mysql_bits( $value ): ?int {
 		return is_int( $value ) ? $value : (int) hexdec( bin2hex( (string) $value ) );
+	}
+
+	/** Returns what a column of ENUM or SET keeps of a value. */
+	public function mysql_member( $value, string $type ): string {
+		$this->members[ $type ] ??= new Members( $type );
+		return $this->members[ $type ]->kept( $value );
 	}
 
 	/** Returns a column of `information_schema.TABLES`. */

@@ -119,7 +119,8 @@ final class Comparisons implements Rule {
 	private function comparable( array $values, Rewriting $rewriting ): ?array {
 		$kinds = array_map( static fn ( $value ) => $rewriting->kinds->of( $value ), $values );
 		if ( ! in_array( Columns::NUMBER, $kinds, true ) ) {
-			return in_array( Columns::TIME, $kinds, true ) ? $this->with_dates( $values, $rewriting ) : null;
+			$is_timed = in_array( Columns::TIME, $kinds, true ) || [] !== array_filter( $values, [ $rewriting->kinds, 'is_clock' ] );
+			return $is_timed ? $this->with_dates( $values, $rewriting ) : null;
 		}
 		if ( in_array( Columns::TIME, $kinds, true ) ) {
 			return $this->comparable_times( $values, $kinds, $rewriting );
@@ -133,12 +134,13 @@ final class Comparisons implements Rule {
 			if ( Columns::TEXT !== $kinds[ $i ] ) {
 				continue;
 			}
-			$text = $rewriting->kinds->text( $value );
+			$text   = $rewriting->kinds->text( $value );
+			$member = null === $text ? Member_Numbers::of( $value, $rewriting ) : null;
 			// SQLite compares columns of numbers with texts of numbers as MySQL does.
 			if ( null !== $text && $has_column && is_numeric( $text ) && trim( $text ) === $text ) {
 				continue;
 			}
-			$values[ $i ] = $rewriting->sequence( null === $text ? [ '(', $value, '+ 0)' ] : [ self::number( $text ) ], $value );
+			$values[ $i ] = $member ?? $rewriting->sequence( null === $text ? [ '(', $value, '+ 0)' ] : [ self::number( $text ) ], $value );
 			$changed      = true;
 		}
 		return $changed ? $values : null;
@@ -172,14 +174,15 @@ final class Comparisons implements Rule {
 	}
 
 	/**
-	 * Returns literal dates in the form of the column that they are compared with; null if nothing has to change.
+	 * Returns literal dates and times in the form of the column that they are compared with; null if nothing has to change.
 	 *
 	 * @param WP_Parser_Node[] $values
 	 * @return array<WP_Parser_Node|string>|null
 	 */
 	private function with_dates( array $values, Rewriting $rewriting ): ?array {
-		$columns = array_map( static fn ( $value ) => $rewriting->kinds->compared_column( $value ), $values );
-		$times   = array_unique( array_filter( array_map( static fn ( ?Column $column ) => $column->time ?? 0, $columns ) ) );
+		$kinds   = $rewriting->kinds;
+		$time_of = static fn ( $value ) => $kinds->is_clock( $value ) ? Columns::CLOCK : $kinds->compared_column( $value )->time ?? 0;
+		$times   = array_unique( array_filter( array_map( $time_of, $values ) ) );
 		$changed = false;
 		foreach ( 1 === count( $times ) ? $values : [] as $i => $value ) {
 			$text = $rewriting->kinds->text( $value );

@@ -6,8 +6,9 @@ use WP_MySQL_Token;
 use WP_Parser_Node;
 
 /**
- * Dates and times where a number is needed: `2024-03-05 10:11:12` is 20240305101112. SQLite takes the number at the beginning of
- * the text, the year. A product is changed only together with one of the other operators: statements are full of stars.
+ * Dates, times and members of ENUM and SET where a number is needed: `2024-03-05 10:11:12` is 20240305101112, and a member its
+ * number. SQLite takes the number at the beginning of the text, the year. A product is changed only together with one of the other
+ * operators: statements are full of stars.
  */
 final class Date_Numbers implements Rule {
 	private const NUMBERS = [ Lexer::SIGNED_SYMBOL, Lexer::UNSIGNED_SYMBOL, Lexer::DECIMAL_SYMBOL ];
@@ -48,8 +49,9 @@ final class Date_Numbers implements Rule {
 		}
 		$children = $parent->get_children();
 		foreach ( $children as $i => $child ) {
-			if ( $child instanceof WP_Parser_Node && $rewriting->kinds->is_time( $child ) ) {
-				$children[ $i ] = self::number( $child, $rewriting );
+			if ( $child instanceof WP_Parser_Node ) {
+				$is_time        = $rewriting->kinds->is_time( $child );
+				$children[ $i ] = $is_time ? self::number( $child, $rewriting ) : Member_Numbers::of( $child, $rewriting ) ?? $child;
 			}
 		}
 		Tree::set_children( $parent, $children );

@@ -86,7 +86,7 @@ final class Defaults implements Rule {
 			if ( 'YES' === $column['IS_NULLABLE'] || str_contains( $extra, 'auto_increment' ) ) {
 				return 'NULL';
 			}
-			if ( $driver->is_sql_mode_active( 'STRICT_TRANS_TABLES' ) || $driver->is_sql_mode_active( 'STRICT_ALL_TABLES' ) ) {
+			if ( $driver->is_strict() ) {
 				throw Errors::create( $driver, 1364, "Field '{$column['COLUMN_NAME']}' doesn't have a default value" );
 			}
 			return Field_Definition::implicit_value_of( $type );

@@ -98,15 +98,19 @@ final class Function_Calls implements Rule {
 			case 'get_format':
 				return $rewriting->call( 'get_format', [ Unit::text( $arguments[0] ), $arguments[1] ], $node );
 			case 'timestampadd':
-				return Large_Numbers::call( $rewriting, 'mysql_date_add', [ $arguments[2], $arguments[1], Unit::text( $arguments[0] ) ], $node );
+				return Intervals::moved( 'add', [ $arguments[2], $arguments[1], Unit::text( $arguments[0] ) ], $node, $rewriting );
 			case 'timestampdiff':
-				return Large_Numbers::call( $rewriting, 'mysql_timestamp_diff', [ Unit::text( $arguments[0] ), $arguments[1], $arguments[2] ], $node );
+				$moments = array_map( static fn ( $argument ) => self::moment( $argument, $rewriting ), [ $arguments[1], $arguments[2] ] );
+				return Large_Numbers::call( $rewriting, 'mysql_timestamp_diff', [ Unit::text( $arguments[0] ), ...$moments ], $node );
+			case 'date_format':
+				$moments = array_map( static fn ( $argument ) => self::moment( $argument, $rewriting ), array_slice( $arguments, 0, 1 ) );
+				return $this->renamed( $name, [ ...$moments, ...array_slice( $arguments, 1 ) ], $node, $rewriting );
 			case 'date_add':
 			case 'adddate':
-				return $this->shift( 'mysql_date_add', $arguments, $node, $rewriting );
+				return $this->shift( 'add', $arguments, $node, $rewriting );
 			case 'date_sub':
 			case 'subdate':
-				return $this->shift( 'mysql_date_sub', $arguments, $node, $rewriting );
+				return $this->shift( 'sub', $arguments, $node, $rewriting );
 			case 'greatest':
 			case 'least':
 				return $this->outermost( $name, $arguments, $node, $rewriting );
@@ -174,9 +178,14 @@ final class Function_Calls implements Rule {
 	}
 
 	/** ADDDATE may be called with a number of days. */
-	private function shift( string $function, array $arguments, WP_Parser_Node $node, Rewriting $rewriting ): WP_Parser_Node {
+	private function shift( string $operation, array $arguments, WP_Parser_Node $node, Rewriting $rewriting ): WP_Parser_Node {
 		$unit = isset( $arguments[2] ) ? Unit::text( $arguments[2] ) : "'DAY'";
-		return Large_Numbers::call( $rewriting, $function, [ $arguments[0], $arguments[1], $unit ], $node );
+		return Intervals::moved( $operation, [ $arguments[0], $arguments[1], $unit ], $node, $rewriting );
+	}
+
+	/** Returns an argument as a date: a time without one is today's. */
+	private static function moment( WP_Parser_Node $argument, Rewriting $rewriting ): WP_Parser_Node {
+		return $rewriting->kinds->is_clock( $argument ) ? $rewriting->call( 'mysql_today_at', [ $argument ], $argument ) : $argument;
 	}
 
 	/** SQLite's functions compare as MySQL does, unless texts are among them. */

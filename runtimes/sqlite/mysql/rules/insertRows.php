@@ -6,7 +6,8 @@ use WP_Parser_Node;
 
 /**
  * Rows of INSERT and REPLACE: as many values as columns, where SQLite would ignore the last ones, `() VALUES ()`, a row of
- * defaults, and the number of the first of several rows, which MySQL tells instead of the last one's.
+ * defaults, NULL among several rows for columns that can't be NULL, and the number of the first of several rows, which MySQL tells
+ * instead of the last one's.
  */
 final class Insert_Rows implements Rule {
 	public function nodes(): array {
@@ -36,6 +37,9 @@ final class Insert_Rows implements Rule {
 			}
 		}
 		$this->read_bits( $list, $names, $columns, $rewriting );
+		if ( $statement->has_child_token( WP_MySQL_Lexer::IGNORE_SYMBOL ) || ( count( $rows ) > 1 && ! $rewriting->driver->is_strict() ) ) {
+			$this->fill( $list, $names, $columns, $rewriting );
+		}
 		if ( count( $rows ) > 1 && $this->are_numbered( $rows, $names, $columns ) ) {
 			$rewriting->driver->number_rows( count( $rows ) );
 		}
@@ -111,19 +115,47 @@ final class Insert_Rows implements Rule {
 	 * @param array[]  $columns The table's columns.
 	 */
 	private function read_bits( WP_Parser_Node $list, array $names, array $columns, Rewriting $rewriting ): void {
-		$bits = array_column( array_filter( $columns, static fn ( array $column ) => 'bit' === $column['DATA_TYPE'] ), 'COLUMN_NAME' );
-		$bits = array_map( 'strtolower', $bits );
-		if ( [] === $bits ) {
-			return;
-		}
-		foreach ( $list->get_child_nodes( 'values' ) as $values ) {
+		$bits = array_filter( $columns, static fn ( array $column ) => 'bit' === $column['DATA_TYPE'] );
+		$this->change( $list, $names, $bits, static fn ( $value ) => $rewriting->call( 'mysql_bits', [ $value ], $value ) );
+	}
+
+	/**
+	 * Gives columns that can't be NULL their type's own value instead. MySQL refuses NULL only if there is one row.
+	 *
+	 * @param string[] $names The columns of the values, in lower case.
+	 * @param array[]  $columns The table's columns.
+	 */
+	private function fill( WP_Parser_Node $list, array $names, array $columns, Rewriting $rewriting ): void {
+		$required = array_filter( $columns, static fn ( array $column ) => 'NO' === $column['IS_NULLABLE'] && ! str_contains( $column['EXTRA'], 'auto_increment' ) );
+		$this->change( $list, $names, $required, static function ( WP_Parser_Node $value, array $column ) use ( $rewriting ) {
+			$tokens = $value->get_descendant_tokens();
+			if ( 1 === count( $tokens ) && ! in_array( $tokens[0]->id, [ WP_MySQL_Lexer::NULL_SYMBOL, WP_MySQL_Lexer::NULL2_SYMBOL ], true ) ) {
+				return $value;
+			}
+			$implicit = 'enum' === $column['DATA_TYPE']
+				? "'" . str_replace( "'", "''", ( new Members( $column['COLUMN_TYPE'] ) )->names[0] ) . "'"
+				: Field_Definition::implicit_value_of( $column['DATA_TYPE'] );
+			return $rewriting->sequence( [ 'coalesce(', $value, ", $implicit)" ], $value );
+		} );
+	}
+
+	/**
+	 * Changes the values of some columns in all rows.
+	 *
+	 * @param string[] $names   The columns of the values, in lower case.
+	 * @param array[]  $columns The columns to change.
+	 * @param callable $change  Gets a value and its column, and returns the value.
+	 */
+	private function change( WP_Parser_Node $list, array $names, array $columns, callable $change ): void {
+		$columns = array_intersect_key( array_change_key_case( array_column( $columns, null, 'COLUMN_NAME' ) ), array_flip( $names ) );
+		foreach ( [] === $columns ? [] : $list->get_child_nodes( 'values' ) as $values ) {
 			$children = $values->get_children();
 			$position = 0;
 			foreach ( $children as $i => $child ) {
 				if ( WP_MySQL_Lexer::COMMA_SYMBOL === ( $child->id ?? null ) ) {
 					++$position;
-				} elseif ( $child instanceof WP_Parser_Node && in_array( $names[ $position ], $bits, true ) ) {
-					$children[ $i ] = $rewriting->call( 'mysql_bits', [ $child ], $child );
+				} elseif ( $child instanceof WP_Parser_Node && isset( $columns[ $names[ $position ] ] ) ) {
+					$children[ $i ] = $change( $child, $columns[ $names[ $position ] ] );
 				}
 			}
 			Tree::set_children( $values, $children );

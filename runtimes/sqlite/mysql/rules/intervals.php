@@ -28,10 +28,10 @@ final class Intervals implements Rule {
 				$parts[] = $children[ $i ];
 				continue;
 			}
-			$function = Lexer::MINUS_OPERATOR === array_pop( $parts )->id ? 'mysql_date_sub' : 'mysql_date_add';
-			$moved    = $rewriting->sequence( $parts, $node );
-			$parts    = [ Large_Numbers::call( $rewriting, $function, [ $moved, $children[ $i + 1 ], Unit::text( $children[ $i + 2 ] ) ], $node ) ];
-			$i       += 2;
+			$operation = Lexer::MINUS_OPERATOR === array_pop( $parts )->id ? 'sub' : 'add';
+			$moved     = $rewriting->sequence( $parts, $node );
+			$parts     = [ self::moved( $operation, [ $moved, $children[ $i + 1 ], Unit::text( $children[ $i + 2 ] ) ], $node, $rewriting ) ];
+			$i        += 2;
 		}
 		return $rewriting->sequence( $parts, $node );
 	}
@@ -43,6 +43,17 @@ final class Intervals implements Rule {
 			return null;
 		}
 		[ $amount, $unit, $date ] = $node->get_child_nodes();
-		return Large_Numbers::call( $rewriting, 'mysql_date_add', [ $date, $amount, Unit::text( $unit ) ], $node );
+		return self::moved( 'add', [ $date, $amount, Unit::text( $unit ) ], $node, $rewriting );
+	}
+
+	/**
+	 * Returns the call that adds an interval to a date, or to a time without a date.
+	 *
+	 * @param string $operation `add` or `sub`.
+	 * @param array  $arguments What to add to, how much, and the unit.
+	 */
+	public static function moved( string $operation, array $arguments, WP_Parser_Node $place, Rewriting $rewriting ): WP_Parser_Node {
+		$kind = $rewriting->kinds->is_clock( $arguments[0] ) ? 'time' : 'date';
+		return Large_Numbers::call( $rewriting, "mysql_{$kind}_$operation", $arguments, $place );
 	}
 }

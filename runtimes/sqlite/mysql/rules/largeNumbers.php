@@ -27,6 +27,8 @@ final class Large_Numbers {
 		'mysql_field'            => [ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 ],
 		'mysql_integer_division' => [ 0, 1 ],
 		'mysql_mod'              => [ 0, 1 ],
+		'mysql_time_add'         => [ 0, 1 ],
+		'mysql_time_sub'         => [ 0, 1 ],
 	];
 
 	/** Functions that may return large integers, as texts. */

@@ -93,7 +93,7 @@ final class Left_Out_Columns implements Rule {
 	 * @return array<string, string>
 	 */
 	private function values( WP_Parser_Node $statement, array $names, Rewriting $rewriting ): array {
-		if ( $rewriting->driver->is_sql_mode_active( 'STRICT_TRANS_TABLES' ) || $rewriting->driver->is_sql_mode_active( 'STRICT_ALL_TABLES' ) ) {
+		if ( $rewriting->driver->is_strict() ) {
 			return [];
 		}
 		$schema = $rewriting->driver->schema();

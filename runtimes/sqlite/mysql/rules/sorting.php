@@ -5,7 +5,7 @@ use WP_MySQL_Lexer as Lexer;
 use WP_MySQL_Token;
 use WP_Parser_Node;
 
-/** ORDER BY, GROUP BY and DISTINCT of texts without regard to case and accents. */
+/** ORDER BY, GROUP BY and DISTINCT of texts without regard to case and accents, and ORDER BY of ENUM in the order of its members. */
 final class Sorting implements Rule {
 	public function nodes(): array {
 		return [ 'orderExpression', 'sumExpr', 'selectOption', 'querySpecification' ];
@@ -37,6 +37,15 @@ final class Sorting implements Rule {
 		}
 		$sorted = $this->meant( $expr, $above[2], $rewriting );
 		$column = $rewriting->kinds->column( $sorted );
+		$member = $is_group ? null : Member_Numbers::sorting( $sorted, $rewriting );
+		if ( null !== $member ) {
+			$this->sort_by( $member, $expr, $node );
+			return;
+		}
+		if ( Kinds::UNKNOWN === $rewriting->kinds->of( $sorted ) && $this->is_computed( $sorted, $rewriting ) ) {
+			$this->sort_by( $rewriting->sequence( [ $expr, 'COLLATE NOCASE' ], $expr ), $expr, $node );
+			return;
+		}
 		if ( Columns::TEXT !== $rewriting->kinds->of( $sorted ) || $rewriting->kinds->is_plain( $sorted ) ) {
 			return;
 		}
@@ -44,9 +53,19 @@ final class Sorting implements Rule {
 		if ( $is_group && null !== $column && $column->is_indexed ) {
 			return;
 		}
-		$key      = $rewriting->sequence( [ $rewriting->folded( $sorted ), 'COLLATE NOCASE' ], $expr );
-		$children = array_map( static fn ( $child ) => $child === $expr ? $key : $child, $node->get_children() );
-		Tree::set_children( $node, $children );
+		$this->sort_by( $rewriting->sequence( [ $rewriting->folded( $sorted ), 'COLLATE NOCASE' ], $expr ), $expr, $node );
+	}
+
+	/** Whether it is a name that no column has: that of a result of a query in the place of a table. */
+	private function is_computed( WP_Parser_Node $sorted, Rewriting $rewriting ): bool {
+		$core  = $rewriting->kinds->core( $sorted );
+		$parts = 'columnRef' === $core->rule_name ? Scope::parts( $core ) : [];
+		return [] !== $parts && ! isset( $rewriting->driver->columns()->names()[ strtolower( end( $parts ) ) ] );
+	}
+
+	private function sort_by( WP_Parser_Node $key, WP_Parser_Node $expr, WP_Parser_Node $order ): void {
+		$children = array_map( static fn ( $child ) => $child === $expr ? $key : $child, $order->get_children() );
+		Tree::set_children( $order, $children );
 	}
 
 	private function is_union( WP_Parser_Node $query ): bool {
@@ -61,7 +80,9 @@ final class Sorting implements Rule {
 			return $expr;
 		}
 		$name  = strtolower( Scope::parts( $core )[0] );
-		$items = $query->get_first_child_node( 'selectItemList' ) ?? $query->get_first_descendant_node( 'selectItemList' );
+		// Not one of a query in WITH.
+		$body  = $query->get_first_child_node( 'queryExpressionBody' ) ?? $query;
+		$items = $body->get_first_child_node( 'selectItemList' ) ?? $body->get_first_descendant_node( 'selectItemList' );
 		foreach ( $items?->get_child_nodes( 'selectItem' ) ?? [] as $item ) {
 			$item_expr = $item->get_first_child_node( 'expr' );
 			if ( null !== $item_expr && $name === $this->name_of( $item, $item_expr, $rewriting ) ) {

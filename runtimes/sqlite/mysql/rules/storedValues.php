@@ -5,23 +5,36 @@ use WP_MySQL_Token;
 use WP_Parser_Node;
 
 /**
- * Values of columns as MySQL keeps them: decimals with as many digits as their column has, and dates such as `20240305`,
- * which the driver would take for invalid ones.
+ * Values of columns as MySQL keeps them: decimals with as many digits as their column has, and dates such as `20240305` and
+ * times such as `9:00`, which the driver would take for invalid ones, and members of ENUM and SET.
  */
 final class Stored_Values implements Rule {
-	private const CONCERNED = Columns::DATE | Columns::MOMENT | Columns::DECIMAL;
+	private const CONCERNED = Columns::DATE | Columns::MOMENT | Columns::CLOCK | Columns::DECIMAL | Columns::MEMBERS;
 
 	public function nodes(): array {
-		return [ 'updateElement', 'insertFromConstructor' ];
+		return [ 'updateElement', 'insertFromConstructor', 'insertQueryExpression' ];
 	}
 
 	public function rewrite( WP_Parser_Node $node, Rewriting $rewriting ): ?WP_Parser_Node {
-		if ( 'updateElement' === $node->rule_name ) {
-			$this->assign( $node, $rewriting );
-		} else {
-			$this->insert( $node, $rewriting );
+		switch ( $node->rule_name ) {
+			case 'updateElement':
+				$this->assign( $node, $rewriting );
+				break;
+			case 'insertFromConstructor':
+				$this->insert( $node, $rewriting );
+				break;
+			default:
+				$statement = $rewriting->nearest( 'insertStatement', 'replaceStatement' );
+				$this->read_times( Assigned_Columns::of_table( $statement, $rewriting ), $rewriting );
 		}
 		return null;
+	}
+
+	/** Lets columns of times read all times that MySQL reads. @param array<Column|null> $columns */
+	private function read_times( array $columns, Rewriting $rewriting ): void {
+		if ( [] !== array_filter( $columns, static fn ( ?Column $column ) => Columns::CLOCK === $column?->time ) ) {
+			$rewriting->driver->register_function( 'time' );
+		}
 	}
 
 	private function assign( WP_Parser_Node $node, Rewriting $rewriting ): void {
@@ -30,6 +43,7 @@ final class Stored_Values implements Rule {
 		if ( null !== $value && $this->is_concerned( Assigned_Columns::name_of( $name ), $rewriting ) ) {
 			$insert = $rewriting->nearest( 'insertStatement', 'replaceStatement' );
 			$column = null === $insert ? $rewriting->kinds->table_column( $name ) : Assigned_Columns::of_table( $insert, $rewriting )[ Assigned_Columns::name_of( $name ) ] ?? null;
+			$this->read_times( [ $column ], $rewriting );
 			$this->replace( $node, [ [ $value, $column ] ], $rewriting );
 		}
 	}
@@ -40,7 +54,8 @@ final class Stored_Values implements Rule {
 			return;
 		}
 		$columns = Assigned_Columns::of( $node, $rewriting );
-		$columns = array_filter( $columns, static fn ( ?Column $column ) => null !== $column && ( 0 !== $column->time || self::is_decimal( $column ) ) );
+		$columns = array_filter( $columns, static fn ( ?Column $column ) => null !== $column && ( 0 !== $column->time || null !== $column->members || self::is_decimal( $column ) ) );
+		$this->read_times( $columns, $rewriting );
 		foreach ( [] === $columns ? [] : $node->get_descendant_nodes( 'values' ) as $row ) {
 			$values = array_intersect_key( Assigned_Columns::values( $row ), $columns );
 			$this->replace( $row, array_map( static fn ( $value, int $position ) => [ $value, $columns[ $position ] ], $values, array_keys( $values ) ), $rewriting );
@@ -70,6 +85,9 @@ final class Stored_Values implements Rule {
 	/** Returns what a column gets in the place of a value, or null to keep it. @return array<WP_Parser_Node|string>|null */
 	private function parts( WP_Parser_Node $value, Column $column, Rewriting $rewriting ): ?array {
 		$literal = $this->literal( $value, $rewriting );
+		if ( null !== $column->members ) {
+			return $this->member( $value, $literal, $column->members, $rewriting );
+		}
 		if ( 0 !== $column->time ) {
 			$form = null === $literal ? null : Date_Forms::of( $literal, $column->time );
 			return null === $form ? $this->number_as_time( $value, $column->time, $rewriting ) : [ "'$form'" ];
@@ -84,10 +102,32 @@ final class Stored_Values implements Rule {
 		return $is_exact || ! is_numeric( $literal ) || ! is_finite( (float) $literal ) ? null : [ var_export( round( (float) $literal, $column->scale ), true ) ];
 	}
 
+	/** What a column of ENUM or SET keeps. */
+	private function member( WP_Parser_Node $value, ?string $literal, Members $members, Rewriting $rewriting ): ?array {
+		$core = $rewriting->kinds->core( $value );
+		if ( 'nullLiteral' === $core->rule_name ) {
+			return null;
+		}
+		$is_strict = $rewriting->driver->is_strict();
+		if ( null === $literal ) {
+			return $is_strict ? null : [ $rewriting->call( 'mysql_member', [ $value, self::quoted( $members->type ) ], $value ) ];
+		}
+		$literal = 'numLiteral' === $core->rule_name ? (float) $literal : $literal;
+		if ( $is_strict && ! $members->has( $literal ) ) {
+			throw Errors::create( $rewriting->driver, 1265, 'Data truncated for a column of ' . ( $members->is_set ? 'SET' : 'ENUM' ) );
+		}
+		$kept = $members->kept( $literal );
+		return $kept === $literal ? null : [ self::quoted( $kept ) ];
+	}
+
+	private static function quoted( string $text ): string {
+		return "'" . str_replace( "'", "''", $text ) . "'";
+	}
+
 	/** The date that a computed number such as `20240305 + 1` means. The driver says what becomes of a number that is none. */
 	private function number_as_time( WP_Parser_Node $value, int $time, Rewriting $rewriting ): ?array {
 		$core = $rewriting->kinds->core( $value );
-		if ( 'numLiteral' === $core->rule_name || Columns::NUMBER !== $rewriting->kinds->of( $value ) || ! Known_Results::is_repeatable( $value ) ) {
+		if ( Columns::CLOCK === $time || 'numLiteral' === $core->rule_name || Columns::NUMBER !== $rewriting->kinds->of( $value ) || ! Known_Results::is_repeatable( $value ) ) {
 			return null;
 		}
 		$function = Columns::MOMENT === $time ? 'mysql_datetime' : 'mysql_date';
