@@ -261,6 +261,7 @@ function native(config: Config, log: Logger, tools: ServingTools, machine: Nativ
     phpOf: machine.phpOf,
     network: machine.sandboxNetwork,
     packageSource: config.wporgUrl,
+    diskReserveBytes: config.diskReserveBytes,
     maxWorkers: config.maxWorkers,
     requestDeadlineSeconds: config.requestDeadlineSeconds,
     idleSeconds: config.idleSeconds,

@@ -5,7 +5,10 @@ import type { FpmOptions } from "./environmentFpm.ts";
 import { createSlots } from "./slots.ts";
 import { FpmWorker } from "./worker.ts";
 
-export interface NativeServingOptions extends PoolServingOptions, FpmOptions {}
+export interface NativeServingOptions extends PoolServingOptions, FpmOptions {
+  /** How much of the disk PHP must leave free. Absent: nothing. */
+  readonly diskReserveBytes?: number;
+}
 
 interface NativeStatus extends ReturnType<PoolServing["status"]> {
   readonly readyWorkers: number;
@@ -18,9 +21,10 @@ export interface NativeServing extends Serving {
 
 export function createNativeServing(options: NativeServingOptions): NativeServing {
   const slots = createSlots(options);
+  const reserve = { folder: options.environments, bytes: options.diskReserveBytes ?? 0 };
   const pool = createPoolServing(
     options,
-    (environment) => new FpmWorker(slots.take(environment), options.requestDeadlineSeconds),
+    (environment) => new FpmWorker(slots.take(environment), options.requestDeadlineSeconds, reserve),
   );
   return {
     setEnvironments: pool.setEnvironments,

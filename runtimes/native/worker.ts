@@ -4,10 +4,12 @@
  */
 import { existsSync } from "node:fs";
 import { Readable } from "node:stream";
+import type { DiskReserve } from "../freeDisk.ts";
 import { Exchange } from "../pool/exchange.ts";
 import { ProcessPriority } from "../pool/priority.ts";
 import type { RequestCallbacks, Worker, WorkerRequest } from "../pool/worker.ts";
 import { NoAnswer, type NoAnswerReason, type PhpResponse, type RequestBody } from "../serving.ts";
+import { watchDisk, writtenBytes } from "./diskWatch.ts";
 import { platformFile, taskFile } from "./environmentSandbox.ts";
 import type { FastCgiConnection } from "./fastcgi/connection.ts";
 import { type PhpRun, runInPhp } from "./phpRun.ts";
@@ -23,6 +25,7 @@ export class FpmWorker implements Worker {
   lastUsed = performance.now();
   readonly #slot: Promise<Slot>;
   readonly #deadlineMilliseconds: number;
+  readonly #reserve: DiskReserve;
   readonly #exited = Promise.withResolvers<void>();
   readonly #process: { pid: number | undefined; readonly exitCode: null; readonly signalCode: null };
   readonly #priority: ProcessPriority;
@@ -32,8 +35,9 @@ export class FpmWorker implements Worker {
   #killedFor: NoAnswerReason | null = null;
 
   /** `slot`: rejects if php-fpm does not start. */
-  constructor(slot: Promise<Slot>, deadlineSeconds: number) {
+  constructor(slot: Promise<Slot>, deadlineSeconds: number, reserve: DiskReserve) {
     this.#slot = slot;
+    this.#reserve = reserve;
     this.#deadlineMilliseconds = deadlineSeconds * 1000;
     this.exited = this.#exited.promise;
     this.#process = { pid: undefined, exitCode: null, signalCode: null };
@@ -100,6 +104,16 @@ export class FpmWorker implements Worker {
     }
     deadline.addEventListener("abort", () => this.kill("deadline"));
     const before = await slot.databaseState();
+    const watch = watchDisk({
+      pid: () => this.pid,
+      before: await writtenBytes(this.pid),
+      leftBytes: request.diskLeftBytes,
+      reserve: this.#reserve,
+      onExcess: (reason) => {
+        exchange.log(Buffer.from(`${reason}\n`));
+        this.kill("crashed");
+      },
+    });
     const run = await runInPhp({
       exchange,
       request,
@@ -113,8 +127,11 @@ export class FpmWorker implements Worker {
       onResponse: (response) => exchange.respond(response, response.body),
       explain: (cause) => new NoAnswer(this.#reason, "PHP ended before its response was complete.", { cause }),
     });
+    const written = await watch.end();
+    if (written > 0) exchange.callbacks.grown?.(written);
     const isReading = (request.method === "GET" || request.method === "HEAD") && request.task === null;
-    this.#end(exchange, run, !isReading || run.failure !== null || (await slot.databaseState()) !== before);
+    const hasWritten = !isReading || written > 0 || run.failure !== null;
+    this.#end(exchange, run, hasWritten || (await slot.databaseState()) !== before);
   }
 
   /** There is no such task. */

@@ -20,7 +20,8 @@ afterAll(() => world.close());
 
 /** Serves only these sites, with their current releases. */
 async function serve(...sites: readonly Site[]): Promise<void> {
-  const served = sites.map(async ({ environment, phpVersion }): Promise<ServedEnvironment> => {
+  const { phpVersion } = world;
+  const served = sites.map(async ({ environment }): Promise<ServedEnvironment> => {
     const layout = await world.runtime.layout(environment);
     if (layout === null) throw new Error("The environment has no layout.");
     return { ...environment, ...layout, phpVersion };

@@ -10,7 +10,7 @@ import type { PhpRequest } from "../serving.ts";
 import { addRelease } from "../testing/handMade.ts";
 import { requestBody } from "../testing/requestBody.ts";
 import { addScript, outcomeOf, runPhp, type Site, visitorOf } from "../testing/visitor.ts";
-import { openWorld, type SiteWorld } from "../testing/world.ts";
+import { engine, openWorld, type SiteWorld } from "../testing/world.ts";
 
 let world: SiteWorld;
 let site: Site;
@@ -121,7 +121,8 @@ describe("with little memory and time for a worker", () => {
   });
   afterAll(() => small.close());
 
-  test.each([
+  // php-fpm waits with output that nobody reads, and its /memory has a limit of its own.
+  test.runIf(engine === "playground").each([
     ["unread output", "while (true) { echo str_repeat('x', 1 << 20); }"],
     ["files in /memory", "for ($i = 0; ; $i++) file_put_contents(\"/memory/$i\", str_repeat('x', 1 << 24));"],
   ])("a worker that fills memory with %s is ended before the machine runs out of memory", async (_what, code) => {
@@ -189,7 +190,8 @@ describe("PHP", () => {
     const headers = { "x-own": "gr\u00c3\u00bc\u00c3\u009fe", proxy: "evil:80", bad_name: "x", cookie: ["a=1", "b=2"] };
     const host = new URL(site.wordpress.address).host;
     const plain = await visitorOf(world.serving, site).get("/echo.php");
-    expect(JSON.parse(plain.text)[0]).toMatchObject({ HTTPS: "off", REQUEST_SCHEME: "http", SERVER_PORT: "8081" });
+    const { HTTPS = "off", ...variables } = JSON.parse(plain.text)[0];
+    expect({ HTTPS, ...variables }).toMatchObject({ HTTPS: "off", REQUEST_SCHEME: "http", SERVER_PORT: "8081" });
     const page = await visitorOf(world.serving, site).get("/echo.php/info?q=%C3%A4", {
       script: "/echo.php",
       pathInfo: "/info",

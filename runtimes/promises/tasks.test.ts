@@ -111,7 +111,8 @@ describe("the platform's plugin runs before each script of a site", () => {
   const isThere = "echo function_exists('sitewright_hook') ? 'there' : 'missing';";
 
   test("even without WordPress, where it does nothing", async () => {
-    const { environment, phpVersion } = exampleSpec();
+    const { environment } = exampleSpec();
+    const { phpVersion } = world;
     await world.runtime.provision({ environment, phpVersion, wordpress: null });
     const layout = await world.runtime.layout(environment);
     if (layout === null) throw new Error("The environment has no layout.");

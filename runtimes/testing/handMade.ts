@@ -49,7 +49,7 @@ export async function addRelease(
 
 /** Creates an environment without WordPress, with these files in its web root. */
 export async function addPlain(
-  world: Pick<SiteWorld, "runtime" | "environments">,
+  world: Pick<SiteWorld, "environments" | "phpVersion">,
   ref: EnvironmentRef,
   files: Readonly<Record<string, string>>,
 ): Promise<ServedEnvironment> {
@@ -67,6 +67,6 @@ export async function addPlain(
     documentRoot: await realpath(documentRoot),
     overlays: {},
     multisite: null,
-    phpVersion: "8.3",
+    phpVersion: world.phpVersion,
   };
 }

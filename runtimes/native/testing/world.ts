@@ -36,7 +36,7 @@ export async function openNative({ uploads, diskReserveBytes, ...changes }: Chan
   const { offered, refused } = await inspectRoots([machineRoot]);
   const [php] = offered;
   if (php === undefined) throw new Error(`This machine has no PHP for tests. ${refused.join(" ")}`);
-  const { acceptMail, packageSource = null } = changes;
+  const { acceptMail, packageSource = "https://api.wordpress.org" } = changes;
   const common = {
     assets: sharedAssets,
     environments,

@@ -1,0 +1,62 @@
+/**
+ * Limits what a request writes to the disk. No single write can be refused, as in the playground: what PHP's process has written is
+ * measured, and a request that has written more than there is room for is ended. Rewritten data counts again, so the environment's
+ * own size is what counts in the end; it is measured from time to time.
+ */
+import { readFile } from "node:fs/promises";
+import type { DiskReserve } from "../freeDisk.ts";
+import { freeDisk } from "../freeDisk.ts";
+
+interface DiskWatchOptions {
+  /** Returns the id of PHP's process; 0 if it is not known yet. */
+  readonly pid: () => number;
+  /** What the process had written before the request. */
+  readonly before: number;
+  /** By how much the environment may grow; null: unlimited. */
+  readonly leftBytes: number | null;
+  readonly reserve: DiskReserve;
+  /** Called once, with a sentence for the log. */
+  readonly onExcess: (reason: string) => void;
+}
+
+export interface DiskWatch {
+  /** Stops watching. Returns how much the request has written. */
+  end(): Promise<number>;
+}
+
+const intervalMilliseconds = 100;
+/** In a full environment posts can still be edited and removed. */
+const alwaysAllowedBytes = 2 << 20;
+
+/** Returns what a process has written so far; 0 if it is gone, or if the system does not say. */
+export async function writtenBytes(pid: number): Promise<number> {
+  if (pid === 0) return 0;
+  const text = await readFile(`/proc/${pid}/io`, "utf8").catch(() => "");
+  return Number(/^write_bytes: (\d+)$/m.exec(text)?.[1] ?? 0);
+}
+
+export function watchDisk({ pid, before, leftBytes, reserve, onExcess }: DiskWatchOptions): DiskWatch {
+  let written = 0;
+  let isOver = false;
+
+  async function measure(): Promise<void> {
+    written = Math.max(written, (await writtenBytes(pid())) - before);
+    if (isOver || written <= alwaysAllowedBytes) return;
+    const isFull = (await freeDisk(reserve)) <= 0;
+    if (!isFull && (leftBytes === null || written <= leftBytes)) return;
+    isOver = true;
+    const cause = isFull ? "the disk of the server is full" : "the environment has used up its disk space";
+    onExcess(`The script was ended because ${cause}.`);
+  }
+
+  const timer = setInterval(() => void measure().catch(() => undefined), intervalMilliseconds);
+  timer.unref();
+  return {
+    end: async () => {
+      clearInterval(timer);
+      isOver = true;
+      await measure();
+      return written;
+    },
+  };
+}
