@@ -33,7 +33,10 @@ export const programs: readonly Requirement[] = [
   {
     name: "php-fpm",
     alternatives: ["php-fpm8.5", "php-fpm8.4", "php-fpm8.3", "php-fpm8.2", "php-fpm8.1"],
-    packages: ["php-fpm", ...["curl", "gd", "intl", "mbstring", "sqlite3", "xml", "zip"].map((name) => `php-${name}`)],
+    packages: [
+      "php-fpm",
+      ...["curl", "gd", "intl", "mbstring", "mysql", "sqlite3", "xml", "zip"].map((name) => `php-${name}`),
+    ],
   },
   { name: "unzip", packages: ["unzip"] },
 ];

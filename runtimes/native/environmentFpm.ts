@@ -9,7 +9,6 @@ import {
   type PhpProgram,
   type PhpSettings,
   type SandboxOptions,
-  withSettings,
 } from "./environmentSandbox.ts";
 import { FpmMaster } from "./fpmMaster.ts";
 
@@ -26,7 +25,7 @@ export async function startFpm(php: PhpProgram, place: EnvironmentSandbox, { onL
   try {
     return await FpmMaster.start({
       sandbox: place.sandbox,
-      command: withSettings([php.fpm]),
+      program: php.fpm,
       folder: place.folder,
       slots: place.messages.length,
       idleSeconds,

@@ -90,12 +90,6 @@ const platformSource = fileURLToPath(new URL("../platform", import.meta.url));
 
 const phpSettingsFolder = `${internalFolder}/settings`;
 
-/** Returns a command of PHP, which then has the sandbox's settings, also if it starts itself again. */
-export function withSettings(command: readonly string[]): readonly string[] {
-  // The empty path stands for the folder of the installation.
-  return ["env", `PHP_INI_SCAN_DIR=:${phpSettingsFolder}`, ...command];
-}
-
 /** Throws if a setting can't be written to the file. */
 function settingsFile(settings: PhpSettings): string {
   const lines = Object.entries(settings).map(([name, value]) => {
@@ -141,6 +135,8 @@ export function openEnvironmentSandbox(
   const sandbox: Sandbox = {
     user: ownerOf(environment.number),
     root,
+    // The empty path stands for the folder of the installation. PHP that starts itself again finds the settings there, too.
+    variables: { PHP_INI_SCAN_DIR: `:${phpSettingsFolder}` },
     ...(isReadOnly && canMountLayers() && { layer: { folder } }),
     mounts: [
       ...protectedMounts,

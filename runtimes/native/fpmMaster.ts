@@ -17,8 +17,8 @@ import { firstInherited, killSandbox, type SandboxedProcess, spawnSandboxed } fr
 
 export interface FpmOptions {
   readonly sandbox: Sandbox;
-  /** The beginning of the command that starts php-fpm in the sandbox. */
-  readonly command: readonly string[];
+  /** Path of php-fpm in the sandbox. */
+  readonly program: string;
   /** New folder for the sockets and the configuration, below a folder that is closed to others. */
   readonly folder: string;
   /** How many requests it can run at the same time. */
@@ -69,7 +69,7 @@ export class FpmMaster {
 
   /** Resolves when it accepts connections. Otherwise rejects with the reason, and leaves no process. */
   static async start(options: FpmOptions): Promise<FpmMaster> {
-    const { sandbox, command, folder, onLog, startMilliseconds = defaultStartMilliseconds } = options;
+    const { sandbox, program, folder, onLog, startMilliseconds = defaultStartMilliseconds } = options;
     const [sockets, configuration] = [path.join(folder, "sockets"), path.join(folder, "fpm.conf")];
     await mkdir(sockets, { recursive: true, mode: 0o700 });
     await writeFile(configuration, configurationOf(options));
@@ -78,13 +78,9 @@ export class FpmMaster {
     const names = Array.from({ length: options.slots }, (_, slot) => nameOf(slot));
     const inherited = await FpmSockets.open(names.map((name) => path.join(sockets, name)));
     const variable = names.map((name, slot) => `${socketFolder}/${name}=${firstInherited + slot}`).join(",");
-    const fpm = ["env", `FPM_SOCKETS=${variable}`, ...command, "--nodaemonize", "--force-stderr"];
-    const child = spawnSandboxed(
-      { ...sandbox, mounts },
-      [...fpm, "--fpm-config", configurationFile],
-      ["ignore", "ignore"],
-      inherited.descriptors,
-    );
+    const variables = { ...sandbox.variables, FPM_SOCKETS: variable };
+    const fpm = [program, "--nodaemonize", "--force-stderr", "--fpm-config", configurationFile];
+    const child = spawnSandboxed({ ...sandbox, mounts, variables }, fpm, ["ignore", "ignore"], inherited.descriptors);
     inherited.release();
     const master = new FpmMaster(sockets, child);
     try {

@@ -70,7 +70,7 @@ async function startMaster(number: number): Promise<TestMaster> {
   const sandbox = await sandboxOf(number);
   const master = await FpmMaster.start({
     sandbox,
-    command: [findProgram("php-fpm", process.env) ?? "php-fpm"],
+    program: findProgram("php-fpm", process.env) ?? "php-fpm",
     folder: path.join(folder, `fpm-${number}`),
     slots: 1,
     idleSeconds: 60,

@@ -50,6 +50,10 @@ export interface Sandbox {
   readonly mounts: readonly Mount[];
   /** Empty folders in memory, which only this sandbox sees. */
   readonly memoryFolders: readonly { readonly path: string; readonly maxBytes: number }[];
+  /** Environment variables in addition to PATH. Absent: none. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** The working folder. Absent: `/`. */
+  readonly workingFolder?: string;
   /** Null: only those of all sandboxes. */
   readonly limits: SandboxLimits | null;
   /** Whether there is no network at all. Otherwise it is the machine's whole network, addresses of this machine included. */
@@ -162,11 +166,15 @@ function settingsOf(root: string): readonly Omit<Mount, "isWritable">[] {
 /** Where the outer bubblewrap mounts what the inner one mounts in folders that scripts change. */
 const preparedPlace = (index: number): string => `${preparedFolder}/${index}`;
 
-function innerMounts({ root, mounts }: Sandbox): readonly string[] {
+function innerMounts({ root, mounts, variables = {}, workingFolder = "/" }: Sandbox): readonly string[] {
   const inside = mounts.flatMap((mount, index) =>
     isInside(mount, mounts) ? [mount.isWritable ? "--bind" : "--ro-bind", preparedPlace(index), mount.to] : [],
   );
-  return ["--dev-bind", "/", "/", ...(root === "/" ? [] : ["--ro-bind", usrFolder, "/usr"]), ...inside];
+  return [
+    ...["--dev-bind", "/", "/", ...(root === "/" ? [] : ["--ro-bind", usrFolder, "/usr"]), ...inside],
+    ...Object.entries(variables).flatMap(([name, value]) => ["--setenv", name, value]),
+    ...["--chdir", workingFolder],
+  ];
 }
 
 /** The beginning of a command that changes to the user for good. */

@@ -37,7 +37,7 @@ function optionsOf(folder: string): FpmOptions {
       limits: null,
       isOffline: true,
     },
-    command: [findProgram("php-fpm", process.env) ?? "php-fpm"],
+    program: findProgram("php-fpm", process.env) ?? "php-fpm",
     folder: path.join(playground.folder, folder),
     slots: 2,
     idleSeconds: 60,
@@ -148,7 +148,7 @@ test("a slot whose child is killed gets another one with the next connection", a
 
 test("a master that can't start says why, and leaves nothing", async () => {
   const { sandbox, ...options } = optionsOf("no-fpm");
-  const start = FpmMaster.start({ ...options, sandbox, command: ["/usr/sbin/no-fpm"] });
+  const start = FpmMaster.start({ ...options, sandbox, program: "/usr/sbin/no-fpm" });
   await expect(start).rejects.toThrow(/did not start: .*no-fpm/);
   const settings = { ...options.settings, user_agent: 'a"\nlisten = /tmp/x' };
   await expect(FpmMaster.start({ ...optionsOf("quoted"), settings })).rejects.toThrow(/user_agent has characters/);

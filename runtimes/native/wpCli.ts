@@ -23,7 +23,6 @@ import {
   openEnvironmentSandbox,
   type PhpSettings,
   type SandboxOptions,
-  withSettings,
 } from "./environmentSandbox.ts";
 import { receiveMessage } from "./receiveMessage.ts";
 import type { SandboxLimits } from "./sandbox.ts";
@@ -75,8 +74,14 @@ export function createNativeWpCli(options: NativeWpCliOptions): Runtime["runWpCl
       signal.throwIfAborted();
       const before = { time: Date.now() - clockMilliseconds, database: await place.databaseState() };
       const outcome = await runSandboxed(
-        { ...place.sandbox, mounts, limits: groupLimits(environment, command) },
-        ["env", "-C", siteFolder, ...variables, ...withSettings([php.php]), ...programOf(command, wpConfig)],
+        {
+          ...place.sandbox,
+          mounts,
+          limits: groupLimits(environment, command),
+          variables: { ...place.sandbox.variables, ...variables },
+          workingFolder: siteFolder,
+        },
+        [php.php, ...programOf(command, wpConfig)],
         {
           limits,
           stderr,
@@ -142,7 +147,7 @@ function listen(environment: EnvironmentRef, place: EnvironmentSandbox, { accept
   return notes;
 }
 
-const variables = [`HOME=${memoryFolder}`, "PAGER=cat", `SITEWRIGHT_SOCKET=${messageSocketPath(0)}`];
+const variables = { HOME: memoryFolder, PAGER: "cat", SITEWRIGHT_SOCKET: messageSocketPath(0) };
 
 function settingsOf(sendmail: string, { uploads }: NativeWpCliOptions): PhpSettings {
   const disabled = [...disabledFunctions.filter((name) => name !== "proc_open"), ...functionsReplacedBy("mysqli")];

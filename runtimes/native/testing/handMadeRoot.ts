@@ -11,7 +11,7 @@ const run = promisify(execFile);
 
 /** What WordPress needs, as PHP writes it. */
 export const neededModules = [
-  ...["Core", "PDO", "pdo_sqlite", "sqlite3", "curl", "dom", "mbstring", "xml", "zip", "exif", "fileinfo"],
+  ...["Core", "PDO", "pdo_sqlite", "sqlite3", "mysqli", "curl", "dom", "mbstring", "xml", "zip", "exif", "fileinfo"],
   ...["openssl", "Zend OPcache", "gd", "intl"],
 ];
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { describeMissing } from "./neededExtensions.ts";
 
-const needed = "pdo_sqlite sqlite3 curl dom mbstring xml zip exif fileinfo openssl opcache".split(" ");
+const needed = "pdo_sqlite sqlite3 mysqli curl dom mbstring xml zip exif fileinfo openssl opcache".split(" ");
 
 test("nothing is missing with gd or imagick, and without intl", () => {
   expect(describeMissing("/usr/sbin/php-fpm8.3", [...needed, "gd"])).toBeNull();

@@ -11,6 +11,8 @@ interface Requirement {
 const requirements: readonly Requirement[] = [
   { extensions: ["pdo_sqlite"], debian: "sqlite3", remi: "pdo" },
   { extensions: ["sqlite3"], debian: "sqlite3", remi: "pdo" },
+  // Its classes and constants, which plugins name; our own functions use SQLite.
+  { extensions: ["mysqli"], debian: "mysql", remi: "mysqlnd" },
   { extensions: ["curl"], debian: "curl", remi: "common" },
   { extensions: ["dom"], debian: "xml", remi: "xml" },
   { extensions: ["xml"], debian: "xml", remi: "xml" },
@@ -31,6 +33,7 @@ export const debianPackages: readonly string[] = [
   "gd",
   "intl",
   "mbstring",
+  "mysql",
   "sqlite3",
   "xml",
   "zip",

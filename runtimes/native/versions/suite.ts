@@ -52,7 +52,7 @@ export async function extractSuite(options: ExtractOptions): Promise<void> {
   const { suite, mirrors, folder, signal, program = "mmdebstrap" } = options;
   const keyrings = debianKeyrings.filter((file) => existsSync(file));
   const lines = sourceLines(suite, mirrors, keyrings.slice(0, 1));
-  const apt = [...alwaysVerified, ...(await proxies())].map((option) => `--aptopt=${option}`);
+  const apt = [...alwaysVerified, ...(await ownSettings())].map((option) => `--aptopt=${option}`);
   // Without root, only this mode gives the files to this user. With root, mmdebstrap refuses it.
   const mode = process.getuid?.() === 0 ? "root" : "chrootless";
   const how = ["--variant=extract", `--mode=${mode}`, "--format=directory", `--setup-hook=${mergeUsr}`];
@@ -89,9 +89,12 @@ function sourceLines(suite: string, { main, security }: Mirrors, keyrings: reado
   return [line(main, suite), line(main, `${suite}-updates`), line(security, `${suite}-security`)];
 }
 
-/** mmdebstrap's apt does not read the machine's settings. */
-async function proxies(): Promise<readonly string[]> {
-  const names = ["Acquire::http::Proxy", "Acquire::https::Proxy"];
+/**
+ * Settings of the machine's apt that its mirrors may need; mmdebstrap's does not read them. A machine with a mirror of its own may
+ * accept that it is not always up to date.
+ */
+async function ownSettings(): Promise<readonly string[]> {
+  const names = ["Acquire::http::Proxy", "Acquire::https::Proxy", "Acquire::Check-Valid-Until"];
   const { stdout } = await run("apt-config", ["dump", "--format", '%F "%v"%n', ...names]).catch(() => ({ stdout: "" }));
   return stdout.split("\n").filter((line) => line !== "" && !line.endsWith('""'));
 }
