@@ -20,6 +20,7 @@ import { createPhpCredentials } from "@sitewright/runtimes/phpCredentials.ts";
 import { phpVersions } from "@sitewright/runtimes/playground/php/versions.ts";
 import { createPlaygroundServing, type PlaygroundServingOptions } from "@sitewright/runtimes/playground/serving.ts";
 import { edgeSocketName } from "@sitewright/runtimes/playground/worker/assignment.ts";
+import { workersMemory } from "@sitewright/runtimes/pool/serving.ts";
 import { joinEdgeGroup, removeEmptyGroups, useProcessorGroups } from "@sitewright/runtimes/processor/companies.ts";
 import type { RuntimeName } from "@sitewright/runtimes/runtimeNames.ts";
 import type { OnStalePages, Serving } from "@sitewright/runtimes/serving.ts";
@@ -221,11 +222,12 @@ function servingOf(
   tools: ServingTools,
   machine: NativeMachine | null,
 ): ReturnType<MakeServing> {
-  const ofPlayground = playground(config, log, tools);
   if (machine === null) {
-    const servings = { playground: ofPlayground } satisfies Partial<Record<RuntimeName, Serving>>;
-    return { ...combineServings(servings), status: ofPlayground.status };
+    const only = playground(config, log, tools);
+    const servings = { playground: only } satisfies Partial<Record<RuntimeName, Serving>>;
+    return { ...combineServings(servings), status: only.status };
   }
+  const ofPlayground = playground(config, log, { ...tools, allWorkersMemoryBytes: workersMemory() / 2 });
   const ofNative = native(config, log, tools, machine);
   const combined = combineServings({ playground: ofPlayground, native: ofNative } satisfies Record<
     RuntimeName,
@@ -263,6 +265,7 @@ function native(config: Config, log: Logger, tools: ServingTools, machine: Nativ
     packageSource: config.wporgUrl,
     diskReserveBytes: config.diskReserveBytes,
     maxWorkers: config.maxWorkers,
+    allWorkersMemoryBytes: workersMemory() / 2,
     requestDeadlineSeconds: config.requestDeadlineSeconds,
     idleSeconds: config.idleSeconds,
     uploads: config.uploads,
@@ -271,7 +274,11 @@ function native(config: Config, log: Logger, tools: ServingTools, machine: Nativ
   });
 }
 
-function playground(config: Config, log: Logger, tools: ServingTools): ReturnType<typeof createPlaygroundServing> {
+function playground(
+  config: Config,
+  log: Logger,
+  tools: ServingTools & Pick<PlaygroundServingOptions, "allWorkersMemoryBytes">,
+): ReturnType<typeof createPlaygroundServing> {
   return createPlaygroundServing({
     assets: config.assets,
     environments: config.environments,

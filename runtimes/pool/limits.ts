@@ -32,8 +32,9 @@ export const queueLength = 100;
 const maxRequests = 1000;
 
 /** Whether a worker must be replaced: PHP under WebAssembly never returns memory, and does not recover from a trap. */
-export function isWornOut(worker: Worker, memoryMb = defaultMemoryMb): boolean {
-  return worker.isBroken || worker.requests >= maxRequests || worker.rssBytes > allocatedBytes(memoryMb);
+export function isWornOut(worker: Worker, environment: ServedEnvironment): boolean {
+  const allocated = allocatedBytes(environment, limitsOf(environment).memoryMb);
+  return worker.isBroken || worker.requests >= maxRequests || worker.rssBytes > allocated;
 }
 
 type FirstRequestFacts = Pick<Worker, "requests" | "firstBegan">;

@@ -19,7 +19,7 @@ function member(company: string, { isBusy = true, rssBytes = 0, ago = 60_000, is
 }
 
 const roomFor = (company: string, members: readonly SizedMember[], budget: number, surplus = 0) =>
-  makeRoomFor(members, { company, maxWorkers: 8, surplus, now }, budget);
+  makeRoomFor(members, { company, restingBytes: 330e6, maxWorkers: 8, surplus, now }, budget);
 
 test("a booting worker counts with what it will need, and a killed one does not count", () => {
   expect(usedBytes([member("a"), member("a", { rssBytes: gigabyte })])).toBe(1.33e9);

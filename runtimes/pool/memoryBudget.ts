@@ -4,7 +4,7 @@
  * company that uses the most. A worker within its allocation, or of a company within its share, is never killed for others.
  */
 
-import { allocatedBytes, restingBytes } from "../memoryLimits.ts";
+import { allocatedBytes, restingBytesOf } from "../memoryLimits.ts";
 import { limitsOf } from "./limits.ts";
 import { byUse, companyOf, idleInTurn, ofCompany, type SharedMember, type Wanted } from "./shares.ts";
 
@@ -27,11 +27,14 @@ export interface Room<M> {
 
 export function usedBytes(members: readonly SizedMember[]): number {
   const living = members.filter(({ worker }) => !worker.isBroken);
-  return living.reduce((sum, { worker }) => sum + Math.max(worker.rssBytes, restingBytes), 0);
+  return living.reduce(
+    (sum, { worker, environment }) => sum + Math.max(worker.rssBytes, restingBytesOf(environment)),
+    0,
+  );
 }
 
 function excessOf({ worker, environment }: SizedMember): number {
-  return worker.rssBytes - allocatedBytes(limitsOf(environment).memoryMb);
+  return worker.rssBytes - allocatedBytes(environment, limitsOf(environment).memoryMb);
 }
 
 /**
@@ -59,12 +62,12 @@ function isAbove(member: SizedMember): boolean {
  */
 export function makeRoomFor<M extends SizedMember>(
   members: readonly M[],
-  wanted: Wanted,
+  wanted: Wanted & { readonly restingBytes: number },
   budgetBytes: number,
 ): Room<M> | null {
   const idle = idleInTurn(members, wanted);
   const ending: M[] = [];
-  let used = usedBytes(members) + restingBytes;
+  let used = usedBytes(members) + wanted.restingBytes;
   const endNext = (): boolean => {
     const { value } = idle.next();
     if (value === undefined) return false;
@@ -78,7 +81,7 @@ export function makeRoomFor<M extends SizedMember>(
   if (used <= budgetBytes) return { ending, killing: null };
   const own = ofCompany(members, wanted.company);
   const share = budgetBytes / companiesOf(members).add(wanted.company).size;
-  const killing = usedBytes(own) + restingBytes <= share ? mostExcessive(members, share) : null;
+  const killing = usedBytes(own) + wanted.restingBytes <= share ? mostExcessive(members, share) : null;
   return killing !== null || own.length === 0 ? { ending: fewest, killing } : null;
 }
 

@@ -60,7 +60,7 @@ export function createPool(options: PoolOptions): Pool {
 
   const current = (member: Member) => isInterchangeable(member.environment, environments.get(member.environment.id));
   const wanted = (member: Member) => current(member) || isCandidate(member);
-  const wornOut = ({ worker, environment }: Member) => isWornOut(worker, limitsOf(environment).memoryMb);
+  const wornOut = ({ worker, environment }: Member) => isWornOut(worker, environment);
   const idle = (member: Member) => !member.isBusy && !wornOut(member);
 
   /** Finds or starts a worker for this request now, or returns null. */
@@ -88,11 +88,11 @@ export function createPool(options: PoolOptions): Pool {
   function makeRoom(environment: ServedEnvironment, reserve: number): boolean {
     const company = companyOf(environment);
     const allowed = options.maxWorkers + reserve;
-    if (roster.makeRoom(company, allowed)) return true;
+    if (roster.makeRoom(environment, allowed)) return true;
     const counted = roster.all().filter(countsTowardsMaximum);
     const has = ofCompany(counted, company).length;
     if (has >= shareOf(counted, company, options.maxWorkers, performance.now())) return false;
-    return roster.makeRoom(company, allowed + reserveForShares(options.maxWorkers, has));
+    return roster.makeRoom(environment, allowed + reserveForShares(options.maxWorkers, has));
   }
 
   /** Background work for different environments runs one after the other: ends the previous background worker first. */

@@ -1,7 +1,9 @@
 /** The workers that have an environment: starts them, ends them, and makes room for new ones. */
+import { restingBytesOf } from "../memoryLimits.ts";
 import { NoAnswer, type ServedEnvironment } from "../serving.ts";
 import type { Member } from "./member.ts";
 import { makeRoomFor, type Room, relieve } from "./memoryBudget.ts";
+import { companyOf } from "./shares.ts";
 import type { Worker } from "./worker.ts";
 
 export interface RosterOptions {
@@ -22,10 +24,10 @@ interface Roster {
   start(environment: ServedEnvironment, isBackground: boolean): Member;
   end(member: Member): void;
   /**
-   * Makes room for one more worker of the company, by ending idle ones and killing one above its allocation of memory if
+   * Makes room for one more worker of the environment, by ending idle ones and killing one above its allocation of memory if
    * necessary; false if that is not enough.
    */
-  makeRoom(company: string, allowed: number): boolean;
+  makeRoom(environment: ServedEnvironment, allowed: number): boolean;
   /** Ends workers if all together use more memory than there is for them. */
   relieveMemory(): void;
 }
@@ -78,9 +80,15 @@ export function createRoster(options: RosterOptions, onExit: () => void): Roster
       return member;
     },
     end,
-    makeRoom: (company, allowed) => {
+    makeRoom: (environment, allowed) => {
       const surplus = members.filter(countsTowardsMaximum).length + 1 - allowed;
-      const wanted = { company, maxWorkers: options.maxWorkers, surplus, now: performance.now() };
+      const wanted = {
+        company: companyOf(environment),
+        restingBytes: restingBytesOf(environment),
+        maxWorkers: options.maxWorkers,
+        surplus,
+        now: performance.now(),
+      };
       const room = makeRoomFor(members, wanted, options.memoryBytes);
       if (room !== null) clear(room);
       return room !== null;

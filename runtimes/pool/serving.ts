@@ -70,6 +70,11 @@ const workersShareOfMemory = 0.6;
 /** For two workers: a site may need a second one for requests to itself. */
 const minWorkersMemory = 800e6;
 
+/** Memory for all workers of this machine together. */
+export function workersMemory(): number {
+  return Math.max(minWorkersMemory, machineMemory() * workersShareOfMemory);
+}
+
 /** Trials send no mail. */
 const noMail = async () => "nothing can be sent from here";
 
@@ -90,7 +95,7 @@ export function createPoolServing(options: PoolServingOptions, startWorker: Star
       return worker;
     },
     onRest: (member) => accounts.measure(member),
-    memoryBytes: options.allWorkersMemoryBytes ?? Math.max(minWorkersMemory, machineMemory() * workersShareOfMemory),
+    memoryBytes: options.allWorkersMemoryBytes ?? workersMemory(),
     onMemoryExcess: ({ environment }) => {
       accounts.of(environment.id).counted.killedForMemory += 1;
     },

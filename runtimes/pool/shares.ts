@@ -11,7 +11,7 @@ import { limitsOf } from "./limits.ts";
 
 /** The part of a pool member that is used here. */
 export interface SharedMember {
-  readonly environment: Pick<ServedEnvironment, "id" | "companyId" | "limits">;
+  readonly environment: Pick<ServedEnvironment, "id" | "companyId" | "limits" | "runtime">;
   readonly isBusy: boolean;
   readonly hasVisitors: boolean;
   readonly worker: { readonly lastUsed: number };
