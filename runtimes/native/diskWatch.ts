@@ -42,7 +42,7 @@ export function watchDisk({ pid, before, leftBytes, reserve, onExcess }: DiskWat
   async function measure(): Promise<void> {
     written = Math.max(written, (await writtenBytes(pid())) - before);
     if (isOver || written <= alwaysAllowedBytes) return;
-    const isFull = (await freeDisk(reserve)) <= 0;
+    const isFull = (await freeDisk(reserve).catch(() => 1)) <= 0;
     if (!isFull && (leftBytes === null || written <= leftBytes)) return;
     isOver = true;
     const cause = isFull ? "the disk of the server is full" : "the environment has used up its disk space";
