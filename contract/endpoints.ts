@@ -59,6 +59,7 @@ import { listPhpVersions } from "./sites/phpVersions.ts";
 import { pushEnvironment } from "./sites/push.ts";
 import { listRegions } from "./sites/regions.ts";
 import { resetSite } from "./sites/reset.ts";
+import { changeRuntime, getRuntime } from "./sites/runtime.ts";
 import { searchAndReplace } from "./sites/searchAndReplace.ts";
 import { createSite, deleteSite, getSite, listSites } from "./sites/sites.ts";
 import { modifyPhpVersion, restartPhp } from "./sites/tools.ts";
@@ -99,6 +100,8 @@ export const endpoints = {
   createWpAdminUser,
   createWpLoginLink,
   modifyPhpVersion,
+  getRuntime,
+  changeRuntime,
   restartPhp,
   clearCache,
   clearEdgeCache,

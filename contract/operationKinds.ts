@@ -55,6 +55,11 @@ export const operationKinds = {
     message: "Modifying PHP version in progress",
     category: "siteActions",
   },
+  changeRuntime: {
+    prefix: "environments:change-runtime-",
+    message: "Changing the runtime of the environment in progress",
+    category: "siteActions",
+  },
   changeEnvironmentPhpAllocation: {
     prefix: "environments:change-environment-php-allocation-",
     message: "Environment PHP allocation change in progress",

@@ -16,6 +16,14 @@ const PhpVersion = Type.Object(
   { title: "PhpVersionResult", description: "The new PHP version." },
 );
 
+const RuntimeChanged = Type.Object(
+  {
+    runtime: text("The runtime in use.", "native"),
+    php_version: text("The PHP version in use.", "8.4"),
+  },
+  { title: "RuntimeResult", description: "The new runtime." },
+);
+
 const changedFiles = (description: string, count_: number) =>
   Type.Object(
     {
@@ -247,6 +255,7 @@ export const operationResults = {
   cloneEnvironment: Address,
   changePrimaryDomain: Address,
   modifyPhpVersion: PhpVersion,
+  changeRuntime: RuntimeChanged,
   comparePush: PushComparison,
   addDownloadableBackup: nullable(Download),
   restoreDeletedSite: RestoredEnvironments,

@@ -50,6 +50,10 @@ export const refusalDetails = {
   nothing_to_push: fields("push_db", "push_files"),
   file_list_missing: fields("file_list"),
   file_outside_root: { path: text("The path outside the site's root.", "../wp-config.php") },
+  unknown_runtime: {
+    runtime: text("The unknown runtime.", "moon"),
+    offered: texts("The runtimes.", ["playground", "native"]),
+  },
   unknown_php_version: {
     php_version: text("The unknown version.", "7.4"),
     offered: texts("The available versions.", ["8.2", "8.3", "8.4"]),

@@ -19,6 +19,7 @@ export const refusalReasons = {
   nothing_to_push: "Neither database nor files were selected for the push.",
   file_list_missing: "`SPECIFIC_FILES` was requested without a `file_list`.",
   file_outside_root: "A path in `file_list` is outside the site's root; `path` is that path.",
+  unknown_runtime: "This installation does not have this runtime; `offered` lists those that it has.",
   unknown_php_version: "This PHP version is not available; `offered` lists the available ones.",
   php_version_ended:
     "This PHP version has reached its end of life. To use it anyway, opt out of automatic PHP updates in the same request.",

@@ -260,6 +260,7 @@ async function makeApp({
     ...parts,
     settings: config,
     limits: config,
+    runtimes: [...capabilities.keys()],
     capabilitiesOf: (name) => capabilitiesNamed(capabilities, name),
     database,
     pool: opened.pool,

@@ -21,6 +21,7 @@ export const activityTypes = [
   "pushEnvironment",
   "comparePush",
   "modifyPhpVersion",
+  "changeRuntime",
   "changeEnvironmentPhpAllocation",
   "changeSitePhpAllocation",
   "changeEnvironmentLimits",

@@ -72,6 +72,8 @@ export interface InstallationLimits {
 export interface App {
   readonly settings: Settings;
   readonly limits: InstallationLimits;
+  /** Names of the runtimes that this installation has. */
+  readonly runtimes: readonly string[];
   /** Returns what a runtime can do, by its name. */
   readonly capabilitiesOf: (runtime: string) => Capabilities;
   readonly listFiles: Runtime["listFiles"];

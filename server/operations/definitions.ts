@@ -16,6 +16,7 @@ import type { AnyDefinition } from "./engine/operation.ts";
 import { updatePackages } from "./packages/updatePackages.ts";
 import { updateWordPress } from "./packages/updateWordPress.ts";
 import { changeLimits } from "./sites/changeLimits.ts";
+import { changeRuntime } from "./sites/changeRuntime.ts";
 import { clearCache, clearEdgeCache } from "./sites/clearCache.ts";
 import { comparePush } from "./sites/comparePush.ts";
 import { createEnvironment } from "./sites/createEnvironment.ts";
@@ -46,6 +47,7 @@ export function operationDefinitions(services: Services): OperationDefinitions {
     pushEnvironment: pushEnvironment(services),
     comparePush: comparePush(services),
     modifyPhpVersion: modifyPhpVersion(services),
+    changeRuntime: changeRuntime(services),
     restartPhp: restartPhp(services),
     clearCache: clearCache(services),
     clearEdgeCache: clearEdgeCache(services),

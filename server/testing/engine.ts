@@ -68,6 +68,7 @@ export async function testOperations(options: TestOperationsOptions): Promise<Te
     pushEnvironment: addSite,
     comparePush: addSite,
     modifyPhpVersion: addSite,
+    changeRuntime: addSite,
     restartPhp: addSite,
     clearCache: addSite,
     clearEdgeCache: addSite,

@@ -12,6 +12,7 @@ import { tableFile } from "../publishing/publishRoutes.ts";
 import { systemActor } from "../store/company/activity.ts";
 import type { Database } from "../store/database.ts";
 import { insertPrimaryDomain } from "../store/domains/domains.ts";
+import { findPhp } from "../store/sites/environmentStates.ts";
 import { insertEnvironment } from "../store/sites/environments.ts";
 import { type OwnLimits, ownLimits } from "../store/sites/limits.ts";
 import { setEnvironmentState } from "../store/traffic/routes.ts";
@@ -178,6 +179,22 @@ export const modifyingPhpVersion: Subject = {
   finished: (world, request) => phpIs(world, request, { php_version: "8.4", isOptOut: true, backups: 1 }),
   undone: (world, request) => phpIs(world, request, { php_version: "8.3", isOptOut: false, backups: 0 }),
 };
+
+/** Moves an environment from the playground to another runtime, with another PHP version. */
+export function changingRuntime(runtime: string): Subject {
+  return {
+    kind: "changeRuntime",
+    prepare: async (world) => {
+      const site = await liveSite(world);
+      const environment = { ...site.environment, address: site.address };
+      const input = { environment: site.environment, runtime, phpVersion: "8.4", address: site.address };
+      const request = { ...requestOn(site, environment), kind: "changeRuntime", input } as const;
+      return remember({ ...request, locks: [environment.id] }, { site, environment });
+    },
+    finished: (world, request) => runtimeIs(world, request, { runtime, php_version: "8.4", backups: 1 }),
+    undone: (world, request) => runtimeIs(world, request, { runtime: "playground", php_version: "8.3", backups: 0 }),
+  };
+}
 
 export const restartingPhp: Subject = {
   kind: "restartPhp",
@@ -388,6 +405,26 @@ async function phpIs(
   const kept = { ...(await backupsOf(own.database, environment.id)), work: await workIn(facts) };
   const differs = compare({ ...wanted, unfinished: 0, work: [] }, { ...found, ...kept });
   return [...differs, ...(status === 200 ? [] : [`the environment responds with ${status}`])];
+}
+
+/** Checks the runtime in the database and in the table that the edge reads at startup. */
+async function runtimeIs(
+  world: World,
+  request: OperationRequest,
+  {
+    runtime,
+    php_version,
+    backups,
+  }: { readonly runtime: string; readonly php_version: string; readonly backups: number },
+): Promise<string[]> {
+  const table: EdgeTable = JSON.parse(await readFile(tableFile(world.facts.dataFolder), "utf8"));
+  const served = table.environments.find(({ id }) => id === request.environmentId);
+  const php = await findPhp(world.own.database, notesOf(request).environment.id);
+  return [
+    ...(await phpIs(world, request, { php_version, isOptOut: false, backups })),
+    ...compare({ runtime, phpVersion: php_version }, { runtime: served?.runtime, phpVersion: served?.phpVersion }),
+    ...compare({ runtime }, { runtime: php?.runtime }),
+  ];
 }
 
 function compare(wanted: object, found: object): string[] {

@@ -5,7 +5,7 @@
 
 import { join } from "node:path";
 import { removeTree } from "@sitewright/runtimes/folders.ts";
-import type { Runtime } from "@sitewright/runtimes/runtime.ts";
+import type { EnvironmentRuntime, Runtime } from "@sitewright/runtimes/runtime.ts";
 import { openArchives } from "../archives/archives.ts";
 import { openDownloads } from "../archives/downloads.ts";
 import { openFolderBlobs } from "../archives/folderBlobs.ts";
@@ -57,7 +57,7 @@ export async function makeRuntime({ module, factory, options }: RuntimeParameter
 
 const archiveKey = Buffer.alloc(32, "of every world");
 
-export function servicesOf(facts: WorldFacts, database: Database, runtime: Runtime): Services {
+export function servicesOf(facts: WorldFacts, database: Database, runtime: EnvironmentRuntime): Services {
   const { chromium } = facts;
   const edge = makeEdgeClient(facts.edgeSocket);
   const dns = makeDnsClient(facts.dnsSocket, "127.0.0.1");

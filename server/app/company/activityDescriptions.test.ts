@@ -8,6 +8,7 @@ const parameters = {
   environmentName: "Staging",
   sourceName: "Trial",
   phpVersion: "8.4",
+  runtime: "native",
   backupName: "Before the sale",
   email: "grace@example.com",
   command: "plugin list",
@@ -64,6 +65,7 @@ function namesFor(type: string): string[] {
   if (type === "createRollout") return [parameters.packageName, parameters.environmentCount];
   if (type === "cancelRollout") return [parameters.packageName];
   if (type === "modifyMailDelivery") return [siteName, environmentName, delivery];
+  if (type === "changeRuntime") return [siteName, environmentName, parameters.runtime, phpVersion];
   return type === "modifyPhpVersion" ? [siteName, environmentName, phpVersion] : [siteName, environmentName];
 }
 

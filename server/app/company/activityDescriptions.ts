@@ -147,6 +147,18 @@ const sentences: Record<ActivityType, Record<Language, string>> = {
     pt: "Mudar “{environmentName}” de “{siteName}” para PHP {phpVersion}",
     sv: "Byt ”{environmentName}” på ”{siteName}” till PHP {phpVersion}",
   },
+  changeRuntime: {
+    da: "Flyt “{environmentName}” på “{siteName}” til runtimen {runtime} med PHP {phpVersion}",
+    de: "„{environmentName}“ von „{siteName}“ auf die Laufzeitumgebung {runtime} mit PHP {phpVersion} umstellen",
+    en: "Move “{environmentName}” of “{siteName}” to the runtime {runtime} with PHP {phpVersion}",
+    es: "Mover «{environmentName}» de «{siteName}» al entorno de ejecución {runtime} con PHP {phpVersion}",
+    fr: "Passer « {environmentName} » de « {siteName} » à l’environnement d’exécution {runtime} avec PHP {phpVersion}",
+    it: "Spostare «{environmentName}» di «{siteName}» nell’ambiente di esecuzione {runtime} con PHP {phpVersion}",
+    ja: "「{siteName}」の「{environmentName}」をランタイム{runtime}（PHP {phpVersion}）に移行",
+    nl: "‘{environmentName}’ van ‘{siteName}’ verplaatsen naar de runtime {runtime} met PHP {phpVersion}",
+    pt: "Mover “{environmentName}” de “{siteName}” para o ambiente de execução {runtime} com PHP {phpVersion}",
+    sv: "Flytta ”{environmentName}” på ”{siteName}” till körmiljön {runtime} med PHP {phpVersion}",
+  },
   restartPhp: {
     da: "Genstart PHP for “{environmentName}” på “{siteName}”",
     de: "PHP für „{environmentName}“ von „{siteName}“ neu starten",

@@ -6,6 +6,7 @@ import * as newEnvironment from "@sitewright/server/app/sites/newEnvironment.ts"
 import * as newSite from "@sitewright/server/app/sites/newSite.ts";
 import { push } from "@sitewright/server/app/sites/push.ts";
 import { reset } from "@sitewright/server/app/sites/resetSite.ts";
+import * as runtime from "@sitewright/server/app/sites/runtime.ts";
 import * as searchAndReplace from "@sitewright/server/app/sites/searchAndReplace.ts";
 import * as sites from "@sitewright/server/app/sites/sites.ts";
 import * as tools from "@sitewright/server/app/sites/tools.ts";
@@ -39,6 +40,8 @@ export const siteCalls = {
   changeLimits: (context, { params, body }) => limits.change(context, params.env_id, body),
 
   modifyPhpVersion: (context, { body }) => tools.modifyPhpVersion(context, body),
+  getRuntime: (context, { params }) => runtime.get(context, params.env_id),
+  changeRuntime: (context, { params, body }) => runtime.change(context, params.env_id, body),
   restartPhp: (context, { body }) => tools.restartPhp(context, body.environment_id),
   searchAndReplace: (context, { body }) => searchAndReplace.start(context, body),
   runWpCli: (context, { params, body }) => wpCli.run(context, params.env_id, body),

@@ -125,6 +125,8 @@ interface TestServerOptions {
   readonly regions?: App["regions"];
   /** Default: those of the fake runtime. */
   readonly capabilitiesOf?: App["capabilitiesOf"];
+  /** Absent: the playground only. */
+  readonly runtimes?: App["runtimes"];
   /** Default: true. */
   readonly hasMailServer?: boolean;
   /** Default: true. */
@@ -242,6 +244,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
         maxRequestSeconds: 300,
         diskQuotaBytes: null,
       },
+      runtimes: options.runtimes ?? ["playground"],
       capabilitiesOf: options.capabilitiesOf ?? (() => fakeCapabilities),
       listFiles: options.listFiles ?? (async () => []),
       readLog: options.readLog ?? (async () => ({ text: "", isComplete: true })),

@@ -88,9 +88,17 @@ export const frontPageOrMaintenance: TrialPage = {
 /** The front page of a site before and after an update. Follows redirects, as visitors do. */
 export const comparedFrontPage: TrialPage = { ...frontPageOrMaintenance, isFollowed: true, comparison: "page" };
 
+/** The login page of a site before and after a change. Any response is acceptable unless it is an error: plugins may hide it. */
+export const comparedLoginPage: TrialPage = {
+  ...comparedFrontPage,
+  url: "/wp-login.php",
+  name: "login page",
+  comparison: "document",
+};
+
 /** The login page and the dashboard. Any response is acceptable unless it is an error: plugins may hide both. */
 export const loginAndDashboard: readonly TrialPage[] = [
-  { ...comparedFrontPage, url: "/wp-login.php", name: "login page", comparison: "document" },
+  comparedLoginPage,
   // Runs the plugins' dashboard code without a login. Its response is not a page, so it is not compared.
   { ...frontPage, url: "/wp-admin/admin-ajax.php?action=heartbeat", name: "dashboard" },
 ];

@@ -147,6 +147,19 @@ export async function findPhp(database: Database, environmentId: string): Promis
   return row ?? null;
 }
 
+/** Records the runtime and the PHP version together, because a version belongs to a runtime. */
+export async function setRuntime(
+  database: Database,
+  environmentId: string,
+  { runtime, version }: Pick<Php, "runtime" | "version">,
+): Promise<void> {
+  await database
+    .updateTable("environments")
+    .set({ runtime, php_version: version })
+    .where("id", "=", environmentId)
+    .execute();
+}
+
 export async function setPhpVersion(database: Database, environmentId: string, version: string): Promise<void> {
   await database.updateTable("environments").set({ php_version: version }).where("id", "=", environmentId).execute();
 }
