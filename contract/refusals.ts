@@ -22,7 +22,7 @@ export const refusalReasons = {
   unknown_runtime: "This installation does not have this runtime; `offered` lists those that it has.",
   unknown_php_version: "This PHP version is not available; `offered` lists the available ones.",
   php_version_ended:
-    "This PHP version has reached its end of life. To use it anyway, opt out of automatic PHP updates in the same request.",
+    "This PHP version has reached its end of life. To use it anyway, opt out of automatic PHP updates; `PUT /sites/tools/modify-php-version` does both at once.",
   limit_out_of_bounds: "The value is outside the range that this installation allows, `minimum` to `maximum`.",
   company_limit_reached:
     "The company has as many sites, environments or API keys as the operator of the installation allows; `limit` says which, `maximum` and `current` how many.",

@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { exampleRequest, exampleSpec } from "./conformance/conformance.ts";
 import { createFakeServing } from "./fake/serving.ts";
-import type { PhpResponse, ServedEnvironment, Serving } from "./serving.ts";
+import type { PhpRequest, PhpResponse, ServedEnvironment, Serving } from "./serving.ts";
 import { combineServings } from "./severalServings.ts";
 
 /** A serving side whose pages, also in trials, consist of its name. */
@@ -39,6 +39,96 @@ test("an environment moves to another runtime with the next list, and its usage 
   await serving.setEnvironments([{ ...environment, runtime: "other" }]);
   expect(await pageOf(serving.handle(environment.id, request))).toBe("other");
   expect(serving.usage()).toEqual([expect.objectContaining({ environmentId: environment.id, phpRequests: 2 })]);
+});
+
+/** Requests to the playground end when they are told to. */
+function movingServing(moveSeconds?: number) {
+  const asked: string[] = [];
+  const finishing = Promise.withResolvers<void>();
+  const slow = async (_: string, { url }: PhpRequest) => {
+    asked.push(`playground ${url}`);
+    await finishing.promise;
+    return { status: 200, headers: [], body: Readable.from(["playground"]) };
+  };
+  const quick = async (_: string, { url }: PhpRequest) => {
+    asked.push(`other ${url}`);
+    return { status: 200, headers: [], body: Readable.from(["other"]) };
+  };
+  const servings = {
+    playground: createFakeServing({ answer: slow }),
+    other: createFakeServing({ answer: quick, trial: ({ id }, asked) => quick(id, asked) }),
+  };
+  const serving = combineServings(servings, moveSeconds === undefined ? {} : { moveSeconds });
+  return { serving, asked, finish: () => finishing.resolve() };
+}
+
+const to = (url: string, changes: Partial<PhpRequest> = {}) => ({ ...request, url, ...changes });
+
+test("when an environment moves, new requests wait until the former runtime has finished; its list is in force at once", async () => {
+  const { serving, asked, finish } = movingServing();
+  const [moving, neighbour] = [servedBy("playground"), servedBy("other")];
+  await serving.setEnvironments([moving, neighbour]);
+  const before = pageOf(serving.handle(moving.id, to("/before")));
+  await serving.setEnvironments([{ ...moving, runtime: "other" }, neighbour]);
+  const visitor = pageOf(serving.handle(moving.id, to("/after")));
+  const trial = pageOf(serving.runTrial({ ...moving, runtime: "other" }, to("/trial")));
+  expect(await pageOf(serving.handle(neighbour.id, to("/neighbour")))).toBe("other");
+  const own = pageOf(serving.handle(moving.id, to("/own", { fromPhp: true })));
+  await expect.poll(() => asked).toEqual(["playground /before", "other /neighbour", "playground /own"]);
+  finish();
+  expect(await Promise.all([before, own, visitor])).toEqual(["playground", "playground", "other"]);
+  expect(await trial).toBe("other");
+  expect(asked.slice(3).toSorted()).toEqual(["other /after", "other /trial"]);
+});
+
+test("a request that takes too long does not stop the move", async () => {
+  const { serving } = movingServing(0.01);
+  const environment = servedBy("playground");
+  await serving.setEnvironments([environment]);
+  void serving.handle(environment.id, to("/endless"));
+  await serving.setEnvironments([{ ...environment, runtime: "other" }]);
+  expect(await pageOf(serving.handle(environment.id, to("/after")))).toBe("other");
+});
+
+test("an environment that moves back before the former runtime has finished is served there again", async () => {
+  const { serving, asked, finish } = movingServing();
+  const environment = servedBy("playground");
+  await serving.setEnvironments([environment]);
+  const before = pageOf(serving.handle(environment.id, to("/before")));
+  await serving.setEnvironments([{ ...environment, runtime: "other" }]);
+  const held = pageOf(serving.handle(environment.id, to("/held")));
+  await serving.setEnvironments([environment]);
+  const after = pageOf(serving.handle(environment.id, to("/after")));
+  finish();
+  expect(await Promise.all([before, held, after])).toEqual(["playground", "playground", "playground"]);
+  expect(asked.toSorted()).toEqual(["playground /after", "playground /before", "playground /held"]);
+});
+
+test("an environment that is removed while it moves is unavailable, also to those who wait", async () => {
+  const { serving, finish } = movingServing();
+  const environment = servedBy("playground");
+  await serving.setEnvironments([environment]);
+  const before = serving.handle(environment.id, to("/before"));
+  await serving.setEnvironments([{ ...environment, runtime: "other" }]);
+  const held = serving.handle(environment.id, to("/held"));
+  await serving.setEnvironments([]);
+  finish();
+  await expect(held).rejects.toMatchObject({ reason: "unavailable" });
+  await before;
+});
+
+test("visitors who leave while they wait are not served", async () => {
+  const { serving, asked, finish } = movingServing();
+  const environment = servedBy("playground");
+  await serving.setEnvironments([environment]);
+  void serving.handle(environment.id, to("/before"));
+  await serving.setEnvironments([{ ...environment, runtime: "other" }]);
+  const leaving = new AbortController();
+  const held = serving.handle(environment.id, to("/held", { signal: leaving.signal }));
+  leaving.abort();
+  finish();
+  await expect(held).rejects.toMatchObject({ reason: "unavailable" });
+  expect(asked).toEqual(["playground /before"]);
 });
 
 test("a trial runs under the runtime that it names, whichever serves the environment", async () => {

@@ -58,6 +58,16 @@ test("the capabilities are those of each runtime", async () => {
   expect(capabilities.get("playground")?.phpVersions).toContain("8.2");
 });
 
+test("nothing starts if no region has the runtime of environments, and the message says how to name it", async () => {
+  const { id } = await addEnvironment("native");
+  const opened = openRuntimes(own.database, fakes);
+  await expect(opened).rejects.toThrow(CannotStart);
+  await expect(opened).rejects.toThrow(
+    /runtime native, which no region has\. Name it, as in SITEWRIGHT_REGIONS=this-machine,fast=native\. .* move the environments/,
+  );
+  await own.database.deleteFrom("environments").where("id", "=", id).execute();
+});
+
 test("nothing starts if environments have a runtime that is not there", async () => {
   const { id } = await addEnvironment("later");
   const opened = openRuntimes(own.database, fakes);

@@ -1,12 +1,12 @@
 /** The runtime of an environment: which it has, and how it moves to another one. */
 import type { RuntimeChange } from "@sitewright/contract/sites/runtime.ts";
 import type { ChangeRuntimeInput } from "@sitewright/server/operations/sites/changeRuntime.ts";
+import type { EnvironmentFacts } from "@sitewright/server/store/sites/environmentStates.ts";
 import type { Static } from "typebox";
 import type { Context } from "../context.ts";
 import { Refused } from "../failures.ts";
 import { addressOf } from "./addresses.ts";
 import { requireEnvironment, startOn } from "./environmentOperations.ts";
-import { refuseEnded } from "./tools.ts";
 
 export async function get(context: Context, environmentId: string) {
   const { id, runtime, php_version } = await requireEnvironment(context.database, environmentId);
@@ -32,7 +32,7 @@ export function change(
     const environment = await requireEnvironment(transaction, environmentId);
     const phpVersion = version ?? environment.php_version;
     requireOfferedBy(context, runtime, phpVersion);
-    if (version !== null) refuseEnded(context, version, environment.is_opt_out_from_automatic_php_update);
+    if (version !== null) refuseEnded(context, version, environment);
     const input: ChangeRuntimeInput = {
       environment: { id: environment.id, number: environment.number },
       runtime,
@@ -60,4 +60,18 @@ function requireOfferedBy({ capabilitiesOf }: Context, runtime: string, version:
   if (offered.includes(version)) return;
   const message = `The runtime ${runtime} does not have PHP ${version}. Send one of its versions as php_version: ${offered.join(", ")}.`;
   throw new Refused("unknown_php_version", message, { php_version: version, offered });
+}
+
+/** Throws `Refused` if the automatic update would replace the version at once. */
+function refuseEnded(
+  { settings }: Context,
+  version: string,
+  { is_opt_out_from_automatic_php_update }: EnvironmentFacts,
+): void {
+  if (is_opt_out_from_automatic_php_update || !settings.endedPhpVersions.includes(version)) return;
+  throw new Refused(
+    "php_version_ended",
+    `PHP ${version} has reached its end of life. Choose a newer one, or opt out of automatic PHP updates first, with PUT /sites/tools/modify-php-version.`,
+    { php_version: version },
+  );
 }

@@ -44,15 +44,14 @@ export function restartPhp(context: Context, environmentId: string): Promise<str
   });
 }
 
-/** Throws `Refused` if it does not offer the version. */
-export function requireOffered({ phpVersions: offered }: Capabilities, version: string): void {
+function requireOffered({ phpVersions: offered }: Capabilities, version: string): void {
   if (offered.includes(version)) return;
   const message = `PHP ${version} is not available. Available versions: ${offered.join(", ")}.`;
   throw new Refused("unknown_php_version", message, { php_version: version, offered });
 }
 
 /** Throws `Refused` if the automatic update would replace the version at once. */
-export function refuseEnded({ settings }: Context, version: string, isOptOut: boolean): void {
+function refuseEnded({ settings }: Context, version: string, isOptOut: boolean): void {
   if (isOptOut || !settings.endedPhpVersions.includes(version)) return;
   throw new Refused(
     "php_version_ended",

@@ -1,5 +1,6 @@
 /** Moves of real WordPress between the playground and the native runtime, under load. */
-import { mkdir, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findPhp } from "../../store/sites/environmentStates.ts";
@@ -33,10 +34,16 @@ beforeAll(async () => {
   world = await makeWorldWithTwoRuntimes();
   prepared = await changingRuntime("native").prepare(world);
   ({ site } = notesOf(prepared));
-  const layout = await world.services.runtime.layout(site.environment);
-  for (const [name, code] of Object.entries(scripts)) await writeFile(join(layout?.documentRoot ?? "", name), code);
+  const { documentRoot } = await root();
+  for (const [name, code] of Object.entries(scripts)) await writeFile(join(documentRoot, name), code);
 });
 afterAll(() => world[Symbol.asyncDispose]());
+
+async function root() {
+  const layout = await world.services.runtime.layout(site.environment);
+  if (layout === null) throw new Error("The environment does not exist");
+  return { layout, documentRoot: layout.documentRoot };
+}
 
 const get = (path: string) => visit(world.facts.edgePort, site.address, path);
 const send = (path: string, form: string) => post(world.facts.edgePort, site.address, path, form);
@@ -108,9 +115,8 @@ test("a site moves to the other runtime and back: no request fails, and nothing 
 });
 
 test("a site that fails under the other runtime stays where it is", async () => {
-  const layout = await world.services.runtime.layout(site.environment);
   const plugin = "<?php if ( ! str_starts_with( php_uname( 'm' ), 'wasm' ) ) throw new Error( 'not here' );";
-  const folder = join(layout?.documentRoot ?? "", "wp-content", "mu-plugins");
+  const folder = join((await root()).documentRoot, "wp-content", "mu-plugins");
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, "picky.php"), plugin);
   const row = await move("native", nativePhpVersion);
@@ -119,5 +125,60 @@ test("a site that fails under the other runtime stays where it is", async () => 
     runtime: "playground",
     version: "8.3",
   });
+  await rm(join(folder, "picky.php"));
   expect((await get("/engine.php")).body).toContain("playground8.3");
 });
+
+const begin = `<?php
+require __DIR__ . '/wp-load.php';
+$pdo = new PDO( 'sqlite:' . DB_DIR . DB_FILE, null, null, [ PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION ] );
+$pdo->exec( 'PRAGMA busy_timeout = 0' );
+try { $pdo->exec( 'BEGIN IMMEDIATE' ); } catch ( PDOException $error ) { http_response_code( 409 ); exit; }
+`;
+
+/** Has the lock of the database from when the file `held` appears until the file `tried` does. */
+const holdScript = `${begin}
+touch( __DIR__ . '/held' );
+while ( ! file_exists( __DIR__ . '/tried' ) ) { usleep( 10000 ); clearstatcache(); }
+$pdo->exec( 'COMMIT' );
+echo 'held';
+`;
+
+test.each([
+  ["playground", "8.3", "native", nativePhpVersion],
+  ["native", nativePhpVersion, "playground", "8.3"],
+])(
+  "while %s PHP %s has the lock of the database, %s PHP %s does not get it",
+  async (served, version, other, otherVersion) => {
+    expect(await move(served, version)).toMatchObject({ state: "succeeded", public_error: null });
+    const { documentRoot, layout } = await root();
+    await writeFile(join(documentRoot, "hold.php"), holdScript);
+    await writeFile(join(documentRoot, "lock.php"), `${begin} echo 'free';`);
+    const statuses: number[] = [];
+    const fault = ({ status }: { readonly status: number }) => {
+      statuses.push(status);
+      return null;
+    };
+    const lockFromTheOther = () =>
+      world.services.runTrial(
+        {
+          environment: site.environment,
+          php: { runtime: other, version: otherVersion },
+          layout,
+          address: site.address,
+          what: "The lock",
+          isReadOnly: false,
+          page: { url: "/lock.php", name: "lock", fault },
+        },
+        AbortSignal.timeout(60_000),
+      );
+    const holding = get("/hold.php");
+    await expect.poll(() => existsSync(join(documentRoot, "held")), { timeout: 30_000 }).toBe(true);
+    await lockFromTheOther();
+    await writeFile(join(documentRoot, "tried"), "");
+    expect((await holding).body).toBe("held");
+    await lockFromTheOther();
+    expect(statuses).toEqual([409, 200]);
+    for (const name of ["held", "tried"]) await rm(join(documentRoot, name));
+  },
+);
