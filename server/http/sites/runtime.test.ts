@@ -50,8 +50,10 @@ it("a move starts an operation, with an entry in the activity log", async () => 
   const { status, body } = await move(id, { runtime: "other", php_version: "php8.5" });
   expect([status, body.message]).toEqual([202, "Changing the runtime of the environment in progress"]);
   expect(await inputOf(body.operation_id)).toMatchObject({ runtime: "other", phpVersion: "8.5", environment: { id } });
-  const log = await call("GET", `/v2/company/${company.company_id}/logs/activity?limit=1&offset=0`);
-  expect(log.body.company.activity_logs.items[0].description).toMatch(/^Move “.*” to the runtime other with PHP 8\.5$/);
+  const log = await call("GET", `/v2/company/${company.company_id}/activity-logs?limit=1&offset=0`);
+  expect(log.body.company.activity_logs.items[0].descriptions[0]).toMatch(
+    /^Move “.*” to the runtime other with PHP 8\.5$/,
+  );
 });
 
 it("a runtime that the installation lacks is refused, with those that it has", async () => {

@@ -82,6 +82,7 @@ describe("no run starts in an environment that", () => {
     ["pushEnvironment", false],
     ["restoreBackup", false],
     ["modifyPhpVersion", false],
+    ["changeRuntime", false],
     ["deleteSite", false],
     ["addScheduledBackup", true],
     ["proveBackup", true],
