@@ -99,9 +99,10 @@ test("an environment that moves back before the former runtime has finished is s
   const held = pageOf(serving.handle(environment.id, to("/held")));
   await serving.setEnvironments([environment]);
   const after = pageOf(serving.handle(environment.id, to("/after")));
+  const all = ["playground /after", "playground /before", "playground /held"];
+  await expect.poll(() => asked.toSorted()).toEqual(all);
   finish();
   expect(await Promise.all([before, held, after])).toEqual(["playground", "playground", "playground"]);
-  expect(asked.toSorted()).toEqual(["playground /after", "playground /before", "playground /held"]);
 });
 
 test("an environment that is removed while it moves is unavailable, also to those who wait", async () => {
@@ -112,8 +113,8 @@ test("an environment that is removed while it moves is unavailable, also to thos
   await serving.setEnvironments([{ ...environment, runtime: "other" }]);
   const held = serving.handle(environment.id, to("/held"));
   await serving.setEnvironments([]);
-  finish();
   await expect(held).rejects.toMatchObject({ reason: "unavailable" });
+  finish();
   await before;
 });
 

@@ -33,7 +33,7 @@ const moveSeconds = 20;
 interface Move {
   /** The environment as the former runtime serves it. Null if that has ended its requests, and its processes. */
   former: ServedEnvironment | null;
-  readonly ended: Promise<void>;
+  readonly ended: PromiseWithResolvers<void>;
 }
 
 interface CombineOptions {
@@ -73,18 +73,25 @@ export function combineServings(servings: Readonly<Record<string, Serving>>, opt
 
   function move(former: ServedEnvironment): void {
     const { id } = former;
+    const started: Move = { former, ended: Promise.withResolvers() };
+    const isCurrent = () => moves.get(id) === started;
     const work = async () => {
       await running.ended(id, (options.moveSeconds ?? moveSeconds) * 1000);
-      if (moves.get(id) !== started) return;
+      if (!isCurrent()) return;
       started.former = null;
       await setAgain(nameOf(former), servingOf(former));
-      if (moves.get(id) === started) moves.delete(id);
     };
-    const ended = Promise.withResolvers<void>();
-    const started: Move = { former, ended: ended.promise };
+    const end = () => {
+      if (isCurrent()) stopWaiting(id);
+    };
     moves.set(id, started);
-    ended.promise.catch(() => undefined);
-    work().then(ended.resolve, ended.reject);
+    // If the former runtime can't end its processes, the site goes on under the new one: it is no longer served by the former.
+    work().then(end, end);
+  }
+
+  function stopWaiting(id: string): void {
+    moves.get(id)?.ended.resolve();
+    moves.delete(id);
   }
 
   /** Starts and cancels moves, so that `moves` fits the new list. */
@@ -93,7 +100,7 @@ export function combineServings(servings: Readonly<Record<string, Serving>>, opt
     for (const [id, { former }] of moves) {
       const now = next.get(id);
       const hasReturned = former !== null && now !== undefined && nameOf(now) === nameOf(former);
-      if (now === undefined || hasReturned) moves.delete(id);
+      if (now === undefined || hasReturned) stopWaiting(id);
     }
     for (const [id, before] of served) {
       const now = next.get(id);
@@ -106,7 +113,7 @@ export function combineServings(servings: Readonly<Record<string, Serving>>, opt
   async function ready(id: string, { fromPhp, signal }: PhpRequest): Promise<Serving> {
     for (let moving = moves.get(id); moving !== undefined; moving = moves.get(id)) {
       if (fromPhp && moving.former !== null) return servingOf(moving.former);
-      await moving.ended;
+      await moving.ended.promise;
     }
     if (signal.aborted && !fromPhp) throw new NoAnswer("unavailable", "The visitor has disconnected.");
     return servingOf(served.get(id));
@@ -132,7 +139,7 @@ export function combineServings(servings: Readonly<Record<string, Serving>>, opt
       const start = () => servingOf(environment).runTrial(environment, request);
       if (now === undefined || nameOf(now) !== nameOf(environment)) return start();
       // It may be the served form of the environment, whose requests also wait for the move.
-      await moves.get(id)?.ended;
+      await moves.get(id)?.ended.promise;
       return running.run(id, start);
     },
     usage: () => {
@@ -187,10 +194,11 @@ function createRunning(): Running {
     },
     ended: async (id, milliseconds) => {
       if (!counts.has(id)) return;
-      const none = Promise.withResolvers<void>();
+      const none = waiting.get(id) ?? Promise.withResolvers<void>();
       waiting.set(id, none);
-      const timer = setTimeout(none.resolve, milliseconds);
-      await none.promise;
+      const timeout = Promise.withResolvers<void>();
+      const timer = setTimeout(timeout.resolve, milliseconds);
+      await Promise.race([none.promise, timeout.promise]);
       clearTimeout(timer);
     },
   };
