@@ -46,7 +46,12 @@ while [ "$1" != -- ]; do shift; done
 shift
 exec "$@"`;
 
-const killedWithParent = ["setpriv", "--pdeathsig", "KILL", "--"];
+/**
+ * A service manager may let a server without root open ports below 1024. bubblewrap refuses to run with such a capability, and sites
+ * must not have it.
+ */
+const withoutCapabilities = ["--inh-caps=-all", "--ambient-caps=-all"];
+const killedWithParent = ["setpriv", "--pdeathsig", "KILL", ...withoutCapabilities, "--"];
 
 function entriesOf(limits: SandboxLimits | null): readonly GroupEntry[] {
   return limits === null ? [] : [...companyEntries(limits.companyId), ...environmentEntries(limits)];

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { limited } from "./launch.ts";
 import { childrenOf } from "./processTree.ts";
 import { type Sandbox, sandboxed } from "./sandbox.ts";
 import { killSandbox, spawnSandboxed } from "./spawnSandboxed.ts";
@@ -117,6 +118,15 @@ test("without root, a site can't make user namespaces, in which it would have ca
   const [id, refusal] = (await sandboxOutput([...(isRoot ? asNobody : []), ...command])).split("\n");
   expect(id).toBe(String(user));
   expect(refusal).toMatch(/unshare: .*failed/);
+});
+
+test("a server without root that may open ports below 1024 can make sandboxes, and sites have no capabilities", async () => {
+  if (!isRoot) return;
+  const command = sandboxed({ ...sandbox, mounts: [] }, ["grep", "Cap", "/proc/self/status"], false);
+  const server = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+  const capable = ["--inh-caps=+net_bind_service", "--ambient-caps=+net_bind_service"];
+  const status = await sandboxOutput([...server, ...capable, ...limited(null, command)]);
+  expect(status.match(/Cap(Inh|Prm|Eff|Amb):\t0+$/gm)).toHaveLength(4);
 });
 
 test("a site sees only its own processes, and has no capabilities and a filter of system calls", async () => {
