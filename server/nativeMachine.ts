@@ -2,9 +2,9 @@
 import { rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { PhpProgram, SandboxNetwork } from "@sitewright/runtimes/native/environmentSandbox.ts";
+import { examineMachine } from "@sitewright/runtimes/native/machine.ts";
 import { createPhpNetwork, type PhpNetwork } from "@sitewright/runtimes/native/network/phpNetwork.ts";
-import { checkMachine, describeMissing } from "@sitewright/runtimes/native/requirements.ts";
-import { discoverPhp } from "@sitewright/runtimes/native/versions/discovery.ts";
+import { describeMissing } from "@sitewright/runtimes/native/requirements.ts";
 import { noPhpMessage } from "@sitewright/runtimes/native/versions/neededExtensions.ts";
 import { useEnvironmentGroups } from "@sitewright/runtimes/processor/environments.ts";
 import type { Logger } from "pino";
@@ -36,11 +36,9 @@ export async function openNativeMachine(
   user: "edge" | "control",
 ): Promise<NativeMachine | null> {
   if (!usesNative(config.regions)) return null;
-  const { offered, refused } = await discoverPhp({ folder: config.phpRoots });
-  const newest = offered.at(-1);
   const groups = await useEnvironmentGroups(config.data);
-  const missing = newest === undefined ? [noPhpMessage, ...refused] : [];
-  const findings = await checkMachine({ groups, missing, degraded: [] });
+  const { offered, ...findings } = await examineMachine({ groups, phpRoots: config.phpRoots });
+  const newest = offered.at(-1);
   const problem = describeMissing(findings);
   if (problem !== null || newest === undefined) throw new CannotStart(problem ?? noPhpMessage);
   const run = join(config.run, `native-${user}`);

@@ -445,10 +445,17 @@ describe("operator doctor", () => {
     expect(output).toMatch(/Sitewright is not running on .* Start it with: npm start/);
   });
 
-  it("says what the native runtime misses, if a region uses it", async () => {
-    const settings = { SITEWRIGHT_DATA: join(data, "not", "there"), SITEWRIGHT_WPORG_URL: "none" };
-    const { output } = await operator(["doctor"], { ...settings, SITEWRIGHT_RUNTIME: "native" });
-    expect(output).toMatch(/^(ok {7}Native PHP: \d.*, in sandboxes\.|PROBLEM {2}Native PHP: .*)$/m);
+  it("says whether the native runtime can start, if a region has it", async () => {
+    const root = await makeRoot();
+    await root.php("8.9.1");
+    await root.php("7.4.33");
+    const settings = { SITEWRIGHT_DATA: mkdtempSync(join(data, "native-")), SITEWRIGHT_WPORG_URL: "none" };
+    await operator(["php", "add", root.folder], settings);
+    const { output } = await operator(["doctor"], { ...settings, SITEWRIGHT_REGIONS: "slow,fast=native" });
+    expect(output).toMatch(/^ok {7}Native PHP: .*8\.9\.1 \(\/.*\), in sandboxes\.$/m);
+    expect(output).toMatch(/^note {5}Native PHP: PHP 7\.4 in .* is older than 8\.1\. Install a newer one\.$/m);
+    if (process.getuid?.() !== 0)
+      expect(output).toMatch(/^note {5}Native PHP: PHP of native environments gets no network, because only root/m);
     expect((await operator(["doctor"], settings)).output).not.toContain("Native PHP");
   });
 

@@ -2,37 +2,23 @@
 import { confinementProblem, namespacesAdvice } from "@sitewright/runtimes/confinement.ts";
 import { hasNoNewPrivileges } from "@sitewright/runtimes/expendable.ts";
 import { freeDisk } from "@sitewright/runtimes/freeDisk.ts";
-import { checkMachine } from "@sitewright/runtimes/native/requirements.ts";
-import { discoverPhp } from "@sitewright/runtimes/native/versions/discovery.ts";
-import { noPhpMessage } from "@sitewright/runtimes/native/versions/neededExtensions.ts";
 import { useUsersFrom } from "@sitewright/runtimes/owner.ts";
 import { machineMemory } from "@sitewright/runtimes/processMemory.ts";
-import { environmentGroupsOf } from "@sitewright/runtimes/processor/environments.ts";
 import { hasProcessorGroups } from "@sitewright/runtimes/processor/groups.ts";
 import { nearestExisting } from "@sitewright/supervisor/dataFolder.ts";
 import { readLastStart, readRun } from "@sitewright/supervisor/records.ts";
 import { chooseUserIds, foreignSite, overlapOf } from "@sitewright/supervisor/userIds.ts";
 import { findChromium, hasSandbox } from "../screenshots/chromium.ts";
 import { type Config, loadConfig } from "../settings/config.ts";
-import { usesNative } from "../settings/regions.ts";
 import { memoryPerWorker } from "../settings/settings.ts";
 import { readInstallationNumbers } from "../store/installationMetrics.ts";
 import { lastChecks } from "../store/packages/packageChecks.ts";
 import type { CommandContext, Run } from "./command.ts";
 import { withRunningDatabase } from "./database.ts";
 import { exitFailed } from "./failure.ts";
+import { type Finding, type Level, note, ok, problem } from "./finding.ts";
 import { plural, sizeOf } from "./formatting.ts";
-
-type Level = "ok" | "note" | "problem";
-
-interface Finding {
-  readonly level: Level;
-  readonly text: string;
-}
-
-const ok = (text: string): Finding => ({ level: "ok", text });
-const note = (text: string): Finding => ({ level: "note", text });
-const problem = (text: string): Finding => ({ level: "problem", text });
+import { nativeRuntime } from "./nativeRuntime.ts";
 
 const marks: Readonly<Record<Level, string>> = { ok: "ok      ", note: "note    ", problem: "PROBLEM " };
 
@@ -44,7 +30,7 @@ export const doctor: Run = async ({ flags }, context) => {
     ...machine(config),
     ...(await separation(config)),
     ...processor(config),
-    ...(await nativePhp(config)),
+    ...(await nativeRuntime(config)),
     await disk(config),
     ...network(config),
     source,
@@ -92,7 +78,7 @@ function processor({ data }: Config): Finding[] {
     hasProcessorGroups(data, run.pid)
       ? ok("Processors: divided equally between companies, by control groups.")
       : note(
-          "Processors: busy companies get only a lower priority. To divide the processors equally, start Sitewright as root, with systemd as a service with Delegate=cpu.",
+          "Processors: busy companies get only a lower priority. To divide the processors equally, start Sitewright as root, with systemd as a service with Delegate=yes.",
         ),
   ];
 }
@@ -115,25 +101,6 @@ async function separation(config: Config): Promise<Finding[]> {
             `one could reach networks, and files that all users may read. ${namespacesAdvice}`,
         );
   return [privileges, userIds(config), databases];
-}
-
-/** What the native runtime needs and does without. Nothing if no region uses it. */
-async function nativePhp(config: Config): Promise<Finding[]> {
-  if (!usesNative(config.regions)) return [];
-  const { offered, refused } = await discoverPhp({ folder: config.phpRoots });
-  const run = readRun(config.data);
-  const { missing, degraded } = await checkMachine({
-    // Only the running installation knows its control groups.
-    groups: run === null ? { memory: true, pids: true } : environmentGroupsOf(config.data, run.pid),
-    missing: offered.length === 0 ? [noPhpMessage, ...refused] : [],
-    degraded: [],
-  });
-  const versions = offered.map(({ fullVersion }) => fullVersion).join(", ");
-  return [
-    ...missing.map((sentence) => problem(`Native PHP: ${sentence}`)),
-    ...(missing.length === 0 ? [ok(`Native PHP: ${versions}, in sandboxes.`)] : []),
-    ...degraded.map((sentence) => note(`Native PHP: ${sentence}`)),
-  ];
 }
 
 function userIds(config: Config): Finding {

@@ -91,10 +91,23 @@ export async function createPhpNetwork(options: PhpNetworkOptions): Promise<PhpN
     return new Network(options, { table, session, find: () => findDestinations(options, resolve) }, null);
   } catch (error) {
     await session.close();
-    const reason = error instanceof Error ? error.message : String(error);
-    const advice = "It needs Linux 5.12 or newer and, in a container, CAP_NET_ADMIN.";
-    return new Network(options, null, `${noNetwork}, because nft can't restrict it: ${reason} ${advice}`);
+    return new Network(options, null, describeRefusal(error));
   }
+}
+
+function describeRefusal(error: unknown): string {
+  const reason = error instanceof Error ? error.message : String(error);
+  const advice = "It needs Linux 5.12 or newer and, in a container, CAP_NET_ADMIN.";
+  return `${noNetwork}, because nft can't restrict it: ${reason.trim()} ${advice}`;
+}
+
+/** Returns the `problem` that the network would have, or null. The system checks the rules, and does not put them in force. */
+export async function findNetworkProblem({ mayReach }: Pick<PhpNetworkOptions, "mayReach">): Promise<string | null> {
+  const missing = await problemOf();
+  if (missing !== null) return `${noNetwork}, because ${missing}`;
+  const nowhere = { resolvers: [], forbidden: [], internal: [], packageSource: [] };
+  const rules = createTable(tableOf(`trial ${process.pid}`), { mayReach, isSecond: false }, nowhere);
+  return run("nft", ["--check", rules], { env: nftEnvironment() }).then(() => null, describeRefusal);
 }
 
 async function problemOf(): Promise<string | null> {
